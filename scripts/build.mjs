@@ -1,0 +1,20 @@
+// Builds the packages in the order they depend on one another.
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const projects = ['packages/protocol', 'packages/sdk', 'packages/scheduler', 'bench'];
+
+for (const project of projects) {
+  if (!existsSync(`${root}/${project}/tsconfig.json`)) continue;
+  rmSync(`${root}/${project}/dist`, { recursive: true, force: true });
+  const tsc = spawnSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, '-p', project], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  if (tsc.status !== 0) {
+    console.error(`build: ${project} did not compile`);
+    process.exit(tsc.status ?? 1);
+  }
+}
