@@ -1,0 +1,138 @@
+/** The one error table: code → HTTP status, and a hint a person can act on. Printed to docs/errors.md. */
+
+export interface ErrorEntry {
+  readonly status: number;
+  /** What to do about it, for whoever reads the answer. */
+  readonly hint: string;
+  /** The same request may succeed later. */
+  readonly isTransient?: true;
+  /** The socket is closed after this error has been sent. */
+  readonly closesSocket?: true;
+}
+
+export const ERRORS = {
+  INVALID_MESSAGE: {
+    status: 400,
+    hint: 'Correct the field that is named; docs/protocol.md lists every message.',
+  },
+  INTERNAL_ERROR: {
+    status: 500,
+    hint: 'A fault of the scheduler: report it with the trace_id.',
+    isTransient: true,
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    hint: 'Send "Authorization: Bearer <token>" (sockets: ?token=) with a token from server.tokens.',
+    closesSocket: true,
+  },
+  FORBIDDEN: {
+    status: 403,
+    hint: 'This credential may not do that; use one of the right role, tenant or node_id.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    hint: 'Nothing under that name, or not for this credential; finished jobs are kept for job_retention_ms.',
+  },
+  RATE_LIMITED: { status: 429, hint: 'Slow down and try again after retry_after_ms.', isTransient: true },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    hint: 'Send less at once; server.limits.max_message_bytes is the limit.',
+    closesSocket: true,
+  },
+  IDEMPOTENCY_CONFLICT: {
+    status: 409,
+    hint: 'This request_id was used with another body; use a new one for new work.',
+  },
+  INVALID_SESSION: { status: 404, hint: 'Open a session with session_init first.' },
+  SESSION_CLOSED: { status: 410, hint: 'The session has ended; open a new one.' },
+  UNSUPPORTED_FEATURE: { status: 501, hint: 'This scheduler does not have that feature yet.' },
+  INVALID_PAIRING_CODE: { status: 400, hint: 'Pairing codes are not issued; leave pairing_code out.' },
+  NO_CAPABLE_NODE: {
+    status: 503,
+    hint: 'No registered node has these languages and services; see "reasons", or register one.',
+  },
+  PREFERRED_NODE_NOT_CAPABLE: {
+    status: 409,
+    hint: 'Name another preferred_node_id, or drop options.strict to fall back.',
+  },
+  ALL_CANDIDATES_FULL_OR_FAILED: {
+    status: 503,
+    hint: 'Try again shortly, give wait_ms, or add capacity; see "reasons".',
+    isTransient: true,
+  },
+  NO_AVAILABLE_NODE: {
+    status: 503,
+    hint: 'All capable nodes are busy; try again shortly.',
+    isTransient: true,
+  },
+  NODE_UNAVAILABLE: {
+    status: 503,
+    hint: 'The node went away and no other could take the job.',
+    isTransient: true,
+  },
+  NODE_OVERLOADED: {
+    status: 503,
+    hint: 'The node has no room; the scheduler tries another.',
+    isTransient: true,
+  },
+  MODEL_NOT_AVAILABLE: {
+    status: 503,
+    hint: 'The node lacks the model; the scheduler tries another.',
+    isTransient: true,
+  },
+  MODEL_LOAD_FAILED: {
+    status: 503,
+    hint: 'The node could not load the model; look at its logs.',
+    isTransient: true,
+  },
+  MODEL_VERIFY_FAILED: { status: 503, hint: 'Install the model on the node again.' },
+  MODEL_CORRUPTED: { status: 503, hint: 'Install the model on the node again.' },
+  PROCESSING_ERROR: { status: 502, hint: 'The node failed on this audio; look at its logs.' },
+  WS_DISCONNECTED: { status: 503, hint: 'The connection to the node was lost.', isTransient: true },
+  NMT_TIMEOUT: { status: 504, hint: 'Translation took too long; try again.', isTransient: true },
+  TTS_TIMEOUT: { status: 504, hint: 'Speech synthesis took too long; try again.', isTransient: true },
+  JOB_TIMEOUT: { status: 504, hint: 'No node answered in time; try again.', isTransient: true },
+  RESULT_TIMEOUT: { status: 504, hint: 'An earlier result did not come in time and was passed over.' },
+  AUDIO_LOST: {
+    status: 410,
+    hint: 'The audio was lost with the instance that held it; send the request again.',
+  },
+  JOB_CANCELLED: { status: 409, hint: 'The job was cancelled.' },
+  NO_GPU_AVAILABLE: {
+    status: 400,
+    hint: 'This scheduler takes GPU nodes only (scheduler.node_health.require_gpu).',
+    closesSocket: true,
+  },
+  NODE_ID_CONFLICT: {
+    status: 409,
+    hint: 'Another credential holds this node_id; leave node_id out to be given one.',
+    closesSocket: true,
+  },
+  INVALID_CAPABILITY_SCHEMA: {
+    status: 400,
+    hint: 'capability_schema_version must be "1.0" or "2.0".',
+    closesSocket: true,
+  },
+  SCHEDULER_DEPENDENCY_DOWN: {
+    status: 503,
+    hint: 'The scheduler cannot reach its store and refuses new work until it can.',
+    isTransient: true,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+export const errorEntry = (code: ErrorCode): ErrorEntry => ERRORS[code];
+
+/** A fault: something that is not an expected outcome. Expected ones are values with a `kind`. */
+export class SchedulerError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'SchedulerError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,57 @@
+/** Vocabulary: what a job carries to its node, and what comes back. */
+import type { Language } from './language.ts';
+
+export interface Pipeline {
+  readonly use_asr: boolean;
+  readonly use_nmt: boolean;
+  readonly use_tts: boolean;
+  readonly use_semantic: boolean;
+  readonly use_tone: boolean;
+  readonly use_phonetic?: boolean;
+  readonly use_lexicon?: boolean;
+}
+
+/** Where the input audio is. `held`: in this instance's audio store under the job's id. */
+export type AudioSource =
+  | { readonly kind: 'held'; readonly bytes: number }
+  | { readonly kind: 'reference'; readonly url: string }
+  | { readonly kind: 'none' };
+
+/** How the utterance came to its end; nodes in the field are always told "manual". */
+export type CutReason = 'manual' | 'pause' | 'timeout' | 'max_duration';
+
+export interface JobSpec {
+  readonly utteranceIndex: number;
+  readonly sourceLanguage: Language;
+  readonly targetLanguage: Language;
+  readonly dialect?: string;
+  readonly features?: Readonly<Record<string, boolean>>;
+  readonly pipeline: Pipeline;
+  readonly audio: AudioSource;
+  readonly audioFormat: string;
+  readonly sampleRate: number;
+  readonly mode?: string;
+  readonly languageA?: Language;
+  readonly languageB?: Language;
+  readonly autoLanguages?: readonly Language[];
+  readonly enableStreamingAsr?: boolean;
+  readonly partialUpdateIntervalMs?: number;
+  readonly traceId: string;
+  readonly groupId?: string;
+  readonly partIndex?: number;
+  readonly contextText?: string;
+  readonly paddingMs?: number;
+  readonly cut: CutReason;
+  readonly turnId?: string;
+}
+
+export interface JobResult {
+  readonly textAsr: string;
+  readonly textTranslated: string;
+  readonly ttsAudio: string;
+  readonly ttsFormat: string;
+  readonly processingTimeMs?: number;
+  readonly extra?: Readonly<Record<string, unknown>>;
+  /** Quality fields and whatever else the node added; passed through as they came. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,95 @@
+/** Vocabulary: a job, the table of its states, and the fence that decides who may move it. */
+import type { JobId, NodeId, SessionId, TenantId } from './ids.ts';
+import type { JobResult, JobSpec } from './job-spec.ts';
+
+export const JOB_STATES = [
+  'CREATED',
+  'RESERVED',
+  'DISPATCHED',
+  'RUNNING',
+  'RETRYING',
+  'FINISHED',
+  'FAILED',
+  'RELEASED',
+] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+export const JOB_EVENTS = [
+  'reserved',
+  'unplaced',
+  'dispatched',
+  'acknowledged',
+  'gave_up',
+  'finished',
+  'failed',
+  'released',
+] as const;
+export type JobEvent = (typeof JOB_EVENTS)[number];
+
+/**
+ * What each event does in each state; an absent entry means the event may not happen there.
+ * RESERVED → RESERVED: the next candidate of the same attempt. RETRYING or RESERVED → RUNNING: the attempt before
+ * answers after all, which it may until its successor is dispatched.
+ */
+export const JOB_NEXT: Readonly<Record<JobState, Partial<Record<JobEvent, JobState>>>> = {
+  CREATED: { reserved: 'RESERVED', failed: 'FAILED' },
+  RESERVED: {
+    reserved: 'RESERVED',
+    unplaced: 'CREATED',
+    dispatched: 'DISPATCHED',
+    acknowledged: 'RUNNING',
+    gave_up: 'RETRYING',
+    failed: 'FAILED',
+  },
+  DISPATCHED: { acknowledged: 'RUNNING', gave_up: 'RETRYING', failed: 'FAILED' },
+  RUNNING: { finished: 'FINISHED', gave_up: 'RETRYING', failed: 'FAILED' },
+  RETRYING: { reserved: 'RESERVED', acknowledged: 'RUNNING', failed: 'FAILED' },
+  FINISHED: { released: 'RELEASED' },
+  FAILED: { released: 'RELEASED' },
+  RELEASED: {},
+};
+
+export const nextState = (state: JobState, event: JobEvent): JobState | undefined => JOB_NEXT[state][event];
+
+/** No further attempt will be made; what is left is to give the slot back. */
+export const isSettled = (state: JobState): boolean =>
+  state === 'FINISHED' || state === 'FAILED' || state === 'RELEASED';
+
+/** One try on one node. The dispatched one is the fence: only it can move the job. */
+export interface Attempt {
+  readonly nodeId: NodeId;
+  readonly attempt: number;
+}
+
+export interface TimelineEntry {
+  readonly state: JobState;
+  readonly at: number;
+  readonly attempt: number;
+  readonly nodeId?: NodeId;
+  readonly reason?: string;
+}
+
+export interface JobRecord {
+  readonly jobId: JobId;
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  readonly requestId?: string;
+  /** Digest of the body, so that one request_id cannot mean two things. */
+  readonly fingerprint?: string;
+  readonly spec: JobSpec;
+  readonly state: JobState;
+  /** The dispatched attempt; absent before the first dispatch. */
+  readonly fence?: Attempt;
+  /** Where it is reserved but not yet sent. */
+  readonly intent?: Attempt;
+  readonly createdAt: number;
+  readonly deadlineAt: number;
+  /** Oldest first; bounded, the middle is dropped first. */
+  readonly timeline: readonly TimelineEntry[];
+  /** Error code of a FAILED job. */
+  readonly failure?: { readonly code: string; readonly message: string };
+  readonly result?: JobResult;
+}
+
+export const holdsFence = (job: Pick<JobRecord, 'fence'>, nodeId: NodeId, attempt: number): boolean =>
+  job.fence !== undefined && job.fence.nodeId === nodeId && job.fence.attempt === attempt;

@@ -1,0 +1,82 @@
+/** Vocabulary: what a job demands of a node. Selection reads nothing else of a job. */
+import type { NodeId, SessionId, TenantId } from './ids.ts';
+import type { ANY, Direction, Language } from './language.ts';
+
+/** `any` as source: the node recognises the language, whatever it is. */
+export interface NeededDirection {
+  readonly source: Language | typeof ANY;
+  readonly target: Language;
+}
+
+export interface Need {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  /** All of them must be possible on the one node: two in a two-way conversation. */
+  readonly directions: readonly NeededDirection[];
+  /** The client said `auto`: if nobody is left for the languages, that is the reason. */
+  readonly isSourceAuto: boolean;
+  /** Semantic repair is always needed, so it has no flag. */
+  readonly usesAsr: boolean;
+  readonly usesNmt: boolean;
+  readonly usesTts: boolean;
+  /** Further service types (`tone`) and service ids, required ready. */
+  readonly types: readonly string[];
+  readonly services: readonly string[];
+  /** The audio is a reference somebody else serves: only nodes that fetch can take the job. */
+  readonly isAudioByReference: boolean;
+  /** `auto` without a language pair: nodes in the field cannot take that. */
+  readonly isPairUnknown: boolean;
+  readonly needsPublicNode: boolean;
+  readonly preferredNodeId?: NodeId;
+  /** With a preferred node: that one or an error. */
+  readonly isStrict: boolean;
+  /** Pools in the order to try; absent = the whole fleet. */
+  readonly poolIds?: readonly number[];
+}
+
+export type { Direction };
+
+/** Why a node was passed over. The first reason in this order counts; `capability` ones make NO_CAPABLE_NODE. */
+export const REJECTIONS = [
+  'asr_lang_unsupported',
+  'semantic_lang_unsupported',
+  'lang_pair_unsupported',
+  'tts_lang_unsupported',
+  'src_auto_no_candidate',
+  'service_not_installed',
+  'audio_ref_unsupported',
+  'not_in_public_pool',
+  'gpu_unavailable',
+  'not_in_pool',
+  'offline',
+  'status_not_ready',
+  'stale_heartbeat',
+  'cordoned',
+  'ejected',
+  'model_not_available',
+  'excluded',
+  'resource_threshold_exceeded',
+  'capacity_exceeded',
+  'reserve_denied',
+] as const;
+export type Rejection = (typeof REJECTIONS)[number];
+
+/** What the node is, as opposed to how it is doing: nobody left after these = NO_CAPABLE_NODE. */
+export const CAPABILITY_REJECTIONS: ReadonlySet<Rejection> = new Set<Rejection>([
+  'asr_lang_unsupported',
+  'semantic_lang_unsupported',
+  'lang_pair_unsupported',
+  'tts_lang_unsupported',
+  'src_auto_no_candidate',
+  'service_not_installed',
+  'audio_ref_unsupported',
+  'not_in_public_pool',
+  'gpu_unavailable',
+  'not_in_pool',
+]);
+
+export interface RejectionCount {
+  readonly reason: Rejection;
+  readonly count: number;
+  readonly sampleNodeIds: readonly NodeId[];
+}

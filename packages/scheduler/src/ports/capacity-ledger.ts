@@ -1,0 +1,52 @@
+/**
+ * Port: who holds which slot of which node. The last word on capacity, for all instances.
+ *
+ * The law: live leases on a node never exceed its slots as of the reserve (I1); a lease ends by release or by
+ * its expiry, never by being forgotten (I2). `used` = max(live leases, reported running − leases released since
+ * that report). Time is the ledger's own, not the caller's. Every call may be repeated with the same effect.
+ * A thrown error means *unknown*: the call may have taken effect.
+ */
+import type { NodeId } from '../domain/ids.ts';
+import type { LeaseId, Load } from '../domain/lease.ts';
+
+export type ReserveResult =
+  | ({ readonly kind: 'reserved' | 'already' | 'full' } & Load)
+  | { readonly kind: 'not_ready' | 'unknown_node' };
+
+export type CommitResult =
+  /** `committed`: lengthened. `retaken`: it had expired and a slot was still free. `lost`: expired and no slot is free. */
+  ({ readonly kind: 'committed' | 'retaken' | 'lost' } & Load) | { readonly kind: 'unknown_node' };
+
+export type ReleaseResult =
+  | ({ readonly kind: 'released' | 'absent' } & Load)
+  | { readonly kind: 'unknown_node' };
+
+export interface NodeCapacity {
+  readonly slots: number;
+  /** Not accepting: reserve answers `not_ready`; leases already held live on. */
+  readonly isAccepting: boolean;
+}
+
+export interface LoadReport {
+  readonly running: number;
+  /** When given, a fenced lease whose job is not named is proven gone and released. */
+  readonly runningJobIds?: readonly string[];
+}
+
+export interface CapacityLedger {
+  /** Makes a node known, or changes its slots. Fewer slots than leases is allowed: nothing new fits until they end. */
+  declare(nodeId: NodeId, capacity: NodeCapacity): Promise<Load>;
+  /** Takes one slot for `lease`, for `ttlMs`. The same lease never takes two. */
+  reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<ReserveResult>;
+  /** The attempt is on its way: its lease now lasts `ttlMs` from here. */
+  commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<CommitResult>;
+  release(nodeId: NodeId, lease: LeaseId): Promise<ReleaseResult>;
+  /** The attempt was given up but may still run: the lease stays until released, proven gone, or expired. */
+  fence(nodeId: NodeId, lease: LeaseId): Promise<void>;
+  /** A heartbeat's view of the node's load. */
+  reconcile(nodeId: NodeId, report: LoadReport): Promise<Load | undefined>;
+  /** The present load of many nodes; unknown nodes are left out. */
+  loads(nodeIds: readonly NodeId[]): Promise<ReadonlyMap<NodeId, Load>>;
+  /** Removes the node and its leases. */
+  forget(nodeId: NodeId): Promise<void>;
+}

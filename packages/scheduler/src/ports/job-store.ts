@@ -1,0 +1,68 @@
+/**
+ * Port: job records and the binding of request ids to them.
+ *
+ * The law: a (tenant, request_id) has at most one live job (I3); a record moves only by compare-and-set on its state and
+ * fence, so a late answer changes nothing (I4); a refusal leaves nothing bound; a FAILED job unbinds its request;
+ * a FINISHED one stays bound for the lease, so that a late repeat gets the same job. The store compares and sets; which
+ * moves are allowed is the state table's business (domain/job.ts). Returned records must not be changed by the caller.
+ * Settled records are kept for a time and bounded by count and bytes: oldest go first.
+ */
+import type { JobId, TenantId } from '../domain/ids.ts';
+import type { Attempt, JobRecord, JobState, TimelineEntry } from '../domain/job.ts';
+import type { JobResult } from '../domain/job-spec.ts';
+
+export type AdmitResult =
+  | { readonly kind: 'admitted'; readonly job: JobRecord }
+  /** The request is already bound: this is its job. */
+  | { readonly kind: 'existing'; readonly job: JobRecord }
+  /** Bound, but with another fingerprint. */
+  | { readonly kind: 'conflict'; readonly job: JobRecord }
+  /** At the limit, with nothing settled that could make room. */
+  | { readonly kind: 'full' };
+
+/** What the record must still be for the change to happen. */
+export interface Expected {
+  readonly state: JobState;
+  /** 0 = nothing dispatched yet. */
+  readonly fenceAttempt: number;
+}
+
+/** Absent fields stay as they are; `intent: null` clears it. */
+export interface JobChange {
+  readonly state: JobState;
+  readonly fence?: Attempt;
+  readonly intent?: Attempt | null;
+  readonly entry: TimelineEntry;
+  readonly failure?: { readonly code: string; readonly message: string };
+  readonly result?: JobResult;
+}
+
+export type MoveResult =
+  | { readonly kind: 'moved'; readonly job: JobRecord }
+  | { readonly kind: 'stale'; readonly job: JobRecord }
+  | { readonly kind: 'unknown_job' };
+
+export interface JobPage {
+  readonly jobs: readonly JobRecord[];
+  readonly cursor?: string;
+}
+
+export interface JobQuery {
+  readonly tenantId?: TenantId;
+  readonly state?: JobState;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface JobStore {
+  /** Writes the record and its binding, or says whose the request already is. */
+  admit(draft: JobRecord): Promise<AdmitResult>;
+  move(jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
+  /** Takes back an admitted record that was never dispatched, with its binding. */
+  discard(jobId: JobId): Promise<void>;
+  get(jobId: JobId): Promise<JobRecord | undefined>;
+  /** The job a request id is bound to. */
+  bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined>;
+  /** Newest first. */
+  list(query: JobQuery): Promise<JobPage>;
+}

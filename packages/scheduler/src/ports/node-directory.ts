@@ -1,0 +1,21 @@
+/**
+ * Port: which node ids exist and which connection is each one's newest.
+ *
+ * The law: a generation is given once and only grows; the newest claim with the same credential wins; another
+ * credential never gets a living id. A `release` with an old generation changes nothing.
+ */
+import type { NodeId } from '../domain/ids.ts';
+
+export type ClaimResult =
+  /** `isReturning`: the id was known before. */
+  | { readonly kind: 'claimed'; readonly generation: number; readonly isReturning: boolean }
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'full' };
+
+export interface NodeDirectory {
+  claim(nodeId: NodeId, credential: string): Promise<ClaimResult>;
+  /** The generation that currently holds the id. */
+  current(nodeId: NodeId): Promise<number | undefined>;
+  /** Forgets the id, if `generation` is still the newest. */
+  release(nodeId: NodeId, generation: number): Promise<boolean>;
+}

@@ -1,0 +1,27 @@
+/**
+ * Port: the way to a node, whatever it is: socket, callback endpoint or mailbox.
+ *
+ * The law: `written` means the bytes were handed to the node's connection, or the endpoint took them; `queued` means a
+ * bounded mailbox holds them; everything else is `undeliverable`, and then the node never sees the assignment.
+ * An assignment past its `expiresAt` is not delivered.
+ */
+import type { JobId, NodeId } from '../domain/ids.ts';
+import type { JobRecord } from '../domain/job.ts';
+
+export interface Assignment {
+  readonly nodeId: NodeId;
+  readonly attempt: number;
+  readonly job: JobRecord;
+  readonly expiresAt: number;
+}
+
+export type Delivery =
+  | { readonly kind: 'written' | 'queued' }
+  /** `overloaded`: the node answered that it has no room. */
+  | { readonly kind: 'undeliverable' | 'overloaded'; readonly reason: string };
+
+export interface NodeLink {
+  deliver(assignment: Assignment): Promise<Delivery>;
+  /** Best effort: nodes in the field ignore it. */
+  cancel(nodeId: NodeId, jobId: JobId, reason: string): void;
+}
