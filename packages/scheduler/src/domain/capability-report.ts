@@ -1,0 +1,64 @@
+/** Vocabulary: what a node says of itself, in our words, before it is understood (management/profile). */
+import type { Direction } from './language.ts';
+
+export interface ReportedModel {
+  readonly modelId: string;
+  readonly kind: string;
+  readonly sourceLanguage?: string;
+  readonly targetLanguage?: string;
+  readonly isEnabled: boolean;
+}
+
+export interface ReportedService {
+  readonly serviceId: string;
+  /** Schema 2.0 only. */
+  readonly type?: string;
+  readonly status?: string;
+}
+
+export interface ReportedTranslation {
+  readonly languages: readonly string[];
+  /** any_to_any, any_to_en, en_to_any or specific_pairs. */
+  readonly rule: string;
+  readonly blockedPairs: readonly Direction[];
+  readonly supportedPairs: readonly Direction[];
+}
+
+/** Absent = not declared, which is not the same as an empty list. */
+export interface ReportedLanguages {
+  readonly asr?: readonly string[];
+  readonly tts?: readonly string[];
+  readonly semantic?: readonly string[];
+  readonly isSemanticCoreReady?: boolean;
+  readonly translations?: readonly ReportedTranslation[];
+  readonly pairs?: readonly Direction[];
+}
+
+export interface CapabilityReport {
+  readonly models: readonly ReportedModel[];
+  readonly services?: readonly ReportedService[];
+  /** Schema 1.0: service id → ready, downloading, not_installed or error. */
+  readonly serviceStates?: ReadonlyMap<string, string>;
+  /** Schema 2.0. */
+  readonly types?: readonly { readonly type: string; readonly isReady: boolean }[];
+  readonly languages?: ReportedLanguages;
+}
+
+/** What a registration fixes for as long as the connection lasts; heartbeats may change the report only. */
+export interface NodeTraits {
+  readonly features: readonly string[];
+  readonly gpuCount: number;
+  readonly acceptsPublicJobs: boolean;
+  /** Absent = a node in the field. */
+  readonly supports?: readonly string[];
+}
+
+/** Percentages 0–100; absent or negative = unknown. */
+export interface ResourceReport {
+  readonly cpuPercent?: number;
+  readonly gpuPercent?: number;
+  readonly gpuMemoryPercent?: number;
+  readonly memoryPercent?: number;
+  readonly runningJobs: number;
+  readonly gpuQueueLength?: number;
+}

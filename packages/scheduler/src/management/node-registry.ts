@@ -1,0 +1,106 @@
+/** Cold path: what the rest of the program may ask of the node registry. */
+import type { CapabilityReport, NodeTraits, ResourceReport } from '../domain/capability-report.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { NodeId } from '../domain/ids.ts';
+import type { Load } from '../domain/lease.ts';
+import type { NodeChannel, NodeHealth, NodeView } from '../domain/node.ts';
+
+export interface Registration {
+  /** Absent: the scheduler makes one. */
+  readonly nodeId?: NodeId;
+  /** Whose the id is: a digest of the token, or of the peer for anonymous nodes. Another credential cannot take the id. */
+  readonly credential: string;
+  readonly channel: NodeChannel;
+  /** Where jobs are posted, for channel `endpoint`. */
+  readonly endpoint?: string;
+  readonly schemaVersion?: string;
+  readonly version?: string;
+  readonly platform?: string;
+  readonly traits: NodeTraits;
+  readonly report: CapabilityReport;
+  /** Absent: scheduler.max_concurrent_jobs_per_node. */
+  readonly slots?: number;
+  /** The node's own word (HTTP nodes): `ready` needs no first heartbeat. */
+  readonly health?: 'ready' | 'degraded' | 'draining';
+  readonly resources?: ResourceReport;
+  readonly runningJobIds?: readonly string[];
+  readonly region?: string;
+  readonly zone?: string;
+}
+
+export type RegisterOutcome =
+  | {
+      readonly kind: 'registered';
+      /** May differ from the one asked for: a real conflict gets a fresh id, which nodes adopt. */
+      readonly nodeId: NodeId;
+      readonly generation: number;
+      readonly health: NodeHealth;
+      /** Jittered, so that a fleet does not beat in step. */
+      readonly heartbeatIntervalMs: number;
+      readonly isReturning: boolean;
+    }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string };
+
+export interface Heartbeat {
+  readonly nodeId: NodeId;
+  /** The connection it came over; HTTP heartbeats have none. */
+  readonly generation?: number;
+  readonly resources: ResourceReport;
+  /** Only the parts that were sent; absent parts keep their last value. */
+  readonly report?: Partial<CapabilityReport>;
+  readonly slots?: number;
+  readonly health?: 'ready' | 'degraded' | 'draining';
+  readonly runningJobIds?: readonly string[];
+}
+
+export type HeartbeatOutcome =
+  | { readonly kind: 'beat'; readonly health: NodeHealth }
+  /** Not registered (deployed nodes may beat first after a reconnect), or an old connection. */
+  | { readonly kind: 'unknown_node' | 'stale_generation' };
+
+/** What an operator sees. */
+export interface NodeStatus {
+  readonly view: NodeView;
+  readonly generation: number;
+  readonly channel: NodeChannel;
+  readonly isConnected: boolean;
+  readonly registeredAt: number;
+  readonly resources: ResourceReport;
+  readonly version?: string;
+  readonly platform?: string;
+  readonly region?: string;
+  readonly zone?: string;
+  readonly lastReason?: string;
+}
+
+/** How an attempt ended, as far as it says something about the node. */
+export type NodeOutcome = 'succeeded' | 'failed';
+
+/** Told to whoever composes the program; all optional parts of one act are delivered in order. */
+export interface RegistryEvents {
+  /** Selection's view of the node changed. Not called for load alone. */
+  changed(view: NodeView): void;
+  /** The ledger answered with the node's load. */
+  loaded(nodeId: NodeId, load: Load): void;
+  removed(nodeId: NodeId): void;
+  /** To be pushed to the node. */
+  statusChanged(nodeId: NodeId, health: NodeHealth, reason: string): void;
+  /** The connection is gone; its jobs are retried after `graceMs`. */
+  disconnected(nodeId: NodeId, graceMs: number): void;
+  /** The node is (back) here; `runningJobIds` is what it still works on, if it said so. */
+  connected(nodeId: NodeId, runningJobIds: readonly string[] | undefined): void;
+}
+
+export interface NodeRegistry {
+  register(registration: Registration): Promise<RegisterOutcome>;
+  heartbeat(beat: Heartbeat): Promise<HeartbeatOutcome>;
+  /** Only the close of the current generation counts. */
+  disconnected(nodeId: NodeId, generation: number): void;
+  /** An operator's order. Answers false for an unknown node. */
+  control(nodeId: NodeId, command: 'cordon' | 'uncordon' | 'drain'): Promise<boolean>;
+  recordOutcome(nodeId: NodeId, outcome: NodeOutcome): void;
+  get(nodeId: NodeId): NodeStatus | undefined;
+  list(page: { limit: number; cursor?: string }): { nodes: readonly NodeStatus[]; cursor?: string };
+  /** Ends timers. */
+  stop(): void;
+}

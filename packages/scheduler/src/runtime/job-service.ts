@@ -1,0 +1,65 @@
+/** Hot path: what the rest of the program may ask of the job engine. */
+import type { ErrorCode } from '../domain/errors.ts';
+import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { AudioSource, JobResult, JobSpec } from '../domain/job-spec.ts';
+import type { Need, RejectionCount } from '../domain/need.ts';
+
+export interface DispatchRequest {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  /** Absent: not idempotent, nothing is bound. */
+  readonly requestId?: string;
+  /** Digest of the body; with requestId. */
+  readonly fingerprint?: string;
+  readonly need: Need;
+  /** The engine fills in `audio`. */
+  readonly spec: Omit<JobSpec, 'audio'>;
+  readonly audio: Exclude<AudioSource, { kind: 'held' }> | { readonly kind: 'inline'; readonly data: Buffer };
+  /** How long to wait for a slot; 0 = answer at once. */
+  readonly waitMs: number;
+}
+
+export type DispatchOutcome =
+  /** `isRepeat`: the request was already bound; this is the same job. */
+  | { readonly kind: 'dispatched'; readonly job: JobRecord; readonly isRepeat: boolean }
+  | {
+      readonly kind: 'refused';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly reasons?: readonly RejectionCount[];
+    };
+
+/** Who answers, for which attempt. */
+export interface Answer {
+  readonly nodeId: NodeId;
+  readonly jobId: JobId;
+  readonly attempt: number;
+}
+
+export interface ReportedFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export type AnswerOutcome =
+  | { readonly kind: 'accepted'; readonly job: JobRecord }
+  /** Changed nothing. `fenced`: another attempt is current; `settled`: the job has its outcome. */
+  | { readonly kind: 'ignored'; readonly reason: 'unknown_job' | 'fenced' | 'settled' | 'lease_lost' };
+
+export type CancelOutcome = { readonly kind: 'cancelled' | 'settled' | 'unknown_job' };
+
+export interface JobService {
+  dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
+  acknowledge(answer: Answer): Promise<AnswerOutcome>;
+  finish(answer: Answer, result: JobResult): Promise<AnswerOutcome>;
+  fail(answer: Answer, failure: ReportedFailure): Promise<AnswerOutcome>;
+  cancel(jobId: JobId, reason: string): Promise<CancelOutcome>;
+  /** The node's connection ended: after the grace all its jobs are retried at once. */
+  nodeLeft(nodeId: NodeId, graceMs: number): void;
+  /** It is back: jobs it no longer names are retried, the others go on. */
+  nodeReturned(nodeId: NodeId, runningJobIds: readonly string[] | undefined): void;
+  /** Resolves when no job is in flight, or after the limit; answers how many were left. */
+  drain(limitMs: number): Promise<number>;
+}
