@@ -79,9 +79,9 @@ export interface JobRecord {
   readonly spec: JobSpec;
   readonly state: JobState;
   /** The dispatched attempt; absent before the first dispatch. */
-  readonly fence?: Attempt;
+  readonly fence?: Attempt | undefined;
   /** Where it is reserved but not yet sent. */
-  readonly intent?: Attempt;
+  readonly intent?: Attempt | undefined;
   readonly createdAt: number;
   readonly deadlineAt: number;
   /** Oldest first; bounded, the middle is dropped first. */

@@ -1,0 +1,87 @@
+/** Jobs waiting for polling nodes, in this process. */
+import type { NodeId } from '../../domain/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
+
+interface Box<T> {
+  entries: MailboxEntry<T>[];
+  /** Wakes one waiting take after the other, oldest first. */
+  readonly waiting: Set<() => void>;
+}
+
+export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number }): NodeMailbox<T> {
+  const boxes = new Map<NodeId, Box<T>>();
+
+  function open(nodeId: NodeId): Box<T> {
+    const box = boxes.get(nodeId) ?? { entries: [], waiting: new Set() };
+    boxes.set(nodeId, box);
+    return box;
+  }
+
+  function closeIfIdle(nodeId: NodeId, box: Box<T>): void {
+    if (box.entries.length === 0 && box.waiting.size === 0 && boxes.get(nodeId) === box) boxes.delete(nodeId);
+  }
+
+  function dropExpired(box: Box<T>): void {
+    const now = deps.clock.now();
+    if (box.entries.some((entry) => entry.expiresAt <= now)) {
+      box.entries = box.entries.filter((entry) => entry.expiresAt > now);
+    }
+  }
+
+  function arrival(box: Box<T>, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        box.waiting.delete(wake);
+        cancel();
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const cancel = deps.clock.after(waitMs, wake);
+      box.waiting.add(wake);
+      signal?.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  return {
+    async put(nodeId, entry) {
+      const box = open(nodeId);
+      dropExpired(box);
+      if (box.entries.length >= deps.maxPerNode) return 'full';
+      box.entries.push(entry);
+      const [wake] = box.waiting;
+      wake?.();
+      return 'queued';
+    },
+
+    async take(nodeId, { max, waitMs, signal }) {
+      const box = open(nodeId);
+      dropExpired(box);
+      const until = deps.clock.now() + waitMs;
+      // Another take may be quicker after a wake-up: then go on waiting for what is left of the time.
+      while (box.entries.length === 0 && signal?.aborted !== true && deps.clock.now() < until) {
+        await arrival(box, until - deps.clock.now(), signal);
+        dropExpired(box);
+      }
+      const taken = signal?.aborted === true ? [] : box.entries.splice(0, max);
+      closeIfIdle(nodeId, box);
+      return taken;
+    },
+
+    async drop(nodeId, jobId) {
+      const box = boxes.get(nodeId);
+      const at = box?.entries.findIndex((entry) => entry.jobId === jobId) ?? -1;
+      if (box === undefined || at < 0) return false;
+      box.entries.splice(at, 1);
+      closeIfIdle(nodeId, box);
+      return true;
+    },
+
+    async forget(nodeId) {
+      const box = boxes.get(nodeId);
+      if (box === undefined) return;
+      box.entries = [];
+      closeIfIdle(nodeId, box);
+    },
+  };
+}
