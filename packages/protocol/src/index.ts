@@ -1,1 +1,122 @@
-export {};
+/** Everything the protocol offers: schemas with their types, parsing at the edges, published JSON Schema and documentation. */
+export { ERROR_CODES, type ErrorCode, isErrorCode } from './error-codes.ts';
+export { DispatchOptions, DispatchReply, DispatchRequest } from './http/dispatch.ts';
+export { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
+export { ErrorReply, RejectionCount } from './http/error-reply.ts';
+export { HealthCheck, HealthReply } from './http/health.ts';
+export {
+  JOB_STATES,
+  JobAckReport,
+  JobCancelReply,
+  JobCancelRequest,
+  JobDoneReport,
+  JobFailReport,
+  JobOutcome,
+  JobReportReply,
+  JobState,
+  JobStep,
+  JobView,
+} from './http/job.ts';
+export {
+  HttpNodeHeartbeat,
+  HttpNodeHeartbeatReply,
+  HttpNodeRegister,
+  HttpNodeRegisterReply,
+  NodeJobsReply,
+} from './http/node.ts';
+export {
+  JobSummary,
+  JobsQuery,
+  JobsReply,
+  NodeOrder,
+  NodeOrderReply,
+  NodesQuery,
+  NodesReply,
+  NodeView,
+} from './http/operators.ts';
+export { JobPath, LARGEST_PAGE, LONGEST_WAIT_MS, NodePath, WaitQuery } from './http/path.ts';
+export { DIRECTIONS, type Direction, type JsonSchema, jsonSchemas } from './json-schemas.ts';
+export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';
+export { JobAssign } from './node/job-assign.ts';
+export {
+  JobAck,
+  JobResult,
+  JobStarted,
+  ModelNotAvailableDetails,
+  NodeAsrPartial,
+  NodeOverloadedDetails,
+} from './node/job-reports.ts';
+export {
+  NODE_TO_SCHEDULER,
+  type NodeToScheduler,
+  SCHEDULER_TO_NODE,
+  type SchedulerToNode,
+} from './node/messages.ts';
+export { NodeError, NodeHeartbeat, NodeRegister } from './node/registration.ts';
+export {
+  type ParsedMessage,
+  type ParseMessage,
+  parseNodeMessage,
+  parseSchedulerToNode,
+  parseSchedulerToSession,
+  parseSessionMessage,
+} from './parse.ts';
+export { DEEPEST_NESTING, type ParsedJson, parseJson } from './parse-json.ts';
+export { printProtocol } from './print-protocol.ts';
+export type { Problem } from './problem.ts';
+export { queryValidator } from './query.ts';
+export { AudioChunk, Backpressure, Utterance, UtteranceAccepted } from './session/audio.ts';
+export {
+  SCHEDULER_TO_SESSION,
+  type SchedulerToSession,
+  SESSION_TO_SCHEDULER,
+  type SessionToScheduler,
+} from './session/messages.ts';
+export {
+  ClientHeartbeat,
+  ServerDraining,
+  ServerHeartbeat,
+  SessionClose,
+  SessionCloseAck,
+  SessionInit,
+  SessionInitAck,
+} from './session/opening.ts';
+export {
+  MissingResult,
+  SessionAsrPartial,
+  TranslationResult,
+  UI_EVENTS,
+  UiEvent,
+} from './session/outcomes.ts';
+export { ResultAck, TtsPlayEnded, TtsStarted } from './session/playback.ts';
+export {
+  Participant,
+  RoomCreate,
+  RoomCreateAck,
+  RoomError,
+  RoomExpired,
+  RoomJoin,
+  RoomLeave,
+  RoomMembers,
+  RoomRawVoicePreference,
+  WebrtcAnswer,
+  WebrtcIce,
+  WebrtcOffer,
+} from './session/rooms.ts';
+export { AudioFormat, AudioRef } from './shared/audio.ts';
+export { ID_PATTERN } from './shared/bounded.ts';
+export { CapabilityByType, CapabilityState, type ServiceState, TypeCapability } from './shared/capability.ts';
+export { ErrorMessage } from './shared/error-message.ts';
+export { Extra } from './shared/extra.ts';
+export { FeatureFlags } from './shared/feature-flags.ts';
+export { Hardware } from './shared/hardware.ts';
+export { InstalledModel } from './shared/installed-model.ts';
+export { InstalledService, SERVICE_TYPES, ServiceType } from './shared/installed-service.ts';
+export { LanguageCapabilities, LanguagePair, NmtCapability } from './shared/language-capabilities.ts';
+export { AsrMetrics, ProcessingMetrics, RerunMetrics } from './shared/node-metrics.ts';
+export { NODE_STATUSES, NodeHealth, type NodeStatusName } from './shared/node-status.ts';
+export { Pipeline } from './shared/pipeline.ts';
+export { ResourceUsage } from './shared/resource-usage.ts';
+export { JobError, SegmentsMeta } from './shared/result-fields.ts';
+export { NetworkTimings, ServiceTimings } from './shared/timings.ts';
+export { type Validate, type Validated, validator } from './validator.ts';

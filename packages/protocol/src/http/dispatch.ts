@@ -1,0 +1,74 @@
+/** Handing in an utterance over HTTP. */
+import { type Static, Type } from 'typebox';
+import { AudioFormat, SampleRate } from '../shared/audio.ts';
+import {
+  base64,
+  count,
+  extension,
+  flag,
+  id,
+  label,
+  language,
+  optional,
+  text,
+  traceId,
+} from '../shared/bounded.ts';
+import { FeatureFlags } from '../shared/feature-flags.ts';
+import { languageMode } from '../shared/language-mode.ts';
+import { Pipeline } from '../shared/pipeline.ts';
+import { JobState } from './job.ts';
+import { LONGEST_WAIT_MS } from './path.ts';
+
+export const DispatchOptions = Type.Object(
+  {
+    require_tts: optional(flag('The translation is to be spoken')),
+    preferred_node_id: optional(id('Node to try first')),
+    strict: extension(flag('Refuse rather than use another node than the preferred one')),
+  },
+  { title: 'DispatchOptions', description: 'How to choose the node' },
+);
+export type DispatchOptions = Static<typeof DispatchOptions>;
+
+export const DispatchRequest = Type.Object(
+  {
+    session_id: id('Conversation the utterance belongs to'),
+    src_lang: language('Source language, or `auto`'),
+    tgt_lang: language('Target language'),
+    audio_ref: optional(text('Where the audio is; opaque to the scheduler', 4096)),
+    options: optional(DispatchOptions),
+    request_id: extension(id('Makes a repeat harmless; also the Idempotency-Key header')),
+    tenant_id: extension(id('Tenant; must agree with the credential')),
+    wait_ms: extension(count('How long to wait for a free node', { maximum: LONGEST_WAIT_MS })),
+    audio: extension(base64('The audio itself, instead of audio_ref')),
+    audio_format: extension(AudioFormat),
+    sample_rate: extension(SampleRate),
+    mode: extension(languageMode.mode),
+    lang_a: extension(languageMode.lang_a),
+    lang_b: extension(languageMode.lang_b),
+    auto_langs: extension(languageMode.auto_langs),
+    dialect: extension(label('Dialect of the speaker')),
+    features: extension(FeatureFlags),
+    pipeline: extension(Pipeline),
+    trace_id: extension(traceId()),
+  },
+  {
+    title: 'DispatchRequest',
+    description: 'An utterance to translate; it needs `audio_ref` or `audio`',
+    anyOf: [{ required: ['audio_ref'] }, { required: ['audio'] }],
+    expects: 'an object with "audio_ref" or "audio"',
+  },
+);
+export type DispatchRequest = Static<typeof DispatchRequest>;
+
+export const DispatchReply = Type.Object(
+  {
+    job_id: id('Job'),
+    node_id: id('Node that has it'),
+    attempt_id: count('Attempt, from 1', { minimum: 1 }),
+    request_id: extension(id('As given')),
+    utterance_index: extension(count('Position allocated in the session')),
+    state: extension(JobState),
+  },
+  { title: 'DispatchReply', description: 'The utterance is with a node' },
+);
+export type DispatchReply = Static<typeof DispatchReply>;

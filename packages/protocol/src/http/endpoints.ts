@@ -1,0 +1,139 @@
+/** The HTTP API as a table: routes, documentation and OpenAPI are read from it. */
+import type { TSchema } from 'typebox';
+import { DispatchReply, DispatchRequest } from './dispatch.ts';
+import { HealthReply } from './health.ts';
+import {
+  JobAckReport,
+  JobCancelReply,
+  JobCancelRequest,
+  JobDoneReport,
+  JobFailReport,
+  JobReportReply,
+  JobView,
+} from './job.ts';
+import {
+  HttpNodeHeartbeat,
+  HttpNodeHeartbeatReply,
+  HttpNodeRegister,
+  HttpNodeRegisterReply,
+  NodeJobsReply,
+} from './node.ts';
+import { JobsQuery, JobsReply, NodeOrder, NodeOrderReply, NodesQuery, NodesReply } from './operators.ts';
+import { JobPath, NodePath, WaitQuery } from './path.ts';
+
+export type HttpEndpoint = {
+  method: 'GET' | 'POST';
+  path: string;
+  summary: string;
+  extension: boolean;
+  params?: TSchema;
+  query?: TSchema;
+  body?: TSchema;
+  reply: TSchema;
+};
+
+const nodeOrder = (order: string, summary: string): HttpEndpoint => ({
+  method: 'POST',
+  path: `/api/v1/nodes/:id/${order}`,
+  summary,
+  extension: true,
+  params: NodePath,
+  body: NodeOrder,
+  reply: NodeOrderReply,
+});
+
+const report = (name: string, summary: string, body: TSchema): HttpEndpoint => ({
+  method: 'POST',
+  path: `/v1/job/${name}`,
+  summary,
+  extension: false,
+  body,
+  reply: JobReportReply,
+});
+
+const health = (path: string, summary: string): HttpEndpoint => ({
+  method: 'GET',
+  path,
+  summary,
+  extension: false,
+  reply: HealthReply,
+});
+
+export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
+  {
+    method: 'POST',
+    path: '/v1/node/register',
+    summary: 'Register a node',
+    extension: false,
+    body: HttpNodeRegister,
+    reply: HttpNodeRegisterReply,
+  },
+  {
+    method: 'POST',
+    path: '/v1/node/heartbeat',
+    summary: 'Keep a node registered',
+    extension: false,
+    body: HttpNodeHeartbeat,
+    reply: HttpNodeHeartbeatReply,
+  },
+  {
+    method: 'GET',
+    path: '/v1/node/:id/jobs',
+    summary: 'Fetch the jobs of a node that has neither socket nor endpoint',
+    extension: true,
+    params: NodePath,
+    query: WaitQuery,
+    reply: NodeJobsReply,
+  },
+  {
+    method: 'POST',
+    path: '/v1/dispatch/f2f',
+    summary: 'Hand in an utterance',
+    extension: false,
+    body: DispatchRequest,
+    reply: DispatchReply,
+  },
+  report('ack', 'The node has taken a job', JobAckReport),
+  report('done', 'The node has finished a job', JobDoneReport),
+  report('fail', 'The node has failed a job', JobFailReport),
+  {
+    method: 'POST',
+    path: '/v1/job/:id/cancel',
+    summary: 'Cancel a job',
+    extension: true,
+    params: JobPath,
+    body: JobCancelRequest,
+    reply: JobCancelReply,
+  },
+  {
+    method: 'GET',
+    path: '/v1/job/:id',
+    summary: 'Look at a job, or wait for its end',
+    extension: true,
+    params: JobPath,
+    query: WaitQuery,
+    reply: JobView,
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/nodes',
+    summary: 'List nodes',
+    extension: true,
+    query: NodesQuery,
+    reply: NodesReply,
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/jobs',
+    summary: 'List jobs',
+    extension: true,
+    query: JobsQuery,
+    reply: JobsReply,
+  },
+  nodeOrder('cordon', 'Give a node no new jobs'),
+  nodeOrder('uncordon', 'Give a node jobs again'),
+  nodeOrder('drain', 'Give a node no new jobs and let it finish'),
+  health('/health/live', 'The process runs'),
+  health('/health/ready', 'The instance is ready for work'),
+  health('/health', 'The same as /health/ready'),
+];

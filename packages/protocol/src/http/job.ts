@@ -1,0 +1,151 @@
+/** Jobs over HTTP: reports of nodes (ack, done, fail), cancelling, and looking at one. */
+import { type Static, Type } from 'typebox';
+import {
+  anyOf,
+  anything,
+  count,
+  extension,
+  flag,
+  id,
+  label,
+  list,
+  oneOf,
+  optional,
+  quantity,
+  text,
+  traceId,
+} from '../shared/bounded.ts';
+import { JobError, resultFields } from '../shared/result-fields.ts';
+
+export const JOB_STATES = [
+  'CREATED',
+  'RESERVED',
+  'DISPATCHED',
+  'RUNNING',
+  'RETRYING',
+  'FINISHED',
+  'FAILED',
+  'RELEASED',
+] as const;
+
+export const JobState = anyOf(JOB_STATES, 'State of the job');
+export type JobState = Static<typeof JobState>;
+
+const attempt = {
+  job_id: id('Job'),
+  attempt_id: count('Attempt, from 1', { minimum: 1 }),
+  node_id: id('Node that reports'),
+};
+
+export const JobAckReport = Type.Object(attempt, {
+  title: 'JobAckReport',
+  description: 'The node has taken the job',
+});
+export type JobAckReport = Static<typeof JobAckReport>;
+
+export const JobDoneReport = Type.Object(
+  {
+    ...attempt,
+    status: optional(oneOf(['ok'], 'Always "ok"')),
+    text_asr: extension(resultFields.text_asr),
+    text_translated: extension(resultFields.text_translated),
+    tts_audio: extension(resultFields.tts_audio),
+    tts_format: extension(resultFields.tts_format),
+    extra: extension(resultFields.extra),
+    processing_time_ms: extension(resultFields.processing_time_ms),
+    node_completed_at_ms: extension(resultFields.node_completed_at_ms),
+    asr_quality_level: extension(resultFields.asr_quality_level),
+    reason_codes: extension(resultFields.reason_codes),
+    quality_score: extension(resultFields.quality_score),
+    rerun_count: extension(resultFields.rerun_count),
+    segments_meta: extension(resultFields.segments_meta),
+  },
+  { title: 'JobDoneReport', description: 'The job succeeded' },
+);
+export type JobDoneReport = Static<typeof JobDoneReport>;
+
+export const JobFailReport = Type.Object(
+  {
+    ...attempt,
+    status: optional(oneOf(['error'], 'Always "error"')),
+    reason: label('Error code, from the list or of the node’s own'),
+    message: extension(text('What went wrong')),
+    details: extension(anything('More, depending on the reason')),
+  },
+  { title: 'JobFailReport', description: 'The job failed on this node' },
+);
+export type JobFailReport = Static<typeof JobFailReport>;
+
+export const JobReportReply = Type.Object(
+  {
+    ok: Type.Literal(true),
+    accepted: extension(flag('False if the report came too late to count')),
+    reason: extension(label('Why it did not count')),
+  },
+  { title: 'JobReportReply', description: 'The report was received' },
+);
+export type JobReportReply = Static<typeof JobReportReply>;
+
+export const JobCancelRequest = Type.Object(
+  { reason: optional(text('Why', 4096)) },
+  { title: 'JobCancelRequest', description: 'The job is not wanted any more' },
+);
+export type JobCancelRequest = Static<typeof JobCancelRequest>;
+
+export const JobCancelReply = Type.Object(
+  {
+    ok: Type.Literal(true),
+    accepted: flag('False if the job had ended before'),
+    state: JobState,
+    reason: optional(label('Why it was not cancelled')),
+  },
+  { title: 'JobCancelReply', description: 'What became of the job' },
+);
+export type JobCancelReply = Static<typeof JobCancelReply>;
+
+export const JobStep = Type.Object(
+  {
+    at_ms: quantity('When (epoch ms)'),
+    state: JobState,
+    node_id: optional(id('Node')),
+    attempt_id: optional(count('Attempt')),
+    reason: optional(text('Why', 4096)),
+  },
+  { title: 'JobStep', description: 'One step in the life of a job' },
+);
+export type JobStep = Static<typeof JobStep>;
+
+export const JobOutcome = Type.Object(
+  { success: flag('Whether the job succeeded'), ...resultFields, error: optional(JobError) },
+  { title: 'JobOutcome', description: 'What the job yielded' },
+);
+export type JobOutcome = Static<typeof JobOutcome>;
+
+/** What a list of jobs shows of each. */
+export const jobSummary = {
+  job_id: id('Job'),
+  state: JobState,
+  reason: optional(text('Why it failed or waits', 4096)),
+  node_id: optional(id('Node that has or had it')),
+  attempt_id: count('Attempt; 0 before the first'),
+  session_id: id('Session'),
+  utterance_index: count('Position of the utterance in the session'),
+  request_id: optional(id('As given by the caller')),
+  tenant_id: optional(id('Tenant')),
+  trace_id: optional(traceId()),
+  src_lang: optional(label('Source language')),
+  tgt_lang: optional(label('Target language')),
+  created_at_ms: quantity('When it was accepted (epoch ms)'),
+  updated_at_ms: quantity('When its state last changed (epoch ms)'),
+};
+
+export const JobView = Type.Object(
+  {
+    ...jobSummary,
+    deadline_at_ms: optional(quantity('When it fails at the latest (epoch ms)')),
+    timeline: list(JobStep, 1024, 'Its steps, oldest first'),
+    result: optional(JobOutcome),
+  },
+  { title: 'JobView', description: 'A job and its life' },
+);
+export type JobView = Static<typeof JobView>;

@@ -1,0 +1,25 @@
+/** Path parameters and the queries that several endpoints share. */
+import { type Static, Type } from 'typebox';
+import { count, id, optional, text } from '../shared/bounded.ts';
+
+export const LONGEST_WAIT_MS = 60_000;
+export const LARGEST_PAGE = 1_000;
+
+export const NodePath = Type.Object({ id: id('Node') }, { title: 'NodePath', description: 'Names a node' });
+export type NodePath = Static<typeof NodePath>;
+
+export const JobPath = Type.Object({ id: id('Job') }, { title: 'JobPath', description: 'Names a job' });
+export type JobPath = Static<typeof JobPath>;
+
+export const WaitQuery = Type.Object(
+  { wait_ms: optional(count('How long the answer may be held back', { maximum: LONGEST_WAIT_MS })) },
+  { title: 'WaitQuery', description: 'Long polling' },
+);
+export type WaitQuery = Static<typeof WaitQuery>;
+
+export const pageFields = {
+  limit: optional(count('Entries per page', { minimum: 1, maximum: LARGEST_PAGE })),
+  cursor: optional(text('next_cursor of the page before', 1024)),
+};
+
+export const nextCursor = optional(text('Ask for the next page with it; absent on the last', 1024));

@@ -1,0 +1,42 @@
+/** The published JSON Schema of every message and HTTP body, by name. */
+import type { TSchema } from 'typebox';
+import { HTTP_ENDPOINTS } from './http/endpoints.ts';
+import { ErrorReply } from './http/error-reply.ts';
+import { ModelNotAvailableDetails, NodeOverloadedDetails } from './node/job-reports.ts';
+import { NODE_TO_SCHEDULER, SCHEDULER_TO_NODE } from './node/messages.ts';
+import { SCHEDULER_TO_SESSION, SESSION_TO_SCHEDULER } from './session/messages.ts';
+
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** One direction of one socket. */
+export type Direction = { name: string; heading: string; messages: readonly TSchema[] };
+
+export const DIRECTIONS: readonly Direction[] = [
+  { name: 'session_to_scheduler', heading: 'Session → scheduler', messages: SESSION_TO_SCHEDULER },
+  { name: 'scheduler_to_session', heading: 'Scheduler → session', messages: SCHEDULER_TO_SESSION },
+  { name: 'node_to_scheduler', heading: 'Node → scheduler', messages: NODE_TO_SCHEDULER },
+  { name: 'scheduler_to_node', heading: 'Scheduler → node', messages: SCHEDULER_TO_NODE },
+];
+
+/** Values that no message or body names by itself, but that a reader of one needs. */
+export const DETAILS: readonly TSchema[] = [ModelNotAvailableDetails, NodeOverloadedDetails];
+
+/** Messages are named `direction/type`, HTTP bodies by their title. */
+export function jsonSchemas(): Record<string, JsonSchema> {
+  const schemas = new Map<string, JsonSchema>();
+  for (const { name, messages } of DIRECTIONS) {
+    for (const message of messages) schemas.set(`${name}/${titleOf(message)}`, plain(message));
+  }
+  for (const { params, query, body, reply } of HTTP_ENDPOINTS) {
+    for (const schema of [params, query, body, reply]) {
+      if (schema !== undefined) schemas.set(titleOf(schema), plain(schema));
+    }
+  }
+  for (const schema of [ErrorReply, ...DETAILS]) schemas.set(titleOf(schema), plain(schema));
+  return Object.fromEntries(schemas);
+}
+
+const titleOf = (schema: TSchema): string => (schema as { title: string }).title;
+
+/** TypeBox keeps its own marks in hidden properties; a copy through JSON has none of them and shares nothing. */
+const plain = (schema: TSchema): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema;

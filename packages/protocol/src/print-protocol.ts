@@ -1,0 +1,131 @@
+/** Prints docs/protocol.md from the schemas, so that the page cannot disagree with what is validated. */
+import { ERROR_CODES } from './error-codes.ts';
+import { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
+import { ErrorReply } from './http/error-reply.ts';
+import { DETAILS, DIRECTIONS, type JsonSchema } from './json-schemas.ts';
+
+const INTRODUCTION = `# Wire protocol
+
+This page is printed from the schemas in \`packages/protocol\`; do not edit it.
+
+- WebSockets \`/ws/session\` and \`/ws/node\` carry JSON text frames, one object per frame, told apart by \`type\`.
+- On input, null means absent, at any depth. Absent optional fields are omitted on output. Unknown fields are ignored.
+- ⊕ marks extensions: optional, and ignored by programs that do not know them.
+- Where a type reads "a, b, …", other words are accepted too; "a or b" admits no others.
+- Values are nested at most 32 levels deep; numbers are finite and within ±(2^53 − 1).`;
+
+/** Longer vocabularies have a section of their own. */
+const MOST_WORDS_SHOWN = 12;
+
+export function printProtocol(): string {
+  const shared = new Map<string, JsonSchema>();
+  const sections = [
+    ...DIRECTIONS.flatMap(({ heading, messages }) => [
+      `## ${heading}`,
+      ...messages.map((message) =>
+        printObject(message as JsonSchema, `### ${mark(message)}${titleOf(message)}`, shared),
+      ),
+    ]),
+    '## HTTP',
+    'A refusal is answered with the status of its code and an [ErrorReply](#errorreply).',
+    ...HTTP_ENDPOINTS.map((endpoint) => printEndpoint(endpoint, shared)),
+  ];
+  for (const schema of [ErrorReply, ...DETAILS]) shared.set(titleOf(schema), schema as JsonSchema);
+  return [INTRODUCTION, ...sections, '## Shared values', ...printShared(shared), printErrorCodes(), ''].join(
+    '\n\n',
+  );
+}
+
+function printEndpoint(endpoint: HttpEndpoint, shared: Map<string, JsonSchema>): string {
+  const { method, path, summary, query, body, reply } = endpoint;
+  const parts = [`### ${endpoint.extension ? '⊕ ' : ''}${method} ${path}`, `${summary}.`];
+  const uses = [
+    ['Query', query],
+    ['Body', body],
+    ['Reply', reply],
+  ] as const;
+  for (const [role, schema] of uses) {
+    if (schema !== undefined) parts.push(`${role}: ${typeOf(schema as JsonSchema, shared)}`);
+  }
+  return parts.join('\n\n');
+}
+
+/** Printing a shared value may meet further ones, so the map grows while it is walked: a Map visits those too. */
+function printShared(shared: Map<string, JsonSchema>): string[] {
+  const printed = new Map<string, string>();
+  for (const [title, schema] of shared)
+    printed.set(title, printObject(schema, `### ${mark(schema)}${title}`, shared));
+  return [...printed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, section]) => section);
+}
+
+function printObject(schema: JsonSchema, heading: string, shared: Map<string, JsonSchema>): string {
+  const required = new Set(schema.required as string[] | undefined);
+  const rows = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
+    .filter(([name]) => !(name === 'type' && schema.title === schemaConst(schema)))
+    .map(([name, field]) => {
+      const needed = required.has(name) ? 'yes' : 'no';
+      return `| ${mark(field)}${name} | ${cell(typeOf(field, shared))} | ${needed} | ${cell(String(field.description ?? ''))} |`;
+    });
+  const table =
+    rows.length === 0
+      ? ['No fields.']
+      : ['| field | type | required | meaning |', '|---|---|---|---|', ...rows];
+  return [heading, `${String(schema.description)}.`, table.join('\n')].join('\n\n');
+}
+
+const schemaConst = (schema: JsonSchema): unknown =>
+  (schema.properties as Record<string, JsonSchema> | undefined)?.type?.const;
+
+function typeOf(schema: JsonSchema, shared: Map<string, JsonSchema>): string {
+  if (typeof schema.title === 'string') {
+    if (schemaConst(schema) === schema.title) return `[${schema.title}](#${schema.title})`;
+    shared.set(schema.title, schema);
+    return `[${schema.title}](#${schema.title.toLowerCase()})`;
+  }
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (Array.isArray(schema.enum)) return schema.enum.join(' or ');
+  if (Array.isArray(schema.examples)) {
+    return schema.examples.length > MOST_WORDS_SHOWN
+      ? '[error code](#error-codes), …'
+      : `${schema.examples.join(', ')}, …`;
+  }
+  if (schema.type === 'array') return `${typeOf(schema.items as JsonSchema, shared)}[]${arrayBounds(schema)}`;
+  if (schema.type === 'object') return objectType(schema, shared);
+  if (schema.type === 'string') return stringType(schema);
+  if (schema.type === 'integer' || schema.type === 'number') return numberType(schema);
+  return typeof schema.type === 'string' ? schema.type : 'any';
+}
+
+function objectType(schema: JsonSchema, shared: Map<string, JsonSchema>): string {
+  if (typeof schema.additionalProperties === 'object') {
+    return `map of ${typeOf(schema.additionalProperties as JsonSchema, shared)}`;
+  }
+  const required = new Set(schema.required as string[] | undefined);
+  const fields = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>).map(
+    ([name, field]) => `${mark(field)}${name}${required.has(name) ? '' : '?'}: ${typeOf(field, shared)}`,
+  );
+  return `{ ${fields.join(', ')} }`;
+}
+
+function stringType(schema: JsonSchema): string {
+  if (schema.contentEncoding !== undefined) return `string (${schema.contentEncoding})`;
+  if (typeof schema.expects === 'string') return `string (${schema.expects})`;
+  return schema.maxLength === undefined ? 'string' : `string (≤ ${schema.maxLength})`;
+}
+
+function numberType(schema: JsonSchema): string {
+  const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
+  const low = minimum === undefined || minimum <= -Number.MAX_SAFE_INTEGER ? '' : `≥ ${minimum}`;
+  const high = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? '' : `≤ ${maximum}`;
+  return [schema.type, low, high].filter((part) => part !== '').join(' ');
+}
+
+const arrayBounds = ({ minItems, maxItems }: JsonSchema): string =>
+  minItems !== undefined && minItems === maxItems ? ` of ${maxItems}` : ` (≤ ${maxItems})`;
+
+const printErrorCodes = (): string =>
+  ['## Error codes', ERROR_CODES.map((code) => `- ${code}`).join('\n')].join('\n\n');
+
+const mark = (schema: object): string => ('extension' in schema ? '⊕ ' : '');
+const titleOf = (schema: object): string => String((schema as JsonSchema).title);
+const cell = (text: string): string => text.replaceAll('|', '\\|');

@@ -1,0 +1,75 @@
+/** Audio on its way in: audio_chunk (hot path), utterance, and what the scheduler says about taking it. */
+import type { Static } from 'typebox';
+import { AudioFormat, AudioRef, SampleRate } from '../shared/audio.ts';
+import {
+  base64,
+  count,
+  extension,
+  flag,
+  id,
+  label,
+  language,
+  oneOf,
+  optional,
+  quantity,
+  text,
+  traceId,
+} from '../shared/bounded.ts';
+import { FeatureFlags } from '../shared/feature-flags.ts';
+import { languageMode, streamingAsr } from '../shared/language-mode.ts';
+import { extensionMessage, message } from '../shared/message.ts';
+import { Pipeline } from '../shared/pipeline.ts';
+
+export const AudioChunk = message(
+  'audio_chunk',
+  'A piece of streamed audio; the scheduler cuts the utterances',
+  {
+    session_id: id('Session'),
+    seq: count('Grows with each chunk; the first value is arbitrary'),
+    is_final: flag('The utterance ends here; with an empty payload: send now'),
+    payload: optional(base64('Audio')),
+    client_timestamp_ms: optional(quantity('When it was recorded (epoch ms)')),
+    request_id: extension(id('Makes a repeat of this utterance harmless')),
+  },
+);
+export type AudioChunk = Static<typeof AudioChunk>;
+
+export const Utterance = message('utterance', 'A whole utterance, cut by the client', {
+  session_id: id('Session'),
+  utterance_index: count('Position of the utterance in the session'),
+  manual_cut: flag('The speaker ended it'),
+  src_lang: language('Source language, or `auto`'),
+  tgt_lang: language('Target language'),
+  dialect: optional(label('Dialect of the speaker')),
+  features: optional(FeatureFlags),
+  audio: base64('Audio; empty if audio_ref is given'),
+  audio_format: AudioFormat,
+  sample_rate: SampleRate,
+  ...languageMode,
+  ...streamingAsr,
+  trace_id: optional(traceId()),
+  pipeline: optional(Pipeline),
+  request_id: extension(id('Makes a repeat of this utterance harmless')),
+  audio_ref: extension(AudioRef),
+});
+export type Utterance = Static<typeof Utterance>;
+
+export const UtteranceAccepted = extensionMessage(
+  'utterance_accepted',
+  'The audio is the responsibility of the scheduler from here; chunks repeated by seq after a resume are ignored',
+  {
+    utterance_index: count('Position of the utterance in the session'),
+    job_id: id('Its job'),
+    request_id: optional(id('As given by the client')),
+    first_seq: optional(count('First chunk of the utterance')),
+    last_seq: optional(count('Last chunk of the utterance')),
+  },
+);
+export type UtteranceAccepted = Static<typeof UtteranceAccepted>;
+
+export const Backpressure = message('backpressure', 'Send less audio for a while', {
+  action: oneOf(['BUSY', 'PAUSE', 'SLOW_DOWN'], 'What to do; deployed clients get only PAUSE'),
+  resume_after_ms: optional(count('When to go on')),
+  message: optional(text('For a person')),
+});
+export type Backpressure = Static<typeof Backpressure>;

@@ -1,0 +1,97 @@
+/** How a session begins, stays alive and ends. */
+import type { Static } from 'typebox';
+import { AudioFormat, SampleRate } from '../shared/audio.ts';
+import {
+  count,
+  extension,
+  flag,
+  id,
+  label,
+  language,
+  list,
+  optional,
+  quantity,
+  text,
+  traceId,
+} from '../shared/bounded.ts';
+import { FeatureFlags } from '../shared/feature-flags.ts';
+import { languageMode, streamingAsr } from '../shared/language-mode.ts';
+import { extensionMessage, message } from '../shared/message.ts';
+
+export const SessionInit = message(
+  'session_init',
+  'First message of a session; answered by session_init_ack',
+  {
+    client_version: label('Version of the client'),
+    platform: label('android, ios, web or api-gateway'),
+    src_lang: language('Source language, or `auto`'),
+    tgt_lang: language('Target language'),
+    dialect: optional(label('Dialect of the speaker')),
+    features: optional(FeatureFlags),
+    pairing_code: optional(label('Not issued by anyone: answered by a warning, the session goes on')),
+    tenant_id: optional(id('Tenant; must agree with the credential')),
+    ...languageMode,
+    ...streamingAsr,
+    trace_id: optional(traceId()),
+    resume_session_id: extension(id('Session to continue')),
+    resume_token: extension(text('Token of its session_init_ack', 4096)),
+    supports: extension(
+      list(id('Ability'), 64, 'Extensions it understands: result_ack, audio_ref, backpressure'),
+    ),
+    audio_format: extension(AudioFormat),
+    sample_rate: extension(SampleRate),
+  },
+);
+export type SessionInit = Static<typeof SessionInit>;
+
+export const SessionInitAck = message('session_init_ack', 'The session is open', {
+  session_id: id('Id of the session'),
+  assigned_node_id: optional(id('Node the session is paired with')),
+  message: text('For a person'),
+  trace_id: traceId(),
+  protocol_version: label('"1.0"'),
+  use_binary_frame: flag('Always false: frames are JSON text'),
+  negotiated_codec: optional(label('Codec')),
+  negotiated_audio_format: optional(label('Audio format')),
+  negotiated_sample_rate: optional(SampleRate),
+  negotiated_channel_count: count('Channels; 1'),
+  resume_token: extension(text('Proves the right to resume this session', 4096)),
+  resumed: extension(flag('The session continues an earlier one')),
+});
+export type SessionInitAck = Static<typeof SessionInitAck>;
+
+export const ClientHeartbeat = message('client_heartbeat', 'Answered by server_heartbeat', {
+  session_id: id('Session'),
+  timestamp: quantity('Clock of the client (epoch ms)'),
+});
+export type ClientHeartbeat = Static<typeof ClientHeartbeat>;
+
+export const ServerHeartbeat = message('server_heartbeat', 'Answer to client_heartbeat', {
+  session_id: id('Session'),
+  timestamp: quantity('Clock of the scheduler (epoch ms)'),
+});
+export type ServerHeartbeat = Static<typeof ServerHeartbeat>;
+
+export const SessionClose = message(
+  'session_close',
+  'Ends the session; audio received so far is still translated',
+  {
+    session_id: id('Session'),
+    reason: text('Why', 4096),
+  },
+);
+export type SessionClose = Static<typeof SessionClose>;
+
+export const SessionCloseAck = message('session_close_ack', 'The session has ended', {
+  session_id: id('Session'),
+});
+export type SessionCloseAck = Static<typeof SessionCloseAck>;
+
+export const ServerDraining = extensionMessage(
+  'server_draining',
+  'This instance is going away: reconnect and resume',
+  {
+    reconnect_after_ms: count('How long to wait before'),
+  },
+);
+export type ServerDraining = Static<typeof ServerDraining>;

@@ -1,0 +1,91 @@
+/** What a session learns about its utterances, in their order: asr_partial, translation_result, missing_result, ui_event. */
+import type { Static } from 'typebox';
+import {
+  anyOf,
+  base64,
+  count,
+  extension,
+  flag,
+  id,
+  label,
+  oneOf,
+  optional,
+  quantity,
+  text,
+  traceId,
+} from '../shared/bounded.ts';
+import { Extra } from '../shared/extra.ts';
+import { message } from '../shared/message.ts';
+import { recognitionQuality } from '../shared/result-fields.ts';
+import { NetworkTimings, ServiceTimings } from '../shared/timings.ts';
+
+const utterance = {
+  session_id: id('Session'),
+  utterance_index: count('Position of the utterance in the session'),
+};
+
+export const SessionAsrPartial = message('asr_partial', 'Text recognised so far', {
+  ...utterance,
+  job_id: id('Job'),
+  text: text('Recognised text'),
+  is_final: flag('The text will not change any more'),
+  trace_id: traceId(),
+});
+export type SessionAsrPartial = Static<typeof SessionAsrPartial>;
+
+export const TranslationResult = message('translation_result', 'The outcome of an utterance', {
+  ...utterance,
+  job_id: id('Job'),
+  text_asr: text('Recognised text'),
+  text_translated: text('Translated text'),
+  tts_audio: base64('Spoken translation; may be empty'),
+  tts_format: label('`opus`: length-prefixed, 16 kHz mono; anything else: pcm16 at 16 kHz'),
+  extra: optional(Extra),
+  trace_id: traceId(),
+  group_id: optional(id('Group the utterance belongs to; name it when reporting playback')),
+  part_index: optional(count('Position in the group')),
+  service_timings: optional(ServiceTimings),
+  network_timings: optional(NetworkTimings),
+  scheduler_sent_at_ms: optional(quantity('When it was sent (epoch ms)')),
+  ...recognitionQuality,
+  delivery_seq: extension(count('Number of the outcome in the session; answer with result_ack')),
+});
+export type TranslationResult = Static<typeof TranslationResult>;
+
+export const MissingResult = message(
+  'missing_result',
+  'The outcome of an utterance that has no translation',
+  {
+    ...utterance,
+    reason: anyOf(['gap_timeout', 'pending_overflow_evict', 'silence_detected', 'job_failed'], 'Why'),
+    created_at_ms: quantity('When (epoch ms)'),
+    trace_id: optional(traceId()),
+    delivery_seq: extension(count('Number of the outcome in the session; answer with result_ack')),
+  },
+);
+export type MissingResult = Static<typeof MissingResult>;
+
+export const UI_EVENTS = [
+  'INPUT_STARTED',
+  'INPUT_ENDED',
+  'ASR_PARTIAL',
+  'ASR_FINAL',
+  'DISPATCHED',
+  'NODE_ACCEPTED',
+  'NMT_DONE',
+  'TTS_PLAY_STARTED',
+  'TTS_PLAY_ENDED',
+  'ERROR',
+] as const;
+
+export const UiEvent = message('ui_event', 'Progress of an utterance, for display', {
+  trace_id: traceId(),
+  ...utterance,
+  job_id: id('Job'),
+  event: anyOf(UI_EVENTS, 'What happened'),
+  elapsed_ms: optional(quantity('Time since the utterance was accepted')),
+  status: oneOf(['ok', 'error'], 'Whether it went well'),
+  error_code: optional(label('Error code')),
+  hint: optional(text('What a person can do about it')),
+});
+export type UiEvent = Static<typeof UiEvent>;

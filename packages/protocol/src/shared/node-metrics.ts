@@ -1,0 +1,35 @@
+/** Figures a node reports with its heartbeat; camelCase on the wire, as the deployed nodes spell them. */
+import { type Static, Type } from 'typebox';
+import { map, optional, quantity } from './bounded.ts';
+
+export const RerunMetrics = Type.Object(
+  {
+    totalReruns: optional(quantity('Recognitions repeated')),
+    successfulReruns: optional(quantity('… that succeeded')),
+    failedReruns: optional(quantity('… that failed')),
+    timeoutReruns: optional(quantity('… that timed out')),
+    qualityImprovements: optional(quantity('… that improved the text')),
+  },
+  { title: 'RerunMetrics', description: 'Cumulative counts of repeated recognitions' },
+);
+export type RerunMetrics = Static<typeof RerunMetrics>;
+
+export const AsrMetrics = Type.Object(
+  { processingEfficiency: optional(quantity('Audio time over processing time')) },
+  { title: 'AsrMetrics', description: 'Superseded by processing_metrics' },
+);
+export type AsrMetrics = Static<typeof AsrMetrics>;
+
+export const ProcessingMetrics = Type.Object(
+  {
+    serviceEfficiencies: optional(
+      map<number>(
+        quantity('Efficiency'),
+        1024,
+        'service_id to efficiency since the last heartbeat: audio time over processing time, or characters per second',
+      ),
+    ),
+  },
+  { title: 'ProcessingMetrics', description: 'How fast the services worked' },
+);
+export type ProcessingMetrics = Static<typeof ProcessingMetrics>;

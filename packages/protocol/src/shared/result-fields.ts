@@ -1,0 +1,44 @@
+/** What a finished job yields, the same in a job_result, in POST /v1/job/done and in the view of a job. */
+import { type Static, Type } from 'typebox';
+import { anyOf, anything, base64, count, label, list, optional, quantity, text } from './bounded.ts';
+import { Extra } from './extra.ts';
+
+export const SegmentsMeta = Type.Object(
+  {
+    count: optional(count('Number of segments')),
+    max_gap: optional(quantity('Longest gap between segments, in seconds')),
+    avg_duration: optional(quantity('Mean duration of a segment, in seconds')),
+  },
+  { title: 'SegmentsMeta', description: 'How the recognised speech was segmented' },
+);
+export type SegmentsMeta = Static<typeof SegmentsMeta>;
+
+/** How good the recognition was; passed from the node to the session as it is. */
+export const recognitionQuality = {
+  asr_quality_level: optional(anyOf(['good', 'suspect', 'bad'], 'Quality of the recognition')),
+  reason_codes: optional(list(label('Reason'), 64, 'Why the quality is what it is')),
+  quality_score: optional(quantity('Quality from 0 to 1', { minimum: -1_000_000, maximum: 1_000_000 })),
+  rerun_count: optional(count('How often recognition was repeated')),
+  segments_meta: optional(SegmentsMeta),
+};
+
+export const resultFields = {
+  text_asr: optional(text('Recognised text')),
+  text_translated: optional(text('Translated text')),
+  tts_audio: optional(base64('Spoken translation')),
+  tts_format: optional(label('Format of the spoken translation, passed through')),
+  extra: optional(Extra),
+  processing_time_ms: optional(quantity('Time the node worked on the job')),
+  node_completed_at_ms: optional(quantity('When the node was done (epoch ms)')),
+  ...recognitionQuality,
+};
+
+export const JobError = Type.Object(
+  {
+    code: label('Error code, from the list or of the node’s own'),
+    message: text('What went wrong'),
+    details: optional(anything('More, depending on the code')),
+  },
+  { title: 'JobError', description: 'Why a job failed' },
+);
+export type JobError = Static<typeof JobError>;
