@@ -1,0 +1,48 @@
+/** Reads jobs and waits for them, for whoever asks over HTTP. */
+import type { JobId } from '../domain/ids.ts';
+import { isSettled, type JobRecord } from '../domain/job.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import type { JobPage, JobQuery, JobStore } from '../ports/job-store.ts';
+
+export interface JobReader {
+  get(jobId: JobId): Promise<JobRecord | undefined>;
+  list(query: JobQuery): Promise<JobPage>;
+  /** The job as soon as it is settled, or as it is when the wait ends. */
+  settled(jobId: JobId, waitMs: number, signal?: AbortSignal): Promise<JobRecord | undefined>;
+  /** Calls on every move from here on. */
+  watch(jobId: JobId, listen: (job: JobRecord) => void): ReturnType<JobEvents['subscribe']>;
+}
+
+export function createJobReader(deps: { clock: Clock; store: JobStore; events: JobEvents }): JobReader {
+  const { clock, store, events } = deps;
+
+  function moveOrLimit(jobId: JobId, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        signal?.removeEventListener('abort', end);
+        if (subscription.kind === 'subscribed') subscription.stop();
+        resolve();
+      };
+      const cancel = clock.after(waitMs, end);
+      const subscription = events.subscribe(jobId, (job) => {
+        if (isSettled(job.state)) end();
+      });
+      if (signal?.aborted === true) end();
+      else signal?.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  return {
+    get: (jobId) => store.get(jobId),
+    list: (query) => store.list(query),
+    async settled(jobId, waitMs, signal) {
+      const job = await store.get(jobId);
+      if (job === undefined || isSettled(job.state) || waitMs <= 0) return job;
+      await moveOrLimit(jobId, waitMs, signal);
+      return store.get(jobId);
+    },
+    watch: (jobId, listen) => events.subscribe(jobId, listen),
+  };
+}
