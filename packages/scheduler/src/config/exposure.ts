@@ -1,0 +1,40 @@
+/** Checks that a server which others can reach does not let everybody in by accident. Pure. */
+import { isLoopbackHost, isLoopbackNetwork, parseNetwork } from './network.ts';
+import type { CheckFinding } from './origin.ts';
+import type { Config } from './settings.ts';
+
+export function checkExposure(config: Config): {
+  readonly problems: readonly CheckFinding[];
+  readonly warnings: readonly CheckFinding[];
+} {
+  const { host, tokens, anonymous, trusted_networks: networks } = config.server;
+  const problems: CheckFinding[] = [];
+  const warnings: CheckFinding[] = [];
+  const trusted = networks.map(parseNetwork).filter((network) => network !== undefined);
+  const isOpen = anonymous.length > 0;
+  const trustsOthers = trusted.some((network) => !isLoopbackNetwork(network));
+  if (tokens.length === 0 && !isLoopbackHost(host) && !(isOpen && trustsOthers)) {
+    problems.push({
+      keys: ['server.host', 'server.tokens', 'server.anonymous', 'server.trusted_networks'],
+      message: `is ${host}, which other machines can reach, but nothing says who may connect. Either add [[server.tokens]] (best), or set server.anonymous = ["session", "node"] and list their networks in server.trusted_networks, or listen on 127.0.0.1`,
+    });
+  } else if (tokens.length === 0 && !isOpen) {
+    warnings.push({
+      keys: ['server.tokens', 'server.anonymous'],
+      message:
+        'is empty and server.anonymous too: every client and node will be refused. Add [[server.tokens]], or set server.anonymous',
+    });
+  }
+  if (isOpen && trusted.some((network) => network.prefix === 0)) {
+    warnings.push({
+      keys: ['server.trusted_networks', 'server.anonymous'],
+      message: `trusts every address, so anybody may act as ${anonymous.join(', ')} without a token`,
+    });
+  } else if (anonymous.includes('operator') && trustsOthers) {
+    warnings.push({
+      keys: ['server.anonymous', 'server.trusted_networks'],
+      message: 'lets other machines act as operator without a token',
+    });
+  }
+  return { problems, warnings };
+}

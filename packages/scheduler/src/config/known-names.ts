@@ -1,0 +1,36 @@
+/** Every name a configuration may use, what it means, and its spelling in the environment. Pure. */
+import type { Setting } from './setting.ts';
+import { settingsByKey, walk } from './settings.ts';
+
+export type Known =
+  /** `setting` is the one whose kind of text the name takes: its own, or that of the key it stands for. */
+  | { readonly kind: 'setting'; readonly setting: Setting<unknown> }
+  | { readonly kind: 'ignored'; readonly doc: string }
+  | { readonly kind: 'group' };
+
+export const ENV_PREFIX = 'LINGUA_';
+
+export const envName = (key: string): string => ENV_PREFIX + key.toUpperCase().replaceAll('.', '__');
+
+export const knownNames: ReadonlyMap<string, Known> = new Map([
+  ...[...walk()].map(({ key, entry }): [string, Known] => [
+    key,
+    entry.kind === 'setting'
+      ? { kind: 'setting', setting: entry }
+      : entry.kind === 'ignored'
+        ? { kind: 'ignored', doc: entry.doc }
+        : { kind: 'group' },
+  ]),
+  ...[...settingsByKey.values()].flatMap((setting) =>
+    setting.aliases.map(({ key }): [string, Known] => [key, { kind: 'setting', setting }]),
+  ),
+]);
+
+/** Names that carry a value, as opposed to groups. */
+export const valueNames: readonly string[] = [...knownNames]
+  .filter(([, known]) => known.kind !== 'group')
+  .map(([name]) => name);
+
+export const keyOfEnvName: ReadonlyMap<string, string> = new Map(
+  valueNames.map((key) => [envName(key), key]),
+);

@@ -1,0 +1,34 @@
+/** The known name that a mistyped one was probably meant to be. Pure. */
+
+export function nearestName(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  let best: { readonly name: string; readonly score: number } | undefined;
+  for (const candidate of known) {
+    // The right last part in the wrong group is a likelier slip than its distance says.
+    const isMisplaced = lastPart(candidate) === lastPart(name) && candidate !== name && name.includes('.');
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    const score = isMisplaced ? distance / 4 : distance;
+    if (score <= Math.max(2, name.length * 0.35) && (best === undefined || score < best.score)) {
+      best = { name: candidate, score };
+    }
+  }
+  return best?.name;
+}
+
+/** Levenshtein's distance: how many letters to insert, delete or replace. */
+export function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replace = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(replace, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}
+
+const MAX_LENGTH = 120;
+
+const lastPart = (name: string): string => name.slice(name.lastIndexOf('.') + 1);

@@ -1,0 +1,59 @@
+/** Reads the configuration file and the token files; everything else is `loadConfig`. */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { type ConfigSources, type LoadResult, loadConfig, locate } from './load-config.ts';
+import type { CheckFinding } from './origin.ts';
+import { checkTokens, withTokens } from './tokens.ts';
+
+const DEFAULT_PATH = 'config.toml';
+
+/** Without a path `config.toml` is read if it is there; a path that was asked for must exist. */
+export async function readConfig(
+  options: { readonly path?: string | undefined } & Omit<ConfigSources, 'toml'>,
+): Promise<LoadResult> {
+  const path = options.path ?? DEFAULT_PATH;
+  const file = await readText(path);
+  if (file.kind === 'failed' && (options.path !== undefined || file.code !== 'ENOENT')) {
+    const message = `cannot be read: ${file.code}`;
+    return { kind: 'invalid', problems: [{ key: path, message, origin: { kind: 'file', path } }] };
+  }
+  const toml = file.kind === 'text' ? { text: file.text, path } : undefined;
+  const loaded = loadConfig({ ...options, toml });
+  return loaded.kind === 'ok' ? readTokenFiles(loaded, dirname(path)) : loaded;
+}
+
+async function readTokenFiles(
+  loaded: Extract<LoadResult, { kind: 'ok' }>,
+  folder: string,
+): Promise<LoadResult> {
+  const problems: CheckFinding[] = [];
+  const contents = new Map<number, string>();
+  for (const [index, { token_file: path }] of loaded.config.server.tokens.entries()) {
+    if (path === undefined) continue;
+    const file = await readText(resolve(folder, path));
+    if (file.kind === 'text') contents.set(index, file.text.trim());
+    else {
+      const message = `cannot be read: ${path}: ${file.code}`;
+      problems.push({ keys: [`server.tokens[${index}].token_file`], message });
+    }
+  }
+  if (contents.size + problems.length === 0) return loaded;
+  const config = withTokens(loaded.config, contents);
+  problems.push(...checkTokens(config).problems);
+  return problems.length === 0
+    ? { ...loaded, config }
+    : { kind: 'invalid', problems: problems.map((problem) => locate(problem, loaded.origins)) };
+}
+
+type Read =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'failed'; readonly code: string };
+
+async function readText(path: string): Promise<Read> {
+  try {
+    return { kind: 'text', text: await readFile(path, 'utf8') };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    return { kind: 'failed', code };
+  }
+}

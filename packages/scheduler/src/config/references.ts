@@ -1,0 +1,62 @@
+/** Checks settings that refer to one another: pools and tenants, the mode of Redis and its addresses. Pure. */
+import type { CheckFinding } from './origin.ts';
+import type { Config } from './settings.ts';
+
+export function checkReferences(config: Config): {
+  readonly problems: readonly CheckFinding[];
+  readonly warnings: readonly CheckFinding[];
+} {
+  return { problems: [...checkPools(config), ...checkRedis(config)], warnings: warnPools(config) };
+}
+
+function* checkPools(config: Config): Generator<CheckFinding> {
+  const { pools, tenant_overrides: overrides, pool_count: poolCount } = config.scheduler.phase3;
+  const poolKey = 'scheduler.phase3.pools';
+  const ids = new Map<number, number>();
+  for (const [index, { pool_id }] of pools.entries()) {
+    const first = ids.get(pool_id);
+    if (first === undefined) ids.set(pool_id, index);
+    else
+      yield { keys: [`${poolKey}[${index}].pool_id`], message: `is ${pool_id}, like ${poolKey}[${first}]` };
+  }
+  const tenants = new Set<string>();
+  for (const [index, { tenant_id, pool_id }] of overrides.entries()) {
+    const at = `scheduler.phase3.tenant_overrides[${index}]`;
+    const isKnown = pools.length > 0 ? ids.has(pool_id) : pool_id < poolCount;
+    if (!isKnown) {
+      const known = pools.length > 0 ? [...ids.keys()].join(', ') : `0 to ${poolCount - 1}`;
+      yield { keys: [`${at}.pool_id`, poolKey], message: `is ${pool_id}, but the pools are ${known}` };
+    }
+    if (tenants.has(tenant_id)) yield { keys: [`${at}.tenant_id`], message: `${tenant_id} is bound twice` };
+    tenants.add(tenant_id);
+  }
+}
+
+function* checkRedis(config: Config): Generator<CheckFinding> {
+  const { enabled, redis } = config.scheduler.phase2;
+  const prefix = 'scheduler.phase2.redis';
+  if (!enabled) return;
+  if (redis.mode === 'sentinel' && redis.sentinel_urls.length === 0) {
+    yield {
+      keys: [`${prefix}.sentinel_urls`, `${prefix}.mode`],
+      message: 'is empty, but the mode is sentinel',
+    };
+  }
+  if (redis.mode === 'cluster' && redis.db !== 0) {
+    yield {
+      keys: [`${prefix}.db`, `${prefix}.mode`],
+      message: `is ${redis.db}, but a cluster has only database 0`,
+    };
+  }
+}
+
+function warnPools(config: Config): readonly CheckFinding[] {
+  const { enabled, pools, tenant_overrides: overrides } = config.scheduler.phase3;
+  if (enabled || pools.length + overrides.length === 0) return [];
+  return [
+    {
+      keys: ['scheduler.phase3.enabled', 'scheduler.phase3.pools', 'scheduler.phase3.tenant_overrides'],
+      message: 'is false: the pools and tenant overrides have no effect',
+    },
+  ];
+}

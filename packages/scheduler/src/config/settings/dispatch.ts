@@ -1,0 +1,220 @@
+/** Settings of dispatch: how a node is chosen, the times that nest, retries, limits on work in flight. */
+import { optional } from '../compound-setting.ts';
+import { boolean, bytes, choice, group, ignored, integer, number } from '../setting.ts';
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+export const dispatch = {
+  sample_k: integer({
+    default: 20,
+    min: 1,
+    max: 1_000,
+    aliases: [{ key: 'scheduler.phase3.random_sample_size' }],
+    doc: 'How many of the nodes that pass every filter are drawn at random before the policy orders them.',
+  }),
+  candidate_shuffle: boolean({ default: true, doc: 'Breaks ties between equal nodes by chance.' }),
+  health_filter: choice({
+    choices: ['ready'],
+    default: 'ready',
+    doc: 'Health that a node must have. There is only one filter; the key exists because it is part of the dispatch contract.',
+  }),
+  assume_any_language: boolean({
+    default: true,
+    doc: 'A node that declares neither languages nor models serves any language.',
+  }),
+  max_retry: integer({
+    default: 2,
+    min: 0,
+    max: 10,
+    aliases: [{ key: 'scheduler.job_timeout.failover_max_attempts' }],
+    doc: 'How often a job is tried again on another node; the first attempt does not count.',
+  }),
+  reserve_timeout_ms: integer({
+    default: 800,
+    min: 10,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'How long one attempt to take a slot may last. After it the outcome is unknown, not "no".',
+  }),
+  ack_timeout_ms: integer({
+    default: 3_000,
+    min: 20,
+    max: 300_000,
+    unit: 'ms',
+    doc: 'How long a node may take to acknowledge a job before it is tried elsewhere.',
+  }),
+  reservation_ttl_ms: integer({
+    default: 5_000,
+    min: 30,
+    max: 600_000,
+    unit: 'ms',
+    aliases: [{ key: 'scheduler.task_binding.reserved_ttl_seconds', scale: 1_000 }],
+    doc: 'How long a slot stays taken for a job that is not acknowledged yet.',
+  }),
+  job_timeout_seconds: number({
+    default: 60,
+    min: 0.05,
+    max: 3_600,
+    unit: 'seconds',
+    doc: 'How long a node may work on an acknowledged job.',
+  }),
+  job_deadline_ms: integer({
+    default: 90_000,
+    min: 200,
+    max: 7_200_000,
+    unit: 'ms',
+    doc: 'When a job ends at the latest, counted from its acceptance; waiting and all attempts included.',
+  }),
+  pending_timeout_ms: integer({
+    default: 10_000,
+    min: 0,
+    max: 600_000,
+    unit: 'ms',
+    aliases: [{ key: 'scheduler.job_timeout.pending_timeout_seconds', scale: 1_000 }],
+    doc: 'How long a job of a session waits for a free slot.',
+  }),
+  heartbeat_interval_seconds: number({
+    default: 2,
+    min: 0.1,
+    max: 60,
+    unit: 'seconds',
+    doc: 'How often an instance renews its presence. It counts as dead after twice that.',
+  }),
+  heartbeat_stale_ms: optional(
+    integer({
+      default: 0,
+      min: 100,
+      max: 3_600_000,
+      unit: 'ms',
+      doc: 'Age at which a heartbeat of a node is stale. Unset: three times the interval the node was told.',
+    }),
+  ),
+  max_concurrent_jobs_per_node: integer({
+    default: 4,
+    min: 1,
+    max: 1_024,
+    doc: 'Slots of a node that does not declare them.',
+  }),
+  node_reconnect_grace_ms: integer({
+    default: 2_000,
+    min: 0,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'How long a node that lost its socket may take to come back before its jobs are retried. Deployed nodes get none.',
+  }),
+  max_inflight_jobs: integer({
+    default: 100_000,
+    min: 1,
+    max: 10_000_000,
+    doc: 'Jobs that one instance drives at a time; above it new ones are refused.',
+  }),
+  max_nodes: integer({ default: 200_000, min: 1, max: 10_000_000, doc: 'Nodes that may be registered.' }),
+  job_retention_ms: integer({
+    default: 300_000,
+    min: 0,
+    max: 86_400_000,
+    unit: 'ms',
+    doc: 'How long a finished job can still be read.',
+  }),
+  job_retention_max_bytes: bytes({
+    default: 256 * MB,
+    min: MB,
+    max: 1024 * 1024 * MB,
+    doc: 'Bytes of finished jobs that are kept; the oldest go first.',
+  }),
+  job_retention_max_count: integer({
+    default: 100_000,
+    min: 1,
+    max: 10_000_000,
+    doc: 'Finished jobs that are kept; the oldest go first.',
+  }),
+  result_inline_max_bytes: bytes({
+    default: 512 * KB,
+    min: 0,
+    max: 64 * MB,
+    doc: 'Longest speech that passes through the store with its result. Above it the text is delivered without.',
+  }),
+};
+
+export const selection = group('How a node is chosen among those that can do a job.', {
+  policy: choice({
+    choices: ['weighted_random', 'least_loaded'],
+    default: 'weighted_random',
+    doc: 'By chance weighted with free slots, or the least loaded of the sample. The first does not herd when instances see old loads.',
+  }),
+});
+
+export const retryBudget = group('Keeps retries from multiplying an outage.', {
+  percent: number({
+    default: 20,
+    min: 0,
+    max: 100,
+    unit: 'percent',
+    doc: 'Retries allowed per admitted job, in the long run.',
+  }),
+  burst: integer({ default: 100, min: 0, max: 1_000_000, doc: 'Retries that may be saved up.' }),
+});
+
+export const ejection = group('Takes nodes that fail too often out of the choice for a while.', {
+  window_ms: integer({
+    default: 30_000,
+    min: 100,
+    max: 3_600_000,
+    unit: 'ms',
+    doc: 'Time over which failures are counted.',
+  }),
+  min_samples: integer({
+    default: 5,
+    min: 1,
+    max: 10_000,
+    doc: 'Outcomes in the window before a node is judged.',
+  }),
+  failure_percent: number({
+    default: 50,
+    min: 1,
+    max: 100,
+    unit: 'percent',
+    doc: 'Share of failures that ejects a node.',
+  }),
+  base_ms: integer({
+    default: 10_000,
+    min: 10,
+    max: 3_600_000,
+    unit: 'ms',
+    doc: 'Length of the first ejection; each further one doubles it.',
+  }),
+  max_ms: integer({
+    default: 300_000,
+    min: 10,
+    max: 86_400_000,
+    unit: 'ms',
+    doc: 'Longest ejection.',
+  }),
+  max_ejected_percent: number({
+    default: 50,
+    min: 0,
+    max: 100,
+    unit: 'percent',
+    doc: 'If more nodes than this would be ejected, none is.',
+  }),
+});
+
+export const queue = group('Jobs that wait for a free slot.', {
+  max_waiting: integer({ default: 10_000, min: 0, max: 10_000_000, doc: 'Waiting jobs in all.' }),
+  max_waiting_per_tenant: integer({
+    default: 2_000,
+    min: 0,
+    max: 10_000_000,
+    doc: 'Waiting jobs of one tenant.',
+  }),
+});
+
+export const mailbox = group('Jobs that wait for a node that pulls them.', {
+  max_jobs: integer({ default: 64, min: 1, max: 10_000, doc: 'Jobs in the mailbox of one node.' }),
+});
+
+export const jobTimeout = group('Keys of earlier configuration files.', {
+  scan_interval_ms: ignored('Every job has its own timer; nothing is scanned.'),
+  send_cancel: boolean({ default: true, doc: 'Tells a node to cancel a job that timed out.' }),
+});

@@ -1,0 +1,187 @@
+/** Settings of many instances on Redis: presence, inboxes, dead letters, connections. */
+import { list, optional } from '../compound-setting.ts';
+import { boolean, choice, group, ignored, integer, number, text, url } from '../setting.ts';
+
+const REDIS = ['redis', 'rediss'];
+
+const redis = group('The Redis or Valkey that the instances share.', {
+  mode: choice({ choices: ['single', 'sentinel', 'cluster'], default: 'single', doc: 'How it is deployed.' }),
+  url: url({ default: 'redis://127.0.0.1:6379', schemes: REDIS, doc: 'Its address in mode single.' }),
+  cluster_urls: list({
+    of: url({ default: '', schemes: REDIS, doc: '' }),
+    default: [],
+    doc: 'Some of its addresses in mode cluster. Empty: `url` is the first one to ask.',
+  }),
+  sentinel_urls: list({
+    of: url({ default: '', schemes: REDIS, doc: '' }),
+    default: [],
+    doc: 'Addresses of the Sentinels in mode sentinel.',
+  }),
+  sentinel_name: text({
+    default: 'mymaster',
+    pattern: /^[A-Za-z0-9._-]{1,128}$/,
+    allowed: '1 to 128 letters, digits, or . _ -',
+    doc: 'Name by which the Sentinels know the master.',
+  }),
+  sentinel_username: optional(text({ default: '', doc: 'User at the Sentinels.' })),
+  sentinel_password: optional(text({ default: '', isSecret: true, doc: 'Password at the Sentinels.' })),
+  username: optional(text({ default: '', doc: 'User; wins over the one in the address.' })),
+  password: optional(
+    text({ default: '', isSecret: true, doc: 'Password; wins over the one in the address.' }),
+  ),
+  db: integer({ default: 0, min: 0, max: 1_023, doc: 'Database number; always 0 in mode cluster.' }),
+  tls: boolean({ default: false, doc: 'Encrypts the connection; an address with rediss:// does so too.' }),
+  tls_ca_file: optional(
+    text({ default: '', doc: 'File with the certificates to trust instead of the system’s.' }),
+  ),
+  key_prefix: text({
+    default: 'lingua',
+    pattern: /^[A-Za-z0-9._:-]{1,64}$/,
+    allowed: '1 to 64 letters, digits, or . _ : -',
+    doc: 'First part of every key.',
+  }),
+  connect_timeout_ms: integer({
+    default: 2_000,
+    min: 50,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'How long connecting may take.',
+  }),
+  command_timeout_ms: integer({
+    default: 800,
+    min: 10,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'How long one command may take.',
+  }),
+  socket_timeout_ms: integer({
+    default: 2_500,
+    min: 50,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'Silence after which a connection with commands under way is replaced.',
+  }),
+  slots_refresh_interval_ms: integer({
+    default: 1_000,
+    min: 100,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'How often the map of the cluster is read again.',
+  }),
+});
+
+const alwaysThere = 'Node snapshots are always replicated.';
+const noSchemaCompat = 'The state it stood for is derived or part of the request binding.';
+
+export const phase2 = group('Many instances on one Redis.', {
+  enabled: boolean({
+    default: false,
+    doc: 'Shares state with other instances through Redis. Otherwise this process is alone and needs nothing.',
+  }),
+  instance_id: text({
+    default: 'auto',
+    pattern: /^[A-Za-z0-9._:-]{1,128}$/,
+    allowed: '"auto", or 1 to 128 letters, digits, or . _ : -',
+    doc: 'Name of this instance, different from every other; `auto` makes one.',
+  }),
+  durability: choice({
+    choices: ['primary', 'replica'],
+    default: 'primary',
+    doc: 'With `replica` a write counts only when a replica has it, so that a failover loses none.',
+  }),
+  owner_ttl_seconds: number({
+    default: 15,
+    min: 1,
+    max: 3_600,
+    unit: 'seconds',
+    doc: 'How long an instance owns a node or session without renewal.',
+  }),
+  stream_block_ms: integer({
+    default: 1_000,
+    min: 10,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'How long one read of the inbox waits.',
+  }),
+  stream_count: integer({ default: 64, min: 1, max: 10_000, doc: 'Entries of one read.' }),
+  stream_group: text({
+    default: 'scheduler',
+    pattern: /^[A-Za-z0-9._:-]{1,128}$/,
+    allowed: '1 to 128 letters, digits, or . _ : -',
+    doc: 'Name of the consumer group.',
+  }),
+  stream_maxlen: integer({
+    default: 10_000,
+    min: 100,
+    max: 10_000_000,
+    doc: 'Entries in an inbox; at it senders are refused, nothing is trimmed.',
+  }),
+  reclaim_idle_ms: integer({
+    default: 5_000,
+    min: 100,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'Age at which an entry that was read but not handled is read again.',
+  }),
+  dlq_enabled: boolean({
+    default: true,
+    doc: 'Entries that cannot be handled go to the dead letters; otherwise they are dropped and counted.',
+  }),
+  dlq_maxlen: integer({ default: 10_000, min: 1, max: 10_000_000, doc: 'Dead letters that are kept.' }),
+  dlq_max_deliveries: integer({
+    default: 10,
+    min: 1,
+    max: 1_000,
+    doc: 'Deliveries after which an entry is a dead letter.',
+  }),
+  dlq_min_idle_ms: integer({
+    default: 5_000,
+    min: 100,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'Time since its last delivery before an entry may become a dead letter.',
+  }),
+  dlq_scan_interval_ms: integer({
+    default: 5_000,
+    min: 1_000,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'How often stuck entries are looked for.',
+  }),
+  dlq_scan_count: integer({ default: 100, min: 1, max: 10_000, doc: 'Entries of one such look.' }),
+  redis,
+  node_snapshot: group('What instances know of each other’s nodes.', {
+    enabled: ignored(alwaysThere),
+    presence_ttl_seconds: number({
+      default: 45,
+      min: 1,
+      max: 3_600,
+      unit: 'seconds',
+      doc: 'How long a node counts as present without a heartbeat.',
+    }),
+    refresh_interval_ms: integer({
+      default: 2_000,
+      min: 200,
+      max: 600_000,
+      unit: 'ms',
+      doc: 'How often the replica is compared with Redis, in case a notice was lost.',
+    }),
+    remove_stale_after_seconds: number({
+      default: 600,
+      min: 0,
+      max: 604_800,
+      unit: 'seconds',
+      doc: 'Age at which an absent node is forgotten; 0 is never.',
+    }),
+  }),
+  schema_compat: group('Keys of earlier configuration files.', {
+    enabled: ignored(noSchemaCompat),
+    stats_snapshot_enabled: ignored(noSchemaCompat),
+    stats_snapshot_ttl_seconds: ignored(noSchemaCompat),
+    stats_snapshot_interval_ms: ignored(noSchemaCompat),
+    node_caps_enabled: ignored(noSchemaCompat),
+    node_caps_ttl_seconds: ignored(noSchemaCompat),
+    session_bind_enabled: ignored(noSchemaCompat),
+    session_bind_ttl_seconds: ignored(noSchemaCompat),
+  }),
+});

@@ -1,0 +1,212 @@
+/** Settings of the listening server: addresses, who may connect, limits, timeouts, logs. */
+import { list, optional, required, tables } from '../compound-setting.ts';
+import { parseNetwork } from '../network.ts';
+import { boolean, bytes, choice, group, integer, text, url } from '../setting.ts';
+
+const MB = 1024 * 1024;
+const ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const ID_ALLOWED = '1 to 128 letters, digits, or . _ : -';
+
+const network = text({
+  default: '',
+  allowed: 'a network like "10.0.0.0/8" or "::1/128"',
+  accepts: (value) => parseNetwork(value) !== undefined,
+  doc: '',
+});
+
+const origin = text({
+  default: '',
+  pattern: /^(\*|https?:\/\/[^/\s?#@]+)$/,
+  allowed: 'an origin like "https://example.org", or "*"',
+  doc: '',
+});
+
+const limits = group('What one server accepts before it says no.', {
+  max_connections: integer({ default: 20_000, min: 1, max: 1_000_000, doc: 'Open sockets in all.' }),
+  max_connections_per_tenant: integer({
+    default: 10_000,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Open sockets of one tenant.',
+  }),
+  max_connections_per_address: integer({
+    default: 20_000,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Open sockets from one address. As high as the total by default, because a proxy or a gateway is one address.',
+  }),
+  max_message_bytes: bytes({
+    default: 2 * MB,
+    min: 1024,
+    max: 64 * MB,
+    doc: 'Longest message of a session, and longest HTTP request body.',
+  }),
+  max_node_message_bytes: bytes({
+    default: 8 * MB,
+    min: 1024,
+    max: 64 * MB,
+    doc: 'Longest message of a node; its results carry audio.',
+  }),
+  messages_per_second: integer({
+    default: 200,
+    min: 1,
+    max: 100_000,
+    unit: 'per second',
+    doc: 'Messages of one connection, in the long run.',
+  }),
+  messages_burst: integer({
+    default: 400,
+    min: 1,
+    max: 1_000_000,
+    doc: 'Messages of one connection that may come at once.',
+  }),
+  requests_per_second_per_tenant: integer({
+    default: 5_000,
+    min: 1,
+    max: 1_000_000,
+    unit: 'per second',
+    doc: 'HTTP requests of one tenant.',
+  }),
+  requests_per_second: integer({
+    default: 50_000,
+    min: 1,
+    max: 10_000_000,
+    unit: 'per second',
+    doc: 'HTTP requests in all.',
+  }),
+  max_invalid_messages: integer({
+    default: 20,
+    min: 0,
+    max: 10_000,
+    doc: 'Invalid messages on one connection before it is closed.',
+  }),
+  max_buffered_bytes: bytes({
+    default: 8 * MB,
+    min: 64 * 1024,
+    max: 1024 * MB,
+    doc: 'Unsent bytes on one connection before it counts as too slow and is closed.',
+  }),
+});
+
+export const server = group('Where the server listens and whom it lets in.', {
+  host: text({
+    default: '127.0.0.1',
+    pattern: /^[A-Za-z0-9.:_-]{1,253}$/,
+    allowed: 'an address or host name',
+    doc: 'Address to listen on. Any but a loopback address needs tokens or an explicit `anonymous`.',
+  }),
+  port: integer({ default: 5010, min: 0, max: 65_535, doc: 'Port to listen on; 0 takes a free one.' }),
+  advertise_url: optional(
+    url({
+      default: '',
+      schemes: ['http', 'https'],
+      doc: 'Address at which other instances and nodes reach this one, to fetch audio.',
+    }),
+  ),
+  anonymous: list({
+    of: choice({ choices: ['session', 'node', 'operator'], default: 'session', doc: '' }),
+    default: [],
+    doc: 'Roles that need no token when they connect from `trusted_networks`. The deployed clients send none: `["session", "node"]` lets them in.',
+  }),
+  trusted_networks: list({
+    of: network,
+    default: ['127.0.0.0/8', '::1/128'],
+    doc: 'Networks from which the roles of `anonymous` are let in.',
+  }),
+  allowed_origins: list({
+    of: origin,
+    default: [],
+    doc: 'Origins from which browsers may open sockets. Empty: the origin is not checked.',
+  }),
+  cors_origins: list({
+    of: origin,
+    default: [],
+    doc: 'Origins of pages that may read HTTP answers (CORS).',
+  }),
+  endpoint_networks: list({
+    of: network,
+    default: [],
+    doc: 'Networks in which the callback endpoints of nodes may live. Empty: endpoints are refused.',
+  }),
+  tokens: tables({
+    doc: 'Who may connect with which token. Each has exactly one of `token`, `token_sha256`, `token_file`.',
+    columns: {
+      token: optional(
+        text({ default: '', isSecret: true, doc: 'The token itself, 16 characters or longer.' }),
+      ),
+      token_sha256: optional(
+        text({
+          default: '',
+          isSecret: true,
+          pattern: /^[0-9a-fA-F]{64}$/,
+          allowed: '64 hexadecimal digits',
+          doc: 'SHA-256 of the token, so that the file holds no secret.',
+        }),
+      ),
+      token_file: optional(text({ default: '', doc: 'File that holds the token; read at start.' })),
+      role: required(
+        choice({
+          choices: ['node', 'client', 'operator'],
+          default: 'client',
+          doc: 'What its bearer may do.',
+        }),
+      ),
+      tenant_id: optional(
+        text({ default: '', pattern: ID, allowed: ID_ALLOWED, doc: 'Tenant; required for the role client.' }),
+      ),
+      node_ids: optional(
+        list({
+          of: text({ default: '', pattern: ID, allowed: ID_ALLOWED, doc: '' }),
+          default: [],
+          doc: 'The only node ids that a node with this token may use.',
+        }),
+      ),
+      name: optional(text({ default: '', doc: 'Name for logs.' })),
+    },
+  }),
+  drain_timeout_ms: integer({
+    default: 30_000,
+    min: 0,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'How long a stopping server waits for its running jobs.',
+  }),
+  request_timeout_ms: integer({
+    default: 30_000,
+    min: 1_000,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'How long a client may take to send a whole HTTP request.',
+  }),
+  headers_timeout_ms: integer({
+    default: 10_000,
+    min: 1_000,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'How long a client may take to send the headers of a request.',
+  }),
+  keep_alive_timeout_ms: integer({
+    default: 72_000,
+    min: 0,
+    max: 3_600_000,
+    unit: 'ms',
+    doc: 'How long an idle HTTP connection stays open. Longer than the 60 s of common proxies, so that they close first.',
+  }),
+  ping_interval_ms: integer({
+    default: 15_000,
+    min: 100,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'How often sockets are pinged; one that has not answered by the next ping is dead.',
+  }),
+  limits,
+});
+
+export const log = group('Logs, as JSON lines on standard output.', {
+  level: choice({
+    choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    default: 'info',
+    doc: 'Least level that is written. Recognised and translated text appears only at debug and below.',
+  }),
+  pretty: boolean({ default: false, doc: 'Writes for people instead of machines.' }),
+});

@@ -1,0 +1,95 @@
+/** Settings beside the hot path: the service catalogue, core services, what is worth a warning in the log. */
+import { optional } from '../compound-setting.ts';
+import { group, ignored, integer, number, text, url } from '../setting.ts';
+
+const serviceId = (stage: string) =>
+  text({
+    default: '',
+    pattern: /^[A-Za-z0-9._:@/-]{0,128}$/,
+    allowed: 'a service id of at most 128 characters, or empty',
+    doc: `Service that ${stage} needs. Empty: any service of the type.`,
+  });
+
+export const modelHub = group('Source of the service catalogue.', {
+  base_url: optional(
+    url({
+      default: '',
+      schemes: ['http', 'https'],
+      doc: 'Address of the ModelHub. Unset: no catalogue is fetched.',
+    }),
+  ),
+  storage_path: optional(
+    text({
+      default: '',
+      doc: 'Folder with a `services_index.json` to use when the ModelHub cannot be reached.',
+    }),
+  ),
+});
+
+export const serviceCatalog = group('How the service catalogue is kept fresh.', {
+  refresh_interval_seconds: number({
+    default: 30,
+    min: 1,
+    max: 3_600,
+    unit: 'seconds',
+    doc: 'Time between fetches.',
+  }),
+  request_timeout_ms: integer({
+    default: 20_000,
+    min: 100,
+    max: 120_000,
+    unit: 'ms',
+    doc: 'How long a fetch may take.',
+  }),
+  backoff_after_failures: integer({
+    default: 3,
+    min: 1,
+    max: 100,
+    doc: 'Failures in a row after which fetches become rarer.',
+  }),
+  backoff_base_seconds: number({
+    default: 30,
+    min: 1,
+    max: 3_600,
+    unit: 'seconds',
+    doc: 'First longer wait; each further failure doubles it.',
+  }),
+  backoff_max_seconds: number({
+    default: 300,
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    doc: 'Longest wait.',
+  }),
+});
+
+export const coreServices = group('Services that every job needs.', {
+  asr_service_id: serviceId('speech recognition'),
+  nmt_service_id: serviceId('translation'),
+  tts_service_id: serviceId('speech synthesis'),
+});
+
+export const observability = group('What is slow enough for a warning in the log.', {
+  lock_wait_warn_ms: integer({
+    default: 10,
+    min: 0,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'Wait for a mailbox, a single flight or the event loop.',
+  }),
+  path_warn_ms: integer({
+    default: 50,
+    min: 0,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'Time on an important path.',
+  }),
+});
+
+const noRerun = 'Nodes decide about recognising again.';
+
+export const asrRerun = group('Keys of earlier configuration files.', {
+  max_rerun_count: ignored(noRerun),
+  rerun_timeout_ms: ignored(noRerun),
+  conference_mode_strict: ignored(noRerun),
+});

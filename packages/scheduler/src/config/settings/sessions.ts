@@ -1,0 +1,111 @@
+/** Settings of sessions: idempotency, where utterances end, ordered delivery, audio. */
+import { boolean, bytes, choice, group, ignored, integer, number } from '../setting.ts';
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+export const session = group('Sessions on sockets.', {
+  utterance_index_base: choice({
+    choices: ['0', 'random'],
+    default: '0',
+    doc: 'First utterance_index of a session. After a reconnect the deployed web client hides results whose index it has already shown; a random base avoids that.',
+  }),
+});
+
+export const delivery = {
+  result_gap_timeout_ms: integer({
+    default: 10_000,
+    min: 10,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'How long a ready result waits for an earlier one of its session before that one is given up.',
+  }),
+  session_resume_ttl_ms: integer({
+    default: 60_000,
+    min: 0,
+    max: 3_600_000,
+    unit: 'ms',
+    doc: 'How long a session that lost its socket can be resumed.',
+  }),
+};
+
+export const taskBinding = group('Which job a request_id means, and spreading of sessions over nodes.', {
+  lease_seconds: number({
+    default: 90,
+    min: 1,
+    max: 86_400,
+    unit: 'seconds',
+    doc: 'How long a request_id still names its job after the job ended.',
+  }),
+  max_bindings: integer({
+    default: 200_000,
+    min: 1,
+    max: 10_000_000,
+    doc: 'Bindings that are kept. Finished ones go first, then requests are refused with RATE_LIMITED.',
+  }),
+  spread_enabled: boolean({
+    default: false,
+    doc: 'A session avoids the node of its last job, if another can do it.',
+  }),
+  spread_window_seconds: number({
+    default: 30,
+    min: 1,
+    max: 3_600,
+    unit: 'seconds',
+    doc: 'For how long it does.',
+  }),
+});
+
+export const segmentation = group('Where the utterances of a stream of audio_chunk end.', {
+  pause_ms: integer({
+    default: 1_000,
+    min: 50,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'Silence that ends an utterance.',
+  }),
+  max_duration_ms: integer({
+    default: 20_000,
+    min: 0,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'Longest utterance; 0 is no limit.',
+  }),
+  max_bytes: bytes({ default: 512 * KB, min: 4 * KB, max: 64 * MB, doc: 'Largest utterance.' }),
+  edge_stabilization: group('Care for the first and last sounds of an utterance.', {
+    hangover_auto_ms: integer({
+      default: 150,
+      min: 0,
+      max: 10_000,
+      unit: 'ms',
+      doc: 'Wait for late chunks after a pause.',
+    }),
+    hangover_manual_ms: integer({
+      default: 200,
+      min: 0,
+      max: 10_000,
+      unit: 'ms',
+      doc: 'Wait for late chunks after a manual cut.',
+    }),
+    padding_auto_ms: integer({
+      default: 220,
+      min: 0,
+      max: 10_000,
+      unit: 'ms',
+      doc: 'Silence a node adds at the end after a pause (`padding_ms` of the job).',
+    }),
+    padding_manual_ms: integer({
+      default: 280,
+      min: 0,
+      max: 10_000,
+      unit: 'ms',
+      doc: 'Silence a node adds at the end after a manual cut.',
+    }),
+    short_merge_threshold_ms: ignored('Short utterances are not merged.'),
+  }),
+});
+
+export const audio = group('Input audio that waits on this instance for its node.', {
+  max_bytes_total: bytes({ default: 512 * MB, min: MB, max: 1024 * 1024 * MB, doc: 'Audio in all.' }),
+  max_bytes_per_job: bytes({ default: 8 * MB, min: 4 * KB, max: 256 * MB, doc: 'Audio of one job.' }),
+});

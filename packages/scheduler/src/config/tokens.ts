@@ -1,0 +1,83 @@
+/** Checks the tokens of the configuration and turns them into credentials that hold no secret. Pure. */
+import { createHash } from 'node:crypto';
+import type { CheckFinding } from './origin.ts';
+import type { Config } from './settings.ts';
+
+export type TokenRow = Config['server']['tokens'][number];
+
+/** Who the bearer of a token is. The token itself is forgotten; compare the SHA-256 of what is presented. */
+export interface Credential {
+  readonly sha256: string;
+  readonly role: TokenRow['role'];
+  readonly tenant_id: string | undefined;
+  readonly node_ids: readonly string[] | undefined;
+  readonly name: string;
+}
+
+const MIN_TOKEN_LENGTH = 16;
+
+export const hashToken = (token: string): string => createHash('sha256').update(token, 'utf8').digest('hex');
+
+/** Rows whose file has not been read yet give no credential. */
+export const credentialsOf = (config: Config): readonly Credential[] =>
+  config.server.tokens.flatMap((row, index) => {
+    const sha256 = digestOf(row);
+    if (sha256 === undefined) return [];
+    const { role, tenant_id, node_ids, name = `token ${index}` } = row;
+    return [{ sha256, role, tenant_id, node_ids, name }];
+  });
+
+export function checkTokens(config: Config): {
+  readonly problems: readonly CheckFinding[];
+  readonly warnings: readonly CheckFinding[];
+} {
+  const problems: CheckFinding[] = [];
+  const firstWith = new Map<string, number>();
+  for (const [index, row] of config.server.tokens.entries()) {
+    const at = `server.tokens[${index}]`;
+    const refuse = (key: string, message: string): void => {
+      problems.push({ keys: [key], message });
+    };
+    const { token, token_sha256, token_file, role, tenant_id, node_ids } = row;
+    if ([token, token_sha256, token_file].filter((part) => part !== undefined).length !== 1) {
+      refuse(at, 'needs exactly one of token, token_sha256, token_file');
+    }
+    if (token !== undefined) refuseWeak(token, (message) => refuse(`${at}.token`, message));
+    if (role === 'client' && tenant_id === undefined) {
+      refuse(`${at}.tenant_id`, 'is missing: a client token needs its tenant');
+    }
+    if (role !== 'node' && node_ids !== undefined) {
+      refuse(`${at}.node_ids`, `is only for the role node, not ${role}`);
+    }
+    const digest = digestOf(row);
+    if (digest === undefined) continue;
+    const first = firstWith.get(digest);
+    if (first !== undefined) refuse(at, `has the same token as server.tokens[${first}]`);
+    else firstWith.set(digest, index);
+  }
+  return { problems, warnings: [] };
+}
+
+/** Puts the contents of token files, by the index of their row, where the tokens belong. */
+export const withTokens = (config: Config, contents: ReadonlyMap<number, string>): Config => ({
+  ...config,
+  server: {
+    ...config.server,
+    tokens: config.server.tokens.map((row, index) => {
+      const token = contents.get(index);
+      return token === undefined ? row : { ...row, token, token_file: undefined };
+    }),
+  },
+});
+
+function digestOf({ token, token_sha256 }: TokenRow): string | undefined {
+  return token === undefined ? token_sha256?.toLowerCase() : hashToken(token);
+}
+
+function refuseWeak(token: string, refuse: (message: string) => void): void {
+  if (token.length < MIN_TOKEN_LENGTH) {
+    refuse(`is ${token.length} characters long, at least ${MIN_TOKEN_LENGTH} are needed`);
+  } else if (!/^[\x21-\x7e]+$/.test(token)) {
+    refuse('may have only visible ASCII characters: it travels in a header');
+  }
+}
