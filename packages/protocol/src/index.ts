@@ -113,6 +113,7 @@ export { Hardware } from './shared/hardware.ts';
 export { InstalledModel } from './shared/installed-model.ts';
 export { InstalledService, SERVICE_TYPES, ServiceType } from './shared/installed-service.ts';
 export { LanguageCapabilities, LanguagePair, NmtCapability } from './shared/language-capabilities.ts';
+export type { MessageSchema } from './shared/message.ts';
 export { AsrMetrics, ProcessingMetrics, RerunMetrics } from './shared/node-metrics.ts';
 export { NODE_STATUSES, NodeHealth, type NodeStatusName } from './shared/node-status.ts';
 export { Pipeline } from './shared/pipeline.ts';

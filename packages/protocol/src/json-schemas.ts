@@ -5,11 +5,12 @@ import { ErrorReply } from './http/error-reply.ts';
 import { ModelNotAvailableDetails, NodeOverloadedDetails } from './node/job-reports.ts';
 import { NODE_TO_SCHEDULER, SCHEDULER_TO_NODE } from './node/messages.ts';
 import { SCHEDULER_TO_SESSION, SESSION_TO_SCHEDULER } from './session/messages.ts';
+import type { MessageSchema } from './shared/message.ts';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
 /** One direction of one socket. */
-export type Direction = { name: string; heading: string; messages: readonly TSchema[] };
+export type Direction = { name: string; heading: string; messages: readonly MessageSchema[] };
 
 export const DIRECTIONS: readonly Direction[] = [
   { name: 'session_to_scheduler', heading: 'Session → scheduler', messages: SESSION_TO_SCHEDULER },
@@ -25,7 +26,7 @@ export const DETAILS: readonly TSchema[] = [ModelNotAvailableDetails, NodeOverlo
 export function jsonSchemas(): Record<string, JsonSchema> {
   const schemas = new Map<string, JsonSchema>();
   for (const { name, messages } of DIRECTIONS) {
-    for (const message of messages) schemas.set(`${name}/${titleOf(message)}`, plain(message));
+    for (const message of messages) schemas.set(`${name}/${message.properties.type.const}`, plain(message));
   }
   for (const { params, query, body, reply } of HTTP_ENDPOINTS) {
     for (const schema of [params, query, body, reply]) {

@@ -1,10 +1,11 @@
 /** Hot path: text of a WebSocket frame to a message of one direction, or what is wrong with it. Never throws. */
-import type { Static, TSchema } from 'typebox';
+import type { Static } from 'typebox';
 import { nearest } from './nearest.ts';
 import { NODE_TO_SCHEDULER, SCHEDULER_TO_NODE } from './node/messages.ts';
 import { parseJson } from './parse-json.ts';
 import { kindOf, type Problem, problem } from './problem.ts';
 import { SCHEDULER_TO_SESSION, SESSION_TO_SCHEDULER } from './session/messages.ts';
+import type { MessageSchema } from './shared/message.ts';
 import { type Validate, validator } from './validator.ts';
 
 /** `type` is given only if it is one of the protocol's, so it is safe as a metric label. */
@@ -13,8 +14,6 @@ export type ParsedMessage<Message> =
   | { kind: 'invalid'; problem: Problem; type?: string };
 
 export type ParseMessage<Message> = (text: string) => ParsedMessage<Message>;
-
-type MessageSchema = TSchema & { properties: { type: { const: string } } };
 
 function parser<const Schemas extends readonly MessageSchema[]>(
   schemas: Schemas,

@@ -12,6 +12,7 @@ This page is printed from the schemas in \`packages/protocol\`; do not edit it.
 - On input, null means absent, at any depth. Absent optional fields are omitted on output. Unknown fields are ignored.
 - ⊕ marks extensions: optional, and ignored by programs that do not know them.
 - Where a type reads "a, b, …", other words are accepted too; "a or b" admits no others.
+- An id is 1 to 128 letters, digits or \`. _ : -\`; a language is a tag such as \`en\` or \`zh-CN\`, in any case.
 - Values are nested at most 32 levels deep; numbers are finite and within ±(2^53 − 1).`;
 
 /** Longer vocabularies have a section of their own. */
@@ -22,9 +23,7 @@ export function printProtocol(): string {
   const sections = [
     ...DIRECTIONS.flatMap(({ heading, messages }) => [
       `## ${heading}`,
-      ...messages.map((message) =>
-        printObject(message as JsonSchema, `### ${mark(message)}${titleOf(message)}`, shared),
-      ),
+      ...messages.map((message) => printObject(message, `### ${mark(message)}${titleOf(message)}`, shared)),
     ]),
     '## HTTP',
     'A refusal is answered with the status of its code and an [ErrorReply](#errorreply).',
@@ -58,7 +57,8 @@ function printShared(shared: Map<string, JsonSchema>): string[] {
   return [...printed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, section]) => section);
 }
 
-function printObject(schema: JsonSchema, heading: string, shared: Map<string, JsonSchema>): string {
+function printObject(declared: object, heading: string, shared: Map<string, JsonSchema>): string {
+  const schema = declared as JsonSchema;
   const required = new Set(schema.required as string[] | undefined);
   const rows = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>)
     .filter(([name]) => !(name === 'type' && schema.title === schemaConst(schema)))
@@ -109,6 +109,7 @@ function objectType(schema: JsonSchema, shared: Map<string, JsonSchema>): string
 
 function stringType(schema: JsonSchema): string {
   if (schema.contentEncoding !== undefined) return `string (${schema.contentEncoding})`;
+  if (typeof schema.named === 'string') return schema.named;
   if (typeof schema.expects === 'string') return `string (${schema.expects})`;
   return schema.maxLength === undefined ? 'string' : `string (≤ ${schema.maxLength})`;
 }

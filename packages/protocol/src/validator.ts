@@ -1,7 +1,8 @@
 /** Compiled validation of one schema, for every edge where a value comes from outside. */
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { describe, type Problem } from './problem.ts';
+import { findProblem } from './find-problem.ts';
+import { nameOf, type Problem, problem } from './problem.ts';
 
 export type Validated<Value> = { ok: true; value: Value } | { ok: false; problem: Problem };
 export type Validate<Value> = (value: unknown) => Validated<Value>;
@@ -15,6 +16,12 @@ export function validator<Schema extends TSchema>(schema: Schema): Validate<Stat
   return (value) => {
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return { ok: true, value: value as Static<Schema> };
-    return { ok: false, problem: describe(schema, value, compiled.Errors(value)) };
+    return { ok: false, problem: findProblem(schema, value) ?? reported(compiled.Errors(value)[0]) };
   };
 }
+
+/** Schemas from elsewhere may use keywords that findProblem does not know. */
+const reported = (error: { instancePath: string; message: string } | undefined): Problem =>
+  error === undefined
+    ? problem('', 'the value is not as expected')
+    : problem(error.instancePath, `${nameOf(error.instancePath)} ${error.message}`);

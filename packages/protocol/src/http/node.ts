@@ -74,7 +74,8 @@ export const HttpNodeRegisterReply = Type.Object(
 );
 export type HttpNodeRegisterReply = Static<typeof HttpNodeRegisterReply>;
 
-const share = (of: string) => optional(quantity(`${of} from 0 to 1`, { minimum: -1, maximum: 1_000 }));
+/** Above 1 by a meter's error is fine; a percentage is a mistake worth naming. */
+const share = (of: string) => quantity(`${of} from 0 to 1; -1 if unknown`, { minimum: -1, maximum: 10 });
 
 export const HttpNodeHeartbeat = Type.Object(
   {
@@ -83,9 +84,9 @@ export const HttpNodeHeartbeat = Type.Object(
     current_load: optional(
       Type.Object(
         {
-          gpu: share('GPU use'),
-          cpu: share('CPU use'),
-          mem: extension(quantity('Memory use from 0 to 1', { minimum: -1, maximum: 1_000 })),
+          gpu: optional(share('GPU use')),
+          cpu: optional(share('CPU use')),
+          mem: extension(share('Memory use')),
         },
         { description: 'How busy the node is' },
       ),

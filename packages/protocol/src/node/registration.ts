@@ -8,8 +8,8 @@ import {
   id,
   label,
   list,
+  measure,
   optional,
-  quantity,
   text,
 } from '../shared/bounded.ts';
 import { CapabilityByType, CapabilityState } from '../shared/capability.ts';
@@ -70,7 +70,7 @@ export const NodeHeartbeat = message(
   'Sent at the interval of the ack, and when services change',
   {
     node_id: id('Id of the node'),
-    timestamp: quantity('Clock of the node (epoch ms)'),
+    timestamp: measure('Clock of the node (epoch ms)'),
     resource_usage: ResourceUsage,
     installed_models: optional(InstalledModels),
     ...installed,

@@ -9,9 +9,9 @@ import {
   id,
   label,
   language,
+  measure,
   oneOf,
   optional,
-  quantity,
   text,
   traceId,
 } from '../shared/bounded.ts';
@@ -28,7 +28,7 @@ export const AudioChunk = message(
     seq: count('Grows with each chunk; the first value is arbitrary'),
     is_final: flag('The utterance ends here; with an empty payload: send now'),
     payload: optional(base64('Audio')),
-    client_timestamp_ms: optional(quantity('When it was recorded (epoch ms)')),
+    client_timestamp_ms: optional(measure('When it was recorded (epoch ms)')),
     request_id: extension(id('Makes a repeat of this utterance harmless')),
   },
 );

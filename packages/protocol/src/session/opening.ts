@@ -9,8 +9,8 @@ import {
   label,
   language,
   list,
+  measure,
   optional,
-  quantity,
   text,
   traceId,
 } from '../shared/bounded.ts';
@@ -62,13 +62,13 @@ export type SessionInitAck = Static<typeof SessionInitAck>;
 
 export const ClientHeartbeat = message('client_heartbeat', 'Answered by server_heartbeat', {
   session_id: id('Session'),
-  timestamp: quantity('Clock of the client (epoch ms)'),
+  timestamp: measure('Clock of the client (epoch ms)'),
 });
 export type ClientHeartbeat = Static<typeof ClientHeartbeat>;
 
 export const ServerHeartbeat = message('server_heartbeat', 'Answer to client_heartbeat', {
   session_id: id('Session'),
-  timestamp: quantity('Clock of the scheduler (epoch ms)'),
+  timestamp: measure('Clock of the scheduler (epoch ms)'),
 });
 export type ServerHeartbeat = Static<typeof ServerHeartbeat>;
 

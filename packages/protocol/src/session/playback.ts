@@ -1,13 +1,13 @@
 /** What a client says about results: it has begun or ended to play one, or has received it. */
 import type { Static } from 'typebox';
-import { count, id, quantity, traceId } from '../shared/bounded.ts';
+import { count, id, measure, traceId } from '../shared/bounded.ts';
 import { extensionMessage, message } from '../shared/message.ts';
 
 export const TtsStarted = message('tts_started', 'Playback began: pauses do not end utterances meanwhile', {
   session_id: id('Session'),
   trace_id: traceId(),
   group_id: id('Group of the result'),
-  ts_start_ms: quantity('When (epoch ms)'),
+  ts_start_ms: measure('When (epoch ms)'),
 });
 export type TtsStarted = Static<typeof TtsStarted>;
 
@@ -15,7 +15,7 @@ export const TtsPlayEnded = message('tts_play_ended', 'Playback ended', {
   session_id: id('Session'),
   trace_id: traceId(),
   group_id: id('Group of the result'),
-  ts_end_ms: quantity('When (epoch ms)'),
+  ts_end_ms: measure('When (epoch ms)'),
 });
 export type TtsPlayEnded = Static<typeof TtsPlayEnded>;
 

@@ -1,6 +1,6 @@
 /** Room mode: several sessions that hear one another. Declared, so that deployed clients are understood; not served yet. */
 import { type Static, Type } from 'typebox';
-import { anyOf, anything, flag, id, label, list, map, optional, quantity, text } from '../shared/bounded.ts';
+import { anyOf, anything, flag, id, label, list, map, measure, optional, text } from '../shared/bounded.ts';
 import { message } from '../shared/message.ts';
 
 const roomCode = label('Code of the room');
@@ -10,7 +10,7 @@ const member = {
 };
 
 export const RoomCreate = message('room_create', 'Opens a room; the sender is its first member', {
-  client_ts: quantity('Clock of the client (epoch ms)'),
+  client_ts: measure('Clock of the client (epoch ms)'),
   ...member,
 });
 export type RoomCreate = Static<typeof RoomCreate>;

@@ -8,12 +8,18 @@ export const LONGEST_TEXT = 65_536;
 export const LARGEST_NUMBER = Number.MAX_SAFE_INTEGER;
 
 export const id = (description: string) =>
-  Type.String({ pattern: ID_PATTERN, expects: '1 to 128 letters, digits or . _ : -', description });
+  Type.String({
+    pattern: ID_PATTERN,
+    named: 'id',
+    expects: '1 to 128 letters, digits or . _ : -',
+    description,
+  });
 
 /** A trace id may be empty: deployed programs echo what they were given, even if that was nothing. */
 export const traceId = (description = 'Correlates everything that belongs to one utterance') =>
   Type.String({
     pattern: '^[A-Za-z0-9._:-]{0,128}$',
+    named: 'id or empty',
     expects: 'at most 128 letters, digits or . _ : -',
     description,
   });
@@ -22,6 +28,7 @@ export const traceId = (description = 'Correlates everything that belongs to one
 export const language = (description: string) =>
   Type.String({
     pattern: '^[A-Za-z0-9_-]{1,35}$',
+    named: 'language',
     expects: 'a language tag such as "en" or "zh-CN"',
     description,
   });
@@ -42,6 +49,9 @@ export const count = (description: string, { minimum = 0, maximum = LARGEST_NUMB
 
 export const quantity = (description: string, { minimum = 0, maximum = LARGEST_NUMBER } = {}) =>
   Type.Number({ minimum, maximum, description });
+
+/** A figure that is shown or averaged but decides nothing: a clock that jumped back may not cost the message. */
+export const measure = (description: string) => quantity(description, { minimum: -LARGEST_NUMBER });
 
 export const list = <Item extends TSchema>(items: Item, maxItems: number, description: string) =>
   Type.Array(items, { maxItems, description });

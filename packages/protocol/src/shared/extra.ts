@@ -1,17 +1,17 @@
 /** What a node adds to a result: a few known keys, and free ones that are passed through untouched. */
 import { type Static, Type } from 'typebox';
-import { anyOf, label, map, optional, quantity } from './bounded.ts';
+import { anyOf, label, map, measure, optional } from './bounded.ts';
 import { ServiceTimings } from './timings.ts';
 
 const KnownExtra = Type.Object(
   {
     emotion: optional(label('Emotion of the speaker')),
-    speech_rate: optional(quantity('Speech rate')),
+    speech_rate: optional(measure('Speech rate')),
     voice_style: optional(label('Style of the voice')),
     service_timings: optional(ServiceTimings),
-    language_probability: optional(quantity('Confidence in the recognised language, 0 to 1')),
+    language_probability: optional(measure('Confidence in the recognised language, 0 to 1')),
     language_probabilities: optional(
-      map<number>(quantity('Confidence'), 1024, 'Confidence per language, 0 to 1'),
+      map<number>(measure('Confidence'), 1024, 'Confidence per language, 0 to 1'),
     ),
     reason: optional(anyOf(['NO_TEXT_ASSIGNED', 'ASR_EMPTY'], 'Why the result is empty')),
   },

@@ -1,5 +1,8 @@
 /** How every WebSocket message is declared: an object told apart by its `type`. */
-import { type TProperties, Type } from 'typebox';
+import { type TProperties, type TSchema, Type } from 'typebox';
+
+/** What any of the declared messages is, seen as a schema. */
+export type MessageSchema = TSchema & { properties: { type: { const: string } } };
 
 export const message = <const Name extends string, Fields extends TProperties>(
   type: Name,

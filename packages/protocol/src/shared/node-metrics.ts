@@ -1,21 +1,21 @@
 /** Figures a node reports with its heartbeat; camelCase on the wire, as the deployed nodes spell them. */
 import { type Static, Type } from 'typebox';
-import { map, optional, quantity } from './bounded.ts';
+import { map, measure, optional } from './bounded.ts';
 
 export const RerunMetrics = Type.Object(
   {
-    totalReruns: optional(quantity('Recognitions repeated')),
-    successfulReruns: optional(quantity('… that succeeded')),
-    failedReruns: optional(quantity('… that failed')),
-    timeoutReruns: optional(quantity('… that timed out')),
-    qualityImprovements: optional(quantity('… that improved the text')),
+    totalReruns: optional(measure('Recognitions repeated')),
+    successfulReruns: optional(measure('… that succeeded')),
+    failedReruns: optional(measure('… that failed')),
+    timeoutReruns: optional(measure('… that timed out')),
+    qualityImprovements: optional(measure('… that improved the text')),
   },
   { title: 'RerunMetrics', description: 'Cumulative counts of repeated recognitions' },
 );
 export type RerunMetrics = Static<typeof RerunMetrics>;
 
 export const AsrMetrics = Type.Object(
-  { processingEfficiency: optional(quantity('Audio time over processing time')) },
+  { processingEfficiency: optional(measure('Audio time over processing time')) },
   { title: 'AsrMetrics', description: 'Superseded by processing_metrics' },
 );
 export type AsrMetrics = Static<typeof AsrMetrics>;
@@ -24,7 +24,7 @@ export const ProcessingMetrics = Type.Object(
   {
     serviceEfficiencies: optional(
       map<number>(
-        quantity('Efficiency'),
+        measure('Efficiency'),
         1024,
         'service_id to efficiency since the last heartbeat: audio time over processing time, or characters per second',
       ),

@@ -1,13 +1,13 @@
 /** What a finished job yields, the same in a job_result, in POST /v1/job/done and in the view of a job. */
 import { type Static, Type } from 'typebox';
-import { anyOf, anything, base64, count, label, list, optional, quantity, text } from './bounded.ts';
+import { anyOf, anything, base64, count, label, list, measure, optional, text } from './bounded.ts';
 import { Extra } from './extra.ts';
 
 export const SegmentsMeta = Type.Object(
   {
     count: optional(count('Number of segments')),
-    max_gap: optional(quantity('Longest gap between segments, in seconds')),
-    avg_duration: optional(quantity('Mean duration of a segment, in seconds')),
+    max_gap: optional(measure('Longest gap between segments, in seconds')),
+    avg_duration: optional(measure('Mean duration of a segment, in seconds')),
   },
   { title: 'SegmentsMeta', description: 'How the recognised speech was segmented' },
 );
@@ -17,7 +17,7 @@ export type SegmentsMeta = Static<typeof SegmentsMeta>;
 export const recognitionQuality = {
   asr_quality_level: optional(anyOf(['good', 'suspect', 'bad'], 'Quality of the recognition')),
   reason_codes: optional(list(label('Reason'), 64, 'Why the quality is what it is')),
-  quality_score: optional(quantity('Quality from 0 to 1', { minimum: -1_000_000, maximum: 1_000_000 })),
+  quality_score: optional(measure('Quality from 0 to 1')),
   rerun_count: optional(count('How often recognition was repeated')),
   segments_meta: optional(SegmentsMeta),
 };
@@ -28,8 +28,8 @@ export const resultFields = {
   tts_audio: optional(base64('Spoken translation')),
   tts_format: optional(label('Format of the spoken translation, passed through')),
   extra: optional(Extra),
-  processing_time_ms: optional(quantity('Time the node worked on the job')),
-  node_completed_at_ms: optional(quantity('When the node was done (epoch ms)')),
+  processing_time_ms: optional(measure('Time the node worked on the job')),
+  node_completed_at_ms: optional(measure('When the node was done (epoch ms)')),
   ...recognitionQuality,
 };
 

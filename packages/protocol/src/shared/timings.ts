@@ -1,27 +1,24 @@
 /** Where the time of an utterance went. */
 import { type Static, Type } from 'typebox';
-import { optional, quantity } from './bounded.ts';
+import { measure, optional } from './bounded.ts';
 
 export const ServiceTimings = Type.Object(
   {
-    asr_ms: optional(quantity('Speech recognition')),
-    nmt_ms: optional(quantity('Translation')),
-    tts_ms: optional(quantity('Speech synthesis')),
-    total_ms: optional(quantity('All stages')),
+    asr_ms: optional(measure('Speech recognition')),
+    nmt_ms: optional(measure('Translation')),
+    tts_ms: optional(measure('Speech synthesis')),
+    total_ms: optional(measure('All stages')),
   },
   { title: 'ServiceTimings', description: 'Milliseconds per stage' },
 );
 export type ServiceTimings = Static<typeof ServiceTimings>;
 
-/** Differences of two machines' clocks, so they may be negative. */
-const hop = (description: string) => optional(quantity(description, { minimum: -Number.MAX_SAFE_INTEGER }));
-
 export const NetworkTimings = Type.Object(
   {
-    web_to_scheduler_ms: hop('Session to scheduler'),
-    scheduler_to_node_ms: hop('Scheduler to node'),
-    node_to_scheduler_ms: hop('Node to scheduler'),
-    scheduler_to_web_ms: hop('Scheduler to session'),
+    web_to_scheduler_ms: optional(measure('Session to scheduler')),
+    scheduler_to_node_ms: optional(measure('Scheduler to node')),
+    node_to_scheduler_ms: optional(measure('Node to scheduler')),
+    scheduler_to_web_ms: optional(measure('Scheduler to session')),
   },
   { title: 'NetworkTimings', description: 'Milliseconds per hop' },
 );
