@@ -1,1 +1,25 @@
-export {};
+/** The SDK for GPU nodes. */
+export type { JobAssign, JobResult, ResourceUsage } from '@lingua/protocol';
+export { BACKOFF_LIMITS, type BackoffLimits, nextTry } from './backoff.ts';
+export {
+  type Connection,
+  type ConnectionLoss,
+  type ConnectionOptions,
+  createConnection,
+} from './connection.ts';
+export { createNode, type GpuNode, type NodeMetrics } from './create-node.ts';
+export { JobError } from './job-error.ts';
+export {
+  type JobContext,
+  type JobHandler,
+  type JobOutput,
+  NODE_EXTENSIONS,
+  NODE_LIMITS,
+  NODE_TIMINGS,
+  type NodeCapabilities,
+  type NodeExtension,
+  type NodeLimits,
+  type NodeLog,
+  type NodeOptions,
+  type NodeTimings,
+} from './node-options.ts';

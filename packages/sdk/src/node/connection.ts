@@ -1,0 +1,137 @@
+/** A WebSocket that comes back after every loss, for as long as the retry policy gives a delay. */
+import type { Socket } from 'node:net';
+import WebSocket from 'ws';
+import { createLiveness } from './liveness.ts';
+
+export interface ConnectionLoss {
+  /** 1006 if the socket broke or never opened. */
+  readonly code: number;
+  readonly reason: string;
+}
+
+export interface ConnectionOptions {
+  readonly url: string;
+  readonly token?: string;
+  readonly connectTimeoutMs?: number;
+  /** Without any traffic for two of these, the socket is taken for dead. */
+  readonly pingIntervalMs?: number;
+  /** A longer message from the server closes the socket. */
+  readonly maxMessageBytes?: number;
+  /** Undefined means: give up. */
+  readonly retryDelayMs: (loss: ConnectionLoss) => number | undefined;
+  readonly onOpen: () => void;
+  readonly onText: (text: string) => void;
+  /** Not called when this side closed the connection for good. */
+  readonly onLost?: (loss: ConnectionLoss) => void;
+  /** The answer to a ping: the other side has read everything that was sent before it. */
+  readonly onPong?: (data: string) => void;
+  /** An error of the socket; a loss follows. */
+  readonly onError?: (error: Error) => void;
+}
+
+export interface Connection {
+  open(): void;
+  /** False if there is no open socket: then nothing was sent. */
+  send(text: string): boolean;
+  ping(data: string): void;
+  bufferedBytes(): number;
+  /** Drops the socket without a farewell; the retry policy decides what follows. */
+  cut(): void;
+  /** Says farewell, but lets the retry policy decide what follows. */
+  leave(code: number, reason: string): void;
+  /** Ends the connection for good. */
+  close(code?: number, reason?: string): Promise<void>;
+}
+
+export function createConnection(options: ConnectionOptions): Connection {
+  const { connectTimeoutMs = 10_000, pingIntervalMs = 10_000, maxMessageBytes = 64 * 1024 * 1024 } = options;
+  let socket: WebSocket | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  function connect(): void {
+    const opened = new WebSocket(options.url, {
+      // Compression costs ten times the memory per connection, and audio does not compress.
+      perMessageDeflate: false,
+      handshakeTimeout: connectTimeoutMs,
+      maxPayload: maxMessageBytes,
+      ...(options.token === undefined ? {} : { headers: { authorization: `Bearer ${options.token}` } }),
+    });
+    socket = opened;
+    let stream: Socket | undefined;
+    const liveness = createLiveness({
+      intervalMs: pingIntervalMs,
+      bytesRead: () => stream?.bytesRead ?? 0,
+      ping: () => opened.ping(),
+      onDead: () => opened.terminate(),
+    });
+    opened.on('upgrade', (response) => {
+      stream = response.socket;
+    });
+    opened.on('open', () => {
+      liveness.start();
+      options.onOpen();
+    });
+    opened.on('message', (data, isBinary) => {
+      if (!isBinary && socket === opened) options.onText(data.toString());
+    });
+    opened.on('pong', (data) => options.onPong?.(data.toString()));
+    // Always followed by 'close', which does the rest.
+    opened.on('error', (error) => {
+      if (!isClosed) options.onError?.(error);
+    });
+    opened.on('close', (code, reason) => {
+      liveness.stop();
+      if (socket !== opened) return;
+      socket = undefined;
+      if (!isClosed) lost({ code, reason: reason.toString() });
+    });
+  }
+
+  function lost(loss: ConnectionLoss): void {
+    options.onLost?.(loss);
+    if (isClosed) return;
+    const delayMs = options.retryDelayMs(loss);
+    if (delayMs === undefined) isClosed = true;
+    else retry = setTimeout(connect, delayMs);
+  }
+
+  return {
+    open() {
+      if (socket === undefined && retry === undefined && !isClosed) connect();
+    },
+    send(text) {
+      if (socket?.readyState !== WebSocket.OPEN) return false;
+      // A write that fails breaks the socket, and that is told by 'close'.
+      socket.send(text, () => {});
+      return true;
+    },
+    ping(data) {
+      if (socket?.readyState === WebSocket.OPEN) socket.ping(data);
+    },
+    bufferedBytes: () => socket?.bufferedAmount ?? 0,
+    cut: () => socket?.terminate(),
+    leave(code, reason) {
+      if (socket !== undefined) end(socket, code, reason);
+    },
+    close(code = 1000, reason = '') {
+      isClosed = true;
+      clearTimeout(retry);
+      const closing = socket;
+      if (closing === undefined) return Promise.resolve();
+      return new Promise((resolve) => {
+        closing.once('close', () => resolve());
+        end(closing, code, reason);
+      });
+    },
+  };
+}
+
+/** How long the other side may take to answer our farewell. */
+const FAREWELL_MS = 1_000;
+
+function end(socket: WebSocket, code: number, reason: string): void {
+  socket.close(code, reason);
+  const timer = setTimeout(() => socket.terminate(), FAREWELL_MS);
+  socket.once('close', () => clearTimeout(timer));
+}

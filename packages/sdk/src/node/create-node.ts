@@ -1,0 +1,248 @@
+/** A GPU node: registers with the scheduler, takes jobs, and keeps its word across lost connections. */
+import type { JobResult, NodeToScheduler, SchedulerToNode } from '@lingua/protocol';
+import { createAnswers } from './answers.ts';
+import { createHeartbeat, heartbeatInterval } from './heartbeat.ts';
+import { createHeartbeatMessage } from './heartbeat-message.ts';
+import { JobError } from './job-error.ts';
+import { createJobRunner, type JobCounts } from './job-runner.ts';
+import { createLink } from './link.ts';
+import {
+  checkOptions,
+  NODE_EXTENSIONS,
+  NODE_LIMITS,
+  NODE_TIMINGS,
+  type NodeOptions,
+} from './node-options.ts';
+import { createOutbox, type OutboxCounts } from './outbox.ts';
+import { registration } from './registration.ts';
+import { createSafeLog, guard } from './safe-log.ts';
+import { deferred, within } from './waiting.ts';
+
+export interface NodeMetrics extends JobCounts, OutboxCounts {
+  readonly isRegistered: boolean;
+  readonly isDraining: boolean;
+  /** Registrations after the first. */
+  readonly reconnects: number;
+  /** Frames of the scheduler that made no sense. */
+  readonly invalidFrames: number;
+  /** Acknowledgements, partial texts and heartbeats that could not be sent. */
+  readonly unsentReports: number;
+}
+
+export interface GpuNode {
+  /** Resolves when the scheduler has registered the node; until then it tries for ever. */
+  start(): Promise<void>;
+  /** The id the scheduler knows the node by, once it does. */
+  nodeId(): string | undefined;
+  metrics(): NodeMetrics;
+  /** A heartbeat now, such as after a model was loaded. */
+  beat(): void;
+  /** Takes no more jobs; resolves when the running ones are done and their results delivered. */
+  drain(): Promise<void>;
+  /** Waits for running jobs as long as told (5 s), aborts the rest, and closes the connection. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+  /** Ends as a crash would: nothing is answered, the connection is cut. For tests and simulations. */
+  kill(): void;
+}
+
+const DEFAULT_GRACE_MS = 5_000;
+/** How long a stopping node waits for its aborted jobs to end, and then for its last results to arrive. */
+const LAST_WORDS_MS = 1_000;
+
+export function createNode(options: NodeOptions): GpuNode {
+  checkOptions(options);
+  const timings = { ...NODE_TIMINGS, ...options.timings };
+  const limits = { ...NODE_LIMITS, ...options.limits };
+  const { supports = NODE_EXTENSIONS, chance = Math.random, tamper = (message) => [message] } = options;
+  const log = createSafeLog(options.log);
+  const first = deferred();
+  // Whoever does not await start() must not be punished for stopping early.
+  first.promise.catch(() => {});
+  let phase: 'new' | 'started' | 'stopping' | 'stopped' = 'new';
+  let isDraining = false;
+  let drained: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
+  let unsentReports = 0;
+
+  const heartbeatMessage = createHeartbeatMessage(options, log);
+  const link = createLink({
+    url: options.url,
+    token: options.token,
+    nodeId: options.nodeId,
+    timings,
+    limits,
+    chance,
+    log,
+    introduce: (nodeId, isReturning) =>
+      registration({
+        nodeId,
+        capabilities: heartbeatMessage.capabilities(),
+        maxConcurrentJobs: options.maxConcurrentJobs,
+        supports,
+        // A result that is kept is as good as a running job: the job must not go to another node now.
+        runningJobIds: isReturning
+          ? [...new Set([...runner.runningJobIds(), ...outbox.keptJobIds()])]
+          : undefined,
+      }),
+    onConnected: () => status('registering', undefined),
+    onRegistered: (ack) => {
+      heartbeat.start(heartbeatInterval(ack.heartbeat_interval_ms, timings.heartbeatIntervalMs));
+      outbox.connected(ack.node_id);
+      status(ack.status, undefined);
+      first.resolve();
+    },
+    onMessage: handle,
+    onPong: (data) => outbox.confirmed(data),
+    onLost: (loss) => {
+      heartbeat.stop();
+      outbox.lost(loss.code);
+      status('offline', loss.reason === '' ? undefined : loss.reason);
+    },
+  });
+  const outbox = createOutbox({
+    link,
+    limits: {
+      maxResults: limits.maxKeptResults,
+      maxBytes: limits.maxKeptBytes,
+      maxBufferedBytes: limits.maxBufferedBytes,
+    },
+    onDropped: (jobId, why) => log.error({ job_id: jobId, why }, 'a result was dropped'),
+  });
+  const runner = createJobRunner({
+    maxConcurrentJobs: options.maxConcurrentJobs,
+    supports,
+    onJob: options.onJob,
+    audio: { schedulerUrl: options.url, maxBytes: limits.maxAudioBytes, timeoutMs: timings.audioTimeoutMs },
+    nodeId,
+    report: (message) => tamper(message).forEach(report),
+    post,
+    answers: createAnswers({ maxResults: limits.maxRememberedResults, maxBytes: limits.maxRememberedBytes }),
+    log,
+  });
+  const heartbeat = createHeartbeat({
+    chance,
+    send: () =>
+      report(
+        heartbeatMessage.next({
+          nodeId: nodeId(),
+          isDraining,
+          running: runner.runningJobIds(),
+          unsent: outbox.unsentJobIds(),
+        }),
+      ),
+  });
+
+  /** Only asked for once there is a registration, and with it an id. */
+  function nodeId(): string {
+    return link.nodeId() ?? '';
+  }
+
+  function report(message: NodeToScheduler): void {
+    const hasRoom = link.bufferedBytes() <= limits.maxBufferedBytes;
+    if (!hasRoom || !link.send(JSON.stringify(message))) unsentReports += 1;
+  }
+
+  function post(result: JobResult): number {
+    let bytes = 0;
+    for (const sent of tamper(result)) {
+      const text = JSON.stringify(sent);
+      bytes = Buffer.byteLength(text);
+      if (phase !== 'stopped') outbox.post(result.job_id, text);
+    }
+    return bytes;
+  }
+
+  function handle(message: SchedulerToNode): void {
+    if (message.type === 'job_assign') runner.assign(message);
+    else if (message.type === 'job_cancel') runner.cancel(message.job_id, message.reason);
+    else if (message.type === 'node_status') status(message.status, message.reason);
+    else if (message.type === 'node_control') obey(message.command, message.reason);
+    else if (message.type === 'error')
+      log.warn({ code: message.code, reason: message.message }, 'the scheduler reports an error');
+  }
+
+  function obey(command: string, reason: string | undefined): void {
+    log.info({ command, reason }, 'a command of the scheduler');
+    const pass = (): void => guard(log, 'onCommand', () => options.onCommand?.(command, reason));
+    if (command === 'drain') void drain(reason);
+    else if (command === 'reconnect') link.rejoin();
+    else if (command === 'shutdown')
+      void drain(reason)
+        .then(() => stop())
+        .then(pass);
+    else pass();
+  }
+
+  function status(name: string, reason: string | undefined): void {
+    guard(log, 'onStatus', () => options.onStatus?.(name, reason));
+  }
+
+  function drain(reason?: string): Promise<void> {
+    if (drained !== undefined) return drained;
+    isDraining = true;
+    runner.close();
+    heartbeat.beat();
+    drained = (async () => {
+      await runner.idle();
+      await outbox.settled();
+      heartbeat.beat();
+    })();
+    guard(log, 'onDrain', () => options.onDrain?.(reason));
+    return drained;
+  }
+
+  function stop(graceMs = DEFAULT_GRACE_MS): Promise<void> {
+    stopped ??= leave(graceMs);
+    return stopped;
+  }
+
+  async function leave(graceMs: number): Promise<void> {
+    phase = 'stopping';
+    isDraining = true;
+    runner.close();
+    heartbeat.beat();
+    await within(graceMs, runner.idle());
+    runner.abortAll(new JobError('NODE_UNAVAILABLE', 'the node is stopping'));
+    await within(LAST_WORDS_MS, runner.idle());
+    if (link.isRegistered()) await within(LAST_WORDS_MS, outbox.settled());
+    end();
+    await link.close(1000, 'the node stops');
+  }
+
+  function end(): void {
+    phase = 'stopped';
+    heartbeat.stop();
+    outbox.close();
+    first.reject(new Error('the node was stopped before it was registered'));
+  }
+
+  return {
+    start() {
+      if (phase === 'stopping' || phase === 'stopped')
+        return Promise.reject(new Error('a stopped node cannot be started again; create another'));
+      phase = 'started';
+      link.open();
+      return first.promise;
+    },
+    nodeId: link.nodeId,
+    metrics: () => ({
+      ...runner.counts(),
+      ...outbox.counts(),
+      ...link.counts(),
+      isRegistered: link.isRegistered(),
+      isDraining,
+      unsentReports,
+    }),
+    beat: heartbeat.beat,
+    drain: () => drain(),
+    stop: (how) => stop(how?.graceMs),
+    kill() {
+      stopped ??= Promise.resolve();
+      end();
+      link.cut();
+      void link.close();
+      runner.close();
+      runner.abortAll(new JobError('NODE_UNAVAILABLE', 'the node was killed'));
+    },
+  };
+}

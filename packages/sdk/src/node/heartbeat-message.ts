@@ -1,0 +1,97 @@
+/** The node_heartbeat message: how busy the node is, and which of its abilities have changed. */
+import type { NodeHeartbeat, ResourceUsage } from '@lingua/protocol';
+import { createMachineMeter } from './machine-usage.ts';
+import type { NodeCapabilities, NodeLog, NodeOptions } from './node-options.ts';
+
+export interface HeartbeatFacts {
+  readonly nodeId: string;
+  readonly isDraining: boolean;
+  readonly running: readonly string[];
+  /** Finished, but the result has not been sent: the scheduler must not give these jobs away. */
+  readonly unsent: readonly string[];
+}
+
+export interface HeartbeatMessage {
+  /** For a registration: what it tells need not be told again. */
+  capabilities(): NodeCapabilities;
+  next(facts: HeartbeatFacts): NodeHeartbeat;
+}
+
+/** The part of the abilities that heartbeats may change. */
+type Report = Pick<
+  NodeHeartbeat,
+  | 'installed_models'
+  | 'installed_services'
+  | 'capability_by_type'
+  | 'capability_state'
+  | 'language_capabilities'
+>;
+
+export function createHeartbeatMessage(
+  options: Pick<NodeOptions, 'capabilities' | 'resources'>,
+  log: NodeLog,
+): HeartbeatMessage {
+  const meter = createMachineMeter();
+  let capabilities: NodeCapabilities = {};
+  let told = '';
+
+  function ask(): void {
+    try {
+      capabilities =
+        typeof options.capabilities === 'function' ? options.capabilities() : options.capabilities;
+    } catch (error) {
+      log.error({ error }, 'the node could not tell its capabilities; the last ones stand');
+    }
+  }
+
+  function usage(running: number): ResourceUsage {
+    try {
+      if (options.resources !== undefined) return { running_jobs: running, ...options.resources() };
+    } catch (error) {
+      log.error({ error }, 'the node could not tell its resources; those of the machine are sent');
+    }
+    return { running_jobs: running, ...meter() };
+  }
+
+  return {
+    capabilities() {
+      ask();
+      told = JSON.stringify(reportOf(capabilities));
+      return capabilities;
+    },
+    next(facts) {
+      ask();
+      const report = reportOf(capabilities);
+      const text = JSON.stringify(report);
+      const hasChanged = text !== told;
+      told = text;
+      return {
+        type: 'node_heartbeat',
+        node_id: facts.nodeId,
+        timestamp: Date.now(),
+        resource_usage: usage(facts.running.length),
+        running_job_ids: [...new Set([...facts.running, ...facts.unsent])],
+        health: facts.isDraining ? 'draining' : 'ready',
+        ...(hasChanged ? report : {}),
+      };
+    },
+  };
+}
+
+/** Copies what is there; an absent part keeps its last value at the scheduler. */
+function reportOf(capabilities: NodeCapabilities): Report {
+  const report: Report = {};
+  const {
+    installed_models,
+    installed_services,
+    capability_by_type,
+    capability_state,
+    language_capabilities,
+  } = capabilities;
+  if (installed_models !== undefined) report.installed_models = installed_models;
+  if (installed_services !== undefined) report.installed_services = installed_services;
+  if (capability_by_type !== undefined) report.capability_by_type = capability_by_type;
+  if (capability_state !== undefined) report.capability_state = capability_state;
+  if (language_capabilities !== undefined) report.language_capabilities = language_capabilities;
+  return report;
+}

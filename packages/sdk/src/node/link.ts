@@ -1,0 +1,128 @@
+/** A node's connection together with its registration: registers after every opening, and comes back after every loss. */
+import {
+  type NodeRegister,
+  type NodeRegisterAck,
+  parseSchedulerToNode,
+  type SchedulerToNode,
+} from '@lingua/protocol';
+import { nextTry } from './backoff.ts';
+import { type Connection, type ConnectionLoss, createConnection } from './connection.ts';
+import type { NodeLimits, NodeLog, NodeTimings } from './node-options.ts';
+
+export interface Link extends Pick<Connection, 'open' | 'ping' | 'bufferedBytes' | 'close' | 'cut'> {
+  /** False if the node is not registered now. */
+  send(text: string): boolean;
+  isRegistered(): boolean;
+  /** As told in the last acknowledgement, or as wished. */
+  nodeId(): string | undefined;
+  /** Leaves and comes back at once. */
+  rejoin(): void;
+  counts(): { readonly reconnects: number; readonly invalidFrames: number };
+}
+
+export function createLink(deps: {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly nodeId: string | undefined;
+  readonly timings: NodeTimings;
+  readonly limits: NodeLimits;
+  readonly chance: () => number;
+  readonly log: NodeLog;
+  readonly introduce: (nodeId: string | undefined, isReturning: boolean) => NodeRegister;
+  readonly onConnected: () => void;
+  readonly onRegistered: (ack: NodeRegisterAck) => void;
+  /** Only while registered. */
+  readonly onMessage: (message: SchedulerToNode) => void;
+  readonly onPong: (data: string) => void;
+  readonly onLost: (loss: ConnectionLoss) => void;
+}): Link {
+  const { timings, log } = deps;
+  let nodeId = deps.nodeId;
+  let registeredAt: number | undefined;
+  let registrations = 0;
+  let failures = 0;
+  let delayMs = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let invalidFrames = 0;
+
+  const connection = createConnection({
+    url: deps.url,
+    ...(deps.token === undefined ? {} : { token: deps.token }),
+    connectTimeoutMs: timings.connectTimeoutMs,
+    pingIntervalMs: timings.pingIntervalMs,
+    maxMessageBytes: deps.limits.maxMessageBytes,
+    onOpen: register,
+    onText: receive,
+    onPong: deps.onPong,
+    onError: (error) => log.warn({ error }, 'the connection failed'),
+    onLost: lost,
+    retryDelayMs: () => delayMs,
+  });
+
+  function register(): void {
+    timer = setTimeout(() => {
+      log.warn({}, 'the scheduler does not answer the registration');
+      connection.cut();
+    }, timings.registerTimeoutMs);
+    connection.send(JSON.stringify(deps.introduce(nodeId, registrations > 0)));
+    deps.onConnected();
+  }
+
+  function receive(text: string): void {
+    const parsed = parseSchedulerToNode(text);
+    if (parsed.kind === 'invalid') {
+      invalidFrames += 1;
+      // A type we do not know is a newer scheduler, not a mistake.
+      if (parsed.problem.path === '/type')
+        log.debug({ problem: parsed.problem }, 'an unknown message was ignored');
+      else log.warn({ problem: parsed.problem }, 'a message of the scheduler makes no sense and was ignored');
+    } else if (parsed.message.type === 'node_register_ack') registered(parsed.message);
+    else if (registeredAt !== undefined) deps.onMessage(parsed.message);
+    else if (parsed.message.type === 'error') {
+      const { code, message: reason } = parsed.message;
+      log.error({ code, reason }, 'the scheduler refuses the registration');
+    } else log.warn({ type: parsed.message.type }, 'a message came before the registration and was ignored');
+  }
+
+  function registered(ack: NodeRegisterAck): void {
+    clearTimeout(timer);
+    if (nodeId !== undefined && nodeId !== ack.node_id)
+      log.warn({ asked: nodeId, node_id: ack.node_id }, 'the scheduler gave the node another id');
+    nodeId = ack.node_id;
+    registeredAt = Date.now();
+    registrations += 1;
+    log.info({ node_id: nodeId, status: ack.status }, 'registered');
+    deps.onRegistered(ack);
+  }
+
+  function lost(loss: ConnectionLoss): void {
+    clearTimeout(timer);
+    const registeredMs = registeredAt === undefined ? 0 : Date.now() - registeredAt;
+    registeredAt = undefined;
+    const next = nextTry(failures, { code: loss.code, registeredMs }, deps.chance(), timings);
+    failures = next.failures;
+    delayMs = next.delayMs;
+    log.warn({ code: loss.code, reason: loss.reason, retry_in_ms: delayMs }, 'there is no connection');
+    deps.onLost(loss);
+  }
+
+  return {
+    open: connection.open,
+    ping: connection.ping,
+    bufferedBytes: connection.bufferedBytes,
+    cut: connection.cut,
+    close(code, reason) {
+      clearTimeout(timer);
+      registeredAt = undefined;
+      return connection.close(code, reason);
+    },
+    send: (text) => registeredAt !== undefined && connection.send(text),
+    isRegistered: () => registeredAt !== undefined,
+    nodeId: () => nodeId,
+    rejoin() {
+      failures = 0;
+      connection.leave(1000, 'reconnect');
+    },
+    counts: () => ({ reconnects: Math.max(0, registrations - 1), invalidFrames }),
+  };
+}

@@ -1,0 +1,152 @@
+/** What a GPU node says when it is created, and the defaults of what it leaves out. */
+import type { JobAssign, JobResult, NodeRegister, NodeToScheduler, ResourceUsage } from '@lingua/protocol';
+import { BACKOFF_LIMITS, type BackoffLimits } from './backoff.ts';
+
+/** Extensions of the protocol that this SDK speaks. */
+export const NODE_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'] as const;
+export type NodeExtension = (typeof NODE_EXTENSIONS)[number];
+
+/** What the node can do, in the words of node_register; what is absent gets a default or is not said. */
+export type NodeCapabilities = Partial<
+  Pick<
+    NodeRegister,
+    | 'version'
+    | 'platform'
+    | 'hardware'
+    | 'capability_schema_version'
+    | 'installed_models'
+    | 'installed_services'
+    | 'capability_by_type'
+    | 'capability_state'
+    | 'language_capabilities'
+    | 'features_supported'
+    | 'advanced_features'
+    | 'accept_public_jobs'
+    | 'region'
+    | 'zone'
+  >
+>;
+
+/** What a job yields; the SDK adds the ids and times. */
+export type JobOutput = Omit<
+  JobResult,
+  | 'type'
+  | 'job_id'
+  | 'attempt_id'
+  | 'node_id'
+  | 'session_id'
+  | 'utterance_index'
+  | 'trace_id'
+  | 'success'
+  | 'error'
+  | 'group_id'
+  | 'part_index'
+  | 'processing_time_ms'
+  | 'node_completed_at_ms'
+  | 'tts_audio'
+> & {
+  /** Bytes, or base64. */
+  readonly tts_audio?: Uint8Array | string;
+};
+
+export interface JobContext {
+  /** Sends the text recognised so far. */
+  readonly partial: (text: string, isFinal?: boolean) => void;
+  /** Aborted when the job is cancelled, its deadline passes, or the node stops; the reason is a JobError. */
+  readonly signal: AbortSignal;
+  /** The bytes of the utterance, wherever they are; fetched at most once. */
+  readonly audio: () => Promise<Buffer>;
+}
+
+export type JobHandler = (job: JobAssign, context: JobContext) => JobOutput | Promise<JobOutput>;
+
+export type LogLine = (fields: Readonly<Record<string, unknown>>, message: string) => void;
+/** Fits pino. */
+export interface NodeLog {
+  readonly debug: LogLine;
+  readonly info: LogLine;
+  readonly warn: LogLine;
+  readonly error: LogLine;
+}
+
+export interface NodeTimings extends BackoffLimits {
+  readonly connectTimeoutMs: number;
+  readonly registerTimeoutMs: number;
+  /** Two of these without any sign of life, and the connection is given up. */
+  readonly pingIntervalMs: number;
+  /** Used when the scheduler does not name an interval. */
+  readonly heartbeatIntervalMs: number;
+  readonly audioTimeoutMs: number;
+}
+
+export interface NodeLimits {
+  readonly maxAudioBytes: number;
+  readonly maxMessageBytes: number;
+  readonly maxBufferedBytes: number;
+  /** Results kept until they are delivered. */
+  readonly maxKeptResults: number;
+  readonly maxKeptBytes: number;
+  /** Results remembered in case the same job is sent again. */
+  readonly maxRememberedResults: number;
+  readonly maxRememberedBytes: number;
+}
+
+export interface NodeOptions {
+  /** Such as ws://127.0.0.1:5010/ws/node. */
+  readonly url: string;
+  readonly token?: string;
+  /** Absent: the scheduler gives one, and the node keeps it while it lives. */
+  readonly nodeId?: string;
+  /** More jobs than this at once are refused. */
+  readonly maxConcurrentJobs: number;
+  /** A function is asked again at each heartbeat, and the scheduler told what has changed. */
+  readonly capabilities: NodeCapabilities | (() => NodeCapabilities);
+  readonly supports?: readonly NodeExtension[];
+  /** Absent: CPU and memory of this machine. */
+  readonly resources?: () => Omit<ResourceUsage, 'running_jobs'> & { running_jobs?: number };
+  readonly onJob: JobHandler;
+  /** Someone asked the node to drain; it takes no more jobs. */
+  readonly onDrain?: (reason: string | undefined) => void | Promise<void>;
+  /** How the scheduler sees the node; `offline` while there is no connection. */
+  readonly onStatus?: (status: string, reason: string | undefined) => void;
+  /** Commands of the scheduler that the SDK does not carry out itself: `reload_config`, and `shutdown` once it is done. */
+  readonly onCommand?: (command: string, reason: string | undefined) => void | Promise<void>;
+  readonly log?: NodeLog;
+  readonly timings?: Partial<NodeTimings>;
+  readonly limits?: Partial<NodeLimits>;
+  /** For tests and simulations. */
+  readonly chance?: () => number;
+  /** For tests and simulations: what is sent in place of each message about a job. */
+  readonly tamper?: (message: NodeToScheduler) => readonly NodeToScheduler[];
+}
+
+export const NODE_TIMINGS: NodeTimings = {
+  ...BACKOFF_LIMITS,
+  connectTimeoutMs: 10_000,
+  registerTimeoutMs: 10_000,
+  // The scheduler waits two seconds for a lost node; finding out ourselves is for connections nobody closed.
+  pingIntervalMs: 5_000,
+  heartbeatIntervalMs: 15_000,
+  audioTimeoutMs: 10_000,
+};
+
+export const NODE_LIMITS: NodeLimits = {
+  maxAudioBytes: 32 * 1024 * 1024,
+  maxMessageBytes: 64 * 1024 * 1024,
+  maxBufferedBytes: 8 * 1024 * 1024,
+  maxKeptResults: 1_000,
+  maxKeptBytes: 64 * 1024 * 1024,
+  maxRememberedResults: 200,
+  maxRememberedBytes: 16 * 1024 * 1024,
+};
+
+/** A mistake in the options is a fault of the program, so it is told at once and not from a timer. */
+export function checkOptions(options: NodeOptions): void {
+  const scheme = URL.canParse(options.url) ? new URL(options.url).protocol : undefined;
+  if (scheme !== 'ws:' && scheme !== 'wss:')
+    throw new TypeError('url must start with ws:// or wss://, such as ws://127.0.0.1:5010/ws/node');
+  const max = options.maxConcurrentJobs;
+  if (!Number.isInteger(max) || max < 1 || max > 10_000)
+    throw new TypeError('maxConcurrentJobs must be a whole number from 1 to 10000');
+  if (typeof options.onJob !== 'function') throw new TypeError('onJob must be a function');
+}
