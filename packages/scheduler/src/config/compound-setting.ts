@@ -53,13 +53,16 @@ export const list = <T>(options: {
 export const tables = <const C extends Columns>(options: {
   readonly columns: C;
   readonly doc: string;
+  /** Lines of one row, for the example file. */
+  readonly example?: readonly string[];
   readonly maxItems?: number;
-}): Setting<readonly Row<C>[]> & { readonly columns: C } => {
-  const { columns, maxItems = MAX_ITEMS } = options;
+}): Setting<readonly Row<C>[]> & { readonly columns: C; readonly example: readonly string[] } => {
+  const { columns, example = [], maxItems = MAX_ITEMS } = options;
   return {
     kind: 'setting',
     type: 'array of tables',
     columns,
+    example,
     default: [],
     doc: options.doc,
     allowed: 'an array of tables',
@@ -100,6 +103,9 @@ export const record = <const C extends Columns>(options: {
 /** The columns of a setting that is made of tables. */
 export const columnsOf = (setting: Setting<unknown>): Columns | undefined =>
   'columns' in setting ? (setting.columns as Columns) : undefined;
+
+export const exampleOf = (setting: Setting<unknown>): readonly string[] | undefined =>
+  'example' in setting ? (setting.example as readonly string[]) : undefined;
 
 const MAX_ITEMS = 10_000;
 

@@ -1,4 +1,5 @@
 /** Makes the configuration out of defaults, file, environment and flags, or says everything that is wrong with it. Pure. */
+import { columnsOf } from './compound-setting.ts';
 import { checkExposure } from './exposure.ts';
 import { checkNesting } from './nesting.ts';
 import type { CheckFinding, Finding, Origin } from './origin.ts';
@@ -15,6 +16,7 @@ import {
 } from './sources.ts';
 import { checkTokens } from './tokens.ts';
 
+/** Where each setting is from, by its key; rows of tables are there too, as `server.tokens[0]`. */
 export type Origins = ReadonlyMap<string, Origin>;
 
 export type LoadResult =
@@ -52,7 +54,13 @@ export function loadConfig({ toml, env = {}, flags = [] }: ConfigSources): LoadR
       const given = readFrom(source, key, setting, problems);
       if (given === undefined) continue;
       values.set(key, given.value);
-      origins.set(key, given.origin);
+      origins.set(key, given.originAt(given.name));
+      // Rows have lines of their own, which later checks name.
+      if (columnsOf(setting) !== undefined && Array.isArray(given.value)) {
+        for (const index of given.value.keys()) {
+          origins.set(`${key}[${index}]`, given.originAt(`${key}[${index}]`));
+        }
+      }
     }
   }
   const config = build(settings, '', values) as Config;
@@ -90,15 +98,17 @@ export function checkConfig(config: Config): {
 export function locate({ keys, message }: CheckFinding, origins: Origins): Finding {
   const [first] = keys;
   const originOf = (key: string): Origin =>
-    origins.get(key) ?? origins.get(key.replace(/\[.*$/, '')) ?? { kind: 'default' };
+    origins.get(key) ??
+    origins.get(key.replace(/\].*$/, ']')) ??
+    origins.get(key.replace(/\[.*$/, '')) ?? { kind: 'default' };
   const key = keys.find((each) => originOf(each).kind !== 'default') ?? first;
   return { key: first, message, origin: originOf(key) };
 }
 
 interface Given {
   readonly value: unknown;
-  readonly origin: Origin;
   readonly name: string;
+  readonly originAt: (at: string) => Origin;
 }
 
 /** What one source gives for a setting, under its own name or an alias. */
@@ -117,7 +127,7 @@ function readFrom(
       problems.push({ key: at, message, origin: raw.originAt(at) }),
     );
     if (problems.length > problemsBefore) continue;
-    if (given === undefined) given = { value, origin: raw.originAt(alias.key), name: alias.key };
+    if (given === undefined) given = { value, name: alias.key, originAt: raw.originAt };
     else if (given.value !== value) {
       const message = `contradicts ${given.name}: both mean the same, ${value} and ${given.value}`;
       problems.push({ key: alias.key, message, origin: raw.originAt(alias.key) });

@@ -2,15 +2,14 @@
 
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
+  const tolerance = Math.max(2, name.length * 0.35);
   let best: { readonly name: string; readonly score: number } | undefined;
   for (const candidate of known) {
     // The right last part in the wrong group is a likelier slip than its distance says.
-    const isMisplaced = lastPart(candidate) === lastPart(name) && candidate !== name && name.includes('.');
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    const score = isMisplaced ? distance / 4 : distance;
-    if (score <= Math.max(2, name.length * 0.35) && (best === undefined || score < best.score)) {
-      best = { name: candidate, score };
-    }
+    const weight = name.includes('.') && lastPart(candidate) === lastPart(name) ? 0.25 : 1;
+    if (Math.abs(candidate.length - name.length) * weight > tolerance) continue;
+    const score = editDistance(name.toLowerCase(), candidate.toLowerCase()) * weight;
+    if (score <= tolerance && (best === undefined || score < best.score)) best = { name: candidate, score };
   }
   return best?.name;
 }

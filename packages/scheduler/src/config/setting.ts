@@ -135,7 +135,8 @@ export const choice = <const C extends string>(
     type: 'choice',
     allowed: options.choices.map((name) => `"${name}"`).join(' or '),
     // A bare 0 in the file means the choice "0".
-    read: (value) => options.choices.find((name) => name === value || name === String(value)),
+    read: (value) =>
+      options.choices.find((name) => name === (typeof value === 'number' ? String(value) : value)),
     fromText: (value) => value,
   });
 
@@ -247,6 +248,8 @@ function redactUrl(value: string): string {
   const address = new URL(value);
   if (address.password === '' && address.username === '' && address.search === '') return value;
   if (address.password !== '') address.password = '***';
+  // Alone before the @, it may be a token.
+  else if (address.username !== '') address.username = '***';
   // A query may carry a token.
   if (address.search !== '') address.search = '?***';
   return address.href;

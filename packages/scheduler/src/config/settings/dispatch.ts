@@ -214,7 +214,7 @@ export const mailbox = group('Jobs that wait for a node that pulls them.', {
   max_jobs: integer({ default: 64, min: 1, max: 10_000, doc: 'Jobs in the mailbox of one node.' }),
 });
 
-export const jobTimeout = group('Keys of earlier configuration files.', {
+export const jobTimeout = group('What happens when a job times out.', {
   scan_interval_ms: ignored('Every job has its own timer; nothing is scanned.'),
   send_cancel: boolean({ default: true, doc: 'Tells a node to cancel a job that timed out.' }),
 });

@@ -84,6 +84,7 @@ export const phase3 = group('Pools: a pool is chosen first, then a node in it.',
   }),
   pools: tables({
     doc: 'Pools by capability. A node belongs to a pool when it has all its services.',
+    example: ['pool_id = 1', 'name = "european"', 'required_services = ["nmt-m2m100"]'],
     maxItems: 1_024,
     columns: {
       pool_id: required(poolId),
@@ -103,6 +104,7 @@ export const phase3 = group('Pools: a pool is chosen first, then a node in it.',
   }),
   tenant_overrides: tables({
     doc: 'Tenants that are bound to a pool.',
+    example: ['tenant_id = "acme"', 'pool_id = 1'],
     columns: {
       tenant_id: required(
         text({

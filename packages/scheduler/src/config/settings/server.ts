@@ -130,6 +130,7 @@ export const server = group('Where the server listens and whom it lets in.', {
   }),
   tokens: tables({
     doc: 'Who may connect with which token. Each has exactly one of `token`, `token_sha256`, `token_file`.',
+    example: ['token_file = "secrets/client.token"', 'role = "client"', 'tenant_id = "acme"'],
     columns: {
       token: optional(
         text({ default: '', isSecret: true, doc: 'The token itself, 16 characters or longer.' }),

@@ -1,0 +1,57 @@
+/** Reading from disk: the file, a file that is not there, token files. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { printFinding } from '../../src/config/origin.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import { credentialsOf, hashToken } from '../../src/config/tokens.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lingua-config-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const write = async (name: string, text: string): Promise<string> => {
+  await writeFile(join(folder, name), text);
+  return join(folder, name);
+};
+
+it('reads the file that was asked for', async () => {
+  const path = await write('a.toml', '[server]\nport = 6000');
+  expect(await readConfig({ path })).toMatchObject({ kind: 'ok', config: { server: { port: 6000 } } });
+});
+
+it('refuses a file that was asked for and is not there', async () => {
+  const result = await readConfig({ path: join(folder, 'absent.toml') });
+  expect(result.kind === 'invalid' && result.problems.map(printFinding)).toEqual([
+    expect.stringContaining('absent.toml cannot be read: ENOENT'),
+  ]);
+});
+
+it('reads token files beside the configuration file and forgets their paths', async () => {
+  await write('node.token', 'a-token-from-a-file\n');
+  const path = await write('b.toml', '[[server.tokens]]\ntoken_file = "node.token"\nrole = "node"');
+  const result = await readConfig({ path });
+  if (result.kind !== 'ok') throw new Error('invalid');
+  expect(credentialsOf(result.config)[0]?.sha256).toBe(hashToken('a-token-from-a-file'));
+});
+
+it('refuses token files that are absent, too short or repeated', async () => {
+  await write('short.token', 'short');
+  await write('long.token', 'long-enough-for-a-token');
+  const row = (file: string) => `[[server.tokens]]\ntoken_file = "${file}"\nrole = "node"\n`;
+  const path = await write(
+    'c.toml',
+    ['gone.token', 'short.token', 'long.token', 'long.token'].map(row).join(''),
+  );
+  const result = await readConfig({ path });
+  expect(result.kind === 'invalid' && result.problems.map(({ key, message }) => `${key} ${message}`)).toEqual(
+    [
+      'server.tokens[0].token_file cannot be read: gone.token: ENOENT',
+      'server.tokens[1].token is 5 characters long, at least 16 are needed',
+      'server.tokens[3] has the same token as server.tokens[2]',
+    ],
+  );
+});
