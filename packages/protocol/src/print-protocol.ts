@@ -30,18 +30,17 @@ export function printProtocol(): string {
     ...HTTP_ENDPOINTS.map((endpoint) => printEndpoint(endpoint, shared)),
   ];
   for (const schema of [ErrorReply, ...DETAILS]) shared.set(titleOf(schema), schema as JsonSchema);
-  return [INTRODUCTION, ...sections, '## Shared values', ...printShared(shared), printErrorCodes(), ''].join(
-    '\n\n',
-  );
+  const page = [INTRODUCTION, ...sections, '## Shared values', ...printShared(shared), printErrorCodes()];
+  return `${page.join('\n\n')}\n`;
 }
 
 function printEndpoint(endpoint: HttpEndpoint, shared: Map<string, JsonSchema>): string {
-  const { method, path, summary, query, body, reply } = endpoint;
+  const { method, path, summary, query, body, reply, isStream } = endpoint;
   const parts = [`### ${endpoint.extension ? '⊕ ' : ''}${method} ${path}`, `${summary}.`];
   const uses = [
     ['Query', query],
     ['Body', body],
-    ['Reply', reply],
+    [isStream ? 'Data of each server-sent event' : 'Reply', reply],
   ] as const;
   for (const [role, schema] of uses) {
     if (schema !== undefined) parts.push(`${role}: ${typeOf(schema as JsonSchema, shared)}`);
@@ -79,7 +78,7 @@ const schemaConst = (schema: JsonSchema): unknown =>
 function typeOf(schema: JsonSchema, shared: Map<string, JsonSchema>): string {
   if (typeof schema.title === 'string') {
     if (schemaConst(schema) === schema.title) return `[${schema.title}](#${schema.title})`;
-    shared.set(schema.title, schema);
+    if (!shared.has(schema.title)) shared.set(schema.title, schema);
     return `[${schema.title}](#${schema.title.toLowerCase()})`;
   }
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -115,10 +114,12 @@ function stringType(schema: JsonSchema): string {
 }
 
 function numberType(schema: JsonSchema): string {
-  const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
-  const low = minimum === undefined || minimum <= -Number.MAX_SAFE_INTEGER ? '' : `≥ ${minimum}`;
-  const high = maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? '' : `≤ ${maximum}`;
-  return [schema.type, low, high].filter((part) => part !== '').join(' ');
+  const { minimum = -Infinity, maximum = Infinity } = schema as { minimum?: number; maximum?: number };
+  const hasLeast = minimum > -Number.MAX_SAFE_INTEGER;
+  const hasMost = maximum < Number.MAX_SAFE_INTEGER;
+  if (hasLeast && hasMost) return `${schema.type} (${minimum} to ${maximum})`;
+  if (hasLeast) return `${schema.type} (≥ ${minimum})`;
+  return hasMost ? `${schema.type} (≤ ${maximum})` : String(schema.type);
 }
 
 const arrayBounds = ({ minItems, maxItems }: JsonSchema): string =>

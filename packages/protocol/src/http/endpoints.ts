@@ -30,6 +30,8 @@ export type HttpEndpoint = {
   query?: TSchema;
   body?: TSchema;
   reply: TSchema;
+  /** Answered by server-sent events, each of which carries a `reply`. */
+  isStream?: true;
 };
 
 const nodeOrder = (order: string, summary: string): HttpEndpoint => ({
@@ -113,6 +115,15 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     params: JobPath,
     query: WaitQuery,
     reply: JobView,
+  },
+  {
+    method: 'GET',
+    path: '/v1/job/:id/events',
+    summary: 'Follow a job to its end',
+    extension: true,
+    params: JobPath,
+    reply: JobView,
+    isStream: true,
   },
   {
     method: 'GET',
