@@ -3,7 +3,7 @@
 export type Cancel = () => void;
 
 export interface Clock {
-  /** Epoch milliseconds. May jump when an operator sets the clock. */
+  /** Epoch milliseconds, whole. Never goes back, whatever an operator does to the wall clock. */
   now(): number;
   /** Runs once, not before `delayMs` have passed, unless cancelled. Never runs inside `after` itself. */
   after(delayMs: number, run: () => void): Cancel;

@@ -33,6 +33,8 @@ export interface JobChange {
   readonly fence?: Attempt;
   readonly intent?: Attempt | null;
   readonly entry: TimelineEntry;
+  /** A state passed through on the way, noted before `entry`. */
+  readonly passing?: TimelineEntry;
   readonly failure?: { readonly code: string; readonly message: string };
   readonly result?: JobResult;
 }

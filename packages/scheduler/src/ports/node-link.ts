@@ -2,7 +2,8 @@
  * Port: the way to a node, whatever it is: socket, callback endpoint or mailbox.
  *
  * The law: `written` means the bytes were handed to the node's connection, or the endpoint took them; `queued` means a
- * bounded mailbox holds them; everything else is `undeliverable`, and then the node never sees the assignment.
+ * bounded mailbox holds them; `unknown` that they were sent and nobody can say whether they arrived; everything else is
+ * `undeliverable` or `overloaded`, and then the node has not taken the assignment and never will.
  * An assignment past its `expiresAt` is not delivered.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
@@ -16,9 +17,10 @@ export interface Assignment {
 }
 
 export type Delivery =
-  | { readonly kind: 'written' | 'queued' }
+  | { readonly kind: 'written' }
+  | { readonly kind: 'queued' }
   /** `overloaded`: the node answered that it has no room. */
-  | { readonly kind: 'undeliverable' | 'overloaded'; readonly reason: string };
+  | { readonly kind: 'undeliverable' | 'overloaded' | 'unknown'; readonly reason: string };
 
 export interface NodeLink {
   deliver(assignment: Assignment): Promise<Delivery>;

@@ -30,6 +30,9 @@ export type DispatchOutcome =
       readonly reasons?: readonly RejectionCount[];
     };
 
+/** For answers that may name the wrong attempt: then only (node, job) are compared. */
+export const ANY_ATTEMPT = -1;
+
 /** Who answers, for which attempt. */
 export interface Answer {
   readonly nodeId: NodeId;

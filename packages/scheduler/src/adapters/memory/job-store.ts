@@ -76,6 +76,7 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
       else if (change.intent !== undefined) job.intent = change.intent;
       if (change.failure !== undefined) job.failure = change.failure;
       if (change.result !== undefined) job.result = change.result;
+      if (change.passing !== undefined) note(job.timeline, change.passing);
       note(job.timeline, change.entry);
       if (isSettled(job.state) && job.settledAt === undefined) {
         if (job.state === 'FAILED') unbind(job);

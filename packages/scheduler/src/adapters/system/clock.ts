@@ -1,10 +1,14 @@
 /** Real time. */
+import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../ports/clock.ts';
 
 const MAX_DELAY_MS = 2_147_483_647;
 
+/** The epoch as it was when the process began, carried on by a clock nobody can set: deadlines survive a clock change. */
+const origin = performance.timeOrigin;
+
 export const systemClock: Clock = {
-  now: Date.now,
+  now: () => Math.floor(origin + performance.now()),
   after(delayMs, run) {
     // Timers never keep the process alive: the server's sockets do, and a drained server should end.
     const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), MAX_DELAY_MS)).unref();

@@ -1,0 +1,193 @@
+/** Hot path: a request becomes a job on a node — or an answer that says why not, with nothing left behind. */
+import type { ErrorCode } from '../domain/errors.ts';
+import type { NodeId } from '../domain/ids.ts';
+import { isSettled, type JobRecord } from '../domain/job.ts';
+import type { AudioSource } from '../domain/job-spec.ts';
+import { leaseId } from '../domain/lease.ts';
+import type { RejectionCount } from '../domain/need.ts';
+import type { AdmitResult } from '../ports/job-store.ts';
+import type { Deadlines } from './deadlines.ts';
+import { type Engine, giveBack } from './engine.ts';
+import { createFlight, type Flight } from './flight.ts';
+import type { DispatchOutcome, DispatchRequest } from './job-service.ts';
+import type { Placement } from './placement.ts';
+import { refusal } from './refusal.ts';
+import { compileNeed } from './select/compile-need.ts';
+import type { Selection } from './select/select.ts';
+import { backToWaiting, waitForSlot } from './waiting.ts';
+
+export function createAdmission(
+  engine: Engine,
+  parts: { placement: Placement; deadlines: Deadlines },
+): (request: DispatchRequest) => Promise<DispatchOutcome> {
+  const { placement, deadlines } = parts;
+
+  function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
+    engine.meter.count('scheduler_jobs_refused_total', { code });
+    return reasons === undefined
+      ? { kind: 'refused', code, message }
+      : { kind: 'refused', code, message, reasons };
+  }
+
+  const refuseWith = (flight: Pick<Flight, 'need' | 'compiled' | 'sentTo'>): DispatchOutcome => {
+    const { code, message, reasons, mainReason } = refusal(engine.fleet, flight);
+    engine.meter.count('scheduler_no_available_node_total', { selector: 'types', reason: mainReason });
+    return refuse(code, message, reasons);
+  };
+
+  /** The same request again: the same job, as soon as it has a node. */
+  async function repeat(admitted: Extract<AdmitResult, { job: JobRecord }>): Promise<DispatchOutcome> {
+    if (admitted.kind === 'conflict') {
+      return refuse('IDEMPOTENCY_CONFLICT', 'this request_id is bound to a job with another body');
+    }
+    const first = await engine.flights.get(admitted.job.jobId)?.placing;
+    if (first?.kind === 'refused') return first;
+    return { kind: 'dispatched', job: first?.job ?? admitted.job, isRepeat: true };
+  }
+
+  async function admit(draft: JobRecord): Promise<AdmitResult | { kind: 'down' }> {
+    try {
+      return await engine.store.admit(draft);
+    } catch (fault) {
+      engine.log.error({ err: fault }, 'the store could not be asked; the request is refused');
+      engine.meter.count('scheduler_dependency_down_total');
+      return { kind: 'down' };
+    }
+  }
+
+  /** Nothing of the request stays: not the record, not the binding, not the audio. */
+  async function takeBack(flight: Flight): Promise<void> {
+    flight.deadlineTimer?.cancel();
+    engine.flights.remove(flight);
+    engine.audio.drop(flight.job.jobId);
+    try {
+      await engine.store.discard(flight.job.jobId);
+    } catch (fault) {
+      engine.log.warn({ job_id: flight.job.jobId, err: fault }, 'a refused job could not be discarded');
+    }
+  }
+
+  async function launch(
+    flight: Flight,
+    selection: Selection,
+    first: { nodeId: NodeId | undefined; reserving: Promise<boolean> | undefined },
+    waitMs: number,
+  ): Promise<DispatchOutcome> {
+    const isReserved = (await first.reserving) === true;
+    const placed =
+      first.nodeId === undefined
+        ? 'nobody'
+        : await placement.place(flight, selection, { nodeId: first.nodeId, isReserved });
+    if (placed === 'nobody') {
+      const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
+      const waited = canWait
+        ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs })
+        : 'limit';
+      if (waited === 'limit' || waited === 'queue_full') {
+        const answer = refuseWith(flight);
+        await takeBack(flight);
+        return answer;
+      }
+    }
+    const { job } = flight;
+    if (isSettled(job.state) && job.fence === undefined) {
+      return refuse('JOB_CANCELLED', 'the job was cancelled before it had a node');
+    }
+    engine.meter.count('scheduler_jobs_admitted_total');
+    engine.meter.observe(
+      'scheduler_dispatch_latency_seconds',
+      (engine.clock.now() - flight.job.createdAt) / 1_000,
+    );
+    engine.budget.earn();
+    return { kind: 'dispatched', job, isRepeat: false };
+  }
+
+  function holdAudio(jobId: string, audio: DispatchRequest['audio']): AudioSource | undefined {
+    if (audio.kind !== 'inline') return audio;
+    if (engine.audio.put(jobId, audio.data) === 'full') return undefined;
+    return { kind: 'held', bytes: audio.data.length };
+  }
+
+  return async function dispatch(request) {
+    const { need, tenantId, requestId } = request;
+    const compiled = compileNeed(engine.fleet, need);
+    const probe = { need, compiled, sentTo: NOBODY, retries: 0 };
+    const selection = placement.select(probe, request.spec.utteranceIndex);
+    const firstNodeId = selection.next();
+    if (firstNodeId === undefined) {
+      const bound = await boundJob(engine, request);
+      if (bound === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', 'the job store does not answer');
+      if (bound !== undefined) {
+        return repeat({
+          kind: bound.fingerprint === request.fingerprint ? 'existing' : 'conflict',
+          job: bound,
+        });
+      }
+      if (request.waitMs <= 0 || !refusal(engine.fleet, probe).isCapable) return refuseWith(probe);
+    }
+
+    const jobId = engine.ids.jobId(tenantId, requestId);
+    const audio = holdAudio(jobId, request.audio);
+    if (audio === undefined) return refuse('RATE_LIMITED', 'no room for more audio on this instance');
+    const draft = draftJob(engine, request, jobId, audio, firstNodeId);
+    // In parallel: the record with its intent, and the slot. Either may land first; both are safe alone.
+    const reserving =
+      firstNodeId === undefined ? undefined : placement.reserve(firstNodeId, leaseId(jobId, 1));
+    const admitted = await admit(draft);
+    if (admitted.kind !== 'admitted') {
+      engine.audio.drop(jobId);
+      if (firstNodeId !== undefined && (await reserving))
+        await giveBack(engine, firstNodeId, leaseId(jobId, 1));
+      if (admitted.kind === 'down')
+        return refuse('SCHEDULER_DEPENDENCY_DOWN', 'the job store does not answer');
+      if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
+      return repeat(admitted);
+    }
+    const flight = createFlight(admitted.job, need, compiled);
+    engine.flights.add(flight);
+    deadlines.startJob(flight);
+    // Set before anything is awaited: a repeat of the request that comes right now must find it.
+    flight.placing = launch(flight, selection, { nodeId: firstNodeId, reserving }, request.waitMs);
+    return flight.placing;
+  };
+}
+
+const NOBODY: Set<string> = new Set();
+
+async function boundJob(engine: Engine, request: DispatchRequest): Promise<JobRecord | undefined | 'down'> {
+  if (request.requestId === undefined) return undefined;
+  try {
+    return await engine.store.bound(request.tenantId, request.requestId);
+  } catch {
+    engine.meter.count('scheduler_dependency_down_total');
+    return 'down';
+  }
+}
+
+function draftJob(
+  engine: Engine,
+  request: DispatchRequest,
+  jobId: string,
+  audio: AudioSource,
+  firstNodeId: string | undefined,
+): JobRecord {
+  const at = engine.clock.now();
+  const created = { state: 'CREATED', at, attempt: 0 } as const;
+  return {
+    jobId,
+    tenantId: request.tenantId,
+    sessionId: request.sessionId,
+    ...(request.requestId !== undefined && { requestId: request.requestId }),
+    ...(request.fingerprint !== undefined && { fingerprint: request.fingerprint }),
+    spec: { ...request.spec, audio },
+    state: firstNodeId === undefined ? 'CREATED' : 'RESERVED',
+    intent: firstNodeId === undefined ? undefined : { nodeId: firstNodeId, attempt: 1 },
+    fence: undefined,
+    createdAt: at,
+    deadlineAt: at + engine.settings.jobDeadlineMs,
+    timeline:
+      firstNodeId === undefined
+        ? [created]
+        : [created, { state: 'RESERVED', at, attempt: 1, nodeId: firstNodeId }],
+  };
+}

@@ -1,0 +1,174 @@
+/** Hot path: what nodes say about their jobs. Only the attempt that holds the fence is heard (I4). */
+
+import { meaningOf } from '../domain/failure.ts';
+import type { NodeId } from '../domain/ids.ts';
+import { holdsFence, isSettled } from '../domain/job.ts';
+import type { JobResult } from '../domain/job-spec.ts';
+import { leaseId } from '../domain/lease.ts';
+import type { Deadlines } from './deadlines.ts';
+import { advance, type Engine, giveBack } from './engine.ts';
+import type { Flight } from './flight.ts';
+import type { GivingUp } from './giving-up.ts';
+import {
+  ANY_ATTEMPT,
+  type Answer,
+  type AnswerOutcome,
+  type JobService,
+  type ReportedFailure,
+} from './job-service.ts';
+import type { Placement } from './placement.ts';
+import type { Settling } from './settling.ts';
+
+type Ignored = Extract<AnswerOutcome, { kind: 'ignored' }>;
+
+export function createAnswers(
+  engine: Engine,
+  parts: { placement: Placement; deadlines: Deadlines; givingUp: GivingUp; settling: Settling },
+): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
+  const { placement, deadlines, givingUp, settling } = parts;
+
+  function ignore(kind: string, answer: Answer, reason: Ignored['reason']): Ignored {
+    engine.meter.count('scheduler_fenced_total', { kind });
+    engine.log.debug(
+      { job_id: answer.jobId, node_id: answer.nodeId, attempt_id: answer.attempt, reason },
+      `late ${kind}`,
+    );
+    return { kind: 'ignored', reason };
+  }
+
+  /** The flight the answer may move, or why it may not. */
+  async function find(answer: Answer): Promise<Flight | Ignored['reason']> {
+    const flight = engine.flights.get(answer.jobId);
+    if (flight === undefined) {
+      const job = await engine.store.get(answer.jobId);
+      return job === undefined ? 'unknown_job' : 'settled';
+    }
+    const { intent } = flight.job;
+    const attempt = namedAttempt(flight, answer);
+    // Quicker than the send's own return: the answer proves that the node has the job.
+    if (intent !== undefined && intent.nodeId === answer.nodeId && intent.attempt === attempt) {
+      flight.attempts = attempt;
+      flight.sentTo.add(answer.nodeId);
+      if (flight.sentAt === 0) flight.sentAt = engine.clock.now();
+      await placement.recordSent(flight, answer.nodeId, attempt);
+    }
+    if (isSettled(flight.job.state)) return 'settled';
+    return holdsFence(flight.job, answer.nodeId, attempt) ? flight : 'fenced';
+  }
+
+  /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
+  async function giveBackLate(answer: Answer): Promise<void> {
+    if (answer.attempt !== ANY_ATTEMPT) {
+      await giveBack(engine, answer.nodeId, leaseId(answer.jobId, answer.attempt));
+    }
+  }
+
+  async function hasSlot(nodeId: NodeId, lease: string): Promise<boolean> {
+    try {
+      const committed = await engine.ledger.commit(
+        nodeId,
+        lease,
+        engine.settings.jobTimeoutMs + engine.settings.leaseGraceMs,
+      );
+      if (committed.kind === 'unknown_node') return true;
+      engine.fleet.setLoad(nodeId, committed);
+      return committed.kind !== 'lost';
+    } catch (fault) {
+      engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a commit did not answer');
+      return true;
+    }
+  }
+
+  return {
+    async acknowledge(answer) {
+      const flight = await find(answer);
+      if (typeof flight === 'string') return ignore('ack', answer, flight);
+      const { fence, state } = flight.job;
+      if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
+      if (!(await hasSlot(fence.nodeId, leaseId(answer.jobId, fence.attempt)))) {
+        engine.meter.count('scheduler_leases_lost_total');
+        engine.link.cancel(fence.nodeId, answer.jobId, 'lease_lost');
+        const message = `${fence.nodeId} acknowledged after its slot had been given away`;
+        if (state === 'DISPATCHED') {
+          await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
+        }
+        return ignore('ack', answer, 'lease_lost');
+      }
+      const hasMoved = await advance(engine, flight, 'acknowledged', { intent: null });
+      if (!hasMoved && flight.job.state !== 'RUNNING') return ignore('ack', answer, 'fenced');
+      flight.stopWaiting?.();
+      deadlines.acknowledged(flight);
+      return { kind: 'accepted', job: flight.job };
+    },
+
+    async finish(answer, result) {
+      const flight = await find(answer);
+      if (typeof flight === 'string') {
+        await giveBackLate(answer);
+        return ignore('result', answer, flight);
+      }
+      if (isTranslationMissing(flight, result) && isOut(flight)) {
+        flight.fallback = result;
+        await givingUp.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
+        return { kind: 'accepted', job: flight.job };
+      }
+      if (!(await settling.finish(flight, result))) return ignore('result', answer, 'fenced');
+      engine.nodes.outcome(answer.nodeId, 'succeeded');
+      return { kind: 'accepted', job: flight.job };
+    },
+
+    async fail(answer, failure) {
+      const flight = await find(answer);
+      // An attempt already given up says that it failed: no news, but its slot is free.
+      if (typeof flight === 'string' || !isOut(flight)) {
+        await giveBackLate(answer);
+        return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
+      }
+      const meaning = meaningOf(failure);
+      if (meaning.blamesNode) engine.nodes.outcome(answer.nodeId, 'failed');
+      if (failure.code === 'MODEL_NOT_AVAILABLE')
+        engine.nodes.modelNotAvailable(answer.nodeId, failure.details ?? {});
+      const { code, message } = failure;
+      if (meaning.isRetryable) {
+        const given = givingUp.giveUp(flight, { code, message, isCounted: meaning.isCounted, side: 'over' });
+        if (code === 'NODE_OVERLOADED') noteOverload(engine, answer.nodeId, failure);
+        await given;
+      } else {
+        await givingUp.conclude(flight, { code, message }, 'over');
+      }
+      return { kind: 'accepted', job: flight.job };
+    },
+  };
+}
+
+const UNTRANSLATED = {
+  code: 'PROCESSING_ERROR',
+  message: 'the node recognised speech but gave no translation',
+};
+
+/** An attempt is out: dispatched and not given up. */
+const isOut = (flight: Flight): boolean =>
+  flight.job.state === 'DISPATCHED' || flight.job.state === 'RUNNING';
+
+function namedAttempt(flight: Flight, answer: Answer): number {
+  if (answer.attempt !== ANY_ATTEMPT) return answer.attempt;
+  const { fence, intent } = flight.job;
+  if (fence?.nodeId === answer.nodeId) return fence.attempt;
+  return intent?.nodeId === answer.nodeId ? intent.attempt : ANY_ATTEMPT;
+}
+
+/** What a node in the field answers for an utterance that came after a later one of its session. */
+const isTranslationMissing = (flight: Flight, result: JobResult): boolean =>
+  flight.job.spec.pipeline.use_nmt && result.textAsr !== '' && result.textTranslated === '';
+
+/** The node knows better than the ledger that it is full: believe it until the next report. */
+function noteOverload(engine: Engine, nodeId: NodeId, failure: ReportedFailure): void {
+  engine.meter.count('scheduler_node_overload_reject_total', { reason: 'full' });
+  const { running, max } = failure.details ?? {};
+  const load = engine.fleet.load(nodeId);
+  const slots = typeof max === 'number' ? max : (load?.max ?? 0);
+  engine.fleet.setLoad(nodeId, {
+    used: typeof running === 'number' ? Math.max(running, slots) : slots,
+    max: slots,
+  });
+}

@@ -1,0 +1,96 @@
+/** Hot path: the job engine, put together. Reads as its parts list. */
+import { createAdmission } from './admission.ts';
+import { createAnswers } from './answers.ts';
+import { createDeadlines } from './deadlines.ts';
+import type { Engine, EnginePorts, EngineSettings, NodeKnowledge } from './engine.ts';
+import type { FleetView } from './fleet/fleet-view.ts';
+import { createFlights } from './flight.ts';
+import { createGivingUp, type GivingUp } from './giving-up.ts';
+import type { JobService } from './job-service.ts';
+import { createNodeLoss } from './node-loss.ts';
+import { createPlacement } from './placement.ts';
+import { createRetryBudget } from './retry-budget.ts';
+import { createSessionHistory } from './session-history.ts';
+import { createSettling } from './settling.ts';
+import { createTimerWheel } from './timer-wheel.ts';
+import { createWaitingQueue } from './waiting-queue.ts';
+
+export interface JobServiceSettings extends EngineSettings {
+  readonly retryBudget: { readonly percent: number; readonly burst: number };
+  readonly maxWaiting: number;
+  readonly maxWaitingPerTenant: number;
+  readonly maxSessionsRemembered: number;
+}
+
+/** Coarse enough to cost nothing, fine enough for the shortest deadline anybody sets. */
+const TICK_MS = 20;
+const QUEUE_BACKSTOP_MS = 250;
+
+export interface RunningJobService extends JobService {
+  inFlight(): number;
+  waiting(): number;
+  stop(): void;
+}
+
+export function createJobService(
+  deps: EnginePorts & { fleet: FleetView; nodes: NodeKnowledge; settings: JobServiceSettings },
+): RunningJobService {
+  const { settings, clock, log } = deps;
+  const wheel = createTimerWheel({
+    clock,
+    tickMs: TICK_MS,
+    onFault: (fault) => log.error({ err: fault }, 'a timer failed'),
+  });
+  const queue = createWaitingQueue({ ...settings, clock, backstopMs: QUEUE_BACKSTOP_MS });
+  const engine: Engine = {
+    ...deps,
+    wheel,
+    queue,
+    flights: createFlights(),
+    budget: createRetryBudget(settings.retryBudget),
+    history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
+  };
+
+  const settling = createSettling(engine);
+  // Deadlines give attempts up and giving up sends new ones: the one knot in the parts list.
+  let givingUp: GivingUp;
+  const deadlines = createDeadlines(engine, { settling, givingUp: () => givingUp });
+  const placement = createPlacement(engine, deadlines);
+  givingUp = createGivingUp(engine, placement, settling);
+  const dispatch = createAdmission(engine, { placement, deadlines });
+  const answers = createAnswers(engine, { placement, deadlines, givingUp, settling });
+  const nodeLoss = createNodeLoss(engine, givingUp);
+
+  deps.fleet.onFree((nodeId) => queue.wake(nodeId));
+
+  return {
+    dispatch,
+    ...answers,
+    ...nodeLoss,
+
+    async cancel(jobId, reason) {
+      const flight = engine.flights.get(jobId);
+      if (flight === undefined)
+        return { kind: (await deps.store.get(jobId)) === undefined ? 'unknown_job' : 'settled' };
+      const isCancelled = await settling.fail(flight, { code: 'JOB_CANCELLED', message: reason }, 'open');
+      return { kind: isCancelled ? 'cancelled' : 'settled' };
+    },
+
+    drain(limitMs) {
+      return new Promise((resolve) => {
+        const limit = wheel.set(limitMs, () => resolve(engine.flights.size()));
+        settling.onIdle(() => {
+          limit.cancel();
+          resolve(0);
+        });
+      });
+    },
+
+    inFlight: () => engine.flights.size(),
+    waiting: () => queue.size(),
+    stop() {
+      wheel.stop();
+      queue.stop();
+    },
+  };
+}

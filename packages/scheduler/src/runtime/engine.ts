@@ -1,0 +1,143 @@
+/** Hot path: what the parts of the job engine share — ports, settings, flights — and the one way a job moves. */
+import type { NodeId } from '../domain/ids.ts';
+import { type Attempt, type JobEvent, nextState } from '../domain/job.ts';
+import type { JobResult } from '../domain/job-spec.ts';
+import type { NodeProfile } from '../domain/profile.ts';
+import type { AudioStore } from '../ports/audio-store.ts';
+import type { CapacityLedger } from '../ports/capacity-ledger.ts';
+import type { Chance } from '../ports/chance.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import type { JobStore } from '../ports/job-store.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { NodeLink } from '../ports/node-link.ts';
+import type { FleetView } from './fleet/fleet-view.ts';
+import type { Flight, Flights } from './flight.ts';
+import type { RetryBudget } from './retry-budget.ts';
+import type { SessionHistory } from './session-history.ts';
+import type { TimerWheel } from './timer-wheel.ts';
+import type { WaitingQueue } from './waiting-queue.ts';
+
+export interface EngineSettings {
+  readonly ackTimeoutMs: number;
+  readonly reservationTtlMs: number;
+  readonly jobTimeoutMs: number;
+  readonly jobDeadlineMs: number;
+  readonly pendingTimeoutMs: number;
+  /** What a running lease lasts beyond the job timeout. */
+  readonly leaseGraceMs: number;
+  readonly maxRetry: number;
+  readonly sampleK: number;
+  readonly policy: 'weighted_random' | 'least_loaded';
+  readonly isSpreadEnabled: boolean;
+  readonly spreadWindowMs: number;
+}
+
+/** What the engine must know of nodes beyond the fleet view, and tells of them. */
+export interface NodeKnowledge {
+  profile(nodeId: NodeId): NodeProfile | undefined;
+  /** An attempt was placed there: an ejected node on probation gets one at a time. */
+  placed(nodeId: NodeId): void;
+  outcome(nodeId: NodeId, outcome: 'succeeded' | 'failed'): void;
+  modelNotAvailable(nodeId: NodeId, details: Readonly<Record<string, unknown>>): void;
+}
+
+export interface EnginePorts {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ids: IdSource;
+  readonly ledger: CapacityLedger;
+  readonly store: JobStore;
+  readonly events: JobEvents;
+  readonly audio: AudioStore;
+  readonly link: NodeLink;
+  readonly meter: Meter;
+  readonly log: Log;
+}
+
+export interface Engine extends EnginePorts {
+  readonly settings: EngineSettings;
+  readonly fleet: FleetView;
+  readonly nodes: NodeKnowledge;
+  readonly flights: Flights;
+  readonly wheel: TimerWheel;
+  readonly queue: WaitingQueue;
+  readonly budget: RetryBudget;
+  readonly history: SessionHistory;
+}
+
+/** What besides the state changes in a move. */
+export interface Step {
+  readonly fence?: Attempt;
+  readonly intent?: Attempt | null;
+  readonly reason?: string;
+  readonly failure?: { readonly code: string; readonly message: string };
+  readonly result?: JobResult;
+  /** The event that is implied before this one: an answer that was never acknowledged, say. */
+  readonly via?: JobEvent;
+}
+
+/**
+ * Moves a job by one event of the state table, if nobody else moved it first. `false`: it is not, or no longer, where the
+ * caller thought; the flight then holds the record as it is. A store that fails counts as "not moved": the job's timers go on.
+ */
+export async function advance(
+  engine: Engine,
+  flight: Flight,
+  event: JobEvent,
+  step: Step = {},
+): Promise<boolean> {
+  const { job } = flight;
+  const before = step.via === undefined ? job.state : nextState(job.state, step.via);
+  const state = before === undefined ? undefined : nextState(before, event);
+  if (before === undefined || state === undefined) return false;
+  const at = engine.clock.now();
+  const attempt = step.fence ?? step.intent ?? job.fence;
+  const note = { at, attempt: attempt?.attempt ?? 0, ...(attempt && { nodeId: attempt.nodeId }) };
+  try {
+    const moved = await engine.store.move(
+      job.jobId,
+      { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 },
+      {
+        state,
+        entry: step.reason === undefined ? { state, ...note } : { state, ...note, reason: step.reason },
+        ...(step.via !== undefined && { passing: { state: before, ...note } }),
+        ...(step.fence !== undefined && { fence: step.fence }),
+        ...(step.intent !== undefined && { intent: step.intent }),
+        ...(step.failure !== undefined && { failure: step.failure }),
+        ...(step.result !== undefined && { result: step.result }),
+      },
+    );
+    if (moved.kind !== 'unknown_job') flight.job = moved.job;
+    if (moved.kind !== 'moved') return false;
+    engine.events.publish(moved.job);
+    return true;
+  } catch (fault) {
+    engine.log.error({ job_id: job.jobId, event, err: fault }, 'the store did not record a job move');
+    return false;
+  }
+}
+
+/** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */
+export async function giveBack(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
+  try {
+    const released = await engine.ledger.release(nodeId, lease);
+    if (released.kind !== 'unknown_node') engine.fleet.setLoad(nodeId, released);
+  } catch (fault) {
+    engine.log.warn(
+      { node_id: nodeId, lease, err: fault },
+      'a slot could not be given back; its lease will expire',
+    );
+  }
+}
+
+/** The node may still work on a given-up attempt: its slot stays taken until it is proven free. */
+export async function leaveFenced(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
+  try {
+    await engine.ledger.fence(nodeId, lease);
+  } catch (fault) {
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a lease could not be fenced; it will expire');
+  }
+}

@@ -1,0 +1,101 @@
+/** Hot path: an attempt is given up; the job is tried elsewhere or fails. */
+import type { NodeId } from '../domain/ids.ts';
+import { isSettled } from '../domain/job.ts';
+import { leaseId } from '../domain/lease.ts';
+import { advance, type Engine, giveBack } from './engine.ts';
+import type { Flight } from './flight.ts';
+import type { Placement } from './placement.ts';
+import type { NodeSide, Settling } from './settling.ts';
+import { backToWaiting, waitForSlot } from './waiting.ts';
+
+export interface Reason {
+  readonly code: string;
+  readonly message: string;
+  /** Uses up a retry and the retry budget. */
+  readonly isCounted: boolean;
+  readonly side: NodeSide;
+}
+
+export interface GivingUp {
+  /** Only for the attempt that holds the fence; the caller has checked. */
+  giveUp(flight: Flight, reason: Reason): Promise<void>;
+  /** The end of a job that could not be retried: its best result, or its last failure. */
+  conclude(flight: Flight, failure: { code: string; message: string }, side: NodeSide): Promise<void>;
+}
+
+/** Uncounted retries end somewhere too: a fleet that refuses everything must not be walked for ever. */
+const MAX_ATTEMPTS = 32;
+/** A job that lost this many nodes is probably what kills them. */
+const POISON_LOSSES = 2;
+
+export type RetryVerdict = 'retry' | 'exhausted' | 'poison' | 'over_budget';
+
+/** Pure but for the budget, which is asked last so that only real retries are paid for. */
+export function judgeRetry(
+  flight: Pick<Flight, 'attempts' | 'retries' | 'nodesLost'>,
+  isCounted: boolean,
+  maxRetry: number,
+  takeFromBudget: () => boolean,
+): RetryVerdict {
+  if (flight.nodesLost >= POISON_LOSSES) return 'poison';
+  if (flight.attempts >= MAX_ATTEMPTS) return 'exhausted';
+  if (!isCounted) return 'retry';
+  if (flight.retries >= maxRetry) return 'exhausted';
+  return takeFromBudget() ? 'retry' : 'over_budget';
+}
+
+export function createGivingUp(engine: Engine, placement: Placement, settling: Settling): GivingUp {
+  async function conclude(
+    flight: Flight,
+    failure: { code: string; message: string },
+    side: NodeSide,
+  ): Promise<void> {
+    if (flight.fallback !== undefined) await settling.finish(flight, flight.fallback);
+    else await settling.fail(flight, failure, side);
+  }
+
+  /** What is left to wait: as long as the last attempt may still answer, until the deadline; otherwise not long. */
+  function patienceMs(flight: Flight, side: NodeSide): number {
+    const left = flight.job.deadlineAt - engine.clock.now();
+    return side === 'open' ? left : Math.min(left, engine.settings.pendingTimeoutMs);
+  }
+
+  async function tryElsewhere(flight: Flight, side: NodeSide): Promise<void> {
+    const placed = await placement.place(flight, placement.select(flight, flight.job.spec.utteranceIndex));
+    if (placed !== 'nobody') return;
+    if (!(await backToWaiting(engine, flight, true))) return;
+    const waited = await waitForSlot(engine, placement, flight, {
+      isRetry: true,
+      limitMs: patienceMs(flight, side),
+    });
+    if (waited === 'limit') await conclude(flight, flight.lastFailure ?? NO_NODE_LEFT, side);
+  }
+
+  return {
+    conclude,
+    async giveUp(flight, { code, message, isCounted, side }) {
+      const { fence } = flight.job;
+      if (fence === undefined || isSettled(flight.job.state)) return;
+      flight.attemptTimer?.cancel();
+      flight.lastFailure = { code, message };
+      const verdict = judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
+      if (verdict !== 'retry') {
+        if (verdict === 'over_budget') engine.meter.count('scheduler_retry_budget_exhausted_total');
+        await conclude(flight, verdict === 'poison' ? poison(fence.nodeId) : flight.lastFailure, side);
+        return;
+      }
+      if (!(await advance(engine, flight, 'gave_up', { reason: code, intent: null }))) return;
+      if (isCounted) flight.retries += 1;
+      engine.meter.count('scheduler_retries_total', { reason: code });
+      if (side === 'over') await giveBack(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
+      await tryElsewhere(flight, side);
+    },
+  };
+}
+
+const NO_NODE_LEFT = { code: 'NO_AVAILABLE_NODE', message: 'no other node could take the job' };
+
+const poison = (nodeId: NodeId) => ({
+  code: 'NODE_UNAVAILABLE',
+  message: `${POISON_LOSSES} nodes were lost while they had this job, ${nodeId} last; it is not tried again`,
+});

@@ -1,0 +1,54 @@
+/** Hot path: a node's connection ended or came back; its jobs are retried at once or go on. */
+import type { NodeId } from '../domain/ids.ts';
+import { leaseId } from '../domain/lease.ts';
+import { type Engine, leaveFenced } from './engine.ts';
+import type { Flight } from './flight.ts';
+import type { GivingUp } from './giving-up.ts';
+import type { JobService } from './job-service.ts';
+import type { Timer } from './timer-wheel.ts';
+
+export function createNodeLoss(
+  engine: Engine,
+  givingUp: GivingUp,
+): Pick<JobService, 'nodeLeft' | 'nodeReturned'> {
+  /** Bounded by the number of nodes: one grace each. */
+  const graces = new Map<NodeId, Timer>();
+
+  function abandon(flight: Flight, nodeId: NodeId, message: string, isOver: boolean): void {
+    const { jobId, fence, state } = flight.job;
+    if (fence?.nodeId !== nodeId || (state !== 'DISPATCHED' && state !== 'RUNNING')) return;
+    flight.nodesLost += 1;
+    // The node may be alive behind a broken network: should it return, its report decides about the slot.
+    if (!isOver) void leaveFenced(engine, nodeId, leaseId(jobId, fence.attempt));
+    const side = isOver ? 'over' : 'open';
+    void givingUp.giveUp(flight, { code: 'WS_DISCONNECTED', message, isCounted: true, side });
+  }
+
+  function lose(nodeId: NodeId): void {
+    graces.delete(nodeId);
+    for (const flight of engine.flights.on(nodeId)) abandon(flight, nodeId, `${nodeId} disconnected`, false);
+  }
+
+  return {
+    nodeLeft(nodeId, graceMs) {
+      graces.get(nodeId)?.cancel();
+      if (graceMs <= 0) lose(nodeId);
+      else
+        graces.set(
+          nodeId,
+          engine.wheel.set(graceMs, () => lose(nodeId)),
+        );
+    },
+
+    nodeReturned(nodeId, runningJobIds) {
+      graces.get(nodeId)?.cancel();
+      graces.delete(nodeId);
+      if (runningJobIds === undefined) return;
+      const running = new Set(runningJobIds);
+      for (const flight of engine.flights.on(nodeId)) {
+        if (!running.has(flight.job.jobId))
+          abandon(flight, nodeId, `${nodeId} came back without the job`, true);
+      }
+    },
+  };
+}

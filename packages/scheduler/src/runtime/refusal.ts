@@ -1,0 +1,54 @@
+/** Hot path, when it ends badly: why nobody took the job, in the words of the error table. Pure. */
+import type { ErrorCode } from '../domain/errors.ts';
+import type { NodeId } from '../domain/ids.ts';
+import { ANY } from '../domain/language.ts';
+import type { Need, RejectionCount } from '../domain/need.ts';
+import type { FleetView } from './fleet/fleet-view.ts';
+import type { CompiledNeed } from './select/compile-need.ts';
+import { explain } from './select/explain.ts';
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly reasons: readonly RejectionCount[];
+  /** The reason that took out most nodes. */
+  readonly mainReason: string;
+  /** Waiting could help: somebody has the languages and services. */
+  readonly isCapable: boolean;
+}
+
+export function refusal(
+  fleet: FleetView,
+  asked: { need: Need; compiled: CompiledNeed; sentTo: ReadonlySet<NodeId> },
+): Refusal {
+  const { isCapable, total, reasons } = explain(fleet, asked.compiled, asked.sentTo);
+  const { need } = asked;
+  const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
+  if (need.isStrict && need.preferredNodeId !== undefined) {
+    const message = `node ${need.preferredNodeId} cannot take this job and options.strict forbids another`;
+    return { code: 'PREFERRED_NODE_NOT_CAPABLE', message, reasons, mainReason, isCapable: false };
+  }
+  if (!isCapable) {
+    return {
+      code: 'NO_CAPABLE_NODE',
+      message: `No node supports ${wish(need)}.`,
+      reasons,
+      mainReason,
+      isCapable,
+    };
+  }
+  const message = `All ${total} nodes are busy, unfit or unreachable for ${wish(need)}.`;
+  return { code: 'ALL_CANDIDATES_FULL_OR_FAILED', message, reasons, mainReason, isCapable };
+}
+
+const NO_NODES: { reason: string; count: number } = { reason: 'no_nodes', count: 0 };
+
+/** As the seeds put it: semantic(en) + nmt(en->zh). */
+function wish(need: Need): string {
+  const parts = need.directions.flatMap(({ source, target }) => [
+    ...(source === ANY ? [] : [`semantic(${source})`]),
+    ...(need.usesNmt ? [`nmt(${source}->${target})`] : []),
+    ...(need.usesTts ? [`tts(${target})`] : []),
+  ]);
+  return [...new Set([...parts, ...need.types, ...need.services])].join(' + ');
+}

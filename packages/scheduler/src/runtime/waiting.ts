@@ -1,0 +1,54 @@
+/** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
+import { advance, type Engine } from './engine.ts';
+import type { Flight } from './flight.ts';
+import type { Placed, Placement } from './placement.ts';
+import { matches } from './select/compile-need.ts';
+import type { Waiter } from './waiting-queue.ts';
+
+export type Waited = Exclude<Placed, 'nobody'> | 'limit' | 'queue_full';
+
+/** Resolves when the job was sent, something else settled it, or the wait came to its limit. */
+export function waitForSlot(
+  engine: Engine,
+  placement: Placement,
+  flight: Flight,
+  wait: { isRetry: boolean; limitMs: number },
+): Promise<Waited> {
+  return new Promise((resolve) => {
+    let isOver = false;
+
+    const end = (waited: Waited): void => {
+      if (isOver) return;
+      isOver = true;
+      limit.cancel();
+      engine.queue.leave(waiter);
+      flight.stopWaiting = undefined;
+      resolve(waited);
+    };
+
+    const attempt = async (): Promise<void> => {
+      const placed = await placement.place(flight, placement.select(flight, flight.job.spec.utteranceIndex));
+      if (placed !== 'nobody') end(placed);
+      else if (!isOver && (await backToWaiting(engine, flight, wait.isRetry))) engine.queue.rejoin(waiter);
+      else end('overtaken');
+    };
+
+    const waiter: Waiter = {
+      tenantId: flight.job.tenantId,
+      isRetry: wait.isRetry,
+      fits: (nodeId) => !flight.sentTo.has(nodeId) && matches(flight.compiled, nodeId),
+      hasCandidate: () => placement.select(flight, flight.job.spec.utteranceIndex).next() !== undefined,
+      wake: () => void attempt(),
+    };
+
+    const limit = engine.wheel.set(wait.limitMs, () => end('limit'));
+    flight.stopWaiting = () => end('overtaken');
+    if (engine.queue.join(waiter) === 'full') end('queue_full');
+  });
+}
+
+/** A try that got as far as RESERVED and then found nobody is not reserved any more. */
+export async function backToWaiting(engine: Engine, flight: Flight, isRetry: boolean): Promise<boolean> {
+  if (flight.job.state !== 'RESERVED') return flight.job.state === (isRetry ? 'RETRYING' : 'CREATED');
+  return advance(engine, flight, isRetry ? 'gave_up' : 'unplaced', { intent: null, reason: 'no_slot' });
+}
