@@ -1,0 +1,103 @@
+/** Hot path: the way to a node: its open socket, else its callback endpoint, else the mailbox it polls. */
+import type { JobAssign, JobCancel } from '@lingua/protocol';
+import type { JobId, NodeId } from '../../domain/ids.ts';
+import type { NodeRegistry, NodeStatus } from '../../management/node-registry.ts';
+import type { AudioStore } from '../../ports/audio-store.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EndpointCaller } from '../../ports/endpoint-caller.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Assignment, Delivery, NodeLink } from '../../ports/node-link.ts';
+import type { NodeMailbox } from '../../ports/node-mailbox.ts';
+import type { NodeSockets } from '../ws/node-sockets.ts';
+import { assignMessage } from './assign-message.ts';
+
+export interface NodeLinkSettings {
+  /** How long an endpoint may take to answer. */
+  readonly endpointTimeoutMs: number;
+}
+
+export interface NodeLinkDeps {
+  readonly sockets: Pick<NodeSockets, 'send'>;
+  readonly mailbox: NodeMailbox<JobAssign>;
+  /** Absent: no endpoint is ever called. */
+  readonly endpoints?: EndpointCaller;
+  /** Where a node with channel `endpoint` takes its jobs. */
+  readonly endpointOf?: (nodeId: NodeId) => string | undefined;
+  readonly registry: Pick<NodeRegistry, 'get'>;
+  readonly audio: Pick<AudioStore, 'get'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: NodeLinkSettings;
+}
+
+const undeliverable = (reason: string): Delivery => ({ kind: 'undeliverable', reason });
+
+export function createNodeLink(deps: NodeLinkDeps): NodeLink {
+  const { sockets, mailbox, registry, audio, clock, log, settings } = deps;
+
+  async function post(nodeId: NodeId, message: JobAssign | JobCancel, limitMs: number): Promise<Delivery> {
+    const url = deps.endpointOf?.(nodeId);
+    if (deps.endpoints === undefined || url === undefined) return undeliverable('no_endpoint');
+    const timeoutMs = Math.min(settings.endpointTimeoutMs, limitMs);
+    const answer = await deps.endpoints.post(url, JSON.stringify(message), timeoutMs);
+    switch (answer.kind) {
+      case 'taken':
+        return { kind: 'written' };
+      case 'unreachable':
+        // It may have the job all the same.
+        return { kind: 'unknown', reason: answer.reason };
+      case 'forbidden':
+        return undeliverable(answer.reason);
+      case 'overloaded':
+        return { kind: 'overloaded', reason: answer.reason };
+    }
+  }
+
+  async function keep({ nodeId, job, expiresAt }: Assignment, body: JobAssign): Promise<Delivery> {
+    const kept = await mailbox.put(nodeId, { jobId: job.jobId, expiresAt, body });
+    return kept === 'queued' ? { kind: 'queued' } : undeliverable('mailbox_full');
+  }
+
+  async function deliver(assignment: Assignment): Promise<Delivery> {
+    const { nodeId, attempt, job, expiresAt } = assignment;
+    const leftMs = expiresAt - clock.now();
+    if (leftMs <= 0) return undeliverable('expired');
+    const node = registry.get(nodeId);
+    if (node === undefined) return undeliverable('unknown_node');
+    const made = assignMessage({ job, attempt, profile: node.view.profile, audio: audio.get(job.jobId) });
+    if (made.kind === 'unfit') return undeliverable(made.reason);
+    // A node that registered otherwise may have opened a socket since.
+    if (sockets.send(nodeId, made.message)) return { kind: 'written' };
+    switch (node.channel) {
+      case 'socket':
+        return undeliverable('no_connection');
+      case 'endpoint':
+        return post(nodeId, made.message, leftMs);
+      case 'mailbox':
+        return keep(assignment, made.message);
+    }
+  }
+
+  async function withdraw(node: NodeStatus, jobId: JobId, message: JobCancel): Promise<void> {
+    const { nodeId, profile } = node.view;
+    if (node.channel === 'mailbox') await mailbox.drop(nodeId, jobId);
+    // To an endpoint that says nothing of cancelling, everything posted is a job.
+    else if (node.channel === 'endpoint' && profile.supports.includes('cancel_ack')) {
+      await post(nodeId, message, settings.endpointTimeoutMs);
+    }
+  }
+
+  return {
+    deliver,
+    cancel(nodeId, jobId, reason) {
+      const message: JobCancel = { type: 'job_cancel', job_id: jobId, reason };
+      sockets.send(nodeId, message);
+      const node = registry.get(nodeId);
+      if (node === undefined) return;
+      // Best effort: the attempt is fenced whether or not the node hears of it.
+      withdraw(node, jobId, message).catch((fault: unknown) =>
+        log.warn({ node_id: nodeId, job_id: jobId, err: fault }, 'a cancelled job could not be withdrawn'),
+      );
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/** Hot path: tasks of one connection, one after the other, so that nothing overtakes what came before it. */
+
+export type Task = () => Promise<void> | void;
+
+export interface InOrder {
+  /** Runs at once if nothing is under way. `weight`: bytes it keeps in memory while it waits. */
+  push(task: Task, weight: number): void;
+  isFull(): boolean;
+}
+
+/**
+ * Bounded by asking the source to stop: `full` when too much waits, `eased` when half of it is done. The source may still
+ * deliver what it had already read.
+ */
+export function createInOrder(deps: {
+  maxWaiting: number;
+  maxWeight: number;
+  full: () => void;
+  eased: () => void;
+  failed: (fault: unknown) => void;
+}): InOrder {
+  const waiting: { task: Task; weight: number }[] = [];
+  let weight = 0;
+  let isBusy = false;
+  let isFull = false;
+
+  function begin(task: Task): Promise<void> | undefined {
+    try {
+      return task() ?? undefined;
+    } catch (fault) {
+      deps.failed(fault);
+      return undefined;
+    }
+  }
+
+  function take(): Task | undefined {
+    const next = waiting.shift();
+    if (next === undefined) return undefined;
+    weight -= next.weight;
+    if (isFull && waiting.length <= deps.maxWaiting / 2 && weight <= deps.maxWeight / 2) {
+      isFull = false;
+      deps.eased();
+    }
+    return next.task;
+  }
+
+  function run(first: Task): void {
+    isBusy = true;
+    for (let task: Task | undefined = first; task !== undefined; task = take()) {
+      const underWay = begin(task);
+      // What is done at once costs no turn of the event loop.
+      if (underWay !== undefined) {
+        underWay.catch(deps.failed).then(proceed);
+        return;
+      }
+    }
+    isBusy = false;
+  }
+
+  function proceed(): void {
+    const next = take();
+    if (next === undefined) isBusy = false;
+    else run(next);
+  }
+
+  return {
+    push(task, taskWeight) {
+      if (!isBusy) {
+        run(task);
+        return;
+      }
+      waiting.push({ task, weight: taskWeight });
+      weight += taskWeight;
+      if (!isFull && (waiting.length >= deps.maxWaiting || weight >= deps.maxWeight)) {
+        isFull = true;
+        deps.full();
+      }
+    },
+    isFull: () => isFull,
+  };
+}

@@ -1,0 +1,75 @@
+/** Hot path: what a registered node says about its jobs, and to whom it is told. One per connection. */
+import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
+import type { JobId, NodeId } from '../../domain/ids.ts';
+import type { Log } from '../../ports/log.ts';
+import { ANY_ATTEMPT, type AnswerOutcome, type JobService } from '../../runtime/job-service.ts';
+import { mayNameAnotherAttempt, toFailure, toResult } from './job-outcome.ts';
+
+export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobResult | NodeError;
+
+export interface NodeMessagesDeps {
+  readonly jobs: Pick<JobService, 'acknowledge' | 'finish' | 'fail'>;
+  readonly log: Log;
+  /** Whoever shows recognised text while it grows. */
+  readonly onPartial?: (nodeId: NodeId, partial: NodeAsrPartial) => void;
+}
+
+/** Jobs of which this connection remembers that they run; the oldest is forgotten first and then acknowledged again. */
+const MAX_REMEMBERED = 1_024;
+const MAX_LOGGED_CHARS = 256;
+
+export function createNodeMessages(
+  deps: NodeMessagesDeps,
+): (message: JobMessage, node: { nodeId: NodeId; isDeployed: boolean }) => Promise<void> {
+  const { jobs, log } = deps;
+  const running = new Set<JobId>();
+
+  function remember(jobId: JobId): void {
+    running.add(jobId);
+    const [oldest] = running;
+    if (running.size > MAX_REMEMBERED && oldest !== undefined) running.delete(oldest);
+  }
+
+  function note(message: Exclude<JobMessage, NodeError>, outcome: AnswerOutcome): void {
+    if (outcome.kind === 'accepted') return;
+    const { type, job_id, node_id, trace_id } = message;
+    log.debug({ type, job_id, node_id, trace_id, reason: outcome.reason }, 'an answer changed nothing');
+  }
+
+  async function acknowledge(message: JobAck | JobStarted | NodeAsrPartial, attempt: number): Promise<void> {
+    const answer = { nodeId: message.node_id, jobId: message.job_id, attempt };
+    const outcome = await jobs.acknowledge(answer);
+    if (outcome.kind === 'accepted') remember(message.job_id);
+    note(message, outcome);
+  }
+
+  async function conclude(message: JobResult, isDeployed: boolean): Promise<void> {
+    running.delete(message.job_id);
+    const attempt = isDeployed && mayNameAnotherAttempt(message) ? ANY_ATTEMPT : message.attempt_id;
+    const answer = { nodeId: message.node_id, jobId: message.job_id, attempt };
+    const outcome = message.success
+      ? await jobs.finish(answer, toResult(message))
+      : await jobs.fail(answer, toFailure(message));
+    note(message, outcome);
+  }
+
+  return async (message, { nodeId, isDeployed }) => {
+    switch (message.type) {
+      case 'job_ack':
+      case 'job_started':
+        return acknowledge(message, message.attempt_id);
+      case 'asr_partial':
+        // Text can only come from a job that runs; it names no attempt.
+        if (!running.has(message.job_id)) await acknowledge(message, ANY_ATTEMPT);
+        deps.onPartial?.(nodeId, message);
+        return;
+      case 'job_result':
+        return conclude(message, isDeployed);
+      case 'node_error':
+        log.warn(
+          { node_id: nodeId, code: message.code, reason: message.message.slice(0, MAX_LOGGED_CHARS) },
+          'a node reports trouble',
+        );
+    }
+  };
+}

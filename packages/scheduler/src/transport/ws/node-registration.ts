@@ -1,0 +1,67 @@
+/** node_register and node_heartbeat, from the wire's words to the registry's. Pure. */
+import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protocol';
+import type { NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
+import type { NodeId } from '../../domain/ids.ts';
+import type { Heartbeat, Registration } from '../../management/node-registry.ts';
+import { toReport } from './node-report.ts';
+import { omitAbsent } from './omit-absent.ts';
+
+export function toRegistration(
+  message: NodeRegister,
+  as: { readonly credential: string; readonly nodeId: NodeId | undefined },
+): Registration {
+  return {
+    credential: as.credential,
+    channel: 'socket',
+    traits: toTraits(message),
+    report: { models: [], ...toReport(message) },
+    ...omitAbsent({
+      nodeId: as.nodeId,
+      schemaVersion: message.capability_schema_version,
+      version: message.version,
+      platform: message.platform,
+      slots: message.max_concurrent_jobs,
+      runningJobIds: message.running_job_ids,
+      region: message.region,
+      zone: message.zone,
+    }),
+  };
+}
+
+export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbeat {
+  const report = toReport(message);
+  return {
+    nodeId: message.node_id,
+    generation,
+    resources: toResources(message.resource_usage),
+    ...omitAbsent({
+      report: Object.keys(report).length === 0 ? undefined : report,
+      health: toHealth(message.health),
+      runningJobIds: message.running_job_ids,
+    }),
+  };
+}
+
+const toTraits = (message: NodeRegister): NodeTraits => ({
+  features: Object.entries(message.features_supported)
+    .filter(([, isOffered]) => isOffered === true)
+    .map(([feature]) => feature),
+  gpuCount: message.hardware.gpus?.length ?? 0,
+  acceptsPublicJobs: message.accept_public_jobs,
+  ...omitAbsent({ supports: message.supports }),
+});
+
+const toResources = (usage: ResourceUsage): ResourceReport => ({
+  runningJobs: usage.running_jobs,
+  ...omitAbsent({
+    cpuPercent: usage.cpu_percent,
+    gpuPercent: usage.gpu_percent,
+    gpuMemoryPercent: usage.gpu_mem_percent,
+    memoryPercent: usage.mem_percent,
+    gpuQueueLength: usage.gpu_queue_length,
+  }),
+});
+
+/** A node that says it is going offline and still speaks wants no more work. */
+const toHealth = (health: NodeHeartbeat['health']): Heartbeat['health'] =>
+  health === 'offline' ? 'draining' : health;

@@ -1,0 +1,58 @@
+/** What a node says it can do, from the wire's words to ours, in both generations of the capability schema. Pure. */
+import type { LanguageCapabilities, LanguagePair, NodeHeartbeat, NodeRegister } from '@lingua/protocol';
+import type {
+  CapabilityReport,
+  ReportedLanguages,
+  ReportedModel,
+  ReportedService,
+} from '../../domain/capability-report.ts';
+import type { Direction } from '../../domain/language.ts';
+import { omitAbsent } from './omit-absent.ts';
+
+type Reported = Pick<
+  NodeHeartbeat,
+  | 'installed_models'
+  | 'installed_services'
+  | 'capability_by_type'
+  | 'capability_state'
+  | 'language_capabilities'
+>;
+
+/** Only the parts that were sent: absent is not the same as empty. */
+export const toReport = (reported: Reported): Partial<CapabilityReport> =>
+  omitAbsent({
+    models: reported.installed_models?.map(toModel),
+    services: reported.installed_services?.map(toService),
+    serviceStates: reported.capability_state && new Map(Object.entries(reported.capability_state)),
+    types: reported.capability_by_type?.map(({ type, ready }) => ({ type, isReady: ready })),
+    languages: reported.language_capabilities && toLanguages(reported.language_capabilities),
+  });
+
+const toModel = (model: NodeRegister['installed_models'][number]): ReportedModel => ({
+  modelId: model.model_id,
+  kind: model.kind,
+  isEnabled: model.enabled ?? true,
+  ...omitAbsent({ sourceLanguage: model.src_lang, targetLanguage: model.tgt_lang }),
+});
+
+const toService = (service: NonNullable<NodeRegister['installed_services']>[number]): ReportedService => ({
+  serviceId: service.service_id,
+  ...omitAbsent({ type: service.type, status: service.status }),
+});
+
+const toDirection = (pair: LanguagePair): Direction => ({ source: pair.src, target: pair.tgt });
+
+const toLanguages = (declared: LanguageCapabilities): ReportedLanguages =>
+  omitAbsent({
+    asr: declared.asr_languages,
+    tts: declared.tts_languages,
+    semantic: declared.semantic_languages,
+    isSemanticCoreReady: declared.semantic_core_ready,
+    translations: declared.nmt_capabilities?.map((model) => ({
+      languages: model.languages,
+      rule: model.rule,
+      blockedPairs: model.blocked_pairs?.map(toDirection) ?? [],
+      supportedPairs: model.supported_pairs?.map(toDirection) ?? [],
+    })),
+    pairs: declared.supported_language_pairs?.map(toDirection),
+  });

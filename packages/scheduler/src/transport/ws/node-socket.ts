@@ -1,0 +1,144 @@
+/** /ws/node: a connection becomes a node by registering, and is that node from then on. */
+import {
+  type NodeHeartbeat,
+  type NodeRegister,
+  type NodeRegisterAck,
+  parseNodeMessage,
+} from '@lingua/protocol';
+import { type ErrorCode, SchedulerError } from '../../domain/errors.ts';
+import type { NodeId } from '../../domain/ids.ts';
+import type { NodeRegistry, Registration } from '../../management/node-registry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Gate, Principal } from '../access/gate.ts';
+import type { CutReason } from './cut-reasons.ts';
+import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
+import { createNodeMessages, type NodeMessagesDeps } from './node-messages.ts';
+import { toHeartbeat, toRegistration } from './node-registration.ts';
+import type { NodeSockets } from './node-sockets.ts';
+
+export interface NodeSocketDeps extends NodeMessagesDeps {
+  readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'disconnected'>;
+  readonly gate: Pick<Gate, 'mayUseNode'>;
+  readonly sockets: NodeSockets;
+  readonly clock: Clock;
+  readonly registrationDeadlineMs: number;
+}
+
+/** Who this connection is, since its last registration. */
+interface Identity {
+  readonly nodeId: NodeId;
+  readonly generation: number;
+  readonly isDeployed: boolean;
+  readonly registration: Registration;
+}
+
+export function openNodeSocket(
+  deps: NodeSocketDeps,
+  socket: GuardedSocket,
+  principal: Principal,
+): SocketHandler {
+  const { registry, gate, sockets, log } = deps;
+  const answer = createNodeMessages(deps);
+  let identity: Identity | undefined;
+  const cancelDeadline = deps.clock.after(deps.registrationDeadlineMs, () =>
+    socket.cut('registration_deadline'),
+  );
+
+  /** Nodes in the field do not listen to errors: only the end of the connection makes them try again. */
+  function refuse(code: ErrorCode, message: string, reason: CutReason = 'refused'): void {
+    log.info({ code, reason: message }, 'a node was refused');
+    socket.sendError(code, message);
+    socket.cut(reason);
+  }
+
+  function register(message: NodeRegister): Promise<void> | void {
+    cancelDeadline();
+    const [onlyId, ...others] = principal.nodeIds ?? [];
+    const nodeId = message.node_id ?? identity?.nodeId ?? (others.length === 0 ? onlyId : undefined);
+    if (identity !== undefined && nodeId !== identity.nodeId) {
+      socket.sendError('FORBIDDEN', `this connection is node ${identity.nodeId} already`);
+      return;
+    }
+    if (nodeId === undefined && principal.nodeIds !== undefined) {
+      return refuse('FORBIDDEN', 'this token needs a node_id, one of those it may use');
+    }
+    if (nodeId !== undefined && !gate.mayUseNode(principal, nodeId)) {
+      return refuse('FORBIDDEN', `this token may not be node ${nodeId}`);
+    }
+    return enrol(toRegistration(message, { credential: principal.credential, nodeId }));
+  }
+
+  async function enrol(registration: Registration): Promise<void> {
+    let outcome: Awaited<ReturnType<NodeRegistry['register']>>;
+    try {
+      outcome = await registry.register(registration);
+    } catch (fault) {
+      log.error({ node_id: registration.nodeId, err: fault }, 'a node could not be registered');
+      const code = fault instanceof SchedulerError ? fault.code : 'INTERNAL_ERROR';
+      return refuse(code, 'the node could not be registered', 'unavailable');
+    }
+    if (outcome.kind === 'refused') return refuse(outcome.code, outcome.message);
+    const { nodeId, generation } = outcome;
+    const isOurs = gate.mayUseNode(principal, nodeId);
+    if (!isOurs) refuse('NODE_ID_CONFLICT', `another credential holds node ${registration.nodeId ?? nodeId}`);
+    const ack: NodeRegisterAck = {
+      type: 'node_register_ack',
+      node_id: nodeId,
+      message: registration.nodeId === nodeId || registration.nodeId === undefined ? 'registered' : 'renamed',
+      status: outcome.health,
+      heartbeat_interval_ms: outcome.heartbeatIntervalMs,
+      generation,
+    };
+    // The ack goes first: a node drops every job that arrives before it. It also tells whether there is still a connection.
+    if (!isOurs || !socket.send(JSON.stringify(ack))) {
+      registry.disconnected(nodeId, generation);
+      return;
+    }
+    const { supports } = registration.traits;
+    identity = {
+      nodeId,
+      generation,
+      isDeployed: supports === undefined,
+      registration: { ...registration, nodeId },
+    };
+    if (!sockets.adopt(nodeId, { socket, generation, supports })) socket.cut('replaced');
+  }
+
+  async function beat(message: NodeHeartbeat, node: Identity): Promise<void> {
+    const outcome = await registry.heartbeat(toHeartbeat(message, node.generation));
+    if (outcome.kind !== 'unknown_node') return;
+    // It was forgotten while connected (an emptied store, say) and will not register again by itself.
+    const { runningJobIds: _, ...registration } = node.registration;
+    const runningJobIds = message.running_job_ids;
+    await enrol(runningJobIds === undefined ? registration : { ...registration, runningJobIds });
+  }
+
+  return {
+    receive(text) {
+      const parsed = parseNodeMessage(text);
+      if (parsed.kind === 'invalid') return socket.reject(parsed.problem);
+      const { message } = parsed;
+      if (message.type === 'node_register') return register(message);
+      if (identity === undefined) {
+        // After a reconnect, a heartbeat may come first; that is no fault.
+        if (message.type !== 'node_heartbeat') socket.sendError('FORBIDDEN', 'send node_register first');
+        return;
+      }
+      if (message.node_id !== identity.nodeId) {
+        return socket.sendError('FORBIDDEN', `this connection is node ${identity.nodeId}`, {
+          path: '/node_id',
+        });
+      }
+      return message.type === 'node_heartbeat' ? beat(message, identity) : answer(message, identity);
+    },
+    left() {
+      cancelDeadline();
+      if (identity !== undefined) sockets.release(identity.nodeId, identity.generation);
+    },
+    ended() {
+      if (identity === undefined) return;
+      sockets.release(identity.nodeId, identity.generation);
+      registry.disconnected(identity.nodeId, identity.generation);
+    },
+  };
+}

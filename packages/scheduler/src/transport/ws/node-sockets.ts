@@ -1,0 +1,73 @@
+/** Hot path: which node is connected here, and over which socket. The newest registration of an id has it. */
+import type { NodeControl, NodeStatus, SchedulerToNode } from '@lingua/protocol';
+import type { NodeId } from '../../domain/ids.ts';
+import type { NodeHealth } from '../../domain/node.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { GuardedSocket } from './guarded-socket.ts';
+
+export interface NodeConnection {
+  readonly socket: Pick<GuardedSocket, 'send' | 'cut'>;
+  readonly generation: number;
+  /** Absent = a node in the field. */
+  readonly supports: readonly string[] | undefined;
+}
+
+export interface NodeSockets {
+  /** Puts a registered connection in the place of an older one, which is closed. False: a newer one is there already. */
+  adopt(nodeId: NodeId, connection: NodeConnection): boolean;
+  /** Only the connection of that generation goes. */
+  release(nodeId: NodeId, generation: number): void;
+  isConnected(nodeId: NodeId): boolean;
+  /** False: no open socket; the node never sees the message. */
+  send(nodeId: NodeId, message: SchedulerToNode): boolean;
+  pushStatus(nodeId: NodeId, health: NodeHealth, reason: string): void;
+  /**
+   * Asks the nodes that understand it to move to another instance; answers how many were asked. The others stay: they
+   * come back only once, so they are closed last.
+   */
+  drain(reason: string): number;
+  count(): number;
+}
+
+const ASK_TO_RECONNECT = 'drain';
+
+export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
+  const connections = new Map<NodeId, NodeConnection>();
+
+  const send = (nodeId: NodeId, message: SchedulerToNode): boolean =>
+    connections.get(nodeId)?.socket.send(JSON.stringify(message)) ?? false;
+
+  return {
+    adopt(nodeId, connection) {
+      const older = connections.get(nodeId);
+      if (older !== undefined && older.generation > connection.generation) return false;
+      connections.set(nodeId, connection);
+      if (older !== undefined && older.socket !== connection.socket) older.socket.cut('replaced');
+      return true;
+    },
+    release(nodeId, generation) {
+      if (connections.get(nodeId)?.generation === generation) connections.delete(nodeId);
+    },
+    isConnected: (nodeId) => connections.has(nodeId),
+    send,
+    pushStatus(nodeId, health, reason) {
+      const status: NodeStatus = {
+        type: 'node_status',
+        node_id: nodeId,
+        status: health,
+        reason,
+        timestamp: Math.floor(deps.clock.now() / 1_000),
+      };
+      send(nodeId, status);
+    },
+    drain(reason) {
+      const order: NodeControl = { type: 'node_control', command: 'reconnect', reason };
+      let asked = 0;
+      for (const [nodeId, { supports }] of connections) {
+        if (supports?.includes(ASK_TO_RECONNECT) === true && send(nodeId, order)) asked += 1;
+      }
+      return asked;
+    },
+    count: () => connections.size,
+  };
+}

@@ -1,0 +1,190 @@
+/** The edge of all sockets: judges each upgrade request before it is answered, and counts what is open. */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { IdSource } from '../../ports/id-source.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { Gate, Principal, Role } from '../access/gate.ts';
+import { type GuardedSocket, type GuardSettings, guardSocket, type SocketHandler } from './guarded-socket.ts';
+import { type NodeSocketDeps, openNodeSocket } from './node-socket.ts';
+import { readPeer } from './read-peer.ts';
+import { refuseUpgrade, type UpgradeRefusal } from './refuse-upgrade.ts';
+import { TellingWebSocket } from './telling-web-socket.ts';
+
+export interface SocketSettings extends GuardSettings {
+  readonly maxNodeMessageBytes: number;
+  /** From the opening of a node's socket to its node_register. */
+  readonly registrationDeadlineMs: number;
+}
+
+/** One path that takes sockets. */
+export interface SocketRoute {
+  readonly path: string;
+  readonly kind: 'node' | 'session';
+  readonly role: Role;
+  readonly maxMessageBytes: number;
+  /** Synchronous: frames may follow at once. */
+  open(socket: GuardedSocket, principal: Principal): SocketHandler;
+}
+
+export interface SocketServerDeps extends Omit<NodeSocketDeps, 'registrationDeadlineMs' | 'gate'> {
+  readonly server: Server;
+  readonly gate: Gate;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly ids: Pick<IdSource, 'traceId'>;
+  readonly isDraining: () => boolean;
+  readonly settings: SocketSettings;
+  /** /ws/session; without it that path answers 501. */
+  readonly session?: SocketRoute;
+}
+
+export interface SocketServer {
+  count(): number;
+  /** Refuses new sockets, closes all open ones with 1012, and ends when their last messages are done. */
+  close(): Promise<void>;
+}
+
+type Verdict =
+  | { kind: 'entered'; route: OpenRoute; principal: Principal; leave: () => void }
+  | ({ kind: 'refused' } & UpgradeRefusal);
+
+interface OpenRoute {
+  readonly route: SocketRoute;
+  readonly sockets: ReturnType<typeof createAcceptor>;
+  count: number;
+}
+
+const SESSION_PATH = '/ws/session';
+/** Programs that cut a message into frames cut it into thousands of bytes; smaller pieces are an attack. */
+const MAX_FRAGMENTS = 4_096;
+const MIN_BYTES_PER_CHUNK = 512;
+
+export function createSocketServer(deps: SocketServerDeps): SocketServer {
+  const { server, gate, meter, log, settings } = deps;
+  const node: SocketRoute = {
+    path: '/ws/node',
+    kind: 'node',
+    role: 'node',
+    maxMessageBytes: settings.maxNodeMessageBytes,
+    open: (socket, principal) =>
+      openNodeSocket({ ...deps, registrationDeadlineMs: settings.registrationDeadlineMs }, socket, principal),
+  };
+  const routes = new Map<string, OpenRoute>();
+  for (const route of deps.session === undefined ? [node] : [node, deps.session]) {
+    routes.set(route.path, { route, sockets: createAcceptor(route), count: 0 });
+  }
+  const open = new Set<ReturnType<typeof guardSocket>>();
+  let isClosing = false;
+
+  function judge(request: IncomingMessage): Verdict {
+    const { path, peer } = readPeer(request);
+    const route = routes.get(path);
+    if (route === undefined) return refusalOfPath(path);
+    if (isClosing || deps.isDraining()) {
+      const message = 'this instance is shutting down; connect again';
+      return { kind: 'refused', reason: 'draining', code: 'RATE_LIMITED', status: 503, message };
+    }
+    const admission = gate.admit(peer, route.route.role);
+    if (admission.kind === 'refused') return { ...admission, reason: admission.code.toLowerCase() };
+    const entry = gate.enter(admission.principal, peer.address);
+    if (entry.kind === 'full') {
+      const message = `too many connections (${entry.limit})`;
+      return { kind: 'refused', reason: 'full', code: 'RATE_LIMITED', status: 503, message };
+    }
+    return { kind: 'entered', route, principal: admission.principal, leave: entry.leave };
+  }
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // A peer may reset the connection before it is answered.
+    socket.on('error', () => socket.destroy());
+    const verdict = judge(request);
+    if (verdict.kind === 'refused') {
+      const { reason, message } = verdict;
+      meter.count('scheduler_connections_refused_total', { reason });
+      log.info({ address: request.socket.remoteAddress, reason, detail: message }, 'a socket was refused');
+      refuseUpgrade(socket, verdict);
+      return;
+    }
+    const { route, leave } = verdict;
+    let isAccepted = false;
+    // The library answers a malformed handshake itself, and then never calls back.
+    route.sockets.handleUpgrade(request, socket, head, (ws) => {
+      isAccepted = true;
+      accept(ws, request, verdict);
+    });
+    if (!isAccepted) leave();
+  }
+
+  function accept(
+    ws: TellingWebSocket,
+    request: IncomingMessage,
+    { route, principal, leave }: Extract<Verdict, { kind: 'entered' }>,
+  ): void {
+    const { kind } = route.route;
+    const guarded = guardSocket(
+      ws,
+      {
+        kind,
+        rate: gate.openMeterFor(),
+        bytesRead: () => request.socket.bytesRead,
+        clock: deps.clock,
+        meter,
+        log,
+        fields: { connection_id: deps.ids.traceId(), kind, address: request.socket.remoteAddress },
+        settings,
+      },
+      (socket) => route.route.open(socket, principal),
+    );
+    open.add(guarded);
+    meterCount(route, 1);
+    ws.on('close', () => {
+      leave();
+      meterCount(route, -1);
+    });
+    void guarded.ended.then(() => open.delete(guarded));
+  }
+
+  function meterCount(route: OpenRoute, by: number): void {
+    route.count += by;
+    meter.gauge('scheduler_connections', route.count, { kind: route.route.kind });
+  }
+
+  server.on('upgrade', upgrade);
+
+  return {
+    count: () => open.size,
+    async close() {
+      isClosing = true;
+      for (const socket of open) socket.cut('shutdown');
+      await Promise.all([...open].map(({ ended }) => ended));
+    },
+  };
+}
+
+function createAcceptor(route: SocketRoute) {
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    WebSocket: TellingWebSocket,
+    perMessageDeflate: false,
+    autoPong: false,
+    maxPayload: route.maxMessageBytes,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: Math.ceil(route.maxMessageBytes / MIN_BYTES_PER_CHUNK),
+  });
+}
+
+function refusalOfPath(path: string): Verdict {
+  if (path !== SESSION_PATH) {
+    return {
+      kind: 'refused',
+      reason: 'unknown_path',
+      code: 'NOT_FOUND',
+      message: 'sockets open at /ws/node',
+    };
+  }
+  const message = 'sessions are not served here yet';
+  return { kind: 'refused', reason: 'unsupported', code: 'UNSUPPORTED_FEATURE', message };
+}
