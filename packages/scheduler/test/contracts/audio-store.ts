@@ -1,0 +1,103 @@
+/** Contract of AudioStore: its law as tests, for any adapter. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AudioStore } from '../../src/ports/audio-store.ts';
+import { type Closable, fresh, perTest, times } from './harness.ts';
+
+export interface AudioHarness extends Closable {
+  readonly store: AudioStore;
+}
+
+export type OpenAudioStore = (limits: { maxBytes: number; maxBytesPerJob: number }) => Promise<AudioHarness>;
+
+export function audioStoreContract(name: string, open: OpenAudioStore): void {
+  describe(`AudioStore: ${name}`, () => {
+    const start = perTest(open);
+
+    it('gives back the bytes of each job and counts them', async () => {
+      const { store } = await start({ maxBytes: 1_000, maxBytesPerJob: 500 });
+      const [a, b] = [fresh('job'), fresh('job')];
+      const bytes = Buffer.from(times(256, (value) => value));
+      expect(store.put(a, bytes)).toBe('held');
+      expect(store.put(b, Buffer.alloc(3, 7))).toBe('held');
+      expect(store.get(a)?.equals(bytes)).toBe(true);
+      expect(store.get(b)?.equals(Buffer.alloc(3, 7))).toBe(true);
+      expect(store.size()).toBe(259);
+    });
+
+    it('has nothing for a job it never heard of', async () => {
+      const { store } = await start({ maxBytes: 10, maxBytesPerJob: 10 });
+      expect(store.get(fresh('job'))).toBeUndefined();
+      store.drop(fresh('job'));
+      expect(store.size()).toBe(0);
+    });
+
+    it('I11 bounded: holds up to the limit of one job, and of a byte more keeps nothing', async () => {
+      const { store } = await start({ maxBytes: 1_000, maxBytesPerJob: 100 });
+      const [fits, over] = [fresh('job'), fresh('job')];
+      expect(store.put(fits, Buffer.alloc(100))).toBe('held');
+      expect(store.put(over, Buffer.alloc(101))).toBe('full');
+      expect(store.get(over)).toBeUndefined();
+      expect(store.size()).toBe(100);
+    });
+
+    it('I11 bounded: holds up to the limit in all, keeps nothing of a byte more and loses nothing held', async () => {
+      const { store } = await start({ maxBytes: 250, maxBytesPerJob: 100 });
+      const jobs = times(2, () => fresh('job'));
+      for (const job of jobs) store.put(job, Buffer.alloc(100, 1));
+      const [over, fits] = [fresh('job'), fresh('job')];
+      expect(store.put(over, Buffer.alloc(51))).toBe('full');
+      expect(store.get(over)).toBeUndefined();
+      expect(store.put(fits, Buffer.alloc(50))).toBe('held');
+      expect(store.size()).toBe(250);
+      for (const job of jobs) expect(store.get(job)?.length).toBe(100);
+    });
+
+    it('gives the room of a dropped job away, once', async () => {
+      const { store } = await start({ maxBytes: 200, maxBytesPerJob: 100 });
+      const [a, b] = [fresh('job'), fresh('job')];
+      store.put(a, Buffer.alloc(100));
+      store.put(b, Buffer.alloc(100));
+      store.drop(a);
+      store.drop(a);
+      expect(store.get(a)).toBeUndefined();
+      expect(store.size()).toBe(100);
+      expect(store.put(fresh('job'), Buffer.alloc(100))).toBe('held');
+      expect(store.put(fresh('job'), Buffer.alloc(1))).toBe('full');
+    });
+
+    it('counts audio that is put again for its job once, at the limit too', async () => {
+      const { store } = await start({ maxBytes: 100, maxBytesPerJob: 80 });
+      const job = fresh('job');
+      for (let round = 0; round < 3; round += 1) expect(store.put(job, Buffer.alloc(80, 5))).toBe('held');
+      expect(store.get(job)?.equals(Buffer.alloc(80, 5))).toBe(true);
+      expect(store.size()).toBe(80);
+      store.drop(job);
+      expect(store.size()).toBe(0);
+    });
+
+    it('holds exactly what its size says, within both limits, through random histories', async () => {
+      const { store } = await start({ maxBytes: 100, maxBytesPerJob: 40 });
+      const step = fc.record({ job: fc.nat(5), length: fc.nat(50), isDrop: fc.boolean() });
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+          const jobs = times(6, () => fresh('job'));
+          const held = () => jobs.map((job) => store.get(job)?.length ?? 0);
+          for (const { job, length, isDrop } of steps) {
+            const jobId = jobs[job] as string;
+            const before = store.size();
+            if (isDrop) store.drop(jobId);
+            else if (store.put(jobId, Buffer.alloc(length)) === 'held')
+              expect(store.get(jobId)?.length).toBe(length);
+            else expect(length > 40 || before + length > 100).toBe(true);
+            expect(Math.max(...held())).toBeLessThanOrEqual(40);
+            expect(store.size()).toBe(held().reduce((sum, bytes) => sum + bytes, 0));
+            expect(store.size()).toBeLessThanOrEqual(100);
+          }
+          for (const job of jobs) store.drop(job);
+          expect(store.size()).toBe(0);
+        }),
+      );
+    });
+  });
+}

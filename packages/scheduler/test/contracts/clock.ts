@@ -1,0 +1,116 @@
+/** Contract of Clock: its law as tests, for the real clock and for those that are stepped. */
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/ports/clock.ts';
+import { type Closable, edgeOf, isPending, perTest, type Timed } from './harness.ts';
+
+export interface ClockHarness extends Timed, Closable {
+  readonly clock: Clock;
+}
+
+export function clockContract(name: string, open: () => Promise<ClockHarness>): void {
+  describe(`Clock: ${name}`, () => {
+    const start = perTest(open);
+
+    it('tells whole milliseconds that pass and never go back', async () => {
+      const { clock, advance } = await start();
+      const before = clock.now();
+      expect(Number.isInteger(before)).toBe(true);
+      await advance(20);
+      expect(clock.now() - before).toBeGreaterThanOrEqual(20);
+      let last = before;
+      for (let read = 0; read < 1_000; read += 1) {
+        expect(clock.now()).toBeGreaterThanOrEqual(last);
+        last = clock.now();
+      }
+    });
+
+    it('runs once, when the delay has passed and not before', async () => {
+      const harness = await start();
+      const { clock, advance } = harness;
+      let runs = 0;
+      clock.after(300, () => {
+        runs += 1;
+      });
+      await advance(300 - edgeOf(harness));
+      expect(runs).toBe(0);
+      await advance(edgeOf(harness));
+      expect(runs).toBe(1);
+      await advance(100);
+      expect(runs).toBe(1);
+    });
+
+    it('never runs inside after, not even without a delay', async () => {
+      const { clock, advance } = await start();
+      for (const delayMs of [0, -5]) {
+        let isRun = false;
+        clock.after(delayMs, () => {
+          isRun = true;
+        });
+        expect(isRun).toBe(false);
+        await advance(10);
+        expect(isRun).toBe(true);
+      }
+    });
+
+    it('does not run what was cancelled; cancelling again or too late is nothing', async () => {
+      const { clock, advance } = await start();
+      const ran: string[] = [];
+      const cancel = clock.after(20, () => ran.push('cancelled'));
+      const late = clock.after(20, () => ran.push('late'));
+      cancel();
+      cancel();
+      await advance(30);
+      late();
+      expect(ran).toEqual(['late']);
+    });
+
+    it('lets one run cancel another that is due at the same instant', async () => {
+      const { clock, advance } = await start();
+      const ran: number[] = [];
+      const cancels = [0, 1].map((index) =>
+        clock.after(20, () => {
+          ran.push(index);
+          cancels[1 - index]?.();
+        }),
+      );
+      await advance(40);
+      expect(ran).toHaveLength(1);
+    });
+
+    it('runs in the order of the instants, not of the calls', async () => {
+      const { clock, advance } = await start();
+      const ran: number[] = [];
+      for (const delayMs of [90, 10, 50]) clock.after(delayMs, () => ran.push(delayMs));
+      await advance(100);
+      expect(ran).toEqual([10, 50, 90]);
+    });
+
+    it('runs what a run has asked for, at its own time', async () => {
+      const { clock, advance } = await start();
+      const begun = clock.now();
+      let ranAt = 0;
+      const done = new Promise<void>((resolve) => {
+        clock.after(30, () =>
+          clock.after(30, () => {
+            ranAt = clock.now();
+            resolve();
+          }),
+        );
+      });
+      await advance(80);
+      expect(await isPending(done)).toBe(false);
+      expect(ranAt - begun).toBeGreaterThanOrEqual(60);
+    });
+
+    it('goes on after a delay longer than timers can count', async () => {
+      const { clock, advance } = await start();
+      let isRun = false;
+      const cancel = clock.after(2 ** 31 + 1_000, () => {
+        isRun = true;
+      });
+      await advance(20);
+      expect(isRun).toBe(false);
+      cancel();
+    });
+  });
+}

@@ -1,0 +1,71 @@
+/** Contract suites, common ground: a harness per test, ids nobody else uses, and waiting that works on any store. */
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach } from 'vitest';
+
+/**
+ * Time as a suite sees it. After `advance(ms)` at least `ms` have passed on the store's own clock, and everything
+ * that this made due has run.
+ */
+export interface Timed {
+  advance(ms: number): Promise<void>;
+  /**
+   * How close to an instant `advance` can stop. 1 means that time stands still between calls of `advance`; a store
+   * that waits for real leaves it out.
+   */
+  readonly edgeMs?: number;
+}
+
+export interface Closable {
+  close(): Promise<void>;
+}
+
+const REAL_EDGE_MS = 150;
+
+export const edgeOf = (timed: Timed): number => timed.edgeMs ?? REAL_EDGE_MS;
+
+export const isStepped = (timed: Timed): boolean => timed.edgeMs === 1;
+
+/** Many suites may share one store, so no two tests may name the same thing. */
+export const fresh = (kind: string): string => `${kind}-${randomUUID()}`;
+
+export const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+/** Opens a harness for the running test and closes it when that test ends. */
+export function perTest<A extends unknown[], H extends Closable>(
+  open: (...args: A) => Promise<H>,
+): (...args: A) => Promise<H> {
+  const opened: H[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((harness) => harness.close()));
+  });
+  return async (...args) => {
+    const harness = await open(...args);
+    opened.push(harness);
+    return harness;
+  };
+}
+
+/** For what a store may do in its own time, as cleaning up is. */
+export async function eventually(timed: Timed, check: () => Promise<void>): Promise<void> {
+  for (let left = 20; left > 0; left -= 1) {
+    try {
+      return await check();
+    } catch {
+      await timed.advance(10);
+    }
+  }
+  await check();
+}
+
+/** Whether a promise is still open after everything that could run at once has run. */
+export async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  let isOpen = true;
+  const close = () => {
+    isOpen = false;
+  };
+  promise.then(close, close);
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  return isOpen;
+}

@@ -1,0 +1,186 @@
+/** Contract of JobEvents: its law as tests, for any adapter. */
+import { describe, expect, it } from 'vitest';
+import type { JobRecord, JobState } from '../../src/domain/job.ts';
+import type { JobEvents } from '../../src/ports/job-events.ts';
+import { type Closable, eventually, fresh, perTest, type Timed, times } from './harness.ts';
+import { draftJob } from './job-draft.ts';
+
+export interface JobEventsHarness extends Timed, Closable {
+  readonly events: JobEvents;
+}
+
+export type OpenJobEvents = (limits: { maxListeners: number }) => Promise<JobEventsHarness>;
+
+const LIFE: readonly JobState[] = ['RESERVED', 'DISPATCHED', 'RUNNING', 'FINISHED', 'RELEASED'];
+
+export function jobEventsContract(name: string, open: OpenJobEvents): void {
+  describe(`JobEvents: ${name}`, () => {
+    const startWith = perTest(open);
+
+    async function start(maxListeners = 100) {
+      const harness = await startWith({ maxListeners });
+      const job = draftJob(0);
+      const publish = (...states: JobState[]) => {
+        for (const state of states) harness.events.publish({ ...job, state });
+      };
+      /** Subscribes and keeps what it heard. */
+      const listen = (jobId = job.jobId, onHeard?: (heard: JobRecord) => void) => {
+        const heard: JobState[] = [];
+        const subscription = harness.events.subscribe(jobId, (moved) => {
+          heard.push(moved.state);
+          onHeard?.(moved);
+        });
+        if (subscription.kind === 'full') throw new Error('full');
+        return { heard, stop: subscription.stop };
+      };
+      const settle = (check: () => void) => eventually(harness, async () => check());
+      /** Long enough for anything on its way to arrive. */
+      const rest = () => harness.advance(50);
+      return { ...harness, job, publish, listen, settle, rest };
+    }
+
+    it('tells every subscriber every move since it subscribed, in order', async () => {
+      const { publish, listen, settle } = await start();
+      const early = listen();
+      publish('CREATED');
+      await settle(() => expect(early.heard).toEqual(['CREATED']));
+      const late = listen();
+      publish(...LIFE);
+      await settle(() => {
+        expect(early.heard).toEqual(['CREATED', ...LIFE]);
+        expect(late.heard).toEqual(LIFE);
+      });
+    });
+
+    it('passes the record as it was published', async () => {
+      const { events, job, settle } = await start();
+      let seen: JobRecord | undefined;
+      events.subscribe(job.jobId, (moved) => {
+        seen = moved;
+      });
+      events.publish(job);
+      await settle(() => expect(seen).toEqual(job));
+    });
+
+    it('tells nothing of other jobs, and nobody is needed to listen', async () => {
+      const { publish, listen, settle, rest } = await start();
+      publish('CREATED');
+      const other = listen(fresh('job'));
+      const mine = listen();
+      publish('RESERVED');
+      await settle(() => expect(mine.heard).toEqual(['RESERVED']));
+      await rest();
+      expect(other.heard).toEqual([]);
+    });
+
+    it('tells nothing after the subscriber has stopped, and stopping again is nothing', async () => {
+      const { publish, listen, settle, rest } = await start();
+      const stopped = listen();
+      const other = listen();
+      publish('RESERVED');
+      await settle(() => expect(stopped.heard).toEqual(['RESERVED']));
+      stopped.stop();
+      stopped.stop();
+      publish('DISPATCHED');
+      await settle(() => expect(other.heard).toEqual(['RESERVED', 'DISPATCHED']));
+      await rest();
+      expect(stopped.heard).toEqual(['RESERVED']);
+    });
+
+    it('tells a subscriber nothing once another has stopped it, even of the move being told', async () => {
+      const { publish, listen, settle, rest } = await start();
+      const pair: { heard: JobState[]; stop: () => void }[] = [];
+      pair.push(listen(undefined, () => pair[1]?.stop()));
+      pair.push(listen(undefined, () => pair[0]?.stop()));
+      publish('RESERVED', 'DISPATCHED');
+      await settle(() => expect(pair.flatMap(({ heard }) => heard)).toEqual(['RESERVED', 'DISPATCHED']));
+      await rest();
+      expect(pair.filter(({ heard }) => heard.length > 0)).toHaveLength(1);
+    });
+
+    it('lets a subscriber stop itself while it is told, and harms nobody after it', async () => {
+      const { publish, listen, settle, rest } = await start();
+      const all = times(3, () => {
+        const each: ReturnType<typeof listen> = listen(undefined, () => each.stop());
+        return each;
+      });
+      const last = listen();
+      publish('RESERVED', 'DISPATCHED');
+      await settle(() => expect(last.heard).toEqual(['RESERVED', 'DISPATCHED']));
+      await rest();
+      expect(all.map(({ heard }) => heard)).toEqual([['RESERVED'], ['RESERVED'], ['RESERVED']]);
+    });
+
+    it('is not harmed by a throwing subscriber: neither the others, nor the publisher, nor its own next move', async () => {
+      const { publish, listen, settle } = await start();
+      const before = listen();
+      const throwing = listen(undefined, () => {
+        throw new Error('subscriber broke');
+      });
+      const after = listen();
+      expect(() => publish('RESERVED', 'DISPATCHED')).not.toThrow();
+      await settle(() => {
+        for (const { heard } of [before, throwing, after]) expect(heard).toEqual(['RESERVED', 'DISPATCHED']);
+      });
+    });
+
+    it('keeps the order for everyone when a subscriber publishes the next move while it is told', async () => {
+      const { publish, listen, settle } = await start();
+      const before = listen();
+      const driver = listen(undefined, (moved) => {
+        if (moved.state === 'RESERVED') publish('DISPATCHED');
+        if (moved.state === 'DISPATCHED') publish('RUNNING');
+      });
+      const after = listen();
+      publish('RESERVED');
+      await settle(() => {
+        for (const { heard } of [before, driver, after])
+          expect(heard).toEqual(['RESERVED', 'DISPATCHED', 'RUNNING']);
+      });
+    });
+
+    it('takes one function subscribed twice for two subscribers', async () => {
+      const { events, job, publish, settle, rest } = await start();
+      let calls = 0;
+      const listen = () => {
+        calls += 1;
+      };
+      const first = events.subscribe(job.jobId, listen);
+      events.subscribe(job.jobId, listen);
+      publish('RESERVED');
+      await settle(() => expect(calls).toBe(2));
+      if (first.kind === 'subscribed') first.stop();
+      publish('DISPATCHED');
+      await settle(() => expect(calls).toBe(3));
+      await rest();
+      expect(calls).toBe(3);
+    });
+
+    it('I11 bounded: is full at its limit, tells the refused nothing, and one stop makes room for one', async () => {
+      const { events, job, publish, listen, settle, rest } = await start(3);
+      const held = times(3, () => listen());
+      let isRefusedTold = false;
+      const refuse = () => {
+        isRefusedTold = true;
+      };
+      expect(events.subscribe(job.jobId, refuse)).toEqual({ kind: 'full' });
+      publish('RESERVED');
+      for (const { heard } of held) await settle(() => expect(heard).toEqual(['RESERVED']));
+      await rest();
+      expect(isRefusedTold).toBe(false);
+      held[0]?.stop();
+      held[0]?.stop();
+      expect(events.subscribe(job.jobId, refuse)).toMatchObject({ kind: 'subscribed' });
+      expect(events.subscribe(job.jobId, refuse)).toEqual({ kind: 'full' });
+    });
+
+    it('gives the room of stopped subscribers away however often jobs come and go', async () => {
+      const { events } = await start(2);
+      for (let round = 0; round < 50; round += 1) {
+        const subscription = events.subscribe(fresh('job'), () => undefined);
+        expect(subscription.kind).toBe('subscribed');
+        if (subscription.kind === 'subscribed') subscription.stop();
+      }
+    });
+  });
+}

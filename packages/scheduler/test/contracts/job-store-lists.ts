@@ -1,0 +1,100 @@
+/** Contract of JobStore, fourth part: lists go newest first, page by page, without repeats or gaps. */
+import { expect, it } from 'vitest';
+import type { JobRecord } from '../../src/domain/job.ts';
+import type { JobQuery, JobStore } from '../../src/ports/job-store.ts';
+import { fresh, times } from './harness.ts';
+import { draftJob, fail } from './job-draft.ts';
+import type { StartJobStore } from './job-store.ts';
+
+const ids = (jobs: readonly JobRecord[]): string[] => jobs.map((job) => job.jobId);
+
+/** All pages; `between` runs after the first of them. */
+async function collect(
+  store: JobStore,
+  query: JobQuery,
+  between?: (first: readonly JobRecord[]) => Promise<void>,
+): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < 200; page += 1) {
+    const answer = await store.list({ ...query, ...(cursor !== undefined && { cursor }) });
+    expect(answer.jobs.length).toBeLessThanOrEqual(query.limit);
+    found.push(...ids(answer.jobs));
+    if (page === 0) await between?.(answer.jobs);
+    cursor = answer.cursor;
+    if (cursor === undefined) return found;
+  }
+  throw new Error('the pages never end');
+}
+
+export function jobStoreLists(start: StartJobStore): void {
+  async function startWith(count: number, createdAt: (now: number, index: number) => number) {
+    const harness = await start();
+    const tenantId = fresh('tenant');
+    const base = harness.now();
+    const drafts = times(count, (index) => draftJob(createdAt(base, index), { tenantId }));
+    for (const draft of drafts) await harness.store.admit(draft);
+    return { ...harness, tenantId, drafts, newestFirst: ids(drafts).reverse() };
+  }
+
+  it('lists newest first, in pages of any size', async () => {
+    const { store, tenantId, newestFirst } = await startWith(11, (now, index) => now - 1000 + index);
+    for (const limit of [1, 4, 11, 50])
+      expect(await collect(store, { tenantId, limit })).toEqual(newestFirst);
+  });
+
+  it('neither repeats nor loses jobs of the same millisecond', async () => {
+    const { store, tenantId, drafts } = await startWith(12, (now) => now);
+    for (const limit of [1, 5]) {
+      const found = await collect(store, { tenantId, limit });
+      expect(found.toSorted()).toEqual(ids(drafts).toSorted());
+    }
+  });
+
+  it('lists nothing for a tenant without jobs', async () => {
+    const { store } = await startWith(2, (now, index) => now + index);
+    expect(await collect(store, { tenantId: fresh('tenant'), limit: 5 })).toEqual([]);
+  });
+
+  it('shows a tenant its own jobs only (I10), between those of others', async () => {
+    const { store, now } = await start();
+    const tenants = [fresh('tenant'), fresh('tenant')];
+    const drafts = times(20, (index) => draftJob(now() + index, { tenantId: tenants[index % 2] as string }));
+    for (const draft of drafts) await store.admit(draft);
+    for (const tenantId of tenants) {
+      const own = drafts.filter((draft) => draft.tenantId === tenantId);
+      expect(await collect(store, { tenantId, limit: 3 })).toEqual(ids(own).reverse());
+    }
+    const all = await collect(store, { limit: 7 });
+    expect(all.filter((id) => ids(drafts).includes(id))).toEqual(ids(drafts).reverse());
+  });
+
+  it('filters by state as it is now, also within a tenant', async () => {
+    const { store, tenantId, drafts } = await startWith(15, (now, index) => now + index);
+    const failing = drafts.filter((_, index) => index % 3 === 0);
+    for (const draft of failing) await fail(store, draft.jobId);
+    const rest = drafts.filter((draft) => !failing.includes(draft));
+    expect(await collect(store, { tenantId, state: 'FAILED', limit: 2 })).toEqual(ids(failing).reverse());
+    expect(await collect(store, { tenantId, state: 'CREATED', limit: 2 })).toEqual(ids(rest).reverse());
+    expect(await collect(store, { tenantId, state: 'RUNNING', limit: 2 })).toEqual([]);
+    const anywhere = await collect(store, { state: 'FAILED', limit: 4 });
+    expect(anywhere.filter((id) => ids(drafts).includes(id))).toEqual(ids(failing).reverse());
+  });
+
+  it('goes on without repeats or gaps when jobs come between two pages', async () => {
+    const { store, now, tenantId, newestFirst } = await startWith(9, (at, index) => at + index);
+    const found = await collect(store, { tenantId, limit: 4 }, async () => {
+      for (const index of times(5, (at) => at))
+        await store.admit(draftJob(now() + 1000 + index, { tenantId }));
+    });
+    expect(found).toEqual(newestFirst);
+  });
+
+  it('goes on without repeats or gaps when the jobs of the page before are gone', async () => {
+    const { store, tenantId, newestFirst } = await startWith(9, (now, index) => now + index);
+    const found = await collect(store, { tenantId, limit: 4 }, async (first) => {
+      for (const job of first) await store.discard(job.jobId);
+    });
+    expect(found).toEqual(newestFirst);
+  });
+}

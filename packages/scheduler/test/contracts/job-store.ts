@@ -1,0 +1,299 @@
+/** Contract of JobStore: admission and the binding of requests. Its other parts stand in the files beside. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../src/domain/job.ts';
+import type { JobStore } from '../../src/ports/job-store.ts';
+import { type Closable, edgeOf, fresh, perTest, type Timed, times } from './harness.ts';
+import { dispatch, draftJob, draftRequest, fail, finish, moveOn, plainly, repeatOf } from './job-draft.ts';
+import { jobStoreLimits } from './job-store-limits.ts';
+import { jobStoreLists } from './job-store-lists.ts';
+import { jobStoreMoves } from './job-store-moves.ts';
+
+export interface JobStoreLimits {
+  readonly bindingLeaseMs: number;
+  readonly retentionMs: number;
+  readonly maxRetained: number;
+  readonly maxRetainedBytes: number;
+  readonly maxInflight: number;
+  readonly maxBindings: number;
+}
+
+export interface JobStoreHarness extends Timed, Closable {
+  readonly store: JobStore;
+  /** The store's own clock. */
+  now(): number;
+}
+
+/** The limits are those of this one harness: tests that open another must not fill it. */
+export type OpenJobStore = (limits: JobStoreLimits) => Promise<JobStoreHarness>;
+/** `store` copies every record that comes out; `raw` is the store itself. */
+export type StartJobStore = (
+  limits?: Partial<JobStoreLimits>,
+) => Promise<JobStoreHarness & { readonly raw: JobStore }>;
+
+const ROOMY: JobStoreLimits = {
+  bindingLeaseMs: 60_000,
+  retentionMs: 300_000,
+  maxRetained: 10_000,
+  maxRetainedBytes: 64_000_000,
+  maxInflight: 10_000,
+  maxBindings: 10_000,
+};
+const LEASE_MS = 300;
+
+export function jobStoreContract(name: string, open: OpenJobStore): void {
+  describe(`JobStore: ${name}`, () => {
+    const startWith = perTest(open);
+    const start: StartJobStore = async (limits = {}) => {
+      const harness = await startWith({ ...ROOMY, ...limits });
+      return { ...harness, store: plainly(harness.store), raw: harness.store };
+    };
+
+    describe('admission', () => {
+      it('gives back what was admitted, by id and by request', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        expect(await store.admit(draft)).toEqual({ kind: 'admitted', job: draft });
+        expect(await store.get(draft.jobId)).toEqual(draft);
+        expect(await store.bound(draft.tenantId, draft.requestId as string)).toEqual(draft);
+      });
+
+      it('hands out records with the fields of a record and nothing else', async () => {
+        const { raw, now } = await start();
+        const drafts = times(3, () => draftRequest(now()));
+        for (const draft of drafts) {
+          expect(await raw.admit(draft)).toEqual({ kind: 'admitted', job: draft });
+          expect(await raw.get(draft.jobId)).toEqual(draft);
+        }
+      });
+
+      it('knows nothing of what was never admitted', async () => {
+        const { store } = await start();
+        expect(await store.get(fresh('job'))).toBeUndefined();
+        expect(await store.bound(fresh('tenant'), fresh('request'))).toBeUndefined();
+        await store.discard(fresh('job'));
+      });
+
+      it('I3 one live job per request under concurrent admits', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        const results = await Promise.all(times(100, () => store.admit(repeatOf(draft))));
+        const admitted = results.filter((result) => result.kind === 'admitted');
+        expect(admitted).toHaveLength(1);
+        expect(results.filter((result) => result.kind === 'existing')).toHaveLength(99);
+        const ids = new Set(results.map((result) => result.kind !== 'full' && result.job.jobId));
+        expect(ids.size).toBe(1);
+        const page = await store.list({ tenantId: draft.tenantId, limit: 100 });
+        expect(page.jobs.map((job) => job.jobId)).toEqual([...ids]);
+      });
+
+      it('I3 one live job per request when the same draft is admitted again', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await dispatch(store, draft.jobId, { nodeId: 'node-a', attempt: 1 });
+        const moved = await store.get(draft.jobId);
+        expect(await store.admit(draft)).toEqual({ kind: 'existing', job: moved });
+        expect(await store.get(draft.jobId)).toEqual(moved);
+      });
+
+      it('holds a draft without a request once, though it is admitted twice', async () => {
+        const { store, now } = await start();
+        const draft = draftJob(now());
+        await store.admit(draft);
+        await store.admit(draft);
+        expect((await store.list({ tenantId: draft.tenantId, limit: 10 })).jobs).toEqual([draft]);
+      });
+
+      it('binds nothing for jobs without a request', async () => {
+        const { store, now } = await start();
+        const tenantId = fresh('tenant');
+        const results = await Promise.all(times(10, () => store.admit(draftJob(now(), { tenantId }))));
+        expect(results.every((result) => result.kind === 'admitted')).toBe(true);
+        expect((await store.list({ tenantId, limit: 50 })).jobs).toHaveLength(10);
+      });
+
+      it('keeps the same request of two tenants apart', async () => {
+        const { store, now } = await start();
+        const mine = draftRequest(now());
+        const theirs = repeatOf(mine, { tenantId: fresh('tenant'), fingerprint: 'body-2' });
+        expect(await store.admit(mine)).toMatchObject({ kind: 'admitted' });
+        expect(await store.admit(theirs)).toMatchObject({ kind: 'admitted' });
+        await fail(store, mine.jobId);
+        expect(await store.bound(mine.tenantId, mine.requestId as string)).toBeUndefined();
+        expect(await store.bound(theirs.tenantId, theirs.requestId as string)).toEqual(theirs);
+      });
+
+      it('does not confuse pairs of tenant and request that read alike when joined', async () => {
+        const { store, now } = await start();
+        const root = fresh('t');
+        const first = draftRequest(now(), { tenantId: `${root}:a`, requestId: 'b' });
+        const second = draftRequest(now(), { tenantId: root, requestId: 'a:b' });
+        expect(await store.admit(first)).toMatchObject({ kind: 'admitted' });
+        expect(await store.admit(second)).toMatchObject({ kind: 'admitted' });
+        expect(await store.bound(`${root}:a`, 'b')).toEqual(first);
+        expect(await store.bound(root, 'a:b')).toEqual(second);
+      });
+
+      it('answers another fingerprint with conflict and writes nothing', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        const other = repeatOf(draft, { fingerprint: 'body-2' });
+        await store.admit(draft);
+        expect(await store.admit(other)).toEqual({ kind: 'conflict', job: draft });
+        expect(await store.get(other.jobId)).toBeUndefined();
+        expect(await store.bound(draft.tenantId, draft.requestId as string)).toEqual(draft);
+      });
+    });
+
+    describe('binding', () => {
+      const boundId = async (store: JobStore, draft: JobRecord) =>
+        (await store.bound(draft.tenantId, draft.requestId as string))?.jobId;
+
+      it('unbinds a FAILED job: a repeat is a new job, whatever its body', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await fail(store, draft.jobId);
+        expect(await boundId(store, draft)).toBeUndefined();
+        const repeat = repeatOf(draft, { fingerprint: 'body-2' });
+        expect(await store.admit(repeat)).toMatchObject({ kind: 'admitted', job: { jobId: repeat.jobId } });
+        expect(await store.get(draft.jobId)).toMatchObject({ state: 'FAILED' });
+      });
+
+      it('I3 one live job: what happens late to a FAILED job leaves its successor bound', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await fail(store, draft.jobId);
+        const repeat = repeatOf(draft);
+        await store.admit(repeat);
+        await moveOn(store, draft.jobId, 'RELEASED');
+        expect(await boundId(store, draft)).toBe(repeat.jobId);
+        await store.discard(draft.jobId);
+        expect(await boundId(store, draft)).toBe(repeat.jobId);
+        expect(await store.admit(repeatOf(draft))).toMatchObject({
+          kind: 'existing',
+          job: { jobId: repeat.jobId },
+        });
+      });
+
+      it('keeps a FINISHED job bound for the lease and not longer', async () => {
+        const harness = await start({ bindingLeaseMs: LEASE_MS });
+        const { store, now, advance } = harness;
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await finish(store, draft.jobId);
+        await moveOn(store, draft.jobId, 'RELEASED');
+        await advance(LEASE_MS - edgeOf(harness));
+        const kept = await store.get(draft.jobId);
+        expect(await store.admit(repeatOf(draft))).toEqual({ kind: 'existing', job: kept });
+        const other = repeatOf(draft, { fingerprint: 'body-2' });
+        expect(await store.admit(other)).toMatchObject({ kind: 'conflict' });
+        await advance(edgeOf(harness));
+        expect(await boundId(store, draft)).toBeUndefined();
+        const repeat = repeatOf(draft);
+        expect(await store.admit(repeat)).toMatchObject({ kind: 'admitted', job: { jobId: repeat.jobId } });
+        expect(await store.get(draft.jobId)).toEqual(kept);
+      });
+
+      it('never ends the binding of a live job, and starts the lease when the job is FINISHED', async () => {
+        const harness = await start({ bindingLeaseMs: LEASE_MS, retentionMs: 2 * LEASE_MS });
+        const { store, now, advance } = harness;
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await advance(LEASE_MS + 10);
+        expect(await store.admit(repeatOf(draft))).toMatchObject({ kind: 'existing' });
+        await finish(store, draft.jobId);
+        await advance(LEASE_MS - edgeOf(harness));
+        expect(await boundId(store, draft)).toBe(draft.jobId);
+      });
+
+      it('does not let the end of an old lease unbind its successor', async () => {
+        const { store, now, advance } = await start({ bindingLeaseMs: 100 });
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await finish(store, draft.jobId);
+        await advance(100);
+        const repeat = repeatOf(draft);
+        await store.admit(repeat);
+        await moveOn(store, draft.jobId, 'RELEASED');
+        await advance(110);
+        expect(await boundId(store, draft)).toBe(repeat.jobId);
+      });
+
+      it('leaves nothing of a discarded job, and a repeat is admitted', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await moveOn(store, draft.jobId, 'RESERVED', { intent: { nodeId: 'node-a', attempt: 1 } });
+        await Promise.all(times(3, () => store.discard(draft.jobId)));
+        expect(await store.get(draft.jobId)).toBeUndefined();
+        expect(await boundId(store, draft)).toBeUndefined();
+        expect((await store.list({ tenantId: draft.tenantId, limit: 10 })).jobs).toEqual([]);
+        const repeat = repeatOf(draft);
+        expect(await store.admit(repeat)).toMatchObject({ kind: 'admitted' });
+        await store.discard(draft.jobId);
+        expect(await boundId(store, draft)).toBe(repeat.jobId);
+      });
+
+      it('does not discard a job that was dispatched', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await dispatch(store, draft.jobId, { nodeId: 'node-a', attempt: 1 });
+        await store.discard(draft.jobId);
+        expect(await store.get(draft.jobId)).toMatchObject({ state: 'DISPATCHED' });
+        expect(await boundId(store, draft)).toBe(draft.jobId);
+      });
+
+      it('I3 one live job per request through random histories of admits and ends', async () => {
+        const { store, now } = await start();
+        const act = fc.constantFrom('admit', 'other body', 'fail', 'finish', 'discard', 'release');
+        const history = fc.array(fc.record({ act, request: fc.nat(2) }), { minLength: 1, maxLength: 25 });
+        await fc.assert(
+          fc.asyncProperty(history, async (steps) => {
+            const drafts = times(3, () => draftRequest(now()));
+            // What the law says each request is bound to, and the last job it had.
+            const bindings = new Map<number, string>();
+            const last = new Map<number, string>();
+            for (const { act, request } of steps) {
+              const draft = repeatOf(drafts[request] as JobRecord, {
+                fingerprint: act === 'other body' ? 'body-2' : 'body-1',
+              });
+              const before = bindings.get(request);
+              const jobId = last.get(request) ?? fresh('job');
+              const state = (await store.get(jobId))?.state;
+              const isLive = before === jobId && state === 'CREATED';
+              if (act === 'admit' || act === 'other body') {
+                const result = await store.admit(draft);
+                const bound = before === undefined ? undefined : await store.get(before);
+                const isSame = bound?.fingerprint === draft.fingerprint;
+                if (before === undefined) {
+                  expect(result.kind).toBe('admitted');
+                  bindings.set(request, draft.jobId);
+                  last.set(request, draft.jobId);
+                } else expect(result).toEqual({ kind: isSame ? 'existing' : 'conflict', job: bound });
+              } else if (act === 'fail' && isLive) {
+                await fail(store, jobId);
+                bindings.delete(request);
+              } else if (act === 'finish' && isLive) await finish(store, jobId);
+              else if (act === 'discard' && isLive) {
+                await store.discard(jobId);
+                bindings.delete(request);
+              } else if (act === 'release' && (state === 'FAILED' || state === 'FINISHED'))
+                await moveOn(store, jobId, 'RELEASED');
+              for (const [index, each] of drafts.entries())
+                expect(await boundId(store, each)).toBe(bindings.get(index));
+            }
+          }),
+          { numRuns: 40 },
+        );
+      });
+    });
+
+    describe('moves', () => jobStoreMoves(start));
+    describe('limits', () => jobStoreLimits(start));
+    describe('lists', () => jobStoreLists(start));
+  });
+}

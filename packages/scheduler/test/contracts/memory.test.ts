@@ -1,0 +1,66 @@
+/** The adapters of one process keep every port's law. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
+import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
+import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
+import { createJobStore } from '../../src/adapters/memory/job-store.ts';
+import { createNodeDirectory } from '../../src/adapters/memory/node-directory.ts';
+import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
+import { createIdSource } from '../../src/adapters/system/id-source.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { audioStoreContract } from './audio-store.ts';
+import { capacityLedgerContract } from './capacity-ledger.ts';
+import { clockContract } from './clock.ts';
+import { idSourceContract } from './id-source.ts';
+import { jobEventsContract } from './job-events.ts';
+import { jobStoreContract } from './job-store.ts';
+import { nodeDirectoryContract } from './node-directory.ts';
+import { type Letter, nodeMailboxContract } from './node-mailbox.ts';
+
+function stepped() {
+  const clock = createManualClock();
+  const harness = { advance: clock.advance, edgeMs: 1, now: clock.now, close: async () => undefined };
+  return { clock, harness };
+}
+
+capacityLedgerContract('memory', async () => {
+  const { clock, harness } = stepped();
+  return { ...harness, ledger: createCapacityLedger({ clock }) };
+});
+
+jobStoreContract('memory', async (limits) => {
+  const { clock, harness } = stepped();
+  return { ...harness, store: createJobStore({ clock, ...limits }) };
+});
+
+nodeDirectoryContract('memory', async (limits) => ({
+  ...stepped().harness,
+  directory: createNodeDirectory(limits),
+}));
+
+nodeMailboxContract('memory', async (limits) => {
+  const { clock, harness } = stepped();
+  return { ...harness, mailbox: createNodeMailbox<Letter>({ clock, ...limits }) };
+});
+
+audioStoreContract('memory', async (limits) => ({ ...stepped().harness, store: createAudioStore(limits) }));
+
+jobEventsContract('memory', async (limits) => ({ ...stepped().harness, events: createJobEvents(limits) }));
+
+clockContract('stepped', async () => {
+  const { clock, harness } = stepped();
+  return { ...harness, clock };
+});
+
+clockContract('system', async () => ({
+  clock: systemClock,
+  // Timers may fire up to a millisecond early by the other clock.
+  advance: async (ms) => void (await sleep(ms + 5)),
+  close: async () => undefined,
+}));
+
+idSourceContract('system', async () => {
+  const { clock, harness } = stepped();
+  return { ...harness, ids: createIdSource({ clock }), restart: () => createIdSource({ clock }) };
+});
