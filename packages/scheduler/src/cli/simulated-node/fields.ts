@@ -1,0 +1,92 @@
+/** Reads the fields of one table of a file, and collects what is wrong under their full names. */
+
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole?: boolean;
+}
+
+export interface Fields {
+  has(name: string): boolean;
+  /** Without a usual value the field must be there. */
+  number(name: string, usual: number | undefined, range: Range): number;
+  optionalNumber(name: string, range: Range): number | undefined;
+  text(name: string, usual: string): string;
+  flag(name: string, usual: boolean): boolean;
+  choice<const Word extends string>(name: string, words: readonly Word[]): Word | undefined;
+  table(name: string): Fields | undefined;
+  tables(name: string): Fields[];
+  refuse(name: string, message: string): void;
+  /** What was not asked for is a mistake. */
+  refuseOthers(): void;
+}
+
+export function createFields(value: unknown, path: string, problems: string[]): Fields {
+  const table = isTable(value) ? value : {};
+  const asked = new Set<string>();
+  const refuse = (name: string, message: string): void => {
+    problems.push(`${path}${name} ${message}`);
+  };
+  if (!isTable(value)) problems.push(`${path.slice(0, -1) || 'the file'} must be a table`);
+
+  function get(name: string): unknown {
+    asked.add(name);
+    return Object.hasOwn(table, name) ? table[name] : undefined;
+  }
+
+  function numberOr(name: string, { min, max, isWhole = false }: Range): number | undefined {
+    const found = get(name);
+    if (found === undefined) return undefined;
+    const isRight =
+      typeof found === 'number' && found >= min && found <= max && (!isWhole || Number.isInteger(found));
+    if (isRight) return found;
+    refuse(name, `must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`);
+    return min;
+  }
+
+  return {
+    has: (name) => Object.hasOwn(table, name),
+    refuse,
+    number(name, usual, range) {
+      const found = numberOr(name, range) ?? usual;
+      if (found === undefined) refuse(name, 'is missing');
+      return found ?? range.min;
+    },
+    optionalNumber: numberOr,
+    text(name, usual) {
+      const found = get(name) ?? usual;
+      if (typeof found === 'string' && found !== '' && found.length <= 128) return found;
+      refuse(name, 'must be a text of 1 to 128 characters');
+      return usual;
+    },
+    flag(name, usual) {
+      const found = get(name) ?? usual;
+      if (typeof found === 'boolean') return found;
+      refuse(name, 'must be true or false');
+      return usual;
+    },
+    choice(name, words) {
+      const found = get(name);
+      const word = words.find((candidate) => candidate === found);
+      if (word === undefined) refuse(name, `must be one of ${words.join(', ')}`);
+      return word;
+    },
+    table(name) {
+      const found = get(name);
+      return found === undefined ? undefined : createFields(found, `${path}${name}.`, problems);
+    },
+    tables(name) {
+      const found = get(name);
+      if (Array.isArray(found) && found.length > 0)
+        return found.map((item, index) => createFields(item, `${path}${name}[${index}].`, problems));
+      refuse(name, 'must be one table or more');
+      return [];
+    },
+    refuseOthers() {
+      for (const name of Object.keys(table)) if (!asked.has(name)) refuse(name, 'is unknown');
+    },
+  };
+}
+
+const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,46 @@
+/** What a simulated node says it can do: the whole pipeline in the given languages. */
+import type { NodeCapabilities } from '@lingua/sdk/node';
+
+const TYPES = ['asr', 'semantic', 'nmt', 'tts'] as const;
+
+export function simulatedCapabilities(languages: readonly string[], isDeployed: boolean): NodeCapabilities {
+  return {
+    version: '0.1.0-simulated',
+    platform: 'linux',
+    capability_schema_version: '2.0',
+    hardware: { cpu_cores: 16, memory_gb: 64, gpus: [{ name: 'Simulated GPU', memory_gb: 24 }] },
+    installed_models: [],
+    installed_services: TYPES.map((type) => ({
+      service_id: `simulated-${type}`,
+      version: '1.0.0',
+      type,
+      device: 'gpu',
+      status: 'running',
+    })),
+    capability_by_type: TYPES.map((type) => ({ type, ready: true, devices: ['gpu'] })),
+    features_supported: { emotion_detection: true, speech_rate_detection: true },
+    accept_public_jobs: true,
+    language_capabilities: {
+      asr_languages: [...languages],
+      tts_languages: [...languages],
+      semantic_languages: [...languages],
+      semantic_core_ready: true,
+      // Nodes in the field never say what they translate.
+      ...(isDeployed
+        ? {}
+        : { nmt_capabilities: [{ model_id: 'simulated', languages: [...languages], rule: 'any_to_any' }] }),
+    },
+  };
+}
+
+/** A fleet on one machine must not report that machine's load as its own: all of it would be found too busy. */
+export const simulatedResources = (running: number, slots: number) => {
+  const share = Math.min(1, running / Math.max(1, slots));
+  return {
+    cpu_percent: Math.round(10 + 30 * share),
+    gpu_percent: Math.round(5 + 65 * share),
+    gpu_mem_percent: 40,
+    mem_percent: 35,
+    running_jobs: running,
+  };
+};

@@ -1,0 +1,152 @@
+/** A node without a GPU: everything of the SDK, and answers made up by its behaviour. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  createNode,
+  type GpuNode,
+  JobError,
+  type JobHandler,
+  type NodeLog,
+  type NodeOptions,
+} from '@lingua/sdk/node';
+import type { Behaviour } from './behaviour.ts';
+import { createDeployedNode } from './deployed-node.ts';
+import { missingModel } from './missing-model.ts';
+import { type JobPlan, planJob } from './plan-job.ts';
+import { createSeededChance } from './seeded-chance.ts';
+import { simulatedCapabilities, simulatedResources } from './simulated-capabilities.ts';
+import { outputOf, speak } from './simulated-output.ts';
+
+export interface SimulatedNodeOptions {
+  readonly url: string;
+  readonly token?: string;
+  readonly nodeId?: string;
+  readonly languages: readonly string[];
+  readonly slots: number;
+  readonly behaviour: Behaviour;
+  readonly seed: number;
+  readonly log?: NodeLog;
+}
+
+export interface SimulatedCounts {
+  readonly isUp: boolean;
+  readonly running: number;
+  readonly done: number;
+  readonly failed: number;
+  /** Jobs that never got an answer. */
+  readonly silent: number;
+  readonly crashes: number;
+}
+
+export interface SimulatedNode {
+  /** Resolves when the node is registered. */
+  start(): Promise<void>;
+  counts(): SimulatedCounts;
+  nodeId(): string | undefined;
+  stop(): Promise<void>;
+}
+
+export const createSimulatedNode = (options: SimulatedNodeOptions): SimulatedNode =>
+  options.behaviour.isDeployed ? createDeployedNode(options) : createSdkNode(options);
+
+/** A job that is never answered keeps its slot this long, unless it is cancelled. */
+const SILENCE_MS = 120_000;
+
+function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
+  const { behaviour, slots } = options;
+  const chance = createSeededChance(options.seed);
+  const ended = new AbortController();
+  const counts = { done: 0, failed: 0, silent: 0, crashes: 0 };
+  let plans = new Map<string, JobPlan>();
+  let jobs = 0;
+  let lives = 0;
+  let node: GpuNode = launch(options.nodeId);
+
+  function launch(nodeId: string | undefined): GpuNode {
+    lives += 1;
+    const life = lives;
+    const made: GpuNode = createNode({
+      url: options.url,
+      ...(options.token === undefined ? {} : { token: options.token }),
+      ...(nodeId === undefined ? {} : { nodeId }),
+      ...(options.log === undefined ? {} : { log: options.log }),
+      maxConcurrentJobs: slots,
+      capabilities: simulatedCapabilities(options.languages, false),
+      resources: () => simulatedResources(made.metrics().running, slots),
+      onJob: work,
+      // The dead say nothing.
+      tamper: (message) => (life === lives ? tamper(message) : []),
+    });
+    return made;
+  }
+
+  function planOf(jobId: string): JobPlan {
+    const known = plans.get(jobId);
+    if (known !== undefined) return known;
+    jobs += 1;
+    const plan = planJob(behaviour, jobs, chance);
+    plans.set(jobId, plan);
+    return plan;
+  }
+
+  const work: JobHandler = async (job, { partial, signal }) => {
+    const plan = planOf(job.job_id);
+    const spoken = speak(job, chance);
+    if (plan.kind === 'crash') crash();
+    if (plan.kind === 'overload') throw overload();
+    const until = plan.isLate ? ended.signal : signal;
+    await sleep(plan.kind === 'silent' ? SILENCE_MS : plan.delayMs * 0.4, undefined, { signal: until });
+    if (job.enable_streaming_asr === true) partial(spoken.source, true);
+    await sleep(plan.delayMs * 0.6, undefined, { signal: until });
+    if (plan.kind === 'fail') throw new JobError(behaviour.failureCode, 'a simulated failure');
+    if (plan.kind === 'model_not_available') throw missingModel(behaviour);
+    return outputOf(job, spoken, plan.delayMs, behaviour.ttsMs);
+  };
+
+  const overload = (): JobError =>
+    new JobError('NODE_OVERLOADED', 'a simulated refusal', { running: slots, max: slots });
+
+  const tamper: NonNullable<NodeOptions['tamper']> = (message) => {
+    if (message.type === 'job_ack') return planOf(message.job_id).isAcknowledged ? [message] : [];
+    if (message.type === 'job_started')
+      return plans.get(message.job_id)?.isAcknowledged === false ? [] : [message];
+    if (message.type !== 'job_result') return [message];
+    const plan = plans.get(message.job_id);
+    plans.delete(message.job_id);
+    if (plan?.kind === 'silent') {
+      counts.silent += 1;
+      return [];
+    }
+    if (message.success) counts.done += 1;
+    else counts.failed += 1;
+    return plan?.isRepeated ? [message, message] : [message];
+  };
+
+  /** The process dies with all it has in hand; another may start in its place. */
+  function crash(): void {
+    counts.crashes += 1;
+    counts.silent += node.metrics().running;
+    lives += 1;
+    const nodeId = node.nodeId();
+    node.kill();
+    plans = new Map();
+    if (behaviour.restartAfterMs === undefined) return;
+    sleep(behaviour.restartAfterMs, undefined, { signal: ended.signal }).then(
+      () => {
+        jobs = 0;
+        node = launch(nodeId);
+        node.start().catch(() => {});
+      },
+      () => {},
+    );
+  }
+
+  return {
+    start: () => node.start(),
+    counts: () => ({ ...counts, isUp: node.metrics().isRegistered, running: node.metrics().running }),
+    nodeId: () => node.nodeId(),
+    stop() {
+      ended.abort();
+      return node.stop({ graceMs: 0 });
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** The texts and the sound of a simulated answer. Pure; chance comes in as an argument. */
+import type { JobAssign, JobOutput } from '@lingua/sdk/node';
+import { PHRASE_COUNT, phrase } from './phrases.ts';
+
+const SAMPLE_RATE = 16_000;
+const TONE_HZ = 440;
+const LOUDNESS = 3_000;
+
+export interface Spoken {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** What the speaker is heard to say, and what that is in the other language. */
+export function speak(job: JobAssign, chance: () => number): Spoken {
+  const number = Math.floor(chance() * PHRASE_COUNT);
+  const isSecondSpeaker = chance() < 0.5;
+  const { source, target } = direction(job, isSecondSpeaker);
+  return { source: phrase(source, number), target: phrase(target, number) };
+}
+
+export function outputOf(job: JobAssign, spoken: Spoken, delayMs: number, ttsMs: number): JobOutput {
+  const { use_asr, use_nmt, use_tts } = job.pipeline;
+  return {
+    text_asr: use_asr ? spoken.source : '',
+    text_translated: use_nmt ? spoken.target : '',
+    ...(use_tts && ttsMs > 0 ? { tts_audio: tone(ttsMs), tts_format: 'pcm16' } : {}),
+    asr_quality_level: 'good',
+    quality_score: 0.95,
+    extra: {
+      language_probability: 0.98,
+      service_timings: {
+        asr_ms: Math.round(delayMs * 0.4),
+        nmt_ms: Math.round(delayMs * 0.2),
+        tts_ms: Math.round(delayMs * 0.4),
+        total_ms: Math.round(delayMs),
+      },
+    },
+  };
+}
+
+/** In a two-way conversation either side may be speaking. */
+function direction(job: JobAssign, isSecondSpeaker: boolean): { source: string; target: string } {
+  if (job.src_lang !== 'auto') return { source: job.src_lang, target: job.tgt_lang };
+  const { lang_a: a, lang_b: b } = job;
+  if (a !== undefined && b !== undefined)
+    return isSecondSpeaker ? { source: b, target: a } : { source: a, target: b };
+  return {
+    source: job.auto_langs?.find((language) => language !== job.tgt_lang) ?? 'en',
+    target: job.tgt_lang,
+  };
+}
+
+/** A soft beep, so that whoever listens hears that something came. */
+function tone(ms: number): Buffer {
+  const samples = Math.round((ms * SAMPLE_RATE) / 1_000);
+  const bytes = Buffer.alloc(samples * 2);
+  for (let at = 0; at < samples; at += 1) {
+    bytes.writeInt16LE(Math.round(LOUDNESS * Math.sin((2 * Math.PI * TONE_HZ * at) / SAMPLE_RATE)), at * 2);
+  }
+  return bytes;
+}
