@@ -8,7 +8,7 @@ export interface Range {
 
 export interface Fields {
   has(name: string): boolean;
-  /** Without a usual value the field must be there. */
+  /** Without a usual value the field must be there. What is wrong reads as NaN, which is neither more nor less than another. */
   number(name: string, usual: number | undefined, range: Range): number;
   optionalNumber(name: string, range: Range): number | undefined;
   text(name: string, usual: string): string;
@@ -41,7 +41,7 @@ export function createFields(value: unknown, path: string, problems: string[]): 
       typeof found === 'number' && found >= min && found <= max && (!isWhole || Number.isInteger(found));
     if (isRight) return found;
     refuse(name, `must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`);
-    return min;
+    return Number.NaN;
   }
 
   return {
@@ -50,7 +50,7 @@ export function createFields(value: unknown, path: string, problems: string[]): 
     number(name, usual, range) {
       const found = numberOr(name, range) ?? usual;
       if (found === undefined) refuse(name, 'is missing');
-      return found ?? range.min;
+      return found ?? Number.NaN;
     },
     optionalNumber: numberOr,
     text(name, usual) {

@@ -19,7 +19,7 @@ export function readBehaviour(text: string): BehaviourFile {
         behaviour: behaviourOf(fields),
       }))
     : [{ share: 1, behaviour: behaviourOf(file) }];
-  file.refuseOthers();
+  if (file.has('mix')) file.refuseOthers();
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'mix', mix };
 }
 

@@ -59,7 +59,6 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
   let plans = new Map<string, JobPlan>();
   let jobs = 0;
   let lives = 0;
-  let node: GpuNode = launch(options.nodeId);
 
   function launch(nodeId: string | undefined): GpuNode {
     lives += 1;
@@ -140,6 +139,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     );
   }
 
+  let node = launch(options.nodeId);
   return {
     start: () => node.start(),
     counts: () => ({ ...counts, isUp: node.metrics().isRegistered, running: node.metrics().running }),

@@ -1,0 +1,114 @@
+/** The command `lingua node`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it, vi } from 'vitest';
+import { startScriptedScheduler } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
+import type { CommandIo } from '../../../src/cli/simulated-node/command-io.ts';
+import { runSimulatedNode } from '../../../src/cli/simulated-node/run-simulated-node.ts';
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+function terminal(): CommandIo & { readonly lines: string[]; readonly errors: string[]; interrupt(): void } {
+  const controller = new AbortController();
+  const lines: string[] = [];
+  const errors: string[] = [];
+  return {
+    lines,
+    errors,
+    out: (line) => lines.push(line),
+    err: (line) => errors.push(line),
+    interrupted: controller.signal,
+    interrupt: () => controller.abort(),
+  };
+}
+
+function file(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lingua-'));
+  open.push(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'behaviour.toml');
+  writeFileSync(path, text);
+  return path;
+}
+
+it('runs a mixed fleet, tells its progress, and ends cleanly', async () => {
+  const scheduler = await startScriptedScheduler({ nodeId: (_, count) => `node-${count}` });
+  open.push(scheduler.stop);
+  const io = terminal();
+  const behaviour = file('[[mix]]\n[mix.latency]\nkind = "constant"\nms = 1\n[[mix]]\ndeployed = true');
+  const exit = runSimulatedNode(
+    ['--url', scheduler.url, '--count', '4', '--languages', 'EN, de', '--behaviour', behaviour, '--json'],
+    io,
+    { progressMs: 20 },
+  );
+  await vi.waitUntil(() => io.lines.some((line) => JSON.parse(line).up === 4));
+  expect(scheduler.registrations().filter((register) => register.supports === undefined)).toHaveLength(2);
+  expect(scheduler.registrations()[0]?.language_capabilities?.asr_languages).toEqual(['en', 'de']);
+  io.interrupt();
+  expect(await exit).toBe(0);
+  expect(JSON.parse(io.lines.at(-1) ?? '')).toMatchObject({ nodes: 4, up: 0, running: 0, failed: 0 });
+  expect(io.errors).toEqual([]);
+});
+
+it('prints a line a person can read', async () => {
+  const scheduler = await startScriptedScheduler();
+  open.push(scheduler.stop);
+  const io = terminal();
+  const exit = runSimulatedNode(['--url', scheduler.url], io);
+  await vi.waitUntil(() => io.lines.length === 2);
+  io.interrupt();
+  expect(await exit).toBe(0);
+  expect(io.lines[1]).toBe('nodes 1/1 · running 0 · done 0 · failed 0');
+});
+
+it('keeps trying without a scheduler, says so once, and still ends', async () => {
+  const scheduler = await startScriptedScheduler();
+  await scheduler.stop();
+  const io = terminal();
+  const exit = runSimulatedNode(['--url', scheduler.url, '--count', '3'], io, { progressMs: 10 });
+  await vi.waitUntil(() => io.lines.length > 3 && io.errors.length > 0);
+  io.interrupt();
+  expect(await exit).toBe(0);
+  expect(io.errors).toEqual([expect.stringMatching(/ECONNREFUSED.*; trying again$/)]);
+});
+
+it('tells every wrong option at once and returns 2', async () => {
+  const io = terminal();
+  const argv = [
+    '--url',
+    'http://x',
+    '--count',
+    '0',
+    '--slots',
+    'many',
+    '--languages',
+    '!',
+    '--behaviour',
+    file('x = 1'),
+  ];
+  expect(await runSimulatedNode(argv, io)).toBe(2);
+  expect(io.errors.map((line) => line.replace(/\S+behaviour\.toml/, 'FILE'))).toEqual([
+    'lingua node: --count must be a whole number from 1 to 10000',
+    'lingua node: --slots must be a whole number from 1 to 10000',
+    'lingua node: --url must start with ws:// or wss://',
+    'lingua node: --languages must be a list such as en,zh,de',
+    'lingua node: FILE: x is unknown',
+  ]);
+});
+
+it('refuses an option it does not know, and a file that is not there', async () => {
+  const io = terminal();
+  expect(await runSimulatedNode(['--speed', '3'], io)).toBe(2);
+  expect(await runSimulatedNode(['--behaviour', '/nowhere/at-all'], io)).toBe(2);
+  expect(io.errors[0]).toContain("'--speed'");
+  expect(io.errors[1]).toContain('cannot be read');
+});
+
+it('explains itself', async () => {
+  const io = terminal();
+  expect(await runSimulatedNode(['--help'], io)).toBe(0);
+  expect(io.lines[0]).toContain('Usage: lingua node');
+});
