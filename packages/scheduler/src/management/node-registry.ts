@@ -63,6 +63,9 @@ export interface NodeStatus {
   readonly view: NodeView;
   readonly generation: number;
   readonly channel: NodeChannel;
+  /** Where jobs are posted, for channel `endpoint`. */
+  readonly endpoint?: string;
+  /** False: its socket is gone. A node without one has no connection to lose. */
   readonly isConnected: boolean;
   readonly registeredAt: number;
   readonly resources: ResourceReport;
@@ -98,6 +101,8 @@ export interface NodeRegistry {
   disconnected(nodeId: NodeId, generation: number): void;
   /** An operator's order. Answers false for an unknown node. */
   control(nodeId: NodeId, command: 'cordon' | 'uncordon' | 'drain'): Promise<boolean>;
+  /** A job was placed on the node: a node on probation gets no second one before the outcome of this one. */
+  recordPlacement(nodeId: NodeId): void;
   recordOutcome(nodeId: NodeId, outcome: NodeOutcome): void;
   get(nodeId: NodeId): NodeStatus | undefined;
   list(page: { limit: number; cursor?: string }): { nodes: readonly NodeStatus[]; cursor?: string };

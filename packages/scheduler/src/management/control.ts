@@ -1,0 +1,37 @@
+/** Cold path: an operator's orders to one node, and what the loss of its socket means. */
+import type { NodeId } from '../domain/ids.ts';
+import type { Fleet, RegistryDeps } from './fleet.ts';
+import { isConnected } from './node-record.ts';
+
+export type Command = 'cordon' | 'uncordon' | 'drain';
+
+export function createControl({ clock, events, log, settings }: RegistryDeps, fleet: Fleet) {
+  return {
+    /** Resolves when the ledger refuses, or takes, new work accordingly. */
+    async control(nodeId: NodeId, command: Command): Promise<boolean> {
+      const node = fleet.nodes.get(nodeId);
+      if (node === undefined) return false;
+      log.info({ node_id: nodeId, command }, 'operator command');
+      if (command === 'drain') {
+        await fleet.publish(node, fleet.move(node, { kind: 'drain' }));
+        return true;
+      }
+      node.isCordoned = command === 'cordon';
+      await fleet.publish(node, command === 'uncordon' ? fleet.move(node, { kind: 'undrain' }) : []);
+      return true;
+    },
+
+    disconnected(nodeId: NodeId, generation: number): void {
+      const node = fleet.nodes.get(nodeId);
+      // A node whose newer connection came first loses nothing when the older one closes.
+      if (node === undefined || node.generation !== generation) return;
+      if (node.channel !== 'socket' || !isConnected(node)) return;
+      // Nodes in the field come back after five seconds at best, and their audio is lost to them by then.
+      const graceMs = node.profile.isDeployed ? 0 : settings.nodeReconnectGraceMs;
+      node.lostUntil = clock.now() + graceMs;
+      node.isFresh = false;
+      void fleet.publish(node);
+      events.disconnected(nodeId, graceMs);
+    },
+  };
+}

@@ -1,0 +1,166 @@
+/** Cold path: all nodes of this instance, and the one way in which a change of one of them becomes known. */
+import type { CapabilityReport, NodeTraits } from '../domain/capability-report.ts';
+import type { NodeId } from '../domain/ids.ts';
+import { isAccepting, NODE_HEALTHS, type NodeHealth } from '../domain/node.ts';
+import type { NodeProfile } from '../domain/profile.ts';
+import type { CapacityLedger, NodeCapacity } from '../ports/capacity-ledger.ts';
+import type { Chance } from '../ports/chance.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { NodeDirectory } from '../ports/node-directory.ts';
+import { type EjectionState, isSuspect, mayEject } from './ejection.ts';
+import { type HealthChange, type HealthInput, stepHealth } from './health.ts';
+import { isSameView, type NodeRecord, viewOf } from './node-record.ts';
+import type { RegistryEvents } from './node-registry.ts';
+import type { ManagementSettings } from './settings.ts';
+import { createShare } from './share.ts';
+
+export interface RegistryDeps {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ids: IdSource;
+  readonly ledger: CapacityLedger;
+  readonly directory: NodeDirectory;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly events: RegistryEvents;
+  readonly settings: ManagementSettings;
+}
+
+export interface Fleet {
+  readonly nodes: ReadonlyMap<NodeId, NodeRecord>;
+  add(node: NodeRecord): void;
+  remove(node: NodeRecord): void;
+  /** Moves the node's health; what came of it is told by `publish`. */
+  move(node: NodeRecord, input: HealthInput): readonly HealthChange[];
+  setEjection(node: NodeRecord, state: EjectionState): void;
+  /** The rest of the fleet can do without this node. */
+  canSpare(node: NodeRecord): boolean;
+  /** Tells selection and the ledger whatever is new, and the node its new health. */
+  publish(node: NodeRecord, changes?: readonly HealthChange[]): Promise<void>;
+  /** Equal ones become one object, which is what makes profiles comparable by identity. */
+  shareReport(report: CapabilityReport): CapabilityReport;
+  shareProfile(profile: NodeProfile): NodeProfile;
+  shareTraits(traits: NodeTraits): NodeTraits;
+  measure(): void;
+}
+
+/** Text of shared reports and profiles; some thousand kinds of nodes. */
+const SHARED_CHARS = 8_000_000;
+
+export function createFleet(deps: RegistryDeps): Fleet {
+  const { clock, events, ledger, log, meter, settings } = deps;
+  const nodes = new Map<NodeId, NodeRecord>();
+  const byHealth = Object.fromEntries(NODE_HEALTHS.map((health) => [health, 0])) as Record<
+    NodeHealth,
+    number
+  >;
+  const share = createShare({ maxChars: SHARED_CHARS });
+  let suspects = 0;
+
+  /** Counted as nodes change, so that asking costs nothing. Offline nodes are no part of the working fleet. */
+  function tally(node: NodeRecord, by: 1 | -1): void {
+    byHealth[node.health.health] += by;
+    if (isWorkingSuspect(node)) suspects += by;
+  }
+
+  /** Repeats until the ledger knows what is now true; after a fault the next heartbeat or scan tries again. */
+  async function declare(node: NodeRecord): Promise<void> {
+    if (node.isDeclaring) return;
+    node.isDeclaring = true;
+    try {
+      for (let wanted = capacityOf(node); !isDeclared(node, wanted); wanted = capacityOf(node)) {
+        const load = await ledger.declare(node.nodeId, wanted);
+        node.declared = wanted;
+        if (nodes.get(node.nodeId) === node) events.loaded(node.nodeId, load);
+      }
+    } catch (cause) {
+      node.declared = undefined;
+      meter.count('scheduler_dependency_down_total');
+      log.warn({ node_id: node.nodeId, err: cause }, 'the ledger was not told of a change of capacity');
+    } finally {
+      node.isDeclaring = false;
+    }
+  }
+
+  return {
+    nodes,
+
+    add(node) {
+      nodes.set(node.nodeId, node);
+      tally(node, 1);
+    },
+
+    remove(node) {
+      if (nodes.get(node.nodeId) !== node) return;
+      nodes.delete(node.nodeId);
+      tally(node, -1);
+      events.removed(node.nodeId);
+    },
+
+    move(node, input) {
+      const { state, changes } = stepHealth(node.health, input, settings.health, clock.now());
+      tally(node, -1);
+      node.health = state;
+      tally(node, 1);
+      for (const { from, to, reason } of changes) {
+        node.lastReason = reason;
+        meter.count('scheduler_node_transitions_total', { health: to });
+        log.info({ node_id: node.nodeId, from, to, reason }, 'node health changed');
+      }
+      return changes;
+    },
+
+    setEjection(node, state) {
+      if (state === node.ejection) return;
+      tally(node, -1);
+      node.ejection = state;
+      tally(node, 1);
+    },
+
+    canSpare(node) {
+      const others = suspects - (isWorkingSuspect(node) ? 1 : 0);
+      return mayEject(others, nodes.size - byHealth.offline, settings.ejection);
+    },
+
+    async publish(node, changes = []) {
+      const view = viewOf(node, settings.thresholds);
+      // The ledger hears of it first: a node that selection finds should not be refused there.
+      const declared = isDeclared(node, capacityOf(node)) ? undefined : declare(node);
+      if (node.view === undefined || !isSameView(view, node.view)) {
+        node.view = view;
+        events.changed(view);
+      }
+      for (const { to, reason } of changes) events.statusChanged(node.nodeId, to, reason);
+      await declared;
+    },
+
+    shareReport: (report) => ({
+      models: share(report.models),
+      ...(report.services !== undefined && { services: share(report.services) }),
+      ...(report.serviceStates !== undefined && { serviceStates: share(report.serviceStates) }),
+      ...(report.types !== undefined && { types: share(report.types) }),
+      ...(report.languages !== undefined && { languages: share(report.languages) }),
+    }),
+
+    shareProfile: share<NodeProfile>,
+    shareTraits: share<NodeTraits>,
+
+    measure() {
+      for (const health of NODE_HEALTHS) meter.gauge('scheduler_nodes', byHealth[health], { health });
+    },
+  };
+}
+
+const isWorkingSuspect = (node: NodeRecord): boolean =>
+  isSuspect(node.ejection) && node.health.health !== 'offline';
+
+export const capacityOf = (node: NodeRecord): NodeCapacity => ({
+  slots: node.slots,
+  isAccepting: isAccepting({ health: node.health.health, isCordoned: node.isCordoned }),
+});
+
+const isDeclared = ({ declared }: NodeRecord, wanted: NodeCapacity): boolean =>
+  declared !== undefined && declared.slots === wanted.slots && declared.isAccepting === wanted.isAccepting;

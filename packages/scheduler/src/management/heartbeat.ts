@@ -1,0 +1,101 @@
+/** Cold path: takes a heartbeat. One that only repeats what is known costs a few comparisons and one call of the ledger. */
+import type { CapabilityReport } from '../domain/capability-report.ts';
+import type { LoadReport } from '../ports/capacity-ledger.ts';
+import { soundSlots } from './admission.ts';
+import type { Fleet, RegistryDeps } from './fleet.ts';
+import type { HealthInput } from './health.ts';
+import { isSame } from './is-same.ts';
+import { isConnected, type NodeRecord } from './node-record.ts';
+import type { Heartbeat, HeartbeatOutcome } from './node-registry.ts';
+import { understand } from './profile.ts';
+import { excessOf, excessOfPairs } from './report-limits.ts';
+import { findFault } from './vitals.ts';
+
+export function createHeartbeats(deps: RegistryDeps, fleet: Fleet) {
+  const { events, ledger, log, meter, settings } = deps;
+
+  /** A report that is too large is not understood; the last one that was stays in force. */
+  function learn(node: NodeRecord, parts: Partial<CapabilityReport>): void {
+    if (repeats(node.report, parts)) return;
+    const report = { ...node.report, ...parts };
+    let excess = excessOf(report);
+    if (excess === undefined) {
+      const profile = understand(report, node.identity.traits, settings.profile);
+      excess = excessOfPairs(profile);
+      if (excess === undefined) {
+        node.report = fleet.shareReport(report);
+        node.profile = fleet.shareProfile(profile);
+        return;
+      }
+    }
+    log.warn({ node_id: node.nodeId, excess }, 'a report in a heartbeat was ignored');
+  }
+
+  /** The ledger's failure is not the node's: its heartbeat counts all the same. */
+  async function reconcile(node: NodeRecord, report: LoadReport): Promise<void> {
+    try {
+      const load = await ledger.reconcile(node.nodeId, report);
+      if (fleet.nodes.get(node.nodeId) !== node) return;
+      if (load !== undefined) return events.loaded(node.nodeId, load);
+      node.declared = undefined; // the store has lost the node
+      await fleet.publish(node);
+    } catch (cause) {
+      meter.count('scheduler_dependency_down_total');
+      log.warn({ node_id: node.nodeId, err: cause }, 'the ledger was not told of a heartbeat');
+    }
+  }
+
+  return async function heartbeat(beat: Heartbeat): Promise<HeartbeatOutcome> {
+    meter.count('scheduler_heartbeats_total');
+    const node = fleet.nodes.get(beat.nodeId);
+    if (node === undefined || node.isLeaving) return { kind: 'unknown_node' };
+    if (beat.generation !== undefined && (beat.generation !== node.generation || !isConnected(node))) {
+      return { kind: 'stale_generation' };
+    }
+    const isHomecoming = !isConnected(node);
+    if (isHomecoming && !comeHome(node)) return { kind: 'unknown_node' };
+
+    if (beat.report !== undefined) learn(node, beat.report);
+    node.slots = soundSlots(beat.slots, node.slots);
+    node.resources = beat.resources;
+    node.isFresh = true;
+    const published = fleet.publish(node, fleet.move(node, inputOf(node, beat, settings.requireGpu)));
+    if (isHomecoming) events.connected(node.nodeId, beat.runningJobIds);
+
+    const { runningJobIds } = beat;
+    const running = beat.resources.runningJobs;
+    if (running > node.slots) meter.count('scheduler_oversell_detected_total');
+    await reconcile(node, { running, ...(runningJobIds !== undefined && { runningJobIds }) });
+    await published;
+    return { kind: 'beat', health: node.health.health };
+  };
+}
+
+/** A node that registered over HTTP and has lost its socket gets its jobs as before; one that began with a socket must register. */
+function comeHome(node: NodeRecord): boolean {
+  if (node.homeChannel === undefined) return false;
+  node.channel = node.homeChannel;
+  node.lostUntil = undefined;
+  return true;
+}
+
+function inputOf(
+  { profile }: NodeRecord,
+  { health, resources }: Heartbeat,
+  requireGpu: boolean,
+): HealthInput {
+  const fault = findFault(profile, resources, requireGpu);
+  return {
+    kind: 'beat',
+    ...(health !== undefined && { word: health }),
+    ...(fault !== undefined && { fault }),
+  };
+}
+
+function repeats(known: CapabilityReport, parts: Partial<CapabilityReport>): boolean {
+  for (const part in parts) {
+    const key = part as keyof CapabilityReport;
+    if (!isSame(parts[key], known[key])) return false;
+  }
+  return true;
+}

@@ -1,0 +1,29 @@
+/** Cold path: nodes as an operator sees them, one page at a time, in the order of their first registration. */
+import type { Fleet, RegistryDeps } from './fleet.ts';
+import { type NodeRecord, statusOf } from './node-record.ts';
+import type { NodeRegistry, NodeStatus } from './node-registry.ts';
+
+const MAX_PAGE = 1_000;
+
+export function createListing({ settings }: RegistryDeps, fleet: Fleet): Pick<NodeRegistry, 'get' | 'list'> {
+  return {
+    get(nodeId) {
+      const node = fleet.nodes.get(nodeId);
+      return node === undefined ? undefined : statusOf(node, settings.thresholds);
+    },
+
+    list({ limit, cursor }) {
+      const after = cursor === undefined ? 0 : Number(cursor);
+      const size = Math.min(MAX_PAGE, Math.max(1, limit));
+      const nodes: NodeStatus[] = [];
+      let last: NodeRecord | undefined;
+      for (const node of fleet.nodes.values()) {
+        if (!(node.sequence > after)) continue;
+        if (nodes.length === size) return { nodes, cursor: String(last?.sequence) };
+        nodes.push(statusOf(node, settings.thresholds));
+        last = node;
+      }
+      return { nodes };
+    },
+  };
+}

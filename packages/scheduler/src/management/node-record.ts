@@ -1,0 +1,115 @@
+/** Cold path: what the registry keeps of one node, and the view it gives of it. About a kilobyte; reports are shared. */
+import type { CapabilityReport, NodeTraits, ResourceReport } from '../domain/capability-report.ts';
+import type { NodeId } from '../domain/ids.ts';
+import type { NodeChannel, NodeView } from '../domain/node.ts';
+import type { NodeProfile } from '../domain/profile.ts';
+import type { NodeCapacity } from '../ports/capacity-ledger.ts';
+import { type EjectionState, isShutOut } from './ejection.ts';
+import type { HealthState } from './health.ts';
+import type { NodeStatus } from './node-registry.ts';
+import { FIELD_INTERVAL_MS, type ManagementSettings, type Thresholds } from './settings.ts';
+import { isCalm } from './vitals.ts';
+
+/** What a registration replaces as a whole. */
+export interface NodeIdentity {
+  readonly credential: string;
+  readonly registeredAt: number;
+  /** How often it was told to beat. */
+  readonly intervalMs: number;
+  readonly traits: NodeTraits;
+  readonly endpoint?: string;
+  readonly version?: string;
+  readonly platform?: string;
+  readonly region?: string;
+  readonly zone?: string;
+}
+
+export interface NodeRecord {
+  readonly nodeId: NodeId;
+  /** Its place in listings. */
+  readonly sequence: number;
+  identity: NodeIdentity;
+  generation: number;
+  /** The newest generation claimed for it: differs from `generation` when a later registration was refused half-way. */
+  claim: number;
+  channel: NodeChannel;
+  /** How it got jobs before it opened a socket; undefined if it began with one. */
+  homeChannel: NodeChannel | undefined;
+  /** When a lost socket makes it offline; undefined while it is connected. */
+  lostUntil: number | undefined;
+  report: CapabilityReport;
+  profile: NodeProfile;
+  slots: number;
+  resources: ResourceReport;
+  health: HealthState;
+  isFresh: boolean;
+  isCordoned: boolean;
+  ejection: EjectionState;
+  lastReason: string | undefined;
+  /** As last told to selection; undefined: not yet. */
+  view: NodeView | undefined;
+  /** As last told to the ledger; undefined: unknown, to be told again. */
+  declared: NodeCapacity | undefined;
+  isDeclaring: boolean;
+  isLeaving: boolean;
+}
+
+const NO_SERVICES: readonly string[] = [];
+const NO_POOLS: readonly number[] = [];
+
+export const isConnected = (node: NodeRecord): boolean => node.lostUntil === undefined;
+
+export const viewOf = (node: NodeRecord, thresholds: Thresholds): NodeView => ({
+  nodeId: node.nodeId,
+  profile: node.profile,
+  health: node.health.health,
+  isFresh: node.isFresh,
+  isCalm: isCalm(node.resources, thresholds),
+  isQueueing: (node.resources.gpuQueueLength ?? 0) > 0,
+  isCordoned: node.isCordoned,
+  isEjected: isShutOut(node.ejection),
+  slots: node.slots,
+  lastBeatAt: node.health.lastBeatAt,
+  markedServices: NO_SERVICES,
+  poolIds: NO_POOLS,
+});
+
+/** The time of the last heartbeat does not count: it always differs, and selection has `isFresh`. */
+export const isSameView = (a: NodeView, b: NodeView): boolean =>
+  a.profile === b.profile &&
+  a.health === b.health &&
+  a.isFresh === b.isFresh &&
+  a.isCalm === b.isCalm &&
+  a.isQueueing === b.isQueueing &&
+  a.isCordoned === b.isCordoned &&
+  a.isEjected === b.isEjected &&
+  a.slots === b.slots;
+
+/** Age at which its last heartbeat is stale. Nodes in the field keep their own time, whatever they are told. */
+export function staleAfterMs({ identity }: NodeRecord, settings: ManagementSettings): number {
+  if (settings.heartbeatStaleMs !== undefined) return settings.heartbeatStaleMs;
+  const isInField = identity.traits.supports === undefined;
+  return 3 * (isInField ? Math.max(settings.heartbeatIntervalMs, FIELD_INTERVAL_MS) : identity.intervalMs);
+}
+
+/** Silence after which it is offline: never before it is stale. */
+export const offlineAfterMs = (node: NodeRecord, settings: ManagementSettings): number =>
+  Math.max(staleAfterMs(node, settings), settings.heartbeatTimeoutMs);
+
+export function statusOf(node: NodeRecord, thresholds: Thresholds): NodeStatus {
+  const { endpoint, version, platform, region, zone, registeredAt } = node.identity;
+  return {
+    view: viewOf(node, thresholds),
+    generation: node.generation,
+    channel: node.channel,
+    isConnected: isConnected(node),
+    registeredAt,
+    resources: node.resources,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(version !== undefined && { version }),
+    ...(platform !== undefined && { platform }),
+    ...(region !== undefined && { region }),
+    ...(zone !== undefined && { zone }),
+    ...(node.lastReason !== undefined && { lastReason: node.lastReason }),
+  };
+}

@@ -1,0 +1,27 @@
+/** Cold path: turns what a node says of itself, in either generation, into the one shape selection reads. Pure. */
+import type { CapabilityReport, NodeTraits } from '../domain/capability-report.ts';
+import { ANY } from '../domain/language.ts';
+import { NODE_EXTENSIONS, type NodeProfile } from '../domain/profile.ts';
+import { type CoreServices, understandTypes } from './service-types.ts';
+import { understandLanguages } from './stage-languages.ts';
+
+export interface ProfileRules {
+  /** A node that says nothing of languages is taken to have them all. */
+  readonly assumeAnyLanguage: boolean;
+  readonly coreServices: CoreServices;
+}
+
+/** Lists come out sorted and without repeats, so that equal profiles have equal text and can be shared. */
+export function understand(report: CapabilityReport, traits: NodeTraits, rules: ProfileRules): NodeProfile {
+  const types = understandTypes(report, rules.coreServices);
+  const isNmtReady = types.readyTypes === ANY || types.readyTypes.includes('nmt');
+  return {
+    ...types,
+    ...understandLanguages(report, isNmtReady, rules.assumeAnyLanguage),
+    features: [...new Set(traits.features)].sort(),
+    hasGpu: traits.gpuCount > 0,
+    acceptsPublicJobs: traits.acceptsPublicJobs,
+    supports: NODE_EXTENSIONS.filter((extension) => traits.supports?.includes(extension)),
+    isDeployed: traits.supports === undefined,
+  };
+}

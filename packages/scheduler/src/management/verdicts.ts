@@ -1,0 +1,36 @@
+/** Cold path: keeps the record of how jobs end on each node, and ejects those on which they fail. */
+import type { NodeId } from '../domain/ids.ts';
+import { afterOutcome, afterPlacement, type EjectionState } from './ejection.ts';
+import type { Fleet, RegistryDeps } from './fleet.ts';
+import type { NodeRecord } from './node-record.ts';
+import type { NodeOutcome } from './node-registry.ts';
+
+export function createVerdicts({ clock, log, meter, settings }: RegistryDeps, fleet: Fleet) {
+  function turn(node: NodeRecord, next: EjectionState): void {
+    const before = node.ejection;
+    fleet.setEjection(node, next);
+    if (next.phase === before.phase) return;
+    if (next.phase === 'ejected') {
+      meter.count('scheduler_node_ejections_total');
+      log.warn({ node_id: node.nodeId, until: next.until, ejections: next.ejections }, 'node ejected');
+    }
+    void fleet.publish(node);
+  }
+
+  return {
+    recordPlacement(nodeId: NodeId): void {
+      const node = fleet.nodes.get(nodeId);
+      if (node !== undefined) turn(node, afterPlacement(node.ejection, settings.ejection, clock.now()));
+    },
+
+    recordOutcome(nodeId: NodeId, outcome: NodeOutcome): void {
+      const node = fleet.nodes.get(nodeId);
+      if (node === undefined) return;
+      const hasFailed = outcome === 'failed';
+      turn(
+        node,
+        afterOutcome(node.ejection, hasFailed, fleet.canSpare(node), settings.ejection, clock.now()),
+      );
+    },
+  };
+}

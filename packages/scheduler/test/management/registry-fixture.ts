@@ -1,0 +1,203 @@
+/** A registry on the memory adapters, a stepped clock, and a record of everything it tells. */
+import { afterEach } from 'vitest';
+import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
+import { createNodeDirectory } from '../../src/adapters/memory/node-directory.ts';
+import type { CapabilityReport } from '../../src/domain/capability-report.ts';
+import type { Load } from '../../src/domain/lease.ts';
+import type { MetricName } from '../../src/domain/metrics.ts';
+import type { NodeView } from '../../src/domain/node.ts';
+import { createNodeRegistry } from '../../src/management/create-node-registry.ts';
+import type { Heartbeat, NodeRegistry, Registration } from '../../src/management/node-registry.ts';
+import type { ManagementSettings } from '../../src/management/settings.ts';
+import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
+import type { NodeDirectory } from '../../src/ports/node-directory.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+export const SETTINGS: ManagementSettings = {
+  maxNodes: 1_000,
+  defaultSlots: 4,
+  requireGpu: false,
+  profile: { assumeAnyLanguage: true, coreServices: {} },
+  heartbeatIntervalMs: 15_000,
+  heartbeatTimeoutMs: 45_000,
+  nodeReconnectGraceMs: 2_000,
+  removeStaleAfterMs: 600_000,
+  scanIntervalMs: 1_000,
+  scanBatch: 1_000,
+  thresholds: { cpuPercent: 85, gpuPercent: 85, memoryPercent: 85 },
+  health: {
+    checkCount: 1,
+    warmupTimeoutMs: 60_000,
+    failureWindow: 5,
+    failureCount: 3,
+    consecutiveFailureCount: 3,
+    flapWindowMs: 300_000,
+    flapMaxChecks: 8,
+  },
+  ejection: {
+    windowMs: 30_000,
+    minSamples: 5,
+    failurePercent: 50,
+    baseMs: 10_000,
+    maxMs: 300_000,
+    maxEjectedPercent: 50,
+    probeTimeoutMs: 60_000,
+  },
+};
+
+export type Told =
+  | { event: 'changed'; view: NodeView }
+  | { event: 'loaded'; nodeId: string; load: Load }
+  | { event: 'removed'; nodeId: string }
+  | { event: 'statusChanged'; nodeId: string; health: string; reason: string }
+  | { event: 'disconnected'; nodeId: string; graceMs: number }
+  | { event: 'connected'; nodeId: string; runningJobIds: readonly string[] | undefined };
+
+/** Passes calls on, or fails those that are named, as a store that is away does. */
+export function faulty<T extends object>(real: T, broken: Set<string>, calls: string[] = []): T {
+  return new Proxy(real, {
+    get(target, name: string) {
+      const method = target[name as keyof T] as (...args: unknown[]) => Promise<unknown>;
+      return async (...args: unknown[]) => {
+        calls.push(name);
+        if (broken.has(name)) throw new Error(`${name} failed`);
+        return method.apply(target, args);
+      };
+    },
+  });
+}
+
+const running: NodeRegistry[] = [];
+afterEach(() => {
+  for (const registry of running.splice(0)) registry.stop();
+});
+
+export function createFixture(change: Partial<ManagementSettings> = {}) {
+  const settings = { ...SETTINGS, ...change };
+  const clock = createManualClock();
+  const told: Told[] = [];
+  const counts = new Map<string, number>();
+  const gauges = new Map<string, number>();
+  const broken = new Set<string>();
+  const calls: string[] = [];
+  const memoryLedger = createCapacityLedger({ clock });
+  const memoryDirectory = createNodeDirectory({ maxNodes: settings.maxNodes });
+  const ledger: CapacityLedger = faulty(memoryLedger, broken, calls);
+  const directory: NodeDirectory = faulty(memoryDirectory, broken, calls);
+  let made = 0;
+  const name = () => `node-made-${++made}`;
+  const ignore = () => {};
+  const key = (metric: MetricName, labels: object = {}) => [metric, ...Object.values(labels)].join(' ');
+  let chance = 0.5;
+
+  const registry = createNodeRegistry({
+    clock,
+    chance: () => chance,
+    ids: {
+      nodeId: name,
+      jobId: name,
+      sessionId: name,
+      traceId: name,
+      utteranceIndex: () => ++made,
+      digest: (text) => text,
+    },
+    ledger,
+    directory,
+    meter: {
+      count: (metric, labels, by = 1) =>
+        counts.set(key(metric, labels), (counts.get(key(metric, labels)) ?? 0) + by),
+      gauge: (metric, value, labels) => gauges.set(key(metric, labels), value),
+      observe: ignore,
+    },
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    events: {
+      changed: (view) => told.push({ event: 'changed', view }),
+      loaded: (nodeId, load) => told.push({ event: 'loaded', nodeId, load }),
+      removed: (nodeId) => told.push({ event: 'removed', nodeId }),
+      statusChanged: (nodeId, health, reason) =>
+        told.push({ event: 'statusChanged', nodeId, health, reason }),
+      disconnected: (nodeId, graceMs) => told.push({ event: 'disconnected', nodeId, graceMs }),
+      connected: (nodeId, runningJobIds) => told.push({ event: 'connected', nodeId, runningJobIds }),
+    },
+    settings,
+  });
+  running.push(registry);
+
+  const of = <E extends Told['event']>(event: E) =>
+    told.filter((entry): entry is Extract<Told, { event: E }> => entry.event === event);
+
+  return {
+    registry,
+    clock,
+    settings,
+    told,
+    of,
+    broken,
+    calls,
+    counts,
+    gauges,
+    ledger: memoryLedger,
+    directory: memoryDirectory,
+    setChance: (value: number) => {
+      chance = value;
+    },
+    /** The names of what was told since the last call. */
+    news: () => told.splice(0).map(({ event }) => event),
+    view: (nodeId: string) => registry.get(nodeId)?.view,
+    health: (nodeId: string) => registry.get(nodeId)?.view.health,
+    /** Registers and answers with the outcome, which must be a success. */
+    async join(registration: Partial<Registration> = {}) {
+      const outcome = await registry.register(aRegistration(registration));
+      if (outcome.kind !== 'registered') throw new Error(`${outcome.code}: ${outcome.message}`);
+      return outcome;
+    },
+    beat: (beat: Partial<Heartbeat> = {}) => registry.heartbeat(aBeat(beat)),
+    /** A node that is registered and has proved itself. */
+    async readyNode(registration: Partial<Registration> = {}) {
+      const outcome = await this.join(registration);
+      await this.beat({ nodeId: outcome.nodeId, generation: outcome.generation });
+      return outcome;
+    },
+  };
+}
+
+export type Fixture = ReturnType<typeof createFixture>;
+
+export const READY_REPORT: CapabilityReport = {
+  models: [],
+  services: [{ serviceId: 'faster-whisper-vad', type: 'asr', status: 'running' }],
+  types: ['asr', 'nmt', 'tts', 'semantic'].map((type) => ({ type, isReady: true })),
+  languages: { asr: ['zh', 'en'], tts: ['zh', 'en'], semantic: ['zh', 'en'], isSemanticCoreReady: true },
+};
+
+/** What a node in the field sends before any of its services runs. */
+export const COLD_REPORT: CapabilityReport = {
+  models: [],
+  services: [],
+  types: ['asr', 'nmt', 'tts', 'tone', 'semantic'].map((type) => ({ type, isReady: false })),
+  languages: { asr: [], tts: [], semantic: [], isSemanticCoreReady: false },
+};
+
+/** As a node in the field registers: no slots, no supports. */
+export const aRegistration = (change: Partial<Registration> = {}): Registration => ({
+  nodeId: 'node-1',
+  credential: 'alice',
+  channel: 'socket',
+  schemaVersion: '2.0',
+  traits: { features: [], gpuCount: 1, acceptsPublicJobs: true },
+  report: READY_REPORT,
+  ...change,
+});
+
+export const SDK_TRAITS = {
+  features: [],
+  gpuCount: 1,
+  acceptsPublicJobs: true,
+  supports: ['job_ack', 'audio_ref', 'drain'],
+} as const;
+
+export const aBeat = (change: Partial<Heartbeat> = {}): Heartbeat => ({
+  nodeId: 'node-1',
+  resources: { cpuPercent: 10, gpuPercent: 20, memoryPercent: 30, runningJobs: 0 },
+  ...change,
+});
