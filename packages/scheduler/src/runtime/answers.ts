@@ -130,9 +130,10 @@ export function createAnswers(
         engine.nodes.modelNotAvailable(answer.nodeId, failure.details ?? {});
       const { code, message } = failure;
       if (meaning.isRetryable) {
-        const given = givingUp.giveUp(flight, { code, message, isCounted: meaning.isCounted, side: 'over' });
-        if (code === 'NODE_OVERLOADED') noteOverload(engine, answer.nodeId, failure);
-        await given;
+        const afterRelease =
+          code === 'NODE_OVERLOADED' ? () => noteOverload(engine, answer.nodeId, failure) : undefined;
+        const reason = { code, message, isCounted: meaning.isCounted, side: 'over' } as const;
+        await givingUp.giveUp(flight, afterRelease === undefined ? reason : { ...reason, afterRelease });
       } else {
         await givingUp.conclude(flight, { code, message }, 'over');
       }

@@ -14,10 +14,15 @@ export interface Reason {
   /** Uses up a retry and the retry budget. */
   readonly isCounted: boolean;
   readonly side: NodeSide;
+  /** Runs between giving the slot back and looking for another: what the node said of itself goes above the ledger. */
+  readonly afterRelease?: () => void;
 }
 
 export interface GivingUp {
-  /** Only for the attempt that holds the fence; the caller has checked. */
+  /**
+   * Only for the attempt that holds the fence; the caller has checked. Resolves once the job was tried elsewhere or
+   * waits for a slot, not when the wait ends: whoever brought the news must not be kept.
+   */
   giveUp(flight: Flight, reason: Reason): Promise<void>;
   /** The end of a job that could not be retried: its best result, or its last failure. */
   conclude(flight: Flight, failure: { code: string; message: string }, side: NodeSide): Promise<void>;
@@ -63,17 +68,18 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
   async function tryElsewhere(flight: Flight, side: NodeSide): Promise<void> {
     const placed = await placement.place(flight, placement.select(flight, flight.job.spec.utteranceIndex));
     if (placed !== 'nobody') return;
-    if (!(await backToWaiting(engine, flight, true))) return;
-    const waited = await waitForSlot(engine, placement, flight, {
-      isRetry: true,
-      limitMs: patienceMs(flight, side),
-    });
+    if (await backToWaiting(engine, flight, true)) void waitElsewhere(flight, side);
+  }
+
+  async function waitElsewhere(flight: Flight, side: NodeSide): Promise<void> {
+    const limitMs = patienceMs(flight, side);
+    const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
     if (waited === 'limit') await conclude(flight, flight.lastFailure ?? NO_NODE_LEFT, side);
   }
 
   return {
     conclude,
-    async giveUp(flight, { code, message, isCounted, side }) {
+    async giveUp(flight, { code, message, isCounted, side, afterRelease }) {
       const { fence } = flight.job;
       if (fence === undefined || isSettled(flight.job.state)) return;
       flight.attemptTimer?.cancel();
@@ -88,6 +94,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });
       if (side === 'over') await giveBack(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
+      afterRelease?.();
       await tryElsewhere(flight, side);
     },
   };

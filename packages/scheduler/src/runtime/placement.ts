@@ -5,6 +5,7 @@ import type { ReserveResult } from '../ports/capacity-ledger.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
 import type { Flight } from './flight.ts';
+import { matches } from './select/compile-need.ts';
 import { type Selection, select } from './select/select.ts';
 
 /** Tries per round; past that the views of those nodes have just been corrected, and waiting serves better. */
@@ -145,6 +146,13 @@ export function createPlacement(
   return {
     select(flight, utteranceIndex) {
       const excluded = exclusions(engine, flight, utteranceIndex);
+      const { preferredNodeId, isStrict } = flight.need;
+      if (isStrict && preferredNodeId !== undefined) {
+        return onlyOf(
+          !excluded.has(preferredNodeId) && matches(flight.compiled, preferredNodeId),
+          preferredNodeId,
+        );
+      }
       return select(engine.fleet, flight.compiled, {
         chance: engine.chance,
         sampleK: settings.sampleK,
@@ -188,6 +196,17 @@ const RESERVE_LABELS = {
   unknown_node: { result: 'fail' },
   unknown: { result: 'error' },
 } as const;
+
+function onlyOf(isFit: boolean, nodeId: NodeId): Selection {
+  let isLeft = isFit;
+  return {
+    next() {
+      const isNow = isLeft;
+      isLeft = false;
+      return isNow ? nodeId : undefined;
+    },
+  };
+}
 
 function exclusions(
   engine: Engine,

@@ -1,0 +1,235 @@
+/** The job engine on memory adapters, a stepped clock and nodes that do as the test says. */
+import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
+import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
+import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
+import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
+import { createIdSource } from '../../../src/adapters/system/id-source.ts';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import type { JobResult } from '../../../src/domain/job-spec.ts';
+import { ANY } from '../../../src/domain/language.ts';
+import type { Need } from '../../../src/domain/need.ts';
+import type { NodeView } from '../../../src/domain/node.ts';
+import { type NodeProfile, nmtProduct } from '../../../src/domain/profile.ts';
+import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import type { JobStore } from '../../../src/ports/job-store.ts';
+import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
+import { createJobService, type JobServiceSettings } from '../../../src/runtime/create-job-service.ts';
+import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../src/runtime/job-service.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+export const SETTINGS: JobServiceSettings = {
+  ackTimeoutMs: 3_000,
+  reservationTtlMs: 5_000,
+  jobTimeoutMs: 60_000,
+  jobDeadlineMs: 90_000,
+  pendingTimeoutMs: 10_000,
+  leaseGraceMs: 5_000,
+  maxRetry: 2,
+  sampleK: 20,
+  policy: 'weighted_random',
+  isSpreadEnabled: false,
+  spreadWindowMs: 30_000,
+  retryBudget: { percent: 20, burst: 100 },
+  maxWaiting: 100,
+  maxWaitingPerTenant: 50,
+  maxSessionsRemembered: 1_000,
+};
+
+export const profile = (overrides: Partial<NodeProfile> = {}): NodeProfile => ({
+  installedTypes: ANY,
+  readyTypes: ANY,
+  installedServices: [],
+  readyServices: [],
+  asr: ANY,
+  semantic: ['en', 'zh'],
+  tts: ['en', 'zh'],
+  nmt: nmtProduct(['en', 'zh'], ['en', 'zh']),
+  features: [],
+  hasGpu: true,
+  acceptsPublicJobs: true,
+  supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
+  isDeployed: false,
+  ...overrides,
+});
+
+/** A node in the field: says nothing of extensions and never acknowledges. */
+export const deployedProfile = (): NodeProfile => profile({ supports: [], isDeployed: true });
+
+export const need = (overrides: Partial<Need> = {}): Need => ({
+  tenantId: 'default',
+  sessionId: 's-1',
+  directions: [{ source: 'en', target: 'zh' }],
+  isSourceAuto: false,
+  usesAsr: true,
+  usesNmt: true,
+  usesTts: false,
+  types: [],
+  services: [],
+  isAudioByReference: false,
+  isPairUnknown: false,
+  needsPublicNode: false,
+  isStrict: false,
+  ...overrides,
+});
+
+export const RESULT: JobResult = { textAsr: 'hello', textTranslated: '你好', ttsAudio: '', ttsFormat: '' };
+
+export interface RigOptions {
+  readonly settings?: Partial<JobServiceSettings>;
+  readonly wrapLedger?: (ledger: CapacityLedger, clock: Clock) => CapacityLedger;
+  readonly wrapStore?: (store: JobStore, clock: Clock) => JobStore;
+  readonly maxInflight?: number;
+}
+
+export function createRig(options: RigOptions = {}) {
+  const clock = createManualClock();
+  const inner = createCapacityLedger({ clock });
+  const ledger = options.wrapLedger?.(inner, clock) ?? inner;
+  const innerStore = createJobStore({
+    clock,
+    bindingLeaseMs: 90_000,
+    retentionMs: 300_000,
+    maxRetained: 10_000,
+    maxRetainedBytes: 64_000_000,
+    maxInflight: options.maxInflight ?? 10_000,
+    maxBindings: 10_000,
+  });
+  const store = options.wrapStore?.(innerStore, clock) ?? innerStore;
+  const fleet = createFleetView();
+  const profiles = new Map<string, NodeProfile>();
+  const sent: Assignment[] = [];
+  const cancelled: { nodeId: string; jobId: string; reason: string }[] = [];
+  const outcomes: { nodeId: string; outcome: string }[] = [];
+  const counts = new Map<string, number>();
+  const deliveries = new Map<string, (assignment: Assignment) => Delivery | Promise<Delivery>>();
+  const audio = createAudioStore({ maxBytes: 1_000_000, maxBytesPerJob: 100_000 });
+  let index = 0;
+
+  const service = createJobService({
+    clock,
+    chance: Math.random,
+    ids: createIdSource({ clock }),
+    ledger,
+    store,
+    events: createJobEvents({ maxListeners: 1_000 }),
+    audio,
+    fleet,
+    link: {
+      async deliver(assignment) {
+        const answer = await (deliveries.get(assignment.nodeId)?.(assignment) ?? { kind: 'written' });
+        if (answer.kind === 'written' || answer.kind === 'queued') sent.push(assignment);
+        return answer;
+      },
+      cancel: (nodeId, jobId, reason) => cancelled.push({ nodeId, jobId, reason }),
+    },
+    meter: {
+      count(name, labels, by = 1) {
+        const key = labels === undefined ? name : `${name}{${Object.values(labels).join(',')}}`;
+        counts.set(key, (counts.get(key) ?? 0) + by);
+      },
+      gauge() {},
+      observe() {},
+    },
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    nodes: {
+      profile: (nodeId) => profiles.get(nodeId),
+      placed() {},
+      outcome: (nodeId, outcome) => outcomes.push({ nodeId, outcome }),
+      modelNotAvailable() {},
+    },
+    settings: { ...SETTINGS, ...options.settings },
+  });
+
+  const rig = {
+    clock,
+    ledger: inner,
+    store: innerStore,
+    fleet,
+    service,
+    audio,
+    sent,
+    cancelled,
+    outcomes,
+    counts,
+
+    async addNode(nodeId: string, slots = 1, kind: NodeProfile = profile()): Promise<void> {
+      profiles.set(nodeId, kind);
+      await inner.declare(nodeId, { slots, isAccepting: true });
+      fleet.upsert(view(nodeId, slots, kind, clock.now()));
+      fleet.setLoad(nodeId, { used: 0, max: slots });
+    },
+
+    /** How the node's connection takes assignments from now on. */
+    onDelivery(nodeId: string, answer: (assignment: Assignment) => Delivery | Promise<Delivery>): void {
+      deliveries.set(nodeId, answer);
+    },
+
+    request(overrides: Partial<DispatchRequest> = {}): DispatchRequest {
+      const asked = overrides.need ?? need();
+      return {
+        tenantId: 'default',
+        sessionId: asked.sessionId,
+        need: asked,
+        spec: {
+          utteranceIndex: index++,
+          sourceLanguage: 'en',
+          targetLanguage: 'zh',
+          pipeline: { use_asr: true, use_nmt: true, use_tts: false, use_semantic: true, use_tone: false },
+          audioFormat: 'pcm16',
+          sampleRate: 16_000,
+          traceId: 'trace-1',
+          cut: 'manual',
+        },
+        audio: { kind: 'inline', data: Buffer.from([1, 2, 3, 4]) },
+        waitMs: 0,
+        ...overrides,
+      };
+    },
+
+    async dispatch(overrides: Partial<DispatchRequest> = {}): Promise<JobRecord> {
+      const outcome = await service.dispatch(rig.request(overrides));
+      if (outcome.kind !== 'dispatched') throw new Error(`refused: ${outcome.code} ${outcome.message}`);
+      return outcome.job;
+    },
+
+    refusal(outcome: DispatchOutcome): Extract<DispatchOutcome, { kind: 'refused' }> {
+      if (outcome.kind !== 'refused') throw new Error('was not refused');
+      return outcome;
+    },
+
+    /** The newest assignment of the job: who has it, as which attempt. */
+    last(jobId: string): { nodeId: string; jobId: string; attempt: number } {
+      const assignment = sent.filter((one) => one.job.jobId === jobId).at(-1);
+      if (assignment === undefined) throw new Error(`${jobId} was never sent`);
+      return { nodeId: assignment.nodeId, jobId, attempt: assignment.attempt };
+    },
+
+    async state(jobId: string): Promise<string | undefined> {
+      return (await innerStore.get(jobId))?.state;
+    },
+
+    async used(nodeId: string): Promise<number> {
+      return (await inner.loads([nodeId])).get(nodeId)?.used ?? -1;
+    },
+  };
+  return rig;
+}
+
+export type Rig = ReturnType<typeof createRig>;
+
+const view = (nodeId: string, slots: number, kind: NodeProfile, now: number): NodeView => ({
+  nodeId,
+  profile: kind,
+  health: 'ready',
+  isFresh: true,
+  isCalm: true,
+  isQueueing: false,
+  isCordoned: false,
+  isEjected: false,
+  slots,
+  lastBeatAt: now,
+  markedServices: [],
+  poolIds: [],
+});
