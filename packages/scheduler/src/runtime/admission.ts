@@ -83,7 +83,8 @@ export function createAdmission(
       const waited = canWait
         ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs })
         : 'limit';
-      if (waited === 'limit' || waited === 'queue_full') {
+      // The limit may have struck while the job was already on its way: then it is dispatched all the same.
+      if ((waited === 'limit' || waited === 'queue_full') && flight.job.fence === undefined) {
         const answer = refuseWith(flight);
         await takeBack(flight);
         return answer;

@@ -29,8 +29,8 @@ export function waitForSlot(
     const attempt = async (): Promise<void> => {
       const placed = await placement.place(flight, placement.select(flight, flight.job.spec.utteranceIndex));
       if (placed !== 'nobody') end(placed);
-      else if (!isOver && (await backToWaiting(engine, flight, wait.isRetry))) engine.queue.rejoin(waiter);
-      else end('overtaken');
+      else if (!(await backToWaiting(engine, flight, wait.isRetry))) end('overtaken');
+      else if (!isOver) engine.queue.rejoin(waiter);
     };
 
     const waiter: Waiter = {

@@ -19,7 +19,8 @@ describe('waiting for a slot', () => {
   it('refuses at the end of wait_ms and leaves nothing behind', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
-    await rig.dispatch();
+    const running = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(running.jobId));
     const waiting = rig.service.dispatch(
       rig.request({ waitMs: 5_000, requestId: 'req-1', fingerprint: 'f' }),
     );
