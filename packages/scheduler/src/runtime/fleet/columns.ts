@@ -1,0 +1,66 @@
+/** Hot path: what selection reads of each node, by its number, in typed arrays grown by doubling. */
+import type { NodeId } from '../../domain/ids.ts';
+import { growWords } from './bits.ts';
+import { createRoster, type Roster } from './roster.ts';
+
+const START = 64;
+
+export interface Columns {
+  /** All numbers in use are below. */
+  bound: number;
+  readonly ids: (NodeId | undefined)[];
+  used: Int32Array;
+  max: Int32Array;
+  /** max − used, never below 0. */
+  free: Int32Array;
+  beatAt: Float64Array;
+  /** Bit: takes new work, as far as its state goes: ready, fresh, calm, not kept away from, with a free slot. */
+  usable: Uint32Array;
+  /** The same nodes as a list: on a busy fleet the few free ones are found at once. */
+  readonly usableRoster: Roster;
+  /** Bit: has a queue of its own, so it is taken last. */
+  queueing: Uint32Array;
+  /** Scratch of one synchronous draw: who may not be drawn (`epoch`) or already was (`epoch + 1`). */
+  marks: Uint32Array;
+  epoch: number;
+  /** Scratch of one synchronous draw: the sample. */
+  picked: Int32Array;
+}
+
+export const createColumns = (): Columns => ({
+  bound: 0,
+  ids: [],
+  used: new Int32Array(START),
+  max: new Int32Array(START),
+  free: new Int32Array(START),
+  beatAt: new Float64Array(START),
+  usable: new Uint32Array(START / 32),
+  usableRoster: createRoster(new Int32Array(START)),
+  queueing: new Uint32Array(START / 32),
+  marks: new Uint32Array(START),
+  epoch: 0,
+  picked: new Int32Array(START),
+});
+
+/** Makes room for `index`. The columns never shrink: they are as long as the fleet ever was. */
+export function reach(columns: Columns, index: number): void {
+  if (index < columns.used.length) return;
+  const length = columns.used.length * 2;
+  columns.used = growInts(columns.used, length);
+  columns.max = growInts(columns.max, length);
+  columns.free = growInts(columns.free, length);
+  columns.picked = growInts(columns.picked, length);
+  columns.usableRoster.places = growInts(columns.usableRoster.places as Int32Array, length);
+  const beatAt = new Float64Array(length);
+  beatAt.set(columns.beatAt);
+  columns.beatAt = beatAt;
+  columns.marks = growWords(columns.marks, length);
+  columns.usable = growWords(columns.usable, length / 32);
+  columns.queueing = growWords(columns.queueing, length / 32);
+}
+
+function growInts(column: Int32Array, length: number): Int32Array {
+  const grown = new Int32Array(length);
+  grown.set(column);
+  return grown;
+}

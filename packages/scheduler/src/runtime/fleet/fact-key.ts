@@ -1,0 +1,47 @@
+/** Hot path: the names of the facts a node may have. Written by the fleet, asked for by compiled needs. */
+import type { Language } from '../../domain/language.ts';
+
+export type Stage = 'asr' | 'semantic' | 'tts';
+
+/** Facts every fleet has bitmaps for from the start, because they change all the time. */
+export const STATUS_FACTS = [
+  'alive',
+  'ready',
+  'offline',
+  'fresh',
+  'calm',
+  'cordoned',
+  'ejected',
+  'free',
+] as const;
+
+/**
+ * A wildcard has its own prefix (`asr*`, not `asr:*`), so that no word a node or a client sends can spell it.
+ */
+export const factKey = {
+  speaks: (stage: Stage, language: Language) => `${stage}:${language}`,
+  speaksAny: (stage: Stage) => `${stage}*`,
+  nmtFrom: (source: Language) => `from:${source}`,
+  nmtFromAny: 'from*',
+  nmtTo: (target: Language) => `to:${target}`,
+  nmtToAny: 'to*',
+  nmtPair: (source: Language, target: Language) => `pair:${source}>${target}`,
+  nmtBlocked: (source: Language, target: Language) => `blocked:${source}>${target}`,
+  /** Some source can be translated into the target. */
+  nmtInto: (target: Language) => `into:${target}`,
+  nmtIntoAny: 'into*',
+  /** The exceptions to `nmtIntoAny`. */
+  nmtNotInto: (target: Language) => `not_into:${target}`,
+  hasType: (type: string) => `type:${type}`,
+  hasAnyType: 'type*',
+  readyType: (type: string) => `ready_type:${type}`,
+  readyAnyType: 'ready_type*',
+  hasService: (serviceId: string) => `service:${serviceId}`,
+  readyService: (serviceId: string) => `ready_service:${serviceId}`,
+  marked: (serviceId: string) => `marked:${serviceId}`,
+  supports: (extension: string) => `supports:${extension}`,
+  pool: (poolId: number) => `pool:${poolId}`,
+  public: 'public',
+  gpu: 'gpu',
+  deployed: 'deployed',
+} as const;

@@ -1,0 +1,78 @@
+/** Hot path: a node's profile as the set of facts that are true of it. Pure. */
+import { ANY, type Language, type LanguageSet } from '../../domain/language.ts';
+import { type NmtAbility, type NodeProfile, translates } from '../../domain/profile.ts';
+import { factKey, type Stage } from './fact-key.ts';
+
+export type ProfileFacts = ReadonlySet<string>;
+
+export function factsOfProfile(profile: NodeProfile): ProfileFacts {
+  const facts = new Set<string>();
+  addStage(facts, 'asr', profile.asr);
+  addStage(facts, 'semantic', profile.semantic);
+  addStage(facts, 'tts', profile.tts);
+  addNmt(facts, profile.nmt);
+  addTypes(facts, profile.installedTypes, factKey.hasType, factKey.hasAnyType);
+  addTypes(facts, profile.readyTypes, factKey.readyType, factKey.readyAnyType);
+  for (const service of profile.installedServices) facts.add(factKey.hasService(service));
+  for (const service of profile.readyServices) facts.add(factKey.readyService(service));
+  for (const extension of profile.supports) facts.add(factKey.supports(extension));
+  if (profile.acceptsPublicJobs) facts.add(factKey.public);
+  if (profile.hasGpu) facts.add(factKey.gpu);
+  if (profile.isDeployed) facts.add(factKey.deployed);
+  return facts;
+}
+
+/** Profiles are shared and compared by identity, so each is read once, whoever shows it. */
+export function createProfileFacts(): (profile: NodeProfile) => ProfileFacts {
+  const known = new WeakMap<NodeProfile, ProfileFacts>();
+  return (profile) => {
+    const facts = known.get(profile) ?? factsOfProfile(profile);
+    known.set(profile, facts);
+    return facts;
+  };
+}
+
+function addStage(facts: Set<string>, stage: Stage, languages: LanguageSet): void {
+  if (languages === ANY) facts.add(factKey.speaksAny(stage));
+  else for (const language of languages) facts.add(factKey.speaks(stage, language));
+}
+
+function addTypes(
+  facts: Set<string>,
+  types: typeof ANY | readonly string[],
+  key: (type: string) => string,
+  anyKey: string,
+): void {
+  if (types === ANY) facts.add(anyKey);
+  else for (const type of types) facts.add(key(type));
+}
+
+function addNmt(facts: Set<string>, nmt: NmtAbility): void {
+  if (nmt.sources === ANY) facts.add(factKey.nmtFromAny);
+  else for (const source of nmt.sources) facts.add(factKey.nmtFrom(source));
+  if (nmt.targets === ANY) facts.add(factKey.nmtToAny);
+  else for (const target of nmt.targets) facts.add(factKey.nmtTo(target));
+  for (const { source, target } of nmt.blocked) facts.add(factKey.nmtBlocked(source, target));
+  for (const { source, target } of nmt.pairs) facts.add(factKey.nmtPair(source, target));
+  addInto(facts, nmt);
+}
+
+/** Which targets can be reached from some source, for jobs that do not know theirs. */
+function addInto(facts: Set<string>, nmt: NmtAbility): void {
+  for (const { target } of nmt.pairs) facts.add(factKey.nmtInto(target));
+  if (nmt.targets !== ANY) {
+    for (const target of nmt.targets) if (isReached(nmt, target)) facts.add(factKey.nmtInto(target));
+    return;
+  }
+  if (nmt.sources !== ANY && nmt.sources.length === 0) return;
+  facts.add(factKey.nmtIntoAny);
+  if (nmt.sources === ANY) return;
+  // Only a target that is itself a source, or is named in `blocked`, can have lost all its sources.
+  for (const target of [...nmt.sources, ...nmt.blocked.map((pair) => pair.target)]) {
+    if (!isReached(nmt, target)) facts.add(factKey.nmtNotInto(target));
+  }
+}
+
+/** With any language as source no finite list of blocked pairs can use them up. */
+const isReached = (nmt: NmtAbility, target: Language): boolean =>
+  nmt.sources === ANY || nmt.sources.some((source) => translates(nmt, source, target));

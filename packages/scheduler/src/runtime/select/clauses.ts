@@ -1,0 +1,90 @@
+/** Hot path: a need as conditions on the facts of a node, each with the reason to give when it fails. Pure. */
+import { ANY, type Language } from '../../domain/language.ts';
+import type { Need, NeededDirection, Rejection } from '../../domain/need.ts';
+import { factKey, type Stage } from '../fleet/fact-key.ts';
+import { all, any, type Clause, type Formula, none } from '../fleet/formula.ts';
+
+/** What must be true of a node's abilities and marks; what its state must be is the same for every need. */
+export function clausesOf(need: Need): Clause[] {
+  const types = requiredTypes(need);
+  return [
+    ...languageClauses(need),
+    clause('service_not_installed', [
+      ...types.map((type) => any(factKey.hasType(type), factKey.hasAnyType)),
+      ...need.services.map(factKey.hasService),
+    ]),
+    clause('audio_ref_unsupported', need.isAudioByReference ? [factKey.supports('audio_ref')] : []),
+    clause('not_in_public_pool', need.needsPublicNode ? [factKey.public] : []),
+    clause('model_not_available', [
+      ...types.map((type) => any(factKey.readyType(type), factKey.readyAnyType)),
+      ...need.services.map((service) => all(factKey.readyService(service), none(factKey.marked(service)))),
+    ]),
+  ].filter(({ formula }) => typeof formula === 'string' || formula.of.length > 0);
+}
+
+/** The parts of `usable` (fleet/fleet-view.ts), one by one. */
+export const STATUS_CLAUSES: readonly Clause[] = [
+  { reason: 'offline', formula: none('offline') },
+  { reason: 'status_not_ready', formula: 'ready' },
+  { reason: 'stale_heartbeat', formula: 'fresh' },
+  { reason: 'cordoned', formula: none('cordoned') },
+  { reason: 'ejected', formula: none('ejected') },
+  { reason: 'resource_threshold_exceeded', formula: 'calm' },
+  { reason: 'capacity_exceeded', formula: 'free' },
+];
+
+export const poolClause = (poolIds: readonly number[]): Clause => ({
+  reason: 'not_in_pool',
+  formula: any(...poolIds.map(factKey.pool)),
+});
+
+/** Semantic repair is required whatever the job asks for. */
+function requiredTypes(need: Need): string[] {
+  const types = new Set(['semantic', ...need.types]);
+  if (need.usesAsr) types.add('asr');
+  if (need.usesNmt) types.add('nmt');
+  if (need.usesTts) types.add('tts');
+  return [...types];
+}
+
+function languageClauses(need: Need): Clause[] {
+  const known = need.directions.filter(({ source }) => source !== ANY);
+  const asr = need.usesAsr ? known.map(({ source }) => speaks('asr', source)) : [];
+  const semantic = known.map(({ source }) => speaks('semantic', source));
+  const nmt = need.usesNmt ? need.directions.map(translation) : [];
+  const tts = need.usesTts ? need.directions.map(({ target }) => speaks('tts', target)) : [];
+  // Nodes in the field cannot take `auto` without a pair.
+  const field = need.isPairUnknown ? [none(factKey.deployed)] : [];
+  if (need.isSourceAuto) {
+    return [clause('src_auto_no_candidate', [...asr, ...semantic, ...nmt, ...tts, ...field])];
+  }
+  return [
+    clause('asr_lang_unsupported', asr),
+    clause('semantic_lang_unsupported', semantic),
+    clause('lang_pair_unsupported', nmt),
+    clause('tts_lang_unsupported', tts),
+    clause('src_auto_no_candidate', field),
+  ];
+}
+
+const clause = (reason: Rejection, of: Formula[]): Clause => ({ reason, formula: all(...of) });
+
+const speaks = (stage: Stage, language: Language): Formula =>
+  any(factKey.speaks(stage, language), factKey.speaksAny(stage));
+
+/** The rule `translates` of domain/profile.ts, for all nodes at once. */
+function translation({ source, target }: NeededDirection): Formula {
+  if (source === ANY) {
+    return any(factKey.nmtInto(target), all(factKey.nmtIntoAny, none(factKey.nmtNotInto(target))));
+  }
+  const pair = factKey.nmtPair(source, target);
+  if (source === target) return pair;
+  return any(
+    pair,
+    all(
+      any(factKey.nmtFrom(source), factKey.nmtFromAny),
+      any(factKey.nmtTo(target), factKey.nmtToAny),
+      none(factKey.nmtBlocked(source, target)),
+    ),
+  );
+}

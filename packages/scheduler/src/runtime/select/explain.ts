@@ -1,0 +1,114 @@
+/** Hot path, but only for refusals: why nobody is left for a need, from the same bitmaps that select. */
+import type { NodeId } from '../../domain/ids.ts';
+import { CAPABILITY_REJECTIONS, REJECTIONS, type Rejection, type RejectionCount } from '../../domain/need.ts';
+import { countOnes, lowestOne, putBit } from '../fleet/bits.ts';
+import type { Columns } from '../fleet/columns.ts';
+import type { FleetView } from '../fleet/fleet-view.ts';
+import { all, type Clause, holds } from '../fleet/formula.ts';
+import { poolClause, STATUS_CLAUSES } from './clauses.ts';
+import type { CompiledNeed } from './compile-need.ts';
+
+const SAMPLES = 5;
+
+export interface Explanation {
+  /** Somebody has the languages and services, however busy or ill: waiting makes sense. */
+  readonly isCapable: boolean;
+  /** All nodes there are. The counts of the reasons and `eligible` add up to it. */
+  readonly total: number;
+  /** Nodes no reason speaks against: 0 when nobody is left. */
+  readonly eligible: number;
+  /** In the order of REJECTIONS; each node counts once, under its first. */
+  readonly reasons: readonly RejectionCount[];
+}
+
+export function explain(
+  fleet: FleetView,
+  compiled: CompiledNeed,
+  excluded: ReadonlySet<NodeId>,
+): Explanation {
+  const { columns, facts, narrow, queries, indexOf } = fleet.table;
+  const left = new Uint32Array(columns.usable.length);
+  const pass = new Uint32Array(columns.usable.length);
+  const reasons: RejectionCount[] = [];
+  let eligible = fleet.size;
+  let capable = fleet.size;
+  facts.or('alive', left);
+  // Where everybody is able, as in a fleet of equals, only the state of the nodes has to be looked at.
+  const isEverybodyFit = isSame(queries.words(compiled.query), left);
+  for (const { reason, formula } of isEverybodyFit ? stateClauses(compiled) : allClauses(compiled)) {
+    if (eligible === 0) break;
+    pass.set(left);
+    narrow(formula, pass);
+    if (reason === 'excluded') {
+      for (const nodeId of excluded) if (fleet.has(nodeId)) putBit(pass, indexOf(nodeId), false);
+    }
+    const { count, sampleNodeIds } = sift(left, pass, columns.ids);
+    if (count > 0) reasons.push({ reason, count, sampleNodeIds });
+    eligible -= count;
+    if (CAPABILITY_REJECTIONS.has(reason)) capable -= count;
+  }
+  return { isCapable: capable > 0, total: fleet.size, eligible, reasons };
+}
+
+/** The same word without the breakdown; nearly free when somebody fits as things are. */
+export function isCapable(fleet: FleetView, compiled: CompiledNeed): boolean {
+  const { columns, facts, narrow, queries } = fleet.table;
+  const { poolIds } = compiled.need;
+  const fit = queries.words(compiled.query);
+  if (poolIds === undefined && fit.some((word) => word !== 0)) return true;
+  const left = new Uint32Array(columns.usable.length);
+  facts.or('alive', left);
+  for (const { reason, formula } of allClauses(compiled)) {
+    if (CAPABILITY_REJECTIONS.has(reason)) narrow(formula, left);
+  }
+  return left.some((word) => word !== 0);
+}
+
+/** Everything that speaks against one named node. A node nobody knows is offline. */
+export function failures(fleet: FleetView, compiled: CompiledNeed, nodeId: NodeId): Rejection[] {
+  const { facts, indexOf } = fleet.table;
+  const index = indexOf(nodeId);
+  if (index === -1) return ['offline'];
+  return allClauses(compiled)
+    .filter(({ formula }) => !holds(facts, formula, index))
+    .map(({ reason }) => reason);
+}
+
+/** Who is excluded is not a fact of the fleet: `explain` answers that one itself. */
+const EXCLUDED: Clause = { reason: 'excluded', formula: all() };
+
+const ORDER: ReadonlyMap<Rejection, number> = new Map(REJECTIONS.map((reason, at) => [reason, at]));
+const orderOf = ({ reason }: Clause): number => ORDER.get(reason) ?? REJECTIONS.length;
+
+const allClauses = (compiled: CompiledNeed): Clause[] =>
+  [...compiled.query.clauses, ...stateClauses(compiled)].sort((a, b) => orderOf(a) - orderOf(b));
+
+const stateClauses = ({ need }: CompiledNeed): Clause[] =>
+  [...(need.poolIds === undefined ? [] : [poolClause(need.poolIds)]), ...STATUS_CLAUSES, EXCLUDED].sort(
+    (a, b) => orderOf(a) - orderOf(b),
+  );
+
+function isSame(a: Uint32Array, b: Uint32Array): boolean {
+  for (let word = 0; word < a.length; word++) if (a[word] !== b[word]) return false;
+  return true;
+}
+
+/** Leaves in `left` those who `pass`, which are some of them, and says how many the others are, and who, for example. */
+function sift(
+  left: Uint32Array,
+  pass: Uint32Array,
+  ids: Columns['ids'],
+): { count: number; sampleNodeIds: NodeId[] } {
+  const sampleNodeIds: NodeId[] = [];
+  let count = 0;
+  for (let word = 0; word < left.length; word++) {
+    let failing = (left[word] as number) ^ (pass[word] as number);
+    if (failing === 0) continue;
+    left[word] = pass[word] as number;
+    count += countOnes(failing);
+    for (; failing !== 0 && sampleNodeIds.length < SAMPLES; failing &= failing - 1) {
+      sampleNodeIds.push(ids[(word << 5) + lowestOne(failing)] as NodeId);
+    }
+  }
+  return { count, sampleNodeIds };
+}

@@ -1,0 +1,68 @@
+/** Hot path: which of a few sampled nodes to try first. Pure; chance comes in as an argument. */
+import type { Chance } from '../../ports/chance.ts';
+import type { Columns } from '../fleet/columns.ts';
+
+/** Chooses one of the first `count` node numbers in `picked`. All of them have a free slot. */
+export type Policy = (
+  columns: Pick<Columns, 'used' | 'max' | 'free' | 'beatAt'>,
+  picked: Int32Array,
+  count: number,
+  chance: Chance,
+) => number;
+
+export type PolicyName = 'weighted_random' | 'least_loaded';
+
+export const POLICIES: Readonly<Record<PolicyName, Policy>> = {
+  weighted_random: weightedRandom,
+  least_loaded: leastLoaded,
+};
+
+/** For a view older than a job: any preference in it would only make all instances choose the same node. */
+export function plainRandom(_columns: unknown, picked: Int32Array, count: number, chance: Chance): number {
+  return picked[Math.floor(chance() * count)] as number;
+}
+
+/** In proportion to the free slots: emptier nodes get more, and instances with the same view do not herd. */
+function weightedRandom(
+  { free }: Pick<Columns, 'free'>,
+  picked: Int32Array,
+  count: number,
+  chance: Chance,
+): number {
+  let total = 0;
+  for (let at = 0; at < count; at++) total += free[picked[at] as number] as number;
+  let left = chance() * total;
+  for (let at = 0; at < count; at++) {
+    left -= free[picked[at] as number] as number;
+    if (left < 0) return picked[at] as number;
+  }
+  return picked[count - 1] as number;
+}
+
+/**
+ * Least used share of its slots, then the freshest heartbeat, then chance. A share and not a count: one job on a node
+ * with two slots weighs more than two jobs on a node with sixteen.
+ */
+function leastLoaded(
+  { used, max, beatAt }: Pick<Columns, 'used' | 'max' | 'beatAt'>,
+  picked: Int32Array,
+  count: number,
+  chance: Chance,
+): number {
+  let best = picked[0] as number;
+  let bestShare = (used[best] as number) / (max[best] as number);
+  let equals = 1;
+  for (let at = 1; at < count; at++) {
+    const index = picked[at] as number;
+    const share = (used[index] as number) / (max[index] as number);
+    if (share > bestShare) continue;
+    const lead = bestShare - share || (beatAt[index] as number) - (beatAt[best] as number);
+    if (lead < 0) continue;
+    // Ties break by chance, so equal nodes share the work.
+    equals = lead > 0 ? 1 : equals + 1;
+    if (lead === 0 && chance() * equals >= 1) continue;
+    best = index;
+    bestShare = share;
+  }
+  return best;
+}

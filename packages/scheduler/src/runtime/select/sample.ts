@@ -1,0 +1,117 @@
+/** Hot path: a uniform sample of the nodes that pass all filters, without looking at all of them if it can. */
+import type { Chance } from '../../ports/chance.ts';
+import { lowestOne } from '../fleet/bits.ts';
+import type { Columns } from '../fleet/columns.ts';
+import type { Roster } from '../fleet/roster.ts';
+
+/**
+ * Puts up to `k` different candidates into `columns.picked` and answers how many; 0 means there is none.
+ * A candidate is usable, in `fit` and in `pool`, and not barred in this draw (see `bar`).
+ */
+export function sample(
+  columns: Columns,
+  fit: Uint32Array,
+  pool: PoolMembers | undefined,
+  k: number,
+  chance: Chance,
+): number {
+  const { usable, usableRoster } = columns;
+  const member = pool?.words ?? fit;
+  const from = pool !== undefined && pool.roster.count < usableRoster.count ? pool.roster : usableRoster;
+  const words = Math.min(usable.length, fit.length, member.length);
+  // Guess if it can work out, and never for much more than the sure way costs.
+  if (from.count > 2 * k) {
+    const found = probe(columns, from, fit, member, k, 4 * k + (words >>> 3), chance);
+    if (found === k) return k;
+  }
+  const isListShort = from.count <= 4 * words;
+  const found = isListShort ? readList(columns, from, fit, member) : readBits(columns, fit, member, words);
+  return found <= k ? found : shuffle(columns.picked, found, k, chance);
+}
+
+export interface PoolMembers {
+  readonly roster: Roster;
+  readonly words: Uint32Array;
+}
+
+/** Starts a draw: nobody is barred. */
+export function startDraw(columns: Columns): void {
+  if (columns.epoch > 0xffff_fff0) {
+    columns.marks.fill(0);
+    columns.epoch = 0;
+  }
+  columns.epoch += 2;
+}
+
+/** This node will not be drawn. */
+export function bar(columns: Columns, index: number): void {
+  if (index !== -1) columns.marks[index] = columns.epoch;
+}
+
+/** Draws from a list until `k` different candidates are found: all equally likely, and no work for the others. */
+function probe(
+  { usable, marks, epoch, picked }: Columns,
+  { list, count }: Roster,
+  fit: Uint32Array,
+  member: Uint32Array,
+  k: number,
+  probes: number,
+  chance: Chance,
+): number {
+  let found = 0;
+  for (let left = probes; left > 0 && found < k; left--) {
+    const index = list[(chance() * count) | 0] as number;
+    const word = index >>> 5;
+    const bits = (usable[word] as number) & (fit[word] as number) & (member[word] as number);
+    if ((bits & (1 << (index & 31))) === 0 || (marks[index] as number) >= epoch) continue;
+    marks[index] = epoch + 1;
+    picked[found++] = index;
+  }
+  return found;
+}
+
+/** All candidates of a list. */
+function readList(
+  { usable, marks, epoch, picked }: Columns,
+  { list, count }: Roster,
+  fit: Uint32Array,
+  member: Uint32Array,
+): number {
+  let found = 0;
+  for (let at = 0; at < count; at++) {
+    const index = list[at] as number;
+    const word = index >>> 5;
+    const bits = (usable[word] as number) & (fit[word] as number) & (member[word] as number);
+    if ((bits & (1 << (index & 31))) !== 0 && marks[index] !== epoch) picked[found++] = index;
+  }
+  return found;
+}
+
+/** All candidates, 32 nodes at a time. */
+function readBits(
+  { usable, marks, epoch, picked }: Columns,
+  fit: Uint32Array,
+  member: Uint32Array,
+  words: number,
+): number {
+  let found = 0;
+  for (let word = 0; word < words; word++) {
+    let bits = (usable[word] as number) & (fit[word] as number) & (member[word] as number);
+    for (; bits !== 0; bits &= bits - 1) {
+      const index = (word << 5) + lowestOne(bits);
+      if (marks[index] !== epoch) picked[found++] = index;
+    }
+  }
+  return found;
+}
+
+/** Brings `k` of them to the front, all equally likely. */
+function shuffle(picked: Int32Array, count: number, k: number, chance: Chance): number {
+  for (let at = 0; at < k; at++) {
+    const other = at + ((chance() * (count - at)) | 0);
+    const index = picked[other] as number;
+    picked[other] = picked[at] as number;
+    picked[at] = index;
+  }
+  return k;
+}

@@ -1,0 +1,75 @@
+/** The rules of selection as one reads them, node by node. Slow on purpose: the specification of the bitmaps. */
+
+import { ANY, includesLanguage, type Language } from '../../../src/domain/language.ts';
+import type { Load } from '../../../src/domain/lease.ts';
+import type { Need, NeededDirection, Rejection } from '../../../src/domain/need.ts';
+import type { NodeView } from '../../../src/domain/node.ts';
+import { type NmtAbility, type NodeProfile, translates } from '../../../src/domain/profile.ts';
+
+/** A node's view and load, as a plain map keeps them. */
+export interface PlainNode {
+  readonly view: NodeView;
+  readonly load: Load;
+}
+
+/** Enough to stand for "any other language": nothing in the tests names it. */
+const OTHER = 'xx';
+
+const translatesInto = (nmt: NmtAbility, target: Language): boolean => {
+  const named = [...nmt.pairs.map(({ source }) => source), ...(nmt.sources === ANY ? [OTHER] : nmt.sources)];
+  return named.some((source) => translates(nmt, source, target));
+};
+
+function languageFailures(
+  profile: NodeProfile,
+  need: Need,
+  { source, target }: NeededDirection,
+): Rejection[] {
+  const failed: Rejection[] = [];
+  if (need.usesAsr && source !== ANY && !includesLanguage(profile.asr, source))
+    failed.push('asr_lang_unsupported');
+  if (source !== ANY && !includesLanguage(profile.semantic, source)) failed.push('semantic_lang_unsupported');
+  const isTranslated =
+    source === ANY ? translatesInto(profile.nmt, target) : translates(profile.nmt, source, target);
+  if (need.usesNmt && !isTranslated) failed.push('lang_pair_unsupported');
+  if (need.usesTts && !includesLanguage(profile.tts, target)) failed.push('tts_lang_unsupported');
+  return failed;
+}
+
+/** All that speaks against the node, in no order. */
+export function naiveFailures({ view, load }: PlainNode, need: Need): Set<Rejection> {
+  const { profile } = view;
+  const failed = new Set<Rejection>();
+  for (const direction of need.directions) {
+    for (const reason of languageFailures(profile, need, direction)) {
+      failed.add(need.isSourceAuto ? 'src_auto_no_candidate' : reason);
+    }
+  }
+  if (need.isPairUnknown && profile.isDeployed) failed.add('src_auto_no_candidate');
+  const types = ['semantic', ...need.types];
+  if (need.usesAsr) types.push('asr');
+  if (need.usesNmt) types.push('nmt');
+  if (need.usesTts) types.push('tts');
+  for (const type of types) {
+    if (!includesLanguage(profile.installedTypes, type)) failed.add('service_not_installed');
+    if (!includesLanguage(profile.readyTypes, type)) failed.add('model_not_available');
+  }
+  for (const service of need.services) {
+    if (!profile.installedServices.includes(service)) failed.add('service_not_installed');
+    const isReady = profile.readyServices.includes(service) && !view.markedServices.includes(service);
+    if (!isReady) failed.add('model_not_available');
+  }
+  if (need.isAudioByReference && !profile.supports.includes('audio_ref')) failed.add('audio_ref_unsupported');
+  if (need.needsPublicNode && !profile.acceptsPublicJobs) failed.add('not_in_public_pool');
+  if (need.poolIds !== undefined && !need.poolIds.some((id) => view.poolIds.includes(id))) {
+    failed.add('not_in_pool');
+  }
+  if (view.health === 'offline') failed.add('offline');
+  if (view.health !== 'ready') failed.add('status_not_ready');
+  if (!view.isFresh) failed.add('stale_heartbeat');
+  if (view.isCordoned) failed.add('cordoned');
+  if (view.isEjected) failed.add('ejected');
+  if (!view.isCalm) failed.add('resource_threshold_exceeded');
+  if (load.used >= load.max) failed.add('capacity_exceeded');
+  return failed;
+}

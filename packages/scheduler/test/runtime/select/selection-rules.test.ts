@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CAPABILITY_REJECTIONS, REJECTIONS } from '../../../src/domain/need.ts';
+import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
+import { compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
+import { explain, failures, isCapable } from '../../../src/runtime/select/explain.ts';
+import { type Selection, select } from '../../../src/runtime/select/select.ts';
+import { anyNeed, fleetSteps, seededChance } from '../fleet/fleet-fixture.ts';
+import { apply } from '../fleet/plain-fleet.ts';
+import { naiveFailures, type PlainNode } from './naive-rules.ts';
+
+const drain = (selection: Selection): string[] => {
+  const nodeIds: string[] = [];
+  for (let id = selection.next(); id !== undefined; id = selection.next()) nodeIds.push(id);
+  return nodeIds;
+};
+
+const inOrder = (reasons: Iterable<string>): string[] => {
+  const all = new Set(reasons);
+  return REJECTIONS.filter((reason) => all.has(reason));
+};
+
+const scene = fc.record({
+  steps: fleetSteps(21, 60),
+  laterSteps: fleetSteps(21, 12),
+  needs: fc.array(anyNeed, { minLength: 1, maxLength: 3 }),
+  excluded: fc.uniqueArray(
+    fc.integer({ min: 0, max: 24 }).map((n) => `n${n}`),
+    { maxLength: 5 },
+  ),
+  avoid: fc.uniqueArray(
+    fc.integer({ min: 0, max: 24 }).map((n) => `n${n}`),
+    { maxLength: 5 },
+  ),
+  sampleK: fc.integer({ min: 1, max: 25 }),
+  policy: fc.constantFrom('weighted_random' as const, 'least_loaded' as const),
+  isLoadStale: fc.boolean(),
+  seed: fc.integer(),
+});
+
+describe('selection and the readable rules', () => {
+  it('agree on every node, before and after the fleet changes under a compiled need', () => {
+    fc.assert(
+      fc.property(scene, (s) => {
+        const fleet = createFleetView();
+        const plain = new Map<string, PlainNode>();
+        for (const step of s.steps) apply(fleet, plain, step);
+        const compiled = s.needs.map((need) => compileNeed(fleet, need));
+        const excluded = new Set(s.excluded);
+        for (const step of [undefined, ...s.laterSteps]) {
+          if (step !== undefined) apply(fleet, plain, step);
+          for (const one of compiled) {
+            const options = { ...s, excluded, avoid: new Set(s.avoid), chance: seededChance(s.seed) };
+            const left = [...plain].filter(([, node]) => naiveFailures(node, one.need).size === 0);
+            const fit = left.map(([id]) => id).filter((id) => !excluded.has(id));
+            expect(drain(select(fleet, one, options)).sort()).toEqual(fit.sort());
+            for (const [id, node] of plain) {
+              const failed = naiveFailures(node, one.need);
+              expect(failures(fleet, one, id)).toEqual(inOrder(failed));
+              expect(matches(one, id)).toBe(failed.size === 0);
+            }
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('agree on why nobody is left, counting every node once under its first reason', () => {
+    fc.assert(
+      fc.property(scene, (s) => {
+        const fleet = createFleetView();
+        const plain = new Map<string, PlainNode>();
+        for (const step of s.steps) apply(fleet, plain, step);
+        const excluded = new Set(s.excluded);
+        for (const need of s.needs) {
+          const expected = new Map<string, string[]>();
+          let isAnyCapable = false;
+          for (const [id, node] of plain) {
+            const failed = naiveFailures(node, need);
+            if (![...failed].some((reason) => CAPABILITY_REJECTIONS.has(reason))) isAnyCapable = true;
+            if (excluded.has(id)) failed.add('excluded');
+            const first = inOrder(failed)[0] ?? 'eligible';
+            expected.set(first, [...(expected.get(first) ?? []), id]);
+          }
+          const compiled = compileNeed(fleet, need);
+          const answer = explain(fleet, compiled, excluded);
+          expect(answer.isCapable).toBe(isAnyCapable);
+          expect(isCapable(fleet, compiled)).toBe(isAnyCapable);
+          expect(answer.total).toBe(plain.size);
+          expect(answer.eligible).toBe(expected.get('eligible')?.length ?? 0);
+          expected.delete('eligible');
+          expect(answer.reasons.map(({ reason }) => reason)).toEqual(inOrder(expected.keys()));
+          for (const { reason, count, sampleNodeIds } of answer.reasons) {
+            expect(count).toBe(expected.get(reason)?.length);
+            expect(new Set(sampleNodeIds).size).toBe(Math.min(5, count));
+            expect(expected.get(reason)).toEqual(expect.arrayContaining([...sampleNodeIds]));
+          }
+          const counted = answer.reasons.reduce((sum, { count }) => sum + count, answer.eligible);
+          expect(counted).toBe(answer.total);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('know nothing of a node that was never seen', () => {
+    const fleet = createFleetView();
+    const [need] = fc.sample(anyNeed, 1);
+    const compiled = compileNeed(fleet, need as NonNullable<typeof need>);
+    expect(failures(fleet, compiled, 'nobody')).toEqual(['offline']);
+    expect(matches(compiled, 'nobody')).toBe(false);
+    expect(explain(fleet, compiled, new Set(['nobody']))).toEqual({
+      isCapable: false,
+      total: 0,
+      eligible: 0,
+      reasons: [],
+    });
+  });
+});
