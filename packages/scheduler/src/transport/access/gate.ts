@@ -5,8 +5,9 @@ export type Role = 'node' | 'client' | 'operator';
 
 /** A peer that has shown who it is. */
 export interface Principal {
+  /** What it acts as here, as asked of `admit`. */
   readonly role: Role;
-  /** Every role an open (no credentials configured) or anonymous peer may act in besides `role`. */
+  /** Every role it may act in, `role` included: operators may act in all. */
   readonly roles: ReadonlySet<Role>;
   /** The token's tenant; absent for anonymous peers, who name their own. */
   readonly tenantId?: TenantId;
@@ -39,9 +40,12 @@ export interface Gate {
   admit(peer: Peer, role: Role): Admission;
   tenantOf(principal: Principal, named: TenantId | undefined): TenantChoice;
   mayUseNode(principal: Principal, nodeId: NodeId): boolean;
-  /** Takes one from the request budgets of the tenant and of all; `limited` says for how long. */
+  /**
+   * Takes one from the request budgets of the tenant and of all; `limited` says for how long. Without a tenant (nodes have none)
+   * only the budget of all is asked.
+   */
   spend(
-    tenantId: TenantId,
+    tenantId: TenantId | undefined,
   ): { kind: 'ok' } | { kind: 'limited'; limit: 'tenant' | 'global'; retryAfterMs: number };
   /** Counts an open socket; `leave` gives it back. */
   enter(

@@ -1,0 +1,130 @@
+/** Posts jobs to the callback endpoints of nodes: only into permitted networks, bounded in time, size and connections. */
+import { lookup as resolve } from 'node:dns';
+import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps, Agent as SecureAgent } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { CallResult, EndpointCaller } from '../../ports/endpoint-caller.ts';
+
+export interface EndpointCallerDeps {
+  readonly networks: { readonly isEmpty: boolean; includes(address: string): boolean };
+  /** Connections to one endpoint, and in all. */
+  readonly maxSocketsPerHost?: number;
+  readonly maxSockets?: number;
+  /** As dns.lookup; given by tests. */
+  readonly resolve?: typeof resolve;
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+const IDLE_MS = 30_000;
+const FORBIDDEN = 'ERR_ENDPOINT_FORBIDDEN';
+
+export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller & { close(): void } {
+  const { networks } = deps;
+  const pool = {
+    keepAlive: true,
+    timeout: IDLE_MS,
+    maxSockets: deps.maxSocketsPerHost ?? 32,
+    maxTotalSockets: deps.maxSockets ?? 1_024,
+    maxFreeSockets: 256,
+  };
+  const agent = new Agent(pool);
+  const secureAgent = new SecureAgent(pool);
+  const lookup = createGuardedLookup(deps);
+
+  function permitted(text: string): URL | undefined {
+    const url = parse(text);
+    if (url === undefined || networks.isEmpty) return undefined;
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
+    if (url.username !== '' || url.password !== '') return undefined;
+    const host = hostOf(url);
+    // A name is judged by the address it leads to, at each connection: until then it may point anywhere.
+    return isIP(host) === 0 || networks.includes(host) ? url : undefined;
+  }
+
+  function open(url: URL, body: string): ClientRequest {
+    const options = {
+      method: 'POST',
+      lookup,
+      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+    };
+    return url.protocol === 'https:'
+      ? requestHttps(url, { ...options, agent: secureAgent })
+      : requestHttp(url, { ...options, agent });
+  }
+
+  return {
+    permits: (url) => permitted(url) !== undefined,
+    post(text, body, timeoutMs) {
+      const url = permitted(text);
+      if (url === undefined)
+        return Promise.resolve({ kind: 'forbidden', reason: 'outside the permitted networks' });
+      return new Promise((settle) => {
+        const request = open(url, body);
+        const timer = setTimeout(() => request.destroy(new Error('no answer in time')), timeoutMs);
+        const end = (result: CallResult) => {
+          clearTimeout(timer);
+          settle(result);
+        };
+        request.on('error', (error: NodeJS.ErrnoException) => end(failureOf(error)));
+        request.on('response', (response) => readAnswer(response, (result) => end(result)));
+        request.end(body);
+      });
+    },
+    close() {
+      agent.destroy();
+      secureAgent.destroy();
+    },
+  };
+}
+
+/** Resolves a name and keeps only permitted addresses, so that what is connected to is what was checked (no DNS rebinding). */
+function createGuardedLookup(deps: EndpointCallerDeps): LookupFunction {
+  const ask = deps.resolve ?? resolve;
+  return (host, options, done) => {
+    ask(host, { ...options, all: true }, (error, found) => {
+      if (error !== null) return done(error, []);
+      const addresses = found.filter(({ address }) => deps.networks.includes(address));
+      const [first] = addresses;
+      if (first === undefined) {
+        return done(Object.assign(new Error('outside the permitted networks'), { code: FORBIDDEN }), []);
+      }
+      if (options.all === true) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+}
+
+/** The status decides; the body is read only so that the connection can be used again, and not beyond a limit. */
+function readAnswer(response: IncomingMessage, end: (result: CallResult) => void): void {
+  const result = resultOf(response.statusCode ?? 0);
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) response.destroy();
+  });
+  response.once('close', () => end(result));
+  // Broken off after its status: the status still counts.
+  response.on('error', () => end(result));
+}
+
+function resultOf(status: number): CallResult {
+  if (status >= 200 && status < 300) return { kind: 'taken' };
+  if (status === 429 || status === 503) return { kind: 'overloaded', reason: `status_${status}` };
+  const isRedirect = status >= 300 && status < 400;
+  return { kind: 'unreachable', reason: isRedirect ? 'redirect' : `status_${status}` };
+}
+
+const failureOf = (error: NodeJS.ErrnoException): CallResult =>
+  error.code === FORBIDDEN
+    ? { kind: 'forbidden', reason: error.message }
+    : { kind: 'unreachable', reason: error.code ?? error.message };
+
+const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1');
+
+function parse(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}

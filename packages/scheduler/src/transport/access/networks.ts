@@ -1,0 +1,47 @@
+/** Which addresses belong to a list of networks in CIDR form, IPv4, IPv6 and IPv4 written as IPv6. */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+const MAPPED = '::ffff:';
+const MAPPED_BITS = 96;
+
+export interface Networks {
+  readonly isEmpty: boolean;
+  includes(address: string): boolean;
+}
+
+export function createNetworks(cidrs: readonly string[]): Networks {
+  const list = new BlockList();
+  for (const cidr of cidrs) add(list, cidr);
+  return {
+    isEmpty: cidrs.length === 0,
+    includes(given) {
+      const address = plainAddress(given);
+      const version = isIP(address);
+      return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6');
+    },
+  };
+}
+
+const LOOPBACK = createNetworks(['127.0.0.0/8', '::1']);
+
+export const isLoopbackAddress = (address: string): boolean => LOOPBACK.includes(address);
+
+/** As the system's sockets print it, without the zone of a link-local one; a dual-stack socket shows IPv4 peers as ::ffff:1.2.3.4. */
+export function plainAddress(address: string): string {
+  const unzoned = address.split('%', 1)[0] ?? '';
+  const tail = unzoned.toLowerCase().startsWith(MAPPED) ? unzoned.slice(MAPPED.length) : '';
+  return isIPv4(tail) ? tail : unzoned;
+}
+
+function add(list: BlockList, cidr: string): void {
+  const [written = '', bits, ...rest] = cidr.split('/');
+  const address = plainAddress(written);
+  const version = isIP(address);
+  const longest = version === 4 ? 32 : 128;
+  const unmapped = address === written ? 0 : MAPPED_BITS;
+  const prefix = bits === undefined ? longest : /^\d{1,3}$/.test(bits) ? Number(bits) - unmapped : -1;
+  if (version === 0 || rest.length > 0 || prefix < 0 || prefix > longest) {
+    throw new Error(`"${cidr}" is not a network; one looks like "10.0.0.0/8" or "::1/128"`);
+  }
+  list.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
+}

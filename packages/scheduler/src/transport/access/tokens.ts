@@ -1,0 +1,45 @@
+/** Credentials as digests: what is configured, and which of it a presented token is. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { NodeId, TenantId } from '../../domain/ids.ts';
+import type { Role } from './gate.ts';
+
+export interface TokenEntry {
+  /** SHA-256 of the token, 64 hexadecimal digits; see `digestToken`. */
+  readonly sha256: string;
+  readonly role: Role;
+  /** Of the role client: absent = the default tenant. */
+  readonly tenantId?: TenantId | undefined;
+  /** The only node ids its bearer may use. */
+  readonly nodeIds?: readonly NodeId[] | undefined;
+  readonly name?: string | undefined;
+}
+
+export const digestToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+export interface TokenTable<T> {
+  readonly isEmpty: boolean;
+  find(token: string): T | undefined;
+}
+
+export function createTokenTable<T>(
+  entries: readonly TokenEntry[],
+  read: (entry: TokenEntry) => T,
+): TokenTable<T> {
+  const rows = entries.map((entry) => {
+    const digest = Buffer.from(entry.sha256, 'hex');
+    if (digest.length !== DIGEST_BYTES) throw new Error('a token digest must be 64 hexadecimal digits');
+    return { digest, value: read(entry) };
+  });
+  return {
+    isEmpty: rows.length === 0,
+    find(token) {
+      const presented = createHash('sha256').update(token).digest();
+      let found: T | undefined;
+      // Every row is compared in full, so that the time taken says nothing about which one came near.
+      for (const { digest, value } of rows) if (timingSafeEqual(digest, presented)) found = value;
+      return found;
+    },
+  };
+}
+
+const DIGEST_BYTES = 32;

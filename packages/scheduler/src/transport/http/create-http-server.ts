@@ -1,0 +1,102 @@
+/** The HTTP server: how it is protected, and its routes. Services come in; nothing is decided here. */
+import type { AddressInfo } from 'node:net';
+import { LONGEST_WAIT_MS } from '@lingua/protocol';
+import fastify, { type FastifyInstance } from 'fastify';
+import { redactUrl } from '../access/redact-url.ts';
+import { compileValidator } from './compile-validator.ts';
+import { addCors } from './cors.ts';
+import { createRoutes } from './declare-route.ts';
+import { addDocs } from './docs.ts';
+import { handleClientError } from './handle-client-error.ts';
+import { createHandleError } from './handle-error.ts';
+import { createHandleUnknownRoute } from './handle-unknown-route.ts';
+import type { HttpServices } from './http-services.ts';
+import { parseBodies } from './parse-body.ts';
+import { addDispatchRoute } from './routes/dispatch-route.ts';
+import { addHealthRoutes } from './routes/health-routes.ts';
+import { addJobEventsRoute } from './routes/job-events-route.ts';
+import { addJobReportRoutes } from './routes/job-report-routes.ts';
+import { addJobRoutes } from './routes/job-routes.ts';
+import { addMetricsRoute } from './routes/metrics-route.ts';
+import { addNodeRoutes } from './routes/node-routes.ts';
+import { addOperatorRoutes } from './routes/operator-routes.ts';
+import { createWaits } from './waits.ts';
+
+/** A connection on which nothing moves for longer than the longest poll is dead. */
+const SILENT_CONNECTION_MS = LONGEST_WAIT_MS + 30_000;
+/** Ids have at most 128 characters; longer ones still deserve an answer that names the field. */
+const LONGEST_PATH_PART = 512;
+
+export interface HttpServer {
+  readonly app: FastifyInstance;
+  /** Answers where it listens, with the port it was given. */
+  listen(at: { host: string; port: number }): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+
+export function createHttpServer(services: HttpServices): HttpServer {
+  const { settings, log } = services;
+  const handleError = createHandleError(services);
+  const app: FastifyInstance = fastify({
+    logger: false,
+    bodyLimit: settings.maxBodyBytes,
+    requestTimeout: settings.requestTimeoutMs,
+    keepAliveTimeout: settings.keepAliveTimeoutMs,
+    connectionTimeout: SILENT_CONNECTION_MS,
+    http: { headersTimeout: settings.headersTimeoutMs },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    requestIdHeader: false,
+    // HEAD on a long poll would take jobs and throw them away.
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: LONGEST_PATH_PART },
+    frameworkErrors: (error, request, reply) => {
+      handleError(error, request as never, reply as never);
+    },
+    clientErrorHandler: handleClientError,
+  });
+  app.server.maxConnections = settings.maxConnections;
+  const waits = createWaits({ max: settings.maxWaits });
+  const routes = createRoutes(app, services);
+
+  parseBodies(app);
+  app.setValidatorCompiler(compileValidator);
+  app.setErrorHandler(handleError);
+  app.setNotFoundHandler(createHandleUnknownRoute(routes.declared));
+  app.decorateRequest('principal');
+  // Whoever waits is answered now, so that closing does not take as long as the longest poll.
+  app.addHook('preClose', (done) => {
+    waits.abortAll();
+    done();
+  });
+  if (settings.logsRequests) {
+    app.addHook('onResponse', (request, reply, done) => {
+      const { method, url } = request;
+      const fields = { method, url: redactUrl(url), status: reply.statusCode, ms: reply.elapsedTime };
+      log.debug(fields, 'request answered');
+      done();
+    });
+  }
+  if (settings.corsOrigins.length > 0) addCors(app, settings.corsOrigins);
+  if (settings.hasDocs) addDocs(app, settings.version ?? '0.0.0');
+  // After the docs plugin, which collects what is declared from then on.
+  app.after(() => {
+    addDispatchRoute(routes, services);
+    addNodeRoutes(routes, services, waits);
+    addJobReportRoutes(routes, services);
+    addJobRoutes(routes, services, waits);
+    addJobEventsRoute(routes, services, waits);
+    addOperatorRoutes(routes, services);
+    addHealthRoutes(routes, services);
+    if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
+  });
+
+  return {
+    app,
+    async listen({ host, port }) {
+      await app.listen({ host, port });
+      return app.server.address() as AddressInfo;
+    },
+    close: () => app.close(),
+  };
+}

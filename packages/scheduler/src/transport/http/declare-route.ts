@@ -1,0 +1,72 @@
+/** Declares a route from the protocol's table of endpoints: schemas, summary and answers come from there. */
+import { ErrorReply, HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify';
+import { authorize, type Entry } from './authorize.ts';
+import type { HttpServices } from './http-services.ts';
+
+export interface RouteOptions {
+  readonly tag: string;
+  /** Absent: open to everybody. */
+  readonly entry?: Entry;
+  readonly bodyLimit?: number;
+  /** For endpoints that are not in the protocol's table, or know more than it says. */
+  readonly endpoint?: Partial<Pick<HttpEndpoint, 'summary' | 'params' | 'query' | 'body' | 'reply'>>;
+  /** Answers go through a serializer compiled from the schema, which prints declared fields only. */
+  readonly isAnswerCompiled?: boolean;
+  readonly hasHead?: boolean;
+}
+
+export interface DeclaredRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+export type Handler<Shape extends RouteGenericInterface> = (
+  request: FastifyRequest<Shape>,
+  reply: FastifyReply,
+) => unknown;
+
+export interface Routes {
+  readonly declared: readonly DeclaredRoute[];
+  add<Shape extends RouteGenericInterface>(
+    method: 'GET' | 'POST',
+    path: string,
+    options: RouteOptions,
+    handler: Handler<Shape>,
+  ): void;
+}
+
+export function createRoutes(app: FastifyInstance, services: HttpServices): Routes {
+  const declared: DeclaredRoute[] = [];
+  return {
+    declared,
+    add(method, path, options, handler) {
+      declared.push({ method, path });
+      const known = HTTP_ENDPOINTS.find((endpoint) => endpoint.method === method && endpoint.path === path);
+      const { summary, params, query, body, reply } = { ...known, ...options.endpoint };
+      app.route({
+        method,
+        url: path,
+        exposeHeadRoute: options.hasHead ?? false,
+        ...(options.bodyLimit === undefined ? {} : { bodyLimit: options.bodyLimit }),
+        schema: {
+          ...(summary === undefined ? {} : { summary }),
+          tags: [options.tag],
+          ...(params === undefined ? {} : { params }),
+          ...(query === undefined ? {} : { querystring: query }),
+          ...(body === undefined ? {} : { body }),
+          response: {
+            ...(reply === undefined ? {} : { 200: reply }),
+            '4xx': ErrorReply,
+            '5xx': ErrorReply,
+          },
+          ...(options.entry === undefined ? {} : { security: [{ bearer: [] }] }),
+        },
+        // Most answers carry free keys of nodes, which a compiled serializer would drop.
+        ...(options.isAnswerCompiled === true ? {} : { serializerCompiler: () => JSON.stringify }),
+        ...(options.entry === undefined ? {} : { onRequest: authorize(services, options.entry) }),
+        handler: handler as Handler<RouteGenericInterface>,
+      });
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** Hot path: the body of a dispatch as the engine's request: what is needed of a node, and what the job carries. Pure. */
+import type { DispatchRequest as Body } from '@lingua/protocol';
+import { isOutsideId, type TenantId } from '../../domain/ids.ts';
+import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
+import type { Need } from '../../domain/need.ts';
+import type { DispatchRequest } from '../../runtime/job-service.ts';
+import { canonicalRequest } from './fingerprint.ts';
+import { given } from './given.ts';
+import { type Languages, readLanguages } from './needed-directions.ts';
+import { readAudio } from './read-audio.ts';
+
+export interface DispatchContext {
+  readonly tenantId: TenantId;
+  /** The Idempotency-Key header. */
+  readonly idempotencyKey?: string | undefined;
+  readonly utteranceIndex: number;
+  /** For requests that bring none. */
+  readonly traceId: string;
+  readonly digest: (text: string) => string;
+}
+
+export type BuiltDispatch =
+  | { readonly kind: 'built'; readonly request: DispatchRequest }
+  | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+
+const NOTHING: readonly string[] = [];
+const TONE: readonly string[] = ['tone'];
+
+export function buildDispatch(body: Body, context: DispatchContext): BuiltDispatch {
+  const bound = readRequestId(body.request_id, context.idempotencyKey);
+  if (bound.kind === 'invalid') return bound;
+  const read = readLanguages(body);
+  if (read.kind === 'invalid') return read;
+  const sound = readAudio(body);
+  if (sound.kind === 'invalid') return sound;
+  const pipeline = readPipeline(body);
+  const isAudioByReference = sound.audio.kind === 'reference';
+  return {
+    kind: 'built',
+    request: given({
+      tenantId: context.tenantId,
+      sessionId: body.session_id,
+      requestId: bound.requestId,
+      fingerprint: bound.requestId === undefined ? undefined : context.digest(canonicalRequest(body)),
+      need: readNeed(body, context.tenantId, read.languages, pipeline, isAudioByReference),
+      spec: readSpec(body, context, read.languages, pipeline, sound),
+      audio: sound.audio,
+      waitMs: body.wait_ms ?? 0,
+    }),
+  };
+}
+
+type ReadRequestId =
+  | { readonly kind: 'request_id'; readonly requestId: string | undefined }
+  | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+
+function readRequestId(named: string | undefined, header: string | undefined): ReadRequestId {
+  if (header === undefined) return { kind: 'request_id', requestId: named };
+  // Its draft standard writes the key in quotes; most clients do not.
+  const key = header.replace(/^"(.*)"$/, '$1');
+  if (!isOutsideId(key)) {
+    return invalid('the Idempotency-Key header must be 1 to 128 letters, digits or . _ : -');
+  }
+  if (named !== undefined && named !== key) {
+    return invalid('"request_id" and the Idempotency-Key header differ; send one of them');
+  }
+  return { kind: 'request_id', requestId: key };
+}
+
+const invalid = (message: string) => ({ kind: 'invalid', field: '/request_id', message }) as const;
+
+/** Without a pipeline: all of it, spoken only if that is required. */
+function readPipeline({ pipeline, options }: Body): Pipeline {
+  const mustSpeak = options?.require_tts === true;
+  if (pipeline === undefined) {
+    return { use_asr: true, use_nmt: true, use_tts: mustSpeak, use_semantic: true, use_tone: false };
+  }
+  return {
+    ...pipeline,
+    use_tts: pipeline.use_tts || mustSpeak,
+    use_semantic: pipeline.use_semantic ?? false,
+    use_tone: pipeline.use_tone ?? false,
+  };
+}
+
+function readNeed(
+  body: Body,
+  tenantId: TenantId,
+  languages: Languages,
+  pipeline: Pipeline,
+  isAudioByReference: boolean,
+): Need {
+  const preferredNodeId = body.options?.preferred_node_id;
+  return {
+    tenantId,
+    sessionId: body.session_id,
+    directions: languages.directions,
+    isSourceAuto: languages.isSourceAuto,
+    usesAsr: pipeline.use_asr,
+    usesNmt: pipeline.use_nmt,
+    usesTts: pipeline.use_tts,
+    types: pipeline.use_tone ? TONE : NOTHING,
+    services: NOTHING,
+    isAudioByReference,
+    isPairUnknown: languages.isPairUnknown,
+    // Nobody is paired with a node over HTTP.
+    needsPublicNode: true,
+    ...(preferredNodeId === undefined ? {} : { preferredNodeId }),
+    isStrict: body.options?.strict ?? false,
+  };
+}
+
+function readSpec(
+  body: Body,
+  context: DispatchContext,
+  languages: Languages,
+  pipeline: Pipeline,
+  sound: { readonly audioFormat: string; readonly sampleRate: number },
+): Omit<JobSpec, 'audio'> {
+  return given({
+    utteranceIndex: context.utteranceIndex,
+    sourceLanguage: languages.source,
+    targetLanguage: languages.target,
+    dialect: body.dialect,
+    features: body.features as JobSpec['features'] | undefined,
+    pipeline,
+    audioFormat: sound.audioFormat,
+    sampleRate: sound.sampleRate,
+    mode: body.mode,
+    languageA: languages.a,
+    languageB: languages.b,
+    autoLanguages: languages.auto,
+    traceId: body.trace_id === undefined || body.trace_id === '' ? context.traceId : body.trace_id,
+    cut: 'manual' as const,
+  });
+}

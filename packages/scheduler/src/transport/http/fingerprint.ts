@@ -1,0 +1,17 @@
+/** One text for all spellings of the same request, so that a request_id cannot mean two things. Pure. */
+import type { DispatchRequest as Body } from '@lingua/protocol';
+
+/** What may differ between a request and its repeat. */
+const INCIDENTAL: ReadonlySet<string> = new Set(['request_id', 'trace_id', 'wait_ms', 'tenant_id']);
+
+export const canonicalRequest = (body: Body): string =>
+  JSON.stringify(body, (key, value: unknown) => {
+    if (INCIDENTAL.has(key)) return undefined;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const fields = value as Record<string, unknown>;
+    return Object.fromEntries(
+      Object.keys(fields)
+        .sort()
+        .map((name) => [name, fields[name]]),
+    );
+  });

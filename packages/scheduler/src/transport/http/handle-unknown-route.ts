@@ -1,0 +1,34 @@
+/** Nothing is at this path, or not for this method. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DeclaredRoute } from './declare-route.ts';
+import { replyError } from './reply-error.ts';
+
+export function createHandleUnknownRoute(declared: readonly DeclaredRoute[]) {
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const [path = ''] = request.url.split('?', 1);
+    const methods = declared.filter((route) => matches(route.path, path)).map((route) => route.method);
+    if (methods.length === 0) {
+      return replyError(reply, {
+        code: 'NOT_FOUND',
+        detail: 'there is no such path',
+        hint: 'GET /docs lists all of them.',
+      });
+    }
+    const allow = [...new Set(methods)].join(', ');
+    return replyError(reply.header('allow', allow), {
+      code: 'NOT_FOUND',
+      status: 405,
+      detail: `${request.method} is not possible here, only ${allow}`,
+      hint: 'GET /docs lists all paths and their methods.',
+    });
+  };
+}
+
+function matches(pattern: string, path: string): boolean {
+  const expected = pattern.split('/');
+  const found = path.split('/');
+  return (
+    expected.length === found.length &&
+    expected.every((part, index) => part.startsWith(':') || part === found[index])
+  );
+}

@@ -1,0 +1,77 @@
+/** What the HTTP server is given: the services behind its routes, and its settings. */
+import type { JobAssign } from '@lingua/protocol';
+import type { NodeId } from '../../domain/ids.ts';
+import type { NodeRegistry } from '../../management/node-registry.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EndpointCaller } from '../../ports/endpoint-caller.ts';
+import type { IdSource } from '../../ports/id-source.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { NodeMailbox } from '../../ports/node-mailbox.ts';
+import type { JobReader } from '../../runtime/job-reader.ts';
+import type { JobService } from '../../runtime/job-service.ts';
+import type { Gate } from '../access/gate.ts';
+
+/** Among `reasons` it means: finishing, takes nothing new. */
+export const DRAINING = 'draining';
+
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly reasons: readonly string[];
+}
+
+export interface HttpSettings {
+  readonly maxBodyBytes: number;
+  /** Of results and registrations of nodes. */
+  readonly maxNodeBodyBytes: number;
+  readonly requestTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly maxConnections: number;
+  /** Long polls and event streams at once; above it they are refused. */
+  readonly maxWaits: number;
+  /** Time between the comments that keep an event stream open. */
+  readonly eventHeartbeatMs: number;
+  /** Origins whose pages may read answers; `*` = all. */
+  readonly corsOrigins: readonly string[];
+  /** One line per request at debug. */
+  readonly logsRequests: boolean;
+  readonly hasDocs: boolean;
+  readonly version?: string;
+  readonly instanceId?: string;
+}
+
+export const HTTP_DEFAULTS: HttpSettings = {
+  maxBodyBytes: 2 * 1024 * 1024,
+  maxNodeBodyBytes: 8 * 1024 * 1024,
+  requestTimeoutMs: 30_000,
+  headersTimeoutMs: 10_000,
+  keepAliveTimeoutMs: 72_000,
+  maxConnections: 20_000,
+  maxWaits: 10_000,
+  eventHeartbeatMs: 15_000,
+  corsOrigins: [],
+  logsRequests: false,
+  hasDocs: true,
+};
+
+export interface HttpServices {
+  readonly registry: NodeRegistry;
+  readonly jobs: JobService;
+  readonly reader: JobReader;
+  readonly mailbox: Pick<NodeMailbox<JobAssign>, 'take'>;
+  readonly endpoints: Pick<EndpointCaller, 'permits'>;
+  readonly gate: Gate;
+  readonly ids: IdSource;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Asked at every dispatch: it must be cheap. */
+  readonly readiness: () => Readiness;
+  readonly metrics?: { readonly contentType: string; print(): Promise<string> };
+  /** Who registered a node, if that is known here; then nobody else may speak for it. */
+  readonly credentialOf?: (nodeId: NodeId) => string | undefined;
+  /** Leases held on a node; without it, what the node last reported. */
+  readonly usedSlots?: (nodeId: NodeId) => number | undefined;
+  readonly settings: HttpSettings;
+}

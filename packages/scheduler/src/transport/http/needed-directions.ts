@@ -1,0 +1,75 @@
+/** Which translations a node must be able to do, from the languages a request names. Pure. */
+import { ANY, AUTO, foldLanguage, foldLanguages, type Language } from '../../domain/language.ts';
+import type { NeededDirection } from '../../domain/need.ts';
+
+export interface NamedLanguages {
+  readonly src_lang: string;
+  readonly tgt_lang: string;
+  readonly mode?: string | undefined;
+  readonly lang_a?: string | undefined;
+  readonly lang_b?: string | undefined;
+  readonly auto_langs?: readonly string[] | undefined;
+}
+
+export interface Languages {
+  readonly source: Language;
+  readonly target: Language;
+  readonly a?: Language | undefined;
+  readonly b?: Language | undefined;
+  readonly auto?: readonly Language[] | undefined;
+  readonly directions: readonly NeededDirection[];
+  readonly isSourceAuto: boolean;
+  /** `auto` without a pair to choose from. */
+  readonly isPairUnknown: boolean;
+}
+
+export type ReadLanguages =
+  | { readonly kind: 'languages'; readonly languages: Languages }
+  | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+
+export function readLanguages(named: NamedLanguages): ReadLanguages {
+  const source = foldLanguage(named.src_lang);
+  const target = foldLanguage(named.tgt_lang);
+  const a = named.lang_a === undefined ? undefined : foldLanguage(named.lang_a);
+  const b = named.lang_b === undefined ? undefined : foldLanguage(named.lang_b);
+  if (target === AUTO)
+    return invalid('/tgt_lang', '"tgt_lang" must name a language; only the source may be auto');
+  if (a === AUTO || (a === undefined && b !== undefined))
+    return invalid('/lang_a', mustPair('lang_a', 'lang_b'));
+  if (b === AUTO || (b === undefined && a !== undefined))
+    return invalid('/lang_b', mustPair('lang_b', 'lang_a'));
+  const auto = named.auto_langs === undefined ? undefined : foldLanguages(named.auto_langs);
+  const isTwoWay = named.mode === 'two_way_auto';
+  const isSourceAuto = source === AUTO;
+  const languages = {
+    source,
+    target,
+    a,
+    b,
+    auto,
+    isSourceAuto,
+    isPairUnknown: isSourceAuto && a === undefined,
+  };
+  const directions = neededDirections({ ...languages, isTwoWay });
+  return { kind: 'languages', languages: { ...languages, directions } };
+}
+
+function neededDirections(
+  named: Omit<Languages, 'directions' | 'isPairUnknown'> & { readonly isTwoWay: boolean },
+): readonly NeededDirection[] {
+  const { source, target, a, b, auto = [], isSourceAuto, isTwoWay } = named;
+  if (a !== undefined && b !== undefined && (isTwoWay || isSourceAuto)) return bothWays(a, b);
+  if (!isSourceAuto) return isTwoWay ? bothWays(source, target) : [{ source, target }];
+  const sources = auto.filter((language) => language !== target);
+  return sources.length > 0 ? sources.map((from) => ({ source: from, target })) : [{ source: ANY, target }];
+}
+
+function bothWays(a: Language, b: Language): readonly NeededDirection[] {
+  const there = { source: a, target: b };
+  return a === b ? [there] : [there, { source: b, target: a }];
+}
+
+const mustPair = (name: string, other: string): string =>
+  `"${name}" must name a language, as "${other}" does`;
+
+const invalid = (field: string, message: string): ReadLanguages => ({ kind: 'invalid', field, message });

@@ -1,0 +1,46 @@
+/** What a dispatch request says about its audio: bytes or a reference, and in which form. Pure. */
+import type { DispatchRequest as Body } from '@lingua/protocol';
+import type { DispatchRequest } from '../../runtime/job-service.ts';
+import { decodeBase64 } from './decode-base64.ts';
+import { unwrapWav } from './unwrap-wav.ts';
+
+export type ReadAudio =
+  | {
+      readonly kind: 'audio';
+      readonly audio: DispatchRequest['audio'];
+      readonly audioFormat: string;
+      readonly sampleRate: number;
+    }
+  | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+
+const DEFAULT_FORMAT = 'pcm16';
+const DEFAULT_SAMPLE_RATE = 16_000;
+
+export function readAudio(body: Body): ReadAudio {
+  const { audio, audio_ref: url } = body;
+  const audioFormat = body.audio_format ?? DEFAULT_FORMAT;
+  const sampleRate = body.sample_rate ?? DEFAULT_SAMPLE_RATE;
+  if (audio !== undefined && url !== undefined) {
+    return invalid('/audio_ref', 'give "audio" or "audio_ref", not both');
+  }
+  if (url !== undefined) {
+    if (url === '') return invalid('/audio_ref', '"audio_ref" must not be empty');
+    return { kind: 'audio', audio: { kind: 'reference', url }, audioFormat, sampleRate };
+  }
+  const data = decodeBase64(audio ?? '');
+  if (data === undefined) return invalid('/audio', '"audio" must be base64');
+  if (data.length === 0) return invalid('/audio', '"audio" must not be empty');
+  if (audioFormat !== 'wav') {
+    return { kind: 'audio', audio: { kind: 'inline', data }, audioFormat, sampleRate };
+  }
+  const wav = unwrapWav(data);
+  if (wav.kind === 'invalid') return invalid('/audio', `"audio" ${wav.reason}`);
+  return {
+    kind: 'audio',
+    audio: { kind: 'inline', data: wav.samples },
+    audioFormat: 'pcm16',
+    sampleRate: wav.sampleRate,
+  };
+}
+
+const invalid = (field: string, message: string): ReadAudio => ({ kind: 'invalid', field, message });

@@ -1,0 +1,55 @@
+/** Hot path: POST /v1/dispatch/f2f hands in an utterance. */
+import { DispatchReply, type DispatchRequest } from '@lingua/protocol';
+import type { JobRecord } from '../../../domain/job.ts';
+import { overspends } from '../authorize.ts';
+import type { Routes } from '../declare-route.ts';
+import { buildDispatch } from '../dispatch-request.ts';
+import type { HttpServices } from '../http-services.ts';
+import { replyError } from '../reply-error.ts';
+
+const OPTIONS = {
+  tag: 'dispatch',
+  entry: { role: 'client', isIntake: true, namesTenant: true },
+  // A repeat may find its job still waiting: then there is no node to name yet.
+  endpoint: { reply: { ...DispatchReply, required: ['job_id'] } },
+  isAnswerCompiled: true,
+} as const;
+
+export function addDispatchRoute(routes: Routes, services: HttpServices): void {
+  const { gate, ids, jobs } = services;
+
+  routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, async (request, reply) => {
+    const { body, headers, principal } = request;
+    const tenant = gate.tenantOf(principal, body.tenant_id);
+    if (tenant.kind === 'forbidden') {
+      return replyError(reply, { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
+    }
+    const limited = principal.tenantId === undefined ? overspends(services, tenant.tenantId) : undefined;
+    if (limited !== undefined) return replyError(reply, limited);
+    const built = buildDispatch(body, {
+      tenantId: tenant.tenantId,
+      idempotencyKey: headers['idempotency-key'] as string | undefined,
+      utteranceIndex: ids.utteranceIndex(),
+      traceId: ids.traceId(),
+      digest: ids.digest,
+    });
+    if (built.kind === 'invalid') {
+      return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
+    }
+    const outcome = await jobs.dispatch(built.request);
+    if (outcome.kind === 'dispatched') return answer(outcome.job);
+    return replyError(reply, { code: outcome.code, detail: outcome.message, reasons: outcome.reasons });
+  });
+}
+
+function answer(job: JobRecord) {
+  const where = job.fence ?? job.intent;
+  return {
+    job_id: job.jobId,
+    node_id: where?.nodeId,
+    attempt_id: where?.attempt,
+    request_id: job.requestId,
+    utterance_index: job.spec.utteranceIndex,
+    state: job.state,
+  };
+}

@@ -1,0 +1,31 @@
+/** Whether the process lives, and whether it is ready for work. Open to everybody: load balancers carry no token. */
+import { HealthReply } from '@lingua/protocol';
+import type { FastifyReply } from 'fastify';
+import type { Routes } from '../declare-route.ts';
+import { given } from '../given.ts';
+import { DRAINING, type HttpServices } from '../http-services.ts';
+
+const OPTIONS = { tag: 'health', hasHead: true, endpoint: { reply: HealthReply } };
+
+export function addHealthRoutes(routes: Routes, services: HttpServices): void {
+  const { settings, clock, readiness } = services;
+  const startedAt = clock.now();
+
+  const identity = () =>
+    given({
+      instance_id: settings.instanceId,
+      version: settings.version,
+      uptime_ms: Math.max(0, clock.now() - startedAt),
+    });
+
+  const ready = (_request: unknown, reply: FastifyReply) => {
+    const { isReady, reasons } = readiness();
+    const status = isReady ? 'ok' : reasons.includes(DRAINING) ? DRAINING : 'unavailable';
+    if (!isReady) reply.code(503).header('retry-after', '1');
+    return { status, reasons, checks: reasons.map((name) => ({ name, ok: false })), ...identity() };
+  };
+
+  routes.add('GET', '/health/live', OPTIONS, () => ({ status: 'ok', ...identity() }));
+  routes.add('GET', '/health/ready', OPTIONS, ready);
+  routes.add('GET', '/health', OPTIONS, ready);
+}

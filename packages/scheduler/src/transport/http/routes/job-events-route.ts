@@ -1,0 +1,41 @@
+/** GET /v1/job/:id/events: every move of a job as server-sent events, until it is settled. */
+import { JobPath, JobView } from '@lingua/protocol';
+import type { Routes } from '../declare-route.ts';
+import type { HttpServices } from '../http-services.ts';
+import { LAST_EVENT_ID, openJobEvents } from '../job-events.ts';
+import { NO_SUCH_JOB, readJob } from '../read-job.ts';
+import { replyError } from '../reply-error.ts';
+import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
+
+const OPTIONS = {
+  tag: 'jobs',
+  entry: { role: 'client' },
+  endpoint: { summary: 'Follow a job as server-sent events', params: JobPath, reply: JobView },
+} as const;
+
+export function addJobEventsRoute(routes: Routes, services: HttpServices, waits: Waits): void {
+  routes.add<{ Params: JobPath }>(
+    'GET',
+    '/v1/job/:id/events',
+    OPTIONS,
+    async ({ params, headers, principal }, reply) => {
+      const job = await readJob(services, principal, params.id);
+      if (job === undefined) return replyError(reply, NO_SUCH_JOB);
+      // A browser's event source reconnects when a stream ends; only 204 tells it that there is nothing more.
+      if (headers['last-event-id'] === LAST_EVENT_ID) return reply.code(204).send();
+      const wait = waits.begin(reply);
+      if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
+      const events = await openJobEvents(services, job, wait.signal);
+      if (events === undefined) {
+        wait.end();
+        return replyError(reply, TOO_MANY_WAITS);
+      }
+      events.once('close', wait.end);
+      return reply
+        .header('content-type', 'text/event-stream; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .header('x-accel-buffering', 'no')
+        .send(events);
+    },
+  );
+}

@@ -1,0 +1,37 @@
+/** Hot path: what nodes report of their jobs: ack, done, fail. A late report is answered, but changes nothing. */
+import type { JobAckReport, JobDoneReport, JobFailReport } from '@lingua/protocol';
+import type { Answer, AnswerOutcome } from '../../../runtime/job-service.ts';
+import { actsFor } from '../acts-for.ts';
+import type { Routes } from '../declare-route.ts';
+import type { HttpServices } from '../http-services.ts';
+import { readFailure, readResult } from '../job-result.ts';
+import { replyError } from '../reply-error.ts';
+
+export function addJobReportRoutes(routes: Routes, services: HttpServices): void {
+  const { jobs, settings } = services;
+  const options = { tag: 'jobs', entry: { role: 'node' }, bodyLimit: settings.maxNodeBodyBytes } as const;
+
+  function add<Report extends JobAckReport>(
+    path: string,
+    act: (answer: Answer, report: Report) => Promise<AnswerOutcome>,
+  ): void {
+    routes.add<{ Body: Report }>('POST', path, options, async ({ body, principal }, reply) => {
+      const { job_id: jobId, attempt_id: attempt, node_id: nodeId } = body as JobAckReport;
+      if (!actsFor(services, principal, nodeId)) {
+        return replyError(reply, {
+          code: 'FORBIDDEN',
+          detail: 'this credential may not speak for that node',
+          field: '/node_id',
+        });
+      }
+      const outcome = await act({ nodeId, jobId, attempt }, body as Report);
+      return outcome.kind === 'accepted'
+        ? { ok: true, accepted: true }
+        : { ok: true, accepted: false, reason: outcome.reason };
+    });
+  }
+
+  add<JobAckReport>('/v1/job/ack', (answer) => jobs.acknowledge(answer));
+  add<JobDoneReport>('/v1/job/done', (answer, report) => jobs.finish(answer, readResult(report)));
+  add<JobFailReport>('/v1/job/fail', (answer, report) => jobs.fail(answer, readFailure(report)));
+}

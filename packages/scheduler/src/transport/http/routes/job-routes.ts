@@ -1,0 +1,50 @@
+/** Jobs as their callers see them: look, wait, cancel. */
+import type { JobCancelRequest, JobPath, WaitQuery } from '@lingua/protocol';
+import { isSettled } from '../../../domain/job.ts';
+import type { Routes } from '../declare-route.ts';
+import type { HttpServices } from '../http-services.ts';
+import { viewJob } from '../job-view.ts';
+import { NO_SUCH_JOB, readJob } from '../read-job.ts';
+import { replyError } from '../reply-error.ts';
+import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
+
+const OPTIONS = { tag: 'jobs', entry: { role: 'client' } } as const;
+
+export function addJobRoutes(routes: Routes, services: HttpServices, waits: Waits): void {
+  const { jobs, reader } = services;
+
+  routes.add<{ Params: JobPath; Querystring: WaitQuery }>(
+    'GET',
+    '/v1/job/:id',
+    OPTIONS,
+    async ({ params, query, principal }, reply) => {
+      const job = await readJob(services, principal, params.id);
+      if (job === undefined) return replyError(reply, NO_SUCH_JOB);
+      const waitMs = query.wait_ms ?? 0;
+      if (waitMs === 0 || isSettled(job.state)) return viewJob(job);
+      const wait = waits.begin(reply);
+      if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
+      try {
+        return viewJob((await reader.settled(params.id, waitMs, wait.signal)) ?? job);
+      } finally {
+        wait.end();
+      }
+    },
+  );
+
+  routes.add<{ Params: JobPath; Body: JobCancelRequest }>(
+    'POST',
+    '/v1/job/:id/cancel',
+    OPTIONS,
+    async ({ params, body, principal }, reply) => {
+      const job = await readJob(services, principal, params.id);
+      if (job === undefined) return replyError(reply, NO_SUCH_JOB);
+      const { kind } = await jobs.cancel(params.id, body.reason ?? 'cancelled by its caller');
+      if (kind === 'unknown_job') return replyError(reply, NO_SUCH_JOB);
+      const { state } = (await reader.get(params.id)) ?? job;
+      return kind === 'cancelled'
+        ? { ok: true, accepted: true, state }
+        : { ok: true, accepted: false, state, reason: kind };
+    },
+  );
+}

@@ -1,0 +1,108 @@
+/** Nodes that speak HTTP: register, heartbeat, fetch jobs. */
+import { type HttpNodeHeartbeat, type HttpNodeRegister, type NodePath, WaitQuery } from '@lingua/protocol';
+import { actsFor } from '../acts-for.ts';
+import type { Routes } from '../declare-route.ts';
+import { readHeartbeat, readRegistration } from '../http-registration.ts';
+import type { HttpServices } from '../http-services.ts';
+import { DELIVERIES } from '../node-view.ts';
+import { replyError } from '../reply-error.ts';
+import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
+
+const MOST_JOBS = 1_000;
+const DEFAULT_JOBS = 16;
+
+const FetchQuery = {
+  ...WaitQuery,
+  title: 'FetchQuery',
+  properties: {
+    ...WaitQuery.properties,
+    max: { type: 'integer', minimum: 1, maximum: MOST_JOBS, description: 'Jobs at once' },
+  },
+};
+type FetchQuery = { wait_ms?: number; max?: number };
+
+export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Waits): void {
+  const { registry, gate, endpoints, mailbox, settings } = services;
+  const bodyLimit = settings.maxNodeBodyBytes;
+
+  routes.add<{ Body: HttpNodeRegister }>(
+    'POST',
+    '/v1/node/register',
+    { tag: 'nodes', entry: { role: 'node', isIntake: true }, bodyLimit },
+    async ({ body, principal }, reply) => {
+      if (!gate.mayUseNode(principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
+      if (body.endpoint !== undefined && !endpoints.permits(body.endpoint)) {
+        return replyError(reply, NOT_THIS_ENDPOINT);
+      }
+      const registration = readRegistration(body, principal.credential);
+      const outcome = await registry.register(registration);
+      if (outcome.kind === 'refused') {
+        return replyError(reply, { code: outcome.code, detail: outcome.message });
+      }
+      return {
+        ok: true,
+        node_id: outcome.nodeId,
+        status: outcome.health,
+        heartbeat_interval_ms: outcome.heartbeatIntervalMs,
+        generation: outcome.generation,
+        delivery: DELIVERIES[registration.channel],
+      };
+    },
+  );
+
+  routes.add<{ Body: HttpNodeHeartbeat }>(
+    'POST',
+    '/v1/node/heartbeat',
+    { tag: 'nodes', entry: { role: 'node' }, bodyLimit },
+    async ({ body, principal }, reply) => {
+      if (!actsFor(services, principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
+      const known = registry.get(body.node_id)?.view.profile;
+      const outcome = await registry.heartbeat(readHeartbeat(body, known));
+      if (outcome.kind !== 'beat') return replyError(reply, REGISTER_AGAIN);
+      return { ok: true, status: outcome.health };
+    },
+  );
+
+  routes.add<{ Params: NodePath; Querystring: FetchQuery }>(
+    'GET',
+    '/v1/node/:id/jobs',
+    { tag: 'nodes', entry: { role: 'node' }, endpoint: { query: FetchQuery } },
+    async ({ params, query, principal }, reply) => {
+      if (!actsFor(services, principal, params.id)) {
+        return replyError(reply, { ...NOT_THIS_NODE, field: '/id' });
+      }
+      // Whoever is not registered has no mailbox, so that invented names open none.
+      if (registry.get(params.id) === undefined)
+        return replyError(reply, { ...REGISTER_AGAIN, field: '/id' });
+      const wait = waits.begin(reply);
+      if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
+      const limits = { max: query.max ?? DEFAULT_JOBS, waitMs: query.wait_ms ?? 0, signal: wait.signal };
+      try {
+        const entries = await mailbox.take(params.id, limits);
+        return { jobs: entries.map((entry) => entry.body) };
+      } finally {
+        wait.end();
+      }
+    },
+  );
+}
+
+const NOT_THIS_NODE = {
+  code: 'FORBIDDEN',
+  detail: 'this credential may not speak for that node',
+  field: '/node_id',
+} as const;
+
+const NOT_THIS_ENDPOINT = {
+  code: 'FORBIDDEN',
+  detail: '"endpoint" is not in a network of server.endpoint_networks',
+  hint: 'Add its network to server.endpoint_networks, or leave endpoint out and fetch the jobs.',
+  field: '/endpoint',
+} as const;
+
+const REGISTER_AGAIN = {
+  code: 'NOT_FOUND',
+  detail: 'this node is not registered here',
+  hint: 'POST /v1/node/register again, then go on.',
+  field: '/node_id',
+} as const;

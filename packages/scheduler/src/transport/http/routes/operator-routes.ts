@@ -1,0 +1,65 @@
+/** What operators see and order: lists of nodes and jobs; cordon, uncordon, drain. */
+import type { JobsQuery, NodeOrder, NodePath, NodesQuery } from '@lingua/protocol';
+import { JOB_STATES, type JobRecord, type JobState } from '../../../domain/job.ts';
+import type { Routes } from '../declare-route.ts';
+import { given } from '../given.ts';
+import type { HttpServices } from '../http-services.ts';
+import { summarizeJob } from '../job-view.ts';
+import { viewNode } from '../node-view.ts';
+import { replyError } from '../reply-error.ts';
+
+const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
+const PAGE = 100;
+
+export function addOperatorRoutes(routes: Routes, services: HttpServices): void {
+  const { registry, reader, usedSlots } = services;
+
+  routes.add<{ Querystring: NodesQuery }>('GET', '/api/v1/nodes', OPTIONS, ({ query }, reply) => {
+    const { limit = PAGE, cursor, status } = query;
+    const page = registry.list(given({ limit, cursor }));
+    const nodes = page.nodes
+      .filter(({ view }) => status === undefined || view.health === status)
+      .map((node) => viewNode(node, usedSlots?.(node.view.nodeId)));
+    return reply.send(given({ nodes, next_cursor: page.cursor }));
+  });
+
+  routes.add<{ Querystring: JobsQuery }>('GET', '/api/v1/jobs', OPTIONS, async ({ query }, reply) => {
+    const { limit = PAGE, cursor, state, tenant_id: tenantId } = query;
+    if (state !== undefined && !isJobState(state)) {
+      const detail = `"state" must be one of ${JOB_STATES.join(', ')}`;
+      return replyError(reply, { code: 'INVALID_MESSAGE', detail, field: '/state' });
+    }
+    const page = await reader.list(given({ limit, cursor, state, tenantId }));
+    const jobs = page.jobs.filter((job) => isWanted(job, query)).map(summarizeJob);
+    return given({ jobs, next_cursor: page.cursor });
+  });
+
+  for (const order of ['cordon', 'uncordon', 'drain'] as const) {
+    routes.add<{ Params: NodePath; Body: NodeOrder }>(
+      'POST',
+      `/api/v1/nodes/:id/${order}`,
+      OPTIONS,
+      async ({ params }, reply) => {
+        const isKnown = await registry.control(params.id, order);
+        const node = registry.get(params.id);
+        if (!isKnown || node === undefined) {
+          return replyError(reply, { code: 'NOT_FOUND', detail: 'there is no such node', field: '/id' });
+        }
+        return {
+          ok: true,
+          node_id: params.id,
+          status: node.view.health,
+          cordoned: node.view.isCordoned,
+          running_jobs: usedSlots?.(params.id) ?? node.resources.runningJobs,
+        };
+      },
+    );
+  }
+}
+
+const isJobState = (state: string): state is JobState => (JOB_STATES as readonly string[]).includes(state);
+
+/** The store filters by tenant and state; a page filtered further may be short, its cursor goes on all the same. */
+const isWanted = (job: JobRecord, { node_id: nodeId, session_id: sessionId }: JobsQuery): boolean =>
+  (nodeId === undefined || (job.fence ?? job.intent)?.nodeId === nodeId) &&
+  (sessionId === undefined || job.sessionId === sessionId);

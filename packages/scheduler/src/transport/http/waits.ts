@@ -1,0 +1,45 @@
+/** Answers that are held back: long polls and event streams. Bounded, ended when the client goes away or the server closes. */
+import type { FastifyReply } from 'fastify';
+import type { Refusal } from './reply-error.ts';
+
+export interface Wait {
+  readonly signal: AbortSignal;
+  end(): void;
+}
+
+export interface Waits {
+  /** Nothing if there are too many already. */
+  begin(reply: FastifyReply): Wait | undefined;
+  abortAll(): void;
+  size(): number;
+}
+
+export const TOO_MANY_WAITS: Refusal = {
+  code: 'RATE_LIMITED',
+  detail: 'too many requests are waiting already',
+  hint: 'Ask without wait_ms, or try again after retry_after_ms.',
+};
+
+export function createWaits(deps: { max: number }): Waits {
+  const controllers = new Set<AbortController>();
+  return {
+    begin(reply) {
+      if (controllers.size >= deps.max) return undefined;
+      const controller = new AbortController();
+      const abort = () => controller.abort();
+      controllers.add(controller);
+      reply.raw.once('close', abort);
+      return {
+        signal: controller.signal,
+        end() {
+          controllers.delete(controller);
+          reply.raw.off('close', abort);
+        },
+      };
+    },
+    abortAll() {
+      for (const controller of controllers) controller.abort();
+    },
+    size: () => controllers.size,
+  };
+}

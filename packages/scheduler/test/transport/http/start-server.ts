@@ -1,0 +1,145 @@
+/** A real server on a free port, with the smallest services that keep their contracts. */
+
+import type { JobAssign } from '@lingua/protocol';
+import { afterEach } from 'vitest';
+import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
+import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
+import { systemClock } from '../../../src/adapters/system/clock.ts';
+import { createIdSource } from '../../../src/adapters/system/id-source.ts';
+import { createLog } from '../../../src/adapters/system/log.ts';
+import type { JobState } from '../../../src/domain/job.ts';
+import type { Meter } from '../../../src/ports/meter.ts';
+import { createJobReader } from '../../../src/runtime/job-reader.ts';
+import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
+import { createHttpServer } from '../../../src/transport/http/create-http-server.ts';
+import { HTTP_DEFAULTS, type HttpServices } from '../../../src/transport/http/http-services.ts';
+import { createFakeEngine } from './fake-engine.ts';
+import { createFakeRegistry } from './fake-registry.ts';
+
+export const OPEN: AccessSettings = {
+  tokens: [],
+  anonymous: [],
+  trustedNetworks: ['127.0.0.0/8', '::1/128'],
+  allowedOrigins: [],
+  limits: {
+    maxConnections: 100,
+    maxConnectionsPerTenant: 100,
+    maxConnectionsPerAddress: 100,
+    requestsPerSecond: 1_000_000,
+    requestsPerSecondPerTenant: 1_000_000,
+    messagesPerSecond: 100,
+    messagesBurst: 100,
+  },
+};
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are compared, not used.
+  readonly body: any;
+}
+
+export interface StartOptions {
+  readonly access?: Partial<AccessSettings>;
+  readonly settings?: Partial<HttpServices['settings']>;
+  readonly services?: Partial<HttpServices>;
+}
+
+const running: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of running.splice(0)) await stop();
+});
+
+export async function startServer(options: StartOptions = {}) {
+  const clock = systemClock;
+  const counts = new Map<string, number>();
+  const meter: Meter = {
+    count: (name, labels = {}) => {
+      const key = [name, ...Object.values(labels)].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+    gauge: () => {},
+    observe: () => {},
+  };
+  const lines: string[] = [];
+  const log = createLog('debug', { write: (line) => lines.push(line) });
+  const ids = createIdSource({ clock });
+  const events = createJobEvents({ maxListeners: 100 });
+  const engine = createFakeEngine({ clock, ids, events });
+  const registry = createFakeRegistry({ clock });
+  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: 8 });
+  const readiness = { isReady: true, reasons: [] as string[] };
+  const settings = { ...OPEN, ...options.access };
+  const gate = createGate({ clock, meter, settings });
+  const server = createHttpServer({
+    registry,
+    jobs: engine.jobs,
+    reader: createJobReader({ clock, store: engine.store, events }),
+    mailbox,
+    endpoints: { permits: (url) => url.startsWith('http://10.') },
+    gate,
+    ids,
+    meter,
+    log,
+    clock,
+    readiness: () => readiness,
+    credentialOf: registry.credentialOf,
+    metrics: { contentType: 'text/plain', print: async () => 'scheduler_nodes 1\n' },
+    ...options.services,
+    settings: { ...HTTP_DEFAULTS, logsRequests: true, ...options.settings },
+  });
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${port}`;
+  running.push(() => server.close());
+
+  async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    } as Answered;
+  }
+
+  return {
+    url,
+    port,
+    server,
+    engine,
+    registry,
+    mailbox,
+    events,
+    readiness,
+    counts,
+    lines,
+    call,
+    get: (path: string, headers?: Record<string, string>) => call('GET', path, undefined, headers),
+    post: (path: string, body?: unknown, headers?: Record<string, string>) =>
+      call('POST', path, body, headers),
+  };
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+export const DISPATCH = { session_id: 'room-888', src_lang: 'en', tgt_lang: 'zh', audio_ref: 'blob://1' };
+export const REPORT = { job_id: 'job-abc', attempt_id: 1, node_id: 'node-123' };
+export const REGISTER = {
+  node_id: 'node-123',
+  health: 'ready',
+  semantic_langs: ['en', 'zh'],
+  nmt_pairs: [
+    ['en', 'zh'],
+    ['zh', 'en'],
+  ],
+  tts_langs: ['en', 'zh'],
+  max_concurrent_jobs: 2,
+};
+
+export type { JobState };
