@@ -1,6 +1,6 @@
 /** Hot path: the way to a node: its open socket, else its callback endpoint, else the mailbox it polls. */
 import type { JobAssign, JobCancel } from '@lingua/protocol';
-import type { JobId, NodeId } from '../../domain/ids.ts';
+import type { JobId } from '../../domain/ids.ts';
 import type { NodeRegistry, NodeStatus } from '../../management/node-registry.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -21,8 +21,6 @@ export interface NodeLinkDeps {
   readonly mailbox: NodeMailbox<JobAssign>;
   /** Absent: no endpoint is ever called. */
   readonly endpoints?: EndpointCaller;
-  /** Where a node with channel `endpoint` takes its jobs. */
-  readonly endpointOf?: (nodeId: NodeId) => string | undefined;
   readonly registry: Pick<NodeRegistry, 'get'>;
   readonly audio: Pick<AudioStore, 'get'>;
   readonly clock: Clock;
@@ -35,11 +33,11 @@ const undeliverable = (reason: string): Delivery => ({ kind: 'undeliverable', re
 export function createNodeLink(deps: NodeLinkDeps): NodeLink {
   const { sockets, mailbox, registry, audio, clock, log, settings } = deps;
 
-  async function post(nodeId: NodeId, message: JobAssign | JobCancel, limitMs: number): Promise<Delivery> {
-    const url = deps.endpointOf?.(nodeId);
-    if (deps.endpoints === undefined || url === undefined) return undeliverable('no_endpoint');
+  async function post(node: NodeStatus, message: JobAssign | JobCancel, limitMs: number): Promise<Delivery> {
+    const { endpoint } = node;
+    if (deps.endpoints === undefined || endpoint === undefined) return undeliverable('no_endpoint');
     const timeoutMs = Math.min(settings.endpointTimeoutMs, limitMs);
-    const answer = await deps.endpoints.post(url, JSON.stringify(message), timeoutMs);
+    const answer = await deps.endpoints.post(endpoint, JSON.stringify(message), timeoutMs);
     switch (answer.kind) {
       case 'taken':
         return { kind: 'written' };
@@ -72,7 +70,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       case 'socket':
         return undeliverable('no_connection');
       case 'endpoint':
-        return post(nodeId, made.message, leftMs);
+        return post(node, made.message, leftMs);
       case 'mailbox':
         return keep(assignment, made.message);
     }
@@ -83,7 +81,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     if (node.channel === 'mailbox') await mailbox.drop(nodeId, jobId);
     // To an endpoint that says nothing of cancelling, everything posted is a job.
     else if (node.channel === 'endpoint' && profile.supports.includes('cancel_ack')) {
-      await post(nodeId, message, settings.endpointTimeoutMs);
+      await post(node, message, settings.endpointTimeoutMs);
     }
   }
 

@@ -48,6 +48,7 @@ export interface SocketHandler {
 
 export interface GuardDeps {
   readonly kind: 'node' | 'session';
+  /** From the gate, which also counts what it refuses. */
   readonly rate: { spend(): boolean };
   readonly bytesRead: () => number;
   readonly clock: Clock;
@@ -145,7 +146,6 @@ export function guardSocket(
   function isWithinRate(): boolean {
     const verdict = allowance();
     if (verdict === 'allowed') return true;
-    meter.count('scheduler_rate_limited_total', { limit: 'connection' });
     if (verdict === 'limited')
       sendError('RATE_LIMITED', 'too many messages; those over the rate are dropped');
     if (verdict === 'abused') cut('rate_limited');

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { toFailure, toResult } from '../../../src/transport/ws/job-outcome.ts';
+import { jobResult } from './messages.ts';
+
+describe('a result', () => {
+  it('has empty texts where the node sent none', () => {
+    const { text_asr: _, text_translated: __, ...bare } = jobResult('n');
+    expect(toResult(bare)).toEqual({ textAsr: '', textTranslated: '', ttsAudio: '', ttsFormat: '' });
+  });
+
+  it('keeps quality, place and times apart from the free keys', () => {
+    const result = toResult(
+      jobResult('n', {
+        processing_time_ms: 12,
+        node_completed_at_ms: 99,
+        group_id: 'g',
+        part_index: 1,
+        asr_quality_level: 'good',
+        reason_codes: ['R'],
+        quality_score: 1,
+        rerun_count: 0,
+        segments_meta: { count: 2 },
+        extra: { anything: { nested: true } },
+        unheard_of: 'ignored',
+      }),
+    );
+    expect(result).toMatchObject({
+      processingTimeMs: 12,
+      extra: { anything: { nested: true } },
+      details: {
+        group_id: 'g',
+        part_index: 1,
+        node_completed_at_ms: 99,
+        asr_quality_level: 'good',
+        reason_codes: ['R'],
+        quality_score: 1,
+        rerun_count: 0,
+        segments_meta: { count: 2 },
+      },
+    });
+    expect(JSON.stringify(result)).not.toContain('unheard_of');
+  });
+
+  it.each([
+    ['an object', { running: 4 }, { details: { running: 4 } }],
+    ['text', 'full', {}],
+    ['a list', [1], {}],
+  ])('that failed has details only if they are an object: %s', (_, details, expected) => {
+    const error = { code: 'NODE_OVERLOADED', message: 'full', details };
+    expect(toFailure(jobResult('n', { success: false, error }))).toEqual({
+      code: 'NODE_OVERLOADED',
+      message: 'full',
+      ...expected,
+    });
+  });
+});

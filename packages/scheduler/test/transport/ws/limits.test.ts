@@ -1,0 +1,165 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Harness, SETTINGS, startHarness, until } from './harness.ts';
+import { heartbeat, jobResult, register } from './messages.ts';
+
+let harness: Harness;
+afterEach(() => harness.stop());
+
+const cuts = (reason: string) => harness.meter.total('scheduler_connections_cut_total', { reason });
+
+describe('the limits of a socket', () => {
+  it('tell PAYLOAD_TOO_LARGE before closing with 1009', async () => {
+    harness = await startHarness();
+    const client = await harness.connect();
+    client.send({ ...register(), version: 'x'.repeat(SETTINGS.maxNodeMessageBytes) });
+    expect(await client.closed).toMatchObject({ code: 1009 });
+    expect(client.received).toMatchObject([{ type: 'error', code: 'PAYLOAD_TOO_LARGE' }]);
+    expect(cuts('payload_too_large')).toBe(1);
+  });
+
+  it('name the field of an invalid message, and close after a number of them', async () => {
+    harness = await startHarness({ settings: { maxInvalidMessages: 3 } });
+    const client = await harness.connect();
+    client.send('{"type":');
+    client.send({ type: 'node_registre' });
+    client.send({ ...register(), hardware: { cpu_cores: 'many', memory_gb: 1 } });
+    const [malformed, unknown, wrong] = [
+      await client.message(0),
+      await client.message(1),
+      await client.message(2),
+    ];
+    expect(malformed).toMatchObject({ code: 'INVALID_MESSAGE', details: { path: '' } });
+    expect(unknown).toMatchObject({ code: 'INVALID_MESSAGE', details: { path: '/type' } });
+    expect(wrong).toMatchObject({ code: 'INVALID_MESSAGE', details: { path: '/hardware/cpu_cores' } });
+    client.send(register());
+    expect(await client.message(3)).toMatchObject({ type: 'node_register_ack' });
+    client.send('[]');
+    expect(await client.closed).toEqual({ code: 1008, reason: 'invalid_messages' });
+    expect(harness.meter.total('scheduler_invalid_messages_total', { edge: 'ws_node' })).toBe(4);
+  });
+
+  it('count binary frames as invalid', async () => {
+    harness = await startHarness();
+    const client = await harness.connect();
+    client.ws.send(Buffer.from(JSON.stringify(register())));
+    expect(await client.message(0)).toMatchObject({ code: 'INVALID_MESSAGE' });
+    expect(harness.registry.registrations).toEqual([]);
+  });
+
+  it('tell RATE_LIMITED once, drop the excess, and close a socket that goes on', async () => {
+    harness = await startHarness({ messages: 2, settings: { maxDroppedMessages: 5 } });
+    const client = await harness.connect();
+    client.send(register({ node_id: 'node-a' }));
+    await client.message(0);
+    client.send(heartbeat('node-a'));
+    for (let excess = 0; excess < 5; excess += 1) client.send(heartbeat('node-a'));
+    expect(await client.message(1)).toMatchObject({ type: 'error', code: 'RATE_LIMITED' });
+    expect(client.ws.readyState).toBe(client.ws.OPEN);
+    client.send(heartbeat('node-a'));
+    expect(await client.closed).toEqual({ code: 1008, reason: 'rate_limited' });
+    expect(client.received).toHaveLength(2);
+    expect(harness.registry.beats).toHaveLength(1);
+  });
+
+  it('let pings count as messages, so that a flood of them ends the socket', async () => {
+    harness = await startHarness({ messages: 3, settings: { maxDroppedMessages: 2 } });
+    const client = await harness.connect();
+    const pongs: string[] = [];
+    client.ws.on('pong', (data) => pongs.push(data.toString()));
+    for (const data of ['1', '2', '3', '4', '5', '6']) client.ws.ping(data);
+    expect(await client.closed).toEqual({ code: 1008, reason: 'rate_limited' });
+    expect(pongs).toEqual(['1', '2', '3']);
+  });
+
+  it('close a node that does not register in time', async () => {
+    harness = await startHarness();
+    const [silent, prompt] = [await harness.connect(), await harness.connect()];
+    prompt.send(register());
+    await prompt.message(0);
+    harness.clock.advance(SETTINGS.registrationDeadlineMs - 1);
+    expect(cuts('registration_deadline')).toBe(0);
+    harness.clock.advance(1);
+    expect(await silent.closed).toEqual({ code: 4401, reason: 'registration_deadline' });
+    expect(cuts('registration_deadline')).toBe(1);
+  });
+
+  it('drop a peer that has been silent for two ping intervals, and keep one that answers', async () => {
+    harness = await startHarness({ settings: { registrationDeadlineMs: 1e9 } });
+    const dead = await harness.connect('/ws/node', { autoPong: false });
+    const alive = await harness.connect();
+    const stream = harness.connections[1];
+    for (let beats = 0; beats < 4; beats += 1) {
+      const before = stream?.bytesRead ?? 0;
+      harness.clock.advance(SETTINGS.pingIntervalMs);
+      await until(() => (stream?.bytesRead ?? 0) > before);
+    }
+    expect((await dead.closed).code).toBe(1006);
+    expect(cuts('dead_peer')).toBe(1);
+    expect(alive.ws.readyState).toBe(alive.ws.OPEN);
+  });
+
+  it('cut a reader that is too slow, with 1013', async () => {
+    harness = await startHarness();
+    const client = await harness.connect();
+    client.send(register({ node_id: 'node-a' }));
+    await client.message(0);
+    client.ws.pause();
+    const reason = 'x'.repeat(64 * 1024);
+    await until(() => {
+      for (let sent = 0; sent < 16; sent += 1) {
+        if (!harness.sockets.send('node-a', { type: 'node_control', command: 'noise', reason })) return true;
+      }
+      return false;
+    });
+    expect(cuts('too_slow')).toBe(1);
+    client.ws.resume();
+    expect(await client.closed).toEqual({ code: 1013, reason: 'too_slow' });
+  });
+
+  it('terminate a cut peer that does not say goodbye', async () => {
+    harness = await startHarness();
+    const client = await harness.connect();
+    client.ws.pause();
+    harness.clock.advance(SETTINGS.registrationDeadlineMs);
+    expect(harness.gate.open).toBe(1);
+    harness.clock.advance(SETTINGS.closeTimeoutMs);
+    await until(() => harness.gate.open === 0);
+  });
+
+  it('send a message longer than the buffer limit to a reader that keeps up', async () => {
+    harness = await startHarness();
+    const client = await harness.connect();
+    client.send(register({ node_id: 'node-a' }));
+    await client.message(0);
+    const reason = 'x'.repeat(4 * SETTINGS.maxBufferedBytes);
+    expect(harness.sockets.send('node-a', { type: 'node_control', command: 'noise', reason })).toBe(true);
+    expect((await client.message(1)).reason).toHaveLength(reason.length);
+  });
+
+  it('stop reading while too much waits for its turn, lose nothing, and do not take it for a dead peer', async () => {
+    const messages = 64;
+    harness = await startHarness({
+      settings: { maxNodeMessageBytes: 1024 * 1024, maxWaitingBytes: 256 * 1024 },
+    });
+    const client = await harness.connect();
+    client.send(register({ node_id: 'node-a' }));
+    await client.message(0);
+    let release = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    harness.jobs.before = () => gate;
+    const tts_audio = 'A'.repeat(256 * 1024);
+    for (let sent = 0; sent < messages; sent += 1)
+      client.send(jobResult('node-a', { job_id: `job-${sent}`, tts_audio }));
+    await until(() => harness.connections[0]?.isPaused() === true);
+    await until(() => client.ws.bufferedAmount > 0);
+    for (let silences = 0; silences < 5; silences += 1) harness.clock.advance(SETTINGS.pingIntervalMs);
+    expect(cuts('dead_peer')).toBe(0);
+    release();
+    await until(() => harness.jobs.calls.length === messages);
+    expect(harness.jobs.calls.map(({ answer }) => answer.jobId)).toEqual(
+      Array.from({ length: messages }, (_, at) => `job-${at}`),
+    );
+  });
+});
