@@ -100,6 +100,7 @@ export function statusOf(node: NodeRecord, thresholds: Thresholds): NodeStatus {
   const { endpoint, version, platform, region, zone, registeredAt } = node.identity;
   return {
     view: viewOf(node, thresholds),
+    credential: node.identity.credential,
     generation: node.generation,
     channel: node.channel,
     isConnected: isConnected(node),

@@ -61,6 +61,8 @@ export type HeartbeatOutcome =
 /** What an operator sees. */
 export interface NodeStatus {
   readonly view: NodeView;
+  /** Who registered it; nobody else may speak for it. */
+  readonly credential: string;
   readonly generation: number;
   readonly channel: NodeChannel;
   /** Where jobs are posted, for channel `endpoint`. */

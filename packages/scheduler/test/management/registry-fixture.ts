@@ -126,6 +126,14 @@ export function createFixture(change: Partial<ManagementSettings> = {}) {
   const of = <E extends Told['event']>(event: E) =>
     told.filter((entry): entry is Extract<Told, { event: E }> => entry.event === event);
 
+  async function join(registration: Partial<Registration> = {}) {
+    const outcome = await registry.register(aRegistration(registration));
+    if (outcome.kind !== 'registered') throw new Error(`${outcome.code}: ${outcome.message}`);
+    return outcome;
+  }
+
+  const beat = (change: Partial<Heartbeat> = {}) => registry.heartbeat(aBeat(change));
+
   return {
     registry,
     clock,
@@ -146,16 +154,12 @@ export function createFixture(change: Partial<ManagementSettings> = {}) {
     view: (nodeId: string) => registry.get(nodeId)?.view,
     health: (nodeId: string) => registry.get(nodeId)?.view.health,
     /** Registers and answers with the outcome, which must be a success. */
-    async join(registration: Partial<Registration> = {}) {
-      const outcome = await registry.register(aRegistration(registration));
-      if (outcome.kind !== 'registered') throw new Error(`${outcome.code}: ${outcome.message}`);
-      return outcome;
-    },
-    beat: (beat: Partial<Heartbeat> = {}) => registry.heartbeat(aBeat(beat)),
+    join,
+    beat,
     /** A node that is registered and has proved itself. */
     async readyNode(registration: Partial<Registration> = {}) {
-      const outcome = await this.join(registration);
-      await this.beat({ nodeId: outcome.nodeId, generation: outcome.generation });
+      const outcome = await join(registration);
+      await beat({ nodeId: outcome.nodeId, generation: outcome.generation });
       return outcome;
     },
   };

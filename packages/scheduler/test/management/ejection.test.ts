@@ -1,0 +1,182 @@
+/** Nodes that fail what they are given are left out for a while, and then tried with one job. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  afterOutcome,
+  afterPlacement,
+  afterTime,
+  type EjectionState,
+  isShutOut,
+  mayEject,
+  TRUSTED,
+} from '../../src/management/ejection.ts';
+import { createFixture, SETTINGS } from './registry-fixture.ts';
+
+const RULES = SETTINGS.ejection;
+const NOW = 1_000_000;
+
+const outcomes = (state: EjectionState, marks: string, at = NOW, canSpare = true) =>
+  [...marks].reduce((now, mark) => afterOutcome(now, mark === 'x', canSpare, RULES, at), state);
+
+describe('a node’s outcomes', () => {
+  it('eject it from the least number of samples and the share of failures on', () => {
+    expect(outcomes(TRUSTED, 'xxxx').phase).toBe('trusted');
+    expect(outcomes(TRUSTED, 'xxxxx').phase).toBe('ejected');
+    expect(outcomes(TRUSTED, '...xx').phase).toBe('trusted');
+    expect(outcomes(TRUSTED, '...xxx').phase).toBe('ejected');
+  });
+
+  it('count only within the window', () => {
+    const old = outcomes(TRUSTED, 'xxxx');
+    expect(outcomes(old, 'x', NOW + RULES.windowMs / 2).phase).toBe('ejected');
+    expect(outcomes(old, 'x', NOW + RULES.windowMs).phase).toBe('trusted');
+  });
+
+  it('change nothing while it is ejected', () => {
+    const ejected = outcomes(TRUSTED, 'xxxxx');
+    expect(outcomes(ejected, 'x...')).toBe(ejected);
+  });
+
+  it('never shut out a node that only succeeds', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 60_000 })), (steps) => {
+        let state = TRUSTED;
+        let now = NOW;
+        for (const step of steps) {
+          now += step;
+          state = afterTime(afterOutcome(state, false, true, RULES, now), now);
+          expect(isShutOut(state)).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
+describe('an ejected node', () => {
+  const ejected = outcomes(TRUSTED, 'xxxxx');
+
+  it('is out for the base time, then takes one job', () => {
+    expect(isShutOut(afterTime(ejected, NOW + RULES.baseMs - 1))).toBe(true);
+    const probation = afterTime(ejected, NOW + RULES.baseMs);
+    expect(isShutOut(probation)).toBe(false);
+    expect(isShutOut(afterPlacement(probation, RULES, NOW))).toBe(true);
+  });
+
+  it('is trusted again when its probe succeeds', () => {
+    const probing = afterPlacement(afterTime(ejected, ejected.until), RULES, ejected.until);
+    expect(outcomes(probing, '.', ejected.until + 1).phase).toBe('trusted');
+  });
+
+  it('is out twice as long for each probe that fails, up to the limit', () => {
+    let state = ejected;
+    let at = NOW;
+    const lengths = [state.until - at];
+    for (let round = 0; round < 7; round += 1) {
+      at = state.until;
+      state = outcomes(afterPlacement(afterTime(state, at), RULES, at), 'x', at);
+      lengths.push(state.until - at);
+    }
+    expect(lengths).toEqual([10, 20, 40, 80, 160, 300, 300, 300].map((seconds) => seconds * 1_000));
+  });
+
+  it('is out longer for a relapse soon after it was trusted again, and not for a late one', () => {
+    const restored = outcomes(afterTime(ejected, ejected.until), '.', ejected.until);
+    const soon = outcomes(restored, 'xxxxx', ejected.until + 1_000);
+    expect(soon.until - (ejected.until + 1_000)).toBe(2 * RULES.baseMs);
+    const late = ejected.until + RULES.maxMs + 1_000;
+    expect(outcomes(restored, 'xxxxx', late).until - late).toBe(RULES.baseMs);
+  });
+
+  it('gets another probe when the outcome of one never comes', () => {
+    const probing = afterPlacement(afterTime(ejected, ejected.until), RULES, ejected.until);
+    expect(isShutOut(afterTime(probing, ejected.until + RULES.probeTimeoutMs - 1))).toBe(true);
+    expect(isShutOut(afterTime(probing, ejected.until + RULES.probeTimeoutMs))).toBe(false);
+  });
+});
+
+describe('the fleet', () => {
+  it('spares at most the allowed share', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 50 }), fc.integer({ min: 1, max: 50 }), (others, nodes) => {
+        expect(mayEject(others, nodes, RULES)).toBe((others + 1) / nodes <= 0.5);
+      }),
+    );
+  });
+
+  async function fleetOf(size: number) {
+    const fixture = createFixture();
+    for (let index = 1; index <= size; index += 1) await fixture.readyNode({ nodeId: `node-${index}` });
+    const fail = (nodeId: string) => {
+      for (let round = 0; round < 5; round += 1) fixture.registry.recordOutcome(nodeId, 'failed');
+    };
+    const ejected = () =>
+      fixture.registry.list({ limit: 100 }).nodes.filter(({ view }) => view.isEjected).length;
+    return { ...fixture, fail, ejected };
+  }
+
+  it('shows selection an ejected node as ejected, once', async () => {
+    const { fail, told, news, counts } = await fleetOf(4);
+    news();
+    fail('node-1');
+    expect(told).toMatchObject([{ event: 'changed', view: { nodeId: 'node-1', isEjected: true } }]);
+    expect(counts.get('scheduler_node_ejections_total')).toBe(1);
+  });
+
+  it('never ejects the only node', async () => {
+    const { fail, ejected } = await fleetOf(1);
+    fail('node-1');
+    expect(ejected()).toBe(0);
+  });
+
+  it('ejects no further node when most would be out', async () => {
+    const { fail, ejected } = await fleetOf(4);
+    for (const nodeId of ['node-1', 'node-2', 'node-3', 'node-4']) fail(nodeId);
+    expect(ejected()).toBe(2);
+  });
+
+  it('does not count offline nodes as part of those who could do the work', async () => {
+    const { fail, ejected, registry, clock } = await fleetOf(4);
+    for (const nodeId of ['node-1', 'node-2']) {
+      registry.disconnected(nodeId, registry.get(nodeId)?.generation ?? 0);
+    }
+    await clock.advance(1_000);
+    fail('node-3');
+    fail('node-4');
+    expect(ejected()).toBe(1);
+  });
+
+  it('pardons the ejected when the others leave', async () => {
+    const { fail, ejected, registry, clock } = await fleetOf(2);
+    fail('node-1');
+    expect(ejected()).toBe(1);
+    registry.disconnected('node-2', registry.get('node-2')?.generation ?? 0);
+    await clock.advance(2_000);
+    expect(ejected()).toBe(0);
+  });
+
+  it('lets one job at a time through to a node on probation until it succeeds', async () => {
+    const { fail, registry, clock, view, beat } = await fleetOf(2);
+    fail('node-1');
+    await clock.advance(11_000);
+    await beat({ nodeId: 'node-1' });
+    expect(view('node-1')?.isEjected).toBe(false);
+    registry.recordPlacement('node-1');
+    expect(view('node-1')?.isEjected).toBe(true);
+    registry.recordOutcome('node-1', 'failed');
+    await clock.advance(19_000);
+    expect(view('node-1')?.isEjected).toBe(true);
+    await clock.advance(2_000);
+    registry.recordPlacement('node-1');
+    registry.recordOutcome('node-1', 'succeeded');
+    expect(view('node-1')?.isEjected).toBe(false);
+    registry.recordPlacement('node-1');
+    expect(view('node-1')?.isEjected).toBe(false);
+  });
+
+  it('takes outcomes of nodes it does not know without harm', () => {
+    const { registry, told } = createFixture();
+    registry.recordPlacement('node-9');
+    registry.recordOutcome('node-9', 'failed');
+    expect(told).toEqual([]);
+  });
+});

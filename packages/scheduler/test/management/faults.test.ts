@@ -1,0 +1,107 @@
+/** When a store is away: nothing is half done, nobody is blamed, and everything heals by itself. */
+import { describe, expect, it } from 'vitest';
+import { aRegistration, createFixture } from './registry-fixture.ts';
+
+const REFUSED = { kind: 'refused', code: 'SCHEDULER_DEPENDENCY_DOWN' };
+
+describe('a registration while a store is away', () => {
+  for (const call of ['claim', 'declare', 'reconcile']) {
+    it(`is refused when "${call}" fails, and leaves nothing behind`, async () => {
+      const { registry, broken, told, directory, ledger, counts } = createFixture();
+      broken.add(call);
+      expect(await registry.register(aRegistration({ runningJobIds: [] }))).toMatchObject(REFUSED);
+      expect(told).toEqual([]);
+      expect(registry.get('node-1')).toBeUndefined();
+      expect(await directory.current('node-1')).toBeUndefined();
+      expect((await ledger.loads(['node-1'])).size).toBe(0);
+      expect(counts.get('scheduler_dependency_down_total')).toBe(1);
+    });
+  }
+
+  it('succeeds as soon as the store is back', async () => {
+    const { registry, broken } = createFixture();
+    for (const call of ['declare', 'release', 'forget']) broken.add(call);
+    expect(await registry.register(aRegistration())).toMatchObject(REFUSED);
+    broken.clear();
+    expect(await registry.register(aRegistration())).toMatchObject({ kind: 'registered', nodeId: 'node-1' });
+  });
+
+  it('leaves a node that is already here as it was', async () => {
+    const { registry, readyNode, broken, health, clock, ledger } = createFixture();
+    const { generation } = await readyNode();
+    broken.add('reconcile');
+    expect(await registry.register(aRegistration({ runningJobIds: [] }))).toMatchObject(REFUSED);
+    broken.clear();
+    expect(health('node-1')).toBe('ready');
+    expect(registry.get('node-1')?.generation).toBe(generation);
+    await clock.advance(1_000);
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
+  });
+
+  it('does not keep the id from being forgotten later', async () => {
+    const { registry, readyNode, broken, clock, directory } = createFixture();
+    const { generation } = await readyNode();
+    broken.add('declare');
+    await registry.register(aRegistration());
+    broken.clear();
+    registry.disconnected('node-1', generation);
+    await clock.advance(610_000);
+    expect(await directory.current('node-1')).toBeUndefined();
+  });
+});
+
+describe('a heartbeat while the ledger is away', () => {
+  it('is life all the same, and not the node’s fault', async () => {
+    const { readyNode, beat, broken, clock, view, counts } = createFixture();
+    await readyNode();
+    broken.add('reconcile');
+    for (let round = 0; round < 10; round += 1) {
+      await clock.advance(15_000);
+      expect(await beat()).toEqual({ kind: 'beat', health: 'ready' });
+    }
+    expect(view('node-1')).toMatchObject({ isFresh: true, health: 'ready' });
+    expect(counts.get('scheduler_dependency_down_total')).toBe(10);
+  });
+
+  it('is told to the ledger later, if it changed the capacity', async () => {
+    const { join, beat, broken, clock, ledger, health } = createFixture();
+    await join();
+    broken.add('declare');
+    await beat();
+    expect(health('node-1')).toBe('ready');
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
+    broken.clear();
+    await clock.advance(1_000);
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
+  });
+});
+
+describe('an order while the ledger is away', () => {
+  it('holds for selection at once and for the ledger when it is back', async () => {
+    const { readyNode, registry, broken, clock, view, ledger } = createFixture();
+    await readyNode();
+    broken.add('declare');
+    expect(await registry.control('node-1', 'drain')).toBe(true);
+    expect(view('node-1')?.health).toBe('draining');
+    broken.clear();
+    await clock.advance(1_000);
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
+  });
+});
+
+describe('forgetting while a store is away', () => {
+  for (const call of ['current', 'forget', 'release']) {
+    it(`is tried again when "${call}" fails`, async () => {
+      const { readyNode, registry, broken, clock, directory, of } = createFixture();
+      const { generation } = await readyNode();
+      registry.disconnected('node-1', generation);
+      broken.add(call);
+      await clock.advance(620_000);
+      expect(registry.get('node-1')).toBeDefined();
+      broken.clear();
+      await clock.advance(2_000);
+      expect(of('removed')).toHaveLength(1);
+      expect(await directory.current('node-1')).toBeUndefined();
+    });
+  }
+});

@@ -1,0 +1,192 @@
+/** What a heartbeat changes, and what it leaves alone. */
+import { describe, expect, it } from 'vitest';
+import { aBeat, COLD_REPORT, createFixture, READY_REPORT } from './registry-fixture.ts';
+
+const FIGURES = { cpuPercent: 10, gpuPercent: 20, memoryPercent: 30, runningJobs: 0 };
+
+describe('a heartbeat that brings only load', () => {
+  it('tells the load and nothing else', async () => {
+    const { readyNode, beat, told, news } = createFixture();
+    await readyNode();
+    news();
+    await beat({ resources: { ...FIGURES, cpuPercent: 55, runningJobs: 3 } });
+    expect(told).toEqual([{ event: 'loaded', nodeId: 'node-1', load: { used: 3, max: 4 } }]);
+  });
+
+  it('asks the ledger once and declares nothing', async () => {
+    const { readyNode, beat, calls } = createFixture();
+    await readyNode();
+    calls.length = 0;
+    await beat();
+    expect(calls).toEqual(['reconcile']);
+  });
+
+  it('is as cheap when it repeats the whole report', async () => {
+    const { readyNode, beat, news, calls, view } = createFixture();
+    await readyNode();
+    const before = view('node-1')?.profile;
+    news();
+    calls.length = 0;
+    await beat({ report: structuredClone(READY_REPORT), slots: 4 });
+    expect(news()).toEqual(['loaded']);
+    expect(calls).toEqual(['reconcile']);
+    expect(view('node-1')?.profile).toBe(before);
+  });
+
+  it('shows the time of the last heartbeat without telling it', async () => {
+    const { readyNode, beat, news, view, clock } = createFixture();
+    await readyNode();
+    await clock.advance(9_000);
+    news();
+    await beat();
+    expect(view('node-1')?.lastBeatAt).toBe(clock.now());
+    expect(news()).toEqual(['loaded']);
+  });
+});
+
+describe('a heartbeat', () => {
+  it('before any registration is answered and does no harm', async () => {
+    const { beat, told, counts } = createFixture();
+    expect(await beat()).toEqual({ kind: 'unknown_node' });
+    expect(told).toEqual([]);
+    expect(counts.get('scheduler_heartbeats_total')).toBe(1);
+  });
+
+  it('merges the parts it brings with the parts it does not', async () => {
+    const { readyNode, beat, view } = createFixture();
+    await readyNode();
+    await beat({ report: { languages: { semantic: ['ja'], tts: ['ja'] } } });
+    expect(view('node-1')?.profile).toMatchObject({
+      semantic: ['ja'],
+      readyTypes: ['asr', 'nmt', 'semantic', 'tts'],
+      installedServices: ['faster-whisper-vad'],
+    });
+  });
+
+  it('tells selection of new abilities once', async () => {
+    const { readyNode, beat, news } = createFixture();
+    await readyNode();
+    news();
+    const report = { languages: { semantic: ['ja'] } };
+    await beat({ report });
+    await beat({ report: structuredClone(report) });
+    expect(news()).toEqual(['changed', 'loaded', 'loaded']);
+  });
+
+  it('keeps the last sound report when a later one is beyond all measure', async () => {
+    const { readyNode, beat, view } = createFixture();
+    await readyNode();
+    const asr = Array.from({ length: 2_001 }, (_, index) => `l${index}`);
+    expect(await beat({ report: { languages: { asr } } })).toEqual({ kind: 'beat', health: 'ready' });
+    expect(view('node-1')?.profile.asr).toEqual(['en', 'zh']);
+  });
+
+  it('declares changed slots to the ledger', async () => {
+    const { readyNode, beat, told, news, calls } = createFixture();
+    await readyNode();
+    news();
+    calls.length = 0;
+    await beat({ slots: 2 });
+    expect(calls).toEqual(['declare', 'reconcile']);
+    expect(told).toContainEqual({ event: 'loaded', nodeId: 'node-1', load: { used: 0, max: 2 } });
+  });
+
+  it('that makes the node ready opens the ledger before selection sees it', async () => {
+    const { join, beat, registry, told, calls } = createFixture();
+    await join();
+    told.length = 0;
+    calls.length = 0;
+    await beat();
+    expect(calls[0]).toBe('declare');
+    expect(told.slice(0, 2)).toMatchObject([
+      { event: 'changed', view: { health: 'ready' } },
+      { event: 'statusChanged', health: 'ready', reason: 'healthy' },
+    ]);
+    expect(registry.get('node-1')?.lastReason).toBe('healthy');
+  });
+
+  it('counts a node that runs more than it has slots', async () => {
+    const { readyNode, beat, counts } = createFixture();
+    await readyNode();
+    await beat({ resources: { ...FIGURES, runningJobs: 4 } });
+    expect(counts.get('scheduler_oversell_detected_total')).toBeUndefined();
+    await beat({ resources: { ...FIGURES, runningJobs: 5 } });
+    expect(counts.get('scheduler_oversell_detected_total')).toBe(1);
+  });
+
+  it('proves a fenced lease gone by the jobs it names', async () => {
+    const { readyNode, beat, ledger } = createFixture();
+    await readyNode();
+    await ledger.reserve('node-1', 'job-1:1', 60_000);
+    await ledger.fence('node-1', 'job-1:1');
+    await beat({ runningJobIds: [] });
+    expect((await ledger.loads(['node-1'])).get('node-1')).toEqual({ used: 0, max: 4 });
+  });
+
+  it('heals a ledger that has lost the node', async () => {
+    const { readyNode, beat, ledger } = createFixture();
+    await readyNode();
+    await ledger.forget('node-1');
+    await beat();
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved', max: 4 });
+  });
+});
+
+describe('resources', () => {
+  const busy = [
+    ['cpu', { cpuPercent: 85 }],
+    ['gpu', { gpuPercent: 85 }],
+    ['memory', { memoryPercent: 99 }],
+  ] as const;
+  for (const [name, figures] of busy) {
+    it(`at the ${name} threshold take the node out until they fall`, async () => {
+      const { readyNode, beat, view } = createFixture();
+      await readyNode();
+      await beat({ resources: { ...FIGURES, ...figures } });
+      expect(view('node-1')).toMatchObject({ isCalm: false, health: 'ready' });
+      await beat({ resources: FIGURES });
+      expect(view('node-1')?.isCalm).toBe(true);
+    });
+  }
+
+  it('that are unknown pass', async () => {
+    const { readyNode, beat, view } = createFixture();
+    await readyNode();
+    await beat({ resources: { runningJobs: 0, gpuPercent: -1, gpuMemoryPercent: -1 } });
+    expect(view('node-1')).toMatchObject({ isCalm: true, health: 'ready' });
+  });
+
+  it('of a full GPU memory are no reason: models live there', async () => {
+    const { readyNode, beat, view } = createFixture();
+    await readyNode();
+    await beat({ resources: { ...FIGURES, gpuMemoryPercent: 97 } });
+    expect(view('node-1')?.isCalm).toBe(true);
+  });
+
+  it('that cannot be make the heartbeat a bad one', async () => {
+    const { readyNode, beat, of, health } = createFixture();
+    await readyNode();
+    for (const gpuPercent of [101, Number.NaN, 5_000]) await beat({ resources: { ...FIGURES, gpuPercent } });
+    expect(health('node-1')).toBe('degraded');
+    expect(of('statusChanged').at(-1)?.reason).toBe('gpu_figures_invalid');
+  });
+
+  it('with a queue put the node last', async () => {
+    const { readyNode, beat, view } = createFixture();
+    await readyNode();
+    await beat({ resources: { ...FIGURES, gpuQueueLength: 1 } });
+    expect(view('node-1')?.isQueueing).toBe(true);
+  });
+});
+
+describe('a node whose services stop', () => {
+  it('is degraded, is told so, and gets no more jobs until they run', async () => {
+    const { readyNode, beat, of, ledger, health } = createFixture();
+    await readyNode();
+    for (let round = 0; round < 3; round += 1) await beat({ report: COLD_REPORT });
+    expect(of('statusChanged').at(-1)).toMatchObject({ health: 'degraded', reason: 'no_service_ready' });
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
+    await beat(aBeat({ report: READY_REPORT }));
+    expect(health('node-1')).toBe('ready');
+  });
+});

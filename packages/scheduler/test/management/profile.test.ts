@@ -1,0 +1,220 @@
+/** What a node says of itself becomes one profile, whichever generation it speaks. */
+import { describe, expect, it } from 'vitest';
+import type { CapabilityReport, NodeTraits } from '../../src/domain/capability-report.ts';
+import { ANY } from '../../src/domain/language.ts';
+import { translates } from '../../src/domain/profile.ts';
+import { understand } from '../../src/management/profile.ts';
+import { COLD_REPORT, READY_REPORT } from './registry-fixture.ts';
+
+const TRAITS: NodeTraits = { features: [], gpuCount: 1, acceptsPublicJobs: true };
+const RULES = { assumeAnyLanguage: true, coreServices: {} };
+
+const profileOf = (report: Partial<CapabilityReport>, rules: Partial<typeof RULES> = {}) =>
+  understand({ models: [], ...report }, TRAITS, { ...RULES, ...rules });
+
+const aModel = (kind: string, sourceLanguage?: string, targetLanguage?: string, isEnabled = true) => ({
+  modelId: `${kind}-${sourceLanguage}-${targetLanguage}`,
+  kind,
+  isEnabled,
+  ...(sourceLanguage !== undefined && { sourceLanguage }),
+  ...(targetLanguage !== undefined && { targetLanguage }),
+});
+
+describe('service types of the second generation', () => {
+  it('are ready as listed', () => {
+    const { readyTypes } = profileOf({
+      types: [
+        { type: 'asr', isReady: true },
+        { type: 'nmt', isReady: false },
+        { type: 'Semantic', isReady: true },
+      ],
+    });
+    expect(readyTypes).toEqual(['asr', 'semantic']);
+  });
+
+  it('are installed where a service has them, and not merely because the list names them', () => {
+    const { installedTypes, installedServices, readyServices } = profileOf({
+      services: [
+        { serviceId: 'faster-whisper-vad', type: 'asr', status: 'running' },
+        { serviceId: 'nmt-m2m100', type: 'nmt', status: 'stopped' },
+      ],
+      types: ['asr', 'nmt', 'tts'].map((type) => ({ type, isReady: type === 'asr' })),
+    });
+    expect(installedTypes).toEqual(['asr', 'nmt']);
+    expect(installedServices).toEqual(['faster-whisper-vad', 'nmt-m2m100']);
+    expect(readyServices).toEqual(['faster-whisper-vad']);
+  });
+
+  it('are all installed as listed when no services are named', () => {
+    const types = ['asr', 'tone'].map((type) => ({ type, isReady: false }));
+    expect(profileOf({ types }).installedTypes).toEqual(['asr', 'tone']);
+  });
+
+  it('take a missing semantic entry from what is said of semantic languages', () => {
+    const types = [{ type: 'asr', isReady: true }];
+    expect(profileOf({ types }).readyTypes).toEqual(['asr']);
+    expect(profileOf({ types, languages: { semantic: [] } }).readyTypes).toEqual(['asr']);
+    expect(profileOf({ types, languages: { semantic: ['zh'] } }).readyTypes).toContain('semantic');
+    expect(profileOf({ types, languages: { isSemanticCoreReady: true } }).readyTypes).toContain('semantic');
+  });
+
+  it('believe a semantic entry that says not ready, whatever the languages say', () => {
+    const types = [{ type: 'semantic', isReady: false }];
+    expect(profileOf({ types, languages: { semantic: ['zh'] } }).readyTypes).toEqual([]);
+  });
+
+  it('come from the services where only those are named', () => {
+    const { installedTypes, readyTypes } = profileOf({
+      services: [
+        { serviceId: 'a', type: 'asr', status: 'running' },
+        { serviceId: 'b', type: 'tts', status: 'error' },
+      ],
+    });
+    expect(installedTypes).toEqual(['asr', 'tts']);
+    expect(readyTypes).toEqual(['asr']);
+  });
+});
+
+describe('service types of the first generation', () => {
+  const serviceStates = new Map([
+    ['speech-one', 'ready'],
+    ['words', 'downloading'],
+    ['piper-tts', 'ready'],
+    ['gone', 'not_installed'],
+  ]);
+
+  it('come from the core services, then the model of that name, then the name itself', () => {
+    const models = [{ modelId: 'words', kind: 'nmt', isEnabled: true }];
+    const { installedTypes, readyTypes, installedServices, readyServices } = profileOf(
+      { models, serviceStates },
+      { coreServices: { asr: 'speech-one' } },
+    );
+    expect(installedTypes).toEqual(['asr', 'nmt', 'semantic', 'tts']);
+    expect(readyTypes).toEqual(['asr', 'semantic', 'tts']);
+    expect(installedServices).toEqual(['piper-tts', 'speech-one', 'words']);
+    expect(readyServices).toEqual(['piper-tts', 'speech-one']);
+  });
+
+  it('know the services of the field by name', () => {
+    const states = ['node-inference', 'nmt-m2m100', 'piper-tts', 'speaker-embedding', 'semantic-repair-zh'];
+    const { readyTypes } = profileOf({ serviceStates: new Map(states.map((id) => [id, 'ready'])) });
+    expect(readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tone', 'tts']);
+  });
+
+  it('pass for semantic, which that generation could not name', () => {
+    expect(profileOf({ serviceStates: new Map([['x-asr', 'ready']]) }).readyTypes).toContain('semantic');
+  });
+
+  it('do not pass for semantic while nothing at all is ready', () => {
+    expect(profileOf({ serviceStates: new Map([['x-asr', 'downloading']]) }).readyTypes).toEqual([]);
+  });
+
+  it('do not pass for semantic when a semantic service is named and not ready', () => {
+    const states = new Map([
+      ['x-asr', 'ready'],
+      ['semantic-repair', 'error'],
+    ]);
+    expect(profileOf({ serviceStates: states }).readyTypes).toEqual(['asr']);
+  });
+
+  it('count a service that nobody can place as something ready', () => {
+    expect(profileOf({ serviceStates: new Map([['mystery', 'ready']]) }).readyTypes).toContain('other');
+  });
+});
+
+describe('a node that says little', () => {
+  it('has any type and any language', () => {
+    const profile = profileOf({});
+    expect(profile.installedTypes).toBe(ANY);
+    expect(profile.readyTypes).toBe(ANY);
+    expect([profile.asr, profile.semantic, profile.tts]).toEqual([ANY, ANY, ANY]);
+    expect(translates(profile.nmt, 'sw', 'mi')).toBe(true);
+  });
+
+  it('has no language where unknown languages are not believed in', () => {
+    const profile = profileOf({}, { assumeAnyLanguage: false });
+    expect([profile.asr, profile.semantic, profile.tts]).toEqual([[], [], []]);
+    expect(translates(profile.nmt, 'zh', 'en')).toBe(false);
+  });
+
+  it('has the languages and types of its enabled models', () => {
+    const profile = profileOf({
+      models: [
+        aModel('asr', 'zh-CN'),
+        aModel('nmt', 'zh', 'en'),
+        aModel('nmt', 'en', 'de', false),
+        aModel('tts', undefined, 'en-US'),
+      ],
+    });
+    expect(profile.readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tts']);
+    expect(profile.asr).toEqual(['zh']);
+    expect(profile.semantic).toEqual(['zh']);
+    expect(profile.tts).toEqual(['en']);
+    expect(translates(profile.nmt, 'zh', 'en')).toBe(true);
+    expect(translates(profile.nmt, 'en', 'de')).toBe(false);
+  });
+
+  it('has every language of a model that names none', () => {
+    expect(profileOf({ models: [aModel('asr')] }).asr).toBe(ANY);
+    expect(profileOf({ models: [aModel('asr')] }, { assumeAnyLanguage: false }).asr).toEqual([]);
+  });
+});
+
+describe('declared languages', () => {
+  it('make NMT all pairs among the semantic ones when it is not declared and its type is ready', () => {
+    const { nmt } = understand(READY_REPORT, TRAITS, RULES);
+    expect(translates(nmt, 'zh', 'en')).toBe(true);
+    expect(translates(nmt, 'en', 'zh')).toBe(true);
+    expect(translates(nmt, 'en', 'ja')).toBe(false);
+  });
+
+  it('give no undeclared NMT while its type is not ready', () => {
+    const types = [{ type: 'nmt', isReady: false }];
+    const { nmt } = profileOf({ types, languages: { semantic: ['zh', 'en'] } });
+    expect(translates(nmt, 'zh', 'en')).toBe(false);
+  });
+
+  it('mean none when the list is empty', () => {
+    const profile = understand(COLD_REPORT, TRAITS, RULES);
+    expect([profile.asr, profile.semantic, profile.tts]).toEqual([[], [], []]);
+    expect(profile.readyTypes).toEqual([]);
+    expect(translates(profile.nmt, 'zh', 'en')).toBe(false);
+    expect(profileOf({ languages: { semantic: ['zh'], translations: [] } }).nmt.sources).toEqual([]);
+  });
+
+  it('fold to one spelling, sorted and without repeats', () => {
+    const { asr } = profileOf({ languages: { asr: ['zh-TW', 'EN', 'zh_cn', 'auto', 'en-GB', 'iw'] } });
+    expect(asr).toEqual(['en', 'he', 'zh']);
+  });
+
+  it('leave recognition open when only other stages are declared', () => {
+    expect(profileOf({ languages: { semantic: ['zh'] } }).asr).toBe(ANY);
+  });
+
+  it('take speech from its models when it is not declared', () => {
+    const report = { models: [aModel('tts', 'ja')], languages: { semantic: ['zh'] } };
+    expect(profileOf(report).tts).toEqual(['ja']);
+    expect(profileOf({ languages: { semantic: ['zh'] } }).tts).toBe(ANY);
+  });
+});
+
+describe('traits', () => {
+  it('make a node that names no extensions one of the field', () => {
+    expect(understand(READY_REPORT, TRAITS, RULES)).toMatchObject({ isDeployed: true, supports: [] });
+    const supports = ['job_ack', 'telepathy'];
+    expect(understand(READY_REPORT, { ...TRAITS, supports }, RULES)).toMatchObject({
+      isDeployed: false,
+      supports: ['job_ack'],
+    });
+    expect(understand(READY_REPORT, { ...TRAITS, supports: [] }, RULES).isDeployed).toBe(false);
+  });
+
+  it('pass through', () => {
+    const traits = { features: ['b', 'a', 'b'], gpuCount: 0, acceptsPublicJobs: false };
+    expect(understand(READY_REPORT, traits, RULES)).toMatchObject({
+      features: ['a', 'b'],
+      hasGpu: false,
+      acceptsPublicJobs: false,
+    });
+  });
+});

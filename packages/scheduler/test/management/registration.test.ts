@@ -1,0 +1,244 @@
+/** How a node gets in, what it is told, and why it may be refused. */
+import { describe, expect, it } from 'vitest';
+import type { Direction } from '../../src/domain/language.ts';
+import { aRegistration, createFixture, READY_REPORT, SDK_TRAITS } from './registry-fixture.ts';
+
+describe('a registration', () => {
+  it('answers with id, generation, health and interval', async () => {
+    const { join } = createFixture();
+    expect(await join()).toEqual({
+      kind: 'registered',
+      nodeId: 'node-1',
+      generation: 1,
+      health: 'registering',
+      heartbeatIntervalMs: 15_000,
+      isReturning: false,
+    });
+  });
+
+  it('tells selection, then the load, then that the node is here', async () => {
+    const { join, told } = createFixture();
+    await join({ runningJobIds: ['job-1'] });
+    expect(told).toMatchObject([
+      { event: 'changed', view: { nodeId: 'node-1', health: 'registering', isFresh: true, slots: 4 } },
+      { event: 'loaded', nodeId: 'node-1', load: { used: 1, max: 4 } },
+      { event: 'connected', nodeId: 'node-1', runningJobIds: ['job-1'] },
+    ]);
+  });
+
+  it('makes an id for a node that has none', async () => {
+    const { registry } = createFixture();
+    const { nodeId: _, ...nameless } = aRegistration();
+    expect(await registry.register(nameless)).toMatchObject({ kind: 'registered', nodeId: 'node-made-1' });
+  });
+
+  it('spreads the interval by a tenth either way', async () => {
+    const { join, setChance } = createFixture();
+    setChance(0);
+    expect((await join({ nodeId: 'node-a' })).heartbeatIntervalMs).toBe(13_500);
+    setChance(0.999_999);
+    expect((await join({ nodeId: 'node-b' })).heartbeatIntervalMs).toBe(16_500);
+  });
+
+  it('gives the default slots to a node that declares none, and takes sound ones as they are', async () => {
+    const { join, view } = createFixture();
+    await join({ nodeId: 'node-a' });
+    await join({ nodeId: 'node-b', slots: 9 });
+    await join({ nodeId: 'node-c', slots: -3 });
+    await join({ nodeId: 'node-d', slots: Number.NaN });
+    expect(['a', 'b', 'c', 'd'].map((letter) => view(`node-${letter}`)?.slots)).toEqual([4, 9, 0, 4]);
+  });
+
+  it('takes no jobs before the node has proved itself', async () => {
+    const { join, beat, ledger } = createFixture();
+    await join();
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
+    await beat();
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
+  });
+
+  it('of an HTTP node that says it is ready needs no first heartbeat', async () => {
+    const { join, ledger, of } = createFixture();
+    expect((await join({ channel: 'mailbox', health: 'ready' })).health).toBe('ready');
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
+    expect(of('statusChanged')).toEqual([]);
+  });
+
+  it('shares one profile between nodes that say the same', async () => {
+    const { join, view } = createFixture();
+    await join({ nodeId: 'node-a' });
+    await join({ nodeId: 'node-b', report: structuredClone(READY_REPORT) });
+    await join({ nodeId: 'node-c', report: { ...READY_REPORT, types: [] } });
+    expect(view('node-b')?.profile).toBe(view('node-a')?.profile);
+    expect(view('node-c')?.profile).not.toBe(view('node-a')?.profile);
+  });
+
+  it('keeps an empty state map a map beside other empty lists', async () => {
+    const { join, beat, health } = createFixture();
+    await join({ report: { models: [], services: [], serviceStates: new Map() } });
+    await beat({ report: { serviceStates: new Map([['x-asr', 'ready']]) } });
+    expect(health('node-1')).toBe('ready');
+  });
+
+  it('reads the figures a node gives of itself', async () => {
+    const { join, view, registry } = createFixture();
+    await join({
+      resources: { cpuPercent: 90, runningJobs: 0, gpuQueueLength: 2 },
+      version: '1.2',
+      platform: 'linux',
+      region: 'eu',
+      zone: 'b',
+    });
+    expect(view('node-1')).toMatchObject({ isCalm: false, isQueueing: true });
+    expect(registry.get('node-1')).toMatchObject({
+      version: '1.2',
+      platform: 'linux',
+      region: 'eu',
+      zone: 'b',
+    });
+  });
+});
+
+describe('a registration is refused', () => {
+  it('for an unknown schema version', async () => {
+    const { registry, told } = createFixture();
+    for (const schemaVersion of ['1.0', '2.0']) {
+      expect(await registry.register(aRegistration({ schemaVersion }))).toMatchObject({ kind: 'registered' });
+    }
+    told.length = 0;
+    expect(await registry.register(aRegistration({ schemaVersion: '3.0' }))).toMatchObject({
+      kind: 'refused',
+      code: 'INVALID_CAPABILITY_SCHEMA',
+    });
+    expect(told).toEqual([]);
+  });
+
+  it('without a GPU, where one is required', async () => {
+    const traits = { ...SDK_TRAITS, gpuCount: 0 };
+    expect(await createFixture().registry.register(aRegistration({ traits }))).toMatchObject({
+      kind: 'registered',
+    });
+    expect(
+      await createFixture({ requireGpu: true }).registry.register(aRegistration({ traits })),
+    ).toMatchObject({
+      code: 'NO_GPU_AVAILABLE',
+    });
+  });
+
+  it('when the scheduler has all the nodes it may have, but not to a node it knows', async () => {
+    const { registry, join } = createFixture({ maxNodes: 2 });
+    await join({ nodeId: 'node-a' });
+    await join({ nodeId: 'node-b' });
+    expect(await registry.register(aRegistration({ nodeId: 'node-c' }))).toMatchObject({
+      code: 'RATE_LIMITED',
+      message: expect.stringContaining('max_nodes'),
+    });
+    expect(await registry.register(aRegistration({ nodeId: 'node-b' }))).toMatchObject({
+      kind: 'registered',
+    });
+  });
+
+  it('when many arrive at once and only some fit', async () => {
+    const { registry } = createFixture({ maxNodes: 3 });
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => registry.register(aRegistration({ nodeId: `node-${index}` }))),
+    );
+    expect(outcomes.filter(({ kind }) => kind === 'registered')).toHaveLength(3);
+  });
+
+  it('for an id that is none', async () => {
+    const { registry } = createFixture();
+    expect(await registry.register(aRegistration({ nodeId: 'a b' }))).toMatchObject({
+      code: 'INVALID_MESSAGE',
+    });
+  });
+
+  it('for more than ten thousand explicit pairs, in words that name the field and the way out', async () => {
+    const { registry } = createFixture();
+    const pairs: Direction[] = Array.from({ length: 10_001 }, (_, index) => ({
+      source: `s${index % 101}`,
+      target: `t${Math.floor(index / 101)}`,
+    }));
+    const languages = { semantic: ['zh'], pairs };
+    expect(await registry.register(aRegistration({ report: { ...READY_REPORT, languages } }))).toMatchObject({
+      code: 'INVALID_MESSAGE',
+      message: expect.stringMatching(/language_capabilities.*10001.*10000.*any_to_any/),
+    });
+  });
+
+  it('for models whose union amounts to more than ten thousand pairs', async () => {
+    const { registry } = createFixture();
+    const block = (letter: string) => ({
+      languages: Array.from({ length: 110 }, (_, index) => `${letter}${index}`),
+      rule: 'any_to_any',
+      blockedPairs: [],
+      supportedPairs: [],
+    });
+    const languages = { translations: [block('a'), block('b')] };
+    expect(await registry.register(aRegistration({ report: { ...READY_REPORT, languages } }))).toMatchObject({
+      code: 'INVALID_MESSAGE',
+      message: expect.stringContaining('11990'),
+    });
+  });
+
+  it('for lists beyond all measure', async () => {
+    const { registry } = createFixture();
+    const asr = Array.from({ length: 2_001 }, (_, index) => `l${index}`);
+    expect(
+      await registry.register(aRegistration({ report: { models: [], languages: { asr } } })),
+    ).toMatchObject({
+      code: 'INVALID_MESSAGE',
+      message: expect.stringContaining('asr_languages'),
+    });
+  });
+});
+
+describe('a conflict of ids', () => {
+  it('gives a fresh id to a node on a socket', async () => {
+    const { join, registry } = createFixture();
+    await join({ credential: 'alice' });
+    const other = await join({ credential: 'bob' });
+    expect(other).toMatchObject({ nodeId: 'node-made-1', isReturning: false });
+    expect(registry.get('node-1')?.generation).toBe(1);
+    expect(registry.list({ limit: 10 }).nodes).toHaveLength(2);
+  });
+
+  it('is an error over HTTP, where nobody would adopt another id', async () => {
+    const { join, registry } = createFixture();
+    await join({ credential: 'alice' });
+    expect(await registry.register(aRegistration({ credential: 'bob', channel: 'mailbox' }))).toMatchObject({
+      code: 'NODE_ID_CONFLICT',
+    });
+  });
+});
+
+describe('registering again', () => {
+  it('returns under the same id with a higher generation, and proves itself anew', async () => {
+    const { readyNode, join, health, ledger } = createFixture();
+    const first = await readyNode();
+    expect(health('node-1')).toBe('ready');
+    const second = await join();
+    expect(second.isReturning).toBe(true);
+    expect(second.generation).toBeGreaterThan(first.generation);
+    expect(second.health).toBe('registering');
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
+  });
+
+  it('replaces what the node said before', async () => {
+    const { join, view } = createFixture();
+    await join({ slots: 8 });
+    await join({ report: { ...READY_REPORT, languages: { semantic: ['ja'] } } });
+    expect(view('node-1')).toMatchObject({ slots: 4, profile: { semantic: ['ja'] } });
+  });
+
+  it('lets the newest connection win when two arrive together', async () => {
+    const { registry, clock } = createFixture();
+    const [first, second] = await Promise.all([
+      registry.register(aRegistration()),
+      registry.register(aRegistration()),
+    ]);
+    await clock.advance(0);
+    const newest = [first, second].map((outcome) => (outcome.kind === 'registered' ? outcome.generation : 0));
+    expect(registry.get('node-1')?.generation).toBe(Math.max(...newest));
+  });
+});

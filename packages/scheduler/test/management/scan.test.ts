@@ -1,0 +1,191 @@
+/** What is noticed when nothing is heard, and how little it costs to notice. */
+import { describe, expect, it } from 'vitest';
+import { COLD_REPORT, createFixture, SDK_TRAITS } from './registry-fixture.ts';
+
+describe('silence', () => {
+  it('makes a node stale after three intervals it was told, and then offline', async () => {
+    const { setChance, readyNode, clock, view, told, news } = createFixture();
+    setChance(0); // told 13.5 s
+    await readyNode({ traits: SDK_TRAITS });
+    news();
+    await clock.advance(40_000);
+    expect(view('node-1')).toMatchObject({ isFresh: true, health: 'ready' });
+    await clock.advance(1_000);
+    expect(view('node-1')).toMatchObject({ isFresh: false, health: 'ready' });
+    await clock.advance(5_000);
+    expect(view('node-1')).toMatchObject({ isFresh: false, health: 'offline' });
+    expect(told).toMatchObject([
+      { event: 'changed', view: { isFresh: false, health: 'ready' } },
+      { event: 'changed', view: { isFresh: false, health: 'offline' } },
+      { event: 'statusChanged', health: 'offline', reason: 'heartbeat_timeout' },
+      { event: 'loaded' },
+    ]);
+  });
+
+  it('is measured by the override where there is one', async () => {
+    const { readyNode, clock, view } = createFixture({ heartbeatStaleMs: 5_000 });
+    await readyNode();
+    await clock.advance(6_000);
+    expect(view('node-1')).toMatchObject({ isFresh: false, health: 'ready' });
+    await clock.advance(40_000);
+    expect(view('node-1')?.health).toBe('offline');
+  });
+
+  it('of nodes in the field is measured by their own interval, whatever they were told', async () => {
+    const { readyNode, clock, view } = createFixture({
+      heartbeatIntervalMs: 1_000,
+      heartbeatTimeoutMs: 3_000,
+    });
+    await readyNode({ nodeId: 'node-field' });
+    await readyNode({ nodeId: 'node-sdk', traits: SDK_TRAITS });
+    await clock.advance(20_000);
+    expect(view('node-field')).toMatchObject({ isFresh: true, health: 'ready' });
+    expect(view('node-sdk')?.health).toBe('offline');
+  });
+
+  it('ends with a heartbeat over the connection that lived all the time', async () => {
+    const { readyNode, beat, clock, view, of } = createFixture();
+    const { generation } = await readyNode();
+    await clock.advance(60_000);
+    expect(view('node-1')?.health).toBe('offline');
+    expect(await beat({ generation })).toEqual({ kind: 'beat', health: 'ready' });
+    expect(view('node-1')).toMatchObject({ isFresh: true, health: 'ready' });
+    expect(of('statusChanged').map(({ health }) => health)).toEqual([
+      'ready',
+      'offline',
+      'registering',
+      'ready',
+    ]);
+  });
+
+  it('does not make a node offline while it beats', async () => {
+    const { readyNode, beat, clock, of } = createFixture();
+    await readyNode();
+    for (let round = 0; round < 20; round += 1) {
+      await clock.advance(15_000);
+      await beat();
+    }
+    expect(of('statusChanged').map(({ health }) => health)).toEqual(['ready']);
+  });
+});
+
+describe('a slow start', () => {
+  it('is degraded after the warm-up time, though it beats', async () => {
+    const { join, beat, clock, of } = createFixture();
+    await join({ report: COLD_REPORT });
+    for (let round = 0; round < 5; round += 1) {
+      await clock.advance(12_500);
+      await beat();
+    }
+    expect(of('statusChanged')).toMatchObject([{ health: 'degraded', reason: 'warmup_timeout' }]);
+  });
+});
+
+describe('a node that stays away', () => {
+  async function lostNode(change = {}) {
+    const fixture = createFixture(change);
+    const { generation } = await fixture.readyNode();
+    fixture.registry.disconnected('node-1', generation);
+    await fixture.clock.advance(1_000);
+    return fixture;
+  }
+
+  it('is forgotten everywhere after its time', async () => {
+    const { clock, registry, of, ledger, directory } = await lostNode();
+    await clock.advance(600_000);
+    expect(registry.get('node-1')).toBeDefined();
+    await clock.advance(2_000);
+    expect(registry.get('node-1')).toBeUndefined();
+    expect(of('removed')).toEqual([{ event: 'removed', nodeId: 'node-1' }]);
+    expect(await directory.current('node-1')).toBeUndefined();
+    expect((await ledger.loads(['node-1'])).size).toBe(0);
+  });
+
+  it('is remembered for ever where that is wanted', async () => {
+    const { clock, registry } = await lostNode({ removeStaleAfterMs: 0, scanIntervalMs: 1_000 });
+    await clock.advance(700_000);
+    expect(registry.get('node-1')?.view.health).toBe('offline');
+  });
+
+  it('makes room for another', async () => {
+    const { clock, join } = await lostNode({ maxNodes: 1 });
+    await expect(join({ nodeId: 'node-2' })).rejects.toThrow('RATE_LIMITED');
+    await clock.advance(602_000);
+    expect((await join({ nodeId: 'node-2' })).isReturning).toBe(false);
+  });
+
+  it('keeps its leases when another instance has it by now', async () => {
+    const { clock, registry, ledger, directory } = await lostNode();
+    await directory.claim('node-1', 'alice');
+    await clock.advance(602_000);
+    expect(registry.get('node-1')).toBeUndefined();
+    expect((await ledger.loads(['node-1'])).size).toBe(1);
+    expect(await directory.current('node-1')).toBeDefined();
+  });
+
+  it('is new when it registers while it is being forgotten', async () => {
+    const { clock, join, registry, ledger } = await lostNode();
+    await clock.advance(600_000);
+    const leaving = clock.advance(2_000);
+    const outcome = await join();
+    await leaving;
+    expect(registry.get('node-1')?.generation).toBe(outcome.generation);
+    expect((await ledger.loads(['node-1'])).size).toBe(1);
+  });
+});
+
+describe('the scan', () => {
+  it('looks at a bounded number of nodes at a time and still at all of them', async () => {
+    const { readyNode, clock, registry, health, calls } = createFixture({ scanBatch: 10 });
+    for (let index = 0; index < 45; index += 1) {
+      const { nodeId, generation } = await readyNode({ nodeId: `node-${index}` });
+      registry.disconnected(nodeId, generation);
+    }
+    calls.length = 0;
+    await clock.advance(1_000);
+    expect(calls.filter((name) => name === 'declare')).toHaveLength(10);
+    await clock.advance(10);
+    expect(calls.filter((name) => name === 'declare')).toHaveLength(45);
+    expect(health('node-44')).toBe('offline');
+  });
+
+  it('runs at least once a second, whatever it is told', async () => {
+    const { readyNode, registry, clock, health } = createFixture({ scanIntervalMs: 30_000 });
+    const { generation } = await readyNode();
+    registry.disconnected('node-1', generation);
+    await clock.advance(1_000);
+    expect(health('node-1')).toBe('offline');
+  });
+
+  it('takes nobody for silent after the clock was set or the process stood still', async () => {
+    const { readyNode, beat, clock, health } = createFixture();
+    await readyNode();
+    clock.jump(3_600_000);
+    await clock.advance(2_000);
+    expect(health('node-1')).toBe('ready');
+    await beat();
+    await clock.advance(20_000);
+    expect(health('node-1')).toBe('ready');
+    clock.jump(-3_600_000);
+    await beat();
+    await clock.advance(3_600_000 + 70_000);
+    expect(health('node-1')).toBe('offline');
+  });
+
+  it('measures the nodes by health', async () => {
+    const { readyNode, join, clock, gauges } = createFixture();
+    await readyNode({ nodeId: 'node-a' });
+    await join({ nodeId: 'node-b' });
+    await clock.advance(1_000);
+    expect(gauges.get('scheduler_nodes ready')).toBe(1);
+    expect(gauges.get('scheduler_nodes registering')).toBe(1);
+    expect(gauges.get('scheduler_nodes offline')).toBe(0);
+  });
+
+  it('ends when the registry stops', async () => {
+    const { registry, clock } = createFixture();
+    expect(clock.pending()).toBe(1);
+    registry.stop();
+    expect(clock.pending()).toBe(0);
+  });
+});

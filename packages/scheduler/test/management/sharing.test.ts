@@ -1,0 +1,70 @@
+/** Equal values are recognised as equal and kept once. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isSame } from '../../src/management/is-same.ts';
+import { createShare } from '../../src/management/share.ts';
+import { aRegistration, createFixture } from './registry-fixture.ts';
+
+const plain = fc.jsonValue({ maxDepth: 3 });
+
+describe('isSame', () => {
+  it('agrees with a copy and with what JSON makes of both', () => {
+    fc.assert(
+      fc.property(plain, plain, (a, b) => {
+        expect(isSame(a, structuredClone(a))).toBe(true);
+        if (JSON.stringify(a) === JSON.stringify(b)) return;
+        if (isSame(a, b)) expect(a).toEqual(b);
+      }),
+    );
+  });
+
+  it('tells an absent part from an empty one, in both directions', () => {
+    expect(isSame({ a: [] }, {})).toBe(false);
+    expect(isSame({}, { a: [] })).toBe(false);
+    expect(isSame({ a: [] }, [])).toBe(false);
+    expect(isSame(new Map(), [])).toBe(false);
+    expect(isSame([], new Map())).toBe(false);
+  });
+
+  it('compares maps by their entries', () => {
+    expect(isSame(new Map([['a', 1]]), new Map([['a', 1]]))).toBe(true);
+    expect(isSame(new Map([['a', 1]]), new Map([['a', 2]]))).toBe(false);
+    expect(isSame(new Map([['a', 1]]), new Map([['b', 1]]))).toBe(false);
+  });
+});
+
+describe('sharing', () => {
+  it('answers equal values with the first of them', () => {
+    const share = createShare({ maxChars: 1_000 });
+    const first = { a: [1] };
+    expect(share(first)).toBe(first);
+    expect(share({ a: [1] })).toBe(first);
+    expect(share({ a: [2] })).not.toBe(first);
+  });
+
+  it('forgets the longest unused first when it is full', () => {
+    const share = createShare({ maxChars: 30 });
+    const [a, b, c] = [['aaaaaaaa'], ['bbbbbbbb'], ['cccccccc']]; // twelve characters each
+    share(a);
+    share(b);
+    share(['aaaaaaaa']);
+    share(c);
+    expect(share(['aaaaaaaa'])).toBe(a);
+    expect(share(['bbbbbbbb'])).not.toBe(b);
+  });
+
+  it('does not keep what alone would fill it', () => {
+    const share = createShare({ maxChars: 10 });
+    const large = ['aaaaaaaaaaaaaaaa'];
+    share(large);
+    expect(share(['aaaaaaaaaaaaaaaa'])).not.toBe(large);
+  });
+
+  it('holds however often a node registers with a copy of the same report', async () => {
+    const { registry, view } = createFixture();
+    await registry.register(aRegistration());
+    const first = view('node-1')?.profile;
+    for (let round = 0; round < 5; round += 1) await registry.register(structuredClone(aRegistration()));
+    expect(view('node-1')?.profile).toBe(first);
+  });
+});
