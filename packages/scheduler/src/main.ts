@@ -1,1 +1,4 @@
-export {};
+/** The `lingua` command. */
+import { runCommand } from './cli/run-command.ts';
+
+process.exitCode = await runCommand(process.argv.slice(2));

@@ -18,12 +18,6 @@ export function checkExposure(config: Config): {
       keys: ['server.host', 'server.tokens', 'server.anonymous', 'server.trusted_networks'],
       message: `is ${host}, which other machines can reach, but nothing says who may connect. Either add [[server.tokens]] (best), or set server.anonymous = ["session", "node"] and list their networks in server.trusted_networks, or listen on 127.0.0.1`,
     });
-  } else if (tokens.length === 0 && !isOpen) {
-    warnings.push({
-      keys: ['server.tokens', 'server.anonymous'],
-      message:
-        'is empty and server.anonymous too: every client and node will be refused. Add [[server.tokens]], or set server.anonymous',
-    });
   }
   if (isOpen && trusted.some((network) => network.prefix === 0)) {
     warnings.push({

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import type { Log } from '../../ports/log.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** What may never reach a log, wherever it is nested one level deep. */
 const SECRETS = [

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { NodeLog } from '@lingua/sdk/node';
+import type { CommandIo } from '../command-io.ts';
 import { NAMED_BEHAVIOURS, type Share } from './behaviour.ts';
-import type { CommandIo } from './command-io.ts';
 import { readBehaviour } from './read-behaviour.ts';
 import { createSimulatedFleet, type FleetCounts, type FleetOptions } from './simulated-fleet.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { startScriptedScheduler } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
-import type { CommandIo } from '../../../src/cli/simulated-node/command-io.ts';
+import type { CommandIo } from '../../../src/cli/command-io.ts';
 import { runSimulatedNode } from '../../../src/cli/simulated-node/run-simulated-node.ts';
 
 const open: (() => unknown)[] = [];

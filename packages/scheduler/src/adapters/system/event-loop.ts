@@ -1,0 +1,24 @@
+/** How late the event loop runs, measured by Node.js itself. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+export interface EventLoopProbe {
+  /** 99th percentile since the last call, in seconds. */
+  delayP99(): number;
+  stop(): void;
+}
+
+const RESOLUTION_MS = 20;
+
+export function createEventLoopProbe(): EventLoopProbe {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  histogram.enable();
+  return {
+    delayP99() {
+      // The timer's own resolution is no delay.
+      const delay = Math.max(0, histogram.percentile(99) / 1e9 - RESOLUTION_MS / 1e3);
+      histogram.reset();
+      return Number.isFinite(delay) ? delay : 0;
+    },
+    stop: () => histogram.disable(),
+  };
+}

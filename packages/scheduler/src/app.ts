@@ -1,0 +1,220 @@
+/**
+ * Composition root, by hand: reads top to bottom as the architecture. Stores, then the fleet view, then the three domains
+ * wired to one another by events, then the transports. Started in that order, stopped in the reverse.
+ */
+import type { AddressInfo } from 'node:net';
+import type { JobAssign } from '@lingua/protocol';
+import { createEndpointCaller } from './adapters/http/endpoint-caller.ts';
+import { createAudioStore } from './adapters/memory/audio-store.ts';
+import { createCapacityLedger } from './adapters/memory/capacity-ledger.ts';
+import { createJobEvents } from './adapters/memory/job-events.ts';
+import { createJobStore } from './adapters/memory/job-store.ts';
+import { createNodeDirectory } from './adapters/memory/node-directory.ts';
+import { createNodeMailbox } from './adapters/memory/node-mailbox.ts';
+import { createPrometheusMeter } from './adapters/prometheus/meter.ts';
+import { systemClock } from './adapters/system/clock.ts';
+import { createEventLoopProbe } from './adapters/system/event-loop.ts';
+import { createIdSource } from './adapters/system/id-source.ts';
+import type { Config } from './config/settings.ts';
+import { createNodeRegistry } from './management/create-node-registry.ts';
+import type { NodeRegistry } from './management/node-registry.ts';
+import type { Log } from './ports/log.ts';
+import { createJobService, type RunningJobService } from './runtime/create-job-service.ts';
+import { createFleetView } from './runtime/fleet/fleet-view.ts';
+import { createJobReader } from './runtime/job-reader.ts';
+import {
+  accessSettings,
+  httpSettings,
+  jobServiceSettings,
+  jobStoreLimits,
+  managementSettings,
+  socketSettings,
+} from './settings-from-config.ts';
+import { createGate } from './transport/access/create-gate.ts';
+import { createNetworks } from './transport/access/networks.ts';
+import { createHttpServer } from './transport/http/create-http-server.ts';
+import { DRAINING } from './transport/http/http-services.ts';
+import { createNodeLink } from './transport/link/node-link.ts';
+import { createNodeSockets } from './transport/ws/node-sockets.ts';
+import { createSocketServer } from './transport/ws/socket-server.ts';
+import { VERSION } from './version.ts';
+
+export interface App {
+  /** Listens; answers where. */
+  start(): Promise<AddressInfo>;
+  /** Takes nothing new, lets jobs end, closes everything. Safe to call twice. */
+  stop(): Promise<void>;
+  readonly jobs: RunningJobService;
+  readonly registry: NodeRegistry;
+}
+
+const MAX_JOB_LISTENERS = 20_000;
+
+export function createApp({ config, log }: { config: Config; log: Log }): App {
+  const clock = systemClock;
+  const chance = Math.random;
+  const ids = createIdSource({ clock });
+  const meter = createPrometheusMeter();
+  const loop = createEventLoopProbe();
+
+  // What is remembered. One process, so memory; several share a store behind the same ports.
+  const ledger = createCapacityLedger({ clock });
+  const store = createJobStore({ clock, ...jobStoreLimits(config) });
+  const directory = createNodeDirectory({ maxNodes: config.scheduler.max_nodes });
+  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: config.scheduler.mailbox.max_jobs });
+  const audio = createAudioStore({
+    maxBytes: config.scheduler.audio.max_bytes_total,
+    maxBytesPerJob: config.scheduler.audio.max_bytes_per_job,
+  });
+  const events = createJobEvents({
+    maxListeners: MAX_JOB_LISTENERS,
+    onFault: (fault) => log.error({ err: fault }, 'a listener of job events failed'),
+  });
+
+  // Cold path: who the nodes are. It tells selection and the engine what changed.
+  const fleet = createFleetView();
+  const sockets = createNodeSockets({ clock });
+  const registry = createNodeRegistry({
+    clock,
+    chance,
+    ids,
+    ledger,
+    directory,
+    meter,
+    log,
+    settings: managementSettings(config),
+    events: {
+      changed: (view) => fleet.upsert(view),
+      loaded(nodeId, load) {
+        fleet.setLoad(nodeId, load);
+        fleet.beat(nodeId, clock.now());
+      },
+      removed(nodeId) {
+        fleet.remove(nodeId);
+        void mailbox.forget(nodeId);
+      },
+      statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
+      disconnected: (nodeId, graceMs) => jobs.nodeLeft(nodeId, graceMs),
+      connected: (nodeId, runningJobIds) => jobs.nodeReturned(nodeId, runningJobIds),
+    },
+  });
+
+  // Hot path: jobs onto nodes.
+  const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
+  const link = createNodeLink({
+    sockets,
+    mailbox,
+    endpoints,
+    registry,
+    audio,
+    clock,
+    log,
+    settings: { endpointTimeoutMs: config.scheduler.ack_timeout_ms },
+  });
+  const jobs = createJobService({
+    clock,
+    chance,
+    ids,
+    ledger,
+    store,
+    events,
+    audio,
+    link,
+    meter,
+    log,
+    fleet,
+    settings: jobServiceSettings(config),
+    nodes: {
+      profile: (nodeId) => fleet.view(nodeId)?.profile,
+      placed: (nodeId) => registry.recordPlacement(nodeId),
+      outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
+      modelNotAvailable: (nodeId, details) =>
+        log.info(
+          { node_id: nodeId, service_id: details.service_id },
+          'a node lacks a model it was asked for',
+        ),
+    },
+  });
+  const reader = createJobReader({ clock, store, events });
+
+  // The edges.
+  let isDraining = false;
+  const gate = createGate({ clock, meter, settings: accessSettings(config) });
+  const http = createHttpServer({
+    registry,
+    jobs,
+    reader,
+    mailbox,
+    endpoints,
+    gate,
+    ids,
+    meter,
+    log,
+    clock,
+    metrics: meter,
+    readiness: () => (isDraining ? NOT_READY : READY),
+    credentialOf: (nodeId) => registry.get(nodeId)?.credential,
+    usedSlots: (nodeId) => fleet.load(nodeId)?.used,
+    settings: httpSettings(config, VERSION),
+  });
+  const socketServer = createSocketServer({
+    server: http.app.server,
+    registry,
+    jobs,
+    gate,
+    sockets,
+    meter,
+    log,
+    clock,
+    ids,
+    isDraining: () => isDraining,
+    settings: socketSettings(config),
+  });
+
+  meter.onPrint(() => {
+    meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
+    meter.gauge('scheduler_jobs_waiting', jobs.waiting());
+    meter.gauge('scheduler_audio_store_bytes', audio.size());
+    meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
+  });
+
+  async function shutDown(): Promise<void> {
+    isDraining = true;
+    log.info({}, 'draining: ready is red, nothing new is taken');
+    sockets.drain('shutdown');
+    const left = await jobs.drain(config.server.drain_timeout_ms);
+    if (left > 0)
+      log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
+    else log.info({}, 'drained: every job has its outcome');
+    await socketServer.close();
+    log.info({}, 'sockets closed');
+    await http.close();
+    log.info({}, 'HTTP closed');
+    endpoints.close();
+    jobs.stop();
+    registry.stop();
+    loop.stop();
+    log.info({}, 'stopped');
+  }
+  let stopping: Promise<void> | undefined;
+
+  return {
+    jobs,
+    registry,
+    async start() {
+      const address = await http.listen({ host: config.server.host, port: config.server.port });
+      log.info(
+        { host: address.address, port: address.port, mode: 'embedded', version: VERSION },
+        'listening',
+      );
+      return address;
+    },
+    stop() {
+      stopping ??= shutDown();
+      return stopping;
+    },
+  };
+}
+
+const READY = { isReady: true, reasons: [] };
+const NOT_READY = { isReady: false, reasons: [DRAINING] };

@@ -1,0 +1,63 @@
+/** The command `lingua demo` (npm start): the scheduler with a small simulated fleet, over real sockets. */
+import type { AddressInfo } from 'node:net';
+import type { CommandIo } from '../command-io.ts';
+import { type Listening, runApp } from '../run-app.ts';
+import { parseServerFlags, readServerConfig, SERVER_FLAGS_USAGE } from '../server-flags.ts';
+import { createSimulatedFleet } from '../simulated-node/simulated-fleet.ts';
+
+export const DEMO_USAGE = `Usage: lingua demo [options]
+
+Runs the scheduler with a few simulated GPU nodes attached over WebSockets, and prints a curl line to try.
+
+${SERVER_FLAGS_USAGE}`;
+
+const FLEET = { count: 4, slots: 4, languages: ['en', 'zh', 'ja', 'de', 'fr', 'es'], seed: 1 };
+const READY_POLL_MS = 50;
+
+export async function runDemo(argv: readonly string[], io: CommandIo): Promise<number> {
+  const flags = parseServerFlags(argv);
+  if (flags.kind === 'help') {
+    io.out(DEMO_USAGE);
+    return 0;
+  }
+  if (flags.kind === 'invalid') {
+    io.err(`lingua demo: ${flags.problem}`);
+    return 2;
+  }
+  const ready = await readServerConfig(flags, io);
+  if (ready === undefined) return 2;
+  return runApp(ready.config, io, (listening) => attachFleet(listening, io));
+}
+
+async function attachFleet({ app, address }: Listening, io: CommandIo): Promise<() => Promise<void>> {
+  const at = reachable(address);
+  const fleet = createSimulatedFleet({ ...FLEET, url: `ws://${at}/ws/node`, nodeIdPrefix: 'node-demo' });
+  await fleet.start();
+  while (!io.interrupted.aborted && readyNodes(app) < FLEET.count) {
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+  io.out(welcome(at));
+  return () => fleet.stop();
+}
+
+const readyNodes = (app: Listening['app']): number =>
+  app.registry.list({ limit: 1_000 }).nodes.filter(({ view }) => view.health === 'ready').length;
+
+const reachable = ({ address, port, family }: AddressInfo): string => {
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '[::1]' : address;
+  return `${family === 'IPv6' && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
+};
+
+const welcome = (at: string): string => `
+The scheduler listens on http://${at} with ${FLEET.count} simulated nodes (${FLEET.languages.join(', ')}).
+Dispatch a job:
+
+  curl -s http://${at}/v1/dispatch/f2f -H 'content-type: application/json' -d '{"session_id":"demo","src_lang":"en","tgt_lang":"zh","audio":"AAAAAAAAAAA=","audio_format":"pcm16","sample_rate":16000}'
+
+Then ask for its result with the job_id from the answer:
+
+  curl -s 'http://${at}/v1/job/JOB_ID?wait_ms=10000'
+
+API and schemas: http://${at}/docs   Metrics: http://${at}/metrics   Nodes: http://${at}/api/v1/nodes
+Ctrl-C ends.
+`;

@@ -1,0 +1,49 @@
+/** Runs the scheduler until it is interrupted, then lets it drain. */
+import type { AddressInfo } from 'node:net';
+import { createLog } from '../adapters/system/log.ts';
+import { type App, createApp } from '../app.ts';
+import type { Config } from '../config/settings.ts';
+import type { CommandIo } from './command-io.ts';
+
+export interface Listening {
+  readonly app: App;
+  readonly address: AddressInfo;
+}
+
+/** `meanwhile` runs once it listens; what it answers is awaited before the scheduler stops. */
+export async function runApp(
+  config: Config,
+  io: CommandIo,
+  meanwhile?: (listening: Listening) => Promise<() => Promise<void>>,
+): Promise<number> {
+  const app = createApp({ config, log: createLog(config.log.level) });
+  let address: AddressInfo;
+  try {
+    address = await app.start();
+  } catch (error) {
+    io.err(`lingua: ${whyNotListening(error, config)}`);
+    await app.stop();
+    return 1;
+  }
+  const end = await meanwhile?.({ app, address });
+  await interruption(io.interrupted);
+  await end?.();
+  await app.stop();
+  return 0;
+}
+
+function whyNotListening(error: unknown, { server }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const at = `${server.host}:${server.port}`;
+  if (code === 'EADDRINUSE') return `${at} is in use; stop the other program or choose another --port`;
+  if (code === 'EACCES') return `${at} may not be used by this user; choose a port above 1023`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${server.host} is no address of this machine; choose another --host`;
+  return `cannot listen on ${at}: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+const interruption = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -1,0 +1,44 @@
+/** Finds the command that was asked for, or says which there are. */
+import { nearestName } from '../config/nearest-name.ts';
+import { VERSION } from '../version.ts';
+import { type CommandIo, createProcessIo } from './command-io.ts';
+import { runConfig } from './commands/config.ts';
+import { runDemo } from './commands/demo.ts';
+import { runServe } from './commands/serve.ts';
+import { runSimulatedNode } from './simulated-node/run-simulated-node.ts';
+
+type Command = (argv: readonly string[], io: CommandIo) => Promise<number>;
+
+const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map([
+  ['serve', { run: runServe, summary: 'run the scheduler' }],
+  ['demo', { run: runDemo, summary: 'run the scheduler with a small simulated fleet (npm start)' }],
+  ['node', { run: runSimulatedNode, summary: 'connect simulated GPU nodes to a scheduler' }],
+  ['config', { run: runConfig, summary: 'print the effective configuration and where each value came from' }],
+]);
+
+const USAGE = `Usage: lingua COMMAND [options]
+
+${[...COMMANDS].map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`).join('\n')}
+
+lingua COMMAND --help says more. lingua --version prints the version.`;
+
+export async function runCommand(
+  argv: readonly string[],
+  io: CommandIo = createProcessIo(),
+): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === '--version' || name === '-v' || name === 'version') {
+    io.out(VERSION);
+    return 0;
+  }
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    io.out(USAGE);
+    return name === undefined ? 2 : 0;
+  }
+  const command = COMMANDS.get(name);
+  if (command !== undefined) return command.run(rest, io);
+  const near = nearestName(name, [...COMMANDS.keys()]);
+  io.err(`lingua: there is no command "${name}"${near === undefined ? '' : `; did you mean "${near}"?`}`);
+  io.err(USAGE);
+  return 2;
+}

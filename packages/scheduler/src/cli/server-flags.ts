@@ -1,0 +1,73 @@
+/** The flags that every command with a configuration takes, and reading it with them. */
+import { parseArgs } from 'node:util';
+import type { Origins } from '../config/load-config.ts';
+import { printFinding } from '../config/origin.ts';
+import { readConfig } from '../config/read-config.ts';
+import type { Config } from '../config/settings.ts';
+import type { Flag } from '../config/sources.ts';
+import type { CommandIo } from './command-io.ts';
+
+export const SERVER_FLAGS_USAGE = `  --config FILE      configuration file (./config.toml if there is one)
+  --host HOST        where to listen
+  --port PORT
+  --set KEY=VALUE    any setting, may be repeated; docs/config.md lists them
+  --help             this text`;
+
+export interface Extra {
+  readonly json?: { readonly type: 'boolean' };
+}
+
+export type ServerFlags =
+  | {
+      readonly kind: 'flags';
+      readonly path: string | undefined;
+      readonly flags: readonly Flag[];
+      readonly isJson: boolean;
+      readonly words: readonly string[];
+    }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'invalid'; readonly problem: string };
+
+export function parseServerFlags(argv: readonly string[]): ServerFlags {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        config: { type: 'string' },
+        host: { type: 'string' },
+        port: { type: 'string' },
+        set: { type: 'string', multiple: true },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+    if (values.help === true) return { kind: 'help' };
+    const flags: Flag[] = (values.set ?? []).map((pair): Flag => ['set', pair]);
+    if (values.host !== undefined) flags.push(['host', values.host]);
+    if (values.port !== undefined) flags.push(['port', values.port]);
+    return { kind: 'flags', path: values.config, flags, isJson: values.json === true, words: positionals };
+  } catch (error) {
+    return { kind: 'invalid', problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export interface ReadyConfig {
+  readonly config: Config;
+  readonly origins: Origins;
+}
+
+/** The configuration, or undefined after every problem has been told. */
+export async function readServerConfig(
+  from: { readonly path: string | undefined; readonly flags: readonly Flag[] },
+  io: CommandIo,
+): Promise<ReadyConfig | undefined> {
+  const loaded = await readConfig({ path: from.path, env: process.env, flags: from.flags });
+  if (loaded.kind === 'invalid') {
+    io.err('lingua: the configuration cannot be used:');
+    for (const problem of loaded.problems) io.err(`  ${printFinding(problem)}`);
+    return undefined;
+  }
+  for (const warning of loaded.warnings) io.err(`warning: ${printFinding(warning)}`);
+  return loaded;
+}

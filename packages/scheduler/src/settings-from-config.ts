@@ -1,0 +1,146 @@
+/** Composition root: the configuration file's words and units become each part's own settings. Pure. */
+
+import type { JobStoreLimits } from './adapters/memory/job-store.ts';
+import type { Config } from './config/settings.ts';
+import { credentialsOf } from './config/tokens.ts';
+import type { ManagementSettings } from './management/settings.ts';
+import type { JobServiceSettings } from './runtime/create-job-service.ts';
+import type { AccessSettings } from './transport/access/create-gate.ts';
+import { HTTP_DEFAULTS, type HttpSettings } from './transport/http/http-services.ts';
+import type { SocketSettings } from './transport/ws/socket-server.ts';
+
+const SECOND = 1_000;
+/** Nodes looked at in one uninterrupted piece of the health scan: well below 5 ms (I6). */
+const SCAN_BATCH = 500;
+const MAX_SESSIONS_REMEMBERED = 100_000;
+const REGISTRATION_DEADLINE_MS = 10_000;
+
+export function managementSettings({ scheduler }: Config): ManagementSettings {
+  const health = scheduler.node_health;
+  const { core_services: core, load_balancer: load, ejection } = scheduler;
+  return {
+    maxNodes: scheduler.max_nodes,
+    defaultSlots: scheduler.max_concurrent_jobs_per_node,
+    requireGpu: health.require_gpu,
+    profile: {
+      assumeAnyLanguage: scheduler.assume_any_language,
+      coreServices: { asr: core.asr_service_id, nmt: core.nmt_service_id, tts: core.tts_service_id },
+    },
+    heartbeatIntervalMs: health.heartbeat_interval_seconds * SECOND,
+    heartbeatTimeoutMs: health.heartbeat_timeout_seconds * SECOND,
+    ...(scheduler.heartbeat_stale_ms !== undefined && { heartbeatStaleMs: scheduler.heartbeat_stale_ms }),
+    nodeReconnectGraceMs: scheduler.node_reconnect_grace_ms,
+    removeStaleAfterMs: scheduler.phase2.node_snapshot.remove_stale_after_seconds * SECOND,
+    scanIntervalMs: Math.min(health.status_scan_interval_seconds, 1) * SECOND,
+    scanBatch: SCAN_BATCH,
+    thresholds: {
+      cpuPercent: load.cpu_threshold_percent,
+      gpuPercent: load.gpu_threshold_percent,
+      memoryPercent: load.memory_threshold_percent,
+    },
+    health: {
+      checkCount: health.health_check_count,
+      warmupTimeoutMs: health.warmup_timeout_seconds * SECOND,
+      failureWindow: health.failure_threshold.window_size,
+      failureCount: health.failure_threshold.failure_count,
+      consecutiveFailureCount: health.failure_threshold.consecutive_failure_count,
+      flapWindowMs: health.flap_window_seconds * SECOND,
+      flapMaxChecks: health.flap_max_checks,
+    },
+    ejection: {
+      windowMs: ejection.window_ms,
+      minSamples: ejection.min_samples,
+      failurePercent: ejection.failure_percent,
+      baseMs: ejection.base_ms,
+      maxMs: ejection.max_ms,
+      maxEjectedPercent: ejection.max_ejected_percent,
+      probeTimeoutMs: scheduler.job_timeout_seconds * SECOND,
+    },
+  };
+}
+
+export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
+  return {
+    ackTimeoutMs: scheduler.ack_timeout_ms,
+    reservationTtlMs: scheduler.reservation_ttl_ms,
+    jobTimeoutMs: scheduler.job_timeout_seconds * SECOND,
+    jobDeadlineMs: scheduler.job_deadline_ms,
+    pendingTimeoutMs: scheduler.pending_timeout_ms,
+    leaseGraceMs: scheduler.reservation_ttl_ms,
+    maxRetry: scheduler.max_retry,
+    sampleK: scheduler.sample_k,
+    policy: scheduler.selection.policy,
+    isSpreadEnabled: scheduler.task_binding.spread_enabled,
+    spreadWindowMs: scheduler.task_binding.spread_window_seconds * SECOND,
+    retryBudget: scheduler.retry_budget,
+    maxWaiting: scheduler.queue.max_waiting,
+    maxWaitingPerTenant: scheduler.queue.max_waiting_per_tenant,
+    maxSessionsRemembered: MAX_SESSIONS_REMEMBERED,
+  };
+}
+
+export function jobStoreLimits({ scheduler }: Config): JobStoreLimits {
+  return {
+    bindingLeaseMs: scheduler.task_binding.lease_seconds * SECOND,
+    retentionMs: scheduler.job_retention_ms,
+    maxRetained: scheduler.job_retention_max_count,
+    maxRetainedBytes: scheduler.job_retention_max_bytes,
+    maxInflight: scheduler.max_inflight_jobs,
+    maxBindings: scheduler.task_binding.max_bindings,
+  };
+}
+
+export function accessSettings(config: Config): AccessSettings {
+  const { server } = config;
+  return {
+    tokens: credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, name }) => ({
+      sha256,
+      role,
+      tenantId: tenant_id,
+      nodeIds: node_ids,
+      name,
+    })),
+    anonymous: server.anonymous,
+    trustedNetworks: server.trusted_networks,
+    allowedOrigins: server.allowed_origins,
+    limits: {
+      maxConnections: server.limits.max_connections,
+      maxConnectionsPerTenant: server.limits.max_connections_per_tenant,
+      maxConnectionsPerAddress: server.limits.max_connections_per_address,
+      requestsPerSecond: server.limits.requests_per_second,
+      requestsPerSecondPerTenant: server.limits.requests_per_second_per_tenant,
+      messagesPerSecond: server.limits.messages_per_second,
+      messagesBurst: server.limits.messages_burst,
+    },
+  };
+}
+
+export function httpSettings({ server, log }: Config, version: string): HttpSettings {
+  return {
+    ...HTTP_DEFAULTS,
+    maxBodyBytes: server.limits.max_message_bytes,
+    maxNodeBodyBytes: server.limits.max_node_message_bytes,
+    requestTimeoutMs: server.request_timeout_ms,
+    headersTimeoutMs: server.headers_timeout_ms,
+    keepAliveTimeoutMs: server.keep_alive_timeout_ms,
+    maxConnections: server.limits.max_connections,
+    corsOrigins: server.cors_origins,
+    logsRequests: log.level === 'debug',
+    version,
+  };
+}
+
+export function socketSettings({ server }: Config): SocketSettings {
+  const { limits } = server;
+  return {
+    pingIntervalMs: server.ping_interval_ms,
+    maxInvalidMessages: limits.max_invalid_messages,
+    maxBufferedBytes: limits.max_buffered_bytes,
+    maxDroppedMessages: limits.messages_burst,
+    maxWaitingMessages: limits.messages_burst,
+    maxWaitingBytes: 2 * limits.max_node_message_bytes,
+    closeTimeoutMs: 2_000,
+    maxNodeMessageBytes: limits.max_node_message_bytes,
+    registrationDeadlineMs: REGISTRATION_DEADLINE_MS,
+  };
+}
