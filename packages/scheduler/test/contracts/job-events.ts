@@ -139,6 +139,18 @@ export function jobEventsContract(name: string, open: OpenJobEvents): void {
       });
     });
 
+    it('begins with the next move for who subscribes while one is told', async () => {
+      const { publish, listen, settle, rest } = await start();
+      const late: ReturnType<typeof listen>[] = [];
+      const first = listen(undefined, () => late.push(listen()));
+      publish('RESERVED');
+      await settle(() => expect(first.heard).toEqual(['RESERVED']));
+      await rest();
+      expect(late.map(({ heard }) => heard)).toEqual([[]]);
+      publish('DISPATCHED');
+      await settle(() => expect(late[0]?.heard).toEqual(['DISPATCHED']));
+    });
+
     it('takes one function subscribed twice for two subscribers', async () => {
       const { events, job, publish, settle, rest } = await start();
       let calls = 0;

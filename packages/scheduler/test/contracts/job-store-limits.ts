@@ -93,9 +93,8 @@ export function jobStoreLimits(start: StartJobStore): void {
   it('keeps settled records for their time, counted from when they settled, and live ones always', async () => {
     const harness = await start({ retentionMs: KEEP_MS, bindingLeaseMs: 50 });
     const { store, now, advance } = harness;
-    const tenantId = fresh('tenant');
-    const drafts = times(3, () => draftRequest(now(), { tenantId }));
-    const [live, finished, failed] = drafts as [JobRecord, JobRecord, JobRecord];
+    const drafts = times(3, () => draftRequest(now()));
+    const [, finished, failed] = drafts as [JobRecord, JobRecord, JobRecord];
     for (const draft of drafts) await store.admit(draft);
     await advance(KEEP_MS + 10);
     await finish(store, finished.jobId);
@@ -104,12 +103,41 @@ export function jobStoreLimits(start: StartJobStore): void {
     await advance(KEEP_MS - edgeOf(harness));
     expect(await keptOf(store, drafts)).toEqual([true, true, true]);
     await advance(edgeOf(harness));
+    await eventually(harness, async () => expect(await keptOf(store, drafts)).toEqual([true, false, false]));
+  });
+
+  it('lists no settled record whose time is over, though nobody asked for it by id', async () => {
+    const harness = await start({ retentionMs: 100, bindingLeaseMs: 50 });
+    const { store, now, advance } = harness;
+    const tenantId = fresh('tenant');
+    const [live, over] = times(2, () => draftRequest(now(), { tenantId })) as [JobRecord, JobRecord];
+    await store.admit(live);
+    await store.admit(over);
+    await finish(store, over.jobId);
+    await advance(100);
     await eventually(harness, async () => {
-      // The list is read before anything else could make the store notice.
       const { jobs } = await store.list({ tenantId, limit: 10 });
       expect(jobs.map((job) => job.jobId)).toEqual([live.jobId]);
-      expect(await keptOf(store, drafts)).toEqual([true, false, false]);
     });
+  });
+
+  it('I3 one live job: dropping the record of a FAILED job leaves its successor bound', async () => {
+    const { store, now, advance } = await start({ retentionMs: 100, maxRetained: 1 });
+    const drafts = times(2, () => draftRequest(now()));
+    const repeats = drafts.map((draft) => repeatOf(draft));
+    for (const draft of drafts) {
+      await store.admit(draft);
+      await fail(store, draft.jobId);
+    }
+    for (const repeat of repeats) await store.admit(repeat);
+    // One record is beyond the count; the other goes by time, noticed by these calls.
+    await advance(110);
+    expect(await keptOf(store, drafts)).toEqual([false, false]);
+    for (const repeat of repeats) {
+      const bound = await store.bound(repeat.tenantId, repeat.requestId as string);
+      expect(bound?.jobId).toBe(repeat.jobId);
+      expect(await store.admit(repeatOf(repeat))).toMatchObject({ kind: 'existing' });
+    }
   });
 
   it('drops the oldest settled records beyond the count, and never a live one', async () => {

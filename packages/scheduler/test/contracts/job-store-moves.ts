@@ -28,7 +28,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     expect(reserved).toMatchObject({ kind: 'moved', job: { state: 'RESERVED', intent: fence } });
     const dispatched = await moveOn(store, draft.jobId, 'DISPATCHED', { fence, intent: null });
     expect(dispatched).toMatchObject({ kind: 'moved', job: { state: 'DISPATCHED', fence } });
-    expect((await store.get(draft.jobId))?.intent ?? undefined).toBeUndefined();
+    expect((await store.get(draft.jobId))?.intent).toBeUndefined();
     const next = { nodeId: 'node-b', attempt: 2 };
     await moveOn(store, draft.jobId, 'RETRYING');
     await moveOn(store, draft.jobId, 'RESERVED', { intent: next });
