@@ -3,8 +3,8 @@ import type { JobAssign } from '@lingua/protocol';
 import type { JobRecord } from '../../domain/job.ts';
 import type { CutReason, JobSpec } from '../../domain/job-spec.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
-import { omitAbsent } from '../ws/omit-absent.ts';
-import { unwrapWav } from './unwrap-wav.ts';
+import { given } from '../http/given.ts';
+import { unwrapWav } from '../http/unwrap-wav.ts';
 
 export type UnfitReason =
   /** Held once, but not any more. */
@@ -39,7 +39,7 @@ export function assignMessage(input: AssignInput): AssignMessage {
     pipeline: spec.pipeline,
     ...audio,
     trace_id: spec.traceId,
-    ...omitAbsent({
+    ...given({
       dialect: spec.dialect,
       features: spec.features,
       mode: spec.mode,
@@ -74,7 +74,7 @@ const CUT_FLAGS: Readonly<Record<CutReason, Partial<JobAssign>>> = {
 
 const asItIs = (job: JobRecord): Partial<JobAssign> => ({
   ...CUT_FLAGS[job.spec.cut],
-  ...omitAbsent({ turn_id: job.spec.turnId }),
+  ...given({ turn_id: job.spec.turnId }),
   deadline_ms: job.deadlineAt,
 });
 
@@ -108,7 +108,6 @@ function bareAudio(spec: JobSpec, audio: Buffer): AudioFields | UnfitReason {
     return heldAudio(audio, { audio_format: spec.audioFormat, sample_rate: spec.sampleRate });
   }
   const wav = unwrapWav(audio);
-  if (wav.kind === 'unsupported') return 'audio_format_unsupported';
-  if (wav.samples.length === 0) return 'audio_missing';
+  if (wav.kind === 'invalid') return 'audio_format_unsupported';
   return heldAudio(wav.samples, { audio_format: 'pcm16', sample_rate: wav.sampleRate });
 }

@@ -8,7 +8,7 @@ export const CUT_CODES = {
   rate_limited: 1008,
   /** The peer reads slower than we have to write. */
   too_slow: 1013,
-  /** The store cannot be asked. */
+  /** A registration that may succeed later. */
   unavailable: 1013,
   shutdown: 1012,
 } as const;

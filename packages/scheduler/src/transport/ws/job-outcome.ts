@@ -2,10 +2,10 @@
 import type { JobResult as JobResultMessage } from '@lingua/protocol';
 import type { JobResult } from '../../domain/job-spec.ts';
 import type { ReportedFailure } from '../../runtime/job-service.ts';
-import { omitAbsent } from './omit-absent.ts';
+import { given } from '../http/given.ts';
 
 export function toResult(message: JobResultMessage): JobResult {
-  const details = omitAbsent({
+  const details = given({
     group_id: message.group_id,
     part_index: message.part_index,
     node_completed_at_ms: message.node_completed_at_ms,
@@ -20,7 +20,7 @@ export function toResult(message: JobResultMessage): JobResult {
     textTranslated: message.text_translated ?? '',
     ttsAudio: message.tts_audio ?? '',
     ttsFormat: message.tts_format ?? '',
-    ...omitAbsent({
+    ...given({
       processingTimeMs: message.processing_time_ms,
       extra: message.extra,
       details: Object.keys(details).length === 0 ? undefined : details,
@@ -31,7 +31,7 @@ export function toResult(message: JobResultMessage): JobResult {
 export function toFailure(message: JobResultMessage): ReportedFailure {
   const { error } = message;
   if (error === undefined) return { code: 'PROCESSING_ERROR', message: 'the node gave no reason' };
-  return { code: error.code, message: error.message, ...omitAbsent({ details: record(error.details) }) };
+  return { code: error.code, message: error.message, ...given({ details: record(error.details) }) };
 }
 
 /** Nodes in the field answer an utterance they merged into another with that other's attempt_id. */

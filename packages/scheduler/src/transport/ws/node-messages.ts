@@ -36,11 +36,16 @@ export function createNodeMessages(
     log.debug({ type, job_id, node_id, trace_id, reason: outcome.reason }, 'an answer changed nothing');
   }
 
-  async function acknowledge(message: JobAck | JobStarted | NodeAsrPartial, attempt: number): Promise<void> {
-    const answer = { nodeId: message.node_id, jobId: message.job_id, attempt };
-    const outcome = await jobs.acknowledge(answer);
-    if (outcome.kind === 'accepted') remember(message.job_id);
-    note(message, outcome);
+  /** Whether the job runs on this node. */
+  async function acknowledge(
+    message: JobAck | JobStarted | NodeAsrPartial,
+    attempt: number,
+  ): Promise<boolean> {
+    const outcome = await jobs.acknowledge({ nodeId: message.node_id, jobId: message.job_id, attempt });
+    const isRunning = outcome.kind === 'accepted';
+    if (isRunning) remember(message.job_id);
+    else note(message, outcome);
+    return isRunning;
   }
 
   async function conclude(message: JobResult, isDeployed: boolean): Promise<void> {
@@ -57,11 +62,13 @@ export function createNodeMessages(
     switch (message.type) {
       case 'job_ack':
       case 'job_started':
-        return acknowledge(message, message.attempt_id);
+        await acknowledge(message, message.attempt_id);
+        return;
       case 'asr_partial':
         // Text can only come from a job that runs; it names no attempt.
-        if (!running.has(message.job_id)) await acknowledge(message, ANY_ATTEMPT);
-        deps.onPartial?.(nodeId, message);
+        if (running.has(message.job_id) || (await acknowledge(message, ANY_ATTEMPT))) {
+          deps.onPartial?.(nodeId, message);
+        }
         return;
       case 'job_result':
         return conclude(message, isDeployed);

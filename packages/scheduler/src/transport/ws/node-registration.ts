@@ -3,8 +3,8 @@ import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protoco
 import type { NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
+import { given } from '../http/given.ts';
 import { toReport } from './node-report.ts';
-import { omitAbsent } from './omit-absent.ts';
 
 export function toRegistration(
   message: NodeRegister,
@@ -15,7 +15,7 @@ export function toRegistration(
     channel: 'socket',
     traits: toTraits(message),
     report: { models: [], ...toReport(message) },
-    ...omitAbsent({
+    ...given({
       nodeId: as.nodeId,
       schemaVersion: message.capability_schema_version,
       version: message.version,
@@ -34,7 +34,7 @@ export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbe
     nodeId: message.node_id,
     generation,
     resources: toResources(message.resource_usage),
-    ...omitAbsent({
+    ...given({
       report: Object.keys(report).length === 0 ? undefined : report,
       health: toHealth(message.health),
       runningJobIds: message.running_job_ids,
@@ -48,12 +48,12 @@ const toTraits = (message: NodeRegister): NodeTraits => ({
     .map(([feature]) => feature),
   gpuCount: message.hardware.gpus?.length ?? 0,
   acceptsPublicJobs: message.accept_public_jobs,
-  ...omitAbsent({ supports: message.supports }),
+  ...given({ supports: message.supports }),
 });
 
 const toResources = (usage: ResourceUsage): ResourceReport => ({
   runningJobs: usage.running_jobs,
-  ...omitAbsent({
+  ...given({
     cpuPercent: usage.cpu_percent,
     gpuPercent: usage.gpu_percent,
     gpuMemoryPercent: usage.gpu_mem_percent,

@@ -7,7 +7,7 @@ import type {
   ReportedService,
 } from '../../domain/capability-report.ts';
 import type { Direction } from '../../domain/language.ts';
-import { omitAbsent } from './omit-absent.ts';
+import { given } from '../http/given.ts';
 
 type Reported = Pick<
   NodeHeartbeat,
@@ -20,7 +20,7 @@ type Reported = Pick<
 
 /** Only the parts that were sent: absent is not the same as empty. */
 export const toReport = (reported: Reported): Partial<CapabilityReport> =>
-  omitAbsent({
+  given({
     models: reported.installed_models?.map(toModel),
     services: reported.installed_services?.map(toService),
     serviceStates: reported.capability_state && new Map(Object.entries(reported.capability_state)),
@@ -32,18 +32,18 @@ const toModel = (model: NodeRegister['installed_models'][number]): ReportedModel
   modelId: model.model_id,
   kind: model.kind,
   isEnabled: model.enabled ?? true,
-  ...omitAbsent({ sourceLanguage: model.src_lang, targetLanguage: model.tgt_lang }),
+  ...given({ sourceLanguage: model.src_lang, targetLanguage: model.tgt_lang }),
 });
 
 const toService = (service: NonNullable<NodeRegister['installed_services']>[number]): ReportedService => ({
   serviceId: service.service_id,
-  ...omitAbsent({ type: service.type, status: service.status }),
+  ...given({ type: service.type, status: service.status }),
 });
 
 const toDirection = (pair: LanguagePair): Direction => ({ source: pair.src, target: pair.tgt });
 
 const toLanguages = (declared: LanguageCapabilities): ReportedLanguages =>
-  omitAbsent({
+  given({
     asr: declared.asr_languages,
     tts: declared.tts_languages,
     semantic: declared.semantic_languages,

@@ -5,12 +5,11 @@ import {
   type NodeRegisterAck,
   parseNodeMessage,
 } from '@lingua/protocol';
-import { type ErrorCode, SchedulerError } from '../../domain/errors.ts';
+import { type ErrorCode, errorEntry, SchedulerError } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { NodeRegistry, Registration } from '../../management/node-registry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Gate, Principal } from '../access/gate.ts';
-import type { CutReason } from './cut-reasons.ts';
 import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
 import { createNodeMessages, type NodeMessagesDeps } from './node-messages.ts';
 import { toHeartbeat, toRegistration } from './node-registration.ts';
@@ -45,10 +44,10 @@ export function openNodeSocket(
   );
 
   /** Nodes in the field do not listen to errors: only the end of the connection makes them try again. */
-  function refuse(code: ErrorCode, message: string, reason: CutReason = 'refused'): void {
+  function refuse(code: ErrorCode, message: string): void {
     log.info({ code, reason: message }, 'a node was refused');
     socket.sendError(code, message);
-    socket.cut(reason);
+    socket.cut(errorEntry(code).isTransient === true ? 'unavailable' : 'refused');
   }
 
   function register(message: NodeRegister): Promise<void> | void {
@@ -75,7 +74,7 @@ export function openNodeSocket(
     } catch (fault) {
       log.error({ node_id: registration.nodeId, err: fault }, 'a node could not be registered');
       const code = fault instanceof SchedulerError ? fault.code : 'INTERNAL_ERROR';
-      return refuse(code, 'the node could not be registered', 'unavailable');
+      return refuse(code, 'the node could not be registered');
     }
     if (outcome.kind === 'refused') return refuse(outcome.code, outcome.message);
     const { nodeId, generation } = outcome;

@@ -1,7 +1,7 @@
 /** Who knocks, from an upgrade request: path, address, token. The URL itself may hold a token and is never kept. Pure. */
 import type { IncomingMessage } from 'node:http';
 import type { Peer } from '../access/gate.ts';
-import { omitAbsent } from './omit-absent.ts';
+import { given } from '../http/given.ts';
 
 const BEARER = /^Bearer +(\S+) *$/i;
 
@@ -14,12 +14,14 @@ export function readPeer(request: Pick<IncomingMessage, 'url' | 'headers' | 'soc
   const path = queryAt < 0 ? url : url.slice(0, queryAt);
   const query = new URLSearchParams(queryAt < 0 ? '' : url.slice(queryAt + 1));
   const { authorization, host, origin } = request.headers;
-  const token = BEARER.exec(authorization ?? '')?.[1] ?? query.get('token') ?? undefined;
+  // Another scheme is passed on whole, as a token nobody has: whoever sends one believes to be somebody.
+  const token =
+    authorization === undefined ? query.get('token') : (BEARER.exec(authorization)?.[1] ?? authorization);
   return {
     path,
     peer: {
       address: request.socket.remoteAddress ?? '',
-      ...omitAbsent({ token: token === '' ? undefined : token, host, origin }),
+      ...given({ token: token || undefined, host, origin }),
     },
   };
 }

@@ -1,38 +1,18 @@
 /** Answers an upgrade request with an HTTP error: clients back off from those, while accept-then-close makes them loop. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorReply } from '@lingua/protocol';
-import { type ErrorCode, errorEntry } from '../../domain/errors.ts';
+import { errorAnswer, type Refusal } from '../http/reply-error.ts';
 
-export interface UpgradeRefusal {
-  /** For the metric. */
-  readonly reason: string;
-  readonly code: ErrorCode;
-  /** When it differs from the code's own. */
-  readonly status?: number;
-  readonly message: string;
-}
-
-export const RETRY_AFTER_MS = 1_000;
-
-export function refuseUpgrade(socket: Duplex, refusal: UpgradeRefusal): void {
-  const { hint, status: usual, isTransient } = errorEntry(refusal.code);
-  const status = refusal.status ?? usual;
-  const reply: ErrorReply = {
-    error: refusal.code,
-    detail: refusal.message,
-    hint,
-    ...(isTransient && { retry_after_ms: RETRY_AFTER_MS }),
-  };
-  const body = JSON.stringify(reply);
-  const headers = [
+export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
+  const { status, headers, body } = errorAnswer(refusal);
+  const text = JSON.stringify(body);
+  const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Connection: close',
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...(status === 401 ? ['WWW-Authenticate: Bearer'] : []),
-    ...(isTransient ? [`Retry-After: ${RETRY_AFTER_MS / 1_000}`] : []),
+    'connection: close',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.once('finish', () => socket.destroy());
-  socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
 }

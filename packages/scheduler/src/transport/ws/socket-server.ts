@@ -5,15 +5,18 @@ import { WebSocketServer } from 'ws';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
-import type { Gate, Principal, Role } from '../access/gate.ts';
+import type { Gate, Peer, Principal, Role } from '../access/gate.ts';
+import type { Refusal } from '../http/reply-error.ts';
 import { type GuardedSocket, type GuardSettings, guardSocket, type SocketHandler } from './guarded-socket.ts';
 import { type NodeSocketDeps, openNodeSocket } from './node-socket.ts';
 import { readPeer } from './read-peer.ts';
-import { refuseUpgrade, type UpgradeRefusal } from './refuse-upgrade.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
 import { TellingWebSocket } from './telling-web-socket.ts';
 
 export interface SocketSettings extends GuardSettings {
   readonly maxNodeMessageBytes: number;
+  /** server.allowed_origins; the gate enforces them where they are set, here they also let anonymous pages be nodes. */
+  readonly allowedOrigins: readonly string[];
   /** From the opening of a node's socket to its node_register. */
   readonly registrationDeadlineMs: number;
 }
@@ -48,7 +51,8 @@ export interface SocketServer {
 
 type Verdict =
   | { kind: 'entered'; route: OpenRoute; principal: Principal; leave: () => void }
-  | ({ kind: 'refused' } & UpgradeRefusal);
+  /** `reason`: for the metric. */
+  | { kind: 'refused'; reason: string; refusal: Refusal };
 
 interface OpenRoute {
   readonly route: SocketRoute;
@@ -57,6 +61,8 @@ interface OpenRoute {
 }
 
 const SESSION_PATH = '/ws/session';
+/** Origins that browsers give to web pages; `null` is a page in a sandbox. */
+const PAGE = /^(https?:|null$)/i;
 /** Programs that cut a message into frames cut it into thousands of bytes; smaller pieces are an attack. */
 const MAX_FRAGMENTS = 4_096;
 const MIN_BYTES_PER_CHUNK = 512;
@@ -82,18 +88,34 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     const { path, peer } = readPeer(request);
     const route = routes.get(path);
     if (route === undefined) return refusalOfPath(path);
-    if (isClosing || deps.isDraining()) {
-      const message = 'this instance is shutting down; connect again';
-      return { kind: 'refused', reason: 'draining', code: 'RATE_LIMITED', status: 503, message };
-    }
+    if (isClosing || deps.isDraining()) return refused('draining', DRAINING);
     const admission = gate.admit(peer, route.route.role);
-    if (admission.kind === 'refused') return { ...admission, reason: admission.code.toLowerCase() };
-    const entry = gate.enter(admission.principal, peer.address);
-    if (entry.kind === 'full') {
-      const message = `too many connections (${entry.limit})`;
-      return { kind: 'refused', reason: 'full', code: 'RATE_LIMITED', status: 503, message };
+    if (admission.kind === 'refused') {
+      return refused(admission.code.toLowerCase(), { code: admission.code, detail: admission.message });
     }
-    return { kind: 'entered', route, principal: admission.principal, leave: entry.leave };
+    const { principal } = admission;
+    if (route.route.kind === 'node' && principal.isAnonymous && isForeignPage(peer)) {
+      return refused('foreign_page', {
+        code: 'FORBIDDEN',
+        detail: 'a web page may not be a node without a token',
+      });
+    }
+    const entry = gate.enter(principal, peer.address);
+    if (entry.kind === 'full') {
+      const detail = `too many connections (${entry.limit})`;
+      return refused('full', { code: 'RATE_LIMITED', status: 503, detail });
+    }
+    return { kind: 'entered', route, principal, leave: entry.leave };
+  }
+
+  /**
+   * Whoever comes without a token is trusted for the network it is in, and every page its user visits is in it too: such
+   * a page must not be sent other people's audio. Programs name no origin.
+   */
+  function isForeignPage({ origin, host }: Peer): boolean {
+    if (origin === undefined || !PAGE.test(origin)) return false;
+    if (origin === `http://${host}` || origin === `https://${host}`) return false;
+    return !settings.allowedOrigins.includes(origin) && !settings.allowedOrigins.includes('*');
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -101,10 +123,13 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     socket.on('error', () => socket.destroy());
     const verdict = judge(request);
     if (verdict.kind === 'refused') {
-      const { reason, message } = verdict;
+      const { reason, refusal } = verdict;
       meter.count('scheduler_connections_refused_total', { reason });
-      log.info({ address: request.socket.remoteAddress, reason, detail: message }, 'a socket was refused');
-      refuseUpgrade(socket, verdict);
+      log.info(
+        { address: request.socket.remoteAddress, reason, detail: refusal.detail },
+        'a socket was refused',
+      );
+      refuseUpgrade(socket, refusal);
       return;
     }
     const { route, leave } = verdict;
@@ -176,15 +201,15 @@ function createAcceptor(route: SocketRoute) {
   });
 }
 
-function refusalOfPath(path: string): Verdict {
-  if (path !== SESSION_PATH) {
-    return {
-      kind: 'refused',
-      reason: 'unknown_path',
-      code: 'NOT_FOUND',
-      message: 'sockets open at /ws/node',
-    };
-  }
-  const message = 'sessions are not served here yet';
-  return { kind: 'refused', reason: 'unsupported', code: 'UNSUPPORTED_FEATURE', message };
-}
+const refused = (reason: string, refusal: Refusal): Verdict => ({ kind: 'refused', reason, refusal });
+
+const DRAINING: Refusal = {
+  code: 'SCHEDULER_DEPENDENCY_DOWN',
+  detail: 'this instance is shutting down',
+  hint: 'Connect to another instance, or again after retry_after_ms.',
+};
+
+const refusalOfPath = (path: string): Verdict =>
+  path === SESSION_PATH
+    ? refused('unsupported', { code: 'UNSUPPORTED_FEATURE', detail: 'sessions are not served here yet' })
+    : refused('unknown_path', { code: 'NOT_FOUND', detail: 'sockets open at /ws/node' });

@@ -62,7 +62,7 @@ describe('a job for a node in the field', () => {
 
   it('has WAV unwrapped to bare samples, with the rate of the file', () => {
     const samples = Buffer.from([1, 0, 2, 0]);
-    expect(assign({ audioFormat: 'wav' }, DEPLOYED, wav(samples, { sampleRate: 48_000 }))).toMatchObject({
+    expect(assign({ audioFormat: 'wav' }, DEPLOYED, wav(samples, 48_000))).toMatchObject({
       audio: samples.toString('base64'),
       audio_format: 'pcm16',
       sample_rate: 48_000,
@@ -73,7 +73,7 @@ describe('a job for a node in the field', () => {
     ['audio_lost', {}, undefined],
     ['audio_missing', {}, Buffer.alloc(0)],
     ['audio_missing', { audio: { kind: 'none' } }, undefined],
-    ['audio_missing', { audioFormat: 'wav' }, wav(Buffer.alloc(0))],
+    ['audio_format_unsupported', { audioFormat: 'wav' }, wav(Buffer.alloc(0))],
     ['audio_ref_unsupported', { audio: { kind: 'reference', url: 'blob://x' } }, undefined],
     ['audio_format_unsupported', { audioFormat: 'wav' }, Buffer.from('no wav file')],
   ] as const)('is unfit: %s', (reason, spec, audio) => {

@@ -32,26 +32,11 @@ const chunk = (name: string, body: Buffer): Buffer => {
   return Buffer.concat([Buffer.from(name), size, body, Buffer.alloc(body.length % 2)]);
 };
 
-export interface WavShape {
-  readonly encoding?: number;
-  readonly channels?: number;
-  readonly bits?: number;
-  readonly sampleRate?: number;
-  /** Chunks between the format and the samples. */
-  readonly between?: readonly Buffer[];
-}
-
-export function wav(samples: Buffer, shape: WavShape = {}): Buffer {
+export function wav(samples: Buffer, sampleRate = 16_000): Buffer {
   const format = Buffer.alloc(16);
-  format.writeUInt16LE(shape.encoding ?? 1, 0);
-  format.writeUInt16LE(shape.channels ?? 1, 2);
-  format.writeUInt32LE(shape.sampleRate ?? 16_000, 4);
-  format.writeUInt16LE(shape.bits ?? 16, 14);
-  const chunks = [
-    Buffer.from('WAVE'),
-    chunk('fmt ', format),
-    ...(shape.between ?? []).map((body) => chunk('LIST', body)),
-    chunk('data', samples),
-  ];
-  return chunk('RIFF', Buffer.concat(chunks));
+  format.writeUInt16LE(1, 0);
+  format.writeUInt16LE(1, 2);
+  format.writeUInt32LE(sampleRate, 4);
+  format.writeUInt16LE(16, 14);
+  return chunk('RIFF', Buffer.concat([Buffer.from('WAVE'), chunk('fmt ', format), chunk('data', samples)]));
 }

@@ -126,6 +126,7 @@ export function createFakeGate(limits: {
         principal: {
           ...ANONYMOUS,
           ...pins,
+          isAnonymous: token === undefined,
           credential: token === undefined ? 'peer:loopback' : `token:${token}`,
         },
       };

@@ -102,6 +102,17 @@ describe('what a node says of its jobs', () => {
     expect(seen.map(({ text }) => text)).toEqual(['h', 'he', 'hel']);
   });
 
+  it('passes no text on from a job that does not run there', async () => {
+    const seen: NodeAsrPartial[] = [];
+    const client = await registered({ deps: { onPartial: (_, message) => seen.push(message) } });
+    harness.jobs.outcome = { kind: 'ignored', reason: 'fenced' };
+    client.send(partial);
+    client.send(heartbeat('node-a'));
+    await until(() => harness.registry.beats.length === 1);
+    expect(harness.jobs.calls).toHaveLength(1);
+    expect(seen).toEqual([]);
+  });
+
   it('handles the messages of one socket in the order they came', async () => {
     const client = await registered();
     let release: (() => void) | undefined;

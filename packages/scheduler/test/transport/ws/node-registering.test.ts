@@ -187,6 +187,14 @@ describe('a node registers', () => {
     expect((await client.closed).code).toBe(1013);
   });
 
+  it('is told to come again when the refusal will pass', async () => {
+    harness = await startHarness();
+    harness.registry.refusal = { kind: 'refused', code: 'RATE_LIMITED', message: 'too many nodes' };
+    const client = await harness.connect();
+    client.send(register());
+    expect(await client.closed).toEqual({ code: 1013, reason: 'unavailable' });
+  });
+
   it('is disconnected again when it left while it was being registered', async () => {
     harness = await startHarness();
     let finishRegistration = () => {};

@@ -10,7 +10,7 @@ describe('the peer of an upgrade request', () => {
     ['/ws/node?a=1&token=a%20b', {}, '/ws/node', 'a b'],
     ['/ws/node?token=query', { authorization: 'Bearer header' }, '/ws/node', 'header'],
     ['/ws/node', { authorization: 'bearer  header ' }, '/ws/node', 'header'],
-    ['/ws/node', { authorization: 'Basic dXNlcg==' }, '/ws/node', undefined],
+    ['/ws/node', { authorization: 'Basic dXNlcg==' }, '/ws/node', 'Basic dXNlcg=='],
     ['/ws/node?token=', {}, '/ws/node', undefined],
     ['/ws/node?', {}, '/ws/node', undefined],
     ['%', {}, '%', undefined],

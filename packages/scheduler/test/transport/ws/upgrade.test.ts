@@ -40,6 +40,20 @@ describe('the upgrade of a socket', () => {
     expect(harness.gate.open).toBe(0);
   });
 
+  it('keeps web pages from being nodes without a token, but not programs', async () => {
+    await start({ settings: { allowedOrigins: ['https://console.example'] } });
+    const page = { origin: 'https://page.example' };
+    expect(await harness.refusal('/ws/node', page)).toMatchObject({
+      status: 403,
+      body: { error: 'FORBIDDEN' },
+    });
+    expect((await harness.refusal('/ws/node', { origin: 'null' })).status).toBe(403);
+    await harness.connect('/ws/node?token=secret', page);
+    await harness.connect('/ws/node', { origin: 'https://console.example' });
+    await harness.connect('/ws/node', { origin: `http://127.0.0.1:${harness.port}` });
+    await harness.connect('/ws/node', { origin: 'file://' });
+  });
+
   it('asks for a bearer token when it answers 401', async () => {
     await start();
     const { headers } = await harness.refusal('/ws/node?token=wrong');
