@@ -11,7 +11,7 @@ export interface ConnectionLoss {
 
 export interface ConnectionOptions {
   readonly url: string;
-  readonly token?: string;
+  readonly token?: string | undefined;
   readonly connectTimeoutMs?: number;
   /** Without any traffic for two of these, the socket is taken for dead. */
   readonly pingIntervalMs?: number;

@@ -1,6 +1,6 @@
 /** The node_heartbeat message: how busy the node is, and which of its abilities have changed. */
 import type { NodeHeartbeat, ResourceUsage } from '@lingua/protocol';
-import { createMachineMeter } from './machine-usage.ts';
+import { createMachineMeter, type MachineUsage } from './machine-usage.ts';
 import type { NodeCapabilities, NodeLog, NodeOptions } from './node-options.ts';
 
 export interface HeartbeatFacts {
@@ -31,7 +31,7 @@ export function createHeartbeatMessage(
   options: Pick<NodeOptions, 'capabilities' | 'resources'>,
   log: NodeLog,
 ): HeartbeatMessage {
-  const meter = createMachineMeter();
+  let meter: (() => MachineUsage) | undefined;
   let capabilities: NodeCapabilities = {};
   let told = '';
 
@@ -44,12 +44,24 @@ export function createHeartbeatMessage(
     }
   }
 
+  function changes(): Report {
+    if (typeof options.capabilities !== 'function') return {};
+    ask();
+    const report = reportOf(capabilities);
+    const text = JSON.stringify(report);
+    if (text === told) return {};
+    told = text;
+    return report;
+  }
+
   function usage(running: number): ResourceUsage {
     try {
       if (options.resources !== undefined) return { running_jobs: running, ...options.resources() };
     } catch (error) {
       log.error({ error }, 'the node could not tell its resources; those of the machine are sent');
     }
+    // Reading all processors is not free, so it is not done for nodes that measure for themselves.
+    meter ??= createMachineMeter();
     return { running_jobs: running, ...meter() };
   }
 
@@ -60,11 +72,7 @@ export function createHeartbeatMessage(
       return capabilities;
     },
     next(facts) {
-      ask();
-      const report = reportOf(capabilities);
-      const text = JSON.stringify(report);
-      const hasChanged = text !== told;
-      told = text;
+      const report = changes();
       return {
         type: 'node_heartbeat',
         node_id: facts.nodeId,
@@ -72,7 +80,7 @@ export function createHeartbeatMessage(
         resource_usage: usage(facts.running.length),
         running_job_ids: [...new Set([...facts.running, ...facts.unsent])],
         health: facts.isDraining ? 'draining' : 'ready',
-        ...(hasChanged ? report : {}),
+        ...report,
       };
     },
   };

@@ -47,7 +47,7 @@ export function createLink(deps: {
 
   const connection = createConnection({
     url: deps.url,
-    ...(deps.token === undefined ? {} : { token: deps.token }),
+    token: deps.token,
     connectTimeoutMs: timings.connectTimeoutMs,
     pingIntervalMs: timings.pingIntervalMs,
     maxMessageBytes: deps.limits.maxMessageBytes,
@@ -89,8 +89,8 @@ export function createLink(deps: {
     if (nodeId !== undefined && nodeId !== ack.node_id)
       log.warn({ asked: nodeId, node_id: ack.node_id }, 'the scheduler gave the node another id');
     nodeId = ack.node_id;
+    if (registeredAt === undefined) registrations += 1;
     registeredAt = Date.now();
-    registrations += 1;
     log.info({ node_id: nodeId, status: ack.status }, 'registered');
     deps.onRegistered(ack);
   }

@@ -94,9 +94,9 @@ export interface NodeLimits {
 export interface NodeOptions {
   /** Such as ws://127.0.0.1:5010/ws/node. */
   readonly url: string;
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Absent: the scheduler gives one, and the node keeps it while it lives. */
-  readonly nodeId?: string;
+  readonly nodeId?: string | undefined;
   /** More jobs than this at once are refused. */
   readonly maxConcurrentJobs: number;
   /** A function is asked again at each heartbeat, and the scheduler told what has changed. */
@@ -111,7 +111,7 @@ export interface NodeOptions {
   readonly onStatus?: (status: string, reason: string | undefined) => void;
   /** Commands of the scheduler that the SDK does not carry out itself: `reload_config`, and `shutdown` once it is done. */
   readonly onCommand?: (command: string, reason: string | undefined) => void | Promise<void>;
-  readonly log?: NodeLog;
+  readonly log?: NodeLog | undefined;
   readonly timings?: Partial<NodeTimings>;
   readonly limits?: Partial<NodeLimits>;
   /** For tests and simulations. */

@@ -1,33 +1,11 @@
-/** The life of a node: registration, heartbeats, draining, stopping. */
-import { afterEach, expect, it, vi } from 'vitest';
-import { createNode, type GpuNode, type NodeOptions } from '../../src/node/index.ts';
-import { type Script, type ScriptedScheduler, startScriptedScheduler } from './support/scripted-scheduler.ts';
-
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
-async function start(
-  options: Partial<NodeOptions> = {},
-  script: Script = {},
-): Promise<{ scheduler: ScriptedScheduler; node: GpuNode }> {
-  const scheduler = await startScriptedScheduler(script);
-  open.push(scheduler.stop);
-  const node = createNode({
-    url: scheduler.url,
-    maxConcurrentJobs: 2,
-    capabilities: {},
-    onJob: () => ({ text_asr: 'hello', text_translated: 'hallo' }),
-    ...options,
-  });
-  open.push(() => node.stop({ graceMs: 0 }));
-  await node.start();
-  return { scheduler, node };
-}
+/** The life of a node: registration, heartbeats, commands, draining, stopping. */
+import { expect, it } from 'vitest';
+import { createNode, type NodeCapabilities } from '../../src/node/index.ts';
+import { until } from './support/scripted-scheduler.ts';
+import { createGate, prepareNode, startNode } from './support/start-node.ts';
 
 it('registers, says what it supports, and beats at once', async () => {
-  const { scheduler, node } = await start({
+  const { scheduler, node } = await startNode({
     token: 'secret',
     capabilities: { version: '1.2.3', region: 'eu' },
   });
@@ -40,44 +18,180 @@ it('registers, says what it supports, and beats at once', async () => {
     supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
   });
   expect(scheduler.registrations()[0]).not.toHaveProperty('node_id');
-  await vi.waitUntil(() => scheduler.heartbeats().length > 0);
+  expect(scheduler.registrations()[0]).not.toHaveProperty('running_job_ids');
+  await until(() => scheduler.heartbeats().length > 0);
   expect(scheduler.heartbeats()[0]).toMatchObject({
     node_id: 'node-given',
     health: 'ready',
     running_job_ids: [],
+    resource_usage: { running_jobs: 0, cpu_percent: expect.any(Number), mem_percent: expect.any(Number) },
   });
   expect(scheduler.refused).toEqual([]);
 });
 
-it('acknowledges, starts and answers a job with everything it was told', async () => {
-  const { scheduler, node } = await start();
-  scheduler.assign({ job_id: 'job-a', attempt_id: 3, group_id: 'g-1', part_index: 2, utterance_index: 7 });
-  await vi.waitUntil(() => scheduler.results().length > 0);
-  expect(scheduler.received.slice(-3).map((message) => message.type)).toEqual([
-    'job_ack',
-    'job_started',
-    'job_result',
-  ]);
-  const echo = {
-    job_id: 'job-a',
-    attempt_id: 3,
-    node_id: 'node-given',
-    session_id: 's-1',
-    trace_id: 'trace-1',
-  };
-  expect(scheduler.ofType('job_ack')[0]).toMatchObject(echo);
-  expect(scheduler.results()[0]).toMatchObject({
-    ...echo,
-    utterance_index: 7,
-    group_id: 'g-1',
-    part_index: 2,
-    success: true,
-    text_asr: 'hello',
-    text_translated: 'hallo',
-    processing_time_ms: expect.any(Number),
-    node_completed_at_ms: expect.any(Number),
+it('beats at the interval it is told, with the jobs it is running', async () => {
+  const gate = createGate();
+  const { scheduler } = await startNode(
+    { onJob: () => gate.passed.then(() => ({})), resources: () => ({ cpu_percent: 12, mem_percent: 34 }) },
+    { heartbeatIntervalMs: 30 },
+  );
+  scheduler.assign({ job_id: 'job-a' });
+  await until(() => scheduler.heartbeats().some((beat) => beat.running_job_ids?.[0] === 'job-a'));
+  expect(scheduler.heartbeats().at(-1)?.resource_usage).toEqual({
+    cpu_percent: 12,
+    mem_percent: 34,
+    running_jobs: 1,
   });
-  await vi.waitUntil(() => node.metrics().kept === 0);
-  expect(node.metrics()).toMatchObject({ jobs: 1, succeeded: 1, running: 0, dropped: 0 });
-  expect(scheduler.refused).toEqual([]);
+  gate.open();
+  await until(() => scheduler.heartbeats().at(-1)?.running_job_ids?.length === 0);
+});
+
+it('tells changed capabilities once, with the next heartbeat', async () => {
+  let capabilities: NodeCapabilities = { capability_by_type: [{ type: 'asr', ready: false }] };
+  const { scheduler, node } = await startNode({ capabilities: () => capabilities });
+  expect(scheduler.registrations()[0]).toMatchObject({ capability_schema_version: '2.0' });
+  capabilities = { capability_by_type: [{ type: 'asr', ready: true }] };
+  node.beat();
+  node.beat();
+  await until(() => scheduler.heartbeats().length === 3);
+  expect(scheduler.heartbeats().map((beat) => beat.capability_by_type)).toEqual([
+    undefined,
+    [{ type: 'asr', ready: true }],
+    undefined,
+  ]);
+});
+
+it('tells how the scheduler sees it', async () => {
+  const seen: string[] = [];
+  const { scheduler } = await startNode({ onStatus: (status) => seen.push(status) });
+  scheduler.send({ type: 'node_status', node_id: 'node-given', status: 'ready', timestamp: 1 });
+  await until(() => seen.includes('ready'));
+  scheduler.cut();
+  await until(() => seen.includes('offline'));
+  expect(seen.slice(0, 4)).toEqual(['registering', 'registering', 'ready', 'offline']);
+});
+
+it('ignores frames that make no sense, and messages it does not know', async () => {
+  const { scheduler, node, logged } = await startNode();
+  scheduler.sendText('{');
+  scheduler.sendText('{"type":"job_assign"}');
+  scheduler.sendText('{"type":"from_the_future","field":1}');
+  scheduler.send({ type: 'error', code: 'INVALID_MESSAGE', message: 'what?' });
+  scheduler.assign();
+  await until(() => scheduler.results().length === 1);
+  expect(node.metrics().invalidFrames).toBe(3);
+  expect(logged.filter(({ message }) => message.includes('makes no sense'))).toHaveLength(2);
+  expect(logged.filter(({ fields }) => fields.code === 'INVALID_MESSAGE')).toHaveLength(1);
+  expect(scheduler.connections()).toBe(1);
+});
+
+it('drains: says so, takes nothing more, finishes, and says that too', async () => {
+  const gate = createGate();
+  const asked: unknown[] = [];
+  const { scheduler, node } = await startNode({
+    onJob: () => gate.passed.then(() => ({ text_asr: 'done' })),
+    onDrain: (reason) => {
+      asked.push(reason);
+    },
+  });
+  scheduler.assign({ job_id: 'job-a' });
+  await until(() => scheduler.ofType('job_started').length === 1);
+  scheduler.send({ type: 'node_control', command: 'drain', reason: 'update' });
+  await until(() => scheduler.heartbeats().at(-1)?.health === 'draining');
+  scheduler.assign({ job_id: 'job-b' });
+  await until(() => scheduler.results().length === 1);
+  expect(scheduler.results()[0]).toMatchObject({
+    job_id: 'job-b',
+    error: { code: 'NODE_OVERLOADED', details: { running: 1, max: 1 } },
+  });
+  gate.open();
+  await node.drain();
+  await until(() => scheduler.heartbeats().length === 3);
+  expect(scheduler.results()[1]).toMatchObject({ job_id: 'job-a', success: true });
+  expect(scheduler.heartbeats()[2]).toMatchObject({ health: 'draining', running_job_ids: [] });
+  expect(asked).toEqual(['update']);
+  expect(node.metrics()).toMatchObject({ isDraining: true, refused: 1, kept: 0 });
+});
+
+it('may stop itself when it is asked to drain', async () => {
+  const gate = createGate();
+  const { scheduler, node } = await startNode({
+    onDrain: async () => {
+      await node.drain();
+      await node.stop();
+      gate.open();
+    },
+  });
+  scheduler.send({ type: 'node_control', command: 'drain' });
+  await gate.passed;
+  expect(node.metrics().isRegistered).toBe(false);
+});
+
+it('shuts down when it is told to, and passes on commands it does not know', async () => {
+  const commands: string[] = [];
+  const { scheduler, node } = await startNode({ onCommand: (command) => void commands.push(command) });
+  scheduler.send({ type: 'node_control', command: 'reload_config' });
+  scheduler.send({ type: 'node_control', command: 'shutdown' });
+  await until(() => commands.length === 2);
+  expect(commands).toEqual(['reload_config', 'shutdown']);
+  expect(node.metrics().isRegistered).toBe(false);
+});
+
+it('aborts what is still running when it stops, and says why', async () => {
+  const { scheduler, node } = await startNode({
+    onJob: (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  });
+  scheduler.assign();
+  await until(() => node.metrics().running === 1);
+  await node.stop({ graceMs: 0 });
+  await until(() => scheduler.results().length === 1);
+  expect(scheduler.results()[0]?.error?.code).toBe('NODE_UNAVAILABLE');
+  await expect(node.start()).rejects.toThrow('stopped node');
+});
+
+it('waits for running jobs before it stops', async () => {
+  const gate = createGate();
+  const { scheduler, node } = await startNode({
+    onJob: () => gate.passed.then(() => ({ text_asr: 'late' })),
+  });
+  scheduler.assign();
+  await until(() => node.metrics().running === 1);
+  const stopped = node.stop({ graceMs: 10_000 });
+  gate.open();
+  await stopped;
+  expect(scheduler.results()[0]).toMatchObject({ success: true, text_asr: 'late' });
+});
+
+it('rejects its start when it is stopped before it was registered', async () => {
+  const { node } = await prepareNode({}, { acknowledges: () => false });
+  const started = node.start();
+  const told = expect(started).rejects.toThrow('before it was registered');
+  await node.stop();
+  await told;
+});
+
+it('survives callbacks that throw', async () => {
+  const broken = (): never => {
+    throw new Error('broken');
+  };
+  const { scheduler, node } = await startNode({
+    onStatus: broken,
+    onDrain: () => Promise.reject(new Error('broken')),
+    onCommand: broken,
+    resources: broken,
+    capabilities: broken,
+    log: { debug: broken, info: broken, warn: broken, error: broken },
+  });
+  scheduler.send({ type: 'node_control', command: 'reload_config' });
+  scheduler.assign();
+  await until(() => scheduler.results().length === 1);
+  await node.drain();
+  expect(scheduler.heartbeats()[0]?.resource_usage.mem_percent).toBeGreaterThan(0);
+});
+
+it('refuses options that cannot work, at once', () => {
+  const options = { url: 'ws://127.0.0.1:1/', maxConcurrentJobs: 1, capabilities: {}, onJob: () => ({}) };
+  expect(() => createNode({ ...options, url: 'http://127.0.0.1/' })).toThrow('ws://');
+  expect(() => createNode({ ...options, maxConcurrentJobs: 0 })).toThrow('maxConcurrentJobs');
 });

@@ -44,7 +44,7 @@ export function createDeployedNode(
 
   const connection = createConnection({
     url: options.url,
-    ...(options.token === undefined ? {} : { token: options.token }),
+    token: options.token,
     pingIntervalMs: NEVER_MS,
     onOpen: introduce,
     onText: receive,

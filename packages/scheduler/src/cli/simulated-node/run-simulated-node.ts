@@ -88,7 +88,7 @@ function readCommand(argv: readonly string[]): Command {
     isJson: parsed.json,
     fleet: {
       url: parsed.url,
-      ...(parsed.token === undefined ? {} : { token: parsed.token }),
+      token: parsed.token,
       count,
       slots,
       seed,

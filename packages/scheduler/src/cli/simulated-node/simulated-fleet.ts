@@ -6,7 +6,7 @@ import { createSimulatedNode, type SimulatedCounts, type SimulatedNode } from '.
 
 export interface FleetOptions {
   readonly url: string;
-  readonly token?: string;
+  readonly token?: string | undefined;
   readonly count: number;
   readonly languages: readonly string[];
   readonly slots: number;
@@ -14,7 +14,7 @@ export interface FleetOptions {
   readonly seed: number;
   /** Absent: the scheduler names the nodes. */
   readonly nodeIdPrefix?: string;
-  readonly log?: NodeLog;
+  readonly log?: NodeLog | undefined;
 }
 
 export interface FleetCounts extends Omit<SimulatedCounts, 'isUp'> {
@@ -35,9 +35,9 @@ export function createSimulatedFleet(options: FleetOptions): SimulatedFleet {
   const nodes = spread(mix, options.count).map((behaviour, index) =>
     createSimulatedNode({
       url: options.url,
-      ...(options.token === undefined ? {} : { token: options.token }),
-      ...(options.nodeIdPrefix === undefined ? {} : { nodeId: `${options.nodeIdPrefix}-${index + 1}` }),
-      ...(options.log === undefined ? {} : { log: options.log }),
+      token: options.token,
+      nodeId: options.nodeIdPrefix === undefined ? undefined : `${options.nodeIdPrefix}-${index + 1}`,
+      log: options.log,
       languages: options.languages,
       slots: options.slots,
       behaviour,

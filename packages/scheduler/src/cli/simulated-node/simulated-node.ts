@@ -18,13 +18,13 @@ import { outputOf, speak } from './simulated-output.ts';
 
 export interface SimulatedNodeOptions {
   readonly url: string;
-  readonly token?: string;
-  readonly nodeId?: string;
+  readonly token?: string | undefined;
+  readonly nodeId?: string | undefined;
   readonly languages: readonly string[];
   readonly slots: number;
   readonly behaviour: Behaviour;
   readonly seed: number;
-  readonly log?: NodeLog;
+  readonly log?: NodeLog | undefined;
 }
 
 export interface SimulatedCounts {
@@ -65,9 +65,9 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     const life = lives;
     const made: GpuNode = createNode({
       url: options.url,
-      ...(options.token === undefined ? {} : { token: options.token }),
-      ...(nodeId === undefined ? {} : { nodeId }),
-      ...(options.log === undefined ? {} : { log: options.log }),
+      token: options.token,
+      nodeId,
+      log: options.log,
       maxConcurrentJobs: slots,
       capabilities: simulatedCapabilities(options.languages, false),
       resources: () => simulatedResources(made.metrics().running, slots),

@@ -1,9 +1,10 @@
 /** A simulated node of the kind in the field, against a scripted scheduler. */
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import {
   jobAssign,
   type Script,
   startScriptedScheduler,
+  until,
 } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
 import { type Behaviour, HEALTHY } from '../../../src/cli/simulated-node/behaviour.ts';
 import { createDeployedNode } from '../../../src/cli/simulated-node/deployed-node.ts';
@@ -37,7 +38,7 @@ it('says nothing of extensions, slots or translation', async () => {
   expect(register).not.toHaveProperty('supports');
   expect(register).not.toHaveProperty('max_concurrent_jobs');
   expect(register?.language_capabilities).not.toHaveProperty('nmt_capabilities');
-  await vi.waitUntil(() => scheduler.heartbeats().length > 0);
+  await until(() => scheduler.heartbeats().length > 0);
   expect(scheduler.heartbeats()[0]).not.toHaveProperty('health');
   expect(scheduler.heartbeats()[0]).not.toHaveProperty('running_job_ids');
   expect(scheduler.refused).toEqual([]);
@@ -47,7 +48,7 @@ it('answers without any acknowledgement, and without what it does not know', asy
   const { scheduler, node } = await start();
   await node.start();
   scheduler.assign({ group_id: 'g-1', part_index: 1 });
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]).toMatchObject({ success: true, attempt_id: 1, trace_id: 'trace-1' });
   for (const field of ['group_id', 'part_index', 'node_completed_at_ms'])
     expect(scheduler.results()[0]).not.toHaveProperty(field);
@@ -61,7 +62,7 @@ it('refuses a job and an utterance it has seen', async () => {
   scheduler.assign({ job_id: 'job-a', utterance_index: 1 });
   scheduler.assign({ job_id: 'job-a', utterance_index: 2 });
   scheduler.assign({ job_id: 'job-b', utterance_index: 1 });
-  await vi.waitUntil(() => scheduler.results().length === 3);
+  await until(() => scheduler.results().length === 3);
   const errors = scheduler.results().flatMap(({ error }) => (error === undefined ? [] : [error.message]));
   expect(errors).toEqual(['DUPLICATE_JOB_ID', 'DUPLICATE_UTTERANCE_INDEX']);
 });
@@ -70,9 +71,9 @@ it('stays silent about a job that was not cut by hand', async () => {
   const { scheduler, node } = await start();
   await node.start();
   scheduler.assign({ is_manual_cut: false });
-  await vi.waitUntil(() => node.counts().silent === 1);
+  await until(() => node.counts().silent === 1);
   scheduler.assign();
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]?.job_id).toBe('job-2');
 });
 
@@ -82,7 +83,7 @@ it('refuses wav, no audio, and an unknown speaker', async () => {
   scheduler.assign({ audio_format: 'wav' });
   scheduler.assign({ audio: '' });
   scheduler.assign({ src_lang: 'auto' });
-  await vi.waitUntil(() => scheduler.results().length === 3);
+  await until(() => scheduler.results().length === 3);
   expect(scheduler.results().map(({ error }) => error?.message.split(':')[0])).toEqual([
     'Unsupported audio format',
     'Opus decoding failed',
@@ -95,7 +96,7 @@ it('leaves an utterance untranslated once a later one has come', async () => {
   await node.start();
   scheduler.assign({ utterance_index: 5 });
   scheduler.assign({ utterance_index: 4 });
-  await vi.waitUntil(() => scheduler.results().length === 2);
+  await until(() => scheduler.results().length === 2);
   const [later, earlier] = scheduler.results();
   expect(later?.text_translated).not.toBe('');
   expect(earlier).toMatchObject({ utterance_index: 4, text_translated: '', success: true });
@@ -107,7 +108,7 @@ it('answers a cancelled job', async () => {
   await node.start();
   scheduler.assign({ job_id: 'job-c' });
   scheduler.send({ type: 'job_cancel', job_id: 'job-c' });
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]).toMatchObject({ job_id: 'job-c', success: true });
 });
 
@@ -115,28 +116,28 @@ it('drops a job that comes before the acknowledgement', async () => {
   let isReady = false;
   const { scheduler, node } = await start({}, { acknowledges: () => isReady });
   const started = node.start();
-  await vi.waitUntil(() => scheduler.registrations().length === 1);
+  await until(() => scheduler.registrations().length === 1);
   scheduler.assign({ job_id: 'job-early' });
   scheduler.send({ type: 'node_register_ack', node_id: 'node-x', message: '', status: 'ready' });
   await started;
   isReady = true;
   scheduler.assign({ job_id: 'job-after' });
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]).toMatchObject({ job_id: 'job-after', node_id: 'node-x' });
 });
 
 it('comes back once, beats before it registers, and then never again', async () => {
   const { scheduler, node } = await start();
   await node.start();
-  await vi.waitUntil(() => scheduler.heartbeats().length === 1);
+  await until(() => scheduler.heartbeats().length === 1);
   scheduler.cut();
-  await vi.waitUntil(() => scheduler.registrations().length === 2);
+  await until(() => scheduler.registrations().length === 2);
   const types = scheduler.received.map((message) => message.type);
   expect(types.slice(0, 4)).toEqual(['node_register', 'node_heartbeat', 'node_heartbeat', 'node_register']);
   expect(scheduler.registrations()[1]?.node_id).toBe('node-given');
-  await vi.waitUntil(() => node.counts().isUp);
+  await until(() => node.counts().isUp);
   scheduler.cut();
-  await vi.waitUntil(() => !node.counts().isUp);
+  await until(() => !node.counts().isUp);
   // There is no timer left that could bring it back.
   await node.stop();
   expect(scheduler.connections()).toBe(2);
@@ -154,6 +155,6 @@ it('queues what exceeds its slots', async () => {
   await node.start();
   for (let index = 0; index < 4; index += 1)
     scheduler.assign(jobAssign({ job_id: `q-${index}`, utterance_index: index }));
-  await vi.waitUntil(() => scheduler.results().length === 4);
+  await until(() => scheduler.results().length === 4);
   expect(scheduler.results().map(({ job_id }) => job_id)).toEqual(['q-0', 'q-1', 'q-2', 'q-3']);
 });

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
-import { startScriptedScheduler } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
+import { afterEach, expect, it } from 'vitest';
+import { startScriptedScheduler, until } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
 import type { CommandIo } from '../../../src/cli/command-io.ts';
 import { runSimulatedNode } from '../../../src/cli/simulated-node/run-simulated-node.ts';
 
@@ -44,7 +44,7 @@ it('runs a mixed fleet, tells its progress, and ends cleanly', async () => {
     io,
     { progressMs: 20 },
   );
-  await vi.waitUntil(() => io.lines.some((line) => JSON.parse(line).up === 4));
+  await until(() => io.lines.some((line) => JSON.parse(line).up === 4));
   expect(scheduler.registrations().filter((register) => register.supports === undefined)).toHaveLength(2);
   expect(scheduler.registrations()[0]?.language_capabilities?.asr_languages).toEqual(['en', 'de']);
   io.interrupt();
@@ -58,7 +58,7 @@ it('prints a line a person can read', async () => {
   open.push(scheduler.stop);
   const io = terminal();
   const exit = runSimulatedNode(['--url', scheduler.url], io);
-  await vi.waitUntil(() => io.lines.length === 2);
+  await until(() => io.lines.length === 2);
   io.interrupt();
   expect(await exit).toBe(0);
   expect(io.lines[1]).toBe('nodes 1/1 · running 0 · done 0 · failed 0');
@@ -69,7 +69,7 @@ it('keeps trying without a scheduler, says so once, and still ends', async () =>
   await scheduler.stop();
   const io = terminal();
   const exit = runSimulatedNode(['--url', scheduler.url, '--count', '3'], io, { progressMs: 10 });
-  await vi.waitUntil(() => io.lines.length > 3 && io.errors.length > 0);
+  await until(() => io.lines.length > 3 && io.errors.length > 0);
   io.interrupt();
   expect(await exit).toBe(0);
   expect(io.errors).toEqual([expect.stringMatching(/ECONNREFUSED.*; trying again$/)]);

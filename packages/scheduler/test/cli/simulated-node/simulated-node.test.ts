@@ -1,9 +1,10 @@
 /** Simulated nodes against a scripted scheduler: each behaviour does what its name says. */
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import {
   type Script,
   type ScriptedScheduler,
   startScriptedScheduler,
+  until,
 } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
 import { type Behaviour, HEALTHY } from '../../../src/cli/simulated-node/behaviour.ts';
 import { createSimulatedNode, type SimulatedNode } from '../../../src/cli/simulated-node/simulated-node.ts';
@@ -49,7 +50,7 @@ it('says that it can do the whole pipeline in its languages', async () => {
 it('answers with a sentence and its translation', async () => {
   const { scheduler, node } = await start({});
   scheduler.assign({ enable_streaming_asr: true });
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   const [result] = scheduler.results();
   expect(result).toMatchObject({ success: true, tts_format: 'pcm16' });
   expect(result?.text_asr).not.toBe(result?.text_translated);
@@ -61,7 +62,7 @@ it('answers with a sentence and its translation', async () => {
 it('fails with the code it was given', async () => {
   const { scheduler, node } = await start({ failureRate: 1, failureCode: 'MODEL_LOAD_FAILED' });
   scheduler.assign();
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]?.error?.code).toBe('MODEL_LOAD_FAILED');
   expect(node.counts()).toMatchObject({ done: 0, failed: 1 });
 });
@@ -69,7 +70,7 @@ it('fails with the code it was given', async () => {
 it('names the service it lacks', async () => {
   const { scheduler } = await start({ modelNotAvailableRate: 1, modelNotAvailableService: 'nmt-x' });
   scheduler.assign();
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]?.error).toMatchObject({
     code: 'MODEL_NOT_AVAILABLE',
     details: { service_id: 'nmt-x', service_version: '1.0.0', reason: 'simulated' },
@@ -79,7 +80,7 @@ it('names the service it lacks', async () => {
 it('refuses without an acknowledgement when it pretends to be full', async () => {
   const { scheduler } = await start({ overloadRate: 1 });
   scheduler.assign();
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(scheduler.results()[0]?.error).toMatchObject({
     code: 'NODE_OVERLOADED',
     details: { running: 2, max: 2 },
@@ -90,9 +91,9 @@ it('refuses without an acknowledgement when it pretends to be full', async () =>
 it('acknowledges a job it never answers, not even when it is cancelled', async () => {
   const { scheduler, node } = await start({ silenceRate: 1 });
   const job = scheduler.assign();
-  await vi.waitUntil(() => scheduler.ofType('job_ack').length === 1);
+  await until(() => scheduler.ofType('job_ack').length === 1);
   scheduler.send({ type: 'job_cancel', job_id: job.job_id });
-  await vi.waitUntil(() => node.counts().silent === 1);
+  await until(() => node.counts().silent === 1);
   expect(node.counts().running).toBe(0);
   expect(scheduler.results()).toEqual([]);
 });
@@ -100,7 +101,7 @@ it('acknowledges a job it never answers, not even when it is cancelled', async (
 it('answers a job it never acknowledged', async () => {
   const { scheduler } = await start({ ackSilenceRate: 1 });
   scheduler.assign();
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(scheduler.ofType('job_ack')).toEqual([]);
   expect(scheduler.ofType('job_started')).toEqual([]);
 });
@@ -109,7 +110,7 @@ it('answers late, deadline or not', async () => {
   const { scheduler } = await start({ lateRate: 1, lateMs: 120 });
   const assignedAt = Date.now();
   scheduler.assign({ deadline_ms: assignedAt + 30 });
-  await vi.waitUntil(() => scheduler.results().length === 1);
+  await until(() => scheduler.results().length === 1);
   expect(Date.now() - assignedAt).toBeGreaterThanOrEqual(115);
   expect(scheduler.results()[0]?.success).toBe(true);
 });
@@ -117,7 +118,7 @@ it('answers late, deadline or not', async () => {
 it('answers twice', async () => {
   const { scheduler } = await start({ duplicateRate: 1 });
   scheduler.assign();
-  await vi.waitUntil(() => scheduler.results().length === 2);
+  await until(() => scheduler.results().length === 2);
   expect(scheduler.results()[0]).toEqual(scheduler.results()[1]);
 });
 
@@ -128,10 +129,10 @@ it('cuts the connection at the job it crashes on, and comes back with nothing in
     restartAfterMs: 10,
   });
   scheduler.assign();
-  await vi.waitUntil(() => scheduler.ofType('job_ack').length === 1);
+  await until(() => scheduler.ofType('job_ack').length === 1);
   scheduler.assign();
-  await vi.waitUntil(() => scheduler.registrations().length === 2);
-  await vi.waitUntil(() => node.counts().isUp);
+  await until(() => scheduler.registrations().length === 2);
+  await until(() => node.counts().isUp);
   expect(node.counts()).toMatchObject({ crashes: 1, silent: 2, running: 0, failed: 0 });
   expect(scheduler.registrations()[1]).toMatchObject({ node_id: 'node-given' });
   expect(scheduler.registrations()[1]).not.toHaveProperty('running_job_ids');
@@ -141,7 +142,7 @@ it('cuts the connection at the job it crashes on, and comes back with nothing in
 it('stays away after a crash when it was not told to return', async () => {
   const { scheduler, node } = await start({ crashAfterJobs: 1 });
   scheduler.assign();
-  await vi.waitUntil(() => node.counts().crashes === 1);
+  await until(() => node.counts().crashes === 1);
   expect(node.counts().isUp).toBe(false);
   await node.stop();
   expect(scheduler.registrations()).toHaveLength(1);

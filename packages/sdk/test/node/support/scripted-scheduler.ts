@@ -10,6 +10,7 @@ import type {
   SchedulerToNode,
 } from '@lingua/protocol';
 import { parseNodeMessage } from '@lingua/protocol';
+import { vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 export interface ScriptedScheduler {
@@ -32,6 +33,8 @@ export interface ScriptedScheduler {
   hangUp(code: number, reason?: string): void;
   /** Breaks it without a word. */
   cut(): void;
+  /** Told of each ping on the present connection. */
+  onPing(listener: () => void): void;
   /** Stops reading, as a machine does that lost its network. */
   freeze(): void;
   stop(): Promise<void>;
@@ -127,6 +130,7 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
     },
     hangUp: (code, reason) => current?.socket.close(code, reason),
     cut: () => current?.socket.terminate(),
+    onPing: (listener) => current?.socket.on('ping', listener),
     freeze: () => current?.stream.pause(),
     stop,
     restart: listen,
@@ -149,3 +153,7 @@ export const jobAssign = (job: Partial<JobAssign> = {}): JobAssign => ({
   is_manual_cut: true,
   ...job,
 });
+
+/** Waits for a condition; generous, because test machines are slow when they are busy. */
+export const until = (condition: () => boolean): Promise<boolean> =>
+  vi.waitUntil(condition, { timeout: 15_000, interval: 5 });

@@ -1,0 +1,109 @@
+/** Where the audio of a job comes from. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import type { JobHandler, NodeOptions } from '../../src/node/index.ts';
+import { until } from './support/scripted-scheduler.ts';
+import { startNode } from './support/start-node.ts';
+
+/** Answers with what it heard. */
+const listen: JobHandler = async (_, { audio }) => ({ text_asr: (await audio()).toString() });
+
+async function hear(
+  audio_ref: { url: string; token?: string; bytes?: number },
+  onHttp: (request: IncomingMessage, response: ServerResponse) => void,
+  options: Partial<NodeOptions> = {},
+) {
+  const { scheduler } = await startNode({ onJob: listen, ...options }, { onHttp });
+  scheduler.assign({
+    audio: '',
+    audio_ref: { ...audio_ref, url: audio_ref.url.replace('BASE', scheduler.httpUrl) },
+  });
+  await until(() => scheduler.results().length === 1);
+  const { success, text_asr, error } = scheduler.results()[0] ?? {};
+  return success ? text_asr : error;
+}
+
+it('decodes inline audio', async () => {
+  const { scheduler } = await startNode({ onJob: listen });
+  scheduler.assign();
+  await until(() => scheduler.results().length === 1);
+  expect(scheduler.results()[0]?.text_asr).toBe('hello');
+});
+
+it('fetches referenced audio with its token, once', async () => {
+  const requests: (string | undefined)[] = [];
+  const heard = await hear(
+    { url: 'BASE/audio/1', token: 'one-job', bytes: 5 },
+    (request, response) => {
+      requests.push(request.headers.authorization);
+      response.end('spoke');
+    },
+    {
+      onJob: async (_, { audio }) => {
+        const [first, second] = await Promise.all([audio(), audio()]);
+        return { text_asr: `${first}${second}` };
+      },
+    },
+  );
+  expect(heard).toBe('spokespoke');
+  expect(requests).toEqual(['Bearer one-job']);
+});
+
+it('takes a reference without a host as one of the scheduler it is connected to', async () => {
+  expect(await hear({ url: '/audio/1', token: 't' }, (_, response) => response.end('here'))).toBe('here');
+});
+
+it('leaves external references to the author of the node', async () => {
+  const error = await hear({ url: 'blob://store/1' }, (_, response) => response.end());
+  expect(error).toMatchObject({
+    code: 'PROCESSING_ERROR',
+    message: expect.stringContaining('job.audio_ref.url'),
+  });
+});
+
+it('says AUDIO_LOST when the holder has it no more, or not all of it', async () => {
+  expect(
+    await hear({ url: 'BASE/1', token: 't' }, (_, response) => response.writeHead(404).end()),
+  ).toMatchObject({
+    code: 'AUDIO_LOST',
+  });
+  expect(
+    await hear({ url: 'BASE/1', token: 't', bytes: 9 }, (_, response) => response.end('short')),
+  ).toMatchObject({
+    code: 'AUDIO_LOST',
+  });
+});
+
+it('refuses more than it was promised, more than it can take, and redirects', async () => {
+  const flood = (_: IncomingMessage, response: ServerResponse) => response.end('x'.repeat(1_000));
+  const limits = { maxAudioBytes: 100 };
+  const tooLong = { message: expect.stringContaining('longer than') };
+  expect(await hear({ url: 'BASE/1', token: 't', bytes: 10 }, flood)).toMatchObject(tooLong);
+  expect(await hear({ url: 'BASE/1', token: 't' }, flood, { limits })).toMatchObject(tooLong);
+  expect(await hear({ url: 'BASE/1', token: 't', bytes: 1_000 }, flood, { limits })).toMatchObject(tooLong);
+  const away = (_: IncomingMessage, response: ServerResponse) =>
+    response.writeHead(302, { location: '/2' }).end();
+  expect(await hear({ url: 'BASE/1', token: 't' }, away)).toMatchObject({ code: 'PROCESSING_ERROR' });
+});
+
+it('gives up when the holder does not answer in time', async () => {
+  const error = await hear({ url: 'BASE/1', token: 't' }, () => {}, { timings: { audioTimeoutMs: 30 } });
+  expect(error).toMatchObject({ message: expect.stringContaining('more than 30 ms') });
+});
+
+it('stops fetching when the job is cancelled', async () => {
+  let isAsked = false;
+  const { scheduler } = await startNode(
+    { onJob: listen },
+    {
+      onHttp: () => {
+        isAsked = true;
+      },
+    },
+  );
+  const job = scheduler.assign({ audio: '', audio_ref: { url: '/1', token: 't' } });
+  await until(() => isAsked);
+  scheduler.send({ type: 'job_cancel', job_id: job.job_id });
+  await until(() => scheduler.results().length === 1);
+  expect(scheduler.results()[0]?.error?.code).toBe('JOB_CANCELLED');
+});

@@ -1,0 +1,164 @@
+/** A node and the ways in which a connection can be lost. */
+import { expect, it } from 'vitest';
+import { until } from './support/scripted-scheduler.ts';
+import { createGate, prepareNode, startNode } from './support/start-node.ts';
+
+it('comes back under its id, and says what it is still running', async () => {
+  const gate = createGate();
+  const { scheduler, node } = await startNode({
+    onJob: () => gate.passed.then(() => ({ text_asr: 'kept' })),
+  });
+  scheduler.assign({ job_id: 'job-a' });
+  await until(() => node.metrics().running === 1);
+  scheduler.cut();
+  await until(() => node.metrics().reconnects === 1);
+  expect(scheduler.registrations()[1]).toMatchObject({ node_id: 'node-given', running_job_ids: ['job-a'] });
+  gate.open();
+  await until(() => scheduler.results().length === 1);
+  expect(scheduler.results()[0]).toMatchObject({ job_id: 'job-a', success: true, text_asr: 'kept' });
+});
+
+it('keeps a result that finished while nobody was there, and delivers it', async () => {
+  const gate = createGate();
+  const { scheduler, node } = await startNode({
+    onJob: () => gate.passed.then(() => ({ text_asr: 'kept' })),
+  });
+  scheduler.assign({ job_id: 'job-a' });
+  await until(() => node.metrics().running === 1);
+  await scheduler.stop();
+  await until(() => !node.metrics().isRegistered);
+  gate.open();
+  await until(() => node.metrics().kept === 1);
+  await scheduler.restart();
+  await until(() => scheduler.results().length === 1);
+  // The scheduler must not give it to another node in the moment before the result comes.
+  expect(scheduler.registrations()[1]?.running_job_ids).toEqual(['job-a']);
+  expect(scheduler.heartbeats().at(-1)?.running_job_ids).toEqual(['job-a']);
+  await until(() => node.metrics().kept === 0);
+  expect(node.metrics()).toMatchObject({ dropped: 0, reconnects: 1 });
+});
+
+it('sends a result again when the connection died before the scheduler had read it', async () => {
+  const { scheduler, node } = await startNode();
+  scheduler.assign({ job_id: 'job-a' });
+  await until(() => scheduler.results().length === 1 && node.metrics().kept === 0);
+  scheduler.freeze();
+  scheduler.assign({ job_id: 'job-b' });
+  await until(() => node.metrics().succeeded === 2);
+  expect(node.metrics().kept).toBe(1);
+  scheduler.cut();
+  await until(() => node.metrics().resent === 1 && node.metrics().kept === 0);
+  expect(scheduler.results().at(-1)?.job_id).toBe('job-b');
+  expect(node.metrics().dropped).toBe(0);
+});
+
+it('sends kept results under the new id when the scheduler gives it another', async () => {
+  const gate = createGate();
+  const { scheduler, node } = await startNode(
+    { onJob: () => gate.passed.then(() => ({})) },
+    { nodeId: (_, count) => `node-${count}` },
+  );
+  scheduler.assign({ job_id: 'job-a' });
+  await until(() => node.metrics().running === 1);
+  await scheduler.stop();
+  gate.open();
+  await until(() => node.metrics().kept === 1);
+  await scheduler.restart();
+  await until(() => scheduler.results().length === 1);
+  expect(scheduler.results()[0]?.node_id).toBe('node-2');
+  expect(node.nodeId()).toBe('node-2');
+});
+
+it('finds out that a scheduler is dead although the connection stands', async () => {
+  const { scheduler, node, logged } = await startNode({ timings: { pingIntervalMs: 25 } });
+  scheduler.freeze();
+  await until(() => node.metrics().reconnects === 1);
+  expect(scheduler.connections()).toBe(2);
+  expect(logged.some(({ fields }) => fields.code === 1006)).toBe(true);
+});
+
+it('stays when the scheduler is silent but alive', async () => {
+  const { scheduler, node } = await startNode({ timings: { pingIntervalMs: 10 } });
+  let pings = 0;
+  scheduler.onPing(() => {
+    pings += 1;
+  });
+  await until(() => pings >= 5);
+  expect(node.metrics().reconnects).toBe(0);
+});
+
+it('leaves and returns when it is told to reconnect', async () => {
+  const { scheduler, node } = await startNode();
+  scheduler.send({ type: 'node_control', command: 'reconnect' });
+  await until(() => node.metrics().reconnects === 1);
+  expect(scheduler.registrations()[1]?.node_id).toBe('node-given');
+});
+
+it('returns at once after a restart, however often that happens', async () => {
+  // Were these failures, the sixth delay would be 64 s.
+  const { scheduler, node } = await startNode({
+    timings: { firstMs: 2, longestMs: 60_000 },
+    chance: () => 0.999,
+  });
+  for (let restarts = 1; restarts <= 16; restarts += 1) {
+    scheduler.hangUp(1012, 'service restart');
+    await until(() => node.metrics().reconnects === restarts);
+  }
+});
+
+it('tries for ever, and gives up a scheduler that does not answer its registration', async () => {
+  let isAnswering = false;
+  const { scheduler, node } = await prepareNode(
+    { timings: { registerTimeoutMs: 20 } },
+    { acknowledges: () => isAnswering },
+  );
+  await scheduler.stop();
+  const started = node.start();
+  await scheduler.restart();
+  await until(() => scheduler.registrations().length >= 3);
+  isAnswering = true;
+  await started;
+  expect(node.metrics()).toMatchObject({ isRegistered: true, reconnects: 0 });
+});
+
+it('ignores jobs that come before its registration', async () => {
+  let isAnswering = false;
+  const { scheduler, node, logged } = await prepareNode({}, { acknowledges: () => isAnswering });
+  const started = node.start();
+  await until(() => scheduler.registrations().length === 1);
+  scheduler.assign();
+  scheduler.send({ type: 'error', code: 'NO_GPU_AVAILABLE', message: 'GPU nodes only' });
+  isAnswering = true;
+  scheduler.cut();
+  await started;
+  expect(node.metrics().jobs).toBe(0);
+  expect(logged.some(({ level, fields }) => level === 'error' && fields.code === 'NO_GPU_AVAILABLE')).toBe(
+    true,
+  );
+});
+
+it('drops a result the scheduler finds too long, and goes on', async () => {
+  const { scheduler, node, logged } = await startNode(
+    { onJob: (job) => (job.job_id === 'job-long' ? { tts_audio: Buffer.alloc(40_000) } : {}) },
+    { maxPayload: 20_000 },
+  );
+  scheduler.assign({ job_id: 'job-long' });
+  await until(() => node.metrics().reconnects === 1);
+  scheduler.assign({ job_id: 'job-short' });
+  await until(() => scheduler.results().length === 1);
+  expect(node.metrics()).toMatchObject({ dropped: 1, reconnects: 1 });
+  expect(logged.find(({ level }) => level === 'error')?.fields).toMatchObject({ job_id: 'job-long' });
+});
+
+it('dies without a word when it is killed', async () => {
+  const gate = createGate();
+  const { scheduler, node } = await startNode({ onJob: () => gate.passed.then(() => ({})) });
+  scheduler.assign();
+  await until(() => node.metrics().running === 1);
+  node.kill();
+  gate.open();
+  await until(() => node.metrics().running === 0);
+  expect(node.metrics()).toMatchObject({ isRegistered: false, kept: 0 });
+  await expect(node.start()).rejects.toThrow('stopped node');
+  expect(scheduler.connections()).toBe(1);
+});
