@@ -141,6 +141,7 @@ export function socketSettings({ server }: Config): SocketSettings {
     maxWaitingBytes: 2 * limits.max_node_message_bytes,
     closeTimeoutMs: 2_000,
     maxNodeMessageBytes: limits.max_node_message_bytes,
+    allowedOrigins: server.allowed_origins,
     registrationDeadlineMs: REGISTRATION_DEADLINE_MS,
   };
 }
