@@ -1,8 +1,8 @@
-/** Contract of JobStore, third part: what is kept, for how long, and what happens at each limit (I11). */
+/** Contract of JobStore, fourth part: what is kept, for how long, and what happens at each limit (I11). */
 import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { JobStore } from '../../src/ports/job-store.ts';
-import { edgeOf, eventually, fresh, times } from './harness.ts';
+import { edgeOf, eventually, fresh, holdsBefore, times } from './harness.ts';
 import { draftJob, draftRequest, fail, finish, moveOn, RESULT, repeatOf, run } from './job-draft.ts';
 import type { StartJobStore } from './job-store.ts';
 
@@ -97,11 +97,14 @@ export function jobStoreLimits(start: StartJobStore): void {
     const [, finished, failed] = drafts as [JobRecord, JobRecord, JobRecord];
     for (const draft of drafts) await store.admit(draft);
     await advance(KEEP_MS + 10);
+    const begunAt = performance.now();
     await finish(store, finished.jobId);
     await moveOn(store, finished.jobId, 'RELEASED');
     await fail(store, failed.jobId);
     await advance(KEEP_MS - edgeOf(harness));
-    expect(await keptOf(store, drafts)).toEqual([true, true, true]);
+    await holdsBefore(harness, begunAt, KEEP_MS, async () =>
+      expect(await keptOf(store, drafts)).toEqual([true, true, true]),
+    );
     await advance(edgeOf(harness));
     await eventually(harness, async () => expect(await keptOf(store, drafts)).toEqual([true, false, false]));
   });

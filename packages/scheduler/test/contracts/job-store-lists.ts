@@ -1,4 +1,4 @@
-/** Contract of JobStore, fourth part: lists go newest first, page by page, without repeats or gaps. */
+/** Contract of JobStore, fifth part: lists go newest first, page by page, without repeats or gaps. */
 import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { JobQuery, JobStore } from '../../src/ports/job-store.ts';

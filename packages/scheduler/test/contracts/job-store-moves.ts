@@ -1,4 +1,4 @@
-/** Contract of JobStore, second part: compare-and-set on state and fence, and what a move leaves as it was. */
+/** Contract of JobStore, third part: compare-and-set on state and fence, and what a move leaves as it was. */
 import { expect, it } from 'vitest';
 import type { JobState } from '../../src/domain/job.ts';
 import { fresh, times } from './harness.ts';

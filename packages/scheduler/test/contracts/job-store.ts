@@ -1,10 +1,10 @@
 /** Contract of JobStore: admission and the binding of requests. Its other parts stand in the files beside. */
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { JobStore } from '../../src/ports/job-store.ts';
-import { type Closable, edgeOf, fresh, perTest, type Timed, times } from './harness.ts';
+import { type Closable, edgeOf, fresh, holdsBefore, perTest, type Timed, times } from './harness.ts';
 import { dispatch, draftJob, draftRequest, fail, finish, moveOn, plainly, repeatOf } from './job-draft.ts';
+import { jobStoreHistories } from './job-store-histories.ts';
 import { jobStoreLimits } from './job-store-limits.ts';
 import { jobStoreLists } from './job-store-lists.ts';
 import { jobStoreMoves } from './job-store-moves.ts';
@@ -178,18 +178,31 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         });
       });
 
+      it('answers repeats of a FINISHED and released job as those of a live one', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await finish(store, draft.jobId);
+        await moveOn(store, draft.jobId, 'RELEASED');
+        const job = await store.get(draft.jobId);
+        expect(await store.admit(repeatOf(draft))).toEqual({ kind: 'existing', job });
+        const other = repeatOf(draft, { fingerprint: 'body-2' });
+        expect(await store.admit(other)).toEqual({ kind: 'conflict', job });
+      });
+
       it('keeps a FINISHED job bound for the lease and not longer', async () => {
         const harness = await start({ bindingLeaseMs: LEASE_MS });
         const { store, now, advance } = harness;
         const draft = draftRequest(now());
         await store.admit(draft);
+        const begunAt = performance.now();
         await finish(store, draft.jobId);
         await moveOn(store, draft.jobId, 'RELEASED');
-        await advance(LEASE_MS - edgeOf(harness));
         const kept = await store.get(draft.jobId);
-        expect(await store.admit(repeatOf(draft))).toEqual({ kind: 'existing', job: kept });
-        const other = repeatOf(draft, { fingerprint: 'body-2' });
-        expect(await store.admit(other)).toMatchObject({ kind: 'conflict' });
+        await advance(LEASE_MS - edgeOf(harness));
+        await holdsBefore(harness, begunAt, LEASE_MS, async () =>
+          expect(await boundId(store, draft)).toBe(draft.jobId),
+        );
         await advance(edgeOf(harness));
         expect(await boundId(store, draft)).toBeUndefined();
         const repeat = repeatOf(draft);
@@ -198,15 +211,18 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
       });
 
       it('never ends the binding of a live job, and starts the lease when the job is FINISHED', async () => {
-        const harness = await start({ bindingLeaseMs: LEASE_MS, retentionMs: 2 * LEASE_MS });
+        const harness = await start({ bindingLeaseMs: LEASE_MS });
         const { store, now, advance } = harness;
         const draft = draftRequest(now());
         await store.admit(draft);
         await advance(LEASE_MS + 10);
         expect(await store.admit(repeatOf(draft))).toMatchObject({ kind: 'existing' });
+        const begunAt = performance.now();
         await finish(store, draft.jobId);
         await advance(LEASE_MS - edgeOf(harness));
-        expect(await boundId(store, draft)).toBe(draft.jobId);
+        await holdsBefore(harness, begunAt, LEASE_MS, async () =>
+          expect(await boundId(store, draft)).toBe(draft.jobId),
+        );
       });
 
       it('does not let the end of an old lease unbind its successor', async () => {
@@ -246,52 +262,9 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await store.get(draft.jobId)).toMatchObject({ state: 'DISPATCHED' });
         expect(await boundId(store, draft)).toBe(draft.jobId);
       });
-
-      it('I3 one live job per request through random histories of admits and ends', async () => {
-        const { store, now } = await start();
-        const act = fc.constantFrom('admit', 'other body', 'fail', 'finish', 'discard', 'release');
-        const history = fc.array(fc.record({ act, request: fc.nat(2) }), { minLength: 1, maxLength: 25 });
-        await fc.assert(
-          fc.asyncProperty(history, async (steps) => {
-            const drafts = times(3, () => draftRequest(now()));
-            // What the law says each request is bound to, and the last job it had.
-            const bindings = new Map<number, string>();
-            const last = new Map<number, string>();
-            for (const { act, request } of steps) {
-              const draft = repeatOf(drafts[request] as JobRecord, {
-                fingerprint: act === 'other body' ? 'body-2' : 'body-1',
-              });
-              const before = bindings.get(request);
-              const jobId = last.get(request) ?? fresh('job');
-              const state = (await store.get(jobId))?.state;
-              const isLive = before === jobId && state === 'CREATED';
-              if (act === 'admit' || act === 'other body') {
-                const result = await store.admit(draft);
-                const bound = before === undefined ? undefined : await store.get(before);
-                const isSame = bound?.fingerprint === draft.fingerprint;
-                if (before === undefined) {
-                  expect(result.kind).toBe('admitted');
-                  bindings.set(request, draft.jobId);
-                  last.set(request, draft.jobId);
-                } else expect(result).toEqual({ kind: isSame ? 'existing' : 'conflict', job: bound });
-              } else if (act === 'fail' && isLive) {
-                await fail(store, jobId);
-                bindings.delete(request);
-              } else if (act === 'finish' && isLive) await finish(store, jobId);
-              else if (act === 'discard' && isLive) {
-                await store.discard(jobId);
-                bindings.delete(request);
-              } else if (act === 'release' && (state === 'FAILED' || state === 'FINISHED'))
-                await moveOn(store, jobId, 'RELEASED');
-              for (const [index, each] of drafts.entries())
-                expect(await boundId(store, each)).toBe(bindings.get(index));
-            }
-          }),
-          { numRuns: 40 },
-        );
-      });
     });
 
+    describe('histories', () => jobStoreHistories(start));
     describe('moves', () => jobStoreMoves(start));
     describe('limits', () => jobStoreLimits(start));
     describe('lists', () => jobStoreLists(start));

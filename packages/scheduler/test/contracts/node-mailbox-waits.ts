@@ -1,7 +1,7 @@
 /** Contract of NodeMailbox, second part: takes that wait, and everything that may end or overtake them. */
 import { expect, it } from 'vitest';
 import type { MailboxEntry } from '../../src/ports/node-mailbox.ts';
-import { edgeOf, fresh, isPending, times } from './harness.ts';
+import { edgeOf, fresh, holdsBefore, isPending, times } from './harness.ts';
 import { ids, type Letter, NOW, type StartedMailbox } from './node-mailbox.ts';
 
 export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
@@ -17,11 +17,13 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
   });
 
   it('does not wake a waiting take for another node', async () => {
-    const { mailbox, node, write, advance } = await start();
+    const harness = await start();
+    const { mailbox, node, write, advance } = harness;
+    const begunAt = performance.now();
     const waiting = mailbox.take(node, { max: 5, waitMs: 250 });
     await advance(20);
     await mailbox.put(fresh('node'), write());
-    expect(await isPending(waiting)).toBe(true);
+    await holdsBefore(harness, begunAt, 250, async () => expect(await isPending(waiting)).toBe(true));
     await advance(250);
     expect(await waiting).toEqual([]);
   });
@@ -43,9 +45,10 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
   it('ends a waiting take empty-handed at its limit, not before, and it swallows nothing later', async () => {
     const harness = await start();
     const { mailbox, node, write, advance } = harness;
+    const begunAt = performance.now();
     const waiting = mailbox.take(node, { max: 5, waitMs: 300 });
     await advance(300 - edgeOf(harness));
-    expect(await isPending(waiting)).toBe(true);
+    await holdsBefore(harness, begunAt, 300, async () => expect(await isPending(waiting)).toBe(true));
     await advance(edgeOf(harness));
     expect(await waiting).toEqual([]);
     const entry = write();

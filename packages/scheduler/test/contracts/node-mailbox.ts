@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeId } from '../../src/domain/ids.ts';
 import type { MailboxEntry, NodeMailbox } from '../../src/ports/node-mailbox.ts';
-import { type Closable, edgeOf, fresh, perTest, type Timed, times } from './harness.ts';
+import { type Closable, edgeOf, fresh, holdsBefore, perTest, type Timed, times } from './harness.ts';
 import { nodeMailboxWaits } from './node-mailbox-waits.ts';
 
 export interface Letter {
@@ -91,12 +91,18 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
     it('hands out an entry until its expiry and never after it', async () => {
       const harness = await start();
       const { mailbox, node, write, advance } = harness;
-      const [first, second, lasting] = [write(300), write(300), write()];
-      for (const entry of [first, second, lasting]) await mailbox.put(node, entry);
+      const other = fresh('node');
+      const begunAt = performance.now();
+      const [inTime, tooLate, lasting] = [write(300), write(300), write()];
+      await mailbox.put(node, inTime);
+      await mailbox.put(other, tooLate);
+      await mailbox.put(other, lasting);
       await advance(300 - edgeOf(harness));
-      expect(await mailbox.take(node, { max: 1, waitMs: 0 })).toEqual([first]);
+      await holdsBefore(harness, begunAt, 300, async () =>
+        expect(await mailbox.take(node, NOW)).toEqual([inTime]),
+      );
       await advance(edgeOf(harness) + 1);
-      expect(await mailbox.take(node, NOW)).toEqual([lasting]);
+      expect(await mailbox.take(other, NOW)).toEqual([lasting]);
     });
 
     it('does not hand out an entry that was put after its expiry', async () => {
@@ -110,11 +116,15 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
     });
 
     it('gives the room of expired entries to new ones', async () => {
-      const { mailbox, node, write, advance } = await start(2);
-      await mailbox.put(node, write(50));
-      await mailbox.put(node, write(50));
-      expect(await mailbox.put(node, write())).toBe('full');
-      await advance(51);
+      const harness = await start(2);
+      const { mailbox, node, write, advance } = harness;
+      const begunAt = performance.now();
+      await mailbox.put(node, write(200));
+      await mailbox.put(node, write(200));
+      await holdsBefore(harness, begunAt, 200, async () =>
+        expect(await mailbox.put(node, write())).toBe('full'),
+      );
+      await advance(201);
       expect(await mailbox.put(node, write())).toBe('queued');
     });
 
