@@ -22,8 +22,8 @@ export interface NodeSockets {
   send(nodeId: NodeId, message: SchedulerToNode): boolean;
   pushStatus(nodeId: NodeId, health: NodeHealth, reason: string): void;
   /**
-   * Asks the nodes that understand it to move to another instance; answers how many were asked. The others stay: they
-   * come back only once, so they are closed last.
+   * Asks the nodes that understand it to move to another instance, which they do at once: to be called when their jobs here
+   * have ended. Answers how many were asked. The others stay: they come back only once, so they are closed last.
    */
   drain(reason: string): number;
   count(): number;

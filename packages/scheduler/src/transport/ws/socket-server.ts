@@ -15,8 +15,11 @@ import { TellingWebSocket } from './telling-web-socket.ts';
 
 export interface SocketSettings extends GuardSettings {
   readonly maxNodeMessageBytes: number;
-  /** server.allowed_origins; the gate enforces them where they are set, here they also let anonymous pages be nodes. */
-  readonly allowedOrigins: readonly string[];
+  /**
+   * server.allowed_origins: where they are set the gate enforces them for everybody; here they name the pages that may be
+   * nodes without a token. Absent: none.
+   */
+  readonly allowedOrigins?: readonly string[];
   /** From the opening of a node's socket to its node_register. */
   readonly registrationDeadlineMs: number;
 }
@@ -115,7 +118,8 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   function isForeignPage({ origin, host }: Peer): boolean {
     if (origin === undefined || !PAGE.test(origin)) return false;
     if (origin === `http://${host}` || origin === `https://${host}`) return false;
-    return !settings.allowedOrigins.includes(origin) && !settings.allowedOrigins.includes('*');
+    const allowed = settings.allowedOrigins ?? [];
+    return !allowed.includes(origin) && !allowed.includes('*');
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -29,7 +29,6 @@ export const SETTINGS: SocketSettings = {
   closeTimeoutMs: 5_000,
   maxNodeMessageBytes: 64 * 1024,
   registrationDeadlineMs: 10_000,
-  allowedOrigins: [],
 };
 
 export interface HarnessOptions {
