@@ -8,7 +8,7 @@ import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
 import { simulatedCapabilities, simulatedResources } from './simulated-capabilities.ts';
 import type { SimulatedNode, SimulatedNodeOptions } from './simulated-node.ts';
-import { outputOf, speak } from './simulated-output.ts';
+import { outputOf, speak, tone } from './simulated-output.ts';
 
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_MS = 5_000;
@@ -21,6 +21,7 @@ export function createDeployedNode(
 ): SimulatedNode {
   const { behaviour, slots, languages } = options;
   const chance = createSeededChance(options.seed);
+  const sound = tone(behaviour.ttsMs);
   const ended = new AbortController();
   const judged = createDeployedJobs();
   const counts = { done: 0, failed: 0, silent: 0, crashes: 0 };
@@ -153,10 +154,10 @@ export function createDeployedNode(
       const { code, message, details } = missingModel(behaviour);
       return { success: false, error: { code, message, details } };
     }
-    const { extra, tts_audio: audio, ...output } = outputOf(job, spoken, plan.delayMs, behaviour.ttsMs);
+    const { extra, tts_audio: _, ...output } = outputOf(job, spoken, plan.delayMs, sound);
     return {
       ...output,
-      ...(audio === undefined ? {} : { tts_audio: Buffer.from(audio).toString('base64') }),
+      ...(output.tts_format === undefined ? {} : { tts_audio: sound }),
       ...(judged.isOvertaken(job) ? { text_translated: '' } : {}),
       extra: {
         ...(extra?.language_probability === undefined

@@ -14,7 +14,7 @@ import { missingModel } from './missing-model.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
 import { simulatedCapabilities, simulatedResources } from './simulated-capabilities.ts';
-import { outputOf, speak } from './simulated-output.ts';
+import { outputOf, speak, tone } from './simulated-output.ts';
 
 export interface SimulatedNodeOptions {
   readonly url: string;
@@ -54,6 +54,7 @@ const SILENCE_MS = 120_000;
 function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
   const { behaviour, slots } = options;
   const chance = createSeededChance(options.seed);
+  const sound = tone(behaviour.ttsMs);
   const ended = new AbortController();
   const counts = { done: 0, failed: 0, silent: 0, crashes: 0 };
   let plans = new Map<string, JobPlan>();
@@ -71,6 +72,8 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
       maxConcurrentJobs: slots,
       capabilities: simulatedCapabilities(options.languages, false),
       resources: () => simulatedResources(made.metrics().running, slots),
+      // A fleet shares one memory.
+      limits: { maxRememberedResults: 10 },
       onJob: work,
       // The dead say nothing.
       tamper: (message) => (life === lives ? tamper(message) : []),
@@ -98,7 +101,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     await sleep(plan.delayMs * 0.6, undefined, { signal: until });
     if (plan.kind === 'fail') throw new JobError(behaviour.failureCode, 'a simulated failure');
     if (plan.kind === 'model_not_available') throw missingModel(behaviour);
-    return outputOf(job, spoken, plan.delayMs, behaviour.ttsMs);
+    return outputOf(job, spoken, plan.delayMs, sound);
   };
 
   const overload = (): JobError =>
