@@ -8,7 +8,7 @@ import { TRUSTED } from './ejection.ts';
 import { type HealthInput, newHealth, stepHealth } from './health.ts';
 import type { NodeIdentity, NodeRecord } from './node-record.ts';
 import type { Registration } from './node-registry.ts';
-import { understand } from './profile.ts';
+import type { Understand } from './profile.ts';
 import type { ManagementSettings } from './settings.ts';
 import { findFault } from './vitals.ts';
 
@@ -41,13 +41,13 @@ export function prepareAdmission(
   known: NodeRecord | undefined,
   registration: Registration,
   claim: Claim,
-  settings: ManagementSettings,
-  now: number,
+  context: { readonly profileOf: Understand; readonly settings: ManagementSettings; readonly now: number },
 ): Admission {
+  const { profileOf, settings, now } = context;
   const kept = known !== undefined && isContinuation(known, registration, claim) ? known : undefined;
   const traits = kept === undefined ? registration.traits : mergeTraits(kept, registration);
   const report = kept === undefined ? registration.report : mergeReports(kept.report, registration.report);
-  const profile = understand(report, traits, settings.profile);
+  const profile = profileOf(report, traits);
   const resources = registration.resources ?? kept?.resources ?? NOTHING_KNOWN;
   const slots = soundSlots(registration.slots, kept?.slots ?? settings.defaultSlots);
   const fault = findFault(profile, resources, settings.requireGpu);

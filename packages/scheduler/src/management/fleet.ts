@@ -14,8 +14,9 @@ import { type EjectionState, isSuspect, mayEject } from './ejection.ts';
 import { type HealthChange, type HealthInput, stepHealth } from './health.ts';
 import { isSameView, type NodeRecord, viewOf } from './node-record.ts';
 import type { RegistryEvents } from './node-registry.ts';
+import { type Understand, understand } from './profile.ts';
 import type { ManagementSettings } from './settings.ts';
-import { createShare } from './share.ts';
+import { createShare, createTextMap, textOf } from './share.ts';
 
 export interface RegistryDeps {
   readonly clock: Clock;
@@ -40,9 +41,9 @@ export interface Fleet {
   canSpare(node: NodeRecord): boolean;
   /** Tells selection and the ledger whatever is new, and the node its new health. */
   publish(node: NodeRecord, changes?: readonly HealthChange[]): Promise<void>;
-  /** Equal ones become one object, which is what makes profiles comparable by identity. */
+  /** Equal profiles are one object, and a report like an earlier one is not understood twice. */
+  readonly profileOf: Understand;
   shareReport(report: CapabilityReport): CapabilityReport;
-  shareProfile(profile: NodeProfile): NodeProfile;
   shareTraits(traits: NodeTraits): NodeTraits;
   measure(): void;
 }
@@ -58,6 +59,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
     number
   >;
   const share = createShare({ maxChars: SHARED_CHARS });
+  const understood = createTextMap<NodeProfile>({ maxChars: SHARED_CHARS });
   let suspects = 0;
 
   /** Counted as nodes change, so that asking costs nothing. Offline nodes are no part of the working fleet. */
@@ -145,8 +147,17 @@ export function createFleet(deps: RegistryDeps): Fleet {
       ...(report.languages !== undefined && { languages: share(report.languages) }),
     }),
 
-    shareProfile: share<NodeProfile>,
     shareTraits: share<NodeTraits>,
+
+    profileOf(report, traits) {
+      const { models, services, serviceStates, types, languages } = report;
+      const text = [models, services, serviceStates, types, languages, traits].map(textOf).join('\n');
+      const known = understood.get(text);
+      if (known !== undefined) return known;
+      const profile = share(understand(report, traits, settings.profile));
+      understood.set(text, profile);
+      return profile;
+    },
 
     measure() {
       for (const health of NODE_HEALTHS) meter.gauge('scheduler_nodes', byHealth[health], { health });

@@ -7,7 +7,6 @@ import type { HealthInput } from './health.ts';
 import { isSame } from './is-same.ts';
 import { isConnected, type NodeRecord } from './node-record.ts';
 import type { Heartbeat, HeartbeatOutcome } from './node-registry.ts';
-import { understand } from './profile.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
 import { findFault } from './vitals.ts';
 
@@ -20,11 +19,11 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet) {
     const report = { ...node.report, ...parts };
     let excess = excessOf(report);
     if (excess === undefined) {
-      const profile = understand(report, node.identity.traits, settings.profile);
+      const profile = fleet.profileOf(report, node.identity.traits);
       excess = excessOfPairs(profile);
       if (excess === undefined) {
         node.report = fleet.shareReport(report);
-        node.profile = fleet.shareProfile(profile);
+        node.profile = profile;
         return;
       }
     }

@@ -9,8 +9,14 @@ export interface Product {
   readonly blocked: readonly Direction[];
 }
 
+/** Which rows and which columns of the grid a product covers. */
+interface Rectangle {
+  readonly rows: Uint8Array;
+  readonly columns: Uint8Array;
+}
+
 /** Candidates for the one product that is kept; beyond a few of the largest, more cost time and gain nothing. */
-const MAX_SEEDS = 8;
+const MAX_SEEDS = 3;
 
 /**
  * One product with few exceptions is worth more than a list: selection tests a product in two steps. So the one is kept
@@ -39,7 +45,7 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
   /** The same language on both sides is no translation, unless a pair says so. */
   const isTranslation = (row: number, column: number) => row !== column || row === others;
 
-  function flags(set: LanguageSet): Uint8Array {
+  function mark(set: LanguageSet): Uint8Array {
     const marks = new Uint8Array(size);
     if (set === ANY) return marks.fill(1);
     for (const language of set) marks[indexOf.get(language) ?? others] = 1;
@@ -49,23 +55,30 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
   /** Whoever has the languages nobody named has "any", the named ones included. */
   const whole = (marks: Uint8Array) => (marks[others] === 1 ? marks.fill(1) : marks);
 
-  const seeds = products.map(({ sources, targets, blocked }) => {
-    const rectangle = { rows: flags(sources), columns: flags(targets) };
+  function enter({ sources, targets, blocked }: Product): Rectangle {
+    const rectangle = { rows: mark(sources), columns: mark(targets) };
     const exceptions = new Set(blocked.map(cellOf));
-    eachCell(rectangle, size, (row, column) => {
-      const cell = row * size + column;
-      if (isTranslation(row, column) && !exceptions.has(cell)) cells[cell] = 1;
-    });
+    for (let row = 0; row < size; row += 1) {
+      if (rectangle.rows[row] === 0) continue;
+      for (let column = 0; column < size; column += 1) {
+        if (rectangle.columns[column] === 0 || !isTranslation(row, column)) continue;
+        const cell = row * size + column;
+        if (exceptions.size === 0 || !exceptions.has(cell)) cells[cell] = 1;
+      }
+    }
     return rectangle;
-  });
+  }
+
+  const seeds = products.map(enter);
   for (const pair of pairs) cells[cellOf(pair)] = 1;
 
   /** How many words it takes to write the union with this product; what cannot be written at all weighs most. */
-  function weigh({ rows, columns }: Rectangle): number {
+  function weigh({ rows, columns }: Rectangle, limit: number): number {
     let weight = 0;
-    for (let row = 0; row < size; row += 1) {
+    for (let row = 0; row < size && weight < limit; row += 1) {
+      const isRow = rows[row] === 1;
       for (let column = 0; column < size; column += 1) {
-        const isClaimed = rows[row] === 1 && columns[column] === 1 && isTranslation(row, column);
+        const isClaimed = isRow && columns[column] === 1 && isTranslation(row, column);
         if (isClaimed === (cells[row * size + column] === 1)) continue;
         if (row < others && column < others) weight += 1;
         else if (isClaimed) return Number.POSITIVE_INFINITY;
@@ -75,38 +88,52 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
     return weight;
   }
 
+  /** Whether every marked cell of a line is a translation of the union; a line is a row or a column. */
+  function isCovered(marks: Uint8Array, line: number, step: number, stride: number): boolean {
+    for (let index = 0; index < size; index += 1) {
+      if (marks[index] === 0 || (index === line && line !== others)) continue;
+      if (cells[line * stride + index * step] === 0) return false;
+    }
+    return true;
+  }
+
   /** The product, and every further source that reaches all its targets; then the same the other way round. */
   function grow({ rows, columns }: Rectangle): Rectangle {
-    const covers = (row: number, column: number) =>
-      !isTranslation(row, column) || cells[row * size + column] === 1;
-    const grownRows = rows.slice();
-    for (let row = 0; row < size; row += 1) {
-      if (columns.every((mark, column) => mark === 0 || covers(row, column))) grownRows[row] = 1;
-    }
-    const grownColumns = columns.slice();
+    const moreRows = rows.slice();
+    for (let row = 0; row < size; row += 1) if (isCovered(columns, row, 1, size)) moreRows[row] = 1;
+    const moreColumns = columns.slice();
     for (let column = 0; column < size; column += 1) {
-      if (grownRows.every((mark, row) => mark === 0 || covers(row, column))) grownColumns[column] = 1;
+      if (isCovered(moreRows, column, size, 1)) moreColumns[column] = 1;
     }
-    return { rows: whole(grownRows), columns: whole(grownColumns) };
+    return { rows: whole(moreRows), columns: whole(moreColumns) };
   }
 
   function bounds(): Rectangle {
     const rows = new Uint8Array(size);
     const columns = new Uint8Array(size);
-    for (let cell = 0; cell < cells.length; cell += 1) {
-      if (cells[cell] === 0) continue;
-      rows[Math.floor(cell / size)] = 1;
-      columns[cell % size] = 1;
+    for (let row = 0; row < size; row += 1) {
+      for (let column = 0; column < size; column += 1) {
+        if (cells[row * size + column] === 0) continue;
+        rows[row] = 1;
+        columns[column] = 1;
+      }
     }
     return { rows: whole(rows), columns: whole(columns) };
   }
 
   function best(): Rectangle {
-    const nothing = { rows: new Uint8Array(size), columns: new Uint8Array(size) };
-    const largest = seeds.sort((a, b) => area(b) - area(a)).slice(0, MAX_SEEDS);
-    const candidates = [nothing, bounds(), ...largest.flatMap((seed) => [seed, grow(seed)])];
-    const weights = candidates.map(weigh);
-    return candidates[weights.indexOf(Math.min(...weights))] ?? nothing;
+    let found: Rectangle = { rows: new Uint8Array(size), columns: new Uint8Array(size) };
+    let least = weigh(found, Number.POSITIVE_INFINITY);
+    const largest = seeds.toSorted((a, b) => area(b) - area(a)).slice(0, MAX_SEEDS);
+    for (const propose of [bounds, ...largest.flatMap((seed) => [() => seed, () => grow(seed)])]) {
+      if (least === 0) break;
+      const candidate = propose();
+      const weight = weigh(candidate, least);
+      if (weight >= least) continue;
+      found = candidate;
+      least = weight;
+    }
+    return found;
   }
 
   function named(marks: Uint8Array): LanguageSet {
@@ -117,12 +144,14 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
     const product = best();
     const blocked: Direction[] = [];
     const listed: Direction[] = [];
-    for (const [row, source] of languages.entries()) {
-      for (const [column, target] of languages.entries()) {
+    for (let row = 0; row < others; row += 1) {
+      for (let column = 0; column < others; column += 1) {
         const isClaimed = product.rows[row] === 1 && product.columns[column] === 1 && row !== column;
         const isTrue = cells[row * size + column] === 1;
-        if (isClaimed && !isTrue) blocked.push({ source, target });
-        if (isTrue && !isClaimed) listed.push({ source, target });
+        if (isClaimed === isTrue) continue;
+        const pair = { source: languages[row] ?? '', target: languages[column] ?? '' };
+        if (isClaimed) blocked.push(pair);
+        else listed.push(pair);
       }
     }
     return { sources: named(product.rows), targets: named(product.columns), blocked, pairs: listed };
@@ -131,20 +160,8 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
   return { write };
 }
 
-interface Rectangle {
-  readonly rows: Uint8Array;
-  readonly columns: Uint8Array;
-}
-
 const count = (marks: Uint8Array): number => marks.reduce((sum, mark) => sum + mark, 0);
 const area = ({ rows, columns }: Rectangle): number => count(rows) * count(columns);
-
-function eachCell({ rows, columns }: Rectangle, size: number, visit: (row: number, column: number) => void) {
-  for (let row = 0; row < size; row += 1) {
-    if (rows[row] === 0) continue;
-    for (let column = 0; column < size; column += 1) if (columns[column] === 1) visit(row, column);
-  }
-}
 
 function namedLanguages(products: readonly Product[], pairs: readonly Direction[]): readonly Language[] {
   const names = new Set<Language>();

@@ -11,6 +11,9 @@ export interface ProfileRules {
   readonly coreServices: CoreServices;
 }
 
+/** `understand` under rules that are settled. */
+export type Understand = (report: CapabilityReport, traits: NodeTraits) => NodeProfile;
+
 /** Lists come out sorted and without repeats, so that equal profiles have equal text and can be shared. */
 export function understand(report: CapabilityReport, traits: NodeTraits, rules: ProfileRules): NodeProfile {
   const types = understandTypes(report, rules.coreServices);

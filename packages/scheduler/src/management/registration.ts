@@ -7,7 +7,7 @@ import { type Claim, newRecord, prepareAdmission } from './admission.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
 import { isConnected, type NodeIdentity, type NodeRecord } from './node-record.ts';
 import type { RegisterOutcome, Registration } from './node-registry.ts';
-import { understand } from './profile.ts';
+import type { Understand } from './profile.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
 import type { ManagementSettings } from './settings.ts';
 
@@ -30,6 +30,7 @@ export function createRegistrations(
   departed: (nodeId: NodeId) => Promise<void> | undefined,
 ): Registrations {
   const { clock, chance, directory, events, ids, ledger, log, meter, settings } = deps;
+  const { profileOf } = fleet;
   const arriving = new Map<NodeId, number>();
   let inFlight = 0;
   let lastSequence = 0;
@@ -73,10 +74,12 @@ export function createRegistrations(
     const { nodeId, generation, isReturning } = claim;
     const known = fleet.nodes.get(nodeId);
     if (known !== undefined && known.generation > generation) {
+      known.declared = undefined; // the ledger may have heard the older one last
+      void fleet.publish(known);
       return refuse('NODE_ID_CONFLICT', `a newer connection holds node id ${nodeId}`);
     }
     const now = clock.now();
-    const admission = prepareAdmission(known, registration, claim, settings, now);
+    const admission = prepareAdmission(known, registration, claim, { profileOf, settings, now });
     const intervalMs = Math.round(settings.heartbeatIntervalMs * (0.9 + 0.2 * chance()));
     const identity = identify(
       registration,
@@ -95,7 +98,7 @@ export function createRegistrations(
     node.lostUntil = undefined;
     node.isFresh = true;
     node.report = fleet.shareReport(admission.report);
-    node.profile = fleet.shareProfile(admission.profile);
+    node.profile = admission.profile;
     node.resources = admission.resources;
     node.slots = admission.slots;
     node.declared = told;
@@ -128,7 +131,7 @@ export function createRegistrations(
       if ('refusal' in answer) return answer.refusal;
       claim = answer.claim;
       const known = fleet.nodes.get(claim.nodeId);
-      told = prepareAdmission(known, registration, claim, settings, clock.now()).capacity;
+      told = prepareAdmission(known, registration, claim, { profileOf, settings, now: clock.now() }).capacity;
       load = await tellLedger(claim.nodeId, told, registration);
     } catch (cause) {
       meter.count('scheduler_dependency_down_total');
@@ -140,7 +143,7 @@ export function createRegistrations(
   }
 
   async function admit(registration: Registration): Promise<RegisterOutcome> {
-    const refusal = objectionTo(registration, settings);
+    const refusal = objectionTo(registration, settings, profileOf);
     if (refusal !== undefined) return refusal;
     const key = registration.nodeId ?? '';
     if (!fleet.nodes.has(key) && fleet.nodes.size + inFlight >= settings.maxNodes)
@@ -169,7 +172,11 @@ export function createRegistrations(
   };
 }
 
-function objectionTo(registration: Registration, settings: ManagementSettings): Refusal | undefined {
+function objectionTo(
+  registration: Registration,
+  settings: ManagementSettings,
+  profileOf: Understand,
+): Refusal | undefined {
   const { nodeId, schemaVersion, traits, report } = registration;
   if (nodeId !== undefined && !isOutsideId(nodeId)) {
     return refuse('INVALID_MESSAGE', 'node_id must match [A-Za-z0-9._:-]{1,128}');
@@ -180,7 +187,7 @@ function objectionTo(registration: Registration, settings: ManagementSettings): 
   if (settings.requireGpu && traits.gpuCount < 1) {
     return refuse('NO_GPU_AVAILABLE', 'the node reports no GPU');
   }
-  const excess = excessOf(report) ?? excessOfPairs(understand(report, traits, settings.profile));
+  const excess = excessOf(report) ?? excessOfPairs(profileOf(report, traits));
   return excess === undefined ? undefined : refuse('INVALID_MESSAGE', excess);
 }
 

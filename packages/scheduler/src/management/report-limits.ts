@@ -3,7 +3,7 @@ import type { CapabilityReport, ReportedLanguages, ReportedModel } from '../doma
 import type { NodeProfile } from '../domain/profile.ts';
 
 export const MAX_PAIRS = 10_000;
-/** Several models of this many languages are united in about a millisecond. */
+/** Several models of this many languages are united within a few milliseconds. */
 const MAX_UNITED_LANGUAGES = 512;
 const MAX_UNITED_CELLS = 1_000_000;
 const MAX_ENTRIES = 2_000;

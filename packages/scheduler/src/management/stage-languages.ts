@@ -88,8 +88,9 @@ function declaredNmt({ translations = [], pairs = [] }: ReportedLanguages): NmtA
     const product = ruleProduct(translation);
     if (product !== undefined) products.push({ ...product, blocked });
     // What one model blocks, another may still do: blocked pairs hold for their own model only.
-    const isBlocked = new Set(blocked.map(pairKey));
-    listed.push(...foldPairs(translation.supportedPairs).filter((pair) => !isBlocked.has(pairKey(pair))));
+    const supported = foldPairs(translation.supportedPairs);
+    const exceptions = new Set(blocked.map(pairKey));
+    for (const pair of supported) if (!exceptions.has(pairKey(pair))) listed.push(pair);
   }
   return uniteAbilities(products, listed);
 }
@@ -145,9 +146,19 @@ function union(...sets: readonly LanguageSet[]): LanguageSet {
   return [...names].sort();
 }
 
-const foldPairs = (pairs: readonly Direction[]): Direction[] =>
-  pairs
-    .map(({ source, target }) => ({ source: foldLanguage(source), target: foldLanguage(target) }))
-    .filter(({ source, target }) => source !== AUTO && target !== AUTO && source !== '' && target !== '');
+/** Ten thousand pairs name few languages, so each tag is folded once. */
+function foldPairs(pairs: readonly Direction[]): Direction[] {
+  const folded = new Map<string, string>();
+  const fold = (tag: string): string => {
+    const known = folded.get(tag);
+    if (known !== undefined) return known;
+    const language = foldLanguage(tag) === AUTO ? '' : foldLanguage(tag);
+    folded.set(tag, language);
+    return language;
+  };
+  return pairs
+    .map(({ source, target }) => ({ source: fold(source), target: fold(target) }))
+    .filter(({ source, target }) => source !== '' && target !== '');
+}
 
 const pairKey = ({ source, target }: Direction): string => `${source}>${target}`;

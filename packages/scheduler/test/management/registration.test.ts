@@ -231,14 +231,29 @@ describe('registering again', () => {
     expect(view('node-1')).toMatchObject({ slots: 4, profile: { semantic: ['ja'] } });
   });
 
-  it('lets the newest connection win when two arrive together', async () => {
-    const { registry, clock } = createFixture();
-    const [first, second] = await Promise.all([
-      registry.register(aRegistration()),
-      registry.register(aRegistration()),
-    ]);
+  it('lets the newest connection win, though the store answers the older one last', async () => {
+    const { registry, join, hold, of, ledger } = createFixture();
+    const open = hold('declare');
+    const older = registry.register(aRegistration({ slots: 1 }));
+    const newer = await join({ slots: 2 });
+    open();
+    expect(await older).toMatchObject({ kind: 'refused', code: 'NODE_ID_CONFLICT' });
+    expect(registry.get('node-1')).toMatchObject({ generation: newer.generation, view: { slots: 2 } });
+    expect(of('connected')).toHaveLength(1);
+    expect((await ledger.loads(['node-1'])).get('node-1')).toEqual({ used: 0, max: 2 });
+  });
+
+  it('heeds an order that was given while the store was asked', async () => {
+    const { registry, readyNode, hold, view, ledger, clock } = createFixture();
+    await readyNode({ channel: 'mailbox', health: 'ready' });
+    const open = hold('declare');
+    const again = registry.register(aRegistration({ channel: 'mailbox', health: 'ready' }));
     await clock.advance(0);
-    const newest = [first, second].map((outcome) => (outcome.kind === 'registered' ? outcome.generation : 0));
-    expect(registry.get('node-1')?.generation).toBe(Math.max(...newest));
+    await registry.control('node-1', 'cordon');
+    open();
+    expect(await again).toMatchObject({ kind: 'registered' });
+    await clock.advance(1_000);
+    expect(view('node-1')?.isCordoned).toBe(true);
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
   });
 });

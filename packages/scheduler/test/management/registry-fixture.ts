@@ -53,13 +53,23 @@ export type Told =
   | { event: 'disconnected'; nodeId: string; graceMs: number }
   | { event: 'connected'; nodeId: string; runningJobIds: readonly string[] | undefined };
 
-/** Passes calls on, or fails those that are named, as a store that is away does. */
-export function faulty<T extends object>(real: T, broken: Set<string>, calls: string[] = []): T {
+interface Faults {
+  /** Calls that fail, as those of a store that is away do. */
+  readonly broken: Set<string>;
+  /** Calls that wait for theirs to resolve; each entry holds one call. */
+  readonly held: Map<string, Promise<void>>;
+  readonly calls: string[];
+}
+
+function faulty<T extends object>(real: T, { broken, held, calls }: Faults): T {
   return new Proxy(real, {
     get(target, name: string) {
       const method = target[name as keyof T] as (...args: unknown[]) => Promise<unknown>;
       return async (...args: unknown[]) => {
         calls.push(name);
+        const gate = held.get(name);
+        held.delete(name);
+        if (gate !== undefined) await gate;
         if (broken.has(name)) throw new Error(`${name} failed`);
         return method.apply(target, args);
       };
@@ -79,11 +89,12 @@ export function createFixture(change: Partial<ManagementSettings> = {}) {
   const counts = new Map<string, number>();
   const gauges = new Map<string, number>();
   const broken = new Set<string>();
+  const held = new Map<string, Promise<void>>();
   const calls: string[] = [];
   const memoryLedger = createCapacityLedger({ clock });
   const memoryDirectory = createNodeDirectory({ maxNodes: settings.maxNodes });
-  const ledger: CapacityLedger = faulty(memoryLedger, broken, calls);
-  const directory: NodeDirectory = faulty(memoryDirectory, broken, calls);
+  const ledger: CapacityLedger = faulty(memoryLedger, { broken, held, calls });
+  const directory: NodeDirectory = faulty(memoryDirectory, { broken, held, calls });
   let made = 0;
   const name = () => `node-made-${++made}`;
   const ignore = () => {};
@@ -146,6 +157,17 @@ export function createFixture(change: Partial<ManagementSettings> = {}) {
     gauges,
     ledger: memoryLedger,
     directory: memoryDirectory,
+    /** The next call of that name waits until the answered function is called. */
+    hold(call: string): () => void {
+      let open = () => {};
+      held.set(
+        call,
+        new Promise<void>((resolve) => {
+          open = resolve;
+        }),
+      );
+      return () => open();
+    },
     setChance: (value: number) => {
       chance = value;
     },
@@ -164,8 +186,6 @@ export function createFixture(change: Partial<ManagementSettings> = {}) {
     },
   };
 }
-
-export type Fixture = ReturnType<typeof createFixture>;
 
 export const READY_REPORT: CapabilityReport = {
   models: [],

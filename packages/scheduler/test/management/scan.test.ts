@@ -102,7 +102,7 @@ describe('a node that stays away', () => {
   });
 
   it('is remembered for ever where that is wanted', async () => {
-    const { clock, registry } = await lostNode({ removeStaleAfterMs: 0, scanIntervalMs: 1_000 });
+    const { clock, registry } = await lostNode({ removeStaleAfterMs: 0 });
     await clock.advance(700_000);
     expect(registry.get('node-1')?.view.health).toBe('offline');
   });
@@ -123,14 +123,40 @@ describe('a node that stays away', () => {
     expect(await directory.current('node-1')).toBeDefined();
   });
 
-  it('is new when it registers while it is being forgotten', async () => {
-    const { clock, join, registry, ledger } = await lostNode();
-    await clock.advance(600_000);
-    const leaving = clock.advance(2_000);
-    const outcome = await join();
-    await leaving;
+  it('is new when it registers while it is being forgotten, and waits for that', async () => {
+    const { clock, registry, join, hold, ledger, of } = await lostNode();
+    const open = hold('forget');
+    await clock.advance(602_000);
+    expect(of('removed')).toEqual([]);
+    const back = join();
+    await clock.advance(0);
+    open();
+    const outcome = await back;
+    expect(outcome.isReturning).toBe(false);
+    expect(of('removed')).toHaveLength(1);
     expect(registry.get('node-1')?.generation).toBe(outcome.generation);
     expect((await ledger.loads(['node-1'])).size).toBe(1);
+  });
+
+  it('is not forgotten while it is coming back', async () => {
+    const { clock, join, hold, of, health } = await lostNode();
+    await clock.advance(595_000);
+    const open = hold('claim');
+    const back = join();
+    await clock.advance(30_000);
+    open();
+    await back;
+    expect(of('removed')).toEqual([]);
+    expect(health('node-1')).toBe('registering');
+  });
+
+  it('is not known any more to a heartbeat that comes while it is being forgotten', async () => {
+    const { clock, join, beat, hold } = createFixture();
+    await join({ channel: 'mailbox' });
+    const open = hold('forget');
+    await clock.advance(660_000);
+    expect(await beat()).toEqual({ kind: 'unknown_node' });
+    open();
   });
 });
 
