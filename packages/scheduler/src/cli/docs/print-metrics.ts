@@ -1,0 +1,32 @@
+/** Prints docs/metrics.md from the one metrics table. Pure. */
+import { METRICS, type MetricEntry } from '../../domain/metrics.ts';
+import { code, page, table } from './markdown.ts';
+
+const INTRODUCTION = `# Metrics
+
+Printed from the metrics table in \`packages/scheduler/src/domain/metrics.ts\`; do not edit it, \`npm run docs\` writes it.
+
+- \`GET /metrics\` prints them for Prometheus. Where tokens are configured it needs one of the role operator.
+- Names are contracts: dashboards and alerts read them.
+- The label sets of each metric are bounded; what comes after the limit is counted under the value \`other\`.
+- Times are in seconds. A histogram has the usual \`_bucket\`, \`_sum\` and \`_count\`.`;
+
+const KINDS = [
+  ['counter', 'Counters', 'Only grow; restart at 0 with the process.'],
+  ['gauge', 'Gauges', 'As of now.'],
+  ['histogram', 'Histograms', 'How values are distributed.'],
+] as const;
+
+export function printMetrics(): string {
+  const sections = KINDS.flatMap(([kind, heading, meaning]) => {
+    const rows = rowsOf(kind);
+    return rows.length === 0 ? [] : [`## ${heading}`, meaning, table(['metric', 'labels', 'meaning'], rows)];
+  });
+  return page(INTRODUCTION, ...sections);
+}
+
+const rowsOf = (kind: MetricEntry['kind']): string[][] =>
+  Object.entries<MetricEntry>(METRICS)
+    .filter(([, entry]) => entry.kind === kind)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { labels = [], help }]) => [code(name), labels.map(code).join(', '), help]);

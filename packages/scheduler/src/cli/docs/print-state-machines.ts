@@ -1,0 +1,135 @@
+/** Prints docs/state-machines.md from the two state tables. Pure. */
+import { JOB_EVENTS, JOB_NEXT, JOB_STATES, type JobEvent, type JobState } from '../../domain/job.ts';
+import { NODE_EVENTS, NODE_HEALTHS, NODE_NEXT, type NodeEvent, type NodeHealth } from '../../domain/node.ts';
+import { block, code, page, table } from './markdown.ts';
+
+const INTRODUCTION = `# State machines
+
+Printed from the state tables in \`packages/scheduler/src/domain/job.ts\` and \`packages/scheduler/src/domain/node.ts\`; do not edit it,
+\`npm run docs\` writes it.`;
+
+const JOB_INTRODUCTION = `## A job
+
+Every move is one event of this table, made by compare-and-set on the state and the fence, so that of two moves at once one happens. Where a
+cell is empty, the event may not happen and changes nothing. A job that finds a node at once is written as RESERVED; its timeline still begins
+with CREATED. A result that was never acknowledged passes through RUNNING.`;
+
+const NODE_INTRODUCTION = `## A node
+
+Where a cell is empty, the event changes nothing. Only a \`ready\` node that no operator has cordoned takes new jobs; what it has goes on.`;
+
+const JOB_STATE_MEANINGS: Readonly<Record<JobState, string>> = {
+  CREATED: 'Accepted, no node yet: being placed, or waiting for a slot.',
+  RESERVED: 'A slot is taken on a node; the job is not there yet.',
+  DISPATCHED: 'Handed to the node: written to its socket, taken by its endpoint, or put in its mailbox.',
+  RUNNING: 'The node has acknowledged it, or its answer proves that it has it.',
+  RETRYING: 'The attempt was given up; the next one is being placed, ahead of new work.',
+  FINISHED: 'The result was accepted.',
+  FAILED: 'Ended without a result; the reason is recorded. Cancelled jobs are among them.',
+  RELEASED: 'The end: what the job held was given back, or left to the end of its lease.',
+};
+
+const JOB_EVENT_MEANINGS: Readonly<Record<JobEvent, string>> = {
+  reserved: 'A slot was taken on a node (in RESERVED: on the next candidate).',
+  unplaced: 'No candidate took it; it waits for a slot.',
+  dispatched: 'It left for the node. From here on this attempt is the fence.',
+  acknowledged: 'The node said it has the job, or answered it.',
+  gave_up: 'No acknowledgement, no result in time, a lost node, or a failure that another node may not have.',
+  finished: 'The result of the current attempt.',
+  failed: 'A failure that no retry can help, the deadline, or a cancellation.',
+  released: 'The slot was given back.',
+};
+
+/** Words the owner's requirements use elsewhere for the same things. */
+const JOB_OTHER_NAMES: readonly (readonly [string, JobState])[] = [
+  ['NEW', 'CREATED'],
+  ['SELECTING', 'CREATED'],
+  ['ACKED', 'RUNNING'],
+  ['DONE', 'FINISHED'],
+];
+
+const NODE_HEALTH_MEANINGS: Readonly<Record<NodeHealth, string>> = {
+  registering: 'Known, but has not proved itself by healthy heartbeats.',
+  ready: 'Takes jobs.',
+  degraded: 'Too many bad heartbeats, or its start took too long.',
+  draining: 'Finishes what it has and takes nothing new.',
+  offline: 'Silent for too long, or its connection ended and it did not come back.',
+};
+
+const NODE_EVENT_MEANINGS: Readonly<Record<NodeEvent, string>> = {
+  registered: 'It registered, or a heartbeat came from a node thought offline.',
+  proved: 'Enough healthy heartbeats in a row.',
+  faltered: 'Too many unhealthy heartbeats, its own word, or too long a warm-up.',
+  drained: "An operator's order, or its own word.",
+  undrained: 'The drain was ended by whoever began it.',
+  expired: 'No heartbeat for too long, or a lost connection.',
+};
+
+type Table<State extends string, Event extends string> = Readonly<
+  Record<State, Partial<Record<Event, State>>>
+>;
+
+export function printStateMachines(): string {
+  return page(
+    INTRODUCTION,
+    JOB_INTRODUCTION,
+    diagram(JOB_STATES, JOB_EVENTS, JOB_NEXT, 'CREATED'),
+    meanings('state', JOB_STATES, JOB_STATE_MEANINGS),
+    meanings('event', JOB_EVENTS, JOB_EVENT_MEANINGS),
+    transitions(JOB_STATES, JOB_EVENTS, JOB_NEXT),
+    "Names in the owner's requirements:",
+    table(
+      ['there', 'here'],
+      JOB_OTHER_NAMES.map(([there, here]) => [there, here]),
+    ),
+    NODE_INTRODUCTION,
+    diagram(NODE_HEALTHS, NODE_EVENTS, NODE_NEXT, 'registering'),
+    meanings('health', NODE_HEALTHS, NODE_HEALTH_MEANINGS),
+    meanings('event', NODE_EVENTS, NODE_EVENT_MEANINGS),
+    transitions(NODE_HEALTHS, NODE_EVENTS, NODE_NEXT),
+  );
+}
+
+function diagram<State extends string, Event extends string>(
+  states: readonly State[],
+  events: readonly Event[],
+  next: Table<State, Event>,
+  first: State,
+): string {
+  const arrows = states.flatMap((from) => arrowsFrom(from, events, next));
+  const ends = states
+    .filter((state) => Object.keys(next[state]).length === 0)
+    .map((state) => `  ${state} --> [*]`);
+  return block('mermaid', ['stateDiagram-v2', `  [*] --> ${first}`, ...arrows, ...ends].join('\n'));
+}
+
+function arrowsFrom<State extends string, Event extends string>(
+  from: State,
+  events: readonly Event[],
+  next: Table<State, Event>,
+): string[] {
+  return events.flatMap((event) => {
+    const to = next[from][event];
+    return to === undefined ? [] : [`  ${from} --> ${to}: ${event}`];
+  });
+}
+
+const meanings = <Name extends string>(
+  head: string,
+  names: readonly Name[],
+  known: Readonly<Record<Name, string>>,
+): string =>
+  table(
+    [head, 'meaning'],
+    names.map((name) => [code(name), known[name]]),
+  );
+
+const transitions = <State extends string, Event extends string>(
+  states: readonly State[],
+  events: readonly Event[],
+  next: Table<State, Event>,
+): string =>
+  table(
+    ['in \\ on', ...events.map(code)],
+    states.map((state) => [code(state), ...events.map((event) => next[state][event] ?? '')]),
+  );

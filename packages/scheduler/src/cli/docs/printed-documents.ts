@@ -1,0 +1,23 @@
+/** Every document that is printed from the code: where it lies, from the top of the repository, and how it is made. */
+import { printProtocol } from '@lingua/protocol';
+import { printConfigDoc } from '../../config/print-config-doc.ts';
+import { printConfigExample } from '../../config/print-config-example.ts';
+import { printCli } from './print-cli.ts';
+import { printErrors } from './print-errors.ts';
+import { printMetrics } from './print-metrics.ts';
+import { printStateMachines } from './print-state-machines.ts';
+
+export interface PrintedDocument {
+  readonly path: string;
+  print(): string | Promise<string>;
+}
+
+export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
+  { path: 'config.example.toml', print: printConfigExample },
+  { path: 'docs/cli.md', print: printCli },
+  { path: 'docs/config.md', print: printConfigDoc },
+  { path: 'docs/errors.md', print: printErrors },
+  { path: 'docs/metrics.md', print: printMetrics },
+  { path: 'docs/protocol.md', print: printProtocol },
+  { path: 'docs/state-machines.md', print: printStateMachines },
+];

@@ -1,0 +1,84 @@
+/** The folders of the scheduler are its architecture: who may import whom. */
+import { posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { filesUnder, importsOf, resolveImport } from './source-files.ts';
+
+const SRC = 'packages/scheduler/src';
+const files = filesUnder(SRC, '.ts');
+
+const CORE = ['domain', 'ports'];
+
+/** What each folder may import besides itself. Domains do not import one another: they meet in app.ts. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  ports: ['domain'],
+  management: CORE,
+  runtime: CORE,
+  session: CORE,
+  cluster: CORE,
+  adapters: CORE,
+  transport: [...CORE, 'management', 'runtime', 'session', 'cluster', 'config'],
+  config: ['domain'],
+};
+
+/** The composition root: it puts everything together, and nobody imports it but the command line. */
+const ROOT_FILES = ['app.ts', 'index.ts', 'main.ts', 'settings-from-config.ts', 'version.ts'];
+
+const inside = (path: string): string => posix.relative(SRC, path);
+const folderOf = (path: string): string => inside(path).split('/')[0] ?? '';
+
+/** Each adapter stands alone: one of Redis is no extension of one of memory. */
+const unitOf = (path: string): string =>
+  folderOf(path) === 'adapters' ? inside(path).split('/').slice(0, 2).join('/') : folderOf(path);
+
+function mayImport(from: string, to: string): boolean {
+  const folder = folderOf(from);
+  if (folder === 'cli' || ROOT_FILES.includes(inside(from))) return true;
+  return unitOf(from) === unitOf(to) || (MAY_IMPORT[folder] ?? []).includes(folderOf(to));
+}
+
+describe('import directions', () => {
+  it('have a rule for every folder and every file at the top', () => {
+    const known = new Set([...Object.keys(MAY_IMPORT), 'cli', ...ROOT_FILES]);
+    expect([...new Set(files.map(({ path }) => folderOf(path)))].filter((name) => !known.has(name))).toEqual(
+      [],
+    );
+  });
+
+  it.each(Object.entries(MAY_IMPORT))('hold in %s, which may import %j', (folder) => {
+    const broken = files
+      .filter(({ path }) => folderOf(path) === folder)
+      .flatMap((file) =>
+        importsOf(file.text)
+          .filter((module) => module.startsWith('.'))
+          .map((module) => resolveImport(file, module))
+          .filter((target) => !mayImport(file.path, target))
+          .map((target) => `${inside(file.path)} imports ${inside(target)}`),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  it('lead to files that exist, inside the package', () => {
+    const paths = new Set(files.map(({ path }) => path));
+    const lost = files.flatMap((file) =>
+      importsOf(file.text)
+        .filter((module) => module.startsWith('.'))
+        .map((module) => resolveImport(file, module))
+        .filter((target) => !paths.has(target))
+        .map((target) => `${inside(file.path)} imports ${target}`),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('keep the core free of I/O: domain, ports, management, runtime, session and cluster import nothing of Node.js', () => {
+    const pure = ['domain', 'ports', 'management', 'runtime', 'session', 'cluster'];
+    const broken = files
+      .filter(({ path }) => pure.includes(folderOf(path)))
+      .flatMap((file) =>
+        importsOf(file.text)
+          .filter((module) => !module.startsWith('.'))
+          .map((module) => `${inside(file.path)} imports ${module}`),
+      );
+    expect(broken).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+/** A port is small, and its first comment is its contract. */
+import { describe, expect, it } from 'vitest';
+import { filesUnder } from './source-files.ts';
+
+const MOST_METHODS = 8;
+const ports = filesUnder('packages/scheduler/src/ports', '.ts');
+
+/** Methods of each interface a text exports; members without a call are data. */
+function methodsOf(text: string): ReadonlyMap<string, readonly string[]> {
+  const interfaces = [...text.matchAll(/^export interface (\w+)[^\n]*\{\n(.*?)^\}/gms)];
+  return new Map(
+    interfaces.map(([, name = '', body = '']) => [
+      name,
+      [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??(?:<[^>]*>)?(?:\(|: \()/gm)].map(
+        ([, method = '']) => method,
+      ),
+    ]),
+  );
+}
+
+describe('ports', () => {
+  it('are counted rightly', () => {
+    const text = ports.find(({ path }) => path.endsWith('/capacity-ledger.ts'))?.text ?? '';
+    expect(methodsOf(text).get('CapacityLedger')).toEqual([
+      'declare',
+      'reserve',
+      'commit',
+      'release',
+      'fence',
+      'reconcile',
+      'loads',
+      'forget',
+    ]);
+  });
+
+  it(`have at most ${MOST_METHODS} methods`, () => {
+    const large = ports.flatMap(({ path, text }) =>
+      [...methodsOf(text)]
+        .filter(([, methods]) => methods.length > MOST_METHODS)
+        .map(([name, methods]) => `${path}: ${name} has ${methods.length}`),
+    );
+    expect(large).toEqual([]);
+  });
+
+  it('introduce themselves as ports', () => {
+    const silent = ports.filter(({ text }) => !/^\/\*\*\s*(\* )?Port: /.test(text)).map(({ path }) => path);
+    expect(silent).toEqual([]);
+  });
+});

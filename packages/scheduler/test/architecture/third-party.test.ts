@@ -1,0 +1,72 @@
+/** Which package may be used where, so that each could be replaced in one folder. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { importsOf, PACKAGES, packageOf, ROOT, sources } from './source-files.ts';
+
+const SCHEDULER = 'packages/scheduler/src';
+
+/** Paths begin so. A package that is not listed may not be used at all: add it here, and say why in an ADR. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  typebox: ['packages/protocol/src/'],
+  ws: [`${SCHEDULER}/transport/`, 'packages/sdk/src/'],
+  fastify: [`${SCHEDULER}/transport/`],
+  '@fastify/swagger': [`${SCHEDULER}/transport/`],
+  '@fastify/swagger-ui': [`${SCHEDULER}/transport/`],
+  'prom-client': [`${SCHEDULER}/adapters/prometheus/`],
+  pino: [`${SCHEDULER}/adapters/system/`],
+  ioredis: [`${SCHEDULER}/adapters/redis/`],
+  'smol-toml': [`${SCHEDULER}/config/`, `${SCHEDULER}/cli/`],
+  '@lingua/protocol': [
+    'packages/sdk/src/',
+    `${SCHEDULER}/transport/`,
+    `${SCHEDULER}/cli/`,
+    `${SCHEDULER}/app.ts`,
+  ],
+  '@lingua/sdk': [`${SCHEDULER}/cli/`],
+};
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+const dependenciesOf = (name: string): string[] => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8')) as Manifest;
+  return Object.keys(manifest.dependencies ?? {}).sort();
+};
+
+const uses = sources
+  .filter(({ path }) => !path.startsWith('packages/dashboard/'))
+  .flatMap((file) =>
+    importsOf(file.text).flatMap((module) => {
+      const name = packageOf(module);
+      return name === undefined ? [] : [{ path: file.path, name }];
+    }),
+  );
+
+describe('third-party packages', () => {
+  it('are used only where they are allowed', () => {
+    const broken = uses
+      .filter(({ path, name }) => !(ALLOWED[name] ?? []).some((start) => path.startsWith(start)))
+      .map(({ path, name }) => `${path} uses ${name}`);
+    expect(broken).toEqual([]);
+  });
+
+  it.each(PACKAGES.filter((name) => name !== 'dashboard'))(
+    '%s declares what it uses, and no more',
+    (name) => {
+      const used = new Set(
+        uses.filter(({ path }) => path.startsWith(`packages/${name}/`)).map((use) => use.name),
+      );
+      expect(dependenciesOf(name)).toEqual([...used].sort());
+    },
+  );
+
+  it('of the protocol are typebox alone', () => {
+    expect(dependenciesOf('protocol')).toEqual(['typebox']);
+  });
+
+  it('of the SDK are none of a server', () => {
+    expect(dependenciesOf('sdk')).toEqual(['@lingua/protocol', 'ws']);
+  });
+});

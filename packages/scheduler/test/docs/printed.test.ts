@@ -1,0 +1,36 @@
+/** Documents printed from the code are what the code prints. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PRINTED_DOCUMENTS } from '../../src/cli/docs/printed-documents.ts';
+import { JOB_NEXT } from '../../src/domain/job.ts';
+import { NODE_NEXT } from '../../src/domain/node.ts';
+import { ROOT } from '../architecture/source-files.ts';
+
+/** Compared by the tests beside their tables. */
+const COMPARED_ELSEWHERE = ['config.example.toml', 'docs/config.md', 'docs/protocol.md'];
+
+const documents = PRINTED_DOCUMENTS.filter(({ path }) => !COMPARED_ELSEWHERE.includes(path));
+
+describe('printed documents', () => {
+  it.each(documents)(
+    '$path is what is printed (npm run build && npm run docs writes it)',
+    async (document) => {
+      const file = join(ROOT, document.path);
+      expect(existsSync(file), `${document.path} exists`).toBe(true);
+      expect(readFileSync(file, 'utf8')).toBe(await document.print());
+    },
+  );
+
+  it('show every arrow of both state tables, and no other', async () => {
+    const page = await documents.find(({ path }) => path === 'docs/state-machines.md')?.print();
+    const drawn = [...(page ?? '').matchAll(/^ {2}(\w+) --> (\w+): (\w+)$/gm)].map((arrow) =>
+      arrow.slice(1).join(' '),
+    );
+    const tables = [...Object.entries(JOB_NEXT), ...Object.entries(NODE_NEXT)];
+    const meant = tables.flatMap(([from, moves]) =>
+      Object.entries(moves).map(([event, to]) => [from, to, event].join(' ')),
+    );
+    expect(drawn.sort()).toEqual(meant.sort());
+  });
+});
