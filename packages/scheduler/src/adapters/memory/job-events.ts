@@ -10,17 +10,31 @@ export function createJobEvents(deps: {
   const listeners = new Map<JobId, Set<(job: JobRecord) => void>>();
   let count = 0;
 
+  /** Moves that are published while another is being told come after it, so that everybody hears them in order. */
+  const untold: JobRecord[] = [];
+  let isTelling = false;
+
+  function tell(job: JobRecord): void {
+    const waiting = listeners.get(job.jobId);
+    if (waiting === undefined) return;
+    for (const listen of [...waiting]) {
+      if (!waiting.has(listen)) continue;
+      try {
+        listen(job);
+      } catch (fault) {
+        deps.onFault?.(fault);
+      }
+    }
+  }
+
   return {
     publish(job) {
-      const waiting = listeners.get(job.jobId);
-      if (waiting === undefined) return;
-      for (const listen of [...waiting]) {
-        try {
-          listen(job);
-        } catch (fault) {
-          deps.onFault?.(fault);
-        }
-      }
+      if (!isTelling && !listeners.has(job.jobId)) return;
+      untold.push(job);
+      if (isTelling) return;
+      isTelling = true;
+      for (let next = untold.shift(); next !== undefined; next = untold.shift()) tell(next);
+      isTelling = false;
     },
 
     subscribe(jobId, listen) {

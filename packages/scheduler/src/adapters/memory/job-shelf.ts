@@ -1,35 +1,33 @@
 /** Where the memory job store keeps its records: live ones, then settled ones until time, count or bytes run out. */
 import type { JobId } from '../../domain/ids.ts';
-import type { JobRecord, TimelineEntry } from '../../domain/job.ts';
-import type { JobResult } from '../../domain/job-spec.ts';
+import type { JobRecord } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** A record as the store keeps it: changed in place, linked in order of age. */
-export interface Stored extends Omit<Mutable<JobRecord>, 'timeline' | 'intent'> {
-  timeline: TimelineEntry[];
-  intent: JobRecord['intent'] | undefined;
+/** A place on the shelf. The record in it is never changed, only replaced: others may hold it. */
+export interface Place {
+  record: JobRecord;
   readonly seq: number;
   settledAt: number | undefined;
   retainedBytes: number;
-  older: Stored | undefined;
-  newer: Stored | undefined;
+  older: Place | undefined;
+  newer: Place | undefined;
 }
 
 export interface JobShelf {
-  add(draft: JobRecord): Stored;
-  get(jobId: JobId): Stored | undefined;
-  settle(job: Stored): void;
-  remove(job: Stored): void;
-  /** Drops the oldest settled job that passes the test, if there is one. */
-  dropOldestSettled(test: (job: Stored) => boolean): boolean;
-  onDropped(listen: (job: Stored) => void): void;
+  add(draft: JobRecord): Place;
+  get(jobId: JobId): Place | undefined;
+  settle(place: Place): void;
+  remove(place: Place): void;
+  /** Settled jobs, those that settled first in front. */
+  settled(): Iterable<Place>;
+  onRemoved(listen: (place: Place) => void): void;
   liveCount(): number;
-  newest(): Stored | undefined;
+  newest(): Place | undefined;
+  /** Drops what has been kept long enough. */
+  sweep(): void;
 }
 
-/** Bytes of a settled record besides its result, measured generously. */
+/** Bytes of a settled record besides what the node sent, measured generously. */
 const RECORD_BYTES = 2_048;
 
 export function createJobShelf(deps: {
@@ -38,87 +36,83 @@ export function createJobShelf(deps: {
   maxRetained: number;
   maxRetainedBytes: number;
 }): JobShelf {
-  const jobs = new Map<JobId, Stored>();
+  const places = new Map<JobId, Place>();
   /** In order of settling, which is the order they go in. */
-  const settled = new Set<Stored>();
-  let listen: (job: Stored) => void = () => {};
-  let newest: Stored | undefined;
+  const settled = new Set<Place>();
+  let listen: (place: Place) => void = () => {};
+  let newest: Place | undefined;
   let nextSeq = 1;
   let retainedBytes = 0;
 
-  function remove(job: Stored): void {
-    if (!jobs.delete(job.jobId)) return;
-    if (settled.delete(job)) retainedBytes -= job.retainedBytes;
-    if (job.newer === undefined) newest = job.older;
-    else job.newer.older = job.older;
-    if (job.older !== undefined) job.older.newer = job.newer;
-    listen(job);
+  const isOver = (place: Place): boolean =>
+    place.settledAt !== undefined && place.settledAt <= deps.clock.now() - deps.retentionMs;
+
+  function remove(place: Place): void {
+    if (!places.delete(place.record.jobId)) return;
+    if (settled.delete(place)) retainedBytes -= place.retainedBytes;
+    if (place.newer === undefined) newest = place.older;
+    else place.newer.older = place.older;
+    if (place.older !== undefined) place.older.newer = place.newer;
+    listen(place);
   }
 
   function sweep(): void {
-    const expired = deps.clock.now() - deps.retentionMs;
-    for (const job of settled) {
-      const isOver = settled.size > deps.maxRetained || retainedBytes > deps.maxRetainedBytes;
-      if (!isOver && (job.settledAt ?? 0) > expired) return;
-      remove(job);
+    for (const place of settled) {
+      const isTooMuch = settled.size > deps.maxRetained || retainedBytes > deps.maxRetainedBytes;
+      if (!isTooMuch && !isOver(place)) return;
+      remove(place);
     }
   }
 
   return {
+    sweep,
     add(draft) {
       sweep();
-      const job: Stored = {
-        ...draft,
-        timeline: [...draft.timeline],
-        intent: draft.intent,
+      const place: Place = {
+        record: draft,
         seq: nextSeq++,
         settledAt: undefined,
         retainedBytes: 0,
         older: newest,
         newer: undefined,
       };
-      if (newest !== undefined) newest.newer = job;
-      newest = job;
-      jobs.set(job.jobId, job);
-      return job;
+      if (newest !== undefined) newest.newer = place;
+      newest = place;
+      places.set(draft.jobId, place);
+      return place;
     },
 
     get(jobId) {
-      const job = jobs.get(jobId);
-      if (job?.settledAt === undefined) return job;
-      if (job.settledAt > deps.clock.now() - deps.retentionMs) return job;
-      remove(job);
+      const place = places.get(jobId);
+      if (place === undefined || !isOver(place)) return place;
+      remove(place);
       return undefined;
     },
 
-    settle(job) {
-      job.settledAt = deps.clock.now();
-      job.retainedBytes = RECORD_BYTES + resultBytes(job.result);
-      retainedBytes += job.retainedBytes;
-      settled.add(job);
+    settle(place) {
+      place.settledAt = deps.clock.now();
+      place.retainedBytes = RECORD_BYTES + sentBytes(place.record);
+      retainedBytes += place.retainedBytes;
+      settled.add(place);
       sweep();
     },
 
     remove,
-
-    dropOldestSettled(test) {
-      for (const job of settled) {
-        if (!test(job)) continue;
-        remove(job);
-        return true;
-      }
-      return false;
-    },
-
-    onDropped(listener) {
+    settled: () => settled,
+    onRemoved(listener) {
       listen = listener;
     },
-    liveCount: () => jobs.size - settled.size,
+    liveCount: () => places.size - settled.size,
     newest: () => newest,
   };
 }
 
-function resultBytes(result: JobResult | undefined): number {
-  if (result === undefined) return 0;
-  return 2 * (result.textAsr.length + result.textTranslated.length) + result.ttsAudio.length;
+/** What came from outside and may be large. */
+function sentBytes({ result, failure }: JobRecord): number {
+  let bytes = 2 * (failure?.message.length ?? 0);
+  if (result === undefined) return bytes;
+  bytes += 2 * (result.textAsr.length + result.textTranslated.length) + result.ttsAudio.length;
+  if (result.extra !== undefined) bytes += 2 * JSON.stringify(result.extra).length;
+  if (result.details !== undefined) bytes += 2 * JSON.stringify(result.details).length;
+  return bytes;
 }

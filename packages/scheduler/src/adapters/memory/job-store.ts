@@ -3,7 +3,7 @@ import type { JobId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobChange, JobStore, MoveResult } from '../../ports/job-store.ts';
-import { createJobShelf, type Stored } from './job-shelf.ts';
+import { createJobShelf, type Place } from './job-shelf.ts';
 import { listJobs } from './list-jobs.ts';
 
 export interface JobStoreLimits {
@@ -20,83 +20,77 @@ const MAX_TIMELINE = 32;
 
 export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStore {
   const shelf = createJobShelf(deps);
-  const bindings = new Map<string, Stored>();
+  const bindings = new Map<string, Place>();
 
-  /** The job a request is bound to, if the binding still counts. */
-  function boundJob(key: string): Stored | undefined {
-    const job = bindings.get(key);
-    if (job === undefined) return undefined;
-    const isOver = job.settledAt !== undefined && deps.clock.now() >= job.settledAt + deps.bindingLeaseMs;
-    if (!isOver) return job;
-    unbind(job);
+  const isBindingOver = ({ settledAt }: Place): boolean =>
+    settledAt !== undefined && deps.clock.now() >= settledAt + deps.bindingLeaseMs;
+
+  /** The place of the job a request is bound to, if the binding still counts. */
+  function boundPlace(key: string): Place | undefined {
+    const place = bindings.get(key);
+    if (place === undefined || shelf.get(place.record.jobId) !== place) return undefined;
+    if (!isBindingOver(place)) return place;
+    unbind(place);
     return undefined;
   }
 
-  function unbind(job: Stored): void {
-    if (job.requestId === undefined) return;
-    const key = bindingKey(job.tenantId, job.requestId);
-    if (bindings.get(key) === job) bindings.delete(key);
+  function unbind({ record }: Place): boolean {
+    if (record.requestId === undefined) return false;
+    const key = bindingKey(record.tenantId, record.requestId);
+    return bindings.get(key)?.record.jobId === record.jobId && bindings.delete(key);
   }
 
-  /** Makes room for one more binding: those of settled jobs go first, oldest first. */
+  /** Room for one more binding: those of settled jobs go first, oldest first. */
   function hasRoomToBind(): boolean {
     if (bindings.size < deps.maxBindings) return true;
-    return shelf.dropOldestSettled(
-      (job) => bindings.get(bindingKey(job.tenantId, job.requestId ?? '')) === job,
-    );
+    for (const place of shelf.settled()) if (unbind(place)) return true;
+    return false;
   }
 
-  shelf.onDropped(unbind);
+  shelf.onRemoved(unbind);
 
   return {
     async admit(draft: JobRecord): Promise<AdmitResult> {
       const key = draft.requestId === undefined ? undefined : bindingKey(draft.tenantId, draft.requestId);
-      if (key !== undefined) {
-        const job = boundJob(key);
-        if (job !== undefined) {
-          return { kind: job.fingerprint === draft.fingerprint ? 'existing' : 'conflict', job };
-        }
+      const known = (key === undefined ? undefined : boundPlace(key)) ?? shelf.get(draft.jobId);
+      if (known !== undefined) {
+        const isSame = known.record.fingerprint === draft.fingerprint;
+        return { kind: isSame ? 'existing' : 'conflict', job: known.record };
       }
       if (shelf.liveCount() >= deps.maxInflight) return { kind: 'full' };
       if (key !== undefined && !hasRoomToBind()) return { kind: 'full' };
-      const job = shelf.add(draft);
-      if (key !== undefined) bindings.set(key, job);
-      return { kind: 'admitted', job };
+      const place = shelf.add(draft);
+      if (key !== undefined) bindings.set(key, place);
+      return { kind: 'admitted', job: place.record };
     },
 
     async move(jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
-      const job = shelf.get(jobId);
-      if (job === undefined) return { kind: 'unknown_job' };
-      if (job.state !== expected.state || (job.fence?.attempt ?? 0) !== expected.fenceAttempt) {
-        return { kind: 'stale', job };
+      const place = shelf.get(jobId);
+      if (place === undefined) return { kind: 'unknown_job' };
+      const before = place.record;
+      if (before.state !== expected.state || (before.fence?.attempt ?? 0) !== expected.fenceAttempt) {
+        return { kind: 'stale', job: before };
       }
-      job.state = change.state;
-      if (change.fence !== undefined) job.fence = change.fence;
-      if (change.intent === null) job.intent = undefined;
-      else if (change.intent !== undefined) job.intent = change.intent;
-      if (change.failure !== undefined) job.failure = change.failure;
-      if (change.result !== undefined) job.result = change.result;
-      if (change.passing !== undefined) note(job.timeline, change.passing);
-      note(job.timeline, change.entry);
-      if (isSettled(job.state) && job.settledAt === undefined) {
-        if (job.state === 'FAILED') unbind(job);
-        shelf.settle(job);
+      place.record = changed(before, change);
+      if (isSettled(change.state) && place.settledAt === undefined) {
+        if (change.state === 'FAILED') unbind(place);
+        shelf.settle(place);
       }
-      return { kind: 'moved', job };
+      return { kind: 'moved', job: place.record };
     },
 
     async discard(jobId: JobId): Promise<void> {
-      const job = shelf.get(jobId);
-      if (job === undefined || job.settledAt !== undefined || job.fence !== undefined) return;
-      shelf.remove(job);
+      const place = shelf.get(jobId);
+      if (place === undefined || place.settledAt !== undefined || place.record.fence !== undefined) return;
+      shelf.remove(place);
     },
 
     async get(jobId: JobId): Promise<JobRecord | undefined> {
-      return shelf.get(jobId);
+      return shelf.get(jobId)?.record;
     },
 
     async bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined> {
-      return boundJob(bindingKey(tenantId, requestId));
+      return boundPlace(bindingKey(tenantId, requestId))?.record;
     },
 
     async list(query) {
@@ -107,8 +101,21 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
 
 const bindingKey = (tenantId: TenantId, requestId: string): string => `${tenantId}\n${requestId}`;
 
+function changed(record: JobRecord, change: JobChange): JobRecord {
+  return {
+    ...record,
+    state: change.state,
+    fence: change.fence ?? record.fence,
+    intent: change.intent === undefined ? record.intent : (change.intent ?? undefined),
+    timeline: withEntries(record.timeline, change),
+    ...(change.failure !== undefined && { failure: change.failure }),
+    ...(change.result !== undefined && { result: change.result }),
+  };
+}
+
 /** How a job began and how it ended matter most, so the middle goes first. */
-function note(timeline: TimelineEntry[], entry: TimelineEntry): void {
-  if (timeline.length >= MAX_TIMELINE) timeline.splice(MAX_TIMELINE / 2, 1);
-  timeline.push(entry);
+function withEntries(timeline: readonly TimelineEntry[], { passing, entry }: JobChange): TimelineEntry[] {
+  const longer = passing === undefined ? [...timeline, entry] : [...timeline, passing, entry];
+  if (longer.length > MAX_TIMELINE) longer.splice(MAX_TIMELINE / 2, longer.length - MAX_TIMELINE);
+  return longer;
 }

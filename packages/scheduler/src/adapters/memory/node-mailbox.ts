@@ -29,6 +29,11 @@ export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number })
     }
   }
 
+  function wakeOne(box: Box<T>): void {
+    const [wake] = box.waiting;
+    wake?.();
+  }
+
   function arrival(box: Box<T>, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
@@ -49,21 +54,23 @@ export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number })
       dropExpired(box);
       if (box.entries.length >= deps.maxPerNode) return 'full';
       box.entries.push(entry);
-      const [wake] = box.waiting;
-      wake?.();
+      wakeOne(box);
       return 'queued';
     },
 
     async take(nodeId, { max, waitMs, signal }) {
-      const box = open(nodeId);
-      dropExpired(box);
       const until = deps.clock.now() + waitMs;
+      let box = open(nodeId);
+      dropExpired(box);
       // Another take may be quicker after a wake-up: then go on waiting for what is left of the time.
       while (box.entries.length === 0 && signal?.aborted !== true && deps.clock.now() < until) {
         await arrival(box, until - deps.clock.now(), signal);
+        box = open(nodeId);
         dropExpired(box);
       }
       const taken = signal?.aborted === true ? [] : box.entries.splice(0, max);
+      // Whoever leaves something, or was woken in vain, passes the wake-up on.
+      if (box.entries.length > 0) wakeOne(box);
       closeIfIdle(nodeId, box);
       return taken;
     },
