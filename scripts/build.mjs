@@ -1,14 +1,16 @@
-// Builds the packages in the order they depend on one another.
+// Builds the packages in the order they depend on one another. What is there is written over, not removed first, so that
+// a running scheduler or test never finds its files gone; --clean starts from nothing.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const isClean = process.argv.includes('--clean');
 const projects = ['packages/protocol', 'packages/sdk', 'packages/scheduler', 'bench'];
 
 for (const project of projects) {
   if (!existsSync(`${root}/${project}/tsconfig.json`)) continue;
-  rmSync(`${root}/${project}/dist`, { recursive: true, force: true });
+  if (isClean) rmSync(`${root}/${project}/dist`, { recursive: true, force: true });
   const tsc = spawnSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, '-p', project], {
     cwd: root,
     stdio: 'inherit',

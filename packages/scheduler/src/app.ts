@@ -21,7 +21,7 @@ import type { NodeRegistry } from './management/node-registry.ts';
 import type { Log } from './ports/log.ts';
 import { createJobService, type RunningJobService } from './runtime/create-job-service.ts';
 import { createFleetView } from './runtime/fleet/fleet-view.ts';
-import { createJobReader } from './runtime/job-reader.ts';
+import { createJobReader, type JobReader } from './runtime/job-reader.ts';
 import {
   accessSettings,
   httpSettings,
@@ -45,6 +45,7 @@ export interface App {
   /** Takes nothing new, lets jobs end, closes everything. Safe to call twice. */
   stop(): Promise<void>;
   readonly jobs: RunningJobService;
+  readonly reader: JobReader;
   readonly registry: NodeRegistry;
 }
 
@@ -153,7 +154,6 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     clock,
     metrics: meter,
     readiness: () => (isDraining ? NOT_READY : READY),
-    credentialOf: (nodeId) => registry.get(nodeId)?.credential,
     usedSlots: (nodeId) => fleet.load(nodeId)?.used,
     settings: httpSettings(config, VERSION),
   });
@@ -181,11 +181,13 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
   async function shutDown(): Promise<void> {
     isDraining = true;
     log.info({}, 'draining: ready is red, nothing new is taken');
-    sockets.drain('shutdown');
     const left = await jobs.drain(config.server.drain_timeout_ms);
     if (left > 0)
       log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
     else log.info({}, 'drained: every job has its outcome');
+    // Only now: a node that is told to move closes its connection, and with it would go what it still works on.
+    const asked = sockets.drain('shutdown');
+    log.info({ nodes: asked }, 'nodes told to connect elsewhere');
     await socketServer.close();
     log.info({}, 'sockets closed');
     await http.close();
@@ -200,6 +202,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
 
   return {
     jobs,
+    reader,
     registry,
     async start() {
       const address = await http.listen({ host: config.server.host, port: config.server.port });

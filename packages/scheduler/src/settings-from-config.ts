@@ -13,6 +13,7 @@ const SECOND = 1_000;
 /** Nodes looked at in one uninterrupted piece of the health scan: well below 5 ms (I6). */
 const SCAN_BATCH = 500;
 const MAX_SESSIONS_REMEMBERED = 100_000;
+const CONNECTION_HEADROOM = 1_000;
 const REGISTRATION_DEADLINE_MS = 10_000;
 
 export function managementSettings({ scheduler }: Config): ManagementSettings {
@@ -123,7 +124,8 @@ export function httpSettings({ server, log }: Config, version: string): HttpSett
     requestTimeoutMs: server.request_timeout_ms,
     headersTimeoutMs: server.headers_timeout_ms,
     keepAliveTimeoutMs: server.keep_alive_timeout_ms,
-    maxConnections: server.limits.max_connections,
+    // Above the limit on sockets, or those over it could not be told so.
+    maxConnections: server.limits.max_connections + CONNECTION_HEADROOM,
     corsOrigins: server.cors_origins,
     logsRequests: log.level === 'debug',
     version,

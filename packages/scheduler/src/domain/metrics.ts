@@ -70,6 +70,7 @@ export const METRICS = {
     help: 'Registrations by result.',
     labels: ['result'],
   },
+  scheduler_node_errors_total: { kind: 'counter', help: 'node_error messages by code.', labels: ['code'] },
   scheduler_heartbeats_total: { kind: 'counter', help: 'Heartbeats received.' },
   scheduler_connections: { kind: 'gauge', help: 'Open sockets by kind.', labels: ['kind'] },
   scheduler_connections_refused_total: {

@@ -2,8 +2,8 @@
  * Port: who holds which slot of which node. The last word on capacity, for all instances.
  *
  * The law: live leases on a node never exceed its slots as of the reserve (I1); a lease ends by release or by
- * its expiry, never by being forgotten (I2). `used` = max(live leases, reported running − leases released since
- * that report). Time is the ledger's own, not the caller's. Every call may be repeated with the same effect.
+ * its expiry, never by being forgotten (I2). `used` = max(live leases, reported running − leases that were held at
+ * that report and released since): a lease taken later cannot be among the jobs the node counted. Time is the ledger's own, not the caller's. Every call may be repeated with the same effect.
  * A thrown error means *unknown*: the call may have taken effect.
  */
 import type { NodeId } from '../domain/ids.ts';
@@ -14,7 +14,7 @@ export type ReserveResult =
   | { readonly kind: 'not_ready' | 'unknown_node' };
 
 export type CommitResult =
-  /** `committed`: lengthened. `retaken`: it had expired and a slot was still free. `lost`: expired and no slot is free. */
+  /** `committed`: lengthened. `retaken`: it had expired and a slot was still free. `lost`: expired and other leases hold every slot. */
   ({ readonly kind: 'committed' | 'retaken' | 'lost' } & Load) | { readonly kind: 'unknown_node' };
 
 export type ReleaseResult =

@@ -13,7 +13,7 @@ function createModel(slots: number) {
   let reported = 0;
   let releasedSince = 0;
   let now = 0;
-  const leases = new Map<string, { expiresAt: number; isFenced: boolean }>();
+  const leases = new Map<string, { expiresAt: number; isFenced: boolean; isReported: boolean }>();
   const used = () => Math.max(leases.size, reported - releasedSince);
   return {
     leases,
@@ -28,16 +28,18 @@ function createModel(slots: number) {
     },
     commitAnswers(lease: string): string[] {
       if (leases.has(lease)) return ['committed'];
-      if (used() < capacity.slots) return ['retaken'];
-      // The report may count the very job whose lease has expired: then a slot is free or not, as one reads it.
-      return leases.size < capacity.slots ? ['retaken', 'lost'] : ['lost'];
+      return [leases.size < capacity.slots ? 'retaken' : 'lost'];
     },
     hold(lease: string, ttlMs: number) {
-      leases.set(lease, { expiresAt: now + ttlMs, isFenced: leases.get(lease)?.isFenced ?? false });
+      const held = leases.get(lease);
+      const { isFenced = false, isReported = false } = held ?? {};
+      leases.set(lease, { expiresAt: now + ttlMs, isFenced, isReported });
     },
     release(lease: string): string {
-      if (!leases.delete(lease)) return 'absent';
-      releasedSince += 1;
+      const held = leases.get(lease);
+      if (held === undefined) return 'absent';
+      leases.delete(lease);
+      if (held.isReported) releasedSince += 1;
       return 'released';
     },
     fence(lease: string) {
@@ -49,6 +51,7 @@ function createModel(slots: number) {
       releasedSince = 0;
       for (const [lease, { isFenced }] of leases)
         if (isFenced && named && !named.includes(leaseJob(lease))) leases.delete(lease);
+      for (const held of leases.values()) held.isReported = true;
     },
     advance(ms: number) {
       now += ms;

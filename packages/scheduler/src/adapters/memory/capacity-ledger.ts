@@ -14,6 +14,8 @@ import type { Clock } from '../../ports/clock.ts';
 interface Lease {
   expiresAt: number;
   isFenced: boolean;
+  /** Held when the node last reported: only such a one can be among the jobs it counted. */
+  isReported: boolean;
 }
 
 interface Entry {
@@ -37,7 +39,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
 
   function take(entry: Entry, lease: LeaseId, ttlMs: number): void {
     const expiresAt = deps.clock.now() + ttlMs;
-    entry.leases.set(lease, { expiresAt, isFenced: false });
+    entry.leases.set(lease, { expiresAt, isFenced: false, isReported: false });
     entry.earliestExpiry = Math.min(entry.earliestExpiry, expiresAt);
   }
 
@@ -81,7 +83,8 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
         entry.earliestExpiry = Math.min(entry.earliestExpiry, held.expiresAt);
         return { kind: 'committed', used: used(entry), max: entry.slots };
       }
-      if (used(entry) >= entry.slots) return { kind: 'lost', used: used(entry), max: entry.slots };
+      // Against leases alone: the report may count this very job, which would then stand in its own way.
+      if (entry.leases.size >= entry.slots) return { kind: 'lost', used: used(entry), max: entry.slots };
       take(entry, lease, ttlMs);
       return { kind: 'retaken', used: used(entry), max: entry.slots };
     },
@@ -89,9 +92,10 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     async release(nodeId, lease): Promise<ReleaseResult> {
       const entry = live(nodeId);
       if (entry === undefined) return { kind: 'unknown_node' };
-      const wasHeld = entry.leases.delete(lease);
-      if (wasHeld) entry.releasedSinceReport += 1;
-      return { kind: wasHeld ? 'released' : 'absent', used: used(entry), max: entry.slots };
+      const held = entry.leases.get(lease);
+      entry.leases.delete(lease);
+      if (held?.isReported === true) entry.releasedSinceReport += 1;
+      return { kind: held !== undefined ? 'released' : 'absent', used: used(entry), max: entry.slots };
     },
 
     async fence(nodeId, lease): Promise<void> {
@@ -105,6 +109,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       if (report.runningJobIds !== undefined) dropProvenGone(entry, report.runningJobIds);
       entry.reported = report.running;
       entry.releasedSinceReport = 0;
+      for (const lease of entry.leases.values()) lease.isReported = true;
       return load(entry);
     },
 

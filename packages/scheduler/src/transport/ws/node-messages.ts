@@ -2,12 +2,14 @@
 import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
 import { ANY_ATTEMPT, type AnswerOutcome, type JobService } from '../../runtime/job-service.ts';
 import { mayNameAnotherAttempt, toFailure, toResult } from './job-outcome.ts';
 
 export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobResult | NodeError;
 
 export interface NodeMessagesDeps {
+  readonly meter: Meter;
   readonly jobs: Pick<JobService, 'acknowledge' | 'finish' | 'fail'>;
   readonly log: Log;
   /** Whoever shows recognised text while it grows. */
@@ -73,6 +75,7 @@ export function createNodeMessages(
       case 'job_result':
         return conclude(message, isDeployed);
       case 'node_error':
+        deps.meter.count('scheduler_node_errors_total', { code: message.code });
         log.warn(
           { node_id: nodeId, code: message.code, reason: message.message.slice(0, MAX_LOGGED_CHARS) },
           'a node reports trouble',

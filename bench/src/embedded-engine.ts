@@ -1,0 +1,187 @@
+/** The real engine on memory adapters with a fleet of a given size and a null transport. */
+import { createAudioStore } from '../../packages/scheduler/dist/adapters/memory/audio-store.js';
+import { createCapacityLedger } from '../../packages/scheduler/dist/adapters/memory/capacity-ledger.js';
+import { createJobEvents } from '../../packages/scheduler/dist/adapters/memory/job-events.js';
+import { createJobStore } from '../../packages/scheduler/dist/adapters/memory/job-store.js';
+import { createNodeDirectory } from '../../packages/scheduler/dist/adapters/memory/node-directory.js';
+import { createPrometheusMeter } from '../../packages/scheduler/dist/adapters/prometheus/meter.js';
+import { systemClock } from '../../packages/scheduler/dist/adapters/system/clock.js';
+import { createIdSource } from '../../packages/scheduler/dist/adapters/system/id-source.js';
+import { loadConfig } from '../../packages/scheduler/dist/config/load-config.js';
+import type { Config } from '../../packages/scheduler/dist/config/settings.js';
+import { createNodeRegistry } from '../../packages/scheduler/dist/management/create-node-registry.js';
+import type { Registration } from '../../packages/scheduler/dist/management/node-registry.js';
+import { createJobService } from '../../packages/scheduler/dist/runtime/create-job-service.js';
+import { createFleetView } from '../../packages/scheduler/dist/runtime/fleet/fleet-view.js';
+import type { DispatchRequest } from '../../packages/scheduler/dist/runtime/job-service.js';
+import {
+  jobServiceSettings,
+  jobStoreLimits,
+  managementSettings,
+} from '../../packages/scheduler/dist/settings-from-config.js';
+
+export const LANGUAGES = ['en', 'zh', 'ja', 'ko', 'de', 'fr', 'es', 'pt'];
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** No limit is to be met: they are tested elsewhere. */
+const ROOMY = [
+  'scheduler.max_inflight_jobs=1000000',
+  'scheduler.task_binding.max_bindings=1000000',
+  // Nothing here acknowledges, and nothing here is to be retried.
+  'scheduler.ack_timeout_ms=50000',
+  'scheduler.reservation_ttl_ms=55000',
+  'log.level=silent',
+];
+
+export function benchConfig(overrides: readonly string[] = []): Config {
+  const loaded = loadConfig({
+    flags: [...ROOMY, ...overrides].map((pair) => ['set', pair]),
+  });
+  if (loaded.kind === 'invalid') throw new Error(JSON.stringify(loaded.problems));
+  return loaded.config;
+}
+
+export function registration(nodeId: string, slots: number): Registration {
+  const pairs = { languages: LANGUAGES, rule: 'any_to_any', blockedPairs: [], supportedPairs: [] };
+  return {
+    nodeId,
+    credential: 'bench',
+    channel: 'socket',
+    schemaVersion: '2.0',
+    version: '1.0.0',
+    platform: 'linux',
+    slots,
+    health: 'ready',
+    traits: {
+      features: [],
+      gpuCount: 1,
+      acceptsPublicJobs: true,
+      supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
+    },
+    report: {
+      models: [],
+      services: ['asr', 'nmt', 'tts', 'semantic'].map((type) => ({
+        serviceId: `${type}-1`,
+        type,
+        status: 'running',
+      })),
+      types: ['asr', 'nmt', 'tts', 'semantic'].map((type) => ({ type, isReady: true })),
+      languages: { asr: LANGUAGES, tts: LANGUAGES, semantic: LANGUAGES, translations: [pairs] },
+    },
+  };
+}
+
+export async function createEmbeddedEngine(nodes: number, slots: number) {
+  const config = benchConfig();
+  const clock = systemClock;
+  const ledger = createCapacityLedger({ clock });
+  const store = createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 });
+  const fleet = createFleetView();
+  const meter = createPrometheusMeter();
+  const ids = createIdSource({ clock });
+  const registry = createNodeRegistry({
+    clock,
+    chance: Math.random,
+    ids,
+    ledger,
+    directory: createNodeDirectory({ maxNodes: nodes + 1 }),
+    meter,
+    log: QUIET,
+    settings: managementSettings(config),
+    events: {
+      changed: (view) => fleet.upsert(view),
+      loaded(nodeId, load) {
+        fleet.setLoad(nodeId, load);
+        fleet.beat(nodeId, clock.now());
+      },
+      removed: (nodeId) => fleet.remove(nodeId),
+      statusChanged() {},
+      disconnected() {},
+      connected() {},
+    },
+  });
+  const jobs = createJobService({
+    clock,
+    chance: Math.random,
+    ids,
+    ledger,
+    store,
+    events: createJobEvents({ maxListeners: 10_000 }),
+    audio: createAudioStore({ maxBytes: 1e9, maxBytesPerJob: 1e6 }),
+    link: { deliver: async () => WRITTEN, cancel() {} },
+    meter,
+    log: QUIET,
+    fleet,
+    nodes: {
+      profile: (nodeId) => fleet.view(nodeId)?.profile,
+      placed: (nodeId) => registry.recordPlacement(nodeId),
+      outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
+      modelNotAvailable() {},
+    },
+    settings: jobServiceSettings(config),
+  });
+  const generations = new Map<string, number>();
+  for (let i = 0; i < nodes; i++) {
+    const registered = await registry.register(registration(`node-${i}`, slots));
+    if (registered.kind !== 'registered') throw new Error(registered.message);
+    generations.set(registered.nodeId, registered.generation);
+  }
+  return {
+    generations,
+    jobs,
+    registry,
+    fleet,
+    stop() {
+      jobs.stop();
+      registry.stop();
+    },
+  };
+}
+
+const WRITTEN = { kind: 'written' } as const;
+
+let sequence = 0;
+
+/** A new request in one of the 56 directions; with a request id, so that binding is part of the price. */
+export function request(): DispatchRequest {
+  const n = sequence++;
+  const source = LANGUAGES[n % LANGUAGES.length] ?? 'en';
+  const target = LANGUAGES[(n + 1 + (n % 7)) % LANGUAGES.length] ?? 'zh';
+  const sessionId = `s-${n % 1_000}`;
+  return {
+    tenantId: 'default',
+    sessionId,
+    requestId: `req-${n}`,
+    fingerprint: 'f',
+    need: {
+      tenantId: 'default',
+      sessionId,
+      directions: [{ source, target }],
+      isSourceAuto: false,
+      usesAsr: true,
+      usesNmt: true,
+      usesTts: true,
+      types: [],
+      services: [],
+      isAudioByReference: false,
+      isPairUnknown: false,
+      needsPublicNode: false,
+      isStrict: false,
+    },
+    spec: {
+      utteranceIndex: n,
+      sourceLanguage: source,
+      targetLanguage: target,
+      pipeline: { use_asr: true, use_nmt: true, use_tts: true, use_semantic: true, use_tone: false },
+      audioFormat: 'pcm16',
+      sampleRate: 16_000,
+      traceId: 'trace',
+      cut: 'manual',
+    },
+    audio: { kind: 'reference', url: 'blob://x' },
+    waitMs: 0,
+  };
+}
+
+export const RESULT = { textAsr: 'hello', textTranslated: 'hallo', ttsAudio: '', ttsFormat: '' };

@@ -1,0 +1,142 @@
+/** HTTP dispatch next to an empty Fastify route with the same body schema: same run, same client, taking turns. */
+import { execFile } from 'node:child_process';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { DispatchRequest } from '@lingua/protocol';
+import fastify from 'fastify';
+import { systemClock } from '../../packages/scheduler/dist/adapters/system/clock.js';
+import { createIdSource } from '../../packages/scheduler/dist/adapters/system/id-source.js';
+import { accessSettings, httpSettings } from '../../packages/scheduler/dist/settings-from-config.js';
+import { createGate } from '../../packages/scheduler/dist/transport/access/create-gate.js';
+import { createHttpServer } from '../../packages/scheduler/dist/transport/http/create-http-server.js';
+import { benchConfig, createEmbeddedEngine, RESULT } from './embedded-engine.ts';
+import { type Figure, median } from './measure.ts';
+import { say } from './show.ts';
+
+const CONNECTIONS = 64;
+const BODY = JSON.stringify({
+  session_id: 'room-888',
+  src_lang: 'en',
+  tgt_lang: 'zh',
+  audio_ref: 'blob://audio/1',
+  options: { require_tts: false, preferred_node_id: null },
+});
+const client = fileURLToPath(new URL('load-client.js', import.meta.url));
+
+interface Load {
+  readonly requests: number;
+  readonly errors: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+async function load(port: number, path: string, forMs: number): Promise<Load> {
+  const args = [client, String(port), path, BODY, String(CONNECTIONS), String(forMs)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return JSON.parse(stdout) as Load;
+}
+
+async function startEmpty(): Promise<{ port: number; close(): Promise<void> }> {
+  const app = fastify();
+  app.post('/empty', { schema: { body: DispatchRequest } }, () => ({
+    job_id: 'job-1',
+    node_id: 'node-1',
+    attempt_id: 1,
+  }));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };
+}
+
+async function startScheduler() {
+  // Room for every job of a round: a job ends between the rounds, so that a round measures dispatch alone.
+  const engine = await createEmbeddedEngine(1_000, 1_000);
+  const held: { jobId: string; nodeId: string }[] = [];
+  const limits = [
+    'server.limits.requests_per_second=1000000',
+    'server.limits.requests_per_second_per_tenant=1000000',
+  ];
+  const config = benchConfig(limits);
+  const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+  const meter = { count() {}, gauge() {}, observe() {} };
+  const http = createHttpServer({
+    registry: engine.registry,
+    jobs: {
+      ...engine.jobs,
+      async dispatch(request) {
+        const outcome = await engine.jobs.dispatch(request);
+        if (outcome.kind === 'dispatched')
+          held.push({ jobId: outcome.job.jobId, nodeId: outcome.job.fence?.nodeId ?? '' });
+        return outcome;
+      },
+    },
+    reader: {
+      get: async () => undefined,
+      list: async () => ({ jobs: [] }),
+      settled: async () => undefined,
+      watch: () => ({ kind: 'full' }),
+    },
+    mailbox: { take: async () => [] },
+    endpoints: { permits: () => false },
+    gate: createGate({ clock: systemClock, meter, settings: accessSettings(config) }),
+    ids: createIdSource({ clock: systemClock }),
+    meter,
+    log: quiet,
+    clock: systemClock,
+    readiness: () => ({ isReady: true, reasons: [] }),
+    settings: httpSettings(config, 'bench'),
+  });
+  const { port } = await http.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    port,
+    async finishAll() {
+      for (const { jobId, nodeId } of held.splice(0))
+        await engine.jobs.finish({ jobId, nodeId, attempt: 1 }, RESULT);
+    },
+    async close() {
+      await http.close();
+      engine.stop();
+    },
+  };
+}
+
+export async function http(options: { rounds: number; roundMs: number }): Promise<Figure[]> {
+  const empty = await startEmpty();
+  const scheduler = await startScheduler();
+  const ratios: number[] = [];
+  const rates: number[] = [];
+  const bare: number[] = [];
+  const p99: number[] = [];
+  for (let round = 0; round <= options.rounds; round++) {
+    say(round === 0 ? 'http: warming up' : `http: round ${round} of ${options.rounds}`);
+    const dispatched = await load(scheduler.port, '/v1/dispatch/f2f', options.roundMs);
+    await scheduler.finishAll();
+    const nothing = await load(empty.port, '/empty', options.roundMs);
+    if (dispatched.errors + nothing.errors > 0)
+      throw new Error(`${dispatched.errors} dispatches and ${nothing.errors} empty requests failed`);
+    if (round === 0) continue;
+    rates.push((dispatched.requests / options.roundMs) * 1_000);
+    bare.push((nothing.requests / options.roundMs) * 1_000);
+    ratios.push(dispatched.requests / nothing.requests);
+    p99.push(dispatched.p99);
+  }
+  await empty.close();
+  await scheduler.close();
+  return [
+    { scenario: 'http', name: 'dispatch', value: median(rates), unit: 'requests/s' },
+    { scenario: 'http', name: 'empty Fastify route, same schema', value: median(bare), unit: 'requests/s' },
+    {
+      scenario: 'http',
+      name: 'dispatch ÷ empty route',
+      value: median(ratios),
+      unit: '×',
+      target: { atLeast: 0.7 },
+    },
+    {
+      scenario: 'http',
+      name: `dispatch p99, ${CONNECTIONS} connections, saturated`,
+      value: median(p99),
+      unit: 'ms',
+    },
+  ];
+}
