@@ -6,8 +6,6 @@ import { createRoster, type Roster } from './roster.ts';
 const START = 64;
 
 export interface Columns {
-  /** All numbers in use are below. */
-  bound: number;
   readonly ids: (NodeId | undefined)[];
   used: Int32Array;
   max: Int32Array;
@@ -28,7 +26,6 @@ export interface Columns {
 }
 
 export const createColumns = (): Columns => ({
-  bound: 0,
   ids: [],
   used: new Int32Array(START),
   max: new Int32Array(START),

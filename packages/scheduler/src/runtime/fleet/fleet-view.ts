@@ -146,7 +146,6 @@ export function createFleetView(): FleetView {
     const index = numbering.give(nodeId);
     reach(columns, index);
     columns.ids[index] = nodeId;
-    columns.bound = Math.max(columns.bound, index + 1);
     facts.put('alive', index, true);
     return index;
   }
@@ -157,13 +156,11 @@ export function createFleetView(): FleetView {
     putPools(index, view.poolIds, NONE);
     for (const key of STATUS_FACTS) facts.put(key, index, false);
     putUsable(index, false);
-    putBit(columns.queueing, index, false);
     columns.used[index] = 0;
     columns.max[index] = 0;
     columns.free[index] = 0;
     columns.ids[index] = undefined;
     views[index] = undefined;
-    while (columns.bound > 0 && columns.ids[columns.bound - 1] === undefined) columns.bound -= 1;
   }
 
   return {

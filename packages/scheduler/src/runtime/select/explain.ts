@@ -3,6 +3,7 @@ import type { NodeId } from '../../domain/ids.ts';
 import { CAPABILITY_REJECTIONS, REJECTIONS, type Rejection, type RejectionCount } from '../../domain/need.ts';
 import { countOnes, lowestOne, putBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
+import { factKey } from '../fleet/fact-key.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { all, type Clause, holds } from '../fleet/formula.ts';
 import { poolClause, STATUS_CLAUSES } from './clauses.ts';
@@ -35,7 +36,7 @@ export function explain(
   facts.or('alive', left);
   // Where everybody is able, as in a fleet of equals, only the state of the nodes has to be looked at.
   const isEverybodyFit = isSame(queries.words(compiled.query), left);
-  for (const { reason, formula } of isEverybodyFit ? stateClauses(compiled) : allClauses(compiled)) {
+  for (const { reason, formula } of inOrder(compiled, isEverybodyFit ? [] : compiled.query.clauses)) {
     if (eligible === 0) break;
     pass.set(left);
     narrow(formula, pass);
@@ -55,10 +56,11 @@ export function isCapable(fleet: FleetView, compiled: CompiledNeed): boolean {
   const { columns, facts, narrow, queries } = fleet.table;
   const { poolIds } = compiled.need;
   const fit = queries.words(compiled.query);
-  if (poolIds === undefined && fit.some((word) => word !== 0)) return true;
+  const pools = poolIds?.map((poolId) => facts.words(factKey.pool(poolId))) ?? [fit];
+  if (pools.some((pool) => pool.some((word, at) => (word & (fit[at] as number)) !== 0))) return true;
   const left = new Uint32Array(columns.usable.length);
   facts.or('alive', left);
-  for (const { reason, formula } of allClauses(compiled)) {
+  for (const { reason, formula } of inOrder(compiled, compiled.query.clauses)) {
     if (CAPABILITY_REJECTIONS.has(reason)) narrow(formula, left);
   }
   return left.some((word) => word !== 0);
@@ -69,7 +71,7 @@ export function failures(fleet: FleetView, compiled: CompiledNeed, nodeId: NodeI
   const { facts, indexOf } = fleet.table;
   const index = indexOf(nodeId);
   if (index === -1) return ['offline'];
-  return allClauses(compiled)
+  return inOrder(compiled, compiled.query.clauses)
     .filter(({ formula }) => !holds(facts, formula, index))
     .map(({ reason }) => reason);
 }
@@ -80,13 +82,10 @@ const EXCLUDED: Clause = { reason: 'excluded', formula: all() };
 const ORDER: ReadonlyMap<Rejection, number> = new Map(REJECTIONS.map((reason, at) => [reason, at]));
 const orderOf = ({ reason }: Clause): number => ORDER.get(reason) ?? REJECTIONS.length;
 
-const allClauses = (compiled: CompiledNeed): Clause[] =>
-  [...compiled.query.clauses, ...stateClauses(compiled)].sort((a, b) => orderOf(a) - orderOf(b));
-
-const stateClauses = ({ need }: CompiledNeed): Clause[] =>
-  [...(need.poolIds === undefined ? [] : [poolClause(need.poolIds)]), ...STATUS_CLAUSES, EXCLUDED].sort(
-    (a, b) => orderOf(a) - orderOf(b),
-  );
+function inOrder({ need }: CompiledNeed, abilities: readonly Clause[]): Clause[] {
+  const pools = need.poolIds === undefined ? [] : [poolClause(need.poolIds)];
+  return [...abilities, ...pools, ...STATUS_CLAUSES, EXCLUDED].sort((a, b) => orderOf(a) - orderOf(b));
+}
 
 function isSame(a: Uint32Array, b: Uint32Array): boolean {
   for (let word = 0; word < a.length; word++) if (a[word] !== b[word]) return false;

@@ -6,7 +6,8 @@ import type { Roster } from '../fleet/roster.ts';
 
 /**
  * Puts up to `k` different candidates into `columns.picked` and answers how many; 0 means there is none.
- * A candidate is usable, in `fit` and in `pool`, and not barred in this draw (see `bar`).
+ * A candidate is usable, in `fit` and in `pool`, and not barred in this draw (see `bar`). A pool's bitmap may be shorter
+ * than the fleet: what is read beyond its end counts as zero.
  */
 export function sample(
   columns: Columns,

@@ -133,9 +133,17 @@ export type FleetStep =
   | { readonly kind: 'remove'; readonly nodeId: string }
   | { readonly kind: 'load'; readonly nodeId: string; readonly used: number; readonly max: number };
 
-/** A history of a fleet of at most `nodes` nodes. */
-export const fleetSteps = (nodes: number, maxLength: number): fc.Arbitrary<FleetStep[]> =>
+/** A history of a fleet of at most `nodes` nodes, among a crowd of equals: facts are kept in another way for many. */
+export const fleetSteps = (nodes: number, maxLength: number, crowds = [0]): fc.Arbitrary<FleetStep[]> =>
   profiles.chain((pool) => {
+    const crowd = fc
+      .tuple(fc.constantFrom(...crowds), viewOf(fc.constant('crowd'), pool))
+      .map(([size, view]) =>
+        Array.from({ length: size }, (_, n) => ({
+          kind: 'upsert' as const,
+          view: { ...view, nodeId: `c${n}` },
+        })),
+      );
     const nodeId = fc.integer({ min: 0, max: nodes - 1 }).map((n) => `n${n}`);
     const step: fc.Arbitrary<FleetStep> = fc.oneof(
       { weight: 5, arbitrary: viewOf(nodeId, pool).map((view) => ({ kind: 'upsert' as const, view })) },
@@ -147,7 +155,9 @@ export const fleetSteps = (nodes: number, maxLength: number): fc.Arbitrary<Fleet
           .map((load) => ({ kind: 'load' as const, ...load })),
       },
     );
-    return fc.array(step, { maxLength });
+    return fc
+      .tuple(crowd, fc.array(step, { maxLength, size: 'max' }))
+      .map(([many, few]) => [...many, ...few]);
   });
 
 export const anyNeed: fc.Arbitrary<Need> = fc

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { NodeProfile } from '../../../src/domain/profile.ts';
+import { createProfileFacts, factsOfProfile } from '../../../src/runtime/fleet/profile-facts.ts';
+import { anyProfile } from './fleet-fixture.ts';
+
+describe('the facts of a profile', () => {
+  it('are computed once for all nodes that share it', () => {
+    let reads = 0;
+    const profile: NodeProfile = {
+      ...anyProfile,
+      get asr() {
+        reads += 1;
+        return ['en'];
+      },
+    };
+    const factsOf = createProfileFacts();
+    expect(factsOf(profile)).toBe(factsOf(profile));
+    expect(reads).toBe(1);
+  });
+
+  it('cannot be made to say "any language" by a language of that name', () => {
+    const facts = factsOfProfile({ ...anyProfile, asr: ['any', '*'] });
+    expect(facts).not.toContain('asr*');
+    expect(factsOfProfile(anyProfile)).toContain('asr*');
+  });
+
+  it('name a target as reachable only from a source that is another language and not blocked', () => {
+    const blocked = [{ source: 'en', target: 'zh' }];
+    const nmt = {
+      sources: ['en'],
+      targets: 'any',
+      blocked,
+      pairs: [{ source: 'de', target: 'de' }],
+    } as const;
+    const facts = factsOfProfile({ ...anyProfile, nmt });
+    expect([...facts].filter((key) => key.includes('into'))).toEqual([
+      'into:de',
+      'into*',
+      'not_into:en',
+      'not_into:zh',
+    ]);
+  });
+});
