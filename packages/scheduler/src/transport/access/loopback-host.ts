@@ -1,4 +1,5 @@
 /** Whether a Host header names this very machine. Pure. */
+import { isIPv4 } from 'node:net';
 import { isLoopbackAddress } from './networks.ts';
 
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::\d{1,5})?$/i;
@@ -11,5 +12,5 @@ export function isLoopbackHost(host: string | undefined): boolean {
   const [, address, name] = HOST.exec(host ?? '') ?? [];
   if (address !== undefined) return isLoopbackAddress(address);
   if (name === undefined) return false;
-  return name.toLowerCase() === 'localhost' || isLoopbackAddress(name);
+  return (name.startsWith('127.') && isIPv4(name)) || name.toLowerCase() === 'localhost';
 }

@@ -56,8 +56,8 @@ export const HTTP_DEFAULTS: HttpSettings = {
 };
 
 export interface HttpServices {
-  readonly registry: NodeRegistry;
-  readonly jobs: JobService;
+  readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
+  readonly jobs: Pick<JobService, 'dispatch' | 'acknowledge' | 'finish' | 'fail' | 'cancel'>;
   readonly reader: JobReader;
   readonly mailbox: Pick<NodeMailbox<JobAssign>, 'take'>;
   readonly endpoints: Pick<EndpointCaller, 'permits'>;
@@ -69,8 +69,6 @@ export interface HttpServices {
   /** Asked at every dispatch: it must be cheap. */
   readonly readiness: () => Readiness;
   readonly metrics?: { readonly contentType: string; print(): Promise<string> };
-  /** Who registered a node, if that is known here; then nobody else may speak for it. */
-  readonly credentialOf?: (nodeId: NodeId) => string | undefined;
   /** Leases held on a node; without it, what the node last reported. */
   readonly usedSlots?: (nodeId: NodeId) => number | undefined;
   readonly settings: HttpSettings;

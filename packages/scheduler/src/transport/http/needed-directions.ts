@@ -2,6 +2,8 @@
 import { ANY, AUTO, foldLanguage, foldLanguages, type Language } from '../../domain/language.ts';
 import type { NeededDirection } from '../../domain/need.ts';
 
+const TWO_WAY = 'two_way_auto';
+
 export interface NamedLanguages {
   readonly src_lang: string;
   readonly tgt_lang: string;
@@ -39,29 +41,39 @@ export function readLanguages(named: NamedLanguages): ReadLanguages {
   if (b === AUTO || (b === undefined && a !== undefined))
     return invalid('/lang_b', mustPair('lang_b', 'lang_a'));
   const auto = named.auto_langs === undefined ? undefined : foldLanguages(named.auto_langs);
-  const isTwoWay = named.mode === 'two_way_auto';
   const isSourceAuto = source === AUTO;
-  const languages = {
-    source,
-    target,
-    a,
-    b,
-    auto,
-    isSourceAuto,
-    isPairUnknown: isSourceAuto && a === undefined,
+  return {
+    kind: 'languages',
+    languages: {
+      source,
+      target,
+      a,
+      b,
+      auto,
+      directions:
+        isSourceAuto || named.mode === TWO_WAY
+          ? severalWays(source, target, a, b, auto)
+          : [{ source, target }],
+      isSourceAuto,
+      isPairUnknown: isSourceAuto && a === undefined,
+    },
   };
-  const directions = neededDirections({ ...languages, isTwoWay });
-  return { kind: 'languages', languages: { ...languages, directions } };
 }
 
-function neededDirections(
-  named: Omit<Languages, 'directions' | 'isPairUnknown'> & { readonly isTwoWay: boolean },
+function severalWays(
+  source: Language,
+  target: Language,
+  a: Language | undefined,
+  b: Language | undefined,
+  auto: readonly Language[] = [],
 ): readonly NeededDirection[] {
-  const { source, target, a, b, auto = [], isSourceAuto, isTwoWay } = named;
-  if (a !== undefined && b !== undefined && (isTwoWay || isSourceAuto)) return bothWays(a, b);
-  if (!isSourceAuto) return isTwoWay ? bothWays(source, target) : [{ source, target }];
+  if (a !== undefined && b !== undefined) return bothWays(a, b);
+  return source === AUTO ? fromAny(auto, target) : bothWays(source, target);
+}
+
+function fromAny(auto: readonly Language[], target: Language): readonly NeededDirection[] {
   const sources = auto.filter((language) => language !== target);
-  return sources.length > 0 ? sources.map((from) => ({ source: from, target })) : [{ source: ANY, target }];
+  return sources.length > 0 ? sources.map((source) => ({ source, target })) : [{ source: ANY, target }];
 }
 
 function bothWays(a: Language, b: Language): readonly NeededDirection[] {

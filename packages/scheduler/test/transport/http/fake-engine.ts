@@ -4,12 +4,8 @@ import type { Clock } from '../../../src/ports/clock.ts';
 import type { IdSource } from '../../../src/ports/id-source.ts';
 import type { JobEvents } from '../../../src/ports/job-events.ts';
 import type { JobStore } from '../../../src/ports/job-store.ts';
-import type {
-  AnswerOutcome,
-  DispatchOutcome,
-  DispatchRequest,
-  JobService,
-} from '../../../src/runtime/job-service.ts';
+import type { AnswerOutcome, DispatchOutcome, DispatchRequest } from '../../../src/runtime/job-service.ts';
+import type { HttpServices } from '../../../src/transport/http/http-services.ts';
 
 export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: JobEvents }) {
   const records = new Map<string, JobRecord>();
@@ -54,7 +50,7 @@ export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: Jo
     return answer ?? { kind: 'ignored', reason: 'unknown_job' };
   }
 
-  const jobs: JobService = {
+  const jobs: HttpServices['jobs'] = {
     async dispatch(request) {
       dispatched.push(request);
       if (refusal !== undefined) return refusal;
@@ -72,9 +68,6 @@ export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: Jo
       move(jobId, 'FAILED', { failure: { code: 'JOB_CANCELLED', message: 'cancelled' } });
       return { kind: 'cancelled' };
     },
-    nodeLeft: () => {},
-    nodeReturned: () => {},
-    drain: async () => 0,
   };
 
   const store = {

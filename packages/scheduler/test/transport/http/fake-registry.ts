@@ -3,15 +3,15 @@ import type { NodeView } from '../../../src/domain/node.ts';
 import { nmtProduct } from '../../../src/domain/profile.ts';
 import type {
   Heartbeat,
-  NodeRegistry,
   NodeStatus,
   RegisterOutcome,
   Registration,
 } from '../../../src/management/node-registry.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
+import type { HttpServices } from '../../../src/transport/http/http-services.ts';
 
 export function createFakeRegistry({ clock }: { clock: Clock }) {
-  const nodes = new Map<string, { status: NodeStatus; credential: string }>();
+  const nodes = new Map<string, NodeStatus>();
   const registrations: Registration[] = [];
   const beats: Heartbeat[] = [];
   let refusal: RegisterOutcome | undefined;
@@ -48,6 +48,7 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
     };
     return {
       view,
+      credential: registration.credential,
       generation: 1,
       channel: registration.channel,
       isConnected: true,
@@ -56,12 +57,12 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
     };
   }
 
-  const registry: NodeRegistry = {
+  const registry: HttpServices['registry'] = {
     async register(registration) {
       registrations.push(registration);
       if (refusal !== undefined) return refusal;
       const status = statusOf(registration);
-      nodes.set(status.view.nodeId, { status, credential: registration.credential });
+      nodes.set(status.view.nodeId, status);
       return {
         kind: 'registered',
         nodeId: status.view.nodeId,
@@ -75,30 +76,25 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
       beats.push(beat);
       return nodes.has(beat.nodeId) ? { kind: 'beat', health: 'ready' } : { kind: 'unknown_node' };
     },
-    disconnected: () => {},
     async control(nodeId, command) {
       const node = nodes.get(nodeId);
       if (node === undefined) return false;
-      const view = { ...node.status.view, isCordoned: command !== 'uncordon' };
-      nodes.set(nodeId, { ...node, status: { ...node.status, view } });
+      nodes.set(nodeId, { ...node, view: { ...node.view, isCordoned: command !== 'uncordon' } });
       return true;
     },
-    recordOutcome: () => {},
-    get: (nodeId) => nodes.get(nodeId)?.status,
+    get: (nodeId) => nodes.get(nodeId),
     list({ limit, cursor = '' }) {
-      const later = [...nodes.values()].filter(({ status }) => status.view.nodeId > cursor);
-      const page = later.slice(0, limit).map(({ status }) => status);
+      const later = [...nodes.values()].filter(({ view }) => view.nodeId > cursor);
+      const page = later.slice(0, limit);
       const last = page.at(-1)?.view.nodeId;
       return { nodes: page, ...(later.length > limit && last !== undefined ? { cursor: last } : {}) };
     },
-    stop: () => {},
   };
 
   return {
     ...registry,
     registrations,
     beats,
-    credentialOf: (nodeId: string) => nodes.get(nodeId)?.credential,
     refuseWith: (outcome: RegisterOutcome) => {
       refusal = outcome;
     },

@@ -7,7 +7,6 @@ import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts'
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
-import type { JobState } from '../../../src/domain/job.ts';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
@@ -84,7 +83,6 @@ export async function startServer(options: StartOptions = {}) {
     log,
     clock,
     readiness: () => readiness,
-    credentialOf: registry.credentialOf,
     metrics: { contentType: 'text/plain', print: async () => 'scheduler_nodes 1\n' },
     ...options.services,
     settings: { ...HTTP_DEFAULTS, logsRequests: true, ...options.settings },
@@ -141,5 +139,3 @@ export const REGISTER = {
   tts_langs: ['en', 'zh'],
   max_concurrent_jobs: 2,
 };
-
-export type { JobState };

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import type { Meter } from '../../../src/ports/meter.ts';
+import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
+import type { Gate, Peer, Role } from '../../../src/transport/access/gate.ts';
+import { createTokenTable, digestToken } from '../../../src/transport/access/tokens.ts';
+import { GUARDED } from './settings.ts';
+
+const meter: Meter = { count: () => {}, gauge: () => {}, observe: () => {} };
+
+function gateWith(
+  change: Partial<AccessSettings> = {},
+  clock = { now: () => 0, after: () => () => {} },
+): Gate {
+  return createGate({ clock, meter, settings: { ...GUARDED, ...change } });
+}
+
+const LOCAL: Peer = { address: '127.0.0.1', host: 'localhost:5010' };
+const REMOTE: Peer = { address: '203.0.113.9', host: 'scheduler.example' };
+const ROLES: readonly Role[] = ['node', 'client', 'operator'];
+
+/** admitted, or the code, for each role. */
+const verdicts = (gate: Gate, peer: Peer) =>
+  ROLES.map((role) => {
+    const admission = gate.admit(peer, role);
+    return admission.kind === 'admitted' ? 'admitted' : admission.code;
+  });
+
+function admitted(gate: Gate, peer: Peer, role: Role) {
+  const admission = gate.admit(peer, role);
+  if (admission.kind !== 'admitted') throw new Error(admission.message);
+  return admission.principal;
+}
+
+const YES = 'admitted';
+const NO = 'UNAUTHORIZED';
+const NOT_THAT = 'FORBIDDEN';
+
+describe('with tokens', () => {
+  it.each([
+    ['node-token', [YES, NOT_THAT, NOT_THAT]],
+    ['pinned-token', [YES, NOT_THAT, NOT_THAT]],
+    ['acme-token', [NOT_THAT, YES, NOT_THAT]],
+    ['operator-token', [YES, YES, YES]],
+    ['wrong-token', [NO, NO, NO]],
+    ['', [NO, NO, NO]],
+  ])('%s is let in as node, client, operator: %s', (token, expected) => {
+    expect(verdicts(gateWith(), { ...REMOTE, token })).toEqual(expected);
+    expect(verdicts(gateWith(), { ...LOCAL, token })).toEqual(expected);
+  });
+
+  it('nobody comes in without one unless anonymous roles are named', () => {
+    expect(verdicts(gateWith(), LOCAL)).toEqual([NO, NO, NO]);
+    expect(verdicts(gateWith({ anonymous: ['session'] }), LOCAL)).toEqual([NO, YES, NO]);
+    expect(verdicts(gateWith({ anonymous: ['session', 'node'] }), LOCAL)).toEqual([YES, YES, NO]);
+    expect(verdicts(gateWith({ anonymous: ['operator'] }), LOCAL)).toEqual([NO, NO, YES]);
+  });
+
+  it('anonymous roles are for the trusted networks only', () => {
+    const gate = gateWith({ anonymous: ['session', 'node', 'operator'], trustedNetworks: ['10.0.0.0/8'] });
+    expect(verdicts(gate, { address: '10.1.2.3', host: 'scheduler.example' })).toEqual([YES, YES, YES]);
+    expect(verdicts(gate, { address: '::ffff:10.1.2.3' })).toEqual([YES, YES, YES]);
+    expect(verdicts(gate, LOCAL)).toEqual([NO, NO, NO]);
+    expect(verdicts(gate, REMOTE)).toEqual([NO, NO, NO]);
+  });
+
+  it('a wrong token never falls back to anonymous', () => {
+    const gate = gateWith({ anonymous: ['session', 'node', 'operator'] });
+    expect(verdicts(gate, { ...LOCAL, token: 'wrong' })).toEqual([NO, NO, NO]);
+  });
+
+  it('a principal carries a digest and never the token', () => {
+    const principal = admitted(gateWith(), { ...REMOTE, token: 'acme-token' }, 'client');
+    expect(principal).toMatchObject({ role: 'client', tenantId: 'acme', isAnonymous: false });
+    expect(JSON.stringify(principal)).not.toContain('acme-token');
+    expect(principal.credential).not.toBe(digestToken('acme-token'));
+  });
+});
+
+describe('without tokens and anonymous roles', () => {
+  const open = gateWith({ tokens: [] });
+
+  it('everybody on this machine may do everything', () => {
+    expect(verdicts(open, LOCAL)).toEqual([YES, YES, YES]);
+    expect(verdicts(open, { address: '::1', host: '[::1]:5010' })).toEqual([YES, YES, YES]);
+  });
+
+  it('others may do nothing', () => {
+    expect(verdicts(open, REMOTE)).toEqual([NO, NO, NO]);
+    expect(verdicts(open, { ...REMOTE, host: 'localhost' })).toEqual([NO, NO, NO]);
+  });
+
+  it('a Host that is not this machine is refused: its page may have had its name point here', () => {
+    expect(verdicts(open, { address: '127.0.0.1', host: 'evil.example' })).toEqual([
+      NOT_THAT,
+      NOT_THAT,
+      NOT_THAT,
+    ]);
+    expect(verdicts(open, { address: '127.0.0.1' })).toEqual([NOT_THAT, NOT_THAT, NOT_THAT]);
+  });
+
+  it('a token is a wrong one', () => {
+    expect(verdicts(open, { ...LOCAL, token: 'any' })).toEqual([NO, NO, NO]);
+  });
+
+  it('named anonymous roles are the only ones, under any host name', () => {
+    const gate = gateWith({ tokens: [], anonymous: ['session', 'node'], trustedNetworks: ['10.0.0.0/8'] });
+    expect(verdicts(gate, { address: '10.0.0.5', host: 'gpu-box' })).toEqual([YES, YES, NO]);
+  });
+});
+
+describe('the origin', () => {
+  const gate = gateWith({ allowedOrigins: ['https://app.example'] });
+  const token = 'acme-token';
+
+  it('is checked only if origins are listed and one was sent', () => {
+    expect(gate.admit({ ...REMOTE, token }, 'client').kind).toBe('admitted');
+    expect(gate.admit({ ...REMOTE, token, origin: 'https://app.example' }, 'client').kind).toBe('admitted');
+    expect(gate.admit({ ...REMOTE, token, origin: 'https://evil.example' }, 'client')).toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    expect(gateWith().admit({ ...REMOTE, token, origin: 'https://evil.example' }, 'client').kind).toBe(
+      'admitted',
+    );
+    const any = gateWith({ allowedOrigins: ['*'] });
+    expect(any.admit({ ...REMOTE, token, origin: 'https://evil.example' }, 'client').kind).toBe('admitted');
+  });
+});
+
+describe('the tenant', () => {
+  const gate = gateWith({ anonymous: ['session'] });
+
+  it("is the token's, and naming another is refused", () => {
+    const acme = admitted(gate, { ...REMOTE, token: 'acme-token' }, 'client');
+    expect(gate.tenantOf(acme, undefined)).toEqual({ kind: 'tenant', tenantId: 'acme' });
+    expect(gate.tenantOf(acme, 'acme')).toEqual({ kind: 'tenant', tenantId: 'acme' });
+    expect(gate.tenantOf(acme, 'globex').kind).toBe('forbidden');
+    expect(gate.tenantOf(acme, 'default').kind).toBe('forbidden');
+  });
+
+  it('is chosen by anonymous peers, but never one that has tokens', () => {
+    const stranger = admitted(gate, LOCAL, 'client');
+    expect(gate.tenantOf(stranger, undefined)).toEqual({ kind: 'tenant', tenantId: 'default' });
+    expect(gate.tenantOf(stranger, 'club')).toEqual({ kind: 'tenant', tenantId: 'club' });
+    expect(gate.tenantOf(stranger, 'acme').kind).toBe('forbidden');
+  });
+
+  it('may be any for operators', () => {
+    const operator = admitted(gate, { ...REMOTE, token: 'operator-token' }, 'client');
+    expect(gate.tenantOf(operator, 'acme')).toEqual({ kind: 'tenant', tenantId: 'acme' });
+  });
+});
+
+describe('node ids', () => {
+  const gate = gateWith({ anonymous: ['node'] });
+  it.each([
+    ['pinned-token', 'node', 'node-1', true],
+    ['pinned-token', 'node', 'node-2', false],
+    ['node-token', 'node', 'node-2', true],
+    ['operator-token', 'operator', 'node-2', true],
+    ['acme-token', 'client', 'node-1', false],
+  ] as const)('%s as %s uses %s: %s', (token, role, nodeId, isAllowed) => {
+    expect(gate.mayUseNode(admitted(gate, { ...REMOTE, token }, role), nodeId)).toBe(isAllowed);
+  });
+
+  it('belong to the same anonymous peer whether it comes by 127.0.0.1 or ::1', () => {
+    const four = admitted(gate, { address: '127.0.0.1' }, 'node');
+    const six = admitted(gate, { address: '::1' }, 'node');
+    expect(four.credential).toBe(six.credential);
+    const trusting = gateWith({ anonymous: ['node'], trustedNetworks: ['0.0.0.0/0'] });
+    const other = admitted(trusting, { address: '10.0.0.1' }, 'node');
+    expect(other.credential).not.toBe(four.credential);
+  });
+});
+
+describe('budgets', () => {
+  it('of one connection are its own', () => {
+    const gate = gateWith();
+    const one = gate.openMeterFor();
+    const spent = [1, 2, 3, 4, 5].map(() => one.spend());
+    expect(spent).toEqual([true, true, true, true, false]);
+    expect(gate.openMeterFor().spend()).toBe(true);
+  });
+
+  it('count nodes without a tenant', () => {
+    const gate = gateWith();
+    const node = admitted(gate, { ...REMOTE, token: 'node-token' }, 'node');
+    const kinds = [1, 2, 3, 4].map(() => gate.enter(node, '203.0.113.9').kind);
+    expect(kinds).toEqual(['entered', 'entered', 'entered', 'full']);
+  });
+
+  it('of the tenant and of all are refused by name', () => {
+    const gate = gateWith();
+    const kinds = [1, 2, 3, 4].map(() => gate.spend('acme').kind);
+    expect(kinds).toEqual(['ok', 'ok', 'ok', 'limited']);
+    expect(gate.spend(undefined).kind).toBe('ok');
+  });
+});
+
+describe('the token table', () => {
+  it('finds each of several tokens, and no other', () => {
+    const tokens = ['a', 'b', 'c'];
+    const entries = tokens.map((token) => ({
+      sha256: digestToken(token),
+      role: 'node' as const,
+      name: token,
+    }));
+    const table = createTokenTable(entries, ({ name }) => name);
+    for (const token of tokens) expect(table.find(token)).toBe(token);
+    for (const token of ['', 'd', 'aa', digestToken('a')]) expect(table.find(token)).toBeUndefined();
+  });
+
+  it('refuses a digest that is none', () => {
+    expect(() => createTokenTable([{ sha256: 'abc', role: 'node' }], () => 1)).toThrow('64 hexadecimal');
+  });
+});

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createConnectionCounts } from '../../../src/transport/access/connection-counts.ts';
+import { createRequestBudgets, MAX_TENANTS } from '../../../src/transport/access/request-budgets.ts';
+import { createTokenBucket } from '../../../src/transport/access/token-bucket.ts';
+import { LIMITS } from './settings.ts';
+
+describe('a token bucket', () => {
+  it('gives its burst at once and then its rate', () => {
+    const bucket = createTokenBucket({ perSecond: 2, burst: 3 }, 0);
+    expect([0, 0, 0].map((now) => bucket.take(now))).toEqual([0, 0, 0]);
+    expect(bucket.take(0)).toBe(500);
+    expect(bucket.take(499)).toBeGreaterThan(0);
+    expect(bucket.take(500)).toBe(0);
+  });
+
+  it('never gives more than its burst and what has flowed in', () => {
+    fc.assert(
+      fc.property(
+        fc.record({ perSecond: fc.integer({ min: 1, max: 1_000 }), burst: fc.integer({ min: 1, max: 100 }) }),
+        fc.array(fc.nat(1_000), { maxLength: 200 }),
+        (shape, steps) => {
+          const bucket = createTokenBucket(shape, 0);
+          let now = 0;
+          let taken = 0;
+          for (const step of steps) {
+            now += step;
+            if (bucket.take(now) === 0) taken += 1;
+          }
+          expect(taken).toBeLessThanOrEqual(shape.burst + (now * shape.perSecond) / 1_000 + 1e-6);
+        },
+      ),
+    );
+  });
+
+  it('has one again after the time it names', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 10_000 }), (perSecond) => {
+        const bucket = createTokenBucket({ perSecond, burst: 1 }, 0);
+        bucket.take(0);
+        const wait = bucket.take(0);
+        expect(bucket.take(wait)).toBe(0);
+      }),
+    );
+  });
+
+  it('goes on refilling after the clock was set back', () => {
+    const bucket = createTokenBucket({ perSecond: 1, burst: 1 }, 1_000_000);
+    expect(bucket.take(1_000_000)).toBe(0);
+    expect(bucket.take(0)).toBe(1_000);
+    expect(bucket.take(1_000)).toBe(0);
+  });
+});
+
+describe('request budgets', () => {
+  it('limit one tenant without touching another', () => {
+    const budgets = createRequestBudgets(LIMITS, 0);
+    for (let count = 0; count < 3; count += 1) expect(budgets.spend('acme', 0).kind).toBe('ok');
+    expect(budgets.spend('acme', 0)).toEqual({ kind: 'limited', limit: 'tenant', retryAfterMs: 334 });
+    expect(budgets.spend('globex', 0).kind).toBe('ok');
+  });
+
+  it('limit all together, and a refusal by that limit costs the tenant nothing', () => {
+    const budgets = createRequestBudgets({ requestsPerSecond: 2, requestsPerSecondPerTenant: 2 }, 0);
+    expect(budgets.spend('a', 0).kind).toBe('ok');
+    expect(budgets.spend(undefined, 0).kind).toBe('ok');
+    expect(budgets.spend('a', 0)).toMatchObject({ kind: 'limited', limit: 'global' });
+    expect(budgets.spend('a', 500).kind).toBe('ok');
+    expect(budgets.spend('a', 500)).toMatchObject({ kind: 'limited', limit: 'global' });
+  });
+
+  it('remember a bounded number of tenants, however many are named', () => {
+    const budgets = createRequestBudgets({ requestsPerSecond: 1e9, requestsPerSecondPerTenant: 1 }, 0);
+    for (let count = 0; count < MAX_TENANTS + 500; count += 1) budgets.spend(`t${count}`, 0);
+    expect(budgets.size()).toBe(MAX_TENANTS);
+    // The 500 without room share one budget, which is used up.
+    expect(budgets.spend('newcomer', 0).kind).toBe('limited');
+    // A second later all are idle and make room.
+    expect(budgets.spend('newcomer', 1_000).kind).toBe('ok');
+    expect(budgets.size()).toBe(1);
+  });
+});
+
+describe('connection counts', () => {
+  it('say which limit is reached', () => {
+    const counts = createConnectionCounts(LIMITS);
+    counts.enter('acme', '10.0.0.1');
+    counts.enter('acme', '10.0.0.1');
+    expect(counts.enter('acme', '10.0.0.2')).toEqual({ kind: 'full', limit: 'tenant' });
+    counts.enter(undefined, '10.0.0.1');
+    expect(counts.enter(undefined, '10.0.0.1')).toEqual({ kind: 'full', limit: 'address' });
+    counts.enter(undefined, '10.0.0.2');
+    expect(counts.enter(undefined, '10.0.0.3')).toEqual({ kind: 'full', limit: 'global' });
+  });
+
+  it('give a place back once, however often it is left', () => {
+    const counts = createConnectionCounts({ ...LIMITS, maxConnections: 1 });
+    const first = counts.enter('acme', '10.0.0.1');
+    if (first.kind !== 'entered') throw new Error('no place');
+    first.leave();
+    first.leave();
+    expect(counts.enter('acme', '10.0.0.1').kind).toBe('entered');
+    expect(counts.enter('acme', '10.0.0.1').kind).toBe('full');
+  });
+});

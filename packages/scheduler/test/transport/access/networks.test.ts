@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isLoopbackHost } from '../../../src/transport/access/loopback-host.ts';
+import { createNetworks, isLoopbackAddress } from '../../../src/transport/access/networks.ts';
+
+describe('networks', () => {
+  it.each([
+    ['10.0.0.0/8', '10.255.1.2', true],
+    ['10.0.0.0/8', '11.0.0.1', false],
+    ['10.0.0.0/8', '::ffff:10.1.2.3', true],
+    ['10.0.0.0/8', '::FFFF:10.1.2.3', true],
+    ['10.0.0.0/8', '::ffff:a01:203', true],
+    ['::ffff:10.0.0.0/104', '10.1.2.3', true],
+    ['192.168.1.7', '192.168.1.7', true],
+    ['192.168.1.7', '192.168.1.8', false],
+    ['fd00::/8', 'fd12:3456::1', true],
+    ['fd00::/8', 'fe80::1', false],
+    ['fe80::/10', 'fe80::1%eth0', true],
+    ['0.0.0.0/0', '8.8.8.8', true],
+    ['0.0.0.0/0', '2001:db8::1', false],
+    ['::/0', '2001:db8::1', true],
+  ])('%s and %s: %s', (network, address, isInside) => {
+    expect(createNetworks([network]).includes(address)).toBe(isInside);
+  });
+
+  it('refuse what is no network, at start', () => {
+    for (const bad of ['', 'localhost', '10.0.0.0/33', '10.0.0.0/8/9', '10.0.0.0/x', '::1/129', '10.0.0/8']) {
+      expect(() => createNetworks([bad])).toThrow('is not a network');
+    }
+  });
+
+  it('include no text that is not an address', () => {
+    const all = createNetworks(['0.0.0.0/0', '::/0']);
+    for (const text of ['', 'localhost', '10.0.0.1:80', '300.1.1.1']) expect(all.includes(text)).toBe(false);
+  });
+
+  it('are empty without entries', () => {
+    const none = createNetworks([]);
+    expect(none.isEmpty).toBe(true);
+    fc.assert(fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => !none.includes(address)));
+  });
+
+  it('agree for an IPv4 address and the same written as IPv6', () => {
+    const networks = createNetworks(['10.0.0.0/8', '172.16.0.0/12', '127.0.0.1']);
+    fc.assert(
+      fc.property(fc.ipV4(), (address) => {
+        expect(networks.includes(`::ffff:${address}`)).toBe(networks.includes(address));
+      }),
+    );
+  });
+});
+
+describe('a loopback host', () => {
+  it.each(['localhost', 'LOCALHOST:5010', '127.0.0.1', '127.0.0.1:5010', '127.9.9.9', '[::1]', '[::1]:5010'])(
+    'is named by %s',
+    (host) => expect(isLoopbackHost(host)).toBe(true),
+  );
+
+  it.each([
+    undefined,
+    '',
+    'evil.example',
+    'evil.example:5010',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '127.1',
+    '10.0.0.1',
+    '[::2]',
+    '::1',
+    'localhost:5010:1',
+    'localhost@evil.example',
+    'localhost/evil.example',
+  ])('is not named by %s', (host) => expect(isLoopbackHost(host)).toBe(false));
+
+  it('has both families of addresses', () => {
+    expect(['127.0.0.1', '::1', '::ffff:127.0.0.1'].every(isLoopbackAddress)).toBe(true);
+    expect(['128.0.0.1', '::2', 'localhost'].some(isLoopbackAddress)).toBe(false);
+  });
+});
