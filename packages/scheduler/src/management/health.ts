@@ -202,10 +202,9 @@ function consequences(
   if (to === 'ready') return { badRun: 0, badBeats: NO_BEATS };
   // What it showed before the silence proves nothing after it.
   if (to === 'offline') return { goodRun: 0, badRun: 0, badBeats: NO_BEATS };
-  if (to !== 'degraded') return {};
-  if (state.health !== 'ready') return { goodRun: 0 };
+  if (to !== 'degraded' || state.health !== 'ready') return {};
   const isAgain = state.flaps > 0 && now - state.lastFlapAt <= settings.flapWindowMs;
-  return { goodRun: 0, flaps: isAgain ? state.flaps + 1 : 1, lastFlapAt: now };
+  return { flaps: isAgain ? state.flaps + 1 : 1, lastFlapAt: now };
 }
 
 const set = (step: HealthStep, part: Partial<HealthState>): HealthStep => ({

@@ -32,7 +32,6 @@ export function createRegistrations(
   const { clock, chance, directory, events, ids, ledger, log, meter, settings } = deps;
   const { profileOf } = fleet;
   const arriving = new Map<NodeId, number>();
-  let inFlight = 0;
   let lastSequence = 0;
 
   async function claimId(registration: Registration): Promise<{ claim: Claim } | { refusal: Refusal }> {
@@ -146,15 +145,12 @@ export function createRegistrations(
     const refusal = objectionTo(registration, settings, profileOf);
     if (refusal !== undefined) return refusal;
     const key = registration.nodeId ?? '';
-    if (!fleet.nodes.has(key) && fleet.nodes.size + inFlight >= settings.maxNodes)
-      return refuseForRoom(settings);
-    inFlight += 1;
+    if (!fleet.nodes.has(key) && fleet.nodes.size >= settings.maxNodes) return refuseForRoom(settings);
     arriving.set(key, (arriving.get(key) ?? 0) + 1);
     try {
       await departed(key);
       return await enter(registration);
     } finally {
-      inFlight -= 1;
       const left = (arriving.get(key) ?? 1) - 1;
       if (left === 0) arriving.delete(key);
       else arriving.set(key, left);

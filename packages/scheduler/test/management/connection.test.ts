@@ -119,7 +119,8 @@ describe('a node that registered over HTTP', () => {
 
   it('keeps its state when it opens a socket, and what it says there less of still holds', async () => {
     const { join, registry, of } = createFixture();
-    await join({ ...overHttp, report: { models: [], languages: { semantic: ['en', 'zh'] } } });
+    const models = [{ modelId: 'm', kind: 'tts', targetLanguage: 'ja', isEnabled: true }];
+    await join({ ...overHttp, report: { models, languages: { semantic: ['en', 'zh'] } } });
     const socket = await join({
       channel: 'socket',
       traits: { features: [], gpuCount: 1, acceptsPublicJobs: true },
@@ -128,7 +129,11 @@ describe('a node that registered over HTTP', () => {
     expect(socket.health).toBe('ready');
     expect(registry.get('node-1')).toMatchObject({
       channel: 'socket',
-      view: { health: 'ready', slots: 7, profile: { semantic: ['en', 'zh'], isDeployed: false } },
+      view: {
+        health: 'ready',
+        slots: 7,
+        profile: { semantic: ['en', 'zh'], tts: ['ja'], isDeployed: false },
+      },
     });
     expect(of('connected')).toHaveLength(2);
   });

@@ -140,12 +140,12 @@ describe('resources', () => {
   ] as const;
   for (const [name, figures] of busy) {
     it(`at the ${name} threshold take the node out until they fall`, async () => {
-      const { readyNode, beat, view } = createFixture();
+      const { readyNode, beat, of } = createFixture();
       await readyNode();
       await beat({ resources: { ...FIGURES, ...figures } });
-      expect(view('node-1')).toMatchObject({ isCalm: false, health: 'ready' });
+      expect(of('changed').at(-1)?.view).toMatchObject({ isCalm: false, health: 'ready' });
       await beat({ resources: FIGURES });
-      expect(view('node-1')?.isCalm).toBe(true);
+      expect(of('changed').at(-1)?.view.isCalm).toBe(true);
     });
   }
 
@@ -172,10 +172,12 @@ describe('resources', () => {
   });
 
   it('with a queue put the node last', async () => {
-    const { readyNode, beat, view } = createFixture();
+    const { readyNode, beat, of } = createFixture();
     await readyNode();
     await beat({ resources: { ...FIGURES, gpuQueueLength: 1 } });
-    expect(view('node-1')?.isQueueing).toBe(true);
+    expect(of('changed').at(-1)?.view.isQueueing).toBe(true);
+    await beat({ resources: { ...FIGURES, gpuQueueLength: 0 } });
+    expect(of('changed').at(-1)?.view.isQueueing).toBe(false);
   });
 });
 

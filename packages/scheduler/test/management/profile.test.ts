@@ -188,7 +188,9 @@ describe('declared languages', () => {
   });
 
   it('leave recognition open when only other stages are declared', () => {
-    expect(profileOf({ languages: { semantic: ['zh'] } }).asr).toBe(ANY);
+    const languages = { semantic: ['zh'] };
+    expect(profileOf({ languages }).asr).toBe(ANY);
+    expect(profileOf({ languages }, { assumeAnyLanguage: false }).asr).toBe(ANY);
   });
 
   it('take speech from its models when it is not declared', () => {

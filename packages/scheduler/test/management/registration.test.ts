@@ -73,13 +73,6 @@ describe('a registration', () => {
     expect(view('node-c')?.profile).not.toBe(view('node-a')?.profile);
   });
 
-  it('keeps an empty state map a map beside other empty lists', async () => {
-    const { join, beat, health } = createFixture();
-    await join({ report: { models: [], services: [], serviceStates: new Map() } });
-    await beat({ report: { serviceStates: new Map([['x-asr', 'ready']]) } });
-    expect(health('node-1')).toBe('ready');
-  });
-
   it('reads the figures a node gives of itself', async () => {
     const { join, view, registry } = createFixture();
     await join({
@@ -136,14 +129,6 @@ describe('a registration is refused', () => {
     expect(await registry.register(aRegistration({ nodeId: 'node-b' }))).toMatchObject({
       kind: 'registered',
     });
-  });
-
-  it('when many arrive at once and only some fit', async () => {
-    const { registry } = createFixture({ maxNodes: 3 });
-    const outcomes = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => registry.register(aRegistration({ nodeId: `node-${index}` }))),
-    );
-    expect(outcomes.filter(({ kind }) => kind === 'registered')).toHaveLength(3);
   });
 
   it('for an id that is none', async () => {

@@ -150,6 +150,21 @@ describe('a node that stays away', () => {
     expect(health('node-1')).toBe('registering');
   });
 
+  it('is not spoken of again when a slow store answers after it was forgotten', async () => {
+    const { clock, join, beat, registry, hold, of, told } = createFixture();
+    const { generation } = await join();
+    const open = hold('declare');
+    void beat({ generation });
+    await clock.advance(0);
+    registry.disconnected('node-1', generation);
+    await clock.advance(610_000);
+    expect(of('removed')).toHaveLength(1);
+    told.length = 0;
+    open();
+    await clock.advance(0);
+    expect(told).toEqual([]);
+  });
+
   it('is not known any more to a heartbeat that comes while it is being forgotten', async () => {
     const { clock, join, beat, hold } = createFixture();
     await join({ channel: 'mailbox' });
@@ -192,9 +207,15 @@ describe('the scan', () => {
     await beat();
     await clock.advance(20_000);
     expect(health('node-1')).toBe('ready');
+  });
+
+  it('takes silence for silence after the clock was set back', async () => {
+    const { readyNode, clock, health } = createFixture();
+    await readyNode();
     clock.jump(-3_600_000);
-    await beat();
-    await clock.advance(3_600_000 + 70_000);
+    await clock.advance(40_000);
+    expect(health('node-1')).toBe('ready');
+    await clock.advance(10_000);
     expect(health('node-1')).toBe('offline');
   });
 

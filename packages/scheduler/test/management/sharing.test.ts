@@ -42,6 +42,14 @@ describe('sharing', () => {
     expect(share({ a: [2] })).not.toBe(first);
   });
 
+  it('never takes a map for a list', () => {
+    const share = createShare({ maxChars: 1_000 });
+    share([]);
+    expect(share(new Map())).toBeInstanceOf(Map);
+    const map = share(new Map([['a', 'ready']]));
+    expect(share(new Map([['a', 'ready']]))).toBe(map);
+  });
+
   it('forgets the longest unused first when it is full', () => {
     const share = createShare({ maxChars: 30 });
     const [a, b, c] = [['aaaaaaaa'], ['bbbbbbbb'], ['cccccccc']]; // twelve characters each

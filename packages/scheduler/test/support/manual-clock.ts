@@ -5,14 +5,15 @@ import type { Clock } from '../../src/ports/clock.ts';
 export interface ManualClock extends Clock {
   /** Lets `ms` pass, running everything that falls due on the way. */
   advance(ms: number): Promise<void>;
-  /** Sets the time without running anything, as an operator does. */
+  /** Sets the time, as an operator does. Timers do not notice: they wait for time to pass. */
   jump(ms: number): void;
   /** Timers that wait. */
   pending(): number;
 }
 
 export function createManualClock(start = 1_700_000_000_000): ManualClock {
-  let now = start;
+  let passed = 0;
+  let offset = start;
   let lastOrder = 0;
   const timers = new Map<number, { at: number; run: () => void }>();
 
@@ -29,30 +30,30 @@ export function createManualClock(start = 1_700_000_000_000): ManualClock {
   }
 
   return {
-    now: () => now,
+    now: () => offset + passed,
 
     after(delayMs, run) {
       lastOrder += 1;
       const order = lastOrder;
-      timers.set(order, { at: now + Math.max(0, delayMs), run });
+      timers.set(order, { at: passed + Math.max(0, delayMs), run });
       return () => {
         timers.delete(order);
       };
     },
 
     async advance(ms) {
-      const end = now + ms;
+      const end = passed + ms;
       await nextTurn();
       for (let timer = takeDue(end); timer !== undefined; timer = takeDue(end)) {
-        now = Math.max(now, timer.at);
+        passed = Math.max(passed, timer.at);
         timer.run();
         await nextTurn();
       }
-      now = end;
+      passed = end;
     },
 
     jump(ms) {
-      now += ms;
+      offset += ms;
     },
 
     pending: () => timers.size,
