@@ -1,0 +1,43 @@
+/** The Markdown files of the repository, and what they refer to. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesUnder, ROOT, type SourceFile } from '../architecture/source-files.ts';
+
+const atTop: SourceFile[] = readdirSync(ROOT)
+  .filter((name) => name.endsWith('.md'))
+  .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+
+export const markdownFiles: readonly SourceFile[] = [
+  ...atTop,
+  ...filesUnder('docs', '.md'),
+  ...filesUnder('packages', '.md'),
+];
+
+/** Prose only: what stands in code blocks is shown, not meant. */
+const withoutBlocks = (text: string): string => text.replaceAll(/^```.*?^```$/gms, '');
+
+/** Targets of links and pictures. */
+export const linksOf = (text: string): string[] =>
+  [
+    ...withoutBlocks(text)
+      .replaceAll(/`[^`\n]*`/g, '')
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ].map(([, target = '']) => target);
+
+/** Words in code style that look like a file of ours: with a folder, and an ending of source or script. */
+export const pathsOf = (text: string): string[] =>
+  [...withoutBlocks(text).matchAll(/`([\w.@-]+(?:\/[\w.@-]+)+\.(?:ts|mjs|js|md|toml|json))`/g)].map(
+    ([, path = '']) => path,
+  );
+
+/** The names GitHub gives to headings. */
+export const anchorsOf = (text: string): Set<string> =>
+  new Set(
+    [...withoutBlocks(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
