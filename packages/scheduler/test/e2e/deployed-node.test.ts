@@ -1,0 +1,235 @@
+/** What a node in the field is sent and how it is known: one test per habit that docs/protocol.md measures. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { connectFieldNode, type FieldNodeOptions, type Frame } from './support/field-node.ts';
+import { AUDIO, type RunningApp, startApp } from './support/start-app.ts';
+
+const join = (app: RunningApp, options: Omit<FieldNodeOptions, 'url'> = {}) =>
+  connectFieldNode({ url: app.nodeUrl, ...options }).registered();
+
+/** Mono, 16 bit, 8 kHz. */
+function wav(samples: Buffer): string {
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + samples.length, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
+  head.writeUInt32LE(16_000, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36);
+  head.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([head, samples]).toString('base64');
+}
+
+describe('a job for a deployed node', () => {
+  it('carries is_manual_cut true and never is_pause_triggered, a turn_id or a deadline', async () => {
+    const app = await startApp();
+    const node = await join(app);
+    await app.readyNodes(1);
+    await app.dispatch();
+    const job = await node.job();
+    expect(job).toMatchObject({ is_manual_cut: true });
+    for (const field of ['is_pause_triggered', 'turn_id', 'deadline_ms', 'audio_ref']) {
+      expect(job).not.toHaveProperty(field);
+    }
+  });
+
+  it('has its audio inline and not empty', async () => {
+    const app = await startApp();
+    const node = await join(app);
+    await app.readyNodes(1);
+    await app.dispatch();
+    expect(await node.job()).toMatchObject({ audio: AUDIO, audio_format: 'pcm16', sample_rate: 16_000 });
+  });
+
+  it('is refused rather than sent when its audio is only a reference', async () => {
+    const app = await startApp();
+    await join(app);
+    await app.readyNodes(1);
+    const { status, body } = await app.tryDispatch({ audio: undefined, audio_ref: 'blob://...' });
+    expect(status).toBe(503);
+    expect(body.reasons).toMatchObject([{ reason: 'audio_ref_unsupported', count: 1 }]);
+  });
+
+  it('has wav unwrapped to pcm16 with the rate of its header', async () => {
+    const app = await startApp();
+    const node = await join(app);
+    await app.readyNodes(1);
+    const samples = Buffer.from([1, 0, 2, 0, 3, 0]);
+    await app.dispatch({ audio: wav(samples), audio_format: 'wav', sample_rate: 16_000 });
+    expect(await node.job()).toMatchObject({
+      audio: samples.toString('base64'),
+      audio_format: 'pcm16',
+      sample_rate: 8_000,
+    });
+  });
+
+  it('never repeats a job_id or an utterance_index of its session', async () => {
+    const app = await startApp();
+    const node = await join(app);
+    await app.readyNodes(1);
+    for (let count = 0; count < 12; count++) await app.settled((await app.dispatch()).job_id);
+    const utterances = node.jobs.map((job) => job.utterance_index);
+    expect(new Set(node.jobs.map((job) => job.job_id)).size).toBe(12);
+    expect(utterances).toEqual([...new Set(utterances)].sort((a, b) => a - b));
+  });
+
+  it('with source auto names lang_a and lang_b, and is refused without them', async () => {
+    const app = await startApp();
+    const node = await join(app);
+    await app.readyNodes(1);
+    const auto = { src_lang: 'auto', mode: 'two_way_auto' };
+    const { status, body } = await app.tryDispatch(auto);
+    expect([status, body.error]).toEqual([503, 'NO_CAPABLE_NODE']);
+    await app.dispatch({ ...auto, lang_a: 'en', lang_b: 'zh' });
+    expect(await node.job()).toMatchObject({ src_lang: 'auto', lang_a: 'en', lang_b: 'zh' });
+  });
+});
+
+describe('the registration of a deployed node', () => {
+  it('makes it selectable with the default of 4 slots although it declares neither slots nor NMT', async () => {
+    const app = await startApp();
+    const node = await join(app, { answer: () => undefined });
+    await app.readyNodes(1);
+    expect(await app.nodes()).toMatchObject([
+      { max_concurrent_jobs: 4, status: 'ready', delivery: 'socket' },
+    ]);
+    for (let count = 0; count < 4; count++) await app.dispatch({ src_lang: 'zh', tgt_lang: 'en' });
+    expect(await node.job(4)).toBeDefined();
+    const fifth = await app.tryDispatch();
+    expect(fifth.body).toMatchObject({
+      error: 'ALL_CANDIDATES_FULL_OR_FAILED',
+      reasons: [{ reason: 'capacity_exceeded', count: 1 }],
+    });
+  });
+
+  it('makes it unfit for every language while its lists are empty', async () => {
+    const app = await startApp();
+    const node = await join(app, { languages: [] });
+    await eventually(async () => (await app.nodes()).length === 1);
+    node.beat();
+    const { body } = await app.tryDispatch();
+    expect(body).toMatchObject({ error: 'NO_CAPABLE_NODE' });
+  });
+
+  it('takes the id from the acknowledgement when it sends null', async () => {
+    const app = await startApp();
+    const node = await join(app);
+    expect(node.nodeId()).toMatch(/^node-/);
+    await app.readyNodes(1);
+    expect(await app.nodes()).toMatchObject([{ node_id: node.nodeId() }]);
+  });
+
+  it('with a known node_id replaces the old socket: the newest wins', async () => {
+    const app = await startApp();
+    const old = await join(app, { nodeId: 'node-7', reconnectMs: 60_000 });
+    await app.readyNodes(1);
+    const newest = await join(app, { nodeId: 'node-7' });
+    await eventually(() => !old.isOpen());
+    expect(newest.isOpen()).toBe(true);
+    await app.readyNodes(1);
+    await app.settled((await app.dispatch()).job_id);
+    expect([old.jobs.length, newest.jobs.length]).toEqual([0, 1]);
+    expect(await app.nodes()).toHaveLength(1);
+  });
+
+  it('of an id that another credential holds gets a fresh id, which the node adopts', async () => {
+    const token = (name: string) => `${name}-token-of-16-characters`;
+    const rows = ['first', 'second'].map(
+      (name) => `[[server.tokens]]\ntoken = "${token(name)}"\nrole = "node"\n`,
+    );
+    const app = await startApp({}, rows.join(''));
+    const by = (name: string) =>
+      connectFieldNode({ url: `${app.nodeUrl}?token=${token(name)}`, nodeId: 'node-7' }).registered();
+    const holder = await by('first');
+    const other = await by('second');
+    expect(holder.nodeId()).toBe('node-7');
+    expect(other.nodeId()).toMatch(/^node-.{10,}/);
+    expect([holder.isOpen(), other.isOpen()]).toEqual([true, true]);
+    other.beat();
+    await eventually(() => app.app.registry.get(other.nodeId() ?? '')?.view.health === 'ready');
+  });
+
+  it('that is refused closes the socket', async () => {
+    const app = await startApp();
+    const node = connectFieldNode({
+      url: app.nodeUrl,
+      registration: { capability_schema_version: '9.9' },
+      reconnectMs: 60_000,
+    });
+    expect(await node.next('error')).toMatchObject({ code: 'INVALID_CAPABILITY_SCHEMA' });
+    await eventually(() => !node.isOpen());
+  });
+});
+
+describe('the connection of a deployed node', () => {
+  it('gives no job before node_register_ack, also when work is waiting for the node', async () => {
+    const app = await startApp();
+    const node = await join(app, { nodeId: 'node-7', answer: () => undefined });
+    await app.readyNodes(1);
+    await Promise.all([1, 2, 3, 4].map(() => app.dispatch()));
+    const waiting = [1, 2, 3].map(() => app.tryDispatch({ wait_ms: 5_000 }));
+    await eventually(() => app.app.jobs.waiting() === 3);
+    node.drop();
+    await eventually(() => node.connections() === 2 && node.jobs.length >= 4);
+    await node.registered();
+    node.beat();
+    for (const job of node.jobs.slice(0, 4))
+      node.reply(job, { success: true, text_asr: '', text_translated: '' });
+    const types = node.frames.map(({ type }) => type);
+    expect(node.early).toEqual([]);
+    expect(types.indexOf('node_register_ack')).toBeLessThan(types.indexOf('job_assign'));
+    await eventually(() => node.jobs.length > 4);
+    await Promise.allSettled(waiting);
+  });
+
+  it('takes a heartbeat before the registration on a reconnect without error or strike', async () => {
+    const app = await startApp({ 'server.limits.max_invalid_messages': 0 });
+    const node = await join(app, { nodeId: 'node-7' });
+    await app.readyNodes(1);
+    node.drop();
+    await eventually(() => node.connections() === 2);
+    await node.registered();
+    await app.readyNodes(1);
+    expect(node.frames.filter(({ type }: Frame) => type === 'error')).toEqual([]);
+    expect(node.isOpen()).toBe(true);
+    await app.settled((await app.dispatch()).job_id);
+  });
+
+  it('is never used again by a node whose second connection breaks', async () => {
+    const app = await startApp();
+    const node = await join(app);
+    for (const count of [1, 2]) {
+      await eventually(() => node.connections() === count && node.isOpen());
+      await app.readyNodes(1);
+      node.drop();
+      await eventually(() => app.app.registry.get(node.nodeId() ?? '')?.isConnected === false);
+    }
+    expect((await app.tryDispatch()).body).toMatchObject({ error: 'ALL_CANDIDATES_FULL_OR_FAILED' });
+    expect(node.connections()).toBe(2);
+  });
+
+  it('stays open while the node is drained: drain works by withholding jobs', async () => {
+    const app = await startApp();
+    const node = await join(app, { nodeId: 'node-7', answer: () => undefined });
+    await app.readyNodes(1);
+    const { job_id } = await app.dispatch();
+    const job = await node.job();
+    expect((await app.post('/api/v1/nodes/node-7/drain')).body).toMatchObject({
+      ok: true,
+      status: 'draining',
+    });
+    expect((await app.tryDispatch()).body).toMatchObject({ error: 'ALL_CANDIDATES_FULL_OR_FAILED' });
+    node.beat();
+    node.reply(job, { success: true, text_asr: 'hello', text_translated: '你好' });
+    expect((await app.settled(job_id)).result).toMatchObject({ success: true });
+    expect(node.jobs).toHaveLength(1);
+    expect(node.isOpen()).toBe(true);
+    await app.post('/api/v1/nodes/node-7/uncordon');
+    await eventually(async () => (await app.tryDispatch()).status === 200);
+  });
+});

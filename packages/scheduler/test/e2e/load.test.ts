@@ -1,0 +1,169 @@
+/** A fleet with every fault there is, more work than it has room for, and the invariants that must hold all the same. */
+import type { DispatchReply, JobView } from '@lingua/protocol';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/adapters/system/log.ts';
+import { createApp } from '../../src/app.ts';
+import { type Behaviour, HEALTHY } from '../../src/cli/simulated-node/behaviour.ts';
+import { createSimulatedFleet, spread } from '../../src/cli/simulated-node/simulated-fleet.ts';
+import { eventually } from '../support/eventually.ts';
+import { AUDIO, configOf, createClient } from './support/start-app.ts';
+import { createTappedWire, type TappedWire } from './support/tapped-wire.ts';
+
+const NODES = 20;
+const SLOTS = 4;
+const JOBS = 500;
+const AT_ONCE = 100;
+
+const QUICK: Behaviour = { ...HEALTHY, latency: { kind: 'uniform', minMs: 2, maxMs: 20 }, ttsMs: 0 };
+const MIX = [
+  { share: 8, behaviour: QUICK },
+  { share: 3, behaviour: { ...QUICK, isDeployed: true } },
+  { share: 3, behaviour: { ...QUICK, failureRate: 0.2, duplicateRate: 0.2, overloadRate: 0.1 } },
+  { share: 2, behaviour: { ...QUICK, ackSilenceRate: 0.1, modelNotAvailableRate: 0.1 } },
+  // Late: after the job timeout, and before the end of the lease that the fenced attempt keeps.
+  { share: 2, behaviour: { ...QUICK, silenceRate: 0.05, lateRate: 0.05, lateMs: 1_400 } },
+  { share: 2, behaviour: { ...QUICK, crashAfterJobs: 10, restartAfterMs: 300 } },
+];
+
+const SETTINGS = {
+  'scheduler.heartbeat_interval_seconds': 0.5,
+  'scheduler.reserve_timeout_ms': 200,
+  'scheduler.phase2.redis.command_timeout_ms': 100,
+  'scheduler.ack_timeout_ms': 700,
+  'scheduler.reservation_ttl_ms': 1_000,
+  'scheduler.job_timeout_seconds': 1.2,
+  'scheduler.job_deadline_ms': 15_000,
+  'scheduler.node_health.heartbeat_interval_seconds': 0.5,
+  'scheduler.ejection.base_ms': 300,
+  'scheduler.selection.policy': 'least_loaded',
+};
+
+/** Which of the fleet are of that kind: it deals them out in a fixed order. */
+const DEPLOYED = new Set(
+  spread(MIX, NODES).flatMap(({ isDeployed }, index) => (isDeployed ? [`node-sim-${index + 1}`] : [])),
+);
+
+interface Run {
+  readonly accepted: readonly { readonly requestId: string; readonly replies: readonly DispatchReply[] }[];
+  readonly refused: readonly string[];
+  readonly jobs: readonly JobView[];
+  readonly wire: TappedWire;
+  readonly crashes: number;
+  readonly usedAtTheEnd: readonly number[];
+  readonly inFlightAtTheEnd: number;
+}
+
+async function runLoad(): Promise<Run> {
+  const app = createApp({ config: configOf(SETTINGS), log: createLog('silent') });
+  const { port } = await app.start();
+  const wire = await createTappedWire(`ws://127.0.0.1:${port}/ws/node`);
+  const fleet = createSimulatedFleet({
+    url: wire.url,
+    count: NODES,
+    slots: SLOTS,
+    languages: ['en', 'zh'],
+    mix: MIX,
+    seed: 7,
+    nodeIdPrefix: 'node-sim',
+  });
+  await fleet.start();
+  const client = createClient(`http://127.0.0.1:${port}`);
+  await client.readyNodes(NODES);
+
+  const accepted: Run['accepted'][number][] = [];
+  const refused: string[] = [];
+  const jobs: JobView[] = [];
+
+  async function work(number: number): Promise<void> {
+    const requestId = `req-${number}`;
+    const body = {
+      session_id: `room-${number % 40}`,
+      src_lang: number % 2 === 0 ? 'en' : 'zh',
+      tgt_lang: number % 2 === 0 ? 'zh' : 'en',
+      audio: AUDIO,
+      request_id: requestId,
+      wait_ms: 10_000,
+    };
+    // Every tenth caller is impatient and sends the same request twice.
+    const calls = Array.from({ length: number % 10 === 0 ? 2 : 1 }, () =>
+      client.post<DispatchReply & { error?: string }>('/v1/dispatch/f2f', body),
+    );
+    const answers = await Promise.all(calls);
+    const replies = answers.filter(({ status }) => status === 200).map((answer) => answer.body);
+    if (replies.length < answers.length) refused.push(...answers.map((answer) => answer.body.error ?? ''));
+    if (replies[0] === undefined) return;
+    accepted.push({ requestId, replies });
+    jobs.push(await client.settled(replies[0].job_id));
+  }
+
+  let next = 0;
+  const caller = async (): Promise<void> => {
+    while (next < JOBS) await work(next++);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, caller));
+
+  const usedSlots = async () => (await client.nodes()).map((node) => node.used_slots);
+  const usedAtTheEnd = await eventually(async () => {
+    const used = await usedSlots();
+    expect(used.filter((count) => count > 0)).toEqual([]);
+    return used;
+  }).catch(usedSlots);
+  const run = {
+    accepted,
+    refused,
+    // As they are when all is quiet: a late second outcome would show.
+    jobs: await Promise.all(jobs.map(({ job_id }) => client.job(job_id))),
+    wire,
+    crashes: fleet.counts().crashes,
+    usedAtTheEnd,
+    inFlightAtTheEnd: app.jobs.inFlight() + app.jobs.waiting(),
+  };
+  await fleet.stop();
+  wire.close();
+  await app.stop();
+  return run;
+}
+
+describe(`${JOBS} jobs on ${NODES} nodes of which most misbehave`, () => {
+  let run: Run;
+  beforeAll(async () => {
+    run = await runLoad();
+  }, 60_000);
+
+  it('I1: no node ever has more jobs than slots', () => {
+    expect(run.wire.traffic.size).toBeGreaterThanOrEqual(NODES);
+    for (const [nodeId, { overflows }] of run.wire.traffic) expect([nodeId, overflows]).toEqual([nodeId, 0]);
+    // Nodes in the field queue what is too much instead of refusing it; there the wire itself is counted.
+    const deployed = [...run.wire.traffic].filter(([nodeId]) => DEPLOYED.has(nodeId));
+    expect(deployed).toHaveLength(3);
+    for (const [nodeId, { most }] of deployed) expect([nodeId, most > SLOTS]).toEqual([nodeId, false]);
+  });
+
+  it('I2: no lease is left when everything is quiet', () => {
+    expect(run.usedAtTheEnd).toEqual(Array.from({ length: NODES }, () => 0));
+    expect(run.inFlightAtTheEnd).toBe(0);
+  });
+
+  it('I3: every accepted job has exactly one outcome', () => {
+    expect(run.jobs).toHaveLength(run.accepted.length);
+    for (const { job_id, timeline, result } of run.jobs) {
+      const outcomes = timeline.filter(({ state }) => state === 'FINISHED' || state === 'FAILED');
+      expect([job_id, outcomes.length, result === undefined]).toEqual([job_id, 1, false]);
+    }
+  });
+
+  it('I3: the same request twice is the same job', () => {
+    const twice = run.accepted.filter(({ replies }) => replies.length > 1);
+    expect(twice.length).toBeGreaterThan(0);
+    for (const { requestId, replies } of twice) {
+      expect([requestId, new Set(replies.map(({ job_id }) => job_id)).size]).toEqual([requestId, 1]);
+    }
+  });
+
+  it('loses little work to all these faults', () => {
+    expect(run.crashes).toBeGreaterThan(0);
+    expect(run.refused).toEqual([]);
+    const finished = run.jobs.filter(({ result }) => result?.success === true);
+    expect(finished.length).toBeGreaterThan(JOBS * 0.9);
+  });
+});

@@ -1,0 +1,221 @@
+/** Nodes made with the SDK against the whole scheduler: work, loss, return, refusal, drain, ejection. */
+import type { JobView } from '@lingua/protocol';
+import { JobError } from '@lingua/sdk/node';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { createBreakableWire } from './support/breakable-wire.ts';
+import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
+import { nodesOf, type RunningApp, SHORT_TIMES, startApp } from './support/start-app.ts';
+
+const times = (job: JobView, state: string): number =>
+  job.timeline.filter((step) => step.state === state).length;
+
+const usedSlots = async (app: RunningApp): Promise<number> =>
+  (await app.nodes()).reduce((sum, node) => sum + node.used_slots, 0);
+
+/** Two nodes that hold their jobs; which of them has the first one is known once it is dispatched. */
+async function startPair(settings = {}) {
+  const app = await startApp(settings);
+  const held = { 'node-a': holdJobs(), 'node-b': holdJobs() };
+  const nodes = {
+    'node-a': await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-a', onJob: held['node-a'].onJob }),
+    'node-b': await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-b', onJob: held['node-b'].onJob }),
+  };
+  await app.readyNodes(2);
+  const dispatched = await app.dispatch();
+  const first = dispatched.node_id as keyof typeof held;
+  const second = first === 'node-a' ? 'node-b' : 'node-a';
+  await held[first].job();
+  return { app, jobId: dispatched.job_id, first, second, held, nodes } as const;
+}
+
+describe('a node made with the SDK', () => {
+  it('takes a job, reads its audio, and its whole result comes back', async () => {
+    const app = await startApp();
+    const audio: number[] = [];
+    await joinSdkNode({
+      url: app.nodeUrl,
+      nodeId: 'node-a',
+      async onJob(_job, context) {
+        audio.push(...(await context.audio()));
+        return { ...OUTPUT, tts_audio: Buffer.from([1, 2, 3]), tts_format: 'pcm16' };
+      },
+    });
+    await app.readyNodes(1);
+    const { job_id } = await app.dispatch({ audio: 'AQACAA==', options: { require_tts: true } });
+    const job = await app.settled(job_id);
+    expect(audio).toEqual([1, 0, 2, 0]);
+    expect(job.result).toMatchObject({ success: true, ...OUTPUT, tts_audio: 'AQID', tts_format: 'pcm16' });
+    expect(job.timeline.map(({ state }) => state).slice(0, 5)).toEqual([
+      'CREATED',
+      'RESERVED',
+      'DISPATCHED',
+      'RUNNING',
+      'FINISHED',
+    ]);
+    await eventually(async () => (await usedSlots(app)) === 0);
+  });
+
+  it('that is killed in the middle of a job loses it to another node, and the result comes once', async () => {
+    const { app, jobId, first, second, held, nodes } = await startPair({
+      'scheduler.node_reconnect_grace_ms': 50,
+    });
+    nodes[first].kill();
+    await held[second].job();
+    held[first].finish();
+    held[second].finish();
+    const job = await app.settled(jobId);
+    expect(nodesOf(job)).toEqual([first, second]);
+    expect([times(job, 'FINISHED'), held[first].begun.length, held[second].begun.length]).toEqual([1, 1, 1]);
+    expect(job).toMatchObject({ node_id: second, attempt_id: 2, result: { success: true } });
+  });
+
+  it('that comes back within the grace delivers its result, and the job is not run twice', async () => {
+    const app = await startApp({ 'scheduler.node_reconnect_grace_ms': 10_000 });
+    const wire = await createBreakableWire(app.nodeUrl);
+    const held = holdJobs();
+    const other = holdJobs();
+    const node = await joinSdkNode({ url: wire.url, nodeId: 'node-a', onJob: held.onJob });
+    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-b', onJob: other.onJob });
+    await app.readyNodes(2);
+    const { job_id } = await app.dispatch({ options: { preferred_node_id: 'node-a' } });
+    await held.job();
+    await eventually(async () => (await app.job(job_id)).state === 'RUNNING');
+    wire.cut({ isKept: true });
+    await eventually(() => app.app.registry.get('node-a')?.isConnected === false);
+    // It ends while there is nobody to tell.
+    held.finish();
+    await eventually(() => node.metrics().kept === 1);
+    expect((await app.job(job_id)).state).toBe('RUNNING');
+    wire.mend();
+    const job = await app.settled(job_id);
+    expect(job).toMatchObject({ node_id: 'node-a', attempt_id: 1, result: { success: true } });
+    expect([held.begun.length, other.begun.length]).toEqual([1, 0]);
+    expect(node.metrics().reconnects).toBe(1);
+  });
+
+  it('that comes back within the grace goes on with a job that still runs', async () => {
+    const app = await startApp({ 'scheduler.node_reconnect_grace_ms': 10_000 });
+    const wire = await createBreakableWire(app.nodeUrl);
+    const held = holdJobs();
+    const node = await joinSdkNode({ url: wire.url, nodeId: 'node-a', onJob: held.onJob });
+    await app.readyNodes(1);
+    const { job_id } = await app.dispatch();
+    await held.job();
+    wire.cut();
+    await eventually(() => node.metrics().reconnects === 1);
+    held.finish();
+    const job = await app.settled(job_id);
+    expect(job).toMatchObject({ attempt_id: 1, result: { success: true } });
+    expect(held.begun).toHaveLength(1);
+  });
+
+  it('that is fuller than the scheduler thinks refuses with NODE_OVERLOADED, and the next node is tried', async () => {
+    const { app, second, first, held } = await startPair({ 'scheduler.max_retry': 0 });
+    held[first].finish();
+    const full = holdJobs();
+    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-c', maxConcurrentJobs: 1, onJob: full.onJob });
+    // The scheduler is told of more slots than the node has.
+    await app.post('/v1/node/register', {
+      node_id: 'node-c',
+      health: 'ready',
+      semantic_langs: ['en', 'zh'],
+      tts_langs: ['en', 'zh'],
+      max_concurrent_jobs: 3,
+    });
+    await app.readyNodes(3);
+    const wish = { options: { preferred_node_id: 'node-c' } };
+    expect(await app.dispatch(wish)).toMatchObject({ node_id: 'node-c' });
+    await full.job();
+    const { job_id, node_id } = await app.dispatch(wish);
+    expect(node_id).toBe('node-c');
+    held[second].finish();
+    const job = await app.settled(job_id);
+    expect(job.result).toMatchObject({ success: true });
+    expect(job.timeline).toContainEqual(
+      expect.objectContaining({ state: 'RETRYING', node_id: 'node-c', reason: 'NODE_OVERLOADED' }),
+    );
+    full.finish();
+  });
+
+  it('that drains finishes what it has and gets nothing new', async () => {
+    const { app, jobId, first, second, held, nodes } = await startPair();
+    const drained = nodes[first].drain();
+    await eventually(
+      async () => (await app.nodes()).find((node) => node.node_id === first)?.status === 'draining',
+    );
+    const others = await Promise.all([1, 2, 3, 4].map(() => app.dispatch()));
+    expect(new Set(others.map(({ node_id }) => node_id))).toEqual(new Set([second]));
+    expect((await app.tryDispatch()).status).toBe(503);
+    held[first].finish();
+    await drained;
+    expect((await app.settled(jobId)).result).toMatchObject({ success: true });
+    expect(held[first].begun).toHaveLength(1);
+    held[second].finish();
+  });
+
+  it('that does not acknowledge loses the job to the next node', async () => {
+    const app = await startApp(SHORT_TIMES);
+    const mute = holdJobs();
+    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-mute', onJob: mute.onJob, tamper: () => [] });
+    const other = holdJobs();
+    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-b', onJob: other.onJob });
+    other.finish();
+    await app.readyNodes(2);
+    const { job_id, node_id } = await app.dispatch({ options: { preferred_node_id: 'node-mute' } });
+    expect(node_id).toBe('node-mute');
+    const job = await app.settled(job_id);
+    expect(nodesOf(job)).toEqual(['node-mute', 'node-b']);
+    expect(job.timeline).toContainEqual(
+      expect.objectContaining({ state: 'RETRYING', node_id: 'node-mute', reason: 'NODE_UNAVAILABLE' }),
+    );
+    expect(job.result).toMatchObject({ success: true });
+    mute.finish();
+  });
+});
+
+describe('a node that fails fast', () => {
+  it('is ejected, its jobs flow to the others, and a probe brings it back', async () => {
+    const app = await startApp({
+      'scheduler.ejection.min_samples': 3,
+      'scheduler.ejection.base_ms': 1_000,
+      'scheduler.node_health.status_scan_interval_seconds': 0.1,
+    });
+    let isBroken = true;
+    let done = 0;
+    const onJob = () => OUTPUT;
+    await joinSdkNode({
+      url: app.nodeUrl,
+      nodeId: 'node-hole',
+      onJob() {
+        if (isBroken) throw new JobError('MODEL_LOAD_FAILED', 'no memory left');
+        done += 1;
+        return OUTPUT;
+      },
+    });
+    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-b', onJob });
+    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-c', onJob });
+    await app.readyNodes(3);
+    const isEjected = () => app.app.registry.get('node-hole')?.view.isEjected === true;
+    const run = async () =>
+      app.settled((await app.dispatch({ options: { preferred_node_id: 'node-hole' } })).job_id);
+
+    await eventually(async () => {
+      expect((await run()).result).toMatchObject({ success: true });
+      return isEjected();
+    });
+    const whileEjected: JobView[] = [];
+    while (isEjected() && whileEjected.length < 5) {
+      const job = await run();
+      if (isEjected()) whileEjected.push(job);
+    }
+    expect(whileEjected.length).toBeGreaterThan(0);
+    expect(whileEjected.flatMap(nodesOf)).not.toContain('node-hole');
+    expect(whileEjected.every(({ result }) => result?.success)).toBe(true);
+
+    isBroken = false;
+    await eventually(async () => (await run()) && done > 0);
+    await eventually(() => !isEjected());
+    expect(nodesOf(await run())).toEqual(['node-hole']);
+  });
+});

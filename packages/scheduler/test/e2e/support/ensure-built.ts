@@ -1,0 +1,55 @@
+/** The command as it is installed runs from dist; builds it if the sources are newer. Once, whoever asks first. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { eventually } from '../../support/eventually.ts';
+
+const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
+const PACKAGES = ['protocol', 'sdk', 'scheduler'];
+const BUILD_MS = 120_000;
+
+export const LINGUA = join(ROOT, 'packages/scheduler/bin/lingua.js');
+
+export async function ensureBuilt(): Promise<void> {
+  if (await isFresh()) return;
+  const lock = join(tmpdir(), `lingua-build-${createHash('sha256').update(ROOT).digest('hex').slice(0, 16)}`);
+  await eventually(() => takeLock(lock), { withinMs: BUILD_MS });
+  try {
+    if (!(await isFresh())) await promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT });
+  } finally {
+    await rm(lock, { recursive: true, force: true });
+  }
+}
+
+/** Test files run in several processes, and a build begins by removing dist. */
+async function takeLock(lock: string): Promise<boolean> {
+  try {
+    await mkdir(lock);
+    return true;
+  } catch {
+    // Its owner was killed.
+    if (Date.now() - (await mtimeOf(lock)) > BUILD_MS) await rm(lock, { recursive: true, force: true });
+    return false;
+  }
+}
+
+async function isFresh(): Promise<boolean> {
+  const built = await Promise.all(PACKAGES.map((name) => newest(join(ROOT, 'packages', name, 'dist'))));
+  const written = await Promise.all(PACKAGES.map((name) => newest(join(ROOT, 'packages', name, 'src'))));
+  return built.every((at) => at > 0) && Math.min(...built) >= Math.max(...written);
+}
+
+async function newest(folder: string): Promise<number> {
+  try {
+    const names = await readdir(folder, { recursive: true });
+    return Math.max(0, ...(await Promise.all(names.map((name) => mtimeOf(join(folder, name))))));
+  } catch {
+    return 0;
+  }
+}
+
+const mtimeOf = async (path: string): Promise<number> => (await stat(path)).mtimeMs;

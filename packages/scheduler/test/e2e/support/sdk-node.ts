@@ -1,0 +1,52 @@
+/** A node made with the SDK, and a handler that the test lets finish job by job. */
+import { createNode, type GpuNode, type JobAssign, type JobOutput, type NodeOptions } from '@lingua/sdk/node';
+import { onTestFinished } from 'vitest';
+import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
+import { eventually } from '../../support/eventually.ts';
+
+export const OUTPUT: JobOutput = { text_asr: 'hello', text_translated: '你好' };
+
+/** Fixed figures: the machine that runs the tests may be busier than the scheduler allows a node to be. */
+const CALM = { cpu_percent: 10, gpu_percent: 10, mem_percent: 10 };
+
+export type SdkNodeOptions = Partial<NodeOptions> & Pick<NodeOptions, 'url' | 'onJob'>;
+
+export async function joinSdkNode(options: SdkNodeOptions): Promise<GpuNode> {
+  const node = createNode({
+    maxConcurrentJobs: 4,
+    capabilities: simulatedCapabilities(['en', 'zh'], false),
+    resources: () => CALM,
+    ...options,
+    timings: { firstMs: 20, longestMs: 50, ...options.timings },
+  });
+  onTestFinished(() => node.kill());
+  await node.start();
+  return node;
+}
+
+export interface HeldJobs {
+  readonly onJob: NodeOptions['onJob'];
+  /** Jobs that were begun, also those that have ended. */
+  readonly begun: readonly JobAssign[];
+  /** The job of that number, from 1, once it has begun. */
+  job(count?: number): Promise<JobAssign>;
+  /** Lets every job end: those that run, and those to come. */
+  finish(output?: JobOutput): void;
+}
+
+export function holdJobs(): HeldJobs {
+  const begun: JobAssign[] = [];
+  let finish: (output: JobOutput) => void = () => {};
+  const finished = new Promise<JobOutput>((resolve) => {
+    finish = resolve;
+  });
+  return {
+    begun,
+    onJob(job) {
+      begun.push(job);
+      return finished;
+    },
+    job: (count = 1) => eventually(() => begun[count - 1]),
+    finish: (output = OUTPUT) => finish(output),
+  };
+}

@@ -1,0 +1,143 @@
+/** The whole scheduler in this process, on a free port, and an HTTP client for it. Stops with the test that started it. */
+import type { DispatchReply, ErrorReply, JobView, NodeView } from '@lingua/protocol';
+import { onTestFinished } from 'vitest';
+import { createLog } from '../../../src/adapters/system/log.ts';
+import { type App, createApp } from '../../../src/app.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { printFinding } from '../../../src/config/origin.ts';
+import type { Config } from '../../../src/config/settings.ts';
+import { eventually } from '../../support/eventually.ts';
+
+export type Settings = Readonly<Record<string, string | number | boolean>>;
+
+export interface Answer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+export interface RunningApp {
+  readonly app: App;
+  readonly url: string;
+  readonly nodeUrl: string;
+  /** Everything logged so far, one line of JSON each. */
+  readonly log: readonly string[];
+  get<Body = Record<string, unknown>>(path: string, token?: string): Promise<Answer<Body>>;
+  post<Body = Record<string, unknown>>(path: string, body?: unknown, token?: string): Promise<Answer<Body>>;
+  /** Hands in an utterance in English, to be spoken in Chinese; insists that it is taken. */
+  dispatch(fields?: Record<string, unknown>): Promise<DispatchReply>;
+  /** The same, whatever comes of it. */
+  tryDispatch(fields?: Record<string, unknown>): Promise<Answer<DispatchReply & ErrorReply>>;
+  job(jobId: string): Promise<JobView>;
+  /** The job as soon as it has its outcome. */
+  settled(jobId: string): Promise<JobView>;
+  nodes(): Promise<readonly NodeView[]>;
+  /** Until that many nodes take jobs. */
+  readyNodes(count: number): Promise<void>;
+}
+
+/** Eight bytes of silence, pcm16. */
+export const AUDIO = 'AAAAAAAAAAA=';
+
+/** Times that nest, and are as short as a busy machine allows. */
+export const SHORT_TIMES: Settings = {
+  'scheduler.heartbeat_interval_seconds': 0.1,
+  'scheduler.phase2.redis.command_timeout_ms': 50,
+  'scheduler.reserve_timeout_ms': 100,
+  'scheduler.ack_timeout_ms': 300,
+  'scheduler.reservation_ttl_ms': 450,
+  'scheduler.job_timeout_seconds': 0.6,
+  'scheduler.pending_timeout_ms': 2_000,
+  'scheduler.job_deadline_ms': 5_000,
+};
+
+export function configOf(settings: Settings, toml = ''): Config {
+  const loaded = loadConfig({
+    toml: { text: toml, path: 'test.toml' },
+    flags: Object.entries({ 'server.port': 0, 'server.drain_timeout_ms': 0, ...settings }).map(
+      ([key, value]) => ['set', `${key}=${value}`] as const,
+    ),
+  });
+  if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(printFinding).join('\n'));
+  return loaded.config;
+}
+
+export async function startApp(settings: Settings = {}, toml?: string): Promise<RunningApp> {
+  const log: string[] = [];
+  const app = createApp({
+    config: configOf(settings, toml),
+    log: createLog('debug', { write: (line) => log.push(line) }),
+  });
+  const { address, port } = await app.start();
+  onTestFinished(() => app.stop());
+  return {
+    app,
+    log,
+    nodeUrl: `ws://${address}:${port}/ws/node`,
+    ...createClient(`http://${address}:${port}`),
+  };
+}
+
+export function createClient(url: string): Omit<RunningApp, 'app' | 'log' | 'nodeUrl'> {
+  async function call<Body>(method: string, path: string, body: unknown, token: string | undefined) {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (isJson ? JSON.parse(text) : text) as Body,
+    };
+  }
+
+  const get = <Body>(path: string, token?: string) => call<Body>('GET', path, undefined, token);
+  const post = <Body>(path: string, body: unknown = {}, token?: string) =>
+    call<Body>('POST', path, body, token);
+  const tryDispatch = (fields: Record<string, unknown> = {}) =>
+    post<DispatchReply & ErrorReply>('/v1/dispatch/f2f', {
+      session_id: 'room-1',
+      src_lang: 'en',
+      tgt_lang: 'zh',
+      audio: AUDIO,
+      ...fields,
+    });
+  const nodes = async () => (await get<{ nodes: NodeView[] }>('/api/v1/nodes?limit=1000')).body.nodes;
+
+  return {
+    url,
+    get,
+    post,
+    tryDispatch,
+    nodes,
+    async dispatch(fields) {
+      const { status, body } = await tryDispatch(fields);
+      if (status !== 200) throw new Error(`the dispatch was refused: ${status} ${JSON.stringify(body)}`);
+      return body;
+    },
+    job: async (jobId) => (await get<JobView>(`/v1/job/${jobId}`)).body,
+    settled: (jobId) =>
+      eventually(async () => {
+        const { body } = await get<JobView>(`/v1/job/${jobId}?wait_ms=2000`);
+        return ['FINISHED', 'FAILED', 'RELEASED'].includes(body.state) ? body : undefined;
+      }),
+    async readyNodes(count) {
+      await eventually(async () => {
+        const ready = (await nodes()).filter(({ status }) => status === 'ready');
+        return ready.length >= count;
+      });
+    },
+  };
+}
+
+/** The nodes a job was given to, in order. */
+export const nodesOf = (job: JobView): string[] =>
+  job.timeline.flatMap(({ state, node_id }) =>
+    state === 'DISPATCHED' && node_id !== undefined ? [node_id] : [],
+  );
