@@ -84,22 +84,11 @@ export function createFleetView(): FleetView {
     return isNews;
   }
 
-  function putMarks(index: number, before: readonly string[], after: readonly string[]): boolean {
-    let isNews = false;
-    if (before === after) return isNews;
-    for (const id of before)
-      if (!after.includes(id)) isNews = facts.put(factKey.marked(id), index, false) || isNews;
-    for (const id of after) isNews = facts.put(factKey.marked(id), index, true) || isNews;
-    return isNews;
-  }
+  const putMarks = (index: number, before: readonly string[], after: readonly string[]): boolean =>
+    putList(before, after, (id, isMarked) => facts.put(factKey.marked(id), index, isMarked));
 
-  function putPools(index: number, before: readonly number[], after: readonly number[]): boolean {
-    let isNews = false;
-    if (before === after) return isNews;
-    for (const id of before) if (!after.includes(id)) isNews = putPool(index, id, false) || isNews;
-    for (const id of after) isNews = putPool(index, id, true) || isNews;
-    return isNews;
-  }
+  const putPools = (index: number, before: readonly number[], after: readonly number[]): boolean =>
+    putList(before, after, (id, isMember) => putPool(index, id, isMember));
 
   function putPool(index: number, poolId: number, isMember: boolean): boolean {
     if (!facts.put(factKey.pool(poolId), index, isMember)) return false;
@@ -234,3 +223,16 @@ export function createFleetView(): FleetView {
 /** Selection states the same rule as clauses (select/clauses.ts), to say which part failed. */
 const isWilling = (view: NodeView): boolean =>
   isAccepting(view) && view.isFresh && view.isCalm && !view.isEjected;
+
+/** Puts only what differs; answers whether anything did. */
+function putList<T>(
+  before: readonly T[],
+  after: readonly T[],
+  put: (item: T, isTrue: boolean) => boolean,
+): boolean {
+  if (before === after) return false;
+  let isNews = false;
+  for (const item of before) if (!after.includes(item)) isNews = put(item, false) || isNews;
+  for (const item of after) isNews = put(item, true) || isNews;
+  return isNews;
+}

@@ -1,3 +1,4 @@
+/** The fleet view: exact after any history, untouched by heartbeats, and heard when a node becomes free. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeView } from '../../../src/domain/node.ts';

@@ -1,3 +1,4 @@
+/** A profile as facts: read once, and not to be fooled by the words in it. */
 import { describe, expect, it } from 'vitest';
 import type { NodeProfile } from '../../../src/domain/profile.ts';
 import { createProfileFacts, factsOfProfile } from '../../../src/runtime/fleet/profile-facts.ts';
@@ -39,5 +40,10 @@ describe('the facts of a profile', () => {
       'not_into:en',
       'not_into:zh',
     ]);
+  });
+
+  it('name no target as reachable where there is no source', () => {
+    const nmt = { sources: [], targets: 'any', blocked: [], pairs: [] } as const;
+    expect([...factsOfProfile({ ...anyProfile, nmt })].filter((key) => key.includes('into'))).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+/** Chance is fair among equals, and the policies weigh what they say they weigh. */
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';

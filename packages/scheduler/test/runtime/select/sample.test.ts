@@ -1,3 +1,4 @@
+/** A sample has no node twice and none that is barred. */
 import { describe, expect, it } from 'vitest';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { bar, sample, startDraw } from '../../../src/runtime/select/sample.ts';

@@ -1,3 +1,4 @@
+/** Who is tried, in which order, and that nobody who fits is missed. */
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';

@@ -1,3 +1,4 @@
+/** Bitmaps against the readable rules, over random fleets, needs, loads and exclusions. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CAPABILITY_REJECTIONS, type Need, REJECTIONS } from '../../../src/domain/need.ts';
@@ -5,7 +6,7 @@ import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
 import { explain, failures, isCapable } from '../../../src/runtime/select/explain.ts';
 import { type Selection, select } from '../../../src/runtime/select/select.ts';
-import { anyNeed, fleetSteps, seededChance } from '../fleet/fleet-fixture.ts';
+import { anyNeed, anyProfile, fleetSteps, nodeView, seededChance, someNeed } from '../fleet/fleet-fixture.ts';
 import { apply } from '../fleet/plain-fleet.ts';
 import { naiveFailures, type PlainNode } from './naive-rules.ts';
 
@@ -118,6 +119,24 @@ describe('selection and the readable rules', () => {
       total: 0,
       eligible: 0,
       reasons: [],
+    });
+  });
+
+  it('call nobody capable once the last capable node has left', () => {
+    const fleet = createFleetView();
+    fleet.upsert(nodeView('other', { profile: { ...anyProfile, tts: ['de'] } }));
+    fleet.upsert(nodeView('last'));
+    const compiled = compileNeed(fleet, someNeed());
+    expect(isCapable(fleet, compiled)).toBe(true);
+    fleet.setLoad('last', { used: 4, max: 4 });
+    expect(isCapable(fleet, compiled)).toBe(true);
+    fleet.remove('last');
+    expect(isCapable(fleet, compiled)).toBe(false);
+    expect(explain(fleet, compiled, new Set())).toEqual({
+      isCapable: false,
+      total: 1,
+      eligible: 0,
+      reasons: [{ reason: 'tts_lang_unsupported', count: 1, sampleNodeIds: ['other'] }],
     });
   });
 });
