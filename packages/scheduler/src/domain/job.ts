@@ -65,17 +65,17 @@ export interface TimelineEntry {
   readonly state: JobState;
   readonly at: number;
   readonly attempt: number;
-  readonly nodeId?: NodeId;
-  readonly reason?: string;
+  readonly nodeId?: NodeId | undefined;
+  readonly reason?: string | undefined;
 }
 
 export interface JobRecord {
   readonly jobId: JobId;
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** Digest of the body, so that one request_id cannot mean two things. */
-  readonly fingerprint?: string;
+  readonly fingerprint?: string | undefined;
   readonly spec: JobSpec;
   readonly state: JobState;
   /** The dispatched attempt; absent before the first dispatch. */
@@ -87,8 +87,8 @@ export interface JobRecord {
   /** Oldest first; bounded, the middle is dropped first. */
   readonly timeline: readonly TimelineEntry[];
   /** Error code of a FAILED job. */
-  readonly failure?: { readonly code: string; readonly message: string };
-  readonly result?: JobResult;
+  readonly failure?: { readonly code: string; readonly message: string } | undefined;
+  readonly result?: JobResult | undefined;
 }
 
 export const holdsFence = (job: Pick<JobRecord, 'fence'>, nodeId: NodeId, attempt: number): boolean =>

@@ -30,13 +30,13 @@ export interface Expected {
 /** Absent fields stay as they are; `intent: null` clears it. */
 export interface JobChange {
   readonly state: JobState;
-  readonly fence?: Attempt;
-  readonly intent?: Attempt | null;
+  readonly fence?: Attempt | undefined;
+  readonly intent?: Attempt | null | undefined;
   readonly entry: TimelineEntry;
   /** A state passed through on the way, noted before `entry`. */
-  readonly passing?: TimelineEntry;
-  readonly failure?: { readonly code: string; readonly message: string };
-  readonly result?: JobResult;
+  readonly passing?: TimelineEntry | undefined;
+  readonly failure?: { readonly code: string; readonly message: string } | undefined;
+  readonly result?: JobResult | undefined;
 }
 
 export type MoveResult =

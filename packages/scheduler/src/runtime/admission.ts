@@ -6,12 +6,13 @@ import type { AudioSource } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { RejectionCount } from '../domain/need.ts';
 import type { AdmitResult } from '../ports/job-store.ts';
+import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type Engine, giveBack } from './engine.ts';
 import { createFlight, type Flight } from './flight.ts';
 import type { DispatchOutcome, DispatchRequest } from './job-service.ts';
 import type { Placement } from './placement.ts';
-import { refusal } from './refusal.ts';
+import { type Refusal, refusal } from './refusal.ts';
 import { compileNeed } from './select/compile-need.ts';
 import type { Selection } from './select/select.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
@@ -29,8 +30,10 @@ export function createAdmission(
       : { kind: 'refused', code, message, reasons };
   }
 
-  const refuseWith = (flight: Pick<Flight, 'need' | 'compiled' | 'sentTo'>): DispatchOutcome => {
-    const { code, message, reasons, mainReason } = refusal(engine.fleet, flight);
+  const whyNot = (asked: Asked, utteranceIndex: number): Refusal =>
+    refusal(engine.fleet, asked, exclusions(engine, asked, utteranceIndex));
+
+  const refuseWith = ({ code, message, reasons, mainReason }: Refusal): DispatchOutcome => {
     engine.meter.count('scheduler_no_available_node_total', { selector: 'types', reason: mainReason });
     return refuse(code, message, reasons);
   };
@@ -85,11 +88,12 @@ export function createAdmission(
         : 'limit';
       // The limit may have struck while the job was already on its way: then it is dispatched all the same.
       if ((waited === 'limit' || waited === 'queue_full') && flight.job.fence === undefined) {
-        const answer = refuseWith(flight);
+        const answer = refuseWith(whyNot(flight, flight.job.spec.utteranceIndex));
         await takeBack(flight);
         return answer;
       }
     }
+    flight.placing = undefined;
     const { job } = flight;
     if (isSettled(job.state) && job.fence === undefined) {
       return refuse('JOB_CANCELLED', 'the job was cancelled before it had a node');
@@ -113,7 +117,7 @@ export function createAdmission(
     const { need, tenantId, requestId } = request;
     const compiled = compileNeed(engine.fleet, need);
     const probe = { need, compiled, sentTo: NOBODY, retries: 0 };
-    const selection = placement.select(probe, request.spec.utteranceIndex);
+    const selection = candidates(engine, probe, request.spec.utteranceIndex);
     const firstNodeId = selection.next();
     if (firstNodeId === undefined) {
       const bound = await boundJob(engine, request);
@@ -124,7 +128,8 @@ export function createAdmission(
           job: bound,
         });
       }
-      if (request.waitMs <= 0 || !refusal(engine.fleet, probe).isCapable) return refuseWith(probe);
+      const why = whyNot(probe, request.spec.utteranceIndex);
+      if (request.waitMs <= 0 || !why.isCapable) return refuseWith(why);
     }
 
     const jobId = engine.ids.jobId(tenantId, requestId);
@@ -148,12 +153,13 @@ export function createAdmission(
     engine.flights.add(flight);
     deadlines.startJob(flight);
     // Set before anything is awaited: a repeat of the request that comes right now must find it.
-    flight.placing = launch(flight, selection, { nodeId: firstNodeId, reserving }, request.waitMs);
-    return flight.placing;
+    const placing = launch(flight, selection, { nodeId: firstNodeId, reserving }, request.waitMs);
+    flight.placing = placing;
+    return placing;
   };
 }
 
-const NOBODY: Set<string> = new Set();
+const NOBODY: never[] = [];
 
 async function boundJob(engine: Engine, request: DispatchRequest): Promise<JobRecord | undefined | 'down'> {
   if (request.requestId === undefined) return undefined;
@@ -173,22 +179,24 @@ function draftJob(
   firstNodeId: string | undefined,
 ): JobRecord {
   const at = engine.clock.now();
-  const created = { state: 'CREATED', at, attempt: 0 } as const;
+  const created = { state: 'CREATED', at, attempt: 0, nodeId: undefined, reason: undefined } as const;
   return {
     jobId,
     tenantId: request.tenantId,
     sessionId: request.sessionId,
-    ...(request.requestId !== undefined && { requestId: request.requestId }),
-    ...(request.fingerprint !== undefined && { fingerprint: request.fingerprint }),
+    requestId: request.requestId,
+    fingerprint: request.fingerprint,
     spec: { ...request.spec, audio },
     state: firstNodeId === undefined ? 'CREATED' : 'RESERVED',
-    intent: firstNodeId === undefined ? undefined : { nodeId: firstNodeId, attempt: 1 },
     fence: undefined,
+    intent: firstNodeId === undefined ? undefined : { nodeId: firstNodeId, attempt: 1 },
     createdAt: at,
     deadlineAt: at + engine.settings.jobDeadlineMs,
     timeline:
       firstNodeId === undefined
         ? [created]
-        : [created, { state: 'RESERVED', at, attempt: 1, nodeId: firstNodeId }],
+        : [created, { state: 'RESERVED', at, attempt: 1, nodeId: firstNodeId, reason: undefined }],
+    failure: undefined,
+    result: undefined,
   };
 }

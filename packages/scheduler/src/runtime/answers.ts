@@ -48,7 +48,7 @@ export function createAnswers(
     // Quicker than the send's own return: the answer proves that the node has the job.
     if (intent !== undefined && intent.nodeId === answer.nodeId && intent.attempt === attempt) {
       flight.attempts = attempt;
-      flight.sentTo.add(answer.nodeId);
+      if (!flight.sentTo.includes(answer.nodeId)) flight.sentTo.push(answer.nodeId);
       if (flight.sentAt === 0) flight.sentAt = engine.clock.now();
       await placement.recordSent(flight, answer.nodeId, attempt);
     }

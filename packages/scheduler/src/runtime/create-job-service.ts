@@ -54,7 +54,7 @@ export function createJobService(
   const settling = createSettling(engine);
   // Deadlines give attempts up and giving up sends new ones: the one knot in the parts list.
   let givingUp: GivingUp;
-  const deadlines = createDeadlines(engine, { settling, givingUp: () => givingUp });
+  const deadlines = createDeadlines(engine, () => givingUp);
   const placement = createPlacement(engine, deadlines);
   givingUp = createGivingUp(engine, placement, settling);
   const dispatch = createAdmission(engine, { placement, deadlines });

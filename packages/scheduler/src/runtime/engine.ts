@@ -94,20 +94,20 @@ export async function advance(
   const state = before === undefined ? undefined : nextState(before, event);
   if (before === undefined || state === undefined) return false;
   const at = engine.clock.now();
-  const attempt = step.fence ?? step.intent ?? job.fence;
-  const note = { at, attempt: attempt?.attempt ?? 0, ...(attempt && { nodeId: attempt.nodeId }) };
+  const { nodeId, attempt } = step.fence ?? step.intent ?? job.fence ?? NO_ATTEMPT;
   try {
     const moved = await engine.store.move(
       job.jobId,
       { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 },
       {
         state,
-        entry: step.reason === undefined ? { state, ...note } : { state, ...note, reason: step.reason },
-        ...(step.via !== undefined && { passing: { state: before, ...note } }),
-        ...(step.fence !== undefined && { fence: step.fence }),
-        ...(step.intent !== undefined && { intent: step.intent }),
-        ...(step.failure !== undefined && { failure: step.failure }),
-        ...(step.result !== undefined && { result: step.result }),
+        entry: { state, at, attempt, nodeId, reason: step.reason },
+        passing:
+          step.via === undefined ? undefined : { state: before, at, attempt, nodeId, reason: undefined },
+        fence: step.fence,
+        intent: step.intent,
+        failure: step.failure,
+        result: step.result,
       },
     );
     if (moved.kind !== 'unknown_job') flight.job = moved.job;
@@ -119,6 +119,8 @@ export async function advance(
     return false;
   }
 }
+
+const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */
 export async function giveBack(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {

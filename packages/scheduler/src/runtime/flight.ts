@@ -12,14 +12,16 @@ export interface Flight {
   job: JobRecord;
   readonly need: Need;
   readonly compiled: CompiledNeed;
-  /** Nodes that were sent the job: excluded for good, they refuse what they have seen. */
-  readonly sentTo: Set<NodeId>;
+  /** Nodes that were sent the job, in order: excluded for good, they refuse what they have seen. */
+  readonly sentTo: NodeId[];
   /** Highest attempt number used so far. */
   attempts: number;
   /** Retries that count against max_retry. */
   retries: number;
   /** Nodes lost by disconnect while they had the job. */
   nodesLost: number;
+  /** The attempt that is out will be acknowledged; otherwise taking it was the acknowledgement. */
+  doesAcknowledge: boolean;
   /** Of the attempt that is out: acknowledgement, then job timeout. */
   attemptTimer: Timer | undefined;
   deadlineTimer: Timer | undefined;
@@ -29,10 +31,13 @@ export interface Flight {
   lastFailure: { code: string; message: string } | undefined;
   /** A result worth having if no better one comes. */
   fallback: JobResult | undefined;
-  /** What the first placement came to; repeats of the request share it. */
+  /** What the first placement will come to; repeats of the request share it. Absent once it is known. */
   placing: Promise<DispatchOutcome> | undefined;
   /** Ends its wait for a slot, if it waits. */
   stopWaiting: (() => void) | undefined;
+  /** Neighbours among the flights whose fence the same node holds. */
+  before: Flight | undefined;
+  after: Flight | undefined;
 }
 
 export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed): Flight {
@@ -40,10 +45,11 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     job,
     need,
     compiled,
-    sentTo: new Set(),
+    sentTo: [],
     attempts: 0,
     retries: 0,
     nodesLost: 0,
+    doesAcknowledge: false,
     attemptTimer: undefined,
     deadlineTimer: undefined,
     sentAt: 0,
@@ -51,6 +57,8 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     fallback: undefined,
     placing: undefined,
     stopWaiting: undefined,
+    before: undefined,
+    after: undefined,
   };
 }
 
@@ -66,15 +74,20 @@ export interface Flights {
   size(): number;
 }
 
-const NOBODY: Flight[] = [];
-
 export function createFlights(): Flights {
   const byJob = new Map<JobId, Flight>();
-  const byNode = new Map<NodeId, Set<Flight>>();
+  /** The first of each node's chain: a set per node would weigh more than its few flights. */
+  const byNode = new Map<NodeId, Flight>();
 
   function leave(flight: Flight, nodeId: NodeId): void {
-    const aboard = byNode.get(nodeId);
-    if (aboard?.delete(flight) === true && aboard.size === 0) byNode.delete(nodeId);
+    const isFirst = byNode.get(nodeId) === flight;
+    if (!isFirst && flight.before === undefined) return;
+    if (flight.after !== undefined) flight.after.before = flight.before;
+    if (flight.before !== undefined) flight.before.after = flight.after;
+    else if (flight.after !== undefined) byNode.set(nodeId, flight.after);
+    else byNode.delete(nodeId);
+    flight.before = undefined;
+    flight.after = undefined;
   }
 
   return {
@@ -85,14 +98,16 @@ export function createFlights(): Flights {
       if (flight.job.fence !== undefined) leave(flight, flight.job.fence.nodeId);
     },
     board(flight, nodeId) {
-      const aboard = byNode.get(nodeId);
-      if (aboard === undefined) byNode.set(nodeId, new Set([flight]));
-      else aboard.add(flight);
+      const first = byNode.get(nodeId);
+      flight.after = first;
+      if (first !== undefined) first.before = flight;
+      byNode.set(nodeId, flight);
     },
     leave,
     on(nodeId) {
-      const aboard = byNode.get(nodeId);
-      return aboard === undefined ? NOBODY : [...aboard];
+      const aboard: Flight[] = [];
+      for (let flight = byNode.get(nodeId); flight !== undefined; flight = flight.after) aboard.push(flight);
+      return aboard;
     },
     size: () => byJob.size,
   };

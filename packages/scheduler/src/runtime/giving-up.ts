@@ -2,6 +2,7 @@
 import type { NodeId } from '../domain/ids.ts';
 import { isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
+import { candidates } from './candidates.ts';
 import { advance, type Engine, giveBack } from './engine.ts';
 import type { Flight } from './flight.ts';
 import type { Placement } from './placement.ts';
@@ -66,7 +67,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
   }
 
   async function tryElsewhere(flight: Flight, side: NodeSide): Promise<void> {
-    const placed = await placement.place(flight, placement.select(flight, flight.job.spec.utteranceIndex));
+    const placed = await placement.place(flight, candidates(engine, flight, flight.job.spec.utteranceIndex));
     if (placed !== 'nobody') return;
     if (await backToWaiting(engine, flight, true)) void waitElsewhere(flight, side);
   }

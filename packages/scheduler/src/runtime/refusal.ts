@@ -19,9 +19,10 @@ export interface Refusal {
 
 export function refusal(
   fleet: FleetView,
-  asked: { need: Need; compiled: CompiledNeed; sentTo: ReadonlySet<NodeId> },
+  asked: { readonly need: Need; readonly compiled: CompiledNeed },
+  excluded: ReadonlySet<NodeId>,
 ): Refusal {
-  const { isCapable, total, reasons } = explain(fleet, asked.compiled, asked.sentTo);
+  const { isCapable, total, reasons } = explain(fleet, asked.compiled, excluded);
   const { need } = asked;
   const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
   if (need.isStrict && need.preferredNodeId !== undefined) {

@@ -7,6 +7,8 @@ export interface Timer {
 }
 
 export interface TimerWheel {
+  /** Runs once, at the first tick that is not before `at` (epoch ms). The subject saves a closure per timer. */
+  setAt<T>(at: number, run: (subject: T) => void, subject: T): Timer;
   /** Runs once, at the first tick that is not before `delayMs` from now. */
   set(delayMs: number, run: () => void): Timer;
   /** Timers pending now. */
@@ -15,34 +17,35 @@ export interface TimerWheel {
 }
 
 class Entry implements Timer {
-  readonly at: number;
-  run: (() => void) | undefined;
-  wheel: { pending: number };
-  next: Entry | undefined;
-  previous: Entry | undefined;
-  slot: Slot | undefined;
+  readonly tick: number;
+  run: ((subject: never) => void) | undefined;
+  subject: unknown;
+  next: Entry | undefined = undefined;
+  previous: Entry | undefined = undefined;
+  slot: Slot | undefined = undefined;
 
-  constructor(at: number, run: () => void, wheel: { pending: number }) {
-    this.at = at;
+  constructor(tick: number, run: (subject: never) => void, subject: unknown) {
+    this.tick = tick;
     this.run = run;
-    this.wheel = wheel;
+    this.subject = subject;
   }
 
   cancel(): void {
     if (this.run === undefined) return;
     this.run = undefined;
-    this.wheel.pending -= 1;
+    this.subject = undefined;
     unlink(this);
   }
 }
 
 interface Slot {
   first: Entry | undefined;
+  readonly wheel: { pending: number };
 }
 
 /**
  * A hashed wheel: a timer sits in the slot of its tick, modulo the circumference. One further away than a turn is passed
- * over once per turn; with the defaults a 90 s deadline is looked at about nine times, so the cost per job is constant.
+ * over once per turn; with the defaults a 90 s deadline is looked at about five times, so the cost per job is constant.
  */
 export function createTimerWheel(deps: {
   clock: Clock;
@@ -51,33 +54,36 @@ export function createTimerWheel(deps: {
   onFault: (fault: unknown) => void;
 }): TimerWheel {
   const { clock, tickMs } = deps;
-  const slots: Slot[] = Array.from({ length: deps.slots ?? 1_024 }, () => ({ first: undefined }));
   const state = { pending: 0 };
-  let doneTick = Math.floor(clock.now() / tickMs);
+  const slots: Slot[] = Array.from({ length: deps.slots ?? 1_024 }, () => ({
+    first: undefined,
+    wheel: state,
+  }));
+  let doneTick = tickOf(clock.now());
   let cancelTick: (() => void) | undefined;
 
-  function ensureTicking(): void {
-    cancelTick ??= clock.after(tickMs, tick);
+  function tickOf(at: number): number {
+    return Math.floor(at / tickMs);
   }
 
   function tick(): void {
     cancelTick = undefined;
-    const nowTick = Math.floor(clock.now() / tickMs);
-    // After a long stall, or a clock set forward, one turn visits every slot.
+    const nowTick = tickOf(clock.now());
+    // After a long stall one turn visits every slot.
     const from = Math.max(doneTick + 1, nowTick - slots.length + 1);
     doneTick = nowTick;
     for (let at = from; at <= nowTick; at++) fire(slots[at % slots.length] as Slot, nowTick);
-    if (state.pending > 0) ensureTicking();
+    if (state.pending > 0) cancelTick ??= clock.after(tickMs, tick);
   }
 
   function fire(slot: Slot, nowTick: number): void {
     for (let entry = slot.first; entry !== undefined; ) {
       const next = entry.next;
-      if (entry.at <= nowTick && entry.run !== undefined) {
-        const { run } = entry;
+      const { run, subject } = entry;
+      if (entry.tick <= nowTick && run !== undefined) {
         entry.cancel();
         try {
-          run();
+          run(subject as never);
         } catch (fault) {
           deps.onFault(fault);
         }
@@ -87,16 +93,20 @@ export function createTimerWheel(deps: {
     }
   }
 
+  function setAt<T>(at: number, run: (subject: T) => void, subject: T): Timer {
+    if (cancelTick === undefined) {
+      doneTick = Math.max(doneTick, tickOf(clock.now()));
+      cancelTick = clock.after(tickMs, tick);
+    }
+    const due = Math.max(Math.ceil(at / tickMs), doneTick + 1);
+    const entry = new Entry(due, run, subject);
+    link(slots[due % slots.length] as Slot, entry);
+    return entry;
+  }
+
   return {
-    set(delayMs, run) {
-      if (state.pending === 0) doneTick = Math.max(doneTick, Math.floor(clock.now() / tickMs));
-      const at = Math.max(Math.ceil((clock.now() + delayMs) / tickMs), doneTick + 1);
-      const entry = new Entry(at, run, state);
-      link(slots[at % slots.length] as Slot, entry);
-      state.pending += 1;
-      ensureTicking();
-      return entry;
-    },
+    setAt,
+    set: (delayMs, run) => setAt(clock.now() + delayMs, run, undefined),
     size: () => state.pending,
     stop() {
       cancelTick?.();
@@ -106,6 +116,7 @@ export function createTimerWheel(deps: {
 }
 
 function link(slot: Slot, entry: Entry): void {
+  slot.wheel.pending += 1;
   entry.slot = slot;
   entry.next = slot.first;
   if (slot.first !== undefined) slot.first.previous = entry;
@@ -114,6 +125,7 @@ function link(slot: Slot, entry: Entry): void {
 
 function unlink(entry: Entry): void {
   if (entry.slot === undefined) return;
+  entry.slot.wheel.pending -= 1;
   if (entry.previous === undefined) entry.slot.first = entry.next;
   else entry.previous.next = entry.next;
   if (entry.next !== undefined) entry.next.previous = entry.previous;

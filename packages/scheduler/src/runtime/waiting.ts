@@ -1,4 +1,5 @@
 /** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
+import { candidates } from './candidates.ts';
 import { advance, type Engine } from './engine.ts';
 import type { Flight } from './flight.ts';
 import type { Placed, Placement } from './placement.ts';
@@ -27,7 +28,10 @@ export function waitForSlot(
     };
 
     const attempt = async (): Promise<void> => {
-      const placed = await placement.place(flight, placement.select(flight, flight.job.spec.utteranceIndex));
+      const placed = await placement.place(
+        flight,
+        candidates(engine, flight, flight.job.spec.utteranceIndex),
+      );
       if (placed !== 'nobody') end(placed);
       else if (!(await backToWaiting(engine, flight, wait.isRetry))) end('overtaken');
       else if (!isOver) engine.queue.rejoin(waiter);
@@ -36,8 +40,8 @@ export function waitForSlot(
     const waiter: Waiter = {
       tenantId: flight.job.tenantId,
       isRetry: wait.isRetry,
-      fits: (nodeId) => !flight.sentTo.has(nodeId) && matches(flight.compiled, nodeId),
-      hasCandidate: () => placement.select(flight, flight.job.spec.utteranceIndex).next() !== undefined,
+      fits: (nodeId) => !flight.sentTo.includes(nodeId) && matches(flight.compiled, nodeId),
+      hasCandidate: () => candidates(engine, flight, flight.job.spec.utteranceIndex).next() !== undefined,
       wake: () => void attempt(),
     };
 

@@ -31,14 +31,13 @@ interface Entry {
 export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   const entries = new Map<NodeId, Entry>();
 
-  function live(nodeId: NodeId): Entry | undefined {
+  function live(nodeId: NodeId, now = deps.clock.now()): Entry | undefined {
     const entry = entries.get(nodeId);
-    if (entry !== undefined) dropExpired(entry, deps.clock.now());
+    if (entry !== undefined) dropExpired(entry, now);
     return entry;
   }
 
-  function take(entry: Entry, lease: LeaseId, ttlMs: number): void {
-    const expiresAt = deps.clock.now() + ttlMs;
+  function take(entry: Entry, lease: LeaseId, expiresAt: number): void {
     entry.leases.set(lease, { expiresAt, isFenced: false, isReported: false });
     entry.earliestExpiry = Math.min(entry.earliestExpiry, expiresAt);
   }
@@ -64,28 +63,30 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     },
 
     async reserve(nodeId, lease, ttlMs): Promise<ReserveResult> {
-      const entry = live(nodeId);
+      const now = deps.clock.now();
+      const entry = live(nodeId, now);
       if (entry === undefined) return { kind: 'unknown_node' };
       if (entry.leases.has(lease)) return { kind: 'already', used: used(entry), max: entry.slots };
       if (!entry.isAccepting) return { kind: 'not_ready' };
       if (used(entry) >= entry.slots) return { kind: 'full', used: used(entry), max: entry.slots };
-      take(entry, lease, ttlMs);
+      take(entry, lease, now + ttlMs);
       return { kind: 'reserved', used: used(entry), max: entry.slots };
     },
 
     async commit(nodeId, lease, ttlMs): Promise<CommitResult> {
-      const entry = live(nodeId);
+      const now = deps.clock.now();
+      const entry = live(nodeId, now);
       if (entry === undefined) return { kind: 'unknown_node' };
       const held = entry.leases.get(lease);
       if (held !== undefined) {
-        held.expiresAt = deps.clock.now() + ttlMs;
+        held.expiresAt = now + ttlMs;
         held.isFenced = false;
         entry.earliestExpiry = Math.min(entry.earliestExpiry, held.expiresAt);
         return { kind: 'committed', used: used(entry), max: entry.slots };
       }
       // Against leases alone: the report may count this very job, which would then stand in its own way.
       if (entry.leases.size >= entry.slots) return { kind: 'lost', used: used(entry), max: entry.slots };
-      take(entry, lease, ttlMs);
+      take(entry, lease, now + ttlMs);
       return { kind: 'retaken', used: used(entry), max: entry.slots };
     },
 

@@ -101,15 +101,23 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
 
 const bindingKey = (tenantId: TenantId, requestId: string): string => `${tenantId}\n${requestId}`;
 
+/** Spelled out field by field: this runs several times per job, and a spread costs a multiple. */
 function changed(record: JobRecord, change: JobChange): JobRecord {
   return {
-    ...record,
+    jobId: record.jobId,
+    tenantId: record.tenantId,
+    sessionId: record.sessionId,
+    requestId: record.requestId,
+    fingerprint: record.fingerprint,
+    spec: record.spec,
     state: change.state,
     fence: change.fence ?? record.fence,
     intent: change.intent === undefined ? record.intent : (change.intent ?? undefined),
+    createdAt: record.createdAt,
+    deadlineAt: record.deadlineAt,
     timeline: withEntries(record.timeline, change),
-    ...(change.failure !== undefined && { failure: change.failure }),
-    ...(change.result !== undefined && { result: change.result }),
+    failure: change.failure ?? record.failure,
+    result: change.result ?? record.result,
   };
 }
 

@@ -15,52 +15,68 @@ export interface PrometheusMeter extends Meter {
   onPrint(ask: () => void): void;
 }
 
+/** One metric with one set of labels. */
+interface Series {
+  inc?(by: number): void;
+  set?(value: number): void;
+  observe?(value: number): void;
+}
+
+interface Family {
+  series(labels: Labels | undefined): Series;
+}
+
 export function createPrometheusMeter(): PrometheusMeter {
   const registry = new Registry();
   const asks: (() => void)[] = [];
-  const counters = new Map<MetricName, Counter>();
-  const gauges = new Map<MetricName, Gauge>();
-  const histograms = new Map<MetricName, Histogram>();
-  const seen = new Map<MetricName, Set<string>>();
-
+  const families = new Map<MetricName, Family>();
   for (const [name, entry] of Object.entries(METRICS) as [MetricName, MetricEntry][]) {
-    const options = { name, help: entry.help, labelNames: [...(entry.labels ?? [])], registers: [registry] };
-    if (entry.kind === 'counter') counters.set(name, new Counter(options));
-    else if (entry.kind === 'gauge') gauges.set(name, new Gauge(options));
-    else histograms.set(name, new Histogram({ ...options, buckets: SECONDS }));
-  }
-
-  /** Bounds the label sets: a peer that invents label values must not fill the memory (I11). */
-  function bounded(name: MetricName, labels: Labels): Labels {
-    const known = seen.get(name) ?? new Set<string>();
-    seen.set(name, known);
-    const key = Object.values(labels).join('\n');
-    if (known.has(key)) return labels;
-    if (known.size < MAX_LABEL_SETS) {
-      known.add(key);
-      return labels;
-    }
-    return Object.fromEntries(Object.keys(labels).map((label) => [label, OTHER]));
+    families.set(name, createFamily(openSeries(name, entry, registry), entry.labels ?? []));
   }
 
   return {
     contentType: registry.contentType,
-    count(name, labels, by = 1) {
-      if (labels === undefined) counters.get(name)?.inc(by);
-      else counters.get(name)?.inc(bounded(name, labels), by);
-    },
-    gauge(name, value, labels) {
-      if (labels === undefined) gauges.get(name)?.set(value);
-      else gauges.get(name)?.set(bounded(name, labels), value);
-    },
-    observe(name, value, labels) {
-      if (labels === undefined) histograms.get(name)?.observe(value);
-      else histograms.get(name)?.observe(bounded(name, labels), value);
-    },
+    count: (name, labels, by = 1) => families.get(name)?.series(labels).inc?.(by),
+    gauge: (name, value, labels) => families.get(name)?.series(labels).set?.(value),
+    observe: (name, value, labels) => families.get(name)?.series(labels).observe?.(value),
     async print() {
       for (const ask of asks) ask();
       return registry.metrics();
     },
     onPrint: (ask) => asks.push(ask),
   };
+}
+
+function openSeries(name: string, entry: MetricEntry, registry: Registry): (labels: Labels) => Series {
+  const options = { name, help: entry.help, labelNames: [...(entry.labels ?? [])], registers: [registry] };
+  if (entry.kind === 'counter') {
+    const counter = new Counter(options);
+    return (labels) => counter.labels(labels);
+  }
+  if (entry.kind === 'gauge') {
+    const gauge = new Gauge(options);
+    return (labels) => gauge.labels(labels);
+  }
+  const histogram = new Histogram({ ...options, buckets: SECONDS });
+  return (labels) => histogram.labels(labels);
+}
+
+/** Keeps each series at hand, and bounds them: a peer that invents label values must not fill the memory (I11). */
+function createFamily(open: (labels: Labels) => Series, names: readonly string[]): Family {
+  const known = new Map<string, Series>();
+  const other = Object.fromEntries(names.map((name) => [name, OTHER]));
+  const unlabelled = names.length === 0 ? open({}) : undefined;
+
+  function find(labels: Labels): Series {
+    const key =
+      names.length === 1 ? (labels[names[0] as string] ?? '') : names.map((name) => labels[name]).join('\n');
+    const series = known.get(key);
+    if (series !== undefined) return series;
+    if (known.size >= MAX_LABEL_SETS) return open(other);
+    const opened = open(labels);
+    known.set(key, opened);
+    return opened;
+  }
+
+  return { series: (labels) => unlabelled ?? find(labels ?? {}) };
 }

@@ -1,5 +1,5 @@
 /** New names from the system's randomness. */
-import { createHash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 
@@ -23,8 +23,7 @@ export function createIdSource(deps: { clock: Clock }): IdSource {
     return pool.toString('base64url', at - bytes, at);
   }
 
-  const digest = (text: string): string =>
-    createHash('sha256').update(text).digest('base64url').slice(0, DIGEST_CHARS);
+  const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, DIGEST_CHARS);
 
   return {
     jobId: (tenantId, requestId) =>

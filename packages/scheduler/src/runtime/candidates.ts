@@ -1,0 +1,64 @@
+/** Hot path: whom to try for a job, given what it and its session have been through. */
+import type { NodeId } from '../domain/ids.ts';
+import type { Engine } from './engine.ts';
+import type { Flight } from './flight.ts';
+import { matches } from './select/compile-need.ts';
+import { type Selection, select } from './select/select.ts';
+
+/** What the choice depends on; a request that has no flight yet can be asked about too. */
+export type Asked = Pick<Flight, 'compiled' | 'need' | 'sentTo' | 'retries'>;
+
+export function candidates(engine: Engine, asked: Asked, utteranceIndex: number): Selection {
+  const { settings } = engine;
+  const { preferredNodeId, isStrict } = asked.need;
+  const excluded = exclusions(engine, asked, utteranceIndex);
+  if (isStrict && preferredNodeId !== undefined) {
+    return onlyOf(
+      !excluded.has(preferredNodeId) && matches(asked.compiled, preferredNodeId),
+      preferredNodeId,
+    );
+  }
+  const { chance } = engine;
+  const { sampleK, policy } = settings;
+  const avoid = avoidance(engine, asked);
+  return select(
+    engine.fleet,
+    asked.compiled,
+    avoid === undefined
+      ? { chance, sampleK, policy, excluded }
+      : { chance, sampleK, policy, excluded, avoid },
+  );
+}
+
+const NOBODY: ReadonlySet<NodeId> = new Set();
+
+/** Nodes that had the job, and nodes in the field that have seen a later utterance: they would not translate this one. */
+export function exclusions(
+  engine: Engine,
+  asked: Pick<Asked, 'need' | 'sentTo'>,
+  utteranceIndex: number,
+): ReadonlySet<NodeId> {
+  const later = engine.history.sawLater(asked.need.sessionId, utteranceIndex);
+  if (later.length === 0 && asked.sentTo.length === 0) return NOBODY;
+  const unfit = later.filter((nodeId) => engine.nodes.profile(nodeId)?.isDeployed === true);
+  return new Set([...asked.sentTo, ...unfit]);
+}
+
+/** Spread counts on the first try only: on the second, being served matters more. */
+function avoidance(engine: Engine, asked: Pick<Asked, 'need' | 'retries'>): ReadonlySet<NodeId> | undefined {
+  const { isSpreadEnabled, spreadWindowMs } = engine.settings;
+  if (!isSpreadEnabled || asked.retries > 0) return undefined;
+  const last = engine.history.lastNode(asked.need.sessionId, engine.clock.now(), spreadWindowMs);
+  return last === undefined ? undefined : new Set([last]);
+}
+
+function onlyOf(isFit: boolean, nodeId: NodeId): Selection {
+  let isLeft = isFit;
+  return {
+    next() {
+      const isNow = isLeft;
+      isLeft = false;
+      return isNow ? nodeId : undefined;
+    },
+  };
+}
