@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { LONGEST_WAIT_MS } from '@lingua/protocol';
 import fastify, { type FastifyInstance } from 'fastify';
 import { redactUrl } from '../access/redact-url.ts';
+import { createConnectionCloser } from './close-connections.ts';
 import { compileValidator } from './compile-validator.ts';
 import { addCors } from './cors.ts';
 import { createRoutes } from './declare-route.ts';
@@ -24,6 +25,8 @@ import { createWaits } from './waits.ts';
 
 /** A connection on which nothing moves for longer than the longest poll is dead. */
 const SILENT_CONNECTION_MS = LONGEST_WAIT_MS + 30_000;
+/** Requests that are still unanswered after it are cut off. */
+const CLOSE_GRACE_MS = 5_000;
 /** Ids have at most 128 characters; longer ones still deserve an answer that names the field. */
 const LONGEST_PATH_PART = 512;
 
@@ -31,11 +34,12 @@ export interface HttpServer {
   readonly app: FastifyInstance;
   /** Answers where it listens, with the port it was given. */
   listen(at: { host: string; port: number }): Promise<AddressInfo>;
-  close(): Promise<void>;
+  /** Takes no more connections, ends what waits, and lets running requests finish for at most the grace. */
+  close(graceMs?: number): Promise<void>;
 }
 
 export function createHttpServer(services: HttpServices): HttpServer {
-  const { settings, log } = services;
+  const { settings, log, clock } = services;
   const handleError = createHandleError(services);
   const app: FastifyInstance = fastify({
     logger: false,
@@ -56,6 +60,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     clientErrorHandler: handleClientError,
   });
   app.server.maxConnections = settings.maxConnections;
+  const closeConnections = createConnectionCloser(app.server, clock);
   const waits = createWaits({ max: settings.maxWaits });
   const routes = createRoutes(app, services);
 
@@ -97,6 +102,9 @@ export function createHttpServer(services: HttpServices): HttpServer {
       await app.listen({ host, port });
       return app.server.address() as AddressInfo;
     },
-    close: () => app.close(),
+    async close(graceMs = CLOSE_GRACE_MS) {
+      const stop = closeConnections(graceMs);
+      await app.close().finally(stop);
+    },
   };
 }

@@ -1,0 +1,169 @@
+import type { DispatchRequest as Body } from '@lingua/protocol';
+import { describe, expect, it } from 'vitest';
+import { buildDispatch } from '../../../src/transport/http/dispatch-request.ts';
+import { canonicalRequest } from '../../../src/transport/http/fingerprint.ts';
+import { DISPATCH } from './start-server.ts';
+
+const CONTEXT = {
+  tenantId: 'acme',
+  utteranceIndex: 7,
+  traceId: 'trace-made',
+  digest: (text: string) => `digest of ${text}`,
+};
+
+function build(change: Partial<Body>, idempotencyKey?: string) {
+  const built = buildDispatch({ ...DISPATCH, ...change }, { ...CONTEXT, idempotencyKey });
+  if (built.kind === 'invalid') throw new Error(`${built.field}: ${built.message}`);
+  return built.request;
+}
+
+const problem = (change: Partial<Body>, idempotencyKey?: string) =>
+  buildDispatch({ ...DISPATCH, ...change }, { ...CONTEXT, idempotencyKey });
+
+describe('a dispatch request', () => {
+  it('becomes the whole pipeline without speech, by reference, answered at once', () => {
+    expect(build({})).toEqual({
+      tenantId: 'acme',
+      sessionId: 'room-888',
+      need: {
+        tenantId: 'acme',
+        sessionId: 'room-888',
+        directions: [{ source: 'en', target: 'zh' }],
+        isSourceAuto: false,
+        usesAsr: true,
+        usesNmt: true,
+        usesTts: false,
+        types: [],
+        services: [],
+        isAudioByReference: true,
+        isPairUnknown: false,
+        needsPublicNode: true,
+        isStrict: false,
+      },
+      spec: {
+        utteranceIndex: 7,
+        sourceLanguage: 'en',
+        targetLanguage: 'zh',
+        pipeline: { use_asr: true, use_nmt: true, use_tts: false, use_semantic: true, use_tone: false },
+        audioFormat: 'pcm16',
+        sampleRate: 16_000,
+        traceId: 'trace-made',
+        cut: 'manual',
+      },
+      audio: { kind: 'reference', url: 'blob://1' },
+      waitMs: 0,
+    });
+  });
+
+  it('passes on what it says about the node, the voice and the wait', () => {
+    const request = build({
+      options: { require_tts: true, preferred_node_id: 'node-9', strict: true },
+      pipeline: { use_asr: true, use_nmt: true, use_tts: false, use_tone: true },
+      wait_ms: 500,
+      trace_id: 'trace-given',
+      dialect: 'cantonese',
+      features: { emotion_detection: true },
+    });
+    expect(request.need).toMatchObject({
+      usesTts: true,
+      types: ['tone'],
+      preferredNodeId: 'node-9',
+      isStrict: true,
+    });
+    expect(request.spec).toMatchObject({
+      traceId: 'trace-given',
+      dialect: 'cantonese',
+      features: { emotion_detection: true },
+      pipeline: { use_tts: true, use_tone: true, use_semantic: false },
+    });
+    expect(request.waitMs).toBe(500);
+  });
+
+  it.each<[string, Partial<Body>, unknown, boolean]>([
+    ['folded tags', { src_lang: 'zh-CN', tgt_lang: 'pt_BR' }, [{ source: 'zh', target: 'pt' }], false],
+    [
+      'two ways',
+      { mode: 'two_way_auto' },
+      [
+        { source: 'en', target: 'zh' },
+        { source: 'zh', target: 'en' },
+      ],
+      false,
+    ],
+    [
+      'auto with a pair',
+      { src_lang: 'auto', lang_a: 'zh', lang_b: 'en-US' },
+      [
+        { source: 'zh', target: 'en' },
+        { source: 'en', target: 'zh' },
+      ],
+      false,
+    ],
+    [
+      'auto with candidates',
+      { src_lang: 'AUTO', auto_langs: ['ja', 'zh', 'ko'] },
+      [
+        { source: 'ja', target: 'zh' },
+        { source: 'ko', target: 'zh' },
+      ],
+      true,
+    ],
+    ['auto with nothing', { src_lang: 'auto' }, [{ source: 'any', target: 'zh' }], true],
+    [
+      'auto with the target only',
+      { src_lang: 'auto', auto_langs: ['zh'] },
+      [{ source: 'any', target: 'zh' }],
+      true,
+    ],
+    ['one way with a pair', { lang_a: 'ja', lang_b: 'ko' }, [{ source: 'en', target: 'zh' }], false],
+  ])('needs the directions of %s', (_name, change, directions, isPairUnknown) => {
+    const { need } = build(change);
+    expect(need.directions).toEqual(directions);
+    expect(need.isPairUnknown).toBe(isPairUnknown);
+    expect(need.isSourceAuto).toBe(change.src_lang?.toLowerCase() === 'auto');
+  });
+
+  it.each<[Partial<Body>, string]>([
+    [{ tgt_lang: 'auto' }, '/tgt_lang'],
+    [{ lang_a: 'en' }, '/lang_b'],
+    [{ lang_b: 'en' }, '/lang_a'],
+    [{ lang_a: 'auto', lang_b: 'en' }, '/lang_a'],
+    [{ audio: 'AAAA' }, '/audio_ref'],
+    [{ audio_ref: '' }, '/audio_ref'],
+  ])('names the field that is wrong in %j', (change, field) => {
+    expect(problem(change)).toMatchObject({ kind: 'invalid', field });
+  });
+
+  it.each<[Partial<Body>]>([
+    [{ audio: '' }],
+    [{ audio: 'not base64!' }],
+    [{ audio: 'AAAA', audio_format: 'wav' }],
+  ])('names the audio that is wrong in %j', (change) => {
+    const { audio_ref: _, ...rest } = DISPATCH;
+    expect(buildDispatch({ ...rest, ...change }, CONTEXT)).toMatchObject({
+      kind: 'invalid',
+      field: '/audio',
+    });
+  });
+
+  it('takes its id from the body or the header, quoted or not, and refuses two that differ', () => {
+    expect(build({ request_id: 'r-1' }).requestId).toBe('r-1');
+    expect(build({}, 'r-1').requestId).toBe('r-1');
+    expect(build({}, '"r-1"').requestId).toBe('r-1');
+    expect(build({ request_id: 'r-1' }, 'r-1').requestId).toBe('r-1');
+    expect(problem({ request_id: 'r-1' }, 'r-2')).toMatchObject({ kind: 'invalid', field: '/request_id' });
+    expect(problem({}, 'two words')).toMatchObject({ kind: 'invalid', field: '/request_id' });
+    expect(build({})).not.toHaveProperty('fingerprint');
+    expect(build({ request_id: 'r-1' }).fingerprint).toMatch(/^digest of /);
+  });
+
+  it('has one fingerprint however it is spelled, and another for another body', () => {
+    const print = canonicalRequest;
+    const same: Body = { tgt_lang: 'zh', audio_ref: 'blob://1', src_lang: 'en', session_id: 'room-888' };
+    expect(print({ ...same, wait_ms: 5, trace_id: 't', request_id: 'r' })).toBe(print(DISPATCH));
+    expect(print({ ...DISPATCH, src_lang: 'de' })).not.toBe(print(DISPATCH));
+    expect(print({ ...DISPATCH, options: { require_tts: true, strict: true } })).toBe(
+      print({ ...DISPATCH, options: { strict: true, require_tts: true } }),
+    );
+  });
+});
