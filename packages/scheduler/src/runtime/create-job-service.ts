@@ -59,7 +59,7 @@ export function createJobService(
   givingUp = createGivingUp(engine, placement, settling);
   const dispatch = createAdmission(engine, { placement, deadlines });
   const answers = createAnswers(engine, { placement, deadlines, givingUp, settling });
-  const nodeLoss = createNodeLoss(engine, givingUp);
+  const nodeLoss = createNodeLoss(engine, givingUp, answers.acknowledge);
 
   deps.fleet.onFree((nodeId) => queue.wake(nodeId));
 

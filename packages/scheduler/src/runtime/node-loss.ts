@@ -10,6 +10,7 @@ import type { Timer } from './timer-wheel.ts';
 export function createNodeLoss(
   engine: Engine,
   givingUp: GivingUp,
+  acknowledge: JobService['acknowledge'],
 ): Pick<JobService, 'nodeLeft' | 'nodeReturned'> {
   /** Bounded by the number of nodes: one grace each. */
   const graces = new Map<NodeId, Timer>();
@@ -46,8 +47,10 @@ export function createNodeLoss(
       if (runningJobIds === undefined) return;
       const running = new Set(runningJobIds);
       for (const flight of engine.flights.on(nodeId)) {
-        if (!running.has(flight.job.jobId))
-          abandon(flight, nodeId, `${nodeId} came back without the job`, true);
+        const { jobId, fence } = flight.job;
+        if (!running.has(jobId)) abandon(flight, nodeId, `${nodeId} came back without the job`, true);
+        // Its acknowledgement may have been lost with the connection: naming the job is one.
+        else if (fence !== undefined) void acknowledge({ nodeId, jobId, attempt: fence.attempt });
       }
     },
   };

@@ -10,11 +10,12 @@ import { AUDIO, configOf, createClient } from './support/start-app.ts';
 import { createTappedWire, type TappedWire } from './support/tapped-wire.ts';
 
 const NODES = 20;
-const SLOTS = 4;
+const SLOTS = 2;
 const JOBS = 500;
-const AT_ONCE = 100;
+/** Twice what the fleet has room for. */
+const AT_ONCE = 80;
 
-const QUICK: Behaviour = { ...HEALTHY, latency: { kind: 'uniform', minMs: 2, maxMs: 20 }, ttsMs: 0 };
+const QUICK: Behaviour = { ...HEALTHY, latency: { kind: 'uniform', minMs: 20, maxMs: 100 }, ttsMs: 0 };
 const MIX = [
   { share: 8, behaviour: QUICK },
   { share: 3, behaviour: { ...QUICK, isDeployed: true } },
@@ -34,6 +35,7 @@ const SETTINGS = {
   'scheduler.job_timeout_seconds': 1.2,
   'scheduler.job_deadline_ms': 15_000,
   'scheduler.node_health.heartbeat_interval_seconds': 0.5,
+  'scheduler.max_concurrent_jobs_per_node': SLOTS,
   'scheduler.ejection.base_ms': 300,
   'scheduler.selection.policy': 'least_loaded',
 };
@@ -131,7 +133,8 @@ describe(`${JOBS} jobs on ${NODES} nodes of which most misbehave`, () => {
   }, 60_000);
 
   it('I1: no node ever has more jobs than slots', () => {
-    expect(run.wire.traffic.size).toBeGreaterThanOrEqual(NODES);
+    const busiest = [...run.wire.traffic.values()].filter(({ most }) => most >= SLOTS);
+    expect(busiest.length).toBeGreaterThan(NODES / 2);
     for (const [nodeId, { overflows }] of run.wire.traffic) expect([nodeId, overflows]).toEqual([nodeId, 0]);
     // Nodes in the field queue what is too much instead of refusing it; there the wire itself is counted.
     const deployed = [...run.wire.traffic].filter(([nodeId]) => DEPLOYED.has(nodeId));

@@ -110,6 +110,40 @@ describe('a node made with the SDK', () => {
     expect(held.begun).toHaveLength(1);
   });
 
+  it('that names a job when it comes back has acknowledged it, although its acknowledgement was lost', async () => {
+    const app = await startApp();
+    const wire = await createBreakableWire(app.nodeUrl);
+    const held = holdJobs();
+    await joinSdkNode({
+      url: wire.url,
+      nodeId: 'node-a',
+      onJob: held.onJob,
+      tamper: (message) => (message.type === 'job_result' ? [message] : []),
+    });
+    await app.readyNodes(1);
+    const { job_id } = await app.dispatch();
+    await held.job();
+    expect((await app.job(job_id)).state).toBe('DISPATCHED');
+    wire.cut();
+    await eventually(async () => (await app.job(job_id)).state === 'RUNNING');
+    held.finish();
+    expect(await app.settled(job_id)).toMatchObject({ attempt_id: 1, result: { success: true } });
+  });
+
+  it('that is started anew under its id within the grace loses its jobs to other nodes at once', async () => {
+    const { app, jobId, first, second, held, nodes } = await startPair({
+      'scheduler.node_reconnect_grace_ms': 10_000,
+    });
+    nodes[first].kill();
+    const anew = holdJobs();
+    await joinSdkNode({ url: app.nodeUrl, nodeId: first, onJob: anew.onJob });
+    await held[second].job();
+    held[second].finish();
+    const job = await app.settled(jobId);
+    expect(nodesOf(job)).toEqual([first, second]);
+    expect([job.result?.success, anew.begun.length]).toEqual([true, 0]);
+  });
+
   it('that is fuller than the scheduler thinks refuses with NODE_OVERLOADED, and the next node is tried', async () => {
     const { app, second, first, held } = await startPair({ 'scheduler.max_retry': 0 });
     held[first].finish();

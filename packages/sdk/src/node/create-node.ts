@@ -73,16 +73,14 @@ export function createNode(options: NodeOptions): GpuNode {
     limits,
     chance,
     log,
-    introduce: (nodeId, isReturning) =>
+    introduce: (nodeId) =>
       registration({
         nodeId,
         capabilities: heartbeatMessage.capabilities(),
         maxConcurrentJobs: options.maxConcurrentJobs,
         supports,
         // A result that is kept is as good as a running job: the job must not go to another node now.
-        runningJobIds: isReturning
-          ? [...new Set([...runner.runningJobIds(), ...outbox.keptJobIds()])]
-          : undefined,
+        runningJobIds: [...new Set([...runner.runningJobIds(), ...outbox.keptJobIds()])],
       }),
     onConnected: () => status('registering', undefined),
     onRegistered: (ack) => {

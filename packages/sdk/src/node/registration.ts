@@ -9,8 +9,8 @@ export interface RegistrationFacts {
   readonly capabilities: NodeCapabilities;
   readonly maxConcurrentJobs: number;
   readonly supports: readonly NodeExtension[];
-  /** Undefined the first time: there is nothing to take up again. */
-  readonly runningJobIds: readonly string[] | undefined;
+  /** Empty at the start: a process that begins anew under its id must say that the jobs of the last one are gone. */
+  readonly runningJobIds: readonly string[];
 }
 
 export function registration(facts: RegistrationFacts): NodeRegister {
@@ -29,7 +29,7 @@ export function registration(facts: RegistrationFacts): NodeRegister {
     ...(facts.nodeId === undefined ? {} : { node_id: facts.nodeId }),
     max_concurrent_jobs: facts.maxConcurrentJobs,
     supports: [...facts.supports],
-    ...(facts.runningJobIds === undefined ? {} : { running_job_ids: [...facts.runningJobIds] }),
+    running_job_ids: [...facts.runningJobIds],
   };
 }
 
