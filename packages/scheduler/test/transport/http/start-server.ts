@@ -102,7 +102,7 @@ export async function startServer(options: StartOptions = {}) {
     return {
       status: response.status,
       headers: response.headers,
-      body: isJson ? JSON.parse(text) : text,
+      body: isJson && text !== '' ? JSON.parse(text) : text,
     } as Answered;
   }
 

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { digestToken } from '../../../src/transport/access/tokens.ts';
+import { TOKENS } from '../access/settings.ts';
+import { bearer, DISPATCH, OPEN, REGISTER, REPORT, startServer } from './start-server.ts';
+
+/** Every route, a request that is right but for the credential, and who may make it. */
+const ROUTES: readonly [method: string, path: string, body: unknown, roles: readonly string[]][] = [
+  ['POST', '/v1/dispatch/f2f', DISPATCH, ['client']],
+  ['GET', '/v1/job/job-1', undefined, ['client']],
+  ['GET', '/v1/job/job-1/events', undefined, ['client']],
+  ['POST', '/v1/job/job-1/cancel', {}, ['client']],
+  ['POST', '/v1/node/register', REGISTER, ['node']],
+  ['POST', '/v1/node/heartbeat', { node_id: 'node-123' }, ['node']],
+  ['GET', '/v1/node/node-123/jobs', undefined, ['node']],
+  ['POST', '/v1/job/ack', REPORT, ['node']],
+  ['POST', '/v1/job/done', REPORT, ['node']],
+  ['POST', '/v1/job/fail', { ...REPORT, reason: 'X' }, ['node']],
+  ['GET', '/api/v1/nodes', undefined, []],
+  ['GET', '/api/v1/jobs', undefined, []],
+  ['POST', '/api/v1/nodes/node-123/cordon', {}, []],
+  ['POST', '/api/v1/nodes/node-123/uncordon', {}, []],
+  ['POST', '/api/v1/nodes/node-123/drain', {}, []],
+  ['GET', '/metrics', undefined, []],
+];
+
+/** Past the gate: whatever the route then says. */
+const isInside = (status: number) => status !== 401 && status !== 403;
+
+describe.each(ROUTES)('%s %s', (method, path, body, roles) => {
+  it('lets in the right roles, and operators, and nobody else', async () => {
+    const { call } = await startServer({ access: { tokens: TOKENS } });
+    const status = async (headers?: Record<string, string>) =>
+      (await call(method, path, body, headers)).status;
+    expect(isInside(await status(bearer('operator-token')))).toBe(true);
+    expect(isInside(await status(bearer('node-token')))).toBe(roles.includes('node'));
+    expect(isInside(await status(bearer('acme-token')))).toBe(roles.includes('client'));
+    expect(await status()).toBe(401);
+    expect(await status(bearer('wrong-token'))).toBe(401);
+    expect(await status({ authorization: 'Basic bm9kZS10b2tlbjo=' })).toBe(401);
+    expect(await status({ authorization: '' })).toBe(401);
+  });
+
+  it('lets in anonymous roles, but never with a wrong token', async () => {
+    const { call } = await startServer({ access: { tokens: TOKENS, anonymous: ['session', 'node'] } });
+    const anonymous = await call(method, path, body);
+    expect(isInside(anonymous.status)).toBe(roles.length > 0);
+    expect((await call(method, path, body, bearer('wrong-token'))).status).toBe(401);
+  });
+
+  it('lets in nobody from outside the trusted networks', async () => {
+    const trustedNetworks = ['10.0.0.0/8'];
+    for (const anonymous of [[], ['session', 'node', 'operator']] as const) {
+      const { call } = await startServer({ access: { anonymous, trustedNetworks } });
+      expect((await call(method, path, body)).status).toBe(401);
+    }
+  });
+});
+
+describe('refusals', () => {
+  it('say how to come in', async () => {
+    const { post } = await startServer({ access: { tokens: TOKENS } });
+    const { headers, body } = await post('/v1/dispatch/f2f', DISPATCH);
+    expect(headers.get('www-authenticate')).toBe('Bearer');
+    expect(body).toMatchObject({
+      error: 'UNAUTHORIZED',
+      hint: expect.stringContaining('Authorization: Bearer'),
+    });
+  });
+
+  it('come before the body is read', async () => {
+    const { post } = await startServer({ access: { tokens: TOKENS } });
+    expect((await post('/v1/dispatch/f2f', 'not json')).status).toBe(401);
+  });
+});
+
+describe('an open server', () => {
+  it('serves whoever names this machine, and no page that had its own name point here', async () => {
+    const { server } = await startServer();
+    const inject = (host: string) =>
+      server.app.inject({ method: 'POST', url: '/v1/dispatch/f2f', headers: { host }, payload: DISPATCH });
+    expect((await inject('localhost:5010')).statusCode).toBe(200);
+    const rebound = await inject('evil.example');
+    expect(rebound.statusCode).toBe(403);
+    expect(rebound.json().detail).toContain('Host');
+  });
+
+  it('refuses pages of other origins, which need no token here', async () => {
+    const { url, post } = await startServer({ settings: { corsOrigins: ['https://app.example'] } });
+    await post('/v1/node/register', REGISTER);
+    const cordon = (origin: string) => post('/api/v1/nodes/node-123/cordon', undefined, { origin });
+    expect((await cordon('https://evil.example')).status).toBe(403);
+    expect((await cordon('null')).status).toBe(403);
+    expect((await cordon(url)).status).toBe(200);
+    expect((await cordon('https://app.example')).status).toBe(200);
+  });
+});
+
+describe('pages of listed origins', () => {
+  it('may read answers, after asking', async () => {
+    const { call } = await startServer({ settings: { corsOrigins: ['https://app.example'] } });
+    const origin = 'https://app.example';
+    const asked = await call('OPTIONS', '/v1/dispatch/f2f', undefined, { origin });
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(asked.headers.get('access-control-allow-headers')).toContain('authorization');
+    const other = await call('OPTIONS', '/v1/dispatch/f2f', undefined, { origin: 'https://evil.example' });
+    expect(other.status).toBe(405);
+    expect(other.headers.get('access-control-allow-origin')).toBeNull();
+    const plain = await call('GET', '/health', undefined, { origin });
+    expect(plain.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(plain.headers.get('vary')).toContain('Origin');
+  });
+});
+
+describe('request budgets', () => {
+  const limits = { ...OPEN.limits, requestsPerSecondPerTenant: 3 };
+
+  it('stop one tenant and not another, and say for how long', async () => {
+    const { post, counts } = await startServer({ access: { tokens: TOKENS, limits } });
+    const dispatch = (token: string) => post('/v1/dispatch/f2f', DISPATCH, bearer(token));
+    for (let count = 0; count < 3; count += 1) expect((await dispatch('acme-token')).status).toBe(200);
+    const limited = await dispatch('acme-token');
+    expect(limited).toMatchObject({ status: 429, body: { error: 'RATE_LIMITED' } });
+    expect(limited.body.retry_after_ms).toBeGreaterThan(0);
+    expect(limited.headers.get('retry-after')).toBe('1');
+    expect((await dispatch('globex-token')).status).toBe(200);
+    expect(counts.get('scheduler_rate_limited_total tenant')).toBe(1);
+  });
+
+  it('of tenants that anonymous callers name are their own', async () => {
+    const { post } = await startServer({ access: { limits } });
+    const dispatch = (tenantId: string) => post('/v1/dispatch/f2f', { ...DISPATCH, tenant_id: tenantId });
+    for (let count = 0; count < 3; count += 1) expect((await dispatch('one')).status).toBe(200);
+    expect((await dispatch('one')).status).toBe(429);
+    expect((await dispatch('two')).status).toBe(200);
+  });
+
+  it('of all stop nodes too, which have no tenant', async () => {
+    const { post } = await startServer({ access: { limits: { ...OPEN.limits, requestsPerSecond: 2 } } });
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await post('/v1/job/ack', REPORT)).status);
+    expect(statuses).toEqual([200, 200, 429, 429]);
+  });
+});
+
+describe('logs', () => {
+  it('never hold a token, whole or digested, nor any text of speech', async () => {
+    const token = 'a-token-nobody-may-see';
+    const tokens = [...TOKENS, { sha256: digestToken(token), role: 'operator' as const }];
+    const { call, post, lines } = await startServer({
+      access: { tokens },
+      services: {
+        registry: {
+          register: async () => {
+            throw new Error('broken');
+          },
+        } as never,
+      },
+    });
+    const speech = 'words nobody may see';
+    for (const [method, path, body] of ROUTES) {
+      await call(method, `${path}?token=${token}`, body, bearer(token));
+      await call(method, path, body, bearer(`${token}x`));
+    }
+    await post('/v1/job/done', { ...REPORT, text_asr: speech, text_translated: speech }, bearer(token));
+    await post('/v1/job/done', { ...REPORT, text_asr: speech, extra: speech }, bearer(token));
+    await post('/v1/dispatch/f2f', `{"session_id": "${speech}"`, bearer(token));
+    await call('GET', `/nowhere?token=${token}`);
+    const written = lines.join('');
+    expect(lines.length).toBeGreaterThan(ROUTES.length * 2);
+    expect(written).toContain('token=(hidden)');
+    expect(written).toContain('request failed');
+    expect(written).not.toContain(token);
+    expect(written).not.toContain(digestToken(token).slice(0, 16));
+    expect(written).not.toContain(speech);
+  });
+});

@@ -1,0 +1,247 @@
+import { connect } from 'node:net';
+import { HTTP_ENDPOINTS } from '@lingua/protocol';
+import { describe, expect, it } from 'vitest';
+import { DISPATCH, REGISTER, REPORT, startServer } from './start-server.ts';
+
+/** What a server answers to bytes that need not be HTTP. */
+function speak(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.on('data', (data) => {
+      answer += data;
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
+
+describe('the server', () => {
+  it('answers unknown paths and methods in the one shape', async () => {
+    const { get, call } = await startServer();
+    expect(await get('/nowhere')).toMatchObject({ status: 404, body: { error: 'NOT_FOUND' } });
+    const wrong = await get('/v1/dispatch/f2f');
+    expect(wrong).toMatchObject({ status: 405, body: { error: 'NOT_FOUND' } });
+    expect(wrong.headers.get('allow')).toBe('POST');
+    expect((await call('DELETE', '/v1/job/job-1')).headers.get('allow')).toBe('GET');
+    expect((await call('HEAD', '/v1/node/node-1/jobs')).status).toBe(405);
+  });
+
+  it('answers what it cannot read in the one shape', async () => {
+    const { get, post, call, port } = await startServer();
+    expect(await get('/%')).toMatchObject({ status: 400, body: { error: 'INVALID_MESSAGE' } });
+    expect(await get(`/v1/job/${'x'.repeat(600)}`)).toMatchObject({
+      status: 400,
+      body: { error: 'INVALID_MESSAGE' },
+    });
+    expect(await get(`/v1/job/${'x'.repeat(200)}`)).toMatchObject({ status: 400, body: { field: '/id' } });
+    for (const text of ['{', 'nope', '[1', `${'['.repeat(40)}${']'.repeat(40)}`, '"text"', '[]', '5']) {
+      expect(await post('/v1/job/ack', text)).toMatchObject({
+        status: 400,
+        body: { error: 'INVALID_MESSAGE' },
+      });
+    }
+    const form = await call('POST', '/v1/job/ack', 'a=b', {
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+    expect(form).toMatchObject({ status: 415, body: { error: 'INVALID_MESSAGE' } });
+    expect(form.body.hint).toContain('application/json');
+    const raw = await speak(port, 'this is not http\r\n\r\n');
+    expect(raw).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(raw.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: 'INVALID_MESSAGE' });
+    const headers = await speak(port, `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`);
+    expect(headers).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  it('names a missing body by its first missing field', async () => {
+    const { post } = await startServer();
+    expect(await post('/v1/job/ack')).toMatchObject({ status: 400, body: { field: '/job_id' } });
+    expect(await post('/v1/job/ack', '')).toMatchObject({ status: 400, body: { field: '/job_id' } });
+    expect(await post('/v1/job/ack', 'null')).toMatchObject({ status: 400, body: { field: '/job_id' } });
+  });
+
+  it('takes null as absent and drops prototype keys', async () => {
+    const { post, engine } = await startServer();
+    const text = `{"session_id":"s","src_lang":"en","tgt_lang":"zh","audio_ref":"blob://1","dialect":null,
+      "features":{"__proto__":{"emotion_detection":true}},"options":{"preferred_node_id":null}}`;
+    expect((await post('/v1/dispatch/f2f', text)).status).toBe(200);
+    expect(engine.dispatched[0]?.spec).not.toHaveProperty('dialect');
+    expect(engine.dispatched[0]?.spec.features).toEqual({});
+  });
+
+  it('refuses bodies that are too large, with more room for nodes', async () => {
+    const { post } = await startServer({ settings: { maxBodyBytes: 1_000, maxNodeBodyBytes: 5_000 } });
+    const audio = 'A'.repeat(2_000);
+    const { audio_ref: _, ...rest } = DISPATCH;
+    expect(await post('/v1/dispatch/f2f', { ...rest, audio })).toMatchObject({
+      status: 413,
+      body: { error: 'PAYLOAD_TOO_LARGE' },
+    });
+    expect((await post('/v1/job/done', { ...REPORT, tts_audio: audio })).status).toBe(200);
+    expect((await post('/v1/job/done', { ...REPORT, tts_audio: audio.repeat(3) })).status).toBe(413);
+  });
+
+  it('has the time limits of its settings', async () => {
+    const { server } = await startServer({ settings: { headersTimeoutMs: 1_234, requestTimeoutMs: 5_678 } });
+    const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = server.app.server;
+    expect({ headersTimeout, requestTimeout, keepAliveTimeout, maxConnections }).toEqual({
+      headersTimeout: 1_234,
+      requestTimeout: 5_678,
+      keepAliveTimeout: 72_000,
+      maxConnections: 20_000,
+    });
+  });
+
+  it('closes although connections are idle or have never said anything', async () => {
+    const { server, port, get } = await startServer();
+    await get('/health');
+    const silent = connect(port, '127.0.0.1');
+    await new Promise((resolve) => silent.once('connect', resolve));
+    silent.on('error', () => {});
+    const ended = new Promise((resolve) => silent.once('close', resolve));
+    await server.close();
+    await ended;
+  });
+});
+
+describe('health', () => {
+  it('is live while the process lives, and ready only when it is', async () => {
+    const { get, call, readiness } = await startServer({ settings: { version: '1.2.3', instanceId: 'i-1' } });
+    for (const path of ['/health', '/health/ready', '/health/live']) {
+      expect(await get(path)).toMatchObject({
+        status: 200,
+        body: { status: 'ok', version: '1.2.3', instance_id: 'i-1' },
+      });
+      expect((await call('HEAD', path)).status).toBe(200);
+    }
+    readiness.isReady = false;
+    readiness.reasons.push('store_unreachable');
+    for (const path of ['/health', '/health/ready']) {
+      expect(await get(path)).toMatchObject({
+        status: 503,
+        body: { status: 'unavailable', checks: [{ name: 'store_unreachable', ok: false }] },
+      });
+    }
+    readiness.reasons.push('draining');
+    expect((await get('/health')).body.status).toBe('draining');
+    expect((await get('/health/live')).status).toBe(200);
+  });
+
+  it('needs no token', async () => {
+    const { get } = await startServer({ access: { trustedNetworks: ['10.0.0.0/8'] } });
+    expect((await get('/health/live')).status).toBe(200);
+  });
+});
+
+describe('operators', () => {
+  it('see nodes page by page', async () => {
+    const { get, post } = await startServer({ services: { usedSlots: () => 2 } });
+    for (const nodeId of ['node-1', 'node-2', 'node-3']) {
+      await post('/v1/node/register', { ...REGISTER, node_id: nodeId });
+    }
+    const first = await get('/api/v1/nodes?limit=2');
+    expect(first.body.nodes).toHaveLength(2);
+    expect(first.body.nodes[0]).toMatchObject({
+      node_id: 'node-1',
+      status: 'ready',
+      cordoned: false,
+      delivery: 'pull',
+      used_slots: 2,
+      max_concurrent_jobs: 2,
+      ready_types: ['asr', 'semantic', 'nmt', 'tts'],
+    });
+    const second = await get(`/api/v1/nodes?limit=2&cursor=${first.body.next_cursor}`);
+    expect(second.body).toMatchObject({ nodes: [{ node_id: 'node-3' }] });
+    expect(second.body).not.toHaveProperty('next_cursor');
+    expect((await get('/api/v1/nodes?status=offline')).body.nodes).toEqual([]);
+    expect(await get('/api/v1/nodes?limit=0')).toMatchObject({ status: 400, body: { field: '/limit' } });
+  });
+
+  it('see jobs by tenant, state, node and session', async () => {
+    const { get, post } = await startServer();
+    await post('/v1/dispatch/f2f', { ...DISPATCH, tenant_id: 'one' });
+    await post('/v1/dispatch/f2f', { ...DISPATCH, tenant_id: 'two', session_id: 'other' });
+    const count = async (query: string) => (await get(`/api/v1/jobs?${query}`)).body.jobs.length;
+    expect(await count('')).toBe(2);
+    expect(await count('tenant_id=one')).toBe(1);
+    expect(await count('session_id=other')).toBe(1);
+    expect(await count('node_id=node-1')).toBe(2);
+    expect(await count('node_id=node-2')).toBe(0);
+    expect(await count('state=FAILED')).toBe(0);
+    expect(await get('/api/v1/jobs?state=LOST')).toMatchObject({ status: 400, body: { field: '/state' } });
+    const { jobs } = (await get('/api/v1/jobs')).body;
+    expect(jobs[0]).not.toHaveProperty('timeline');
+  });
+
+  it('cordon, uncordon and drain nodes that exist', async () => {
+    const { post } = await startServer();
+    await post('/v1/node/register', REGISTER);
+    for (const [order, cordoned] of [
+      ['cordon', true],
+      ['uncordon', false],
+      ['drain', true],
+    ] as const) {
+      expect((await post(`/api/v1/nodes/node-123/${order}`)).body).toMatchObject({
+        ok: true,
+        node_id: 'node-123',
+        cordoned,
+      });
+      expect(await post(`/api/v1/nodes/nobody/${order}`)).toMatchObject({
+        status: 404,
+        body: { field: '/id' },
+      });
+      expect(await post(`/api/v1/nodes/node-123/${order}`, { reason: 5 })).toMatchObject({
+        body: { field: '/reason' },
+      });
+    }
+  });
+});
+
+describe('documents', () => {
+  it('describe every endpoint of the protocol, with a summary and a tag', async () => {
+    const { get } = await startServer({ settings: { version: '1.2.3' } });
+    const { body } = await get('/docs/json');
+    expect(body.openapi).toBe('3.1.0');
+    for (const { method, path } of HTTP_ENDPOINTS) {
+      const operation = body.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+      expect(operation, `${method} ${path}`).toMatchObject({
+        summary: expect.any(String),
+        tags: [expect.any(String)],
+      });
+    }
+    for (const operations of Object.values(body.paths)) {
+      for (const operation of Object.values(operations as object)) {
+        expect(operation).toMatchObject({
+          summary: expect.any(String),
+          responses: { '4XX': expect.anything() },
+        });
+      }
+    }
+  });
+
+  it('come with all their assets from here', async () => {
+    const { get } = await startServer();
+    const page = await get('/docs');
+    expect(page.headers.get('content-type')).toContain('text/html');
+    const links = [...page.body.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => link);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      expect(link).toMatch(/^\.?\//);
+      expect((await get(link)).status).toBe(200);
+    }
+  });
+
+  it('are left out when not wanted, as are metrics', async () => {
+    const { get } = await startServer({
+      settings: { hasDocs: false },
+      services: { metrics: undefined as never },
+    });
+    expect((await get('/docs')).status).toBe(404);
+    expect((await get('/metrics')).status).toBe(404);
+  });
+
+  it('print metrics', async () => {
+    const { get } = await startServer();
+    expect(await get('/metrics')).toMatchObject({ status: 200, body: 'scheduler_nodes 1\n' });
+  });
+});
