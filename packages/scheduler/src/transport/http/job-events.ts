@@ -27,8 +27,8 @@ export async function openJobEvents(
   let isEnded = false;
 
   function write(text: string): void {
-    // A reader that does not read is let go; it may come back and gets the present state.
-    if (stream.readableLength + text.length > MAX_UNREAD_BYTES) stream.destroy();
+    // A reader that does not read is let go; it may come back and gets the present state. One event may be of any size.
+    if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
     else if (!isEnded && !stream.destroyed) stream.push(text);
   }
 

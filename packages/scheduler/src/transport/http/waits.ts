@@ -26,14 +26,17 @@ export function createWaits(deps: { max: number }): Waits {
     begin(reply) {
       if (controllers.size >= deps.max) return undefined;
       const controller = new AbortController();
-      const abort = () => controller.abort();
+      const leave = () => {
+        controllers.delete(controller);
+        controller.abort();
+      };
       controllers.add(controller);
-      reply.raw.once('close', abort);
+      reply.raw.once('close', leave);
       return {
         signal: controller.signal,
         end() {
           controllers.delete(controller);
-          reply.raw.off('close', abort);
+          reply.raw.off('close', leave);
         },
       };
     },

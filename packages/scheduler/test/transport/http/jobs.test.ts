@@ -171,6 +171,28 @@ describe('GET /v1/job/:id/events', () => {
     expect(await text).toContain('"state":"DISPATCHED"');
   });
 
+  it('carries a result of any size', async () => {
+    const { get, engine, jobId } = await withJob();
+    const ttsAudio = 'A'.repeat(6 * 1024 * 1024);
+    engine.move(jobId, 'FINISHED', { result: { ...RESULT, ttsAudio } });
+    expect((await get(`/v1/job/${jobId}/events`)).body.length).toBeGreaterThan(ttsAudio.length);
+  });
+
+  it('gives its place back when the job cannot be read', async () => {
+    let reads = 0;
+    const { get, engine, jobId } = await withJob({ settings: { maxWaits: 1 } });
+    const { get: read } = engine.store;
+    engine.store.get = async (id) => {
+      reads += 1;
+      // The first reading decides who may see the job, the second begins the stream.
+      if (reads === 2) throw new Error('the store is away');
+      return read(id);
+    };
+    expect((await get(`/v1/job/${jobId}/events`)).status).toBe(500);
+    engine.move(jobId, 'FINISHED', { result: RESULT });
+    expect((await get(`/v1/job/${jobId}/events`)).status).toBe(200);
+  });
+
   it('is refused when too many listen already', async () => {
     const { get, jobId, events } = await withJob();
     for (let count = 0; count < 100; count += 1) events.subscribe('other', () => {});

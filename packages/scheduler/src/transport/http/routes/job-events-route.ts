@@ -1,5 +1,5 @@
 /** GET /v1/job/:id/events: every move of a job as server-sent events, until it is settled. */
-import { JobPath, JobView } from '@lingua/protocol';
+import type { JobPath } from '@lingua/protocol';
 import type { Routes } from '../declare-route.ts';
 import type { HttpServices } from '../http-services.ts';
 import { LAST_EVENT_ID, openJobEvents } from '../job-events.ts';
@@ -7,11 +7,7 @@ import { NO_SUCH_JOB, readJob } from '../read-job.ts';
 import { replyError } from '../reply-error.ts';
 import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
 
-const OPTIONS = {
-  tag: 'jobs',
-  entry: { role: 'client' },
-  endpoint: { summary: 'Follow a job as server-sent events', params: JobPath, reply: JobView },
-} as const;
+const OPTIONS = { tag: 'jobs', entry: { role: 'client' } } as const;
 
 export function addJobEventsRoute(routes: Routes, services: HttpServices, waits: Waits): void {
   routes.add<{ Params: JobPath }>(
@@ -31,6 +27,8 @@ export function addJobEventsRoute(routes: Routes, services: HttpServices, waits:
         return replyError(reply, TOO_MANY_WAITS);
       }
       events.once('close', wait.end);
+      // Gone in the meantime: nobody would read the stream to its end.
+      if (reply.raw.destroyed) events.destroy();
       return reply
         .header('content-type', 'text/event-stream; charset=utf-8')
         .header('cache-control', 'no-store')
