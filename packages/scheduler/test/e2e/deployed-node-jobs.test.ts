@@ -157,6 +157,13 @@ describe('a job on a deployed node', () => {
     );
   });
 
+  it('that lost two nodes is taken for what kills them, and not tried again', async () => {
+    const { app, nodes } = await startPair([1, 2, 3].map(() => (_job, node) => void node.drop()));
+    const job = await app.settled((await app.dispatch()).job_id);
+    expect(job.result).toMatchObject({ success: false, error: { code: 'NODE_UNAVAILABLE' } });
+    expect(nodes.map((node) => node.jobs.length).sort()).toEqual([0, 1, 1]);
+  });
+
   it('has its timing built from processing_time_ms', async () => {
     const { app } = await startPair([undefined]);
     const job = await app.settled((await app.dispatch()).job_id);

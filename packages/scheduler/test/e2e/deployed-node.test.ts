@@ -200,6 +200,21 @@ describe('the connection of a deployed node', () => {
     await app.settled((await app.dispatch()).job_id);
   });
 
+  it('is made again, once, to a scheduler that was restarted, under the same id', async () => {
+    const app = await startApp();
+    const { port } = new URL(app.url);
+    const node = await join(app, { reconnectMs: 1_000 });
+    const nodeId = node.nodeId();
+    await app.app.stop();
+    const restarted = await startApp({ 'server.port': port });
+    await restarted.readyNodes(1);
+    expect(await restarted.nodes()).toMatchObject([{ node_id: nodeId }]);
+    expect((await restarted.settled((await restarted.dispatch()).job_id)).result).toMatchObject({
+      success: true,
+    });
+    expect(node.connections()).toBe(2);
+  });
+
   it('is never used again by a node whose second connection breaks', async () => {
     const app = await startApp();
     const node = await join(app);

@@ -73,6 +73,20 @@ describe('lingua serve', () => {
     expect(server.out()).toContain('"jobs":1');
   });
 
+  it('does not wait for long polls and event streams, nor says anything on standard error', async () => {
+    const { server, client, held, jobId, url } = await serveOneJob();
+    const events = fetch(`${url}/v1/job/${jobId}/events`).then((answer) => answer.text());
+    await client.post('/v1/node/register', { node_id: 'node-pull', health: 'degraded' });
+    const poll = client.get('/v1/node/node-pull/jobs?wait_ms=60000');
+    await eventually(async () => (await client.nodes()).length === 2);
+    server.signal('SIGTERM');
+    held.finish();
+    expect(await server.ended).toEqual({ code: 0, signal: null });
+    expect(await poll).toMatchObject({ status: 200, body: { jobs: [] } });
+    expect(await events).toContain('FINISHED');
+    expect(server.err()).toBe('');
+  });
+
   it('ends at once on a second SIGTERM', async () => {
     const { server } = await serveOneJob();
     server.signal('SIGTERM');

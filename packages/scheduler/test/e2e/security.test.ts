@@ -110,6 +110,9 @@ describe('tokens', () => {
     expect((await app.post('/v1/node/register', own, TOKENS.pinned)).status).toBe(200);
     const beat = { node_id: 'node-pinned', health: 'ready' };
     expect((await app.post('/v1/node/heartbeat', beat, TOKENS.node)).status).toBe(403);
+    const ack = { job_id: 'job-1', attempt_id: 1, node_id: 'node-pinned' };
+    expect((await app.post('/v1/job/ack', ack, TOKENS.node)).status).toBe(403);
+    expect((await app.get('/v1/node/node-pinned/jobs', TOKENS.node)).status).toBe(403);
   });
 
   it('are both valid while one replaces the other', async () => {
@@ -172,6 +175,21 @@ describe('tenants (I10)', () => {
       status: 403,
       body: { error: 'FORBIDDEN', field: '/tenant_id' },
     });
+  });
+});
+
+describe('a web page', () => {
+  it('of another origin can neither be a node nor act over HTTP without a token', async () => {
+    const app = await startApp();
+    const page = { origin: 'https://evil.example' };
+    expect(await dial(app.nodeUrl, page).outcome).toBe(403);
+    const response = await fetch(`${app.url}/api/v1/nodes/node-a/drain`, { method: 'POST', headers: page });
+    expect(response.status).toBe(403);
+  });
+
+  it('that has its own name point to this machine is refused by the name', async () => {
+    const app = await startApp();
+    expect(await dial(app.nodeUrl, { host: 'evil.example' }).outcome).toBe(403);
   });
 });
 

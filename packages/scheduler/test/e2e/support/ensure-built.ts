@@ -19,9 +19,18 @@ export async function ensureBuilt(): Promise<void> {
   const lock = join(tmpdir(), `lingua-build-${createHash('sha256').update(ROOT).digest('hex').slice(0, 16)}`);
   await eventually(() => takeLock(lock), { withinMs: BUILD_MS });
   try {
-    if (!(await isFresh())) await promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT });
+    if (!(await isFresh())) await build();
   } finally {
     await rm(lock, { recursive: true, force: true });
+  }
+}
+
+async function build(): Promise<void> {
+  try {
+    await promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`npm run build failed\n${stdout}\n${stderr}`, { cause: error });
   }
 }
 
