@@ -5,6 +5,7 @@ import { leaseId } from '../domain/lease.ts';
 import { candidates } from './candidates.ts';
 import { advance, type Engine, giveBack } from './engine.ts';
 import type { Flight } from './flight.ts';
+import { watchLeaseEnd } from './lease-end.ts';
 import type { Placement } from './placement.ts';
 import type { NodeSide, Settling } from './settling.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
@@ -95,6 +96,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });
       if (side === 'over') await giveBack(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
+      else watchLeaseEnd(engine, fence.nodeId);
       afterRelease?.();
       await tryElsewhere(flight, side);
     },

@@ -4,6 +4,7 @@ import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
 import type { Flight } from './flight.ts';
+import { watchLeaseEnd } from './lease-end.ts';
 
 /** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
 export type NodeSide = 'over' | 'open';
@@ -33,6 +34,7 @@ export function createSettling(engine: Engine): Settling {
     if (fence !== undefined && side === 'open') {
       engine.link.cancel(fence.nodeId, jobId, flight.job.failure?.code ?? 'superseded');
       await leaveFenced(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+      watchLeaseEnd(engine, fence.nodeId);
     }
     await advance(
       engine,

@@ -122,6 +122,15 @@ describe('an answer that comes too late (I4)', () => {
   });
 });
 
+describe('a slot', () => {
+  it('whose lease ended without a word is given to the next job, although the node sends no heartbeat', async () => {
+    const app = await startWith(['node-a'], SHORT_TIMES);
+    await app.dispatch();
+    expect((await app.tryDispatch()).body.error).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+    expect(await app.dispatch({ wait_ms: 4_000 })).toMatchObject({ node_id: 'node-a' });
+  });
+});
+
 describe('a job', () => {
   it('ends within its deadline although every node takes it and none answers', async () => {
     const app = await startWith(['node-a', 'node-b', 'node-c', 'node-d'], {
