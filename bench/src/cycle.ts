@@ -31,7 +31,7 @@ export async function cycle(options: { rounds: number; jobsPerRound: number }): 
 
   async function one(): Promise<number> {
     const start = performance.now();
-    const outcome = await app.jobs.dispatch({ ...request(), audio: { kind: 'inline', data: AUDIO } });
+    const outcome = await app.jobs.dispatch(request(AUDIO));
     if (outcome.kind !== 'dispatched') throw new Error(outcome.message);
     const job = await app.reader.settled(outcome.job.jobId, 30_000);
     if (job?.result === undefined) throw new Error(`no result: ${job?.state} ${job?.failure?.code}`);

@@ -144,7 +144,7 @@ const WRITTEN = { kind: 'written' } as const;
 let sequence = 0;
 
 /** A new request in one of the 56 directions; with a request id, so that binding is part of the price. */
-export function request(): DispatchRequest {
+export function request(audio?: Buffer): DispatchRequest {
   const n = sequence++;
   const source = LANGUAGES[n % LANGUAGES.length] ?? 'en';
   const target = LANGUAGES[(n + 1 + (n % 7)) % LANGUAGES.length] ?? 'zh';
@@ -174,12 +174,14 @@ export function request(): DispatchRequest {
       sourceLanguage: source,
       targetLanguage: target,
       pipeline: { use_asr: true, use_nmt: true, use_tts: true, use_semantic: true, use_tone: false },
+      audio:
+        audio === undefined ? { kind: 'reference', url: 'blob://x' } : { kind: 'held', bytes: audio.length },
       audioFormat: 'pcm16',
       sampleRate: 16_000,
       traceId: 'trace',
       cut: 'manual',
     },
-    audio: { kind: 'reference', url: 'blob://x' },
+    ...(audio !== undefined && { audio }),
     waitMs: 0,
   };
 }

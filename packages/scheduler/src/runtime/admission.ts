@@ -1,8 +1,6 @@
 /** Hot path: a request becomes a job on a node — or an answer that says why not, with nothing left behind. */
 import type { ErrorCode } from '../domain/errors.ts';
-import type { NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
-import type { AudioSource } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { RejectionCount } from '../domain/need.ts';
 import type { AdmitResult } from '../ports/job-store.ts';
@@ -14,7 +12,6 @@ import type { DispatchOutcome, DispatchRequest } from './job-service.ts';
 import type { Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { compileNeed } from './select/compile-need.ts';
-import type { Selection } from './select/select.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
@@ -43,19 +40,21 @@ export function createAdmission(
     if (admitted.kind === 'conflict') {
       return refuse('IDEMPOTENCY_CONFLICT', 'this request_id is bound to a job with another body');
     }
-    const first = await engine.flights.get(admitted.job.jobId)?.placing;
-    if (first?.kind === 'refused') return first;
-    return { kind: 'dispatched', job: first?.job ?? admitted.job, isRepeat: true };
+    const flight = engine.flights.get(admitted.job.jobId);
+    if (flight?.isPlacing !== true)
+      return { kind: 'dispatched', job: flight?.job ?? admitted.job, isRepeat: true };
+    const first = await new Promise<DispatchOutcome>((resolve) => {
+      flight.repeats = [...(flight.repeats ?? []), resolve];
+    });
+    return first.kind === 'refused' ? first : { ...first, isRepeat: true };
   }
 
-  async function admit(draft: JobRecord): Promise<AdmitResult | { kind: 'down' }> {
-    try {
-      return await engine.store.admit(draft);
-    } catch (fault) {
+  function admit(draft: JobRecord): Promise<AdmitResult | { kind: 'down' }> {
+    return engine.store.admit(draft).catch((fault: unknown) => {
       engine.log.error({ err: fault }, 'the store could not be asked; the request is refused');
       engine.meter.count('scheduler_dependency_down_total');
-      return { kind: 'down' };
-    }
+      return DOWN;
+    });
   }
 
   /** Nothing of the request stays: not the record, not the binding, not the audio. */
@@ -70,47 +69,28 @@ export function createAdmission(
     }
   }
 
-  async function launch(
-    flight: Flight,
-    selection: Selection,
-    first: { nodeId: NodeId | undefined; reserving: Promise<boolean> | undefined },
-    waitMs: number,
-  ): Promise<DispatchOutcome> {
-    const isReserved = (await first.reserving) === true;
-    const placed =
-      first.nodeId === undefined
-        ? 'nobody'
-        : await placement.place(flight, selection, { nodeId: first.nodeId, isReserved });
-    if (placed === 'nobody') {
-      const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
-      const waited = canWait
-        ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs })
-        : 'limit';
-      // The limit may have struck while the job was already on its way: then it is dispatched all the same.
-      if ((waited === 'limit' || waited === 'queue_full') && flight.job.fence === undefined) {
-        const answer = refuseWith(whyNot(flight, flight.job.spec.utteranceIndex));
-        await takeBack(flight);
-        return answer;
-      }
-    }
-    flight.placing = undefined;
+  /** After the candidates of the first round: waits if that was asked for. */
+  async function waitOrRefuse(flight: Flight, waitMs: number): Promise<DispatchOutcome | undefined> {
+    const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
+    const waited = canWait
+      ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs })
+      : 'limit';
+    // The limit may have struck while the job was already on its way: then it is dispatched all the same.
+    if ((waited !== 'limit' && waited !== 'queue_full') || flight.job.fence !== undefined) return undefined;
+    const answer = refuseWith(whyNot(flight, flight.job.spec.utteranceIndex));
+    await takeBack(flight);
+    return answer;
+  }
+
+  function launched(flight: Flight): DispatchOutcome {
     const { job } = flight;
     if (isSettled(job.state) && job.fence === undefined) {
       return refuse('JOB_CANCELLED', 'the job was cancelled before it had a node');
     }
     engine.meter.count('scheduler_jobs_admitted_total');
-    engine.meter.observe(
-      'scheduler_dispatch_latency_seconds',
-      (engine.clock.now() - flight.job.createdAt) / 1_000,
-    );
+    engine.meter.observe('scheduler_dispatch_latency_seconds', (flight.sentAt - job.createdAt) / 1_000);
     engine.budget.earn();
     return { kind: 'dispatched', job, isRepeat: false };
-  }
-
-  function holdAudio(jobId: string, audio: DispatchRequest['audio']): AudioSource | undefined {
-    if (audio.kind !== 'inline') return audio;
-    if (engine.audio.put(jobId, audio.data) === 'full') return undefined;
-    return { kind: 'held', bytes: audio.data.length };
   }
 
   return async function dispatch(request) {
@@ -133,9 +113,10 @@ export function createAdmission(
     }
 
     const jobId = engine.ids.jobId(tenantId, requestId);
-    const audio = holdAudio(jobId, request.audio);
-    if (audio === undefined) return refuse('RATE_LIMITED', 'no room for more audio on this instance');
-    const draft = draftJob(engine, request, jobId, audio, firstNodeId);
+    if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
+      return refuse('RATE_LIMITED', 'no room for more audio on this instance');
+    }
+    const draft = draftJob(engine, request, jobId, firstNodeId);
     // In parallel: the record with its intent, and the slot. Either may land first; both are safe alone.
     const reserving =
       firstNodeId === undefined ? undefined : placement.reserve(firstNodeId, leaseId(jobId, 1));
@@ -152,14 +133,21 @@ export function createAdmission(
     const flight = createFlight(admitted.job, need, compiled);
     engine.flights.add(flight);
     deadlines.startJob(flight);
-    // Set before anything is awaited: a repeat of the request that comes right now must find it.
-    const placing = launch(flight, selection, { nodeId: firstNodeId, reserving }, request.waitMs);
-    flight.placing = placing;
-    return placing;
+    const isReserved = (await reserving) === true;
+    const placed =
+      firstNodeId === undefined
+        ? 'nobody'
+        : await placement.place(flight, selection, { nodeId: firstNodeId, isReserved });
+    const refusedLate = placed === 'nobody' ? await waitOrRefuse(flight, request.waitMs) : undefined;
+    const outcome = refusedLate ?? launched(flight);
+    flight.isPlacing = false;
+    if (flight.repeats !== undefined) for (const tell of flight.repeats) tell(outcome);
+    return outcome;
   };
 }
 
 const NOBODY: never[] = [];
+const DOWN = { kind: 'down' } as const;
 
 async function boundJob(engine: Engine, request: DispatchRequest): Promise<JobRecord | undefined | 'down'> {
   if (request.requestId === undefined) return undefined;
@@ -175,7 +163,6 @@ function draftJob(
   engine: Engine,
   request: DispatchRequest,
   jobId: string,
-  audio: AudioSource,
   firstNodeId: string | undefined,
 ): JobRecord {
   const at = engine.clock.now();
@@ -186,7 +173,7 @@ function draftJob(
     sessionId: request.sessionId,
     requestId: request.requestId,
     fingerprint: request.fingerprint,
-    spec: { ...request.spec, audio },
+    spec: request.spec,
     state: firstNodeId === undefined ? 'CREATED' : 'RESERVED',
     fence: undefined,
     intent: firstNodeId === undefined ? undefined : { nodeId: firstNodeId, attempt: 1 },

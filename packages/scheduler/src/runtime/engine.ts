@@ -83,56 +83,52 @@ export interface Step {
  * Moves a job by one event of the state table, if nobody else moved it first. `false`: it is not, or no longer, where the
  * caller thought; the flight then holds the record as it is. A store that fails counts as "not moved": the job's timers go on.
  */
-export async function advance(
-  engine: Engine,
-  flight: Flight,
-  event: JobEvent,
-  step: Step = {},
-): Promise<boolean> {
+export function advance(engine: Engine, flight: Flight, event: JobEvent, step: Step = {}): Promise<boolean> {
   const { job } = flight;
   const before = step.via === undefined ? job.state : nextState(job.state, step.via);
   const state = before === undefined ? undefined : nextState(before, event);
-  if (before === undefined || state === undefined) return false;
+  if (before === undefined || state === undefined) return NOT_MOVED;
   const at = engine.clock.now();
   const { nodeId, attempt } = step.fence ?? step.intent ?? job.fence ?? NO_ATTEMPT;
-  try {
-    const moved = await engine.store.move(
-      job.jobId,
-      { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 },
-      {
-        state,
-        entry: { state, at, attempt, nodeId, reason: step.reason },
-        passing:
-          step.via === undefined ? undefined : { state: before, at, attempt, nodeId, reason: undefined },
-        fence: step.fence,
-        intent: step.intent,
-        failure: step.failure,
-        result: step.result,
-      },
-    );
-    if (moved.kind !== 'unknown_job') flight.job = moved.job;
-    if (moved.kind !== 'moved') return false;
-    engine.events.publish(moved.job);
-    return true;
-  } catch (fault) {
-    engine.log.error({ job_id: job.jobId, event, err: fault }, 'the store did not record a job move');
-    return false;
-  }
+  const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
+  const change = {
+    state,
+    entry: { state, at, attempt, nodeId, reason: step.reason },
+    passing: step.via === undefined ? undefined : { state: before, at, attempt, nodeId, reason: undefined },
+    fence: step.fence,
+    intent: step.intent,
+    failure: step.failure,
+    result: step.result,
+  };
+  return engine.store.move(job.jobId, expected, change).then(
+    (moved) => {
+      if (moved.kind !== 'unknown_job') flight.job = moved.job;
+      if (moved.kind !== 'moved') return false;
+      engine.events.publish(moved.job);
+      return true;
+    },
+    (fault: unknown) => {
+      engine.log.error({ job_id: job.jobId, event, err: fault }, 'the store did not record a job move');
+      return false;
+    },
+  );
 }
 
+const NOT_MOVED = Promise.resolve(false);
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */
-export async function giveBack(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
-  try {
-    const released = await engine.ledger.release(nodeId, lease);
-    if (released.kind !== 'unknown_node') engine.fleet.setLoad(nodeId, released);
-  } catch (fault) {
-    engine.log.warn(
-      { node_id: nodeId, lease, err: fault },
-      'a slot could not be given back; its lease will expire',
-    );
-  }
+export function giveBack(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
+  return engine.ledger.release(nodeId, lease).then(
+    (released) => {
+      if (released.kind !== 'unknown_node') engine.fleet.setLoad(nodeId, released);
+    },
+    (fault: unknown) =>
+      engine.log.warn(
+        { node_id: nodeId, lease, err: fault },
+        'a slot could not be given back; its lease will expire',
+      ),
+  );
 }
 
 /** The node may still work on a given-up attempt: its slot stays taken until it is proven free. */

@@ -31,8 +31,9 @@ export interface Flight {
   lastFailure: { code: string; message: string } | undefined;
   /** A result worth having if no better one comes. */
   fallback: JobResult | undefined;
-  /** What the first placement will come to; repeats of the request share it. Absent once it is known. */
-  placing: Promise<DispatchOutcome> | undefined;
+  /** The first placement is under way; repeats of the request wait here for what it comes to. */
+  isPlacing: boolean;
+  repeats: ((outcome: DispatchOutcome) => void)[] | undefined;
   /** Ends its wait for a slot, if it waits. */
   stopWaiting: (() => void) | undefined;
   /** Neighbours among the flights whose fence the same node holds. */
@@ -55,7 +56,8 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     sentAt: 0,
     lastFailure: undefined,
     fallback: undefined,
-    placing: undefined,
+    isPlacing: true,
+    repeats: undefined,
     stopWaiting: undefined,
     before: undefined,
     after: undefined,

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { AudioSource, JobResult, JobSpec } from '../domain/job-spec.ts';
+import type { JobResult, JobSpec } from '../domain/job-spec.ts';
 import type { Need, RejectionCount } from '../domain/need.ts';
 
 export interface DispatchRequest {
@@ -13,9 +13,9 @@ export interface DispatchRequest {
   /** Digest of the body; with requestId. */
   readonly fingerprint?: string;
   readonly need: Need;
-  /** The engine fills in `audio`. */
-  readonly spec: Omit<JobSpec, 'audio'>;
-  readonly audio: Exclude<AudioSource, { kind: 'held' }> | { readonly kind: 'inline'; readonly data: Buffer };
+  readonly spec: JobSpec;
+  /** The bytes, if `spec.audio` says that they are held here. */
+  readonly audio?: Buffer;
   /** How long to wait for a slot; 0 = answer at once. */
   readonly waitMs: number;
 }

@@ -1,7 +1,7 @@
 /** Hot path: reserve → record → send, over the candidates of a selection, until one has the job. */
 import type { NodeId } from '../domain/ids.ts';
+import { type Attempt, holdsFence } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
-import type { ReserveResult } from '../ports/capacity-ledger.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
 import type { Flight } from './flight.ts';
@@ -30,53 +30,78 @@ export interface Placement {
 export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight): void }): Placement {
   const { ledger, fleet, link, settings, clock } = engine;
 
-  async function reserve(nodeId: NodeId, lease: string): Promise<boolean> {
-    let answer: ReserveResult;
-    try {
-      answer = await ledger.reserve(nodeId, lease, settings.reservationTtlMs);
-    } catch (fault) {
-      engine.log.warn(
-        { node_id: nodeId, lease, err: fault },
-        'a reserve did not answer: it may have taken a slot',
-      );
-      engine.meter.count('scheduler_reserve_attempt_total', UNKNOWN);
-      await giveBack(engine, nodeId, lease);
-      return false;
-    }
-    if ('used' in answer) fleet.setLoad(nodeId, answer);
-    const isTaken = answer.kind === 'reserved' || answer.kind === 'already';
-    engine.meter.count('scheduler_reserve_attempt_total', isTaken ? TAKEN : REFUSED);
-    return isTaken;
+  function reserve(nodeId: NodeId, lease: string): Promise<boolean> {
+    return ledger.reserve(nodeId, lease, settings.reservationTtlMs).then(
+      (answer) => {
+        if ('used' in answer) fleet.setLoad(nodeId, answer);
+        const isTaken = answer.kind === 'reserved' || answer.kind === 'already';
+        engine.meter.count('scheduler_reserve_attempt_total', isTaken ? TAKEN : REFUSED);
+        return isTaken;
+      },
+      async (fault: unknown) => {
+        engine.log.warn(
+          { node_id: nodeId, lease, err: fault },
+          'a reserve did not answer: it may have taken a slot',
+        );
+        engine.meter.count('scheduler_reserve_attempt_total', UNKNOWN);
+        await giveBack(engine, nodeId, lease);
+        return false;
+      },
+    );
   }
 
-  async function recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+  function recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
     const before = flight.job.fence;
     const fence = { nodeId, attempt };
-    const hasMoved = await advance(engine, flight, 'dispatched', { fence, intent: null });
-    if (!hasMoved) {
-      const isAnswered = flight.job.fence?.attempt === attempt && flight.job.fence.nodeId === nodeId;
-      if (isAnswered) return 'sent';
-      link.cancel(nodeId, flight.job.jobId, 'superseded');
-      await leaveFenced(engine, nodeId, leaseId(flight.job.jobId, attempt));
-      return 'overtaken';
-    }
-    if (before !== undefined) await fenceOff(flight, before.nodeId, before.attempt);
-    engine.flights.board(flight, nodeId);
+    return advance(engine, flight, 'dispatched', { fence, intent: null }).then((hasMoved) =>
+      hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt),
+    );
+  }
+
+  /** Answers at once in the common case: a first attempt on a node that acknowledges. */
+  function boarded(
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    before: Attempt | undefined,
+  ): Placed | Promise<Placed> {
     const profile = engine.nodes.profile(nodeId);
     flight.doesAcknowledge = profile?.supports.includes('job_ack') === true;
     if (settings.isSpreadEnabled || profile?.isDeployed === true) {
       engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
     }
-    if (!flight.doesAcknowledge) await commitUnasked(flight, nodeId, attempt);
     on.attemptSent(flight);
-    return 'sent';
+    if (before === undefined && flight.doesAcknowledge) {
+      engine.flights.board(flight, nodeId);
+      return 'sent';
+    }
+    if (before !== undefined) engine.flights.leave(flight, before.nodeId);
+    engine.flights.board(flight, nodeId);
+    return settleLeases(flight, nodeId, attempt, before);
   }
 
-  /** The attempt before is fenced now that it has a successor, and not earlier: until here its answer would have counted. */
-  async function fenceOff(flight: Flight, nodeId: NodeId, attempt: number): Promise<void> {
-    engine.flights.leave(flight, nodeId);
+  /** `sent` all the same if the answer was quicker than the record. */
+  async function notBoarded(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+    if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
     link.cancel(nodeId, flight.job.jobId, 'superseded');
     await leaveFenced(engine, nodeId, leaseId(flight.job.jobId, attempt));
+    return 'overtaken';
+  }
+
+  async function settleLeases(
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    before: Attempt | undefined,
+  ): Promise<Placed> {
+    const { jobId } = flight.job;
+    // The attempt before is fenced now that it has a successor, and not earlier: until here its answer would have counted.
+    if (before !== undefined) {
+      link.cancel(before.nodeId, jobId, 'superseded');
+      await leaveFenced(engine, before.nodeId, leaseId(jobId, before.attempt));
+    }
+    if (!flight.doesAcknowledge) await commitUnasked(flight, nodeId, attempt);
+    return 'sent';
   }
 
   /** A node that never acknowledges has accepted the job by taking it from the wire. */
@@ -89,27 +114,12 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     }
   }
 
-  async function send(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
-    const now = clock.now();
-    let delivery: Delivery;
-    try {
-      delivery = await link.deliver({
-        nodeId,
-        attempt,
-        job: flight.job,
-        expiresAt: now + settings.ackTimeoutMs,
-      });
-    } catch (fault) {
+  function deliver(flight: Flight, nodeId: NodeId, attempt: number, now: number): Promise<Delivery> {
+    const assignment = { nodeId, attempt, job: flight.job, expiresAt: now + settings.ackTimeoutMs };
+    return link.deliver(assignment).catch((fault: unknown) => {
       engine.log.error({ job_id: flight.job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
-      delivery = FAULT;
-    }
-    if (delivery.kind !== 'written' && delivery.kind !== 'queued')
-      return notSent(flight, nodeId, attempt, delivery);
-    flight.attempts = attempt;
-    flight.sentTo.push(nodeId);
-    flight.sentAt = now;
-    engine.nodes.placed(nodeId);
-    return recordSent(flight, nodeId, attempt);
+      return FAULT;
+    });
   }
 
   async function notSent(
@@ -117,7 +127,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     nodeId: NodeId,
     attempt: number,
     delivery: Extract<Delivery, { reason: string }>,
-  ): Promise<Placed> {
+  ): Promise<void> {
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
@@ -125,11 +135,10 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       flight.attempts = attempt;
       flight.sentTo.push(nodeId);
       await leaveFenced(engine, nodeId, leaseId(jobId, attempt));
-      return 'nobody';
+      return;
     }
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
     await giveBack(engine, nodeId, leaseId(jobId, attempt));
-    return 'nobody';
   }
 
   return {
@@ -150,8 +159,16 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
           await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
           return 'overtaken';
         }
-        const placed = await send(flight, nodeId, attempt);
-        if (placed !== 'nobody') return placed;
+        const now = clock.now();
+        const delivery = await deliver(flight, nodeId, attempt, now);
+        if (delivery.kind === 'written' || delivery.kind === 'queued') {
+          flight.attempts = attempt;
+          flight.sentTo.push(nodeId);
+          flight.sentAt = now;
+          engine.nodes.placed(nodeId);
+          return recordSent(flight, nodeId, attempt);
+        }
+        await notSent(flight, nodeId, attempt, delivery);
       }
       return 'nobody';
     },

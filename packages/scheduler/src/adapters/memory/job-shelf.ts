@@ -11,6 +11,8 @@ export interface Place {
   retainedBytes: number;
   older: Place | undefined;
   newer: Place | undefined;
+  settledBefore: Place | undefined;
+  settledAfter: Place | undefined;
 }
 
 export interface JobShelf {
@@ -18,8 +20,8 @@ export interface JobShelf {
   get(jobId: JobId): Place | undefined;
   settle(place: Place): void;
   remove(place: Place): void;
-  /** Settled jobs, those that settled first in front. */
-  settled(): Iterable<Place>;
+  /** The settled job that goes first; the others follow by `settledAfter`. */
+  firstSettled(): Place | undefined;
   onRemoved(listen: (place: Place) => void): void;
   liveCount(): number;
   newest(): Place | undefined;
@@ -37,8 +39,12 @@ export function createJobShelf(deps: {
   maxRetainedBytes: number;
 }): JobShelf {
   const places = new Map<JobId, Place>();
-  /** In order of settling, which is the order they go in. */
-  const settled = new Set<Place>();
+  /** Chained in order of settling, which is the order they go in. A Set that is emptied from the front gets slow. */
+  const settled: { first: Place | undefined; last: Place | undefined; count: number } = {
+    first: undefined,
+    last: undefined,
+    count: 0,
+  };
   let listen: (place: Place) => void = () => {};
   let newest: Place | undefined;
   let nextSeq = 1;
@@ -49,16 +55,34 @@ export function createJobShelf(deps: {
 
   function remove(place: Place): void {
     if (!places.delete(place.record.jobId)) return;
-    if (settled.delete(place)) retainedBytes -= place.retainedBytes;
+    if (place.settledAt !== undefined) unchain(place);
     if (place.newer === undefined) newest = place.older;
     else place.newer.older = place.older;
     if (place.older !== undefined) place.older.newer = place.newer;
     listen(place);
   }
 
+  function chain(place: Place): void {
+    place.settledBefore = settled.last;
+    if (settled.last === undefined) settled.first = place;
+    else settled.last.settledAfter = place;
+    settled.last = place;
+    settled.count += 1;
+    retainedBytes += place.retainedBytes;
+  }
+
+  function unchain(place: Place): void {
+    if (place.settledBefore === undefined) settled.first = place.settledAfter;
+    else place.settledBefore.settledAfter = place.settledAfter;
+    if (place.settledAfter === undefined) settled.last = place.settledBefore;
+    else place.settledAfter.settledBefore = place.settledBefore;
+    settled.count -= 1;
+    retainedBytes -= place.retainedBytes;
+  }
+
   function sweep(): void {
-    for (const place of settled) {
-      const isTooMuch = settled.size > deps.maxRetained || retainedBytes > deps.maxRetainedBytes;
+    for (let place = settled.first; place !== undefined; place = settled.first) {
+      const isTooMuch = settled.count > deps.maxRetained || retainedBytes > deps.maxRetainedBytes;
       if (!isTooMuch && !isOver(place)) return;
       remove(place);
     }
@@ -67,7 +91,6 @@ export function createJobShelf(deps: {
   return {
     sweep,
     add(draft) {
-      sweep();
       const place: Place = {
         record: draft,
         seq: nextSeq++,
@@ -75,6 +98,8 @@ export function createJobShelf(deps: {
         retainedBytes: 0,
         older: newest,
         newer: undefined,
+        settledBefore: undefined,
+        settledAfter: undefined,
       };
       if (newest !== undefined) newest.newer = place;
       newest = place;
@@ -92,17 +117,16 @@ export function createJobShelf(deps: {
     settle(place) {
       place.settledAt = deps.clock.now();
       place.retainedBytes = RECORD_BYTES + sentBytes(place.record);
-      retainedBytes += place.retainedBytes;
-      settled.add(place);
+      chain(place);
       sweep();
     },
 
     remove,
-    settled: () => settled,
+    firstSettled: () => settled.first,
     onRemoved(listener) {
       listen = listener;
     },
-    liveCount: () => places.size - settled.size,
+    liveCount: () => places.size - settled.count,
     newest: () => newest,
   };
 }

@@ -18,6 +18,7 @@ export interface JobStoreLimits {
 
 const MAX_TIMELINE = 32;
 
+/** The hot methods are not `async`: they answer at once, and an async frame would cost more than their work. */
 export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStore {
   const shelf = createJobShelf(deps);
   const bindings = new Map<string, Place>();
@@ -43,40 +44,42 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
   /** Room for one more binding: those of settled jobs go first, oldest first. */
   function hasRoomToBind(): boolean {
     if (bindings.size < deps.maxBindings) return true;
-    for (const place of shelf.settled()) if (unbind(place)) return true;
+    for (let place = shelf.firstSettled(); place !== undefined; place = place.settledAfter) {
+      if (unbind(place)) return true;
+    }
     return false;
   }
 
   shelf.onRemoved(unbind);
 
   return {
-    async admit(draft: JobRecord): Promise<AdmitResult> {
+    admit(draft: JobRecord): Promise<AdmitResult> {
       const key = draft.requestId === undefined ? undefined : bindingKey(draft.tenantId, draft.requestId);
-      const known = (key === undefined ? undefined : boundPlace(key)) ?? shelf.get(draft.jobId);
+      const known = key === undefined ? shelf.get(draft.jobId) : boundPlace(key);
       if (known !== undefined) {
         const isSame = known.record.fingerprint === draft.fingerprint;
-        return { kind: isSame ? 'existing' : 'conflict', job: known.record };
+        return Promise.resolve({ kind: isSame ? 'existing' : 'conflict', job: known.record });
       }
-      if (shelf.liveCount() >= deps.maxInflight) return { kind: 'full' };
-      if (key !== undefined && !hasRoomToBind()) return { kind: 'full' };
+      if (shelf.liveCount() >= deps.maxInflight) return Promise.resolve({ kind: 'full' });
+      if (key !== undefined && !hasRoomToBind()) return Promise.resolve({ kind: 'full' });
       const place = shelf.add(draft);
       if (key !== undefined) bindings.set(key, place);
-      return { kind: 'admitted', job: place.record };
+      return Promise.resolve({ kind: 'admitted', job: place.record });
     },
 
-    async move(jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
+    move(jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
       const place = shelf.get(jobId);
-      if (place === undefined) return { kind: 'unknown_job' };
+      if (place === undefined) return Promise.resolve({ kind: 'unknown_job' });
       const before = place.record;
       if (before.state !== expected.state || (before.fence?.attempt ?? 0) !== expected.fenceAttempt) {
-        return { kind: 'stale', job: before };
+        return Promise.resolve({ kind: 'stale', job: before });
       }
       place.record = changed(before, change);
       if (isSettled(change.state) && place.settledAt === undefined) {
         if (change.state === 'FAILED') unbind(place);
         shelf.settle(place);
       }
-      return { kind: 'moved', job: place.record };
+      return Promise.resolve({ kind: 'moved', job: place.record });
     },
 
     async discard(jobId: JobId): Promise<void> {
@@ -85,9 +88,7 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
       shelf.remove(place);
     },
 
-    async get(jobId: JobId): Promise<JobRecord | undefined> {
-      return shelf.get(jobId)?.record;
-    },
+    get: (jobId: JobId): Promise<JobRecord | undefined> => Promise.resolve(shelf.get(jobId)?.record),
 
     async bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined> {
       return boundPlace(bindingKey(tenantId, requestId))?.record;

@@ -11,7 +11,8 @@ export const systemClock: Clock = {
   now: () => Math.floor(origin + performance.now()),
   after(delayMs, run) {
     // Timers never keep the process alive: the server's sockets do, and a drained server should end.
-    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), MAX_DELAY_MS)).unref();
+    // One more millisecond, because the timers of Node.js count whole ones and may be a fraction early.
+    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0) + 1, MAX_DELAY_MS)).unref();
     return () => clearTimeout(timer);
   },
 };

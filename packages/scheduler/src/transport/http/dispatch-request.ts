@@ -7,7 +7,7 @@ import type { DispatchRequest } from '../../runtime/job-service.ts';
 import { canonicalRequest } from './fingerprint.ts';
 import { given } from './given.ts';
 import { type Languages, readLanguages } from './needed-directions.ts';
-import { readAudio } from './read-audio.ts';
+import { type ReadAudio, readAudio } from './read-audio.ts';
 
 export interface DispatchContext {
   readonly tenantId: TenantId;
@@ -34,7 +34,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
   const sound = readAudio(body);
   if (sound.kind === 'invalid') return sound;
   const pipeline = readPipeline(body);
-  const isAudioByReference = sound.audio.kind === 'reference';
+  const isAudioByReference = sound.source.kind === 'reference';
   return {
     kind: 'built',
     request: given({
@@ -44,7 +44,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
       fingerprint: bound.requestId === undefined ? undefined : context.digest(canonicalRequest(body)),
       need: readNeed(body, context.tenantId, read.languages, pipeline, isAudioByReference),
       spec: readSpec(body, context, read.languages, pipeline, sound),
-      audio: sound.audio,
+      audio: sound.data,
       waitMs: body.wait_ms ?? 0,
     }),
   };
@@ -115,8 +115,8 @@ function readSpec(
   context: DispatchContext,
   languages: Languages,
   pipeline: Pipeline,
-  sound: { readonly audioFormat: string; readonly sampleRate: number },
-): Omit<JobSpec, 'audio'> {
+  sound: Extract<ReadAudio, { kind: 'audio' }>,
+): JobSpec {
   return given({
     utteranceIndex: context.utteranceIndex,
     sourceLanguage: languages.source,
@@ -124,6 +124,7 @@ function readSpec(
     dialect: body.dialect,
     features: body.features as JobSpec['features'] | undefined,
     pipeline,
+    audio: sound.source,
     audioFormat: sound.audioFormat,
     sampleRate: sound.sampleRate,
     mode: body.mode,

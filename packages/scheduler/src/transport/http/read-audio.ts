@@ -1,13 +1,14 @@
 /** What a dispatch request says about its audio: bytes or a reference, and in which form. Pure. */
 import type { DispatchRequest as Body } from '@lingua/protocol';
-import type { DispatchRequest } from '../../runtime/job-service.ts';
+import type { AudioSource } from '../../domain/job-spec.ts';
 import { decodeBase64 } from './decode-base64.ts';
 import { unwrapWav } from './unwrap-wav.ts';
 
 export type ReadAudio =
   | {
       readonly kind: 'audio';
-      readonly audio: DispatchRequest['audio'];
+      readonly source: AudioSource;
+      readonly data: Buffer | undefined;
       readonly audioFormat: string;
       readonly sampleRate: number;
     }
@@ -25,22 +26,23 @@ export function readAudio(body: Body): ReadAudio {
   }
   if (url !== undefined) {
     if (url === '') return invalid('/audio_ref', '"audio_ref" must not be empty');
-    return { kind: 'audio', audio: { kind: 'reference', url }, audioFormat, sampleRate };
+    return { kind: 'audio', source: { kind: 'reference', url }, data: undefined, audioFormat, sampleRate };
   }
   const data = decodeBase64(audio ?? '');
   if (data === undefined) return invalid('/audio', '"audio" must be base64');
   if (data.length === 0) return invalid('/audio', '"audio" must not be empty');
-  if (audioFormat !== 'wav') {
-    return { kind: 'audio', audio: { kind: 'inline', data }, audioFormat, sampleRate };
-  }
+  if (audioFormat !== 'wav') return held(data, audioFormat, sampleRate);
   const wav = unwrapWav(data);
   if (wav.kind === 'invalid') return invalid('/audio', `"audio" ${wav.reason}`);
-  return {
-    kind: 'audio',
-    audio: { kind: 'inline', data: wav.samples },
-    audioFormat: 'pcm16',
-    sampleRate: wav.sampleRate,
-  };
+  return held(wav.samples, 'pcm16', wav.sampleRate);
 }
+
+const held = (data: Buffer, audioFormat: string, sampleRate: number): ReadAudio => ({
+  kind: 'audio',
+  source: { kind: 'held', bytes: data.length },
+  data,
+  audioFormat,
+  sampleRate,
+});
 
 const invalid = (field: string, message: string): ReadAudio => ({ kind: 'invalid', field, message });

@@ -40,8 +40,8 @@ describe('POST /v1/dispatch/f2f', () => {
     const { audio_ref: _, ...rest } = DISPATCH;
     await post(PATH, { ...rest, audio: 'AQIDBA==', audio_format: 'opus', sample_rate: 48_000 });
     expect(engine.dispatched[0]).toMatchObject({
-      audio: { kind: 'inline', data: Buffer.from([1, 2, 3, 4]) },
-      spec: { audioFormat: 'opus', sampleRate: 48_000 },
+      audio: Buffer.from([1, 2, 3, 4]),
+      spec: { audio: { kind: 'held', bytes: 4 }, audioFormat: 'opus', sampleRate: 48_000 },
     });
   });
 
