@@ -1,5 +1,6 @@
 /** Hot path: a request becomes a job on a node — or an answer that says why not, with nothing left behind. */
 import type { ErrorCode } from '../domain/errors.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { RejectionCount } from '../domain/need.ts';
@@ -9,9 +10,10 @@ import type { Deadlines } from './deadlines.ts';
 import { type Engine, giveBack } from './engine.ts';
 import { createFlight, type Flight } from './flight.ts';
 import type { DispatchOutcome, DispatchRequest } from './job-service.ts';
-import type { Placement } from './placement.ts';
+import type { Head, Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { compileNeed } from './select/compile-need.ts';
+import type { Selection } from './select/select.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
@@ -93,61 +95,78 @@ export function createAdmission(
     return { kind: 'dispatched', job, isRepeat: false };
   }
 
-  return async function dispatch(request) {
-    const { need, tenantId, requestId } = request;
-    const compiled = compileNeed(engine.fleet, need);
-    const probe = { need, compiled, sentTo: NOBODY, retries: 0 };
-    const selection = candidates(engine, probe, request.spec.utteranceIndex);
-    const firstNodeId = selection.next();
-    if (firstNodeId === undefined) {
-      const bound = await boundJob(engine, request);
-      if (bound === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', 'the job store does not answer');
-      if (bound !== undefined) {
-        return repeat({
-          kind: bound.fingerprint === request.fingerprint ? 'existing' : 'conflict',
-          job: bound,
-        });
-      }
-      const why = whyNot(probe, request.spec.utteranceIndex);
-      if (request.waitMs <= 0 || !why.isCapable) return refuseWith(why);
+  /** Nobody is free. An answer, unless the caller will wait and waiting can help. */
+  async function withoutCandidate(
+    request: DispatchRequest,
+    probe: Asked,
+  ): Promise<DispatchOutcome | undefined> {
+    const bound = await boundJob(engine, request);
+    if (bound === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
+    if (bound !== undefined) {
+      const isSame = bound.fingerprint === request.fingerprint;
+      return repeat({ kind: isSame ? 'existing' : 'conflict', job: bound });
     }
+    const why = whyNot(probe, request.spec.utteranceIndex);
+    return request.waitMs <= 0 || !why.isCapable ? refuseWith(why) : undefined;
+  }
 
-    const jobId = engine.ids.jobId(tenantId, requestId);
-    if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
-      return refuse('RATE_LIMITED', 'no room for more audio on this instance');
+  async function notAdmitted(
+    admitted: Exclude<AdmitResult, { kind: 'admitted' }> | { kind: 'down' },
+    jobId: JobId,
+    reserved: { nodeId: NodeId; reserving: Promise<boolean> } | undefined,
+  ): Promise<DispatchOutcome> {
+    engine.audio.drop(jobId);
+    if (reserved !== undefined && (await reserved.reserving)) {
+      await giveBack(engine, reserved.nodeId, leaseId(jobId, 1));
     }
-    const draft = draftJob(engine, request, jobId, firstNodeId);
-    // In parallel: the record with its intent, and the slot. Either may land first; both are safe alone.
-    const reserving =
-      firstNodeId === undefined ? undefined : placement.reserve(firstNodeId, leaseId(jobId, 1));
-    const admitted = await admit(draft);
-    if (admitted.kind !== 'admitted') {
-      engine.audio.drop(jobId);
-      if (firstNodeId !== undefined && (await reserving))
-        await giveBack(engine, firstNodeId, leaseId(jobId, 1));
-      if (admitted.kind === 'down')
-        return refuse('SCHEDULER_DEPENDENCY_DOWN', 'the job store does not answer');
-      if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
-      return repeat(admitted);
-    }
-    const flight = createFlight(admitted.job, need, compiled);
-    engine.flights.add(flight);
-    deadlines.startJob(flight);
-    const isReserved = (await reserving) === true;
-    const placed =
-      firstNodeId === undefined
-        ? 'nobody'
-        : await placement.place(flight, selection, { nodeId: firstNodeId, isReserved });
-    const refusedLate = placed === 'nobody' ? await waitOrRefuse(flight, request.waitMs) : undefined;
-    const outcome = refusedLate ?? launched(flight);
+    if (admitted.kind === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
+    if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
+    return repeat(admitted);
+  }
+
+  async function place(
+    flight: Flight,
+    selection: Selection,
+    head: Head | undefined,
+    waitMs: number,
+  ): Promise<DispatchOutcome> {
+    const placed = head === undefined ? 'nobody' : await placement.place(flight, selection, head);
+    const refused = placed === 'nobody' ? await waitOrRefuse(flight, waitMs) : undefined;
+    const outcome = refused ?? launched(flight);
     flight.isPlacing = false;
     if (flight.repeats !== undefined) for (const tell of flight.repeats) tell(outcome);
     return outcome;
+  }
+
+  return async function dispatch(request) {
+    const { need } = request;
+    const probe = { need, compiled: compileNeed(engine.fleet, need), sentTo: NOBODY, retries: 0 };
+    const selection = candidates(engine, probe, request.spec.utteranceIndex);
+    const nodeId = selection.next();
+    const answer = nodeId === undefined ? await withoutCandidate(request, probe) : undefined;
+    if (answer !== undefined) return answer;
+
+    const jobId = engine.ids.jobId(request.tenantId, request.requestId);
+    if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
+      return refuse('RATE_LIMITED', 'no room for more audio on this instance');
+    }
+    // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
+    const reserved =
+      nodeId === undefined ? undefined : { nodeId, reserving: placement.reserve(nodeId, leaseId(jobId, 1)) };
+    const admitted = await admit(draftJob(engine, request, jobId, nodeId));
+    if (admitted.kind !== 'admitted') return notAdmitted(admitted, jobId, reserved);
+    const flight = createFlight(admitted.job, need, probe.compiled);
+    engine.flights.add(flight);
+    deadlines.startJob(flight);
+    const head =
+      reserved === undefined ? undefined : { nodeId: reserved.nodeId, isReserved: await reserved.reserving };
+    return place(flight, selection, head, request.waitMs);
   };
 }
 
 const NOBODY: never[] = [];
 const DOWN = { kind: 'down' } as const;
+const STORE_SILENT = 'the job store does not answer';
 
 async function boundJob(engine: Engine, request: DispatchRequest): Promise<JobRecord | undefined | 'down'> {
   if (request.requestId === undefined) return undefined;

@@ -114,12 +114,25 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     }
   }
 
-  function deliver(flight: Flight, nodeId: NodeId, attempt: number, now: number): Promise<Delivery> {
+  /** `nobody`: this one does not have it; try the next. */
+  function send(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+    const now = clock.now();
     const assignment = { nodeId, attempt, job: flight.job, expiresAt: now + settings.ackTimeoutMs };
-    return link.deliver(assignment).catch((fault: unknown) => {
-      engine.log.error({ job_id: flight.job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
-      return FAULT;
-    });
+    return link.deliver(assignment).then(
+      (delivery) => {
+        if (delivery.kind !== 'written' && delivery.kind !== 'queued')
+          return notSent(flight, nodeId, attempt, delivery);
+        flight.attempts = attempt;
+        flight.sentTo.push(nodeId);
+        flight.sentAt = now;
+        engine.nodes.placed(nodeId);
+        return recordSent(flight, nodeId, attempt);
+      },
+      (fault: unknown) => {
+        engine.log.error({ job_id: flight.job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
+        return notSent(flight, nodeId, attempt, FAULT);
+      },
+    );
   }
 
   async function notSent(
@@ -127,7 +140,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     nodeId: NodeId,
     attempt: number,
     delivery: Extract<Delivery, { reason: string }>,
-  ): Promise<void> {
+  ): Promise<Placed> {
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
@@ -135,42 +148,39 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       flight.attempts = attempt;
       flight.sentTo.push(nodeId);
       await leaveFenced(engine, nodeId, leaseId(jobId, attempt));
-      return;
+      return 'nobody';
     }
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
     await giveBack(engine, nodeId, leaseId(jobId, attempt));
+    return 'nobody';
+  }
+
+  async function placeAmong(flight: Flight, selection: Selection): Promise<Placed> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const nodeId = selection.next();
+      if (nodeId === undefined) return 'nobody';
+      const attempt = flight.attempts + 1;
+      if (!(await reserve(nodeId, leaseId(flight.job.jobId, attempt)))) continue;
+      if (!(await advance(engine, flight, 'reserved', { intent: { nodeId, attempt } }))) {
+        await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
+        return 'overtaken';
+      }
+      const placed = await send(flight, nodeId, attempt);
+      if (placed !== 'nobody') return placed;
+    }
+    return 'nobody';
   }
 
   return {
     reserve,
     recordSent,
 
-    async place(flight, selection, head) {
-      let first = head;
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const nodeId = first?.nodeId ?? selection.next();
-        if (nodeId === undefined) return 'nobody';
-        const attempt = flight.attempts + 1;
-        const isRecorded = first !== undefined;
-        const isReserved = first?.isReserved ?? (await reserve(nodeId, leaseId(flight.job.jobId, attempt)));
-        first = undefined;
-        if (!isReserved) continue;
-        if (!isRecorded && !(await advance(engine, flight, 'reserved', { intent: { nodeId, attempt } }))) {
-          await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
-          return 'overtaken';
-        }
-        const now = clock.now();
-        const delivery = await deliver(flight, nodeId, attempt, now);
-        if (delivery.kind === 'written' || delivery.kind === 'queued') {
-          flight.attempts = attempt;
-          flight.sentTo.push(nodeId);
-          flight.sentAt = now;
-          engine.nodes.placed(nodeId);
-          return recordSent(flight, nodeId, attempt);
-        }
-        await notSent(flight, nodeId, attempt, delivery);
-      }
-      return 'nobody';
+    place(flight, selection, head) {
+      if (head?.isReserved !== true) return placeAmong(flight, selection);
+      // The common case: the first candidate had a slot, and its record is written.
+      return send(flight, head.nodeId, flight.attempts + 1).then((placed) =>
+        placed === 'nobody' ? placeAmong(flight, selection) : placed,
+      );
     },
   };
 }
@@ -179,4 +189,4 @@ const TAKEN = { result: 'success' };
 const REFUSED = { result: 'fail' };
 const UNKNOWN = { result: 'error' };
 const FULL = { reason: 'full' };
-const FAULT: Delivery = { kind: 'unknown', reason: 'fault' };
+const FAULT = { kind: 'unknown', reason: 'fault' } as const;

@@ -59,6 +59,9 @@ export function createJobShelf(deps: {
     if (place.newer === undefined) newest = place.older;
     else place.newer.older = place.older;
     if (place.older !== undefined) place.older.newer = place.newer;
+    // A dropped place must not point at living ones: the collector would take them for old, one after the other.
+    place.older = undefined;
+    place.newer = undefined;
     listen(place);
   }
 
@@ -76,6 +79,8 @@ export function createJobShelf(deps: {
     else place.settledBefore.settledAfter = place.settledAfter;
     if (place.settledAfter === undefined) settled.last = place.settledBefore;
     else place.settledAfter.settledBefore = place.settledBefore;
+    place.settledBefore = undefined;
+    place.settledAfter = undefined;
     settled.count -= 1;
     retainedBytes -= place.retainedBytes;
   }
