@@ -5,6 +5,7 @@ import { leaseId } from '../domain/lease.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
 import type { Flight } from './flight.ts';
+import { watchLeaseEnd } from './lease-end.ts';
 import type { Selection } from './select/select.ts';
 
 /** Tries per round; past that the views of those nodes have just been corrected, and waiting serves better. */
@@ -85,6 +86,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
     link.cancel(nodeId, flight.job.jobId, 'superseded');
     await leaveFenced(engine, nodeId, leaseId(flight.job.jobId, attempt));
+    watchLeaseEnd(engine, nodeId);
     return 'overtaken';
   }
 
@@ -148,6 +150,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       flight.attempts = attempt;
       flight.sentTo.push(nodeId);
       await leaveFenced(engine, nodeId, leaseId(jobId, attempt));
+      watchLeaseEnd(engine, nodeId);
       return 'nobody';
     }
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);

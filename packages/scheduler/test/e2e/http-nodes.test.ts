@@ -23,8 +23,8 @@ interface Endpoint {
   readonly jobs: readonly JobAssign[];
 }
 
-/** A node's own little server: takes what is posted, and answers with a status. */
-async function openEndpoint(status = 200, headers: Record<string, string> = {}): Promise<Endpoint> {
+/** A node's own little server: takes what is posted, and answers with one status after the other, the last for good. */
+async function openEndpoint(statuses = [200], headers: Record<string, string> = {}): Promise<Endpoint> {
   const jobs: JobAssign[] = [];
   const server = createServer((request, response) => {
     let text = '';
@@ -33,7 +33,7 @@ async function openEndpoint(status = 200, headers: Record<string, string> = {}):
     });
     request.on('end', () => {
       jobs.push(JSON.parse(text) as JobAssign);
-      response.writeHead(status, headers).end();
+      response.writeHead(statuses[jobs.length - 1] ?? statuses.at(-1) ?? 200, headers).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -99,7 +99,7 @@ describe('a node with an endpoint', () => {
     ['answers with a redirect, which is not followed', 302, { location: 'http://127.0.0.1:9/elsewhere' }],
   ] as const)('that %s loses the job to the next node', async (_name, status, headers) => {
     const app = await startApp(LOOPBACK);
-    const bad = await openEndpoint(status, headers);
+    const bad = await openEndpoint([status], headers);
     const good = await openEndpoint();
     await app.post('/v1/node/register', registration('node-bad', { endpoint: bad.url }));
     await app.post('/v1/node/register', registration('node-good', { endpoint: good.url }));
@@ -108,6 +108,20 @@ describe('a node with an endpoint', () => {
     expect([bad.jobs.length, good.jobs.length]).toEqual([1, 1]);
     await done(app, 'node-good', good.jobs[0] as JobAssign);
     expect((await app.settled(job_id)).result).toMatchObject({ success: true });
+  });
+});
+
+describe('an endpoint that failed', () => {
+  it('is tried again once the lease of the lost job has ended, without a heartbeat', async () => {
+    const app = await startApp({ ...LOOPBACK, ...SHORT_TIMES });
+    const endpoint = await openEndpoint([500, 200]);
+    await app.post(
+      '/v1/node/register',
+      registration('node-a', { endpoint: endpoint.url, max_concurrent_jobs: 1 }),
+    );
+    expect((await app.tryDispatch()).body.error).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+    expect(await app.dispatch({ wait_ms: 4_000 })).toMatchObject({ node_id: 'node-a' });
+    expect(endpoint.jobs).toHaveLength(2);
   });
 });
 
