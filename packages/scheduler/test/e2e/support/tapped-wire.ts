@@ -17,6 +17,9 @@ export interface TappedWire {
   close(): void;
 }
 
+/** What nodes say that only pretend to be full. */
+const SIMULATED = 'a simulated refusal';
+
 interface Frame {
   readonly type: string;
   readonly node_id?: string;
@@ -39,8 +42,8 @@ export async function createTappedWire(target: string): Promise<TappedWire> {
     const { most, underWay } = of(nodeId);
     if (frame.type === 'job_assign') underWay.add(frame.job_id ?? '');
     if (frame.type === 'job_result') underWay.delete(frame.job_id ?? '');
-    // The SDK says this of its own count; simulated refusals say something else.
-    if (frame.error?.message === 'no free slot') of(nodeId).overflows += 1;
+    const { code, message } = frame.error ?? {};
+    if (code === 'NODE_OVERLOADED' && message !== SIMULATED) of(nodeId).overflows += 1;
     of(nodeId).most = Math.max(most, underWay.size);
   }
 
