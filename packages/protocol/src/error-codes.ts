@@ -32,11 +32,14 @@ export const ERROR_CODES = [
   'PAYLOAD_TOO_LARGE',
   'IDEMPOTENCY_CONFLICT',
   'AUDIO_LOST',
+  'NOT_FOUND',
+  'JOB_CANCELLED',
+  'PROCESSING_ERROR',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 const KNOWN: ReadonlySet<string> = new Set(ERROR_CODES);
 
-/** Nodes send codes of their own (PROCESSING_ERROR, …), so a code from outside must be asked about first. */
+/** Nodes send codes of their own, so a code from outside must be asked about first. */
 export const isErrorCode = (code: string): code is ErrorCode => KNOWN.has(code);

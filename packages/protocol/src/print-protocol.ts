@@ -51,8 +51,7 @@ function printEndpoint(endpoint: HttpEndpoint, shared: Map<string, JsonSchema>):
 /** Printing a shared value may meet further ones, so the map grows while it is walked: a Map visits those too. */
 function printShared(shared: Map<string, JsonSchema>): string[] {
   const printed = new Map<string, string>();
-  for (const [title, schema] of shared)
-    printed.set(title, printObject(schema, `### ${mark(schema)}${title}`, shared));
+  for (const [title, schema] of shared) printed.set(title, printObject(schema, `### ${title}`, shared));
   return [...printed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, section]) => section);
 }
 

@@ -19,8 +19,7 @@ describe('docs/protocol.md', () => {
         heading
           .toLowerCase()
           .replace(/[^\p{L}\p{N}_ -]/gu, '')
-          .replaceAll(' ', '-')
-          .replace(/^-/, ''),
+          .replaceAll(' ', '-'),
       ),
     );
     for (const [, anchor] of page.matchAll(/\]\(#([^)]*)\)/g)) expect(anchors).toContain(anchor);

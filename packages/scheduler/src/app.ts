@@ -114,7 +114,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
   });
   const jobs = createJobService({
     clock,
-    chance,
+    chance: config.scheduler.candidate_shuffle ? chance : NO_CHANCE,
     ids,
     ledger,
     store,
@@ -219,5 +219,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
   };
 }
 
+/** Without shuffling the same fleet gives the same choice, to reproduce a problem. */
+const NO_CHANCE = () => 0;
 const READY = { isReady: true, reasons: [] };
 const NOT_READY = { isReady: false, reasons: [DRAINING] };

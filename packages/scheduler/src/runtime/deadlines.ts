@@ -32,12 +32,16 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
   function ranTooLong(flight: Flight): void {
     const nodeId = holder(flight);
     if (nodeId === undefined) return;
-    engine.nodes.outcome(nodeId, 'failed');
     const message = `${nodeId} gave no result within ${settings.jobTimeoutMs} ms`;
     const failure = { code: 'JOB_TIMEOUT', message };
-    // A node in the field may stay silent on purpose, having merged the audio into another utterance: nothing to retry.
-    if (flight.doesAcknowledge) void givingUp().giveUp(flight, { ...failure, isCounted: true, side: 'open' });
-    else void givingUp().conclude(flight, failure, 'open');
+    if (flight.doesAcknowledge) {
+      engine.nodes.outcome(nodeId, 'failed');
+      void givingUp().giveUp(flight, { ...failure, isCounted: true, side: 'open' });
+      return;
+    }
+    // A node in the field may stay silent on purpose, having merged the audio into another utterance: nothing to retry,
+    // and nobody to blame.
+    void givingUp().conclude(flight, failure, 'open');
   }
 
   function deadlinePassed(flight: Flight): void {

@@ -1,5 +1,8 @@
 /** The command `lingua demo` (npm start): the scheduler with a small simulated fleet, over real sockets. */
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import type { Origins } from '../../config/load-config.ts';
+import type { Config } from '../../config/settings.ts';
 import type { CommandIo } from '../command-io.ts';
 import { type Listening, runApp } from '../run-app.ts';
 import { parseServerFlags, readServerConfig, SERVER_FLAGS_USAGE } from '../server-flags.ts';
@@ -26,17 +29,47 @@ export async function runDemo(argv: readonly string[], io: CommandIo): Promise<n
   }
   const ready = await readServerConfig(flags, io);
   if (ready === undefined) return 2;
-  return runApp(ready.config, io, (listening) => attachFleet(listening, io));
+  const { config, token } = letDemoIn(ready.config);
+  return runApp(quiet(config, ready.origins), io, (listening) => attachFleet(listening, io, token));
 }
 
-async function attachFleet({ app, address }: Listening, io: CommandIo): Promise<() => Promise<void>> {
+/** A server that asks for tokens gets one more, for this run only: its nodes and the printed curl lines use it. */
+function letDemoIn(config: Config): { config: Config; token: string | undefined } {
+  const { server } = config;
+  if (server.tokens.length === 0 && server.anonymous.length === 0) return { config, token: undefined };
+  const token = randomBytes(24).toString('base64url');
+  const tokens = [
+    ...server.tokens,
+    { token, role: 'operator', name: 'demo' } as (typeof server.tokens)[number],
+  ];
+  return { config: { ...config, server: { ...server, tokens } }, token };
+}
+
+/** What the nodes do is no news here; who wants to read it sets log.level. */
+function quiet(config: Config, origins: Origins): Config {
+  const isChosen = origins.get('log.level')?.kind !== 'default';
+  return isChosen ? config : { ...config, log: { ...config.log, level: 'warn' } };
+}
+
+async function attachFleet(
+  { app, address }: Listening,
+  io: CommandIo,
+  token: string | undefined,
+): Promise<() => Promise<void>> {
   const at = reachable(address);
-  const fleet = createSimulatedFleet({ ...FLEET, url: `ws://${at}/ws/node`, nodeIdPrefix: 'node-demo' });
-  await fleet.start();
+  const fleet = createSimulatedFleet({
+    ...FLEET,
+    url: `ws://${at}/ws/node`,
+    nodeIdPrefix: 'node-demo',
+    ...(token !== undefined && { token }),
+  });
+  fleet
+    .start()
+    .catch((error: unknown) => io.err(`lingua demo: a simulated node could not start: ${String(error)}`));
   while (!io.interrupted.aborted && readyNodes(app) < FLEET.count) {
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
-  io.out(welcome(at));
+  if (!io.interrupted.aborted) io.out(welcome(at, token));
   return () => fleet.stop();
 }
 
@@ -48,16 +81,19 @@ const reachable = ({ address, port, family }: AddressInfo): string => {
   return `${family === 'IPv6' && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
 };
 
-const welcome = (at: string): string => `
+const welcome = (at: string, token: string | undefined): string => {
+  const bearer = token === undefined ? '' : ` -H 'authorization: Bearer ${token}'`;
+  return `
 The scheduler listens on http://${at} with ${FLEET.count} simulated nodes (${FLEET.languages.join(', ')}).
 Dispatch a job:
 
-  curl -s http://${at}/v1/dispatch/f2f -H 'content-type: application/json' -d '{"session_id":"demo","src_lang":"en","tgt_lang":"zh","audio":"AAAAAAAAAAA=","audio_format":"pcm16","sample_rate":16000}'
+  curl -s http://${at}/v1/dispatch/f2f${bearer} -H 'content-type: application/json' -d '{"session_id":"demo","src_lang":"en","tgt_lang":"zh","audio":"AAAAAAAAAAA=","audio_format":"pcm16","sample_rate":16000}'
 
 Then ask for its result with the job_id from the answer:
 
-  curl -s 'http://${at}/v1/job/JOB_ID?wait_ms=10000'
+  curl -s 'http://${at}/v1/job/JOB_ID?wait_ms=10000'${bearer}
 
 API and schemas: http://${at}/docs   Metrics: http://${at}/metrics   Nodes: http://${at}/api/v1/nodes
 Ctrl-C ends.
 `;
+};
