@@ -79,7 +79,7 @@ export async function createEmbeddedEngine(nodes: number, slots: number) {
   const store = createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 });
   const fleet = createFleetView();
   const meter = createPrometheusMeter();
-  const ids = createIdSource({ clock });
+  const ids = createIdSource({ clock, digestsRequests: false });
   const registry = createNodeRegistry({
     clock,
     chance: Math.random,

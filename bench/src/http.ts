@@ -79,7 +79,7 @@ async function startScheduler() {
     mailbox: { take: async () => [] },
     endpoints: { permits: () => false },
     gate: createGate({ clock: systemClock, meter, settings: accessSettings(config) }),
-    ids: createIdSource({ clock: systemClock }),
+    ids: createIdSource({ clock: systemClock, digestsRequests: false }),
     meter,
     log: quiet,
     clock: systemClock,

@@ -54,7 +54,7 @@ const MAX_JOB_LISTENERS = 20_000;
 export function createApp({ config, log }: { config: Config; log: Log }): App {
   const clock = systemClock;
   const chance = Math.random;
-  const ids = createIdSource({ clock });
+  const ids = createIdSource({ clock, digestsRequests: false });
   const meter = createPrometheusMeter();
   const loop = createEventLoopProbe();
 

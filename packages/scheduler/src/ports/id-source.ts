@@ -3,7 +3,10 @@
  * nodes in the field refuse a job_id they have seen, for as long as their process lives.
  */
 export interface IdSource {
-  /** With a request id, the name's first part is a digest of (tenant, request), so that a store can find the record by either. */
+  /**
+   * With a request id, the name's first part may be a digest of (tenant, request): stores that find the record by either need
+   * it so, others need not pay for it.
+   */
   jobId(tenantId: string, requestId: string | undefined): string;
   nodeId(): string;
   sessionId(): string;

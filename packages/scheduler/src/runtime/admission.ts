@@ -10,10 +10,9 @@ import type { Deadlines } from './deadlines.ts';
 import { type Engine, giveBack } from './engine.ts';
 import { createFlight, type Flight } from './flight.ts';
 import type { DispatchOutcome, DispatchRequest } from './job-service.ts';
-import type { Head, Placement } from './placement.ts';
+import type { Placed, Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { compileNeed } from './select/compile-need.ts';
-import type { Selection } from './select/select.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
@@ -124,20 +123,6 @@ export function createAdmission(
     return repeat(admitted);
   }
 
-  async function place(
-    flight: Flight,
-    selection: Selection,
-    head: Head | undefined,
-    waitMs: number,
-  ): Promise<DispatchOutcome> {
-    const placed = head === undefined ? 'nobody' : await placement.place(flight, selection, head);
-    const refused = placed === 'nobody' ? await waitOrRefuse(flight, waitMs) : undefined;
-    const outcome = refused ?? launched(flight);
-    flight.isPlacing = false;
-    if (flight.repeats !== undefined) for (const tell of flight.repeats) tell(outcome);
-    return outcome;
-  }
-
   return async function dispatch(request) {
     const { need } = request;
     const probe = { need, compiled: compileNeed(engine.fleet, need), sentTo: NOBODY, retries: 0 };
@@ -158,9 +143,16 @@ export function createAdmission(
     const flight = createFlight(admitted.job, need, probe.compiled);
     engine.flights.add(flight);
     deadlines.startJob(flight);
-    const head =
-      reserved === undefined ? undefined : { nodeId: reserved.nodeId, isReserved: await reserved.reserving };
-    return place(flight, selection, head, request.waitMs);
+    // The common case: the first candidate had a slot. Anything else goes on from there.
+    let placed: Placed = 'nobody';
+    if (reserved !== undefined && (await reserved.reserving))
+      placed = await placement.send(flight, reserved.nodeId, 1);
+    if (placed === 'nobody' && reserved !== undefined) placed = await placement.place(flight, selection);
+    const refused = placed === 'nobody' ? await waitOrRefuse(flight, request.waitMs) : undefined;
+    const outcome = refused ?? launched(flight);
+    flight.isPlacing = false;
+    if (flight.repeats !== undefined) for (const tell of flight.repeats) tell(outcome);
+    return outcome;
   };
 }
 

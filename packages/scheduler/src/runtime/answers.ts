@@ -36,13 +36,17 @@ export function createAnswers(
     return { kind: 'ignored', reason };
   }
 
-  /** The flight the answer may move, or why it may not. */
-  async function find(answer: Answer): Promise<Flight | Ignored['reason']> {
+  /** The flight the answer may move, or why it may not. At once, if the job is known here and its attempt is the fence. */
+  function find(answer: Answer): Flight | Promise<Flight | Ignored['reason']> {
     const flight = engine.flights.get(answer.jobId);
     if (flight === undefined) {
-      const job = await engine.store.get(answer.jobId);
-      return job === undefined ? 'unknown_job' : 'settled';
+      return engine.store.get(answer.jobId).then((job) => (job === undefined ? 'unknown_job' : 'settled'));
     }
+    const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);
+    return isFence ? flight : findClosely(flight, answer);
+  }
+
+  async function findClosely(flight: Flight, answer: Answer): Promise<Flight | Ignored['reason']> {
     const { intent } = flight.job;
     const attempt = namedAttempt(flight, answer);
     // Quicker than the send's own return: the answer proves that the node has the job.
@@ -81,7 +85,8 @@ export function createAnswers(
 
   return {
     async acknowledge(answer) {
-      const flight = await find(answer);
+      const found = find(answer);
+      const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') return ignore('ack', answer, flight);
       const { fence, state } = flight.job;
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
@@ -102,7 +107,8 @@ export function createAnswers(
     },
 
     async finish(answer, result) {
-      const flight = await find(answer);
+      const found = find(answer);
+      const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') {
         await giveBackLate(answer);
         return ignore('result', answer, flight);
@@ -118,7 +124,8 @@ export function createAnswers(
     },
 
     async fail(answer, failure) {
-      const flight = await find(answer);
+      const found = find(answer);
+      const flight = found instanceof Promise ? await found : found;
       // An attempt already given up says that it failed: no news, but its slot is free.
       if (typeof flight === 'string' || !isOut(flight)) {
         await giveBackLate(answer);

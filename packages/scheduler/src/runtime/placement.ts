@@ -13,17 +13,13 @@ const MAX_TRIES = 32;
 
 export type Placed = 'sent' | 'nobody' | 'overtaken';
 
-/** The first candidate of a new job is reserved while its record is being written. */
-export interface Head {
-  readonly nodeId: NodeId;
-  readonly isReserved: boolean;
-}
-
 export interface Placement {
   /** Never rejects; `false` also when the store did not answer, and then the slot is given back to be safe. */
   reserve(nodeId: NodeId, lease: string): Promise<boolean>;
-  /** `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
-  place(flight: Flight, selection: Selection, head?: Head): Promise<Placed>;
+  /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
+  place(flight: Flight, selection: Selection): Promise<Placed>;
+  /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
+  send(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
   recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed>;
 }
@@ -51,12 +47,13 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     );
   }
 
-  function recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+  async function recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
     const before = flight.job.fence;
-    const fence = { nodeId, attempt };
-    return advance(engine, flight, 'dispatched', { fence, intent: null }).then((hasMoved) =>
-      hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt),
-    );
+    const hasMoved = await advance(engine, flight, 'dispatched', {
+      fence: { nodeId, attempt },
+      intent: null,
+    });
+    return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
   }
 
   /** Answers at once in the common case: a first attempt on a node that acknowledges. */
@@ -116,25 +113,32 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     }
   }
 
-  /** `nobody`: this one does not have it; try the next. */
-  function send(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+  async function send(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
     const now = clock.now();
-    const assignment = { nodeId, attempt, job: flight.job, expiresAt: now + settings.ackTimeoutMs };
-    return link.deliver(assignment).then(
-      (delivery) => {
-        if (delivery.kind !== 'written' && delivery.kind !== 'queued')
-          return notSent(flight, nodeId, attempt, delivery);
-        flight.attempts = attempt;
-        flight.sentTo.push(nodeId);
-        flight.sentAt = now;
-        engine.nodes.placed(nodeId);
-        return recordSent(flight, nodeId, attempt);
-      },
-      (fault: unknown) => {
-        engine.log.error({ job_id: flight.job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
-        return notSent(flight, nodeId, attempt, FAULT);
-      },
-    );
+    let delivery: Delivery;
+    try {
+      delivery = await link.deliver({
+        nodeId,
+        attempt,
+        job: flight.job,
+        expiresAt: now + settings.ackTimeoutMs,
+      });
+    } catch (fault) {
+      engine.log.error({ job_id: flight.job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
+      delivery = FAULT;
+    }
+    if (delivery.kind !== 'written' && delivery.kind !== 'queued')
+      return notSent(flight, nodeId, attempt, delivery);
+    flight.attempts = attempt;
+    flight.sentTo.push(nodeId);
+    flight.sentAt = now;
+    engine.nodes.placed(nodeId);
+    const before = flight.job.fence;
+    const hasMoved = await advance(engine, flight, 'dispatched', {
+      fence: { nodeId, attempt },
+      intent: null,
+    });
+    return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
   }
 
   async function notSent(
@@ -158,7 +162,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     return 'nobody';
   }
 
-  async function placeAmong(flight: Flight, selection: Selection): Promise<Placed> {
+  async function place(flight: Flight, selection: Selection): Promise<Placed> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const nodeId = selection.next();
       if (nodeId === undefined) return 'nobody';
@@ -174,18 +178,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     return 'nobody';
   }
 
-  return {
-    reserve,
-    recordSent,
-
-    place(flight, selection, head) {
-      if (head?.isReserved !== true) return placeAmong(flight, selection);
-      // The common case: the first candidate had a slot, and its record is written.
-      return send(flight, head.nodeId, flight.attempts + 1).then((placed) =>
-        placed === 'nobody' ? placeAmong(flight, selection) : placed,
-      );
-    },
-  };
+  return { reserve, place, send, recordSent };
 }
 
 const TAKEN = { result: 'success' };

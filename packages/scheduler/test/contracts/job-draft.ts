@@ -14,7 +14,7 @@ export const RESULT: JobResult = {
 };
 
 // A store may find the record by the first part of its name, so the names are the real ones.
-const ids = createIdSource({ clock: systemClock });
+const ids = createIdSource({ clock: systemClock, digestsRequests: true });
 
 export function draftJob(now: number, parts: Partial<JobRecord> = {}): JobRecord {
   const tenantId = parts.tenantId ?? fresh('tenant');

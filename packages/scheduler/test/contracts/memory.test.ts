@@ -62,5 +62,9 @@ clockContract('system', async () => ({
 
 idSourceContract('system', async () => {
   const { clock, harness } = stepped();
-  return { ...harness, ids: createIdSource({ clock }), restart: () => createIdSource({ clock }) };
+  return {
+    ...harness,
+    ids: createIdSource({ clock, digestsRequests: true }),
+    restart: () => createIdSource({ clock, digestsRequests: true }),
+  };
 });

@@ -15,8 +15,13 @@ export interface PrometheusMeter extends Meter {
   onPrint(ask: () => void): void;
 }
 
-/** One metric with one set of labels. */
+/** One metric with one set of labels. Counts are gathered here and handed over at the next print: the library's own cost more than a dispatch can spare. */
 interface Series {
+  pending: number;
+  readonly target: Target;
+}
+
+interface Target {
   inc?(by: number): void;
   set?(value: number): void;
   observe?(value: number): void;
@@ -24,6 +29,7 @@ interface Series {
 
 interface Family {
   series(labels: Labels | undefined): Series;
+  flush(): void;
 }
 
 export function createPrometheusMeter(): PrometheusMeter {
@@ -31,23 +37,27 @@ export function createPrometheusMeter(): PrometheusMeter {
   const asks: (() => void)[] = [];
   const families = new Map<MetricName, Family>();
   for (const [name, entry] of Object.entries(METRICS) as [MetricName, MetricEntry][]) {
-    families.set(name, createFamily(openSeries(name, entry, registry), entry.labels ?? []));
+    families.set(name, createFamily(openTarget(name, entry, registry), entry.labels ?? []));
   }
 
   return {
     contentType: registry.contentType,
-    count: (name, labels, by = 1) => families.get(name)?.series(labels).inc?.(by),
-    gauge: (name, value, labels) => families.get(name)?.series(labels).set?.(value),
-    observe: (name, value, labels) => families.get(name)?.series(labels).observe?.(value),
+    count(name, labels, by = 1) {
+      const series = families.get(name)?.series(labels);
+      if (series !== undefined) series.pending += by;
+    },
+    gauge: (name, value, labels) => families.get(name)?.series(labels).target.set?.(value),
+    observe: (name, value, labels) => families.get(name)?.series(labels).target.observe?.(value),
     async print() {
       for (const ask of asks) ask();
+      for (const family of families.values()) family.flush();
       return registry.metrics();
     },
     onPrint: (ask) => asks.push(ask),
   };
 }
 
-function openSeries(name: string, entry: MetricEntry, registry: Registry): (labels: Labels) => Series {
+function openTarget(name: string, entry: MetricEntry, registry: Registry): (labels: Labels) => Target {
   const options = { name, help: entry.help, labelNames: [...(entry.labels ?? [])], registers: [registry] };
   if (entry.kind === 'counter') {
     const counter = new Counter(options);
@@ -62,21 +72,38 @@ function openSeries(name: string, entry: MetricEntry, registry: Registry): (labe
 }
 
 /** Keeps each series at hand, and bounds them: a peer that invents label values must not fill the memory (I11). */
-function createFamily(open: (labels: Labels) => Series, names: readonly string[]): Family {
+function createFamily(open: (labels: Labels) => Target, names: readonly string[]): Family {
   const known = new Map<string, Series>();
-  const other = Object.fromEntries(names.map((name) => [name, OTHER]));
-  const unlabelled = names.length === 0 ? open({}) : undefined;
+  const start = (labels: Labels): Series => ({ pending: 0, target: open(labels) });
+  const unlabelled = names.length === 0 ? start({}) : undefined;
+  let other: Series | undefined;
 
   function find(labels: Labels): Series {
     const key =
       names.length === 1 ? (labels[names[0] as string] ?? '') : names.map((name) => labels[name]).join('\n');
     const series = known.get(key);
     if (series !== undefined) return series;
-    if (known.size >= MAX_LABEL_SETS) return open(other);
-    const opened = open(labels);
+    if (known.size >= MAX_LABEL_SETS) {
+      other ??= start(Object.fromEntries(names.map((name) => [name, OTHER])));
+      return other;
+    }
+    const opened = start(labels);
     known.set(key, opened);
     return opened;
   }
 
-  return { series: (labels) => unlabelled ?? find(labels ?? {}) };
+  function handOver(series: Series | undefined): void {
+    if (series === undefined || series.pending === 0) return;
+    series.target.inc?.(series.pending);
+    series.pending = 0;
+  }
+
+  return {
+    series: (labels) => unlabelled ?? find(labels ?? {}),
+    flush() {
+      handOver(unlabelled);
+      handOver(other);
+      for (const series of known.values()) handOver(series);
+    },
+  };
 }

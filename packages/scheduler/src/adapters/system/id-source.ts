@@ -8,7 +8,8 @@ const POOL_BYTES = 8_192;
 const NAME_BYTES = 16;
 const DIGEST_CHARS = 22;
 
-export function createIdSource(deps: { clock: Clock }): IdSource {
+/** `digestsRequests`: for stores that find a job's record by its request. One process has the binding at hand and needs none. */
+export function createIdSource(deps: { clock: Clock; digestsRequests: boolean }): IdSource {
   // One system call per few hundred names instead of one each.
   const pool = Buffer.allocUnsafe(POOL_BYTES);
   let at = POOL_BYTES;
@@ -27,7 +28,7 @@ export function createIdSource(deps: { clock: Clock }): IdSource {
 
   return {
     jobId: (tenantId, requestId) =>
-      requestId === undefined
+      requestId === undefined || !deps.digestsRequests
         ? `job-${random(NAME_BYTES)}`
         : `job-${digest(`${tenantId}\n${requestId}`)}-${random(NAME_BYTES / 2)}`,
     nodeId: () => `node-${random(NAME_BYTES)}`,

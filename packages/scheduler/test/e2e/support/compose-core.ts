@@ -27,7 +27,7 @@ export function composeCore(deps: {
   readonly onChange?: (view: NodeView) => void;
 }) {
   const { clock, config } = deps;
-  const ids = createIdSource({ clock });
+  const ids = createIdSource({ clock, digestsRequests: true });
   const meter = createPrometheusMeter();
   const log = createLog('silent');
   const ledger = createCapacityLedger({ clock });

@@ -110,7 +110,7 @@ export function createRig(options: RigOptions = {}) {
   const service = createJobService({
     clock,
     chance: Math.random,
-    ids: createIdSource({ clock }),
+    ids: createIdSource({ clock, digestsRequests: true }),
     ledger,
     store,
     events: createJobEvents({ maxListeners: 1_000 }),

@@ -63,7 +63,7 @@ export async function startServer(options: StartOptions = {}) {
   };
   const lines: string[] = [];
   const log = createLog('debug', { write: (line) => lines.push(line) });
-  const ids = createIdSource({ clock });
+  const ids = createIdSource({ clock, digestsRequests: true });
   const events = createJobEvents({ maxListeners: 100 });
   const engine = createFakeEngine({ clock, ids, events });
   const registry = createFakeRegistry({ clock });
