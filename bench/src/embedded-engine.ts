@@ -97,6 +97,7 @@ export async function createEmbeddedEngine(nodes: number, slots: number) {
       },
       removed: (nodeId) => fleet.remove(nodeId),
       statusChanged() {},
+      ordered() {},
       disconnected() {},
       connected() {},
     },

@@ -95,6 +95,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
         void mailbox.forget(nodeId);
       },
       statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
+      ordered: (nodeId, order) => sockets.order(nodeId, order),
       disconnected: (nodeId, graceMs) => jobs.nodeLeft(nodeId, graceMs),
       connected: (nodeId, runningJobIds) => jobs.nodeReturned(nodeId, runningJobIds),
     },
@@ -140,6 +141,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
 
   // The edges.
   let isDraining = false;
+  let isLeaving = false;
   const gate = createGate({ clock, meter, settings: accessSettings(config) });
   const http = createHttpServer({
     registry,
@@ -167,7 +169,8 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     log,
     clock,
     ids,
-    isDraining: () => isDraining,
+    // Nodes may come back while their last jobs end: with them come the results.
+    isDraining: () => isLeaving,
     settings: socketSettings(config),
   });
 
@@ -185,6 +188,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     if (left > 0)
       log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
     else log.info({}, 'drained: every job has its outcome');
+    isLeaving = true;
     // Only now: a node that is told to move closes its connection, and with it would go what it still works on.
     const asked = sockets.drain('shutdown');
     log.info({ nodes: asked }, 'nodes told to connect elsewhere');

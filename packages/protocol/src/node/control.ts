@@ -30,8 +30,8 @@ export type JobCancel = Static<typeof JobCancel>;
 
 export const NodeControl = message('node_control', 'A command; unknown ones are ignored', {
   command: anyOf(
-    ['shutdown', 'reload_config', 'drain', 'reconnect'],
-    'Command; drain and reconnect are extensions',
+    ['shutdown', 'reload_config', 'drain', 'resume', 'reconnect'],
+    'Command; drain, resume (takes a drain back) and reconnect are extensions',
   ),
   reason: optional(text('Why', 4096)),
 });

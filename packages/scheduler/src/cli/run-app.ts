@@ -16,7 +16,7 @@ export async function runApp(
   io: CommandIo,
   meanwhile?: (listening: Listening) => Promise<() => Promise<void>>,
 ): Promise<number> {
-  const app = createApp({ config, log: createLog(config.log.level) });
+  const app = createApp({ config, log: createLog(config.log.level, { isPretty: config.log.pretty }) });
   let address: AddressInfo;
   try {
     address = await app.start();

@@ -14,10 +14,13 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
       log.info({ node_id: nodeId, command }, 'operator command');
       if (command === 'drain') {
         await fleet.publish(node, fleet.move(node, { kind: 'drain' }));
+        events.ordered(nodeId, 'drain');
         return true;
       }
+      const wasDraining = node.health.health === 'draining';
       node.isCordoned = command === 'cordon';
       await fleet.publish(node, command === 'uncordon' ? fleet.move(node, { kind: 'undrain' }) : []);
+      if (command === 'uncordon' && wasDraining) events.ordered(nodeId, 'resume');
       return true;
     },
 

@@ -90,6 +90,8 @@ export interface RegistryEvents {
   removed(nodeId: NodeId): void;
   /** To be pushed to the node. */
   statusChanged(nodeId: NodeId, health: NodeHealth, reason: string): void;
+  /** An operator wants the node to finish and take nothing new, or takes that back. To be told to nodes that understand it. */
+  ordered(nodeId: NodeId, order: 'drain' | 'resume'): void;
   /** The connection is gone; its jobs are retried after `graceMs`. */
   disconnected(nodeId: NodeId, graceMs: number): void;
   /** The node is (back) here; `runningJobIds` is what it still works on, if it said so. */

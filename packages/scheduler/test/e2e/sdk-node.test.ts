@@ -188,6 +188,22 @@ describe('a node made with the SDK', () => {
     held[second].finish();
   });
 
+  it('that an operator drains hears of it, finishes, and works again after uncordon', async () => {
+    const { app, jobId, first, second, held, nodes } = await startPair();
+    const statusOf = async () => (await app.nodes()).find((node) => node.node_id === first)?.status;
+    await app.post(`/api/v1/nodes/${first}/drain`, {});
+    await eventually(() => nodes[first].metrics().isDraining);
+    held[first].finish();
+    expect((await app.settled(jobId)).result).toMatchObject({ success: true });
+    await app.post(`/api/v1/nodes/${first}/uncordon`, {});
+    await eventually(() => !nodes[first].metrics().isDraining);
+    await eventually(async () => (await statusOf()) === 'ready');
+    const { job_id, node_id } = await app.dispatch({ options: { preferred_node_id: first } });
+    expect(node_id).toBe(first);
+    expect((await app.settled(job_id)).result).toMatchObject({ success: true });
+    held[second].finish();
+  });
+
   it('that does not acknowledge loses the job to the next node', async () => {
     const app = await startApp(SHORT_TIMES);
     const mute = holdJobs();

@@ -44,6 +44,17 @@ describe('drain', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
   });
 
+  it('is ordered of the node, and taken back by uncordon', async () => {
+    const { readyNode, registry, of } = createFixture();
+    await readyNode();
+    await registry.control('node-1', 'cordon');
+    await registry.control('node-1', 'uncordon');
+    expect(of('ordered')).toEqual([]);
+    await registry.control('node-1', 'drain');
+    await registry.control('node-1', 'uncordon');
+    expect(of('ordered').map(({ order }) => order)).toEqual(['drain', 'resume']);
+  });
+
   it('lets running jobs keep their slots', async () => {
     const { readyNode, registry, ledger } = createFixture();
     await readyNode();

@@ -50,6 +50,7 @@ export type Told =
   | { event: 'loaded'; nodeId: string; load: Load }
   | { event: 'removed'; nodeId: string }
   | { event: 'statusChanged'; nodeId: string; health: string; reason: string }
+  | { event: 'ordered'; nodeId: string; order: string }
   | { event: 'disconnected'; nodeId: string; graceMs: number }
   | { event: 'connected'; nodeId: string; runningJobIds: readonly string[] | undefined };
 
@@ -125,6 +126,7 @@ export function createFixture(change: Partial<ManagementSettings> = {}) {
       changed: (view) => told.push({ event: 'changed', view }),
       loaded: (nodeId, load) => told.push({ event: 'loaded', nodeId, load }),
       removed: (nodeId) => told.push({ event: 'removed', nodeId }),
+      ordered: (nodeId, order) => told.push({ event: 'ordered', nodeId, order }),
       statusChanged: (nodeId, health, reason) =>
         told.push({ event: 'statusChanged', nodeId, health, reason }),
       disconnected: (nodeId, graceMs) => told.push({ event: 'disconnected', nodeId, graceMs }),

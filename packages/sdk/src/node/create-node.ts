@@ -163,6 +163,7 @@ export function createNode(options: NodeOptions): GpuNode {
     log.info({ command, reason }, 'a command of the scheduler');
     const pass = (): void => guard(log, 'onCommand', () => options.onCommand?.(command, reason));
     if (command === 'drain') void drain(reason);
+    else if (command === 'resume') resume();
     else if (command === 'reconnect') link.rejoin();
     else if (command === 'shutdown')
       void drain(reason)
@@ -187,6 +188,14 @@ export function createNode(options: NodeOptions): GpuNode {
     })();
     guard(log, 'onDrain', () => options.onDrain?.(reason));
     return drained;
+  }
+
+  function resume(): void {
+    if (!isDraining || phase !== 'started') return;
+    isDraining = false;
+    drained = undefined;
+    runner.reopen();
+    heartbeat.beat();
   }
 
   function stop(graceMs = DEFAULT_GRACE_MS): Promise<void> {

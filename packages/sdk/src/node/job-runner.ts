@@ -24,6 +24,8 @@ export interface JobRunner {
   cancel(jobId: string, reason: string | undefined): void;
   /** Takes no more. */
   close(): void;
+  /** Takes jobs again. */
+  reopen(): void;
   abortAll(error: JobError): void;
   runningJobIds(): string[];
   /** When no job is running. */
@@ -159,6 +161,9 @@ export function createJobRunner(deps: {
     },
     close() {
       isOpen = false;
+    },
+    reopen() {
+      isOpen = true;
     },
     abortAll(error) {
       for (const run of runs.values()) run.controller.abort(error);

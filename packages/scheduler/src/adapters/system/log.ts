@@ -15,13 +15,32 @@ const SECRETS = [
   'text_translated',
 ];
 
-export function createLog(level: LogLevel, destination?: { write(line: string): void }): Log {
-  const options = {
+export interface LogOptions {
+  /** For people instead of machines. */
+  readonly isPretty?: boolean;
+  /** Standard output, unless told. */
+  readonly destination?: { write(line: string): void };
+}
+
+export function createLog(level: LogLevel, options: LogOptions = {}): Log {
+  const { isPretty = false, destination } = options;
+  const settings = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: SECRETS.flatMap((key) => [key, `*.${key}`]), censor: '(hidden)' },
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  const sink = destination ?? (isPretty ? process.stdout : undefined);
+  if (sink === undefined) return pino(settings);
+  return pino(settings, isPretty ? { write: (line) => sink.write(prettyLine(line)) } : sink);
+}
+
+/** 12:00:00.000 info  a job failed  job_id=job-1 reason=JOB_TIMEOUT */
+function prettyLine(line: string): string {
+  const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const details = Object.entries(fields).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return `${[String(time).slice(11, 23), String(level).padEnd(5), msg, ' ', ...details].join(' ').trimEnd()}\n`;
 }

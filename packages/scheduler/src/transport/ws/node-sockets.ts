@@ -21,6 +21,8 @@ export interface NodeSockets {
   /** False: no open socket; the node never sees the message. */
   send(nodeId: NodeId, message: SchedulerToNode): boolean;
   pushStatus(nodeId: NodeId, health: NodeHealth, reason: string): void;
+  /** An operator's order, to nodes that understand it; others obey by being given nothing. */
+  order(nodeId: NodeId, order: 'drain' | 'resume'): void;
   /**
    * Asks the nodes that understand it to move to another instance, which they do at once: to be called when their jobs here
    * have ended. Answers how many were asked. The others stay: they come back only once, so they are closed last.
@@ -29,7 +31,8 @@ export interface NodeSockets {
   count(): number;
 }
 
-const ASK_TO_RECONNECT = 'drain';
+const understandsDrain = (connection: NodeConnection | undefined): boolean =>
+  connection?.supports?.includes('drain') === true;
 
 export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
   const connections = new Map<NodeId, NodeConnection>();
@@ -60,11 +63,15 @@ export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
       };
       send(nodeId, status);
     },
+    order(nodeId, order) {
+      if (!understandsDrain(connections.get(nodeId))) return;
+      send(nodeId, { type: 'node_control', command: order, reason: 'operator' });
+    },
     drain(reason) {
       const order: NodeControl = { type: 'node_control', command: 'reconnect', reason };
       let asked = 0;
-      for (const [nodeId, { supports }] of connections) {
-        if (supports?.includes(ASK_TO_RECONNECT) === true && send(nodeId, order)) asked += 1;
+      for (const [nodeId, connection] of connections) {
+        if (understandsDrain(connection) && send(nodeId, order)) asked += 1;
       }
       return asked;
     },

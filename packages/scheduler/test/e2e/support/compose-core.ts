@@ -51,6 +51,7 @@ export function composeCore(deps: {
       loaded: (nodeId, load) => fleet.setLoad(nodeId, load),
       removed: (nodeId) => fleet.remove(nodeId),
       statusChanged: () => {},
+      ordered: () => {},
       disconnected: (nodeId, graceMs) => jobs.nodeLeft(nodeId, graceMs),
       connected: (nodeId, runningJobIds) => jobs.nodeReturned(nodeId, runningJobIds),
     },

@@ -66,7 +66,7 @@ export async function startApp(settings: Settings = {}, toml?: string): Promise<
   const log: string[] = [];
   const app = createApp({
     config: configOf(settings, toml),
-    log: createLog('debug', { write: (line) => log.push(line) }),
+    log: createLog('debug', { destination: { write: (line) => log.push(line) } }),
   });
   const { address, port } = await app.start();
   onTestFinished(() => app.stop());

@@ -45,12 +45,12 @@ describe('a dispatch request', () => {
         sourceLanguage: 'en',
         targetLanguage: 'zh',
         pipeline: { use_asr: true, use_nmt: true, use_tts: false, use_semantic: true, use_tone: false },
+        audio: { kind: 'reference', url: 'blob://1' },
         audioFormat: 'pcm16',
         sampleRate: 16_000,
         traceId: 'trace-made',
         cut: 'manual',
       },
-      audio: { kind: 'reference', url: 'blob://1' },
       waitMs: 0,
     });
   });

@@ -62,7 +62,7 @@ export async function startServer(options: StartOptions = {}) {
     observe: () => {},
   };
   const lines: string[] = [];
-  const log = createLog('debug', { write: (line) => lines.push(line) });
+  const log = createLog('debug', { destination: { write: (line) => lines.push(line) } });
   const ids = createIdSource({ clock, digestsRequests: true });
   const events = createJobEvents({ maxListeners: 100 });
   const engine = createFakeEngine({ clock, ids, events });
