@@ -7,7 +7,7 @@ import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Deadlines } from './deadlines.ts';
 import { advance, type Engine, giveBack } from './engine.ts';
-import type { Flight } from './flight.ts';
+import { type Flight, noteSent } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import {
   ANY_ATTEMPT,
@@ -52,7 +52,7 @@ export function createAnswers(
     // Quicker than the send's own return: the answer proves that the node has the job.
     if (intent !== undefined && intent.nodeId === answer.nodeId && intent.attempt === attempt) {
       flight.attempts = attempt;
-      if (!flight.sentTo.includes(answer.nodeId)) flight.sentTo.push(answer.nodeId);
+      noteSent(flight, answer.nodeId);
       if (flight.sentAt === 0) flight.sentAt = engine.clock.now();
       await placement.recordSent(flight, answer.nodeId, attempt);
     }

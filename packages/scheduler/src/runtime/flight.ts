@@ -13,7 +13,7 @@ export interface Flight {
   readonly need: Need;
   readonly compiled: CompiledNeed;
   /** Nodes that were sent the job, in order: excluded for good, they refuse what they have seen. */
-  readonly sentTo: NodeId[];
+  sentTo: readonly NodeId[];
   /** Highest attempt number used so far. */
   attempts: number;
   /** Retries that count against max_retry. */
@@ -41,12 +41,19 @@ export interface Flight {
   after: Flight | undefined;
 }
 
+const NOBODY: readonly NodeId[] = [];
+
+/** By concat: a push would keep room for sixteen more, in every flight. */
+export function noteSent(flight: Flight, nodeId: NodeId): void {
+  if (!flight.sentTo.includes(nodeId)) flight.sentTo = flight.sentTo.concat(nodeId);
+}
+
 export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed): Flight {
   return {
     job,
     need,
     compiled,
-    sentTo: [],
+    sentTo: NOBODY,
     attempts: 0,
     retries: 0,
     nodesLost: 0,

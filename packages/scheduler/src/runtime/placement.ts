@@ -4,7 +4,7 @@ import { type Attempt, holdsFence } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
-import type { Flight } from './flight.ts';
+import { type Flight, noteSent } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Selection } from './select/select.ts';
 
@@ -130,7 +130,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (delivery.kind !== 'written' && delivery.kind !== 'queued')
       return notSent(flight, nodeId, attempt, delivery);
     flight.attempts = attempt;
-    flight.sentTo.push(nodeId);
+    noteSent(flight, nodeId);
     flight.sentAt = now;
     engine.nodes.placed(nodeId);
     const before = flight.job.fence;
@@ -152,7 +152,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
     if (delivery.kind === 'unknown') {
       flight.attempts = attempt;
-      flight.sentTo.push(nodeId);
+      noteSent(flight, nodeId);
       await leaveFenced(engine, nodeId, leaseId(jobId, attempt));
       watchLeaseEnd(engine, nodeId);
       return 'nobody';
