@@ -11,7 +11,7 @@ import { accessSettings, httpSettings } from '../../packages/scheduler/dist/sett
 import { createGate } from '../../packages/scheduler/dist/transport/access/create-gate.js';
 import { createHttpServer } from '../../packages/scheduler/dist/transport/http/create-http-server.js';
 import { benchConfig, createEmbeddedEngine, RESULT } from './embedded-engine.ts';
-import { type Figure, median } from './measure.ts';
+import { collectGarbage, cpuMicros, type Figure, median } from './measure.ts';
 import { say } from './show.ts';
 
 const CONNECTIONS = 64;
@@ -31,10 +31,12 @@ interface Load {
   readonly p99: number;
 }
 
-async function load(port: number, path: string, forMs: number): Promise<Load> {
+async function load(port: number, path: string, forMs: number): Promise<Load & { cpu: number }> {
   const args = [client, String(port), path, BODY, String(CONNECTIONS), String(forMs)];
+  const start = cpuMicros();
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  return JSON.parse(stdout) as Load;
+  const measured = JSON.parse(stdout) as Load;
+  return { ...measured, cpu: (cpuMicros() - start) / measured.requests };
 }
 
 async function startEmpty(): Promise<{ port: number; close(): Promise<void> }> {
@@ -50,7 +52,8 @@ async function startEmpty(): Promise<{ port: number; close(): Promise<void> }> {
 }
 
 async function startScheduler() {
-  // Room for every job of a round: a job ends between the rounds, so that a round measures dispatch alone.
+  // Room for every job of a round: they end between the rounds, so that a round measures dispatch alone. Rounds are short,
+  // so that no more jobs are in flight at once than a real fleet has.
   const engine = await createEmbeddedEngine(1_000, 1_000);
   const held: { jobId: string; nodeId: string }[] = [];
   const limits = [
@@ -108,10 +111,13 @@ export async function http(options: { rounds: number; roundMs: number }): Promis
   const rates: number[] = [];
   const bare: number[] = [];
   const p99: number[] = [];
+  const cpu: number[] = [];
+  const bareCpu: number[] = [];
   for (let round = 0; round <= options.rounds; round++) {
     say(round === 0 ? 'http: warming up' : `http: round ${round} of ${options.rounds}`);
     const dispatched = await load(scheduler.port, '/v1/dispatch/f2f', options.roundMs);
     await scheduler.finishAll();
+    await collectGarbage();
     const nothing = await load(empty.port, '/empty', options.roundMs);
     if (dispatched.errors + nothing.errors > 0)
       throw new Error(`${dispatched.errors} dispatches and ${nothing.errors} empty requests failed`);
@@ -120,6 +126,8 @@ export async function http(options: { rounds: number; roundMs: number }): Promis
     bare.push((nothing.requests / options.roundMs) * 1_000);
     ratios.push(dispatched.requests / nothing.requests);
     p99.push(dispatched.p99);
+    cpu.push(dispatched.cpu);
+    bareCpu.push(nothing.cpu);
   }
   await empty.close();
   await scheduler.close();
@@ -133,6 +141,8 @@ export async function http(options: { rounds: number; roundMs: number }): Promis
       unit: '×',
       target: { atLeast: 0.7 },
     },
+    { scenario: 'http', name: 'CPU per dispatch', value: median(cpu), unit: 'µs' },
+    { scenario: 'http', name: 'CPU per empty request', value: median(bareCpu), unit: 'µs' },
     {
       scenario: 'http',
       name: `dispatch p99, ${CONNECTIONS} connections, saturated`,
