@@ -141,15 +141,21 @@ function inAlternatives(
   value: unknown,
   path: string,
 ): Problem | undefined {
-  let deepest = problem(
-    path,
-    `${nameOf(path)} must be ${expects ?? 'one of the alternatives the protocol allows'}`,
-  );
+  const general = `${nameOf(path)} must be ${expects ?? 'one of the alternatives the protocol allows'}`;
+  const asked: string[] = [];
+  let deepest = problem(path, general);
   for (const rule of rules) {
     const found = findProblem(rule, value, path);
     if (found === undefined) return undefined;
-    const onlyAsksForFields = rule.type === undefined;
-    if (!onlyAsksForFields && found.path.length > deepest.path.length) deepest = found;
+    if (rule.type === undefined) asked.push(...(rule.required ?? []));
+    else if (found.path.length > deepest.path.length) deepest = found;
   }
-  return deepest;
+  const [first] = asked;
+  // Where one field of several is enough, the first of them stands for all.
+  return first === undefined || deepest.path !== path
+    ? deepest
+    : problem(
+        path + pointerSegment(first),
+        `${asked.map((name) => `"${name}"`).join(' or ')} is missing${expects === undefined ? '' : `: ${expects}`}`,
+      );
 }

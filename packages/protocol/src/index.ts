@@ -34,7 +34,7 @@ export {
   NodesReply,
   NodeView,
 } from './http/operators.ts';
-export { JobPath, LARGEST_PAGE, LONGEST_WAIT_MS, NodePath, WaitQuery } from './http/path.ts';
+export { FetchQuery, JobPath, LARGEST_PAGE, LONGEST_WAIT_MS, NodePath, WaitQuery } from './http/path.ts';
 export { DIRECTIONS, type Direction, type JsonSchema, jsonSchemas } from './json-schemas.ts';
 export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';
 export { JobAssign } from './node/job-assign.ts';
@@ -61,7 +61,7 @@ export {
   parseSchedulerToSession,
   parseSessionMessage,
 } from './parse.ts';
-export { DEEPEST_NESTING, type ParsedJson, parseJson } from './parse-json.ts';
+export { DEEPEST_NESTING, MOST_VALUES, type ParsedJson, parseJson, WIDEST_OBJECT } from './parse-json.ts';
 export { printProtocol } from './print-protocol.ts';
 export type { Problem } from './problem.ts';
 export { queryValidator } from './query.ts';

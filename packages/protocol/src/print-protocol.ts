@@ -3,17 +3,21 @@ import { ERROR_CODES } from './error-codes.ts';
 import { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
 import { ErrorReply } from './http/error-reply.ts';
 import { DETAILS, DIRECTIONS, type JsonSchema } from './json-schemas.ts';
+import { DEEPEST_NESTING, MOST_VALUES, WIDEST_OBJECT } from './parse-json.ts';
 
 const INTRODUCTION = `# Wire protocol
 
 This page is printed from the schemas in \`packages/protocol\`; do not edit it.
 
 - WebSockets \`/ws/session\` and \`/ws/node\` carry JSON text frames, one object per frame, told apart by \`type\`.
+- \`/ws/node\` is served. \`/ws/session\` answers 501 UNSUPPORTED_FEATURE until sessions are built; its messages below are
+  settled, so that clients can be written. Until then utterances come in by \`POST /v1/dispatch/f2f\`.
 - On input, null means absent, at any depth. Absent optional fields are omitted on output. Unknown fields are ignored.
 - ⊕ marks extensions: optional, and ignored by programs that do not know them.
 - Where a type reads "a, b, …", other words are accepted too; "a or b" admits no others.
 - An id is 1 to 128 letters, digits or \`. _ : -\`; a language is a tag such as \`en\` or \`zh-CN\`, in any case.
-- Values are nested at most 32 levels deep; numbers are finite and within ±(2^53 − 1).`;
+- Values are nested at most ${DEEPEST_NESTING} levels deep, an object has at most ${WIDEST_OBJECT} fields, a message at most ${MOST_VALUES}
+  values; numbers are finite and within ±(2^53 − 1).`;
 
 /** Longer vocabularies have a section of their own. */
 const MOST_WORDS_SHOWN = 12;

@@ -78,7 +78,10 @@ describe('a dispatch', () => {
     expect(dispatch({ audio_ref: 'blob://x' }).ok).toBe(true);
     expect(dispatch({})).toEqual({
       ok: false,
-      problem: { path: '', message: 'the value must be an object with "audio_ref" or "audio"' },
+      problem: {
+        path: '/audio_ref',
+        message: '"audio_ref" or "audio" is missing: say where the audio is, or send it in base64',
+      },
     });
   });
 

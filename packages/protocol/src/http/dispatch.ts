@@ -55,7 +55,7 @@ export const DispatchRequest = Type.Object(
     title: 'DispatchRequest',
     description: 'An utterance to translate; it needs `audio_ref` or `audio`',
     anyOf: [{ required: ['audio_ref'] }, { required: ['audio'] }],
-    expects: 'an object with "audio_ref" or "audio"',
+    expects: 'say where the audio is, or send it in base64',
   },
 );
 export type DispatchRequest = Static<typeof DispatchRequest>;

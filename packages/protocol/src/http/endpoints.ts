@@ -19,7 +19,7 @@ import {
   NodeJobsReply,
 } from './node.ts';
 import { JobsQuery, JobsReply, NodeOrder, NodeOrderReply, NodesQuery, NodesReply } from './operators.ts';
-import { JobPath, NodePath, WaitQuery } from './path.ts';
+import { FetchQuery, JobPath, NodePath, WaitQuery } from './path.ts';
 
 export type HttpEndpoint = {
   method: 'GET' | 'POST';
@@ -84,7 +84,7 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     summary: 'Fetch the jobs of a node that has neither socket nor endpoint',
     extension: true,
     params: NodePath,
-    query: WaitQuery,
+    query: FetchQuery,
     reply: NodeJobsReply,
   },
   {

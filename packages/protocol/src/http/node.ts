@@ -14,6 +14,7 @@ import {
   quantity,
 } from '../shared/bounded.ts';
 import { NodeHealth, nodeStatus } from '../shared/node-status.ts';
+import { MOST_JOBS_FETCHED } from './path.ts';
 
 /** Written as a two-item array of strings, which every JSON Schema dialect spells alike. */
 const LanguageDirection = Type.Unsafe<[source: string, target: string]>({
@@ -96,7 +97,10 @@ export const HttpNodeHeartbeat = Type.Object(
     running_jobs: extension(count('Jobs the node is working on')),
     running_job_ids: runningJobIds,
   },
-  { title: 'HttpNodeHeartbeat', description: 'Heartbeat of a node; what it leaves out stays as it was' },
+  {
+    title: 'HttpNodeHeartbeat',
+    description: 'Heartbeat of a node; languages, slots and health that it leaves out stay as they were',
+  },
 );
 export type HttpNodeHeartbeat = Static<typeof HttpNodeHeartbeat>;
 
@@ -110,7 +114,7 @@ export const NodeJobsReply = Type.Object(
   {
     jobs: list(
       described(JobAssign, 'Work for the node'),
-      10_000,
+      MOST_JOBS_FETCHED,
       'Jobs for the node, oldest first; may be empty',
     ),
   },

@@ -17,6 +17,18 @@ export const WaitQuery = Type.Object(
 );
 export type WaitQuery = Static<typeof WaitQuery>;
 
+/** Jobs that one answer to a fetching node holds at the most. */
+export const MOST_JOBS_FETCHED = 1_000;
+
+export const FetchQuery = Type.Object(
+  {
+    ...WaitQuery.properties,
+    max: optional(count('Jobs at once; 16 if absent', { minimum: 1, maximum: MOST_JOBS_FETCHED })),
+  },
+  { title: 'FetchQuery', description: 'Long polling for jobs' },
+);
+export type FetchQuery = Static<typeof FetchQuery>;
+
 export const pageFields = {
   limit: optional(count('Entries per page', { minimum: 1, maximum: LARGEST_PAGE })),
   cursor: optional(text('next_cursor of the page before', 1024)),

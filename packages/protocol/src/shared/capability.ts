@@ -17,7 +17,7 @@ export const TypeCapability = Type.Object(
   {
     type: ServiceType,
     ready: flag('Some implementation of this type is ready'),
-    reason: optional(text('Why it is not ready', 1024)),
+    reason: optional(text('Why it is not ready')),
     ready_impl_ids: optional(list(label('Service id'), 1024, 'Implementations that are ready')),
     devices: optional(Type.Unknown({ description: 'Devices that serve the type, in the words of the node' })),
   },

@@ -71,6 +71,7 @@ describe('POST /v1/dispatch/f2f', () => {
     const { status, body } = await post(PATH, { ...DISPATCH, audio_ref: null });
     expect(status).toBe(400);
     expect(body.detail).toContain('audio_ref');
+    expect(body.field).toBe('/audio_ref');
   });
 
   it('gives the reasons of a refusal, and says when to come back', async () => {

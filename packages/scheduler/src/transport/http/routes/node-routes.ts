@@ -1,5 +1,5 @@
 /** Nodes that speak HTTP: register, heartbeat, fetch jobs. */
-import { type HttpNodeHeartbeat, type HttpNodeRegister, type NodePath, WaitQuery } from '@lingua/protocol';
+import type { FetchQuery, HttpNodeHeartbeat, HttpNodeRegister, NodePath } from '@lingua/protocol';
 import { actsFor } from '../acts-for.ts';
 import type { Routes } from '../declare-route.ts';
 import { readHeartbeat, readRegistration } from '../http-registration.ts';
@@ -8,18 +8,7 @@ import { DELIVERIES } from '../node-view.ts';
 import { replyError } from '../reply-error.ts';
 import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
 
-const MOST_JOBS = 1_000;
 const DEFAULT_JOBS = 16;
-
-const FetchQuery = {
-  ...WaitQuery,
-  title: 'FetchQuery',
-  properties: {
-    ...WaitQuery.properties,
-    max: { type: 'integer', minimum: 1, maximum: MOST_JOBS, description: 'Jobs at once' },
-  },
-};
-type FetchQuery = { wait_ms?: number; max?: number };
 
 export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Waits): void {
   const { registry, gate, endpoints, mailbox, settings } = services;
@@ -66,7 +55,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
   routes.add<{ Params: NodePath; Querystring: FetchQuery }>(
     'GET',
     '/v1/node/:id/jobs',
-    { tag: 'nodes', entry: { role: 'node' }, endpoint: { query: FetchQuery } },
+    { tag: 'nodes', entry: { role: 'node' } },
     async ({ params, query, principal }, reply) => {
       if (!actsFor(services, principal, params.id)) {
         return replyError(reply, { ...NOT_THIS_NODE, field: '/id' });
