@@ -66,7 +66,15 @@ export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller &
           settle(result);
         };
         request.on('error', (error: NodeJS.ErrnoException) => end(failureOf(error)));
-        request.on('response', (response) => readAnswer(response, (result) => end(result)));
+        let hasAnswer = false;
+        request.on('response', (response) => {
+          hasAnswer = true;
+          readAnswer(response, end);
+        });
+        // An answer that wants to change the protocol ends the request without a response and without an error.
+        request.on('close', () => {
+          if (!hasAnswer) end({ kind: 'unreachable', reason: 'no_answer' });
+        });
         request.end(body);
       });
     },

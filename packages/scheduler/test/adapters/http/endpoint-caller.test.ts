@@ -96,6 +96,14 @@ describe('posting to an endpoint', () => {
     expect(await caller(LOOPBACK).post(`http://127.0.0.1:${port}/`, '{}', 5_000)).toEqual({ kind, reason });
   });
 
+  it('ends also when the answer wants to change the protocol', async () => {
+    const { port } = await endpoint((_request, response) => {
+      response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: any\r\n\r\n');
+    });
+    const result = await caller(LOOPBACK).post(`http://127.0.0.1:${port}/`, '{}', 60_000);
+    expect(result).toEqual({ kind: 'unreachable', reason: 'no_answer' });
+  });
+
   it('follows no redirect', async () => {
     const target = await endpoint(status(200));
     const { port } = await endpoint(status(307, { location: `http://127.0.0.1:${target.port}/` }));
