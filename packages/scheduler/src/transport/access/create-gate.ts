@@ -7,7 +7,7 @@ import { type ConnectionLimits, createConnectionCounts } from './connection-coun
 import type { Admission, Gate, Peer, Principal, Role } from './gate.ts';
 import { isLoopbackHost } from './loopback-host.ts';
 import { createNetworks, isLoopbackAddress, plainAddress } from './networks.ts';
-import { createRequestBudgets, type RequestLimits } from './request-budgets.ts';
+import { createRequestBudgets, type RequestLimits, type Spending } from './request-budgets.ts';
 import { createTokenBucket } from './token-bucket.ts';
 import { createTokenTable, type TokenEntry } from './tokens.ts';
 
@@ -79,6 +79,11 @@ export function createGate(deps: { clock: Clock; meter: Meter; settings: AccessS
     return { kind: 'admitted', principal: principals[role] };
   }
 
+  function noted(spending: Spending): Spending {
+    if (spending.kind === 'limited') meter.count('scheduler_rate_limited_total', { limit: spending.limit });
+    return spending;
+  }
+
   return {
     admit(peer, role) {
       if (peer.origin !== undefined && origins.size > 0 && !origins.has('*') && !origins.has(peer.origin)) {
@@ -110,11 +115,8 @@ export function createGate(deps: { clock: Clock; meter: Meter; settings: AccessS
       return principal.roles.has('node') && (principal.nodeIds?.includes(nodeId) ?? true);
     },
 
-    spend(tenantId) {
-      const spending = budgets.spend(tenantId, clock.now());
-      if (spending.kind === 'limited') meter.count('scheduler_rate_limited_total', { limit: spending.limit });
-      return spending;
-    },
+    spend: (tenantId) => noted(budgets.spend(tenantId, clock.now())),
+    spendOfTenant: (tenantId) => noted(budgets.spendOfTenant(tenantId, clock.now())),
 
     enter: (principal, address) =>
       connections.enter(

@@ -47,6 +47,8 @@ export interface Gate {
   spend(
     tenantId: TenantId | undefined,
   ): { kind: 'ok' } | { kind: 'limited'; limit: 'tenant' | 'global'; retryAfterMs: number };
+  /** The tenant's part alone, of a request that the budget of all has paid for before its tenant was known. */
+  spendOfTenant(tenantId: TenantId): ReturnType<Gate['spend']>;
   /** Counts an open socket; `leave` gives it back. */
   enter(
     principal: Principal,

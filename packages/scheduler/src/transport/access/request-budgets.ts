@@ -18,6 +18,8 @@ const OK: Spending = { kind: 'ok' };
 export interface RequestBudgets {
   /** Without a tenant only the budget of all is asked. */
   spend(tenantId: TenantId | undefined, now: number): Spending;
+  /** Only the tenant's budget is asked. */
+  spendOfTenant(tenantId: TenantId, now: number): Spending;
   /** Tenants remembered at the moment. */
   size(): number;
 }
@@ -48,6 +50,10 @@ export function createRequestBudgets(limits: RequestLimits, startedAt: number): 
   }
 
   return {
+    spendOfTenant(tenantId, now) {
+      const wait = bucketOf(tenantId, now).take(now);
+      return wait === 0 ? OK : { kind: 'limited', limit: 'tenant', retryAfterMs: wait };
+    },
     spend(tenantId, now) {
       const own = tenantId === undefined ? undefined : bucketOf(tenantId, now);
       const ownWait = own?.take(now) ?? 0;

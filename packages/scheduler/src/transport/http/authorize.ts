@@ -1,9 +1,12 @@
 /** Hot path: the one hook before a route: is the server taking work, who is this, has it budget left. Synchronous. */
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { DEFAULT_TENANT } from '../../domain/ids.ts';
-import type { Principal, Role } from '../access/gate.ts';
+import { bearerOf } from '../access/bearer.ts';
+import type { Gate, Principal, Role } from '../access/gate.ts';
+import { isOwnPage } from '../access/own-page.ts';
+import { DRAINING_REFUSAL, type Refusal } from '../wire/error-answer.ts';
 import { DRAINING, type HttpServices } from './http-services.ts';
-import { type Refusal, replyError } from './reply-error.ts';
+import { replyError } from './reply-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,7 +19,7 @@ export interface Entry {
   readonly role: Role;
   /** Brings new work, which a draining server refuses. */
   readonly isIntake?: boolean;
-  /** The body may name the tenant, so whoever has none by token is charged by the route. */
+  /** The body may name the tenant, so the route charges the tenant of whoever has none by token. */
   readonly namesTenant?: boolean;
 }
 
@@ -33,8 +36,8 @@ export function authorize(services: Services, entry: Entry): onRequestHookHandle
 function refuses(services: Services, entry: Entry, request: FastifyRequest): Refusal | undefined {
   const { gate } = services;
   if (entry.isIntake === true && services.readiness().reasons.includes(DRAINING)) return DRAINING_REFUSAL;
-  const { authorization, host, origin } = request.headers;
-  const token = authorization === undefined ? undefined : bearer(authorization);
+  const { authorization, host } = request.headers;
+  const token = authorization === undefined ? undefined : bearerOf(authorization);
   const address = request.raw.socket.remoteAddress ?? '';
   const admission = gate.admit(
     { address, ...(token === undefined ? {} : { token }), ...(host === undefined ? {} : { host }) },
@@ -42,21 +45,21 @@ function refuses(services: Services, entry: Entry, request: FastifyRequest): Ref
   );
   if (admission.kind === 'refused') return { code: admission.code, detail: admission.message };
   const { principal } = admission;
-  if (principal.isAnonymous && origin !== undefined && isForeign(origin, host, services)) {
+  if (principal.isAnonymous && isForeignPage(request.headers, services.settings.corsOrigins)) {
     return { code: 'FORBIDDEN', detail: 'a page of another origin may not act without a token' };
   }
   request.principal = principal;
-  return entry.namesTenant === true && principal.tenantId === undefined
-    ? undefined
-    : overspends(services, entry.role === 'node' ? undefined : (principal.tenantId ?? DEFAULT_TENANT));
+  return overspends(gate.spend(payerOf(principal, entry)));
 }
 
-/** Takes one request from the budget; says so if there is none. */
-export function overspends(
-  services: Pick<HttpServices, 'gate'>,
-  tenantId: string | undefined,
-): Refusal | undefined {
-  const spending = services.gate.spend(tenantId);
+/** Nodes have no tenant, and who may name one is charged as that when the body is known; all pay into the budget of all. */
+function payerOf(principal: Principal, { role, namesTenant }: Entry): string | undefined {
+  if (role === 'node') return undefined;
+  return principal.tenantId ?? (namesTenant === true ? undefined : DEFAULT_TENANT);
+}
+
+/** Says so if there was nothing left in a budget. */
+export function overspends(spending: ReturnType<Gate['spend']>): Refusal | undefined {
   if (spending.kind === 'ok') return undefined;
   const whose = spending.limit === 'tenant' ? 'of this tenant' : 'in all';
   return {
@@ -66,24 +69,13 @@ export function overspends(
   };
 }
 
-/** Another scheme is passed on whole: it is a token nobody has. */
-function bearer(authorization: string): string {
-  const [, token = authorization] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
-  return token;
-}
-
 /**
- * Who comes without a token is trusted for the network it is in, and every web page its user visits is in it too: a page
- * may send simple requests anywhere, so its origin must be this server's or listed.
+ * A page may send simple requests anywhere. Those that write name their origin; of those that only read, some browsers say
+ * whether they cross sites, and fetching jobs takes them away.
  */
-function isForeign(origin: string, host: string | undefined, { settings }: Pick<HttpServices, 'settings'>) {
-  if (origin === `http://${host}` || origin === `https://${host}`) return false;
-  return !settings.corsOrigins.includes(origin) && !settings.corsOrigins.includes('*');
+function isForeignPage(
+  { origin, host, 'sec-fetch-site': site }: FastifyRequest['headers'],
+  listed: readonly string[],
+): boolean {
+  return origin === undefined ? site === 'cross-site' : !isOwnPage(origin, host, listed);
 }
-
-const DRAINING_REFUSAL: Refusal = {
-  code: 'SCHEDULER_DEPENDENCY_DOWN',
-  detail: 'this instance is shutting down and takes no new work',
-  hint: 'Use another instance, or try again after retry_after_ms.',
-  retryAfterMs: 2_000,
-};

@@ -4,8 +4,8 @@ import { isOutsideId, type TenantId } from '../../domain/ids.ts';
 import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
 import type { Need } from '../../domain/need.ts';
 import type { DispatchRequest } from '../../runtime/job-service.ts';
+import { given } from '../wire/given.ts';
 import { canonicalRequest } from './fingerprint.ts';
-import { given } from './given.ts';
 import { type Languages, readLanguages } from './needed-directions.ts';
 import { type ReadAudio, readAudio } from './read-audio.ts';
 

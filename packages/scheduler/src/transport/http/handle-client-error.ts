@@ -1,7 +1,7 @@
 /** Answers what is not even HTTP, in the shape of every other refusal. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorAnswer, type Refusal } from './reply-error.ts';
+import { errorAnswer, type Refusal } from '../wire/error-answer.ts';
 
 const KNOWN: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {

@@ -4,8 +4,9 @@ import { SchedulerError } from '../../domain/errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { redactUrl } from '../access/redact-url.ts';
+import type { Refusal } from '../wire/error-answer.ts';
 import { InvalidInput } from './invalid-input.ts';
-import { type Refusal, replyError } from './reply-error.ts';
+import { replyError } from './reply-error.ts';
 
 /** Of Fastify: how a request can be wrong before it reaches a route. Its own messages repeat the input, these do not. */
 const FRAMEWORK: Readonly<Record<string, Refusal>> = {

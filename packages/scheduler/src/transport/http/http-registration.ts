@@ -4,7 +4,8 @@ import type { CapabilityReport, ResourceReport } from '../../domain/capability-r
 import { ANY, type Direction, foldLanguage, foldLanguages, type LanguageSet } from '../../domain/language.ts';
 import { type NmtAbility, type NodeProfile, translates } from '../../domain/profile.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
-import { given } from './given.ts';
+import { given } from '../wire/given.ts';
+import { healthWord } from '../wire/health-word.ts';
 
 /** The nodes of the HTTP story acknowledge their jobs and fetch audio; one that does neither says so by an empty list. */
 const SUPPORTS: readonly string[] = ['job_ack', 'audio_ref'];
@@ -28,7 +29,7 @@ export function readRegistration(body: HttpNodeRegister, credential: string): Re
       pairs: body.nmt_pairs?.map(directionOf),
     }),
     slots: body.max_concurrent_jobs,
-    health: healthOf(body.health),
+    health: healthWord(body.health),
     runningJobIds: body.running_job_ids,
     region: body.region,
     zone: body.zone,
@@ -50,7 +51,7 @@ export function readHeartbeat(body: HttpNodeHeartbeat, known: NodeProfile | unde
         })
       : undefined,
     slots: body.max_concurrent_jobs,
-    health: healthOf(body.health),
+    health: healthWord(body.health),
     runningJobIds: body.running_job_ids,
   });
 }
@@ -106,10 +107,6 @@ function pairsOf(nmt: NmtAbility | undefined): readonly Direction[] | undefined 
   const product = nmt.sources.flatMap((source) => targets.map((target) => ({ source, target })));
   return [...product.filter(({ source, target }) => translates(nmt, source, target)), ...nmt.pairs];
 }
-
-/** A node that calls itself offline is about to go: it gets no new work and finishes what it has. */
-const healthOf = (health: HttpNodeRegister['health']): Registration['health'] | undefined =>
-  health === 'offline' ? 'draining' : health;
 
 function resourcesOf(body: HttpNodeHeartbeat): ResourceReport {
   const { gpu, cpu, mem } = body.current_load ?? {};

@@ -1,7 +1,7 @@
 /** A job as callers and operators see it. Pure. */
 import type { JobOutcome, JobSummary, JobView } from '@lingua/protocol';
 import type { JobRecord } from '../../domain/job.ts';
-import { given } from './given.ts';
+import { given } from '../wire/given.ts';
 
 export function viewJob(job: JobRecord): JobView {
   return given({

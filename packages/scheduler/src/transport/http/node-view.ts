@@ -3,7 +3,7 @@ import type { NodeView } from '@lingua/protocol';
 import { ANY } from '../../domain/language.ts';
 import type { NodeChannel } from '../../domain/node.ts';
 import type { NodeStatus } from '../../management/node-registry.ts';
-import { given } from './given.ts';
+import { given } from '../wire/given.ts';
 
 export const DELIVERIES = {
   socket: 'socket',

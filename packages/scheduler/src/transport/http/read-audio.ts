@@ -1,8 +1,8 @@
 /** What a dispatch request says about its audio: bytes or a reference, and in which form. Pure. */
 import type { DispatchRequest as Body } from '@lingua/protocol';
 import type { AudioSource } from '../../domain/job-spec.ts';
+import { unwrapWav } from '../wire/unwrap-wav.ts';
 import { decodeBase64 } from './decode-base64.ts';
-import { unwrapWav } from './unwrap-wav.ts';
 
 export type ReadAudio =
   | {

@@ -2,8 +2,8 @@
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { Principal } from '../access/gate.ts';
+import type { Refusal } from '../wire/error-answer.ts';
 import type { HttpServices } from './http-services.ts';
-import type { Refusal } from './reply-error.ts';
 
 export async function readJob(
   services: Pick<HttpServices, 'gate' | 'reader'>,

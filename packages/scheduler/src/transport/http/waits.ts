@@ -1,6 +1,6 @@
 /** Answers that are held back: long polls and event streams. Bounded, ended when the client goes away or the server closes. */
 import type { FastifyReply } from 'fastify';
-import type { Refusal } from './reply-error.ts';
+import type { Refusal } from '../wire/error-answer.ts';
 
 export interface Wait {
   readonly signal: AbortSignal;
@@ -22,6 +22,7 @@ export const TOO_MANY_WAITS: Refusal = {
 
 export function createWaits(deps: { max: number }): Waits {
   const controllers = new Set<AbortController>();
+  let isOver = false;
   return {
     begin(reply) {
       if (controllers.size >= deps.max) return undefined;
@@ -31,6 +32,8 @@ export function createWaits(deps: { max: number }): Waits {
         controller.abort();
       };
       controllers.add(controller);
+      // A closing server still answers what is on its way, and holds nothing back.
+      if (isOver) controller.abort();
       reply.raw.once('close', leave);
       return {
         signal: controller.signal,
@@ -41,6 +44,7 @@ export function createWaits(deps: { max: number }): Waits {
       };
     },
     abortAll() {
+      isOver = true;
       for (const controller of controllers) controller.abort();
     },
     size: () => controllers.size,

@@ -3,8 +3,8 @@ import type { JobAssign } from '@lingua/protocol';
 import type { JobRecord } from '../../domain/job.ts';
 import type { CutReason, JobSpec } from '../../domain/job-spec.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
-import { given } from '../http/given.ts';
-import { unwrapWav } from '../http/unwrap-wav.ts';
+import { given } from '../wire/given.ts';
+import { unwrapWav } from '../wire/unwrap-wav.ts';
 
 export type UnfitReason =
   /** Held once, but not any more. */

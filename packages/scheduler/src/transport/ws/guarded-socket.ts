@@ -5,6 +5,7 @@ import { type ErrorCode, SchedulerError } from '../../domain/errors.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
+import { createTokenBucket } from '../access/token-bucket.ts';
 import { CUT_CODES, type CutReason } from './cut-reasons.ts';
 import { type ErrorDetails, errorText } from './error-text.ts';
 import { createInOrder } from './in-order.ts';
@@ -13,7 +14,7 @@ import { createMessageAllowance } from './message-allowance.ts';
 
 export interface GuardSettings {
   readonly pingIntervalMs: number;
-  /** Invalid messages before the socket is closed. */
+  /** Invalid messages before the socket is closed; one is forgiven every ten seconds. */
   readonly maxInvalidMessages: number;
   /** Unsent bytes before the reader counts as too slow. One message may exceed it, or a long one could never be sent. */
   readonly maxBufferedBytes: number;
@@ -71,7 +72,10 @@ export function guardSocket(
     rate: deps.rate,
     maxDropped: settings.maxDroppedMessages,
   });
-  let invalid = 0;
+  const strikes = createTokenBucket(
+    { perSecond: STRIKES_FORGIVEN_PER_SECOND, burst: settings.maxInvalidMessages },
+    clock.now(),
+  );
   let isCut = false;
   let cancelFarewell: Cancel | undefined;
 
@@ -106,10 +110,16 @@ export function guardSocket(
     isCut = true;
     meter.count('scheduler_connections_cut_total', { reason });
     log.info({ ...fields, reason }, 'a socket was closed by the scheduler');
+    endSoon();
+  }
+
+  function endSoon(): void {
     cancelFarewell ??= clock.after(settings.closeTimeoutMs, () => ws.terminate());
   }
 
   function cut(reason: CutReason): void {
+    // The peer has said farewell already; it may still not end the connection.
+    if (ws.readyState === WebSocket.CLOSING) endSoon();
     if (isCut || ws.readyState !== WebSocket.OPEN) return;
     noteCut(reason);
     ws.close(CUT_CODES[reason], reason);
@@ -136,11 +146,10 @@ export function guardSocket(
   }
 
   function reject(problem: Problem): void {
-    invalid += 1;
     meter.count('scheduler_invalid_messages_total', { edge: `ws_${kind}` });
     log.debug({ ...fields, path: problem.path, problem: problem.message }, 'an invalid message');
     sendError('INVALID_MESSAGE', problem.message, { path: problem.path });
-    if (invalid > settings.maxInvalidMessages) cut('invalid_messages');
+    if (strikes.take(clock.now()) > 0) cut('invalid_messages');
   }
 
   function isWithinRate(): boolean {
@@ -192,4 +201,6 @@ export function guardSocket(
   return { ...socket, ended };
 }
 
+/** A program in the field that sends one message we do not know with each heartbeat must not lose its connection for it. */
+const STRIKES_FORGIVEN_PER_SECOND = 0.1;
 const TOO_LONG = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';

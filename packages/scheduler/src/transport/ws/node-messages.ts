@@ -4,7 +4,7 @@ import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { ANY_ATTEMPT, type AnswerOutcome, type JobService } from '../../runtime/job-service.ts';
-import { mayNameAnotherAttempt, toFailure, toResult } from './job-outcome.ts';
+import { mayNameAnotherAttempt, toFailure, toResult } from '../wire/job-report.ts';
 
 export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobResult | NodeError;
 

@@ -3,7 +3,8 @@ import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protoco
 import type { NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
-import { given } from '../http/given.ts';
+import { given } from '../wire/given.ts';
+import { healthWord } from '../wire/health-word.ts';
 import { toReport } from './node-report.ts';
 
 export function toRegistration(
@@ -36,7 +37,7 @@ export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbe
     resources: toResources(message.resource_usage),
     ...given({
       report: Object.keys(report).length === 0 ? undefined : report,
-      health: toHealth(message.health),
+      health: healthWord(message.health),
       runningJobIds: message.running_job_ids,
     }),
   };
@@ -61,7 +62,3 @@ const toResources = (usage: ResourceUsage): ResourceReport => ({
     gpuQueueLength: usage.gpu_queue_length,
   }),
 });
-
-/** A node that says it is going offline and still speaks wants no more work. */
-const toHealth = (health: NodeHeartbeat['health']): Heartbeat['health'] =>
-  health === 'offline' ? 'draining' : health;

@@ -7,7 +7,7 @@ import type {
   ReportedService,
 } from '../../domain/capability-report.ts';
 import type { Direction } from '../../domain/language.ts';
-import { given } from '../http/given.ts';
+import { given } from '../wire/given.ts';
 
 type Reported = Pick<
   NodeHeartbeat,

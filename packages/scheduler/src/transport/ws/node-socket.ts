@@ -67,16 +67,23 @@ export function openNodeSocket(
     return enrol(toRegistration(message, { credential: principal.credential, nodeId }));
   }
 
-  async function enrol(registration: Registration): Promise<void> {
+  /** What a registered node need not lose its connection for is tried again at its next heartbeat. */
+  function keepTrying(code: ErrorCode, message: string): void {
+    if (errorEntry(code).isTransient === true) {
+      log.warn({ node_id: identity?.nodeId, code, reason: message }, 'a node could not be registered anew');
+    } else refuse(code, message);
+  }
+
+  async function enrol(registration: Registration, refuseIt = refuse): Promise<void> {
     let outcome: Awaited<ReturnType<NodeRegistry['register']>>;
     try {
       outcome = await registry.register(registration);
     } catch (fault) {
       log.error({ node_id: registration.nodeId, err: fault }, 'a node could not be registered');
       const code = fault instanceof SchedulerError ? fault.code : 'INTERNAL_ERROR';
-      return refuse(code, 'the node could not be registered');
+      return refuseIt(code, 'the node could not be registered');
     }
-    if (outcome.kind === 'refused') return refuse(outcome.code, outcome.message);
+    if (outcome.kind === 'refused') return refuseIt(outcome.code, outcome.message);
     const { nodeId, generation } = outcome;
     const isOurs = gate.mayUseNode(principal, nodeId);
     if (!isOurs) refuse('NODE_ID_CONFLICT', `another credential holds node ${registration.nodeId ?? nodeId}`);
@@ -109,7 +116,7 @@ export function openNodeSocket(
     // It was forgotten while connected (an emptied store, say) and will not register again by itself.
     const { runningJobIds: _, ...registration } = node.registration;
     const runningJobIds = message.running_job_ids;
-    await enrol(runningJobIds === undefined ? registration : { ...registration, runningJobIds });
+    await enrol(runningJobIds === undefined ? registration : { ...registration, runningJobIds }, keepTrying);
   }
 
   return {

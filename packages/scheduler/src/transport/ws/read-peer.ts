@@ -1,9 +1,8 @@
 /** Who knocks, from an upgrade request: path, address, token. The URL itself may hold a token and is never kept. Pure. */
 import type { IncomingMessage } from 'node:http';
+import { bearerOf } from '../access/bearer.ts';
 import type { Peer } from '../access/gate.ts';
-import { given } from '../http/given.ts';
-
-const BEARER = /^Bearer +(\S+) *$/i;
+import { given } from '../wire/given.ts';
 
 export function readPeer(request: Pick<IncomingMessage, 'url' | 'headers' | 'socket'>): {
   path: string;
@@ -14,14 +13,12 @@ export function readPeer(request: Pick<IncomingMessage, 'url' | 'headers' | 'soc
   const path = queryAt < 0 ? url : url.slice(0, queryAt);
   const query = new URLSearchParams(queryAt < 0 ? '' : url.slice(queryAt + 1));
   const { authorization, host, origin } = request.headers;
-  // Another scheme is passed on whole, as a token nobody has: whoever sends one believes to be somebody.
-  const token =
-    authorization === undefined ? query.get('token') : (BEARER.exec(authorization)?.[1] ?? authorization);
+  const token = authorization === undefined ? query.get('token') || undefined : bearerOf(authorization);
   return {
     path,
     peer: {
       address: request.socket.remoteAddress ?? '',
-      ...given({ token: token || undefined, host, origin }),
+      ...given({ token, host, origin }),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Answers an upgrade request with an HTTP error: clients back off from those, while accept-then-close makes them loop. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorAnswer, type Refusal } from '../http/reply-error.ts';
+import { errorAnswer, type Refusal } from '../wire/error-answer.ts';
 
 export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
   const { status, headers, body } = errorAnswer(refusal);

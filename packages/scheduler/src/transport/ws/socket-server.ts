@@ -6,7 +6,9 @@ import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { Gate, Peer, Principal, Role } from '../access/gate.ts';
-import type { Refusal } from '../http/reply-error.ts';
+import { isLoopbackHost } from '../access/loopback-host.ts';
+import { isOwnPage } from '../access/own-page.ts';
+import { DRAINING_REFUSAL, type Refusal } from '../wire/error-answer.ts';
 import { type GuardedSocket, type GuardSettings, guardSocket, type SocketHandler } from './guarded-socket.ts';
 import { type NodeSocketDeps, openNodeSocket } from './node-socket.ts';
 import { readPeer } from './read-peer.ts';
@@ -91,7 +93,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     const { path, peer } = readPeer(request);
     const route = routes.get(path);
     if (route === undefined) return refusalOfPath(path);
-    if (isClosing || deps.isDraining()) return refused('draining', DRAINING);
+    if (isClosing || deps.isDraining()) return refused('draining', DRAINING_REFUSAL);
     const admission = gate.admit(peer, route.route.role);
     if (admission.kind === 'refused') {
       return refused(admission.code.toLowerCase(), { code: admission.code, detail: admission.message });
@@ -111,15 +113,10 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     return { kind: 'entered', route, principal, leave: entry.leave };
   }
 
-  /**
-   * Whoever comes without a token is trusted for the network it is in, and every page its user visits is in it too: such
-   * a page must not be sent other people's audio. Programs name no origin.
-   */
+  /** Programs name no origin. No page of ours is a node either, and a name may be made to point here: only this machine's counts. */
   function isForeignPage({ origin, host }: Peer): boolean {
     if (origin === undefined || !PAGE.test(origin)) return false;
-    if (origin === `http://${host}` || origin === `https://${host}`) return false;
-    const allowed = settings.allowedOrigins ?? [];
-    return !allowed.includes(origin) && !allowed.includes('*');
+    return !isOwnPage(origin, isLoopbackHost(host) ? host : undefined, settings.allowedOrigins ?? []);
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -206,12 +203,6 @@ function createAcceptor(route: SocketRoute) {
 }
 
 const refused = (reason: string, refusal: Refusal): Verdict => ({ kind: 'refused', reason, refusal });
-
-const DRAINING: Refusal = {
-  code: 'SCHEDULER_DEPENDENCY_DOWN',
-  detail: 'this instance is shutting down',
-  hint: 'Connect to another instance, or again after retry_after_ms.',
-};
 
 const refusalOfPath = (path: string): Verdict =>
   path === SESSION_PATH

@@ -93,6 +93,15 @@ describe('an open server', () => {
     expect((await cordon(url)).status).toBe(200);
     expect((await cordon('https://app.example')).status).toBe(200);
   });
+
+  it('refuses what a page of another site only loads, such as the jobs of a node', async () => {
+    const { call, post } = await startServer();
+    await post('/v1/node/register', REGISTER);
+    const load = (site: string) =>
+      call('GET', '/v1/node/node-123/jobs', undefined, { 'sec-fetch-site': site });
+    expect((await load('cross-site')).status).toBe(403);
+    for (const site of ['same-origin', 'same-site', 'none']) expect((await load(site)).status).toBe(200);
+  });
 });
 
 describe('pages of listed origins', () => {
@@ -133,6 +142,13 @@ describe('request budgets', () => {
     for (let count = 0; count < 3; count += 1) expect((await dispatch('one')).status).toBe(200);
     expect((await dispatch('one')).status).toBe(429);
     expect((await dispatch('two')).status).toBe(200);
+  });
+
+  it('of all are also for requests that cannot be read', async () => {
+    const { post } = await startServer({ access: { limits: { ...OPEN.limits, requestsPerSecond: 2 } } });
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await post('/v1/dispatch/f2f', '{')).status);
+    expect(statuses).toEqual([400, 400, 429, 429]);
   });
 
   it('of all stop nodes too, which have no tenant', async () => {

@@ -134,6 +134,7 @@ export function createFakeGate(limits: {
     tenantOf: () => ({ kind: 'tenant', tenantId: 'default' }),
     mayUseNode: (principal, nodeId) => principal.nodeIds?.includes(nodeId) ?? true,
     spend: () => ({ kind: 'ok' }),
+    spendOfTenant: () => ({ kind: 'ok' }),
     enter() {
       if (gate.open >= limits.maxConnections) return { kind: 'full', limit: 'max_connections' };
       gate.open += 1;

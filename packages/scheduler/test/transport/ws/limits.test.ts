@@ -38,6 +38,20 @@ describe('the limits of a socket', () => {
     expect(harness.meter.total('scheduler_invalid_messages_total', { edge: 'ws_node' })).toBe(4);
   });
 
+  it('forgive invalid messages with time: one with each heartbeat costs no node its connection', async () => {
+    harness = await startHarness({ settings: { maxInvalidMessages: 3, pingIntervalMs: 1e9 } });
+    const client = await harness.connect();
+    client.send(register({ node_id: 'node-a' }));
+    await client.message(0);
+    for (let beat = 1; beat <= 12; beat += 1) {
+      client.send({ type: 'node_mood' });
+      expect(await client.message(beat)).toMatchObject({ code: 'INVALID_MESSAGE' });
+      harness.clock.advance(15_000);
+    }
+    expect(cuts('invalid_messages')).toBe(0);
+    expect(client.ws.readyState).toBe(client.ws.OPEN);
+  });
+
   it('count binary frames as invalid', async () => {
     harness = await startHarness();
     const client = await harness.connect();

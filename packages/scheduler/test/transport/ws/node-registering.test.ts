@@ -226,18 +226,6 @@ describe('a node registers', () => {
     await until(() => harness.registry.left.length === 1);
     expect(harness.registry.left).toEqual([{ nodeId: 'node-a', generation: 2 }]);
   });
-
-  it('is registered anew when it was forgotten while connected', async () => {
-    harness = await startHarness();
-    const client = await registered('node-a', { running_job_ids: ['job-old'] });
-    harness.registry.forget('node-a');
-    client.send(heartbeat('node-a', { running_job_ids: ['job-now'] }));
-    expect(await client.message(1)).toMatchObject({ type: 'node_register_ack', generation: 2 });
-    expect(harness.registry.registrations[1]).toMatchObject({ nodeId: 'node-a', runningJobIds: ['job-now'] });
-    client.send(heartbeat('node-a'));
-    await until(() => harness.registry.beats.length === 2);
-    expect(harness.registry.beats[1]).toMatchObject({ generation: 2 });
-  });
 });
 
 describe('a token that is pinned to node ids', () => {

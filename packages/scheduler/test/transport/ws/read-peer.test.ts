@@ -13,6 +13,7 @@ describe('the peer of an upgrade request', () => {
     ['/ws/node', { authorization: 'Basic dXNlcg==' }, '/ws/node', 'Basic dXNlcg=='],
     ['/ws/node?token=', {}, '/ws/node', undefined],
     ['/ws/node?', {}, '/ws/node', undefined],
+    ['/ws/node', { authorization: '' }, '/ws/node', ''],
     ['%', {}, '%', undefined],
     [undefined, {}, '/', undefined],
   ])('is read from %s and %o', (url, headers, path, token) => {

@@ -52,6 +52,9 @@ describe('the upgrade of a socket', () => {
     await harness.connect('/ws/node', { origin: 'https://console.example' });
     await harness.connect('/ws/node', { origin: `http://127.0.0.1:${harness.port}` });
     await harness.connect('/ws/node', { origin: 'file://' });
+    // Its own name made to point here: to the browser it is the same origin.
+    const rebound = { origin: 'http://evil.example:5010', headers: { host: 'evil.example:5010' } };
+    expect((await harness.refusal('/ws/node', rebound)).status).toBe(403);
   });
 
   it('asks for a bearer token when it answers 401', async () => {
@@ -64,8 +67,8 @@ describe('the upgrade of a socket', () => {
     await start({ deps: { isDraining: () => true } });
     const { status, headers, body } = await harness.refusal();
     expect(status).toBe(503);
-    expect(headers['retry-after']).toBe('1');
-    expect(body).toMatchObject({ retry_after_ms: 1_000 });
+    expect(headers['retry-after']).toBe('2');
+    expect(body).toMatchObject({ retry_after_ms: 2_000 });
     expect(harness.meter.total('scheduler_connections_refused_total', { reason: 'draining' })).toBe(1);
   });
 

@@ -24,7 +24,8 @@ export function addDispatchRoute(routes: Routes, services: HttpServices): void {
     if (tenant.kind === 'forbidden') {
       return replyError(reply, { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
     }
-    const limited = principal.tenantId === undefined ? overspends(services, tenant.tenantId) : undefined;
+    const limited =
+      principal.tenantId === undefined ? overspends(gate.spendOfTenant(tenant.tenantId)) : undefined;
     if (limited !== undefined) return replyError(reply, limited);
     const built = buildDispatch(body, {
       tenantId: tenant.tenantId,

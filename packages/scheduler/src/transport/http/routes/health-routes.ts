@@ -1,8 +1,8 @@
 /** Whether the process lives, and whether it is ready for work. Open to everybody: load balancers carry no token. */
 import { HealthReply } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
+import { given } from '../../wire/given.ts';
 import type { Routes } from '../declare-route.ts';
-import { given } from '../given.ts';
 import { DRAINING, type HttpServices } from '../http-services.ts';
 
 const OPTIONS = { tag: 'health', hasHead: true, endpoint: { reply: HealthReply } };

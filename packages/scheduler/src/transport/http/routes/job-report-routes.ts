@@ -1,10 +1,10 @@
 /** Hot path: what nodes report of their jobs: ack, done, fail. A late report is answered, but changes nothing. */
 import type { JobAckReport, JobDoneReport, JobFailReport } from '@lingua/protocol';
 import type { Answer, AnswerOutcome } from '../../../runtime/job-service.ts';
+import { toReportedFailure, toResult } from '../../wire/job-report.ts';
 import { actsFor } from '../acts-for.ts';
 import type { Routes } from '../declare-route.ts';
 import type { HttpServices } from '../http-services.ts';
-import { readFailure, readResult } from '../job-result.ts';
 import { replyError } from '../reply-error.ts';
 
 export function addJobReportRoutes(routes: Routes, services: HttpServices): void {
@@ -32,6 +32,6 @@ export function addJobReportRoutes(routes: Routes, services: HttpServices): void
   }
 
   add<JobAckReport>('/v1/job/ack', (answer) => jobs.acknowledge(answer));
-  add<JobDoneReport>('/v1/job/done', (answer, report) => jobs.finish(answer, readResult(report)));
-  add<JobFailReport>('/v1/job/fail', (answer, report) => jobs.fail(answer, readFailure(report)));
+  add<JobDoneReport>('/v1/job/done', (answer, report) => jobs.finish(answer, toResult(report)));
+  add<JobFailReport>('/v1/job/fail', (answer, report) => jobs.fail(answer, toReportedFailure(report)));
 }

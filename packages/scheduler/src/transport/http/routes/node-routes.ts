@@ -9,10 +9,12 @@ import { replyError } from '../reply-error.ts';
 import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
 
 const DEFAULT_JOBS = 16;
+/** Ten thousand language pairs are a quarter of it; parsing more would hold up everything else. */
+const LONGEST_INTRODUCTION = 1024 * 1024;
 
 export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Waits): void {
   const { registry, gate, endpoints, mailbox, settings } = services;
-  const bodyLimit = settings.maxNodeBodyBytes;
+  const bodyLimit = Math.min(settings.maxNodeBodyBytes, LONGEST_INTRODUCTION);
 
   routes.add<{ Body: HttpNodeRegister }>(
     'POST',
@@ -34,7 +36,8 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
         status: outcome.health,
         heartbeat_interval_ms: outcome.heartbeatIntervalMs,
         generation: outcome.generation,
-        delivery: DELIVERIES[registration.channel],
+        // Beside its open socket the jobs go on coming there.
+        delivery: DELIVERIES[registry.get(outcome.nodeId)?.channel ?? registration.channel],
       };
     },
   );

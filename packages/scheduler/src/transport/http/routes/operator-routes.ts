@@ -1,8 +1,8 @@
 /** What operators see and order: lists of nodes and jobs; cordon, uncordon, drain. */
 import type { JobsQuery, NodeOrder, NodePath, NodesQuery } from '@lingua/protocol';
 import { JOB_STATES, type JobRecord, type JobState } from '../../../domain/job.ts';
+import { given } from '../../wire/given.ts';
 import type { Routes } from '../declare-route.ts';
-import { given } from '../given.ts';
 import type { HttpServices } from '../http-services.ts';
 import { summarizeJob } from '../job-view.ts';
 import { viewNode } from '../node-view.ts';

@@ -11,13 +11,17 @@ const EXTENSIBLE = 0xfffe;
 const UNKNOWN_LENGTH = 0xffff_ffff;
 const LOWEST_RATE = 1_000;
 const HIGHEST_RATE = 384_000;
+/** Real files have a dozen; a megabyte of empty ones would keep us reading. */
+const MAX_CHUNKS = 256;
 
 export function unwrapWav(file: Buffer): UnwrappedWav {
   if (file.length < 12 || tag(file, 0) !== 'RIFF' || tag(file, 8) !== 'WAVE') {
     return invalid('does not begin like a wav file');
   }
   let sampleRate: number | undefined;
-  for (let at = 12; at + 8 <= file.length; ) {
+  let chunks = 0;
+  for (let at = 12; at + 8 <= file.length; chunks += 1) {
+    if (chunks === MAX_CHUNKS) return invalid(`has more than ${MAX_CHUNKS} parts before its samples`);
     const name = tag(file, at);
     const length = file.readUInt32LE(at + 4);
     const from = at + 8;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64 } from '../../../src/transport/http/decode-base64.ts';
-import { unwrapWav } from '../../../src/transport/http/unwrap-wav.ts';
+import { unwrapWav } from '../../../src/transport/wire/unwrap-wav.ts';
 
 interface Wav {
   readonly samples: Buffer;
@@ -34,11 +34,22 @@ function wav(options: Wav): Buffer {
   return Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE', 'latin1'), ...parts]);
 }
 
+const LIST = chunk('LIST', Buffer.alloc(0));
+
 const evenBytes = fc
   .uint8Array({ minLength: 2, maxLength: 200 })
   .map((bytes) => Buffer.from(bytes.slice(0, bytes.length - (bytes.length % 2))));
 
 describe('unwrapping a wav file', () => {
+  it('reads over the parts of real files, and not over a flood of empty ones', () => {
+    const samples = Buffer.from([1, 2]);
+    expect(unwrapWav(wav({ samples, chunks: Array(200).fill(LIST) })).kind).toBe('pcm16');
+    expect(unwrapWav(wav({ samples, chunks: Array(300).fill(LIST) }))).toEqual({
+      kind: 'invalid',
+      reason: 'has more than 256 parts before its samples',
+    });
+  });
+
   it('gives back exactly the samples and the rate, whatever other chunks there are', () => {
     const other = fc
       .tuple(fc.constantFrom('LIST', 'fact', 'junk'), fc.uint8Array({ maxLength: 30 }))

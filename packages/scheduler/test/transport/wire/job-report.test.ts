@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toFailure, toResult } from '../../../src/transport/ws/job-outcome.ts';
-import { jobResult } from './messages.ts';
+import { toFailure, toResult } from '../../../src/transport/wire/job-report.ts';
+import { jobResult } from '../ws/messages.ts';
 
 describe('a result', () => {
   it('has empty texts where the node sent none', () => {

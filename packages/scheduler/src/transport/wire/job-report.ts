@@ -1,0 +1,51 @@
+/** What a node says of the end of a job, over its socket or HTTP, in the job engine's words. Pure. */
+import type { JobDoneReport, JobFailReport, JobResult as JobResultMessage } from '@lingua/protocol';
+import type { JobResult } from '../../domain/job-spec.ts';
+import type { ReportedFailure } from '../../runtime/job-service.ts';
+import { given } from './given.ts';
+
+export function toResult(report: JobResultMessage | JobDoneReport): JobResult {
+  const details = given({
+    ...('group_id' in report && { group_id: report.group_id }),
+    ...('part_index' in report && { part_index: report.part_index }),
+    node_completed_at_ms: report.node_completed_at_ms,
+    asr_quality_level: report.asr_quality_level,
+    reason_codes: report.reason_codes,
+    quality_score: report.quality_score,
+    rerun_count: report.rerun_count,
+    segments_meta: report.segments_meta,
+  });
+  return {
+    textAsr: report.text_asr ?? '',
+    textTranslated: report.text_translated ?? '',
+    ttsAudio: report.tts_audio ?? '',
+    ttsFormat: report.tts_format ?? '',
+    ...given({
+      processingTimeMs: report.processing_time_ms,
+      extra: report.extra,
+      details: Object.keys(details).length === 0 ? undefined : details,
+    }),
+  };
+}
+
+/** Of a job_result without success. */
+export function toFailure({ error }: JobResultMessage): ReportedFailure {
+  if (error === undefined) return { code: 'PROCESSING_ERROR', message: 'the node gave no reason' };
+  return { code: error.code, message: error.message, ...given({ details: record(error.details) }) };
+}
+
+/** Of POST /v1/job/fail. */
+export const toReportedFailure = ({ reason, message, details }: JobFailReport): ReportedFailure => ({
+  code: reason,
+  message: message ?? reason,
+  ...given({ details: record(details) }),
+});
+
+/** Nodes in the field answer an utterance they merged into another with that other's attempt_id. */
+export const mayNameAnotherAttempt = (message: JobResultMessage): boolean =>
+  message.extra?.reason === 'NO_TEXT_ASSIGNED';
+
+const record = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
