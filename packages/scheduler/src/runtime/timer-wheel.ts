@@ -59,11 +59,13 @@ export function createTimerWheel(deps: {
     first: undefined,
     wheel: state,
   }));
-  let doneTick = tickOf(clock.now());
+  // Ticks count from here: they stay small integers, which cost no memory of their own.
+  const origin = clock.now();
+  let doneTick = 0;
   let cancelTick: (() => void) | undefined;
 
   function tickOf(at: number): number {
-    return Math.floor(at / tickMs);
+    return Math.floor((at - origin) / tickMs);
   }
 
   function tick(): void {
@@ -98,7 +100,7 @@ export function createTimerWheel(deps: {
       doneTick = Math.max(doneTick, tickOf(clock.now()));
       cancelTick = clock.after(tickMs, tick);
     }
-    const due = Math.max(Math.ceil(at / tickMs), doneTick + 1);
+    const due = Math.max(Math.ceil((at - origin) / tickMs), doneTick + 1);
     const entry = new Entry(due, run, subject);
     link(slots[due % slots.length] as Slot, entry);
     return entry;
