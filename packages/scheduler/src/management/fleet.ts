@@ -60,6 +60,11 @@ export function createFleet(deps: RegistryDeps): Fleet {
   >;
   const share = createShare({ maxChars: SHARED_CHARS });
   const understood = createTextMap<NodeProfile>({ maxChars: SHARED_CHARS });
+  /** One registration asks several times, and writing a long report out as text is most of the answer. */
+  const lately = new WeakMap<
+    CapabilityReport,
+    { readonly traits: NodeTraits; readonly profile: NodeProfile }
+  >();
   let suspects = 0;
 
   /** Counted as nodes change, so that asking costs nothing. Offline nodes are no part of the working fleet. */
@@ -150,12 +155,13 @@ export function createFleet(deps: RegistryDeps): Fleet {
     shareTraits: share<NodeTraits>,
 
     profileOf(report, traits) {
+      const last = lately.get(report);
+      if (last?.traits === traits) return last.profile;
       const { models, services, serviceStates, types, languages } = report;
       const text = [models, services, serviceStates, types, languages, traits].map(textOf).join('\n');
-      const known = understood.get(text);
-      if (known !== undefined) return known;
-      const profile = share(understand(report, traits, settings.profile));
+      const profile = understood.get(text) ?? share(understand(report, traits, settings.profile));
       understood.set(text, profile);
+      lately.set(report, { traits, profile });
       return profile;
     },
 

@@ -106,6 +106,7 @@ export function statusOf(node: NodeRecord, thresholds: Thresholds): NodeStatus {
     isConnected: isConnected(node),
     registeredAt,
     resources: node.resources,
+    ...(node.report.languages !== undefined && { languages: node.report.languages }),
     ...(endpoint !== undefined && { endpoint }),
     ...(version !== undefined && { version }),
     ...(platform !== undefined && { platform }),

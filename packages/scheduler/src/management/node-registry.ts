@@ -1,5 +1,10 @@
 /** Cold path: what the rest of the program may ask of the node registry. */
-import type { CapabilityReport, NodeTraits, ResourceReport } from '../domain/capability-report.ts';
+import type {
+  CapabilityReport,
+  NodeTraits,
+  ReportedLanguages,
+  ResourceReport,
+} from '../domain/capability-report.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { NodeId } from '../domain/ids.ts';
 import type { Load } from '../domain/lease.ts';
@@ -71,6 +76,8 @@ export interface NodeStatus {
   readonly isConnected: boolean;
   readonly registeredAt: number;
   readonly resources: ResourceReport;
+  /** As it last named them; absent if it never did. */
+  readonly languages?: ReportedLanguages;
   readonly version?: string;
   readonly platform?: string;
   readonly region?: string;

@@ -2,7 +2,10 @@
 import type { CapabilityReport, ReportedLanguages, ReportedModel } from '../domain/capability-report.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 
-export const MAX_PAIRS = 10_000;
+/** All directions among 64 languages; that many are understood within five milliseconds (I6). */
+export const MAX_PAIRS = 4_096;
+/** What is left to be listed when models are united: two large ones that share few languages come to several thousand. */
+const MAX_UNITED_PAIRS = 10_000;
 /** Several models of this many languages are united within a few milliseconds. */
 const MAX_UNITED_LANGUAGES = 512;
 const MAX_UNITED_CELLS = 1_000_000;
@@ -27,15 +30,15 @@ export function excessOf(report: Partial<CapabilityReport>): string | undefined 
   return languages === undefined ? excessOfModels(models) : excessOfTranslations(languages);
 }
 
-/** Pairs that only arise when models are united count like declared ones. */
+/** Pairs that only arise when models are united. */
 export function excessOfPairs({ nmt }: NodeProfile): string | undefined {
   const listed = nmt.pairs.length + nmt.blocked.length;
-  return listed > MAX_PAIRS ? tooManyPairs(listed) : undefined;
+  return listed > MAX_UNITED_PAIRS ? tooManyPairs(listed, MAX_UNITED_PAIRS) : undefined;
 }
 
-const tooManyPairs = (listed: number): string =>
-  `language_capabilities amounts to ${listed} explicit language pairs; the limit is ${MAX_PAIRS}: ` +
-  'describe them by rules (any_to_any, any_to_en, en_to_any)';
+const tooManyPairs = (listed: number, limit: number): string =>
+  `language_capabilities amounts to ${listed} explicit language pairs; the limit is ${limit}: ` +
+  'describe them by rules (any_to_any, any_to_en, en_to_any), or over HTTP leave nmt_pairs out for all among semantic_langs';
 
 /** Where languages are not declared, models stand in for them. */
 function excessOfModels(models: readonly ReportedModel[]): string | undefined {
@@ -49,10 +52,11 @@ function excessOfModels(models: readonly ReportedModel[]): string | undefined {
 function excessOfTranslations({ translations = [], pairs = [] }: ReportedLanguages): string | undefined {
   const lists = [pairs, ...translations.flatMap((model) => [model.supportedPairs, model.blockedPairs])];
   const listed = lists.reduce((sum, list) => sum + list.length, 0);
-  if (listed > MAX_PAIRS) return tooManyPairs(listed);
+  if (listed > MAX_PAIRS) return tooManyPairs(listed, MAX_PAIRS);
   if (listed === 0 && translations.length <= 1) return undefined;
-  const named = new Set(translations.flatMap((model) => [...model.languages]));
-  for (const { source, target } of lists.flat()) named.add(source).add(target);
+  const named = new Set<string>();
+  for (const { languages } of translations) for (const language of languages) named.add(language);
+  for (const list of lists) for (const { source, target } of list) named.add(source).add(target);
   if (named.size > MAX_UNITED_LANGUAGES) {
     return `language_capabilities names ${named.size} languages in pairs and several models; the limit is ${MAX_UNITED_LANGUAGES}`;
   }

@@ -89,8 +89,10 @@ function declaredNmt({ translations = [], pairs = [] }: ReportedLanguages): NmtA
     if (product !== undefined) products.push({ ...product, blocked });
     // What one model blocks, another may still do: blocked pairs hold for their own model only.
     const supported = foldPairs(translation.supportedPairs);
-    const exceptions = new Set(blocked.map(pairKey));
-    for (const pair of supported) if (!exceptions.has(pairKey(pair))) listed.push(pair);
+    const exceptions = new Set(supported.length === 0 ? [] : blocked.map(pairKey));
+    for (const pair of supported) {
+      if (exceptions.size === 0 || !exceptions.has(pairKey(pair))) listed.push(pair);
+    }
   }
   return uniteAbilities(products, listed);
 }
@@ -146,8 +148,9 @@ function union(...sets: readonly LanguageSet[]): LanguageSet {
   return [...names].sort();
 }
 
-/** Ten thousand pairs name few languages, so each tag is folded once. */
+/** Thousands of pairs name few languages, so each tag is folded once. */
 function foldPairs(pairs: readonly Direction[]): Direction[] {
+  const found: Direction[] = [];
   const folded = new Map<string, string>();
   const fold = (tag: string): string => {
     const known = folded.get(tag);
@@ -156,9 +159,12 @@ function foldPairs(pairs: readonly Direction[]): Direction[] {
     folded.set(tag, language);
     return language;
   };
-  return pairs
-    .map(({ source, target }) => ({ source: fold(source), target: fold(target) }))
-    .filter(({ source, target }) => source !== '' && target !== '');
+  for (const pair of pairs) {
+    const source = fold(pair.source);
+    const target = fold(pair.target);
+    if (source !== '' && target !== '') found.push({ source, target });
+  }
+  return found;
 }
 
 const pairKey = ({ source, target }: Direction): string => `${source}>${target}`;

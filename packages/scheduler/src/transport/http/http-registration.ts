@@ -1,8 +1,11 @@
 /** What an HTTP node says of itself, in the registry's words. Pure. */
 import type { HttpNodeHeartbeat, HttpNodeRegister } from '@lingua/protocol';
-import type { CapabilityReport, ResourceReport } from '../../domain/capability-report.ts';
-import { ANY, type Direction, foldLanguage, foldLanguages, type LanguageSet } from '../../domain/language.ts';
-import { type NmtAbility, type NodeProfile, translates } from '../../domain/profile.ts';
+import type {
+  CapabilityReport,
+  ReportedLanguages,
+  ReportedTranslation,
+  ResourceReport,
+} from '../../domain/capability-report.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
 import { given } from '../wire/given.ts';
 import { healthWord } from '../wire/health-word.ts';
@@ -23,11 +26,8 @@ export function readRegistration(body: HttpNodeRegister, credential: string): Re
       acceptsPublicJobs: true,
       supports: body.supports ?? SUPPORTS,
     },
-    report: reportOf({
-      semantic: body.semantic_langs,
-      tts: body.tts_langs,
-      pairs: body.nmt_pairs?.map(directionOf),
-    }),
+    // Here what is left out is not there; "undeclared" means anything only to nodes that cannot declare.
+    report: { models: [], ...abilities({ semantic: [], tts: [], ...namedLanguages(body) }) },
     slots: body.max_concurrent_jobs,
     health: healthWord(body.health),
     runningJobIds: body.running_job_ids,
@@ -36,77 +36,49 @@ export function readRegistration(body: HttpNodeRegister, credential: string): Re
   });
 }
 
-/** `known`: what the node could do so far; the languages it leaves out stay as they were. */
-export function readHeartbeat(body: HttpNodeHeartbeat, known: NodeProfile | undefined): Heartbeat {
-  const { semantic_langs: semantic, tts_langs: tts, nmt_pairs: pairs } = body;
-  const saysLanguages = semantic !== undefined || tts !== undefined || pairs !== undefined;
+/** `known`: the languages it named so far; those it leaves out now stay as they were. */
+export function readHeartbeat(body: HttpNodeHeartbeat, known: ReportedLanguages | undefined): Heartbeat {
+  const named = namedLanguages(body);
   return given({
     nodeId: body.node_id,
     resources: resourcesOf(body),
-    report: saysLanguages
-      ? reportOf({
-          semantic: semantic ?? listed(known?.semantic),
-          tts: tts ?? listed(known?.tts),
-          pairs: pairs?.map(directionOf) ?? pairsOf(known?.nmt),
-        })
-      : undefined,
+    report: Object.keys(named).length === 0 ? undefined : abilities({ ...known, ...named }),
     slots: body.max_concurrent_jobs,
     health: healthWord(body.health),
     runningJobIds: body.running_job_ids,
   });
 }
 
-interface NamedLanguages {
-  readonly semantic: readonly string[] | undefined;
-  readonly tts: readonly string[] | undefined;
-  /** Absent: all among the semantic languages. */
-  readonly pairs: readonly Direction[] | undefined;
-}
+const namedLanguages = ({ semantic_langs, tts_langs, nmt_pairs }: HttpNodeHeartbeat): ReportedLanguages =>
+  given({ semantic: semantic_langs, tts: tts_langs, translations: nmt_pairs && [translationOf(nmt_pairs)] });
 
-function reportOf({ semantic, tts, pairs }: NamedLanguages): CapabilityReport {
-  const hasSemantic = isSome(semantic);
+const translationOf = (pairs: readonly (readonly [string, string])[]): ReportedTranslation => ({
+  languages: [],
+  rule: 'specific_pairs',
+  blockedPairs: [],
+  supportedPairs: pairs.map(([source, target]) => ({ source, target })),
+});
+
+/** Whatever has languages is ready; recognition is assumed. Without pairs, translation is among the semantic languages. */
+function abilities(languages: ReportedLanguages): Pick<CapabilityReport, 'types' | 'languages'> {
+  const { semantic, tts, translations } = languages;
+  const isTranslating =
+    translations === undefined
+      ? isSome(semantic)
+      : translations.some(({ rule, supportedPairs }) => rule !== 'specific_pairs' || isSome(supportedPairs));
   return {
-    models: [],
     types: [
       { type: 'asr', isReady: true },
-      { type: 'semantic', isReady: hasSemantic },
-      { type: 'nmt', isReady: pairs === undefined ? hasSemantic : pairs.length > 0 },
+      { type: 'semantic', isReady: isSome(semantic) },
+      { type: 'nmt', isReady: isTranslating },
       { type: 'tts', isReady: isSome(tts) },
     ],
-    languages: given({
-      semantic: foldLanguages(semantic ?? []),
-      tts: foldLanguages(tts ?? []),
-      translations:
-        pairs === undefined
-          ? undefined
-          : [
-              {
-                languages: foldLanguages(pairs.flatMap(({ source, target }) => [source, target])),
-                rule: 'specific_pairs',
-                blockedPairs: [],
-                supportedPairs: pairs,
-              },
-            ],
-    }),
+    languages,
   };
 }
 
-const isSome = (list: readonly string[] | undefined): boolean => list !== undefined && list.length > 0;
-
-const directionOf = ([source, target]: readonly [string, string]): Direction => ({
-  source: foldLanguage(source),
-  target: foldLanguage(target),
-});
-
-const listed = (set: LanguageSet | undefined): readonly string[] | undefined =>
-  set === ANY ? undefined : set;
-
-function pairsOf(nmt: NmtAbility | undefined): readonly Direction[] | undefined {
-  if (nmt === undefined || nmt.sources === ANY || nmt.targets === ANY) return undefined;
-  const { targets } = nmt;
-  const product = nmt.sources.flatMap((source) => targets.map((target) => ({ source, target })));
-  return [...product.filter(({ source, target }) => translates(nmt, source, target)), ...nmt.pairs];
-}
+/** Undeclared: any. */
+const isSome = (list: readonly unknown[] | undefined): boolean => list === undefined || list.length > 0;
 
 function resourcesOf(body: HttpNodeHeartbeat): ResourceReport {
   const { gpu, cpu, mem } = body.current_load ?? {};

@@ -54,6 +54,7 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
       isConnected: true,
       registeredAt: clock.now(),
       resources: { runningJobs: 0 },
+      ...(registration.report.languages !== undefined && { languages: registration.report.languages }),
     };
   }
 

@@ -1,4 +1,4 @@
-import type { HttpNodeRegister } from '@lingua/protocol';
+import type { HttpNodeHeartbeat, HttpNodeRegister } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { translates } from '../../../src/domain/profile.ts';
 import { understand } from '../../../src/management/profile.ts';
@@ -71,13 +71,33 @@ describe('an HTTP heartbeat', () => {
     });
   });
 
+  const after = (registered: HttpNodeRegister, beat: Omit<HttpNodeHeartbeat, 'node_id'>) => {
+    const { report, traits } = readRegistration(registered, 'c');
+    const news = readHeartbeat({ node_id: 'node-123', ...beat }, report.languages).report;
+    return understand({ ...report, ...news }, traits, RULES);
+  };
+
   it('that names some languages keeps the others', () => {
-    const known = profileOf({});
-    const beat = readHeartbeat({ node_id: 'node-123', tts_langs: ['en'] }, known);
-    const { traits } = readRegistration(body, 'c');
-    const now = understand(beat.report as Parameters<typeof understand>[0], traits, RULES);
+    const now = after(body, { tts_langs: ['en'] });
     expect(now.tts).toEqual(['en']);
-    expect(now.semantic).toEqual(known.semantic);
+    expect(now.semantic).toEqual(profileOf({}).semantic);
     expect(translates(now.nmt, 'en', 'zh') && translates(now.nmt, 'zh', 'en')).toBe(true);
+    expect(now.readyTypes).toEqual(['asr', 'nmt', 'semantic', 'tts']);
+  });
+
+  it('of a node without pairs translates among the semantic languages it names now', () => {
+    const { nmt_pairs: _, ...undeclared } = body;
+    const { nmt } = after(undeclared, { semantic_langs: ['en', 'zh', 'ja'] });
+    expect(translates(nmt, 'ja', 'en') && translates(nmt, 'zh', 'ja')).toBe(true);
+  });
+
+  it('of a node with pairs translates no more than those, however many languages it names', () => {
+    const pairs: [string, string][] = [
+      ['en', 'zh'],
+      ['zh', 'en'],
+    ];
+    const { nmt } = after({ ...body, nmt_pairs: pairs }, { semantic_langs: ['en', 'zh', 'ja'] });
+    expect(translates(nmt, 'zh', 'en')).toBe(true);
+    expect(translates(nmt, 'ja', 'en')).toBe(false);
   });
 });

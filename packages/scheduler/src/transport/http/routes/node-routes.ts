@@ -48,7 +48,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
     { tag: 'nodes', entry: { role: 'node' }, bodyLimit },
     async ({ body, principal }, reply) => {
       if (!actsFor(services, principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
-      const known = registry.get(body.node_id)?.view.profile;
+      const known = registry.get(body.node_id)?.languages;
       const outcome = await registry.heartbeat(readHeartbeat(body, known));
       if (outcome.kind !== 'beat') return replyError(reply, REGISTER_AGAIN);
       return { ok: true, status: outcome.health };

@@ -1,0 +1,58 @@
+/** I6: no synchronous slice of cold work exceeds 5 ms, also not for the largest report that is taken. */
+import { describe, expect, it } from 'vitest';
+import type { CapabilityReport, ReportedTranslation } from '../../src/domain/capability-report.ts';
+import type { Direction } from '../../src/domain/language.ts';
+import { understand } from '../../src/management/profile.ts';
+import { excessOf, excessOfPairs, MAX_PAIRS } from '../../src/management/report-limits.ts';
+
+const RULES = { assumeAnyLanguage: true, coreServices: {} };
+const TRAITS = { features: [], gpuCount: 1, acceptsPublicJobs: true };
+
+const languages = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => `l${from + index}`);
+const pairs = (count: number): Direction[] =>
+  Array.from({ length: count }, (_, index) => ({
+    source: `l${index % 500}`,
+    target: `l${(index * 13) % 499}`,
+  }));
+const model = (names: string[], blockedPairs: Direction[] = []): ReportedTranslation => ({
+  languages: names,
+  rule: 'any_to_any',
+  blockedPairs,
+  supportedPairs: [],
+});
+
+const REPORTS: Readonly<Record<string, CapabilityReport>> = {
+  'four models of 500 languages': {
+    models: [],
+    languages: { translations: [0, 3, 6, 9].map((from) => model(languages(500, from))) },
+  },
+  'as many pairs as are taken': { models: [], languages: { pairs: pairs(MAX_PAIRS) } },
+  'as many blocked pairs as are taken': {
+    models: [],
+    languages: { translations: [model(languages(500), pairs(MAX_PAIRS))] },
+  },
+  'a thousand models of one pair each': {
+    models: pairs(1_024).map(({ source, target }, index) => ({
+      modelId: `m${index}`,
+      kind: 'nmt',
+      isEnabled: true,
+      sourceLanguage: source,
+      targetLanguage: target,
+    })),
+  },
+};
+
+describe('I6 hot path: a report is understood within 5 ms', () => {
+  it.each(Object.entries(REPORTS))('with %s', (_, report) => {
+    let quickest = Number.POSITIVE_INFINITY;
+    // The quickest of many: other programs on the machine must not fail the test.
+    for (let run = 0; run < 40; run += 1) {
+      const startedAt = performance.now();
+      expect(excessOf(report)).toBeUndefined();
+      expect(excessOfPairs(understand(report, TRAITS, RULES))).toBeUndefined();
+      quickest = Math.min(quickest, performance.now() - startedAt);
+    }
+    expect(quickest).toBeLessThan(5);
+  });
+});
