@@ -48,6 +48,8 @@ export interface GpuNode {
 const DEFAULT_GRACE_MS = 5_000;
 /** How long a stopping node waits for its aborted jobs to end, and then for its last results to arrive. */
 const LAST_WORDS_MS = 1_000;
+/** How long no result is sent after the scheduler said that it drops messages; it forgets the excess after a second. */
+const SLOW_DOWN_MS = 1_500;
 
 export function createNode(options: NodeOptions): GpuNode {
   checkOptions(options);
@@ -63,6 +65,7 @@ export function createNode(options: NodeOptions): GpuNode {
   let drained: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
   let unsentReports = 0;
+  let slowed: NodeJS.Timeout | undefined;
 
   const heartbeatMessage = createHeartbeatMessage(options, log);
   const link = createLink({
@@ -155,8 +158,16 @@ export function createNode(options: NodeOptions): GpuNode {
     else if (message.type === 'job_cancel') runner.cancel(message.job_id, message.reason);
     else if (message.type === 'node_status') status(message.status, message.reason);
     else if (message.type === 'node_control') obey(message.command, message.reason);
-    else if (message.type === 'error')
+    else if (message.type === 'error') {
       log.warn({ code: message.code, reason: message.message }, 'the scheduler reports an error');
+      if (message.code === 'RATE_LIMITED') slowDown();
+    }
+  }
+
+  function slowDown(): void {
+    outbox.hold();
+    clearTimeout(slowed);
+    slowed = setTimeout(outbox.goOn, SLOW_DOWN_MS);
   }
 
   function obey(command: string, reason: string | undefined): void {
@@ -219,6 +230,7 @@ export function createNode(options: NodeOptions): GpuNode {
   function end(): void {
     phase = 'stopped';
     heartbeat.stop();
+    clearTimeout(slowed);
     outbox.close();
     first.reject(new Error('the node was stopped before it was registered'));
   }

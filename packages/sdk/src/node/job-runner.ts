@@ -114,6 +114,8 @@ export function createJobRunner(deps: {
         },
         audio: () => {
           audio ??= jobAudio(job, deps.audio, signal);
+          // A handler that asks and does not wait must not end the process when the fetch fails.
+          audio.catch(() => {});
           return audio;
         },
       });

@@ -145,6 +145,8 @@ export function checkOptions(options: NodeOptions): void {
   const scheme = URL.canParse(options.url) ? new URL(options.url).protocol : undefined;
   if (scheme !== 'ws:' && scheme !== 'wss:')
     throw new TypeError('url must start with ws:// or wss://, such as ws://127.0.0.1:5010/ws/node');
+  if (options.token !== undefined && !/^[\x21-\x7e]+$/.test(options.token))
+    throw new TypeError('token may have only visible ASCII characters: it travels in a header');
   const max = options.maxConcurrentJobs;
   if (!Number.isInteger(max) || max < 1 || max > 10_000)
     throw new TypeError('maxConcurrentJobs must be a whole number from 1 to 10000');

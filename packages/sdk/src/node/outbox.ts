@@ -26,6 +26,10 @@ export interface Outbox {
   lost(closeCode: number): void;
   /** A pong came. */
   confirmed(data: string): void;
+  /** The scheduler drops messages: what it has not proved to have read is kept for later, and nothing is sent until then. */
+  hold(): void;
+  /** The time to hold back is over. */
+  goOn(): void;
   /** Jobs whose result was not sent on this connection. */
   unsentJobIds(): string[];
   /** Jobs whose result may not have arrived. */
@@ -59,7 +63,10 @@ export function createOutbox(deps: {
   let unconfirmed: Entry[] = [];
   let knownAs: string | undefined;
   let isConnected = false;
+  let isHeld = false;
   let isAsking = false;
+  /** A pong that was not ours came while ours is due; a second one means that ours is lost. */
+  let isOvertaken = false;
   let mark = 0;
   let bytes = 0;
   let dropped = 0;
@@ -67,7 +74,7 @@ export function createOutbox(deps: {
   let waiters: (() => void)[] = [];
 
   function pump(): void {
-    while (isConnected && unsent.length > 0 && link.bufferedBytes() <= limits.maxBufferedBytes) {
+    while (isConnected && !isHeld && unsent.length > 0 && link.bufferedBytes() <= limits.maxBufferedBytes) {
       const entry = unsent[0] as Entry;
       if (!link.send(entry.text)) break;
       unsent.shift();
@@ -80,8 +87,9 @@ export function createOutbox(deps: {
     if (unsent.length + unconfirmed.length === 0) settle();
     // The protocol has no receipt for results. Frames are read in order, so a pong is one for all sent before its ping;
     // and when the socket was full, it says that there is room again.
-    else if (isConnected && !isAsking) {
+    else if (isConnected && !isHeld && !isAsking) {
       isAsking = true;
+      isOvertaken = false;
       link.ping(String(mark));
     }
   }
@@ -121,6 +129,7 @@ export function createOutbox(deps: {
     },
     connected(nodeId) {
       isConnected = true;
+      isHeld = false;
       if (knownAs !== undefined && knownAs !== nodeId) {
         for (const entry of unsent)
           entry.text = JSON.stringify({ ...JSON.parse(entry.text), node_id: nodeId });
@@ -147,11 +156,24 @@ export function createOutbox(deps: {
     confirmed(data) {
       // Pings of the liveness check carry nothing.
       const upTo = data === '' ? Number.NaN : Number(data);
-      if (!(upTo >= 0)) return;
+      if (!(upTo >= 0) && !(isAsking && isOvertaken)) {
+        isOvertaken = isAsking;
+        return;
+      }
       isAsking = false;
       while (unconfirmed[0] !== undefined && unconfirmed[0].mark <= upTo) {
         bytes -= (unconfirmed.shift() as Entry).bytes;
       }
+      pump();
+    },
+    hold() {
+      isHeld = true;
+      isAsking = false;
+      unsent = [...unconfirmed, ...unsent];
+      unconfirmed = [];
+    },
+    goOn() {
+      isHeld = false;
       pump();
     },
     unsentJobIds: () => unsent.map((entry) => entry.jobId),

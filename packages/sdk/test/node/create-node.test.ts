@@ -194,4 +194,5 @@ it('refuses options that cannot work, at once', () => {
   const options = { url: 'ws://127.0.0.1:1/', maxConcurrentJobs: 1, capabilities: {}, onJob: () => ({}) };
   expect(() => createNode({ ...options, url: 'http://127.0.0.1/' })).toThrow('ws://');
   expect(() => createNode({ ...options, maxConcurrentJobs: 0 })).toThrow('maxConcurrentJobs');
+  expect(() => createNode({ ...options, token: 'two\nlines' })).toThrow('token');
 });

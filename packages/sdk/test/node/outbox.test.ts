@@ -52,6 +52,37 @@ describe('outbox', () => {
     expect(wire.outbox.counts()).toEqual({ kept: 0, dropped: 0, resent: 0 });
   });
 
+  it('asks again when its pong is lost: later ones overtook it', () => {
+    const wire = createWire();
+    wire.outbox.connected('node-1');
+    post(wire, 'a');
+    wire.outbox.confirmed('');
+    expect(wire.pings).toEqual(['1']);
+    wire.outbox.confirmed('');
+    expect(wire.pings).toEqual(['1', '1']);
+    wire.outbox.confirmed('1');
+    expect(wire.outbox.counts()).toMatchObject({ kept: 0 });
+    wire.outbox.confirmed('');
+    wire.outbox.confirmed('');
+    expect(wire.pings).toEqual(['1', '1']);
+  });
+
+  it('holds back while the scheduler drops messages, then sends again what was not proved', () => {
+    const wire = createWire();
+    wire.outbox.connected('node-1');
+    post(wire, 'a');
+    post(wire, 'b');
+    wire.outbox.confirmed('1');
+    wire.outbox.hold();
+    post(wire, 'c');
+    expect(wire.sent).toEqual(['a', 'b']);
+    expect(wire.outbox.unsentJobIds()).toEqual(['b', 'c']);
+    wire.outbox.goOn();
+    expect(wire.sent).toEqual(['a', 'b', 'b', 'c']);
+    wire.outbox.confirmed('4');
+    expect(wire.outbox.counts()).toEqual({ kept: 0, dropped: 0, resent: 1 });
+  });
+
   it('sends what was not proved again, before what is new', () => {
     const wire = createWire();
     wire.outbox.connected('node-1');
