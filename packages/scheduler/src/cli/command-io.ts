@@ -7,6 +7,13 @@ export interface CommandIo {
   readonly interrupted: AbortSignal;
 }
 
+/** Resolves when the command is to end. */
+export const interruption = ({ interrupted }: CommandIo): Promise<void> =>
+  new Promise((resolve) => {
+    if (interrupted.aborted) resolve();
+    else interrupted.addEventListener('abort', () => resolve(), { once: true });
+  });
+
 /** The terminal of this process. A second Ctrl-C ends it the hard way, because the first one removes its handler. */
 export function createProcessIo(): CommandIo {
   const controller = new AbortController();

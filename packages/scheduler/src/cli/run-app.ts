@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createLog } from '../adapters/system/log.ts';
 import { type App, createApp } from '../app.ts';
 import type { Config } from '../config/settings.ts';
-import type { CommandIo } from './command-io.ts';
+import { type CommandIo, interruption } from './command-io.ts';
 
 export interface Listening {
   readonly app: App;
@@ -26,7 +26,7 @@ export async function runApp(
     return 1;
   }
   const end = await meanwhile?.({ app, address });
-  await interruption(io.interrupted);
+  await interruption(io);
   await end?.();
   await app.stop();
   return 0;
@@ -41,9 +41,3 @@ function whyNotListening(error: unknown, { server }: Config): string {
     return `${server.host} is no address of this machine; choose another --host`;
   return `cannot listen on ${at}: ${error instanceof Error ? error.message : String(error)}`;
 }
-
-const interruption = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

@@ -15,7 +15,11 @@ export function parseNetwork(text: string): Network | undefined {
   const bits = version === 4 ? 32 : 128;
   if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) return undefined;
   const prefix = prefixText === undefined ? bits : Number(prefixText);
-  return prefix > bits ? undefined : { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
+  // IPv4 written as IPv6: a shorter prefix than its fixed part means nothing.
+  const shortest = /^::ffff:\d+\./i.test(address) ? 96 : 0;
+  return prefix > bits || prefix < shortest
+    ? undefined
+    : { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' };
 }
 
 export const isLoopbackNetwork = (network: Network): boolean =>

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { NodeLog } from '@lingua/sdk/node';
-import type { CommandIo } from '../command-io.ts';
+import { type CommandIo, interruption } from '../command-io.ts';
 import { NAMED_BEHAVIOURS, type Share } from './behaviour.ts';
 import { readBehaviour } from './read-behaviour.ts';
 import { createSimulatedFleet, type FleetCounts, type FleetOptions } from './simulated-fleet.ts';
@@ -46,7 +46,7 @@ export async function runSimulatedNode(
     () => io.out(show(fleet.counts())),
     () => {},
   );
-  await interruption(io.interrupted);
+  await interruption(io);
   clearInterval(progress);
   const last = fleet.counts();
   await fleet.stop();
@@ -163,8 +163,3 @@ function logTo(io: CommandIo): NodeLog {
 /** A refused connection is an AggregateError without a message. */
 const reasonOf = (error: Error): string =>
   error.message || ('code' in error ? String(error.code) : error.name);
-
-function interruption(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
