@@ -154,7 +154,13 @@ describe('operators', () => {
     expect(second.body).toMatchObject({ nodes: [{ node_id: 'node-3' }] });
     expect(second.body).not.toHaveProperty('next_cursor');
     expect((await get('/api/v1/nodes?status=offline')).body.nodes).toEqual([]);
-    expect(await get('/api/v1/nodes?limit=0')).toMatchObject({ status: 400, body: { field: '/limit' } });
+    for (const [query, field] of [
+      ['limit=0', '/limit'],
+      ['status=asleep', '/status'],
+      ['cursor=somewhere', '/cursor'],
+    ]) {
+      expect(await get(`/api/v1/nodes?${query}`)).toMatchObject({ status: 400, body: { field } });
+    }
   });
 
   it('see jobs by tenant, state, node and session', async () => {

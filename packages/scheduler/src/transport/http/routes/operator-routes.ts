@@ -1,6 +1,8 @@
 /** What operators see and order: lists of nodes and jobs; cordon, uncordon, drain. */
 import type { JobsQuery, NodeOrder, NodePath, NodesQuery } from '@lingua/protocol';
 import { JOB_STATES, type JobRecord, type JobState } from '../../../domain/job.ts';
+import { NODE_HEALTHS } from '../../../domain/node.ts';
+import type { Refusal } from '../../wire/error-answer.ts';
 import { given } from '../../wire/given.ts';
 import type { Routes } from '../declare-route.ts';
 import type { HttpServices } from '../http-services.ts';
@@ -16,6 +18,13 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
 
   routes.add<{ Querystring: NodesQuery }>('GET', '/api/v1/nodes', OPTIONS, ({ query }, reply) => {
     const { limit = PAGE, cursor, status } = query;
+    if (status !== undefined && !(NODE_HEALTHS as readonly string[]).includes(status)) {
+      return replyError(reply, mustBeOneOf('status', NODE_HEALTHS));
+    }
+    if (cursor !== undefined && !/^\d{1,16}$/.test(cursor)) {
+      const detail = '"cursor" must be the next_cursor of the page before';
+      return replyError(reply, { code: 'INVALID_MESSAGE', detail, field: '/cursor' });
+    }
     const page = registry.list(given({ limit, cursor }));
     const nodes = page.nodes
       .filter(({ view }) => status === undefined || view.health === status)
@@ -26,8 +35,7 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
   routes.add<{ Querystring: JobsQuery }>('GET', '/api/v1/jobs', OPTIONS, async ({ query }, reply) => {
     const { limit = PAGE, cursor, state, tenant_id: tenantId } = query;
     if (state !== undefined && !isJobState(state)) {
-      const detail = `"state" must be one of ${JOB_STATES.join(', ')}`;
-      return replyError(reply, { code: 'INVALID_MESSAGE', detail, field: '/state' });
+      return replyError(reply, mustBeOneOf('state', JOB_STATES));
     }
     const page = await reader.list(given({ limit, cursor, state, tenantId }));
     const jobs = page.jobs.filter((job) => isWanted(job, query)).map(summarizeJob);
@@ -56,6 +64,12 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
     );
   }
 }
+
+const mustBeOneOf = (name: string, words: readonly string[]): Refusal => ({
+  code: 'INVALID_MESSAGE',
+  detail: `"${name}" must be one of ${words.join(', ')}`,
+  field: `/${name}`,
+});
 
 const isJobState = (state: string): state is JobState => (JOB_STATES as readonly string[]).includes(state);
 
