@@ -1,0 +1,110 @@
+/** The vocabulary: tables that hold together, languages that fold, failures that mean what they say. */
+import { describe, expect, it } from 'vitest';
+import { ERRORS } from '../../src/domain/errors.ts';
+import { meaningOf } from '../../src/domain/failure.ts';
+import { isSettled, JOB_EVENTS, JOB_NEXT, JOB_STATES, nextState } from '../../src/domain/job.ts';
+import { foldLanguage, foldLanguages } from '../../src/domain/language.ts';
+import { leaseId, leaseJob } from '../../src/domain/lease.ts';
+import { NODE_EVENTS, NODE_HEALTHS, nextHealth } from '../../src/domain/node.ts';
+
+describe('job states', () => {
+  it('finishes only from RUNNING, and fails from every state that has no outcome yet', () => {
+    for (const state of JOB_STATES) {
+      expect(nextState(state, 'finished')).toBe(state === 'RUNNING' ? 'FINISHED' : undefined);
+      expect(nextState(state, 'failed')).toBe(isSettled(state) ? undefined : 'FAILED');
+    }
+  });
+
+  it('never leaves an outcome but by giving the slot back, and nothing leaves RELEASED', () => {
+    for (const state of ['FINISHED', 'FAILED'] as const)
+      expect(Object.keys(JOB_NEXT[state])).toEqual(['released']);
+    expect(JOB_NEXT.RELEASED).toEqual({});
+  });
+
+  it('reaches RELEASED from every state', () => {
+    for (const start of JOB_STATES) {
+      const seen = new Set([start]);
+      for (const state of seen) {
+        for (const event of JOB_EVENTS) {
+          const next = nextState(state, event);
+          if (next !== undefined) seen.add(next);
+        }
+      }
+      expect(seen).toContain('RELEASED');
+    }
+  });
+});
+
+describe('node health', () => {
+  it('goes offline from everywhere when it expires, and comes back only by registering', () => {
+    for (const health of NODE_HEALTHS) expect(nextHealth(health, 'expired')).toBe('offline');
+    for (const event of NODE_EVENTS) {
+      expect(nextHealth('offline', event)).toBe(event === 'registered' ? 'registering' : 'offline');
+    }
+  });
+
+  it('is ready only after it has proved itself', () => {
+    for (const health of NODE_HEALTHS) {
+      for (const event of NODE_EVENTS) {
+        const isNews = nextHealth(health, event) === 'ready' && health !== 'ready';
+        if (isNews) expect(event).toBe('proved');
+      }
+    }
+  });
+});
+
+describe('languages', () => {
+  it.each([
+    ['zh-CN', 'zh'],
+    ['zh-tw', 'zh'],
+    ['ZH-Hans', 'zh'],
+    ['zh_hant', 'zh'],
+    ['pt-BR', 'pt'],
+    ['en-GB', 'en'],
+    ['in', 'id'],
+    ['iw', 'he'],
+    [' EN ', 'en'],
+    ['fr-CA', 'fr-ca'],
+    ['auto', 'auto'],
+  ])('folds %s to %s', (tag, folded) => {
+    expect(foldLanguage(tag)).toBe(folded);
+  });
+
+  it('folds lists without repeats, without auto, in order', () => {
+    expect(foldLanguages(['zh-TW', 'en', 'auto', 'zh', '', 'EN-us'])).toEqual(['en', 'zh']);
+  });
+});
+
+describe('failures', () => {
+  it.each([
+    ['PROCESSING_ERROR', 'GPU lease timeout', { isRetryable: true, isCounted: true, blamesNode: true }],
+    ['MODEL_LOAD_FAILED', '', { isRetryable: true, isCounted: true, blamesNode: true }],
+    ['NODE_OVERLOADED', 'busy', { isRetryable: true, isCounted: false, blamesNode: false }],
+    ['MODEL_NOT_AVAILABLE', 'x', { isRetryable: true, isCounted: true, blamesNode: false }],
+    ['PROCESSING_ERROR', 'DUPLICATE_JOB_ID: j', { isRetryable: true, isCounted: false, blamesNode: false }],
+    ['DUPLICATE_UTTERANCE_INDEX', '', { isRetryable: true, isCounted: false, blamesNode: false }],
+    ['PROCESSING_ERROR', 'Opus decoding failed', { isRetryable: false, isCounted: false, blamesNode: false }],
+    [
+      'PROCESSING_ERROR',
+      'Unsupported audio format: flac',
+      { isRetryable: false, isCounted: false, blamesNode: false },
+    ],
+    ['PROCESSING_ERROR', 'SEM_REPAIR_TIMEOUT', { isRetryable: true, isCounted: true, blamesNode: true }],
+  ])('%s "%s" means what it says', (code, message, meaning) => {
+    expect(meaningOf({ code, message })).toEqual(meaning);
+  });
+});
+
+describe('leases and errors', () => {
+  it('a lease names its job, whatever is in the job id', () => {
+    expect(leaseJob(leaseId('job-a:b:c', 12))).toBe('job-a:b:c');
+  });
+
+  it('every error has a status that fits and a hint that ends a sentence', () => {
+    for (const [code, { status, hint }] of Object.entries(ERRORS)) {
+      expect(status, code).toBeGreaterThanOrEqual(400);
+      expect(status, code).toBeLessThan(600);
+      expect(hint, code).toMatch(/\S\.$/);
+    }
+  });
+});

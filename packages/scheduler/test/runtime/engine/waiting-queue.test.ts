@@ -1,0 +1,88 @@
+/** The waiting queue by itself: turns, limits, heads and the backstop. */
+import { describe, expect, it } from 'vitest';
+import { createWaitingQueue, type Waiter } from '../../../src/runtime/waiting-queue.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+function createFixture(limits: { maxWaiting?: number; maxWaitingPerTenant?: number } = {}) {
+  const clock = createManualClock();
+  const queue = createWaitingQueue({
+    clock,
+    maxWaiting: limits.maxWaiting ?? 100,
+    maxWaitingPerTenant: limits.maxWaitingPerTenant ?? 100,
+    backstopMs: 250,
+  });
+  const woken: string[] = [];
+  const waiter = (name: string, tenantId: string, overrides: Partial<Waiter> = {}): Waiter => ({
+    tenantId,
+    isRetry: false,
+    fits: () => true,
+    hasCandidate: () => false,
+    wake: () => woken.push(name),
+    ...overrides,
+  });
+  return { clock, queue, woken, waiter };
+}
+
+describe('waiting queue', () => {
+  it('wakes one waiter per freed slot, tenants in turn, each tenant in order', () => {
+    const { queue, woken, waiter } = createFixture();
+    for (const name of ['a1', 'a2', 'a3']) queue.join(waiter(name, 'a'));
+    for (const name of ['b1', 'b2']) queue.join(waiter(name, 'b'));
+    for (let i = 0; i < 6; i++) queue.wake('node-1');
+    expect(woken).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
+    expect(queue.size()).toBe(0);
+  });
+
+  it('puts retries first, and never turns one away', () => {
+    const { queue, woken, waiter } = createFixture({ maxWaiting: 1 });
+    expect(queue.join(waiter('new', 'a'))).toBe('joined');
+    expect(queue.join(waiter('too many', 'a'))).toBe('full');
+    expect(queue.join(waiter('retry', 'a', { isRetry: true }))).toBe('joined');
+    queue.wake('node-1');
+    queue.wake('node-1');
+    expect(woken).toEqual(['retry', 'new']);
+  });
+
+  it('puts one that was woken in vain back at the head of its line', () => {
+    const { queue, woken, waiter } = createFixture();
+    const first = waiter('first', 'a');
+    queue.join(first);
+    queue.join(waiter('second', 'a'));
+    queue.wake('node-1');
+    queue.rejoin(first);
+    queue.wake('node-1');
+    queue.wake('node-1');
+    expect(woken).toEqual(['first', 'first', 'second']);
+  });
+
+  it('does not wake who has left', () => {
+    const { queue, woken, waiter } = createFixture();
+    const gone = waiter('gone', 'a');
+    queue.join(gone);
+    expect(queue.leave(gone)).toBe(true);
+    expect(queue.leave(gone)).toBe(false);
+    queue.wake('node-1');
+    expect(woken).toEqual([]);
+  });
+
+  it('finds a waiter whose wake-up was missed by the backstop, and idles when nobody waits', async () => {
+    const { clock, queue, woken, waiter } = createFixture();
+    let isFree = false;
+    queue.join(waiter('missed', 'a', { hasCandidate: () => isFree }));
+    await clock.advance(1_000);
+    expect(woken).toEqual([]);
+    isFree = true;
+    await clock.advance(250);
+    expect(woken).toEqual(['missed']);
+    await clock.advance(250);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('looks past a long line of misfits of one tenant to another that fits', () => {
+    const { queue, woken, waiter } = createFixture();
+    for (let i = 0; i < 60; i++) queue.join(waiter(`misfit ${i}`, 'a', { fits: () => false }));
+    queue.join(waiter('fit', 'b'));
+    queue.wake('node-1');
+    expect(woken).toEqual(['fit']);
+  });
+});
