@@ -21,10 +21,6 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
     if (status !== undefined && !(NODE_HEALTHS as readonly string[]).includes(status)) {
       return replyError(reply, mustBeOneOf('status', NODE_HEALTHS));
     }
-    if (cursor !== undefined && !/^\d{1,16}$/.test(cursor)) {
-      const detail = '"cursor" must be the next_cursor of the page before';
-      return replyError(reply, { code: 'INVALID_MESSAGE', detail, field: '/cursor' });
-    }
     const page = registry.list(given({ limit, cursor }));
     const nodes = page.nodes
       .filter(({ view }) => status === undefined || view.health === status)
