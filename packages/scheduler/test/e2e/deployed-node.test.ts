@@ -107,6 +107,22 @@ describe('the registration of a deployed node', () => {
     });
   });
 
+  it('does not count on running_jobs, which falls when recognition ends: a slot is free when its job is', async () => {
+    const app = await startApp();
+    const node = await join(app, { answer: () => undefined });
+    await app.readyNodes(1);
+    for (let count = 0; count < 4; count++) await app.dispatch();
+    expect(await node.job(4)).toBeDefined();
+    const beats = async () => (await app.nodes())[0]?.last_heartbeat_at_ms;
+    const before = await beats();
+    await eventually(async () => {
+      node.beat();
+      return (await beats()) !== before;
+    });
+    expect((await app.nodes())[0]?.used_slots).toBe(4);
+    expect((await app.tryDispatch()).body.error).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+  });
+
   it('makes it unfit for every language while its lists are empty', async () => {
     const app = await startApp();
     const node = await join(app, { languages: [] });

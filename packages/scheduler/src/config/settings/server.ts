@@ -78,7 +78,7 @@ const limits = group('What one server accepts before it says no.', {
     default: 20,
     min: 0,
     max: 10_000,
-    doc: 'Invalid messages on one connection before it is closed.',
+    doc: 'Invalid messages on one connection before it is closed; one is forgiven every ten seconds.',
   }),
   max_buffered_bytes: bytes({
     default: 8 * MB,
