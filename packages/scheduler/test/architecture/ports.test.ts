@@ -1,6 +1,8 @@
 /** A port is small, and its first comment is its contract. */
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesUnder } from './source-files.ts';
+import { filesUnder, ROOT } from './source-files.ts';
 
 const MOST_METHODS = 8;
 const ports = filesUnder('packages/scheduler/src/ports', '.ts');
@@ -47,5 +49,12 @@ describe('ports', () => {
   it('introduce themselves as ports', () => {
     const silent = ports.filter(({ text }) => !/^\/\*\*\s*(\* )?Port: /.test(text)).map(({ path }) => path);
     expect(silent).toEqual([]);
+  });
+
+  it('have a contract suite of the same name', () => {
+    const lawless = ports
+      .map(({ path }) => basename(path))
+      .filter((name) => !existsSync(join(ROOT, 'packages/scheduler/test/contracts', name)));
+    expect(lawless).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+/** The way to a node through sockets, endpoints and mailboxes: the law of the port, and which way is taken. */
 import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
@@ -7,9 +8,14 @@ import type { NodeExtension } from '../../../src/domain/profile.ts';
 import type { NodeStatus } from '../../../src/management/node-registry.ts';
 import type { CallResult } from '../../../src/ports/endpoint-caller.ts';
 import { createNodeLink } from '../../../src/transport/link/node-link.ts';
+import { nodeLinkContract } from '../../contracts/node-link.ts';
 import { createFakeLog } from '../ws/fakes.ts';
 import { createSteppedClock } from '../ws/stepped-clock.ts';
 import { job } from './jobs.ts';
+import { openNodeLink } from './linked-node.ts';
+
+nodeLinkContract('sockets and mailboxes', () => openNodeLink('socket'));
+nodeLinkContract('endpoints and mailboxes', () => openNodeLink('endpoint'));
 
 interface Node {
   readonly channel: NodeChannel;
@@ -67,17 +73,6 @@ describe('the way to a node', () => {
     },
   );
 
-  it('does not exist for a node whose socket is gone', async () => {
-    expect(await link({ channel: 'socket' }).deliver()).toEqual({
-      kind: 'undeliverable',
-      reason: 'no_connection',
-    });
-  });
-
-  it('does not exist for a node nobody knows', async () => {
-    expect(await link(undefined).deliver()).toEqual({ kind: 'undeliverable', reason: 'unknown_node' });
-  });
-
   it.each<[CallResult, object]>([
     [{ kind: 'taken' }, { kind: 'written' }],
     [
@@ -104,55 +99,25 @@ describe('the way to a node', () => {
     expect(posted[0]?.timeoutMs).toBe(300);
   });
 
-  it('does not exist when the endpoint is not known', async () => {
-    expect(await link({ channel: 'endpoint' }).deliver()).toEqual({
-      kind: 'undeliverable',
-      reason: 'no_endpoint',
-    });
-  });
-
-  it('is its mailbox, which is bounded', async () => {
-    const { deliver, fetched } = link({ channel: 'mailbox' });
-    expect(await deliver()).toEqual({ kind: 'queued' });
-    expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'mailbox_full' });
-    expect(await fetched()).toMatchObject([{ jobId: 'job-1', body: { type: 'job_assign' } }]);
-  });
-
-  it.each(['socket', 'endpoint', 'mailbox'] as const)(
-    'never carries an expired assignment: %s',
-    async (channel) => {
-      const { deliver, sent, posted } = link({
-        channel,
-        hasSocket: channel === 'socket',
-        endpoint: ENDPOINT,
-      });
-      expect(await deliver(0)).toEqual({ kind: 'undeliverable', reason: 'expired' });
-      expect([sent, posted]).toEqual([[], []]);
-    },
-  );
-
-  it('carries no job whose audio is held no more', async () => {
-    const { deliver, audio, sent } = link({ channel: 'socket', hasSocket: true });
-    audio.drop('job-1');
-    expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'audio_lost' });
-    expect(sent).toEqual([]);
+  it('does not exist for reasons that are told apart', async () => {
+    const reasonOf = async ({ deliver }: ReturnType<typeof link>, lifeMs?: number) => {
+      const delivery = await deliver(lifeMs);
+      return delivery.kind === 'undeliverable' && delivery.reason;
+    };
+    expect(await reasonOf(link(undefined))).toBe('unknown_node');
+    expect(await reasonOf(link({ channel: 'socket' }))).toBe('no_connection');
+    expect(await reasonOf(link({ channel: 'endpoint' }))).toBe('no_endpoint');
+    expect(await reasonOf(link({ channel: 'mailbox' }), 0)).toBe('expired');
+    const full = link({ channel: 'mailbox' });
+    await full.deliver();
+    expect(await reasonOf(full)).toBe('mailbox_full');
+    const deaf = link({ channel: 'socket', hasSocket: true });
+    deaf.audio.drop('job-1');
+    expect(await reasonOf(deaf)).toBe('audio_lost');
   });
 });
 
 describe('a cancellation', () => {
-  it('is told over the socket', () => {
-    const { nodeLink, sent } = link({ channel: 'socket', hasSocket: true });
-    nodeLink.cancel('node-a', 'job-1', 'cancelled');
-    expect(sent).toEqual([{ type: 'job_cancel', job_id: 'job-1', reason: 'cancelled' }]);
-  });
-
-  it('takes the job out of the mailbox', async () => {
-    const { nodeLink, deliver, fetched } = link({ channel: 'mailbox' });
-    await deliver();
-    nodeLink.cancel('node-a', 'job-1', 'cancelled');
-    expect(await fetched()).toEqual([]);
-  });
-
   it('is posted only to endpoints that say they understand it', async () => {
     const plain = link({ channel: 'endpoint', endpoint: ENDPOINT });
     plain.nodeLink.cancel('node-a', 'job-1', 'cancelled');

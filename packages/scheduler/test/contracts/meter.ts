@@ -1,0 +1,139 @@
+/** Contract of Meter: its law as tests, for any adapter. */
+import { describe, expect, it } from 'vitest';
+import type { MetricName } from '../../src/domain/metrics.ts';
+import type { Labels, Meter } from '../../src/ports/meter.ts';
+import { type Closable, perTest, times } from './harness.ts';
+
+/** One metric with one set of labels, as a reader sees it. */
+export interface Reading {
+  readonly labels: Labels;
+  /** Of a histogram: how many observations. */
+  readonly value: number;
+  /** Of a histogram: what they add up to. */
+  readonly sum?: number;
+}
+
+export interface MeterHarness extends Closable {
+  readonly meter: Meter;
+  /** What is published of a metric now. */
+  read(name: MetricName): Promise<readonly Reading[]>;
+}
+
+const PLAIN_COUNTER = 'scheduler_jobs_admitted_total';
+const COUNTER = 'scheduler_jobs_refused_total';
+const WIDE_COUNTER = 'scheduler_jobs_settled_total';
+const GAUGE = 'scheduler_jobs_inflight';
+const HISTOGRAM = 'scheduler_dispatch_latency_seconds';
+
+const INVENTED = 2_000;
+
+const total = (readings: readonly Reading[]): number => readings.reduce((sum, { value }) => sum + value, 0);
+
+export function meterContract(name: string, open: () => Promise<MeterHarness>): void {
+  describe(`Meter: ${name}`, () => {
+    const start = perTest(open);
+
+    it('adds counts up, one by one unless told', async () => {
+      const { meter, read } = await start();
+      meter.count(PLAIN_COUNTER);
+      meter.count(PLAIN_COUNTER);
+      meter.count(PLAIN_COUNTER, undefined, 5);
+      expect(await read(PLAIN_COUNTER)).toEqual([{ labels: {}, value: 7 }]);
+    });
+
+    it('keeps counts apart by each of their labels', async () => {
+      const { meter, read } = await start();
+      meter.count(WIDE_COUNTER, { outcome: 'finished', code: '' });
+      meter.count(WIDE_COUNTER, { outcome: 'failed', code: 'JOB_TIMEOUT' });
+      meter.count(WIDE_COUNTER, { outcome: 'failed', code: 'PROCESSING_ERROR' }, 2);
+      meter.count(WIDE_COUNTER, { code: 'JOB_TIMEOUT', outcome: 'failed' });
+      const readings = await read(WIDE_COUNTER);
+      expect(readings).toHaveLength(3);
+      expect(readings).toEqual(
+        expect.arrayContaining([
+          { labels: { outcome: 'finished', code: '' }, value: 1 },
+          { labels: { outcome: 'failed', code: 'JOB_TIMEOUT' }, value: 2 },
+          { labels: { outcome: 'failed', code: 'PROCESSING_ERROR' }, value: 2 },
+        ]),
+      );
+    });
+
+    it('neither doubles nor loses a count by being read', async () => {
+      const { meter, read } = await start();
+      meter.count(COUNTER, { code: 'RATE_LIMITED' });
+      for (let reads = 0; reads < 3; reads += 1)
+        expect(await read(COUNTER)).toEqual([{ labels: { code: 'RATE_LIMITED' }, value: 1 }]);
+      meter.count(COUNTER, { code: 'RATE_LIMITED' });
+      expect(await read(COUNTER)).toEqual([{ labels: { code: 'RATE_LIMITED' }, value: 2 }]);
+    });
+
+    it('shows the last value of a gauge, also when it goes down', async () => {
+      const { meter, read } = await start();
+      for (const value of [3, 12, 0.5]) {
+        meter.gauge(GAUGE, value);
+        expect(await read(GAUGE)).toEqual([{ labels: {}, value }]);
+      }
+    });
+
+    it('counts observations and adds them up', async () => {
+      const { meter, read } = await start();
+      for (const seconds of [0.25, 0.5, 60]) meter.observe(HISTOGRAM, seconds);
+      expect(await read(HISTOGRAM)).toEqual([{ labels: {}, value: 3, sum: 60.75 }]);
+      expect(await read(HISTOGRAM)).toEqual([{ labels: {}, value: 3, sum: 60.75 }]);
+    });
+
+    it('I11 bounded: invented label values end under other, none is lost, and known ones stay themselves', async () => {
+      const { meter, read } = await start();
+      meter.count(COUNTER, { code: 'RATE_LIMITED' });
+      for (const code of times(INVENTED, (index) => `INVENTED_${index}`)) meter.count(COUNTER, { code });
+      meter.count(COUNTER, { code: 'RATE_LIMITED' });
+      const readings = await read(COUNTER);
+      expect(readings.length).toBeLessThan(INVENTED / 2);
+      expect(total(readings)).toBe(INVENTED + 2);
+      expect(readings).toContainEqual({ labels: { code: 'RATE_LIMITED' }, value: 2 });
+      const other = readings.find(({ labels }) => labels.code === 'other');
+      expect(other?.value).toBe(INVENTED - (readings.length - 2));
+    });
+
+    it('I11 bounded: metrics with several labels too, whichever of them is invented', async () => {
+      const { meter, read } = await start();
+      for (const word of times(INVENTED, (index) => `invented-${index}`)) {
+        meter.count(WIDE_COUNTER, { outcome: word, code: 'x' });
+        meter.count(WIDE_COUNTER, { outcome: 'failed', code: word });
+      }
+      const readings = await read(WIDE_COUNTER);
+      expect(readings.length).toBeLessThan(INVENTED / 2);
+      expect(total(readings)).toBe(2 * INVENTED);
+      expect(readings.some(({ labels }) => labels.outcome === 'other' && labels.code === 'other')).toBe(true);
+    });
+
+    it('bounds each metric by itself: a flood of one leaves the labels of another alone', async () => {
+      const { meter, read } = await start();
+      for (const code of times(INVENTED, String)) meter.count(COUNTER, { code });
+      meter.count(WIDE_COUNTER, { outcome: 'failed', code: 'JOB_TIMEOUT' });
+      expect(await read(WIDE_COUNTER)).toEqual([
+        { labels: { outcome: 'failed', code: 'JOB_TIMEOUT' }, value: 1 },
+      ]);
+    });
+
+    it('takes no harm from labels that are missing, or given where there are none', async () => {
+      const { meter, read } = await start();
+      meter.count(PLAIN_COUNTER, { invented: 'x' });
+      meter.gauge(GAUGE, 4, { invented: 'x' });
+      meter.observe(HISTOGRAM, 1, { invented: 'x' });
+      meter.count(COUNTER);
+      meter.count(WIDE_COUNTER, { outcome: 'failed' });
+      for (const one of [PLAIN_COUNTER, COUNTER, WIDE_COUNTER, HISTOGRAM] as const)
+        expect(total(await read(one))).toBe(1);
+      expect(total(await read(GAUGE))).toBe(4);
+    });
+
+    it('takes no harm from a metric used as another kind', async () => {
+      const { meter, read } = await start();
+      meter.count(PLAIN_COUNTER);
+      meter.gauge(PLAIN_COUNTER, 99);
+      meter.observe(PLAIN_COUNTER, 99);
+      expect(await read(PLAIN_COUNTER)).toEqual([{ labels: {}, value: 1 }]);
+    });
+  });
+}
