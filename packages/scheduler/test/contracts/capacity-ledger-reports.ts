@@ -217,6 +217,16 @@ export function capacityLedgerReports(startNode: (slots: number) => Promise<Star
     expect(await ledger.reconcile(node, { running: 0, runningJobIds: [] })).toEqual({ used: 2, max: 2 });
   });
 
+  it('ends the fence of a lease that is acknowledged after all: a report that does not name it drops nothing', async () => {
+    const { ledger, node } = await startNode(2);
+    const lease = newLease();
+    await ledger.reserve(node, lease, LONG_MS);
+    await ledger.fence(node, lease);
+    expect(await ledger.commit(node, lease, LONG_MS)).toEqual({ kind: 'committed', used: 1, max: 2 });
+    expect(await ledger.reconcile(node, { running: 0, runningJobIds: [] })).toEqual({ used: 1, max: 2 });
+    expect(await ledger.release(node, lease)).toMatchObject({ kind: 'released' });
+  });
+
   it('forgets a node with its leases, fences and report, and no other node', async () => {
     const { ledger, node, load } = await startNode(3);
     const other = fresh('node');

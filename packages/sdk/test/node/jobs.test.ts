@@ -163,6 +163,23 @@ it('does not confirm a cancellation it did not promise to', async () => {
   expect(scheduler.results()).toEqual([]);
 });
 
+it('refuses a new attempt of a job that is still being cancelled: its confirmation is not for that one', async () => {
+  const gate = createGate();
+  const onJob = () => gate.passed.then(() => ({ text_asr: 'late', text_translated: 'spät' }));
+  const { scheduler, node } = await startNode({ onJob });
+  scheduler.assign({ job_id: 'job-a', attempt_id: 1 });
+  await until(() => node.metrics().running === 1);
+  scheduler.send({ type: 'job_cancel', job_id: 'job-a' });
+  scheduler.assign({ job_id: 'job-a', attempt_id: 2 });
+  await until(() => scheduler.results().length === 1);
+  expect(scheduler.results()[0]).toMatchObject({ attempt_id: 2, error: { code: 'NODE_OVERLOADED' } });
+  expect(scheduler.ofType('job_ack').map(({ attempt_id }) => attempt_id)).toEqual([1]);
+  gate.open();
+  await until(() => scheduler.results().length === 2);
+  expect(scheduler.results()[1]).toMatchObject({ attempt_id: 1, error: { code: 'JOB_CANCELLED' } });
+  expect(node.metrics()).toMatchObject({ refused: 1, cancelled: 1, running: 0 });
+});
+
 it('aborts a job at its deadline', async () => {
   const { scheduler } = await startNode({ onJob: untilAborted });
   scheduler.assign({ deadline_ms: Date.now() + 40 });

@@ -176,4 +176,41 @@ describe('the limits of a socket', () => {
       Array.from({ length: messages }, (_, at) => `job-${at}`),
     );
   });
+
+  it('answer no ping of a reader that is too slow, but cut it', async () => {
+    harness = await startHarness();
+    const client = await harness.connect();
+    client.send(register({ node_id: 'node-a' }));
+    await client.message(0);
+    client.ws.pause();
+    // More than the machine takes off our hands for a reader that does not read.
+    const reason = 'x'.repeat(64 * 1024 * 1024);
+    expect(harness.sockets.send('node-a', { type: 'node_control', command: 'noise', reason })).toBe(true);
+    expect(cuts('too_slow')).toBe(0);
+    client.ws.ping();
+    await until(() => cuts('too_slow') === 1);
+  });
+
+  it('hear the farewell of a peer that is cut while nothing of it is read', async () => {
+    harness = await startHarness({
+      settings: { maxNodeMessageBytes: 1024 * 1024, maxWaitingBytes: 256 * 1024 },
+    });
+    const client = await harness.connect();
+    client.send(register({ node_id: 'node-a' }));
+    await client.message(0);
+    let release = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    harness.jobs.before = () => gate;
+    const tts_audio = 'A'.repeat(256 * 1024);
+    for (let sent = 0; sent < 8; sent += 1)
+      client.send(jobResult('node-a', { job_id: `job-${sent}`, tts_audio }));
+    await until(() => harness.connections[0]?.isPaused() === true);
+    const successor = await harness.connect();
+    successor.send(register({ node_id: 'node-a' }));
+    // The clock stands still: nobody terminates the connection, it ends by both farewells.
+    await until(() => harness.connections[0]?.destroyed === true).finally(release);
+    expect(await client.closed).toEqual({ code: 4000, reason: 'replaced' });
+  });
 });

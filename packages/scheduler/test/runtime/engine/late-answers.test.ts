@@ -1,0 +1,79 @@
+/** What becomes of a slot and of the reason when an attempt is given up before its node has said its last word. */
+import { describe, expect, it } from 'vitest';
+import { createRig, RESULT } from './rig.ts';
+
+const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
+
+describe('an attempt given up', () => {
+  it('keeps the slot of a lost node until its report proves the job gone, though no other node has the job', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 2);
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(0);
+    expect(await rig.state(job.jobId)).toBe('RETRYING');
+    expect(await rig.used('node-a')).toBe(1);
+    await rig.ledger.reconcile('node-a', { running: 1, runningJobIds: [job.jobId] });
+    expect(await rig.used('node-a')).toBe(1);
+    await rig.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
+  it('gives its slot back with a late failure, which changes nothing else', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    const job = await rig.dispatch();
+    const first = rig.last(job.jobId);
+    await rig.clock.advance(3_050);
+    const second = rig.last(job.jobId);
+    expect(second.attempt).toBe(2);
+    expect(await rig.used(first.nodeId)).toBe(1);
+    expect(await rig.service.fail(first, FAILURE)).toEqual({ kind: 'ignored', reason: 'fenced' });
+    expect(await rig.used(first.nodeId)).toBe(0);
+    expect(await rig.used(second.nodeId)).toBe(1);
+    expect((await rig.service.finish(second, RESULT)).kind).toBe('accepted');
+  });
+
+  it('gives its slot back with a failure that comes after the outcome', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    const answer = rig.last(job.jobId);
+    await rig.service.acknowledge(answer);
+    await rig.service.cancel(job.jobId, 'session left');
+    expect(await rig.used('node-a')).toBe(1);
+    expect(await rig.service.fail(answer, FAILURE)).toEqual({ kind: 'ignored', reason: 'settled' });
+    expect(await rig.used('node-a')).toBe(0);
+  });
+});
+
+describe('a job that meets its deadline', () => {
+  it('ends with the last real failure when a later attempt is still out', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    await rig.clock.advance(40_000);
+    await rig.service.fail(rig.last(job.jobId), FAILURE);
+    const second = rig.last(job.jobId);
+    expect(second.attempt).toBe(2);
+    await rig.service.acknowledge(second);
+    await rig.clock.advance(49_000);
+    expect(await rig.state(job.jobId)).toBe('RUNNING');
+    await rig.clock.advance(1_050);
+    expect((await rig.store.get(job.jobId))?.failure).toEqual(FAILURE);
+    expect(rig.cancelled.at(-1)).toMatchObject({ nodeId: second.nodeId, jobId: job.jobId });
+  });
+
+  it('ends with JOB_TIMEOUT when nothing has failed before', async () => {
+    const rig = createRig({ settings: { jobTimeoutMs: 200_000 } });
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    await rig.clock.advance(90_050);
+    expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_TIMEOUT');
+  });
+});
