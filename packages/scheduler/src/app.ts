@@ -92,7 +92,9 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
       },
       removed(nodeId) {
         fleet.remove(nodeId);
-        void mailbox.forget(nodeId);
+        mailbox
+          .forget(nodeId)
+          .catch((fault: unknown) => log.warn({ node_id: nodeId, err: fault }, 'a mailbox was not emptied'));
       },
       statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
       ordered: (nodeId, order) => sockets.order(nodeId, order),

@@ -14,7 +14,8 @@ const SECOND = 1_000;
 const SCAN_BATCH = 500;
 const MAX_SESSIONS_REMEMBERED = 100_000;
 const CONNECTION_HEADROOM = 1_000;
-const REGISTRATION_DEADLINE_MS = 10_000;
+/** Long enough for a node that first looks at its hardware: deployed ones connect only twice in their life. */
+const REGISTRATION_DEADLINE_MS = 60_000;
 
 export function managementSettings({ scheduler }: Config): ManagementSettings {
   const health = scheduler.node_health;
@@ -67,6 +68,7 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     jobTimeoutMs: scheduler.job_timeout_seconds * SECOND,
     jobDeadlineMs: scheduler.job_deadline_ms,
     pendingTimeoutMs: scheduler.pending_timeout_ms,
+    // As long as an attempt may go unheard before it is acknowledged, a late answer may take to arrive.
     leaseGraceMs: scheduler.reservation_ttl_ms,
     maxRetry: scheduler.max_retry,
     sampleK: scheduler.sample_k,

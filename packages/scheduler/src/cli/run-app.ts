@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createLog } from '../adapters/system/log.ts';
 import { type App, createApp } from '../app.ts';
 import type { Config } from '../config/settings.ts';
+import { findUnbuilt } from '../config/unbuilt.ts';
 import { type CommandIo, interruption } from './command-io.ts';
 
 export interface Listening {
@@ -10,12 +11,15 @@ export interface Listening {
   readonly address: AddressInfo;
 }
 
-/** `meanwhile` runs once it listens; what it answers is awaited before the scheduler stops. */
+/** `meanwhile` runs once it listens; what it answers is awaited after the scheduler has stopped. */
 export async function runApp(
   config: Config,
   io: CommandIo,
   meanwhile?: (listening: Listening) => Promise<() => Promise<void>>,
 ): Promise<number> {
+  const unbuilt = findUnbuilt(config);
+  for (const problem of unbuilt) io.err(`lingua: ${problem}`);
+  if (unbuilt.length > 0) return 2;
   const app = createApp({ config, log: createLog(config.log.level, { isPretty: config.log.pretty }) });
   let address: AddressInfo;
   try {
@@ -27,8 +31,8 @@ export async function runApp(
   }
   const end = await meanwhile?.({ app, address });
   await interruption(io);
-  await end?.();
   await app.stop();
+  await end?.();
   return 0;
 }
 

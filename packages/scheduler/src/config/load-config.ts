@@ -87,7 +87,7 @@ export function checkConfig(config: Config): {
   readonly problems: readonly CheckFinding[];
   readonly warnings: readonly CheckFinding[];
 } {
-  const checks = [checkNesting(config), checkReferences(config), checkTokens(config), checkExposure(config)];
+  const checks = [checkNesting, checkReferences, checkTokens, checkExposure].map((check) => check(config));
   return {
     problems: checks.flatMap((check) => check.problems),
     warnings: checks.flatMap((check) => check.warnings),

@@ -13,7 +13,7 @@ export interface ErrorEntry {
 export const ERRORS = {
   INVALID_MESSAGE: {
     status: 400,
-    hint: 'Correct the field that is named; docs/protocol.md lists every message.',
+    hint: 'Correct what the message names; docs/protocol.md lists every field.',
   },
   INTERNAL_ERROR: {
     status: 500,
@@ -31,12 +31,16 @@ export const ERRORS = {
   },
   NOT_FOUND: {
     status: 404,
-    hint: 'Nothing under that name, or not for this credential; finished jobs are kept for job_retention_ms.',
+    hint: 'Nothing under that name, or not for this credential. Finished jobs are kept for job_retention_ms; nodes that stay away are forgotten.',
   },
-  RATE_LIMITED: { status: 429, hint: 'Slow down and try again after retry_after_ms.', isTransient: true },
+  RATE_LIMITED: {
+    status: 429,
+    hint: 'Slow down and try again, after retry_after_ms if it is given.',
+    isTransient: true,
+  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
-    hint: 'Send less at once; server.limits.max_message_bytes is the limit.',
+    hint: 'Send less at once; server.limits.max_message_bytes is the limit, for nodes max_node_message_bytes.',
     closesSocket: true,
   },
   IDEMPOTENCY_CONFLICT: {

@@ -4,7 +4,8 @@
  * The law: a (tenant, request_id) has at most one live job (I3); a record moves only by compare-and-set on its state and
  * fence, so a late answer changes nothing (I4); a refusal leaves nothing bound; a FAILED job unbinds its request;
  * a FINISHED one stays bound for the lease, so that a late repeat gets the same job. The store compares and sets; which
- * moves are allowed is the state table's business (domain/job.ts). Returned records must not be changed by the caller.
+ * moves are allowed is the state table's business (domain/job.ts). Returned records must not be changed by the caller. A thrown
+ * error means *unknown*: the call may have taken effect, and every call may be repeated.
  * Settled records are kept for a time and bounded by count and bytes: oldest go first.
  */
 import type { JobId, TenantId } from '../domain/ids.ts';

@@ -8,7 +8,7 @@ import type { AdmitResult } from '../ports/job-store.ts';
 import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type Engine, giveBack } from './engine.ts';
-import { createFlight, type Flight } from './flight.ts';
+import { createFlight, type Flight, NOBODY_SHUNNED } from './flight.ts';
 import type { DispatchOutcome, DispatchRequest } from './job-service.ts';
 import type { Placed, Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
@@ -41,9 +41,18 @@ export function createAdmission(
     if (admitted.kind === 'conflict') {
       return refuse('IDEMPOTENCY_CONFLICT', 'this request_id is bound to a job with another body');
     }
-    const flight = engine.flights.get(admitted.job.jobId);
-    if (flight?.isPlacing !== true)
-      return { kind: 'dispatched', job: flight?.job ?? admitted.job, isRepeat: true };
+    const { jobId, fence } = admitted.job;
+    const flight = engine.flights.get(jobId);
+    if (flight === undefined) {
+      const job = fence === undefined ? await engine.store.get(jobId).catch(() => undefined) : admitted.job;
+      if (job?.fence !== undefined) return { kind: 'dispatched', job, isRepeat: true };
+      // Being taken back after a fault, or not yet driven: what it will come to nobody knows.
+      return refuse(
+        'SCHEDULER_DEPENDENCY_DOWN',
+        'the first request is still being settled; repeat it shortly',
+      );
+    }
+    if (!flight.isPlacing) return { kind: 'dispatched', job: flight.job, isRepeat: true };
     const first = await new Promise<DispatchOutcome>((resolve) => {
       flight.repeats = [...(flight.repeats ?? []), resolve];
     });
@@ -58,16 +67,23 @@ export function createAdmission(
     });
   }
 
+  /** Asked again until it is done: what stays bound would answer every repeat with a job that nobody drives. */
+  async function discard(jobId: JobId): Promise<void> {
+    try {
+      await engine.store.discard(jobId);
+    } catch (fault) {
+      engine.log.warn({ job_id: jobId, err: fault }, 'a refused job could not be discarded yet');
+      engine.wheel.set(ASK_AGAIN_MS, () => void discard(jobId));
+    }
+  }
+
   /** Nothing of the request stays: not the record, not the binding, not the audio. */
   async function takeBack(flight: Flight): Promise<void> {
     flight.deadlineTimer?.cancel();
-    engine.flights.remove(flight);
     engine.audio.drop(flight.job.jobId);
-    try {
-      await engine.store.discard(flight.job.jobId);
-    } catch (fault) {
-      engine.log.warn({ job_id: flight.job.jobId, err: fault }, 'a refused job could not be discarded');
-    }
+    await discard(flight.job.jobId);
+    // Only now: a repeat that comes meanwhile must find the flight, and get the same refusal.
+    engine.flights.remove(flight);
   }
 
   /** After the candidates of the first round: waits if that was asked for. */
@@ -118,6 +134,8 @@ export function createAdmission(
     if (reserved !== undefined && (await reserved.reserving)) {
       await giveBack(engine, reserved.nodeId, leaseId(jobId, 1));
     }
+    // It may have been written all the same.
+    if (admitted.kind === 'down') await discard(jobId);
     if (admitted.kind === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
     return repeat(admitted);
@@ -125,7 +143,13 @@ export function createAdmission(
 
   return async function dispatch(request) {
     const { need } = request;
-    const probe = { need, compiled: compileNeed(engine.fleet, need), sentTo: NOBODY, retries: 0 };
+    const probe = {
+      need,
+      compiled: compileNeed(engine.fleet, need),
+      sentTo: NOBODY,
+      retries: 0,
+      shunned: NOBODY_SHUNNED,
+    };
     const selection = candidates(engine, probe, request.spec.utteranceIndex);
     const nodeId = selection.next();
     const answer = nodeId === undefined ? await withoutCandidate(request, probe) : undefined;
@@ -133,6 +157,13 @@ export function createAdmission(
 
     const jobId = engine.ids.jobId(request.tenantId, request.requestId);
     if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
+      const bound = await boundJob(engine, request);
+      if (bound !== undefined && bound !== 'down') {
+        return repeat({
+          kind: bound.fingerprint === request.fingerprint ? 'existing' : 'conflict',
+          job: bound,
+        });
+      }
       return refuse('RATE_LIMITED', 'no room for more audio on this instance');
     }
     // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
@@ -158,6 +189,8 @@ export function createAdmission(
 
 const NOBODY: never[] = [];
 const DOWN = { kind: 'down' } as const;
+/** A store that was down when something had to be taken back is asked again after this long. */
+const ASK_AGAIN_MS = 1_000;
 const STORE_SILENT = 'the job store does not answer';
 
 async function boundJob(engine: Engine, request: DispatchRequest): Promise<JobRecord | undefined | 'down'> {

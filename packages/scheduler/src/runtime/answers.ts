@@ -6,8 +6,8 @@ import { holdsFence, isSettled } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Deadlines } from './deadlines.ts';
-import { advance, type Engine, giveBack } from './engine.ts';
-import { type Flight, noteSent } from './flight.ts';
+import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
+import type { Flight } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import {
   ANY_ATTEMPT,
@@ -40,7 +40,9 @@ export function createAnswers(
   function find(answer: Answer): Flight | Promise<Flight | Ignored['reason']> {
     const flight = engine.flights.get(answer.jobId);
     if (flight === undefined) {
-      return engine.store.get(answer.jobId).then((job) => (job === undefined ? 'unknown_job' : 'settled'));
+      return engine.store
+        .get(answer.jobId)
+        .then((job) => (job === undefined ? 'unknown_job' : isSettled(job.state) ? 'settled' : 'fenced'));
     }
     const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);
     return isFence ? flight : findClosely(flight, answer);
@@ -51,9 +53,6 @@ export function createAnswers(
     const attempt = namedAttempt(flight, answer);
     // Quicker than the send's own return: the answer proves that the node has the job.
     if (intent !== undefined && intent.nodeId === answer.nodeId && intent.attempt === attempt) {
-      flight.attempts = attempt;
-      noteSent(flight, answer.nodeId);
-      if (flight.sentAt === 0) flight.sentAt = engine.clock.now();
       await placement.recordSent(flight, answer.nodeId, attempt);
     }
     if (isSettled(flight.job.state)) return 'settled';
@@ -90,17 +89,36 @@ export function createAnswers(
       if (typeof flight === 'string') return ignore('ack', answer, flight);
       const { fence, state } = flight.job;
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
-      if (!(await hasSlot(fence.nodeId, leaseId(answer.jobId, fence.attempt)))) {
+      const hasRoom = await hasSlot(fence.nodeId, leaseId(answer.jobId, fence.attempt));
+      // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.
+      if (isSettled(flight.job.state) || !holdsFence(flight.job, fence.nodeId, fence.attempt)) {
+        await leaveFenced(engine, fence.nodeId, leaseId(answer.jobId, fence.attempt));
+        return ignore('ack', answer, isSettled(flight.job.state) ? 'settled' : 'fenced');
+      }
+      if (!hasRoom) {
         engine.meter.count('scheduler_leases_lost_total');
         engine.link.cancel(fence.nodeId, answer.jobId, 'lease_lost');
         const message = `${fence.nodeId} acknowledged after its slot had been given away`;
-        if (state === 'DISPATCHED') {
+        if (flight.job.state === 'DISPATCHED') {
           await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
         }
         return ignore('ack', answer, 'lease_lost');
       }
-      const hasMoved = await advance(engine, flight, 'acknowledged', { intent: null });
-      if (!hasMoved && flight.job.state !== 'RUNNING') return ignore('ack', answer, 'fenced');
+      while (
+        flight.job.state !== 'RUNNING' &&
+        !(await advance(engine, flight, 'acknowledged', { intent: null }))
+      ) {
+        if (
+          flight.isLost ||
+          isSettled(flight.job.state) ||
+          !holdsFence(flight.job, fence.nodeId, fence.attempt)
+        )
+          return ignore('ack', answer, 'fenced');
+      }
+      if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', answer, 'fenced');
+      flight.givenUp = 0;
+      // A successor may have been on its way elsewhere: it is this node's loss that counts again.
+      engine.flights.board(flight, fence.nodeId);
       flight.stopWaiting?.();
       deadlines.acknowledged(flight);
       return { kind: 'accepted', job: flight.job };
@@ -142,7 +160,7 @@ export function createAnswers(
         const reason = { code, message, isCounted: meaning.isCounted, side: 'over' } as const;
         await givingUp.giveUp(flight, afterRelease === undefined ? reason : { ...reason, afterRelease });
       } else {
-        await givingUp.conclude(flight, { code, message }, 'over');
+        await givingUp.conclude(flight, { code, message }, 'over', flight.job.fence);
       }
       return { kind: 'accepted', job: flight.job };
     },

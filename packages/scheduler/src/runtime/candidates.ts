@@ -6,7 +6,9 @@ import { matches } from './select/compile-need.ts';
 import { type Selection, select } from './select/select.ts';
 
 /** What the choice depends on; a request that has no flight yet can be asked about too. */
-export type Asked = Pick<Flight, 'compiled' | 'need' | 'sentTo' | 'retries'>;
+export type Asked = Pick<Flight, 'compiled' | 'need' | 'sentTo' | 'retries'> & {
+  readonly shunned: ReadonlyMap<NodeId, number>;
+};
 
 export function candidates(engine: Engine, asked: Asked, utteranceIndex: number): Selection {
   const { settings } = engine;
@@ -30,18 +32,27 @@ export function candidates(engine: Engine, asked: Asked, utteranceIndex: number)
   );
 }
 
+/** Whether this node could be one of them. */
+export function isCandidate(engine: Engine, asked: Asked, utteranceIndex: number, nodeId: NodeId): boolean {
+  const { preferredNodeId, isStrict } = asked.need;
+  if (isStrict && preferredNodeId !== undefined && preferredNodeId !== nodeId) return false;
+  return matches(asked.compiled, nodeId) && !exclusions(engine, asked, utteranceIndex).has(nodeId);
+}
+
 const NOBODY: ReadonlySet<NodeId> = new Set();
 
 /** Nodes that had the job, and nodes in the field that have seen a later utterance: they would not translate this one. */
 export function exclusions(
   engine: Engine,
-  asked: Pick<Asked, 'need' | 'sentTo'>,
+  asked: Pick<Asked, 'need' | 'sentTo' | 'shunned'>,
   utteranceIndex: number,
 ): ReadonlySet<NodeId> {
   const later = engine.history.sawLater(asked.need.sessionId, utteranceIndex);
-  if (later.length === 0 && asked.sentTo.length === 0) return NOBODY;
+  if (later.length === 0 && asked.sentTo.length === 0 && asked.shunned.size === 0) return NOBODY;
   const unfit = later.filter((nodeId) => engine.nodes.profile(nodeId)?.isDeployed === true);
-  return new Set([...asked.sentTo, ...unfit]);
+  const now = engine.clock.now();
+  const shunned = [...asked.shunned].filter(([, until]) => until > now).map(([nodeId]) => nodeId);
+  return new Set([...asked.sentTo, ...unfit, ...shunned]);
 }
 
 /** Spread counts on the first try only: on the second, being served matters more. */

@@ -1,4 +1,5 @@
 /** Hot path: the job engine, put together. Reads as its parts list. */
+import { isSettled } from '../domain/job.ts';
 import { createAdmission } from './admission.ts';
 import { createAnswers } from './answers.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -61,7 +62,11 @@ export function createJobService(
   const answers = createAnswers(engine, { placement, deadlines, givingUp, settling });
   const nodeLoss = createNodeLoss(engine, givingUp, answers.acknowledge);
 
-  deps.fleet.onFree((nodeId) => queue.wake(nodeId));
+  // Several slots may come free at once, when a node registers for instance: as many waiters are woken.
+  deps.fleet.onFree((nodeId) => {
+    const load = deps.fleet.load(nodeId);
+    for (let free = (load?.max ?? 0) - (load?.used ?? 0); free > 0 && queue.wake(nodeId); free--) {}
+  });
 
   return {
     dispatch,
@@ -70,8 +75,11 @@ export function createJobService(
 
     async cancel(jobId, reason) {
       const flight = engine.flights.get(jobId);
-      if (flight === undefined)
-        return { kind: (await deps.store.get(jobId)) === undefined ? 'unknown_job' : 'settled' };
+      if (flight === undefined) {
+        const job = await deps.store.get(jobId);
+        // A record that has no outcome and no flight is only being admitted: not known here yet.
+        return { kind: job !== undefined && isSettled(job.state) ? 'settled' : 'unknown_job' };
+      }
       const isCancelled = await settling.fail(flight, { code: 'JOB_CANCELLED', message: reason }, 'open');
       return { kind: isCancelled ? 'cancelled' : 'settled' };
     },
@@ -79,7 +87,7 @@ export function createJobService(
     drain(limitMs) {
       return new Promise((resolve) => {
         const limit = wheel.set(limitMs, () => resolve(engine.flights.size()));
-        settling.onIdle(() => {
+        engine.flights.onEmpty(() => {
           limit.cancel();
           resolve(0);
         });

@@ -41,7 +41,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
     }
     // A node in the field may stay silent on purpose, having merged the audio into another utterance: nothing to retry,
     // and nobody to blame.
-    void givingUp().conclude(flight, failure, 'open');
+    void givingUp().conclude(flight, failure, 'open', flight.job.fence);
   }
 
   function deadlinePassed(flight: Flight): void {
@@ -59,6 +59,19 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
       flight.deadlineTimer = wheel.setAt(flight.job.deadlineAt, deadlinePassed, flight);
     },
     attemptSent(flight) {
+      const { leftBy } = flight;
+      flight.leftBy = undefined;
+      if (leftBy !== undefined && leftBy === flight.job.fence?.nodeId) {
+        const message = `${leftBy} disconnected`;
+        void givingUp().giveUp(flight, {
+          code: 'WS_DISCONNECTED',
+          message,
+          isCounted: true,
+          side: 'open',
+          isLoss: true,
+        });
+        return;
+      }
       if (!flight.doesAcknowledge) {
         armRun(flight);
         return;

@@ -1,6 +1,6 @@
 /** Hot path: what the parts of the job engine share — ports, settings, flights — and the one way a job moves. */
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, type JobEvent, nextState } from '../domain/job.ts';
+import { type Attempt, type JobEvent, type JobRecord, nextState, type TimelineEntry } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
@@ -9,7 +9,7 @@ import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { JobEvents } from '../ports/job-events.ts';
-import type { JobStore } from '../ports/job-store.ts';
+import type { Expected, JobChange, JobStore, MoveResult } from '../ports/job-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
@@ -81,7 +81,7 @@ export interface Step {
 
 /**
  * Moves a job by one event of the state table, if nobody else moved it first. `false`: it is not, or no longer, where the
- * caller thought; the flight then holds the record as it is. A store that fails counts as "not moved": the job's timers go on.
+ * caller thought; the flight then holds the record as it is. A store that fails is asked until it answers.
  */
 export function advance(engine: Engine, flight: Flight, event: JobEvent, step: Step = {}): Promise<boolean> {
   const { job } = flight;
@@ -101,16 +101,57 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
     result: step.result,
   };
   return engine.store.move(job.jobId, expected, change).then(
-    (moved) => {
-      if (moved.kind !== 'unknown_job') flight.job = moved.job;
-      if (moved.kind !== 'moved') return false;
-      engine.events.publish(moved.job);
-      return true;
-    },
-    (fault: unknown) => {
-      engine.log.error({ job_id: job.jobId, event, err: fault }, 'the store did not record a job move');
-      return false;
-    },
+    (moved) => take(engine, flight, moved),
+    (fault: unknown) => askAgain(engine, flight, expected, change, fault),
+  );
+}
+
+function take(engine: Engine, flight: Flight, moved: MoveResult): boolean {
+  if (moved.kind === 'unknown_job') {
+    flight.isLost = true;
+    return false;
+  }
+  flight.job = moved.job;
+  if (moved.kind !== 'moved') return false;
+  engine.events.publish(moved.job);
+  return true;
+}
+
+/** A store that fails leaves it open whether it wrote: asked again until it says. */
+async function askAgain(
+  engine: Engine,
+  flight: Flight,
+  expected: Expected,
+  change: JobChange,
+  fault: unknown,
+): Promise<boolean> {
+  const { jobId } = flight.job;
+  for (let last = fault; ; ) {
+    engine.log.error(
+      { job_id: jobId, state: change.state, err: last },
+      'the store did not answer a job move',
+    );
+    await new Promise<void>((resolve) => engine.wheel.set(ASK_AGAIN_MS, resolve));
+    try {
+      const moved = await engine.store.move(jobId, expected, change);
+      const isOurs = moved.kind === 'stale' && hasEntry(moved.job, change.entry);
+      return take(engine, flight, isOurs ? { kind: 'moved', job: moved.job } : moved);
+    } catch (again) {
+      last = again;
+    }
+  }
+}
+
+const ASK_AGAIN_MS = 250;
+
+/** The first try wrote it after all: nobody else makes the same entry. */
+function hasEntry({ timeline }: JobRecord, entry: TimelineEntry): boolean {
+  const last = timeline.at(-1);
+  return (
+    last?.state === entry.state &&
+    last.at === entry.at &&
+    last.attempt === entry.attempt &&
+    last.nodeId === entry.nodeId
   );
 }
 

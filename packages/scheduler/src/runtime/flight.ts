@@ -36,12 +36,28 @@ export interface Flight {
   repeats: ((outcome: DispatchOutcome) => void)[] | undefined;
   /** Ends its wait for a slot, if it waits. */
   stopWaiting: (() => void) | undefined;
+  /** The attempt that was given up last; 0 = none. An attempt is given up once. */
+  givenUp: number;
+  /** Its record is gone from the store. */
+  isLost: boolean;
+  /** Nodes that could not be handed the job, and until when they are left alone. */
+  shunned: ReadonlyMap<NodeId, number>;
+  /** The node that left while the job was on its way to it. */
+  leftBy: NodeId | undefined;
+  /** The node in whose chain it is. */
+  aboard: NodeId | undefined;
   /** Neighbours among the flights whose fence the same node holds. */
   before: Flight | undefined;
   after: Flight | undefined;
 }
 
 const NOBODY: readonly NodeId[] = [];
+export const NOBODY_SHUNNED: ReadonlyMap<NodeId, number> = new Map();
+
+/** A new map each time: this is rare, and most flights never need one. */
+export function shun(flight: Flight, nodeId: NodeId, until: number): void {
+  flight.shunned = new Map([...flight.shunned, [nodeId, until]]);
+}
 
 /** By concat: a push would keep room for sixteen more, in every flight. */
 export function noteSent(flight: Flight, nodeId: NodeId): void {
@@ -66,6 +82,11 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     isPlacing: true,
     repeats: undefined,
     stopWaiting: undefined,
+    givenUp: 0,
+    isLost: false,
+    shunned: NOBODY_SHUNNED,
+    leftBy: undefined,
+    aboard: undefined,
     before: undefined,
     after: undefined,
   };
@@ -75,12 +96,13 @@ export interface Flights {
   add(flight: Flight): void;
   get(jobId: JobId): Flight | undefined;
   remove(flight: Flight): void;
-  /** The node holds the flight's fence from now on. */
+  /** The node is sent the job, or has it: its loss concerns the flight from now on. */
   board(flight: Flight, nodeId: NodeId): void;
-  leave(flight: Flight, nodeId: NodeId): void;
   /** Those whose fence the node holds; a copy, safe to walk while they move. */
   on(nodeId: NodeId): Flight[];
   size(): number;
+  /** Calls once, when none is left. */
+  onEmpty(listen: () => void): void;
 }
 
 export function createFlights(): Flights {
@@ -88,9 +110,12 @@ export function createFlights(): Flights {
   /** The first of each node's chain: a set per node would weigh more than its few flights. */
   const byNode = new Map<NodeId, Flight>();
 
-  function leave(flight: Flight, nodeId: NodeId): void {
-    const isFirst = byNode.get(nodeId) === flight;
-    if (!isFirst && flight.before === undefined) return;
+  let empty: (() => void)[] = [];
+
+  function leave(flight: Flight): void {
+    const nodeId = flight.aboard;
+    if (nodeId === undefined) return;
+    flight.aboard = undefined;
     if (flight.after !== undefined) flight.after.before = flight.before;
     if (flight.before !== undefined) flight.before.after = flight.after;
     else if (flight.after !== undefined) byNode.set(nodeId, flight.after);
@@ -104,15 +129,25 @@ export function createFlights(): Flights {
     get: (jobId) => byJob.get(jobId),
     remove(flight) {
       byJob.delete(flight.job.jobId);
-      if (flight.job.fence !== undefined) leave(flight, flight.job.fence.nodeId);
+      leave(flight);
+      if (byJob.size > 0) return;
+      const listeners = empty;
+      empty = [];
+      for (const listen of listeners) listen();
     },
     board(flight, nodeId) {
+      if (flight.aboard === nodeId || byJob.get(flight.job.jobId) !== flight) return;
+      leave(flight);
+      flight.aboard = nodeId;
       const first = byNode.get(nodeId);
       flight.after = first;
       if (first !== undefined) first.before = flight;
       byNode.set(nodeId, flight);
     },
-    leave,
+    onEmpty(listen) {
+      if (byJob.size === 0) listen();
+      else empty.push(listen);
+    },
     on(nodeId) {
       const aboard: Flight[] = [];
       for (let flight = byNode.get(nodeId); flight !== undefined; flight = flight.after) aboard.push(flight);

@@ -1,6 +1,6 @@
 /** Hot path: an attempt is given up; the job is tried elsewhere or fails. */
 import type { NodeId } from '../domain/ids.ts';
-import { isSettled } from '../domain/job.ts';
+import { type Attempt, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { candidates } from './candidates.ts';
 import { advance, type Engine, giveBack } from './engine.ts';
@@ -16,6 +16,8 @@ export interface Reason {
   /** Uses up a retry and the retry budget. */
   readonly isCounted: boolean;
   readonly side: NodeSide;
+  /** The node was lost with the job. */
+  readonly isLoss?: boolean;
   /** Runs between giving the slot back and looking for another: what the node said of itself goes above the ledger. */
   readonly afterRelease?: () => void;
 }
@@ -25,9 +27,14 @@ export interface GivingUp {
    * Only for the attempt that holds the fence; the caller has checked. Resolves once the job was tried elsewhere or
    * waits for a slot, not when the wait ends: whoever brought the news must not be kept.
    */
-  giveUp(flight: Flight, reason: Reason): Promise<void>;
+  giveUp(flight: Flight, reason: Reason): Promise<boolean>;
   /** The end of a job that could not be retried: its best result, or its last failure. */
-  conclude(flight: Flight, failure: { code: string; message: string }, side: NodeSide): Promise<void>;
+  conclude(
+    flight: Flight,
+    failure: { code: string; message: string },
+    side: NodeSide,
+    of?: Attempt,
+  ): Promise<void>;
 }
 
 /** Uncounted retries end somewhere too: a fleet that refuses everything must not be walked for ever. */
@@ -56,9 +63,10 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     flight: Flight,
     failure: { code: string; message: string },
     side: NodeSide,
+    of?: Attempt,
   ): Promise<void> {
-    if (flight.fallback !== undefined) await settling.finish(flight, flight.fallback);
-    else await settling.fail(flight, failure, side);
+    if (flight.fallback !== undefined) await settling.finish(flight, flight.fallback, side);
+    else await settling.fail(flight, failure, side, of);
   }
 
   /** What is left to wait: as long as the last attempt may still answer, until the deadline; otherwise not long. */
@@ -75,30 +83,43 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
 
   async function waitElsewhere(flight: Flight, side: NodeSide): Promise<void> {
     const limitMs = patienceMs(flight, side);
+    const { fence } = flight.job;
     const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
-    if (waited === 'limit') await conclude(flight, flight.lastFailure ?? NO_NODE_LEFT, side);
+    if (waited === 'limit') await conclude(flight, flight.lastFailure ?? NO_NODE_LEFT, side, fence);
   }
 
   return {
     conclude,
-    async giveUp(flight, { code, message, isCounted, side, afterRelease }) {
+    async giveUp(flight, { code, message, isCounted, side, isLoss, afterRelease }) {
       const { fence } = flight.job;
-      if (fence === undefined || isSettled(flight.job.state)) return;
+      if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)
+        return false;
+      flight.givenUp = fence.attempt;
+      if (isLoss === true) flight.nodesLost += 1;
       flight.attemptTimer?.cancel();
       flight.lastFailure = { code, message };
       const verdict = judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
       if (verdict !== 'retry') {
         if (verdict === 'over_budget') engine.meter.count('scheduler_retry_budget_exhausted_total');
-        await conclude(flight, verdict === 'poison' ? poison(fence.nodeId) : flight.lastFailure, side);
-        return;
+        await conclude(flight, verdict === 'poison' ? poison(fence.nodeId) : flight.lastFailure, side, fence);
+        return true;
       }
-      if (!(await advance(engine, flight, 'gave_up', { reason: code, intent: null }))) return;
+      while (!(await advance(engine, flight, 'gave_up', { reason: code, intent: null }))) {
+        const { state, fence: now } = flight.job;
+        if (
+          now?.attempt !== fence.attempt ||
+          flight.isLost ||
+          (state !== 'DISPATCHED' && state !== 'RUNNING')
+        )
+          return false;
+      }
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });
       if (side === 'over') await giveBack(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
       else watchLeaseEnd(engine, fence.nodeId);
       afterRelease?.();
       await tryElsewhere(flight, side);
+      return true;
     },
   };
 }

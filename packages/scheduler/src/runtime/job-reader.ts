@@ -17,8 +17,9 @@ export interface JobReader {
 export function createJobReader(deps: { clock: Clock; store: JobStore; events: JobEvents }): JobReader {
   const { clock, store, events } = deps;
 
-  function moveOrLimit(jobId: JobId, waitMs: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
+  function moveOrLimit(jobId: JobId, waitMs: number, signal: AbortSignal | undefined) {
+    let stop = () => {};
+    const moved = new Promise<void>((resolve) => {
       const end = () => {
         cancel();
         signal?.removeEventListener('abort', end);
@@ -31,16 +32,23 @@ export function createJobReader(deps: { clock: Clock; store: JobStore; events: J
       });
       if (signal?.aborted === true) end();
       else signal?.addEventListener('abort', end, { once: true });
+      stop = end;
     });
+    return { moved, stop };
   }
 
   return {
     get: (jobId) => store.get(jobId),
     list: (query) => store.list(query),
     async settled(jobId, waitMs, signal) {
+      if (waitMs <= 0) return store.get(jobId);
+      const ended = moveOrLimit(jobId, waitMs, signal);
       const job = await store.get(jobId);
-      if (job === undefined || isSettled(job.state) || waitMs <= 0) return job;
-      await moveOrLimit(jobId, waitMs, signal);
+      if (job === undefined || isSettled(job.state)) {
+        ended.stop();
+        return job;
+      }
+      await ended.moved;
       return store.get(jobId);
     },
     watch: (jobId, listen) => events.subscribe(jobId, listen),

@@ -16,13 +16,17 @@ export function createNodeLoss(
   const graces = new Map<NodeId, Timer>();
 
   function abandon(flight: Flight, nodeId: NodeId, message: string, isOver: boolean): void {
-    const { jobId, fence, state } = flight.job;
+    const { jobId, fence, intent, state } = flight.job;
+    if (intent?.nodeId === nodeId) {
+      // Known only after the send has been recorded: then the attempt is given up at once.
+      flight.leftBy = nodeId;
+      return;
+    }
     if (fence?.nodeId !== nodeId || (state !== 'DISPATCHED' && state !== 'RUNNING')) return;
-    flight.nodesLost += 1;
     // The node may be alive behind a broken network: should it return, its report decides about the slot.
     if (!isOver) void leaveFenced(engine, nodeId, leaseId(jobId, fence.attempt));
     const side = isOver ? 'over' : 'open';
-    void givingUp.giveUp(flight, { code: 'WS_DISCONNECTED', message, isCounted: true, side });
+    void givingUp.giveUp(flight, { code: 'WS_DISCONNECTED', message, isCounted: true, side, isLoss: true });
   }
 
   function lose(nodeId: NodeId): void {

@@ -4,7 +4,7 @@ import { type Attempt, holdsFence } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
-import { type Flight, noteSent } from './flight.ts';
+import { type Flight, noteSent, shun } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Selection } from './select/select.ts';
 
@@ -68,13 +68,9 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (settings.isSpreadEnabled || profile?.isDeployed === true) {
       engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
     }
-    on.attemptSent(flight);
-    if (before === undefined && flight.doesAcknowledge) {
-      engine.flights.board(flight, nodeId);
-      return 'sent';
-    }
-    if (before !== undefined) engine.flights.leave(flight, before.nodeId);
     engine.flights.board(flight, nodeId);
+    on.attemptSent(flight);
+    if (before === undefined && flight.doesAcknowledge) return 'sent';
     return settleLeases(flight, nodeId, attempt, before);
   }
 
@@ -114,7 +110,13 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   }
 
   async function send(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+    // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
     const now = clock.now();
+    const previous = { attempts: flight.attempts, sentAt: flight.sentAt, sentTo: flight.sentTo };
+    flight.attempts = attempt;
+    flight.sentAt = now;
+    noteSent(flight, nodeId);
+    engine.flights.board(flight, nodeId);
     let delivery: Delivery;
     try {
       delivery = await link.deliver({
@@ -128,17 +130,12 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       delivery = FAULT;
     }
     if (delivery.kind !== 'written' && delivery.kind !== 'queued')
-      return notSent(flight, nodeId, attempt, delivery);
-    flight.attempts = attempt;
-    noteSent(flight, nodeId);
-    flight.sentAt = now;
+      return notSent(flight, nodeId, attempt, delivery, previous);
     engine.nodes.placed(nodeId);
-    const before = flight.job.fence;
-    const hasMoved = await advance(engine, flight, 'dispatched', {
-      fence: { nodeId, attempt },
-      intent: null,
-    });
-    return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
+    // Answered, and perhaps given up, while the send was under way.
+    if (flight.job.intent?.nodeId !== nodeId || flight.job.intent.attempt !== attempt)
+      return notBoarded(flight, nodeId, attempt);
+    return recordSent(flight, nodeId, attempt);
   }
 
   async function notSent(
@@ -146,18 +143,20 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     nodeId: NodeId,
     attempt: number,
     delivery: Extract<Delivery, { reason: string }>,
+    previous: Pick<Flight, 'attempts' | 'sentAt' | 'sentTo'>,
   ): Promise<Placed> {
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
     if (delivery.kind === 'unknown') {
-      flight.attempts = attempt;
-      noteSent(flight, nodeId);
       await leaveFenced(engine, nodeId, leaseId(jobId, attempt));
       watchLeaseEnd(engine, nodeId);
       return 'nobody';
     }
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
+    // It does not have it and never will: the attempt did not happen.
+    if (flight.attempts === attempt && flight.job.fence?.attempt !== attempt) Object.assign(flight, previous);
+    shun(flight, nodeId, clock.now() + SHUN_MS);
     await giveBack(engine, nodeId, leaseId(jobId, attempt));
     return 'nobody';
   }
@@ -180,6 +179,9 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
 
   return { reserve, place, send, recordSent };
 }
+
+/** How long a node is left alone by a job that could not be handed to it. */
+const SHUN_MS = 1_000;
 
 const TAKEN = { result: 'success' };
 const REFUSED = { result: 'fail' };

@@ -26,7 +26,9 @@ export function refusal(
   const { need } = asked;
   const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
   if (need.isStrict && need.preferredNodeId !== undefined) {
-    const message = `node ${need.preferredNodeId} cannot take this job and options.strict forbids another`;
+    const isKnown = fleet.has(need.preferredNodeId);
+    const what = isKnown ? 'cannot take this job' : 'is not registered';
+    const message = `node ${need.preferredNodeId} ${what}, and options.strict forbids another`;
     return { code: 'PREFERRED_NODE_NOT_CAPABLE', message, reasons, mainReason, isCapable: false };
   }
   if (!isCapable) {
@@ -38,13 +40,13 @@ export function refusal(
       isCapable,
     };
   }
-  const message = `All ${total} nodes are busy, unfit or unreachable for ${wish(need)}.`;
+  const message = `No node is free for ${wish(need)} (${total} registered).`;
   return { code: 'ALL_CANDIDATES_FULL_OR_FAILED', message, reasons, mainReason, isCapable };
 }
 
 const NO_NODES: { reason: string; count: number } = { reason: 'no_nodes', count: 0 };
 
-/** As the seeds put it: semantic(en) + nmt(en->zh). */
+/** For people: semantic(en) + nmt(en->zh). */
 function wish(need: Need): string {
   const parts = need.directions.flatMap(({ source, target }) => [
     ...(source === ANY ? [] : [`semantic(${source})`]),

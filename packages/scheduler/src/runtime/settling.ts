@@ -1,5 +1,6 @@
 /** Hot path: the outcome of a job — exactly one — and giving back what it held. */
 
+import { type Attempt, isSettled } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
@@ -10,18 +11,17 @@ import { watchLeaseEnd } from './lease-end.ts';
 export type NodeSide = 'over' | 'open';
 
 export interface Settling {
-  finish(flight: Flight, result: JobResult): Promise<boolean>;
-  fail(flight: Flight, failure: { code: string; message: string }, side: NodeSide): Promise<boolean>;
-  /** Calls once no job is in flight. */
-  onIdle(listen: () => void): void;
+  finish(flight: Flight, result: JobResult, side?: NodeSide): Promise<boolean>;
+  /** With an attempt: only while that one holds the fence. */
+  fail(
+    flight: Flight,
+    failure: { code: string; message: string },
+    side: NodeSide,
+    of?: Attempt,
+  ): Promise<boolean>;
 }
 
-/** A store that was down when a job should have ended is asked again after this long. */
-const ASK_AGAIN_MS = 1_000;
-
 export function createSettling(engine: Engine): Settling {
-  const idle: (() => void)[] = [];
-
   async function close(flight: Flight, side: NodeSide): Promise<void> {
     flight.attemptTimer?.cancel();
     flight.deadlineTimer?.cancel();
@@ -42,28 +42,38 @@ export function createSettling(engine: Engine): Settling {
       'released',
       side === 'open' && fence ? { reason: 'lease_left_to_expire' } : {},
     );
-    if (engine.flights.size() === 0) for (const listen of idle.splice(0)) listen();
   }
 
-  const self: Settling = {
-    async finish(flight, result) {
-      const step = flight.job.state === 'RUNNING' ? { result } : { result, via: 'acknowledged' as const };
-      if (!(await advance(engine, flight, 'finished', { ...step, intent: null }))) return false;
+  /** The outcome was written by somebody else, or its record is gone: what the job held here ends all the same. */
+  async function letGo(flight: Flight): Promise<void> {
+    if (engine.flights.get(flight.job.jobId) !== flight) return;
+    if (isSettled(flight.job.state) || flight.isLost) await close(flight, 'open');
+  }
+
+  const isOpen = (flight: Flight, of: Attempt | undefined): boolean =>
+    !flight.isLost && !isSettled(flight.job.state) && (of === undefined || isSame(flight.job.fence, of));
+
+  return {
+    async finish(flight, result, side = 'over') {
+      const { fence } = flight.job;
+      for (;;) {
+        const step = flight.job.state === 'RUNNING' ? { result } : { result, via: 'acknowledged' as const };
+        if (await advance(engine, flight, 'finished', { ...step, intent: null })) break;
+        if (isOpen(flight, fence)) continue;
+        await letGo(flight);
+        return false;
+      }
       engine.meter.count('scheduler_jobs_settled_total', FINISHED);
-      await close(flight, 'over');
+      await close(flight, side);
       return true;
     },
 
-    async fail(flight, failure, side) {
-      const hasMoved = await advance(engine, flight, 'failed', {
-        failure,
-        reason: failure.code,
-        intent: null,
-      });
-      if (!hasMoved) {
-        if (engine.flights.get(flight.job.jobId) === flight && !isOutcome(flight)) {
-          engine.wheel.set(ASK_AGAIN_MS, () => void self.fail(flight, failure, side));
-        }
+    async fail(flight, failure, side, of) {
+      const step = { failure, reason: failure.code, intent: null };
+      if (of !== undefined && !isOpen(flight, of)) return false;
+      while (!(await advance(engine, flight, 'failed', step))) {
+        if (isOpen(flight, of)) continue;
+        await letGo(flight);
         return false;
       }
       engine.meter.count('scheduler_jobs_settled_total', { outcome: 'failed', code: failure.code });
@@ -79,16 +89,10 @@ export function createSettling(engine: Engine): Settling {
       await close(flight, side);
       return true;
     },
-
-    onIdle(listen) {
-      if (engine.flights.size() === 0) listen();
-      else idle.push(listen);
-    },
   };
-  return self;
 }
 
-const FINISHED = { outcome: 'finished', code: '' };
+const isSame = (one: Attempt | undefined, other: Attempt): boolean =>
+  one?.nodeId === other.nodeId && one.attempt === other.attempt;
 
-const isOutcome = (flight: Flight): boolean =>
-  flight.job.state === 'FINISHED' || flight.job.state === 'FAILED' || flight.job.state === 'RELEASED';
+const FINISHED = { outcome: 'finished', code: '' };

@@ -4,6 +4,8 @@ import type { Clock } from '../ports/clock.ts';
 
 export interface Waiter {
   readonly tenantId: TenantId;
+  /** Waiters of one shape want the same of a node: if the first finds nothing, the others seldom do. */
+  readonly shape: unknown;
   /** Already accepted and tried once: goes first, and is never turned away. */
   readonly isRetry: boolean;
   fits(nodeId: NodeId): boolean;
@@ -19,19 +21,21 @@ export interface WaitingQueue {
   /** Back to the head of its line, after a wake-up that came to nothing. */
   rejoin(waiter: Waiter): void;
   leave(waiter: Waiter): boolean;
-  /** A slot of this node became free. */
-  wake(nodeId: NodeId): void;
+  /** A slot of this node became free. False: nobody waits for it. */
+  wake(nodeId: NodeId): boolean;
   size(): number;
   stop(): void;
 }
 
 /** How many waiters one freed slot looks at, so that a long queue of misfits cannot stall the loop. */
 const MAX_LOOKS = 256;
-const MAX_LOOKS_PER_TENANT = 32;
+/** Waiters of one shape differ only in the nodes they have been to. */
+const MAX_LOOKS_PER_LINE = 8;
 /** The backstop looks at fewer: each look is a whole selection. */
 const MAX_BACKSTOP_LOOKS = 64;
 
-type Lines = Map<TenantId, Set<Waiter>>;
+/** A tenant's waiters, one line per shape. */
+type Lines = Map<unknown, Set<Waiter>>;
 
 export function createWaitingQueue(deps: {
   clock: Clock;
@@ -40,46 +44,71 @@ export function createWaitingQueue(deps: {
   /** Wake-ups can be missed between instances; this is how long that may cost. */
   backstopMs: number;
 }): WaitingQueue {
-  const retries: Lines = new Map();
-  const fresh: Lines = new Map();
-  let size = 0;
+  const retries = new Map<TenantId, Lines>();
+  const fresh = new Map<TenantId, Lines>();
+  /** In which order they came. */
+  const tickets = new Map<Waiter, number>();
+  let nextTicket = 0;
   let cancelBackstop: (() => void) | undefined;
   let isStopped = false;
 
-  const linesOf = (waiter: Waiter): Lines => (waiter.isRetry ? retries : fresh);
+  const tenantsOf = (waiter: Waiter): Map<TenantId, Lines> => (waiter.isRetry ? retries : fresh);
 
   function leave(waiter: Waiter): boolean {
-    const lines = linesOf(waiter);
-    const line = lines.get(waiter.tenantId);
-    if (line?.delete(waiter) !== true) return false;
-    if (line.size === 0) lines.delete(waiter.tenantId);
-    size -= 1;
+    const tenants = tenantsOf(waiter);
+    const lines = tenants.get(waiter.tenantId);
+    const line = lines?.get(waiter.shape);
+    if (lines === undefined || line?.delete(waiter) !== true) return false;
+    if (line.size === 0) lines.delete(waiter.shape);
+    if (lines.size === 0) tenants.delete(waiter.tenantId);
+    tickets.delete(waiter);
     return true;
   }
 
-  /** The first waiter that passes, tenants in turn. The tenant served goes to the back of the round. */
-  function take(lines: Lines, looks: number, test: (waiter: Waiter) => boolean): Waiter | undefined {
-    let left = looks;
-    for (const [tenantId, line] of lines) {
-      let leftHere = MAX_LOOKS_PER_TENANT;
+  /** The tenant's waiter that came first among those that pass. */
+  function first(
+    lines: Lines,
+    looks: { left: number },
+    test: (waiter: Waiter) => boolean,
+  ): Waiter | undefined {
+    let best: Waiter | undefined;
+    for (const line of lines.values()) {
+      let leftHere = MAX_LOOKS_PER_LINE;
       for (const waiter of line) {
-        if (left-- <= 0) return undefined;
-        if (leftHere-- <= 0) break;
+        if (looks.left-- <= 0 || leftHere-- <= 0) break;
         if (!test(waiter)) continue;
-        leave(waiter);
-        if (lines.delete(tenantId) && line.size > 0) lines.set(tenantId, line);
-        return waiter;
+        if (best === undefined || ticketOf(waiter) < ticketOf(best)) best = waiter;
+        break;
       }
+    }
+    return best;
+  }
+
+  const ticketOf = (waiter: Waiter): number => tickets.get(waiter) ?? 0;
+
+  /** Tenants take turns: the one served goes to the back of the round. */
+  function take(
+    tenants: Map<TenantId, Lines>,
+    maxLooks: number,
+    test: (waiter: Waiter) => boolean,
+  ): Waiter | undefined {
+    const looks = { left: maxLooks };
+    for (const [tenantId, lines] of tenants) {
+      const waiter = first(lines, looks, test);
+      if (waiter === undefined) continue;
+      leave(waiter);
+      if (tenants.delete(tenantId)) tenants.set(tenantId, lines);
+      return waiter;
     }
     return undefined;
   }
 
   function ensureBackstop(): void {
-    if (isStopped || size === 0) return;
+    if (isStopped || tickets.size === 0) return;
     cancelBackstop ??= deps.clock.after(deps.backstopMs, () => {
       cancelBackstop = undefined;
-      for (const lines of [retries, fresh]) {
-        const waiter = take(lines, MAX_BACKSTOP_LOOKS, (candidate) => candidate.hasCandidate());
+      for (const tenants of [retries, fresh]) {
+        const waiter = take(tenants, MAX_BACKSTOP_LOOKS, (candidate) => candidate.hasCandidate());
         waiter?.wake();
       }
       ensureBackstop();
@@ -87,19 +116,26 @@ export function createWaitingQueue(deps: {
   }
 
   function enter(waiter: Waiter, isHead: boolean): void {
-    const lines = linesOf(waiter);
-    const line = lines.get(waiter.tenantId);
-    if (line === undefined) lines.set(waiter.tenantId, new Set([waiter]));
-    else if (isHead) lines.set(waiter.tenantId, new Set([waiter, ...line]));
-    else line.add(waiter);
-    size += 1;
+    const tenants = tenantsOf(waiter);
+    const lines: Lines = tenants.get(waiter.tenantId) ?? new Map();
+    tenants.set(waiter.tenantId, lines);
+    const line = lines.get(waiter.shape) ?? new Set();
+    lines.set(waiter.shape, isHead ? new Set([waiter, ...line]) : line.add(waiter));
+    // Whoever goes back to the head came before all that wait.
+    tickets.set(waiter, isHead ? -1 : nextTicket++);
     ensureBackstop();
   }
 
+  const waitingOf = (tenantId: TenantId): number => {
+    let count = 0;
+    for (const line of fresh.get(tenantId)?.values() ?? []) count += line.size;
+    return count;
+  };
+
   return {
     join(waiter) {
-      const waiting = fresh.get(waiter.tenantId)?.size ?? 0;
-      const isFull = size >= deps.maxWaiting || waiting >= deps.maxWaitingPerTenant;
+      const isFull =
+        tickets.size >= deps.maxWaiting || waitingOf(waiter.tenantId) >= deps.maxWaitingPerTenant;
       if (isFull && !waiter.isRetry) return 'full';
       enter(waiter, false);
       return 'joined';
@@ -107,12 +143,13 @@ export function createWaitingQueue(deps: {
     rejoin: (waiter) => enter(waiter, true),
     leave,
     wake(nodeId) {
-      if (size === 0) return;
+      if (tickets.size === 0) return false;
       const fits = (waiter: Waiter): boolean => waiter.fits(nodeId);
       const waiter = take(retries, MAX_LOOKS, fits) ?? take(fresh, MAX_LOOKS, fits);
       waiter?.wake();
+      return waiter !== undefined;
     },
-    size: () => size,
+    size: () => tickets.size,
     stop() {
       isStopped = true;
       cancelBackstop?.();

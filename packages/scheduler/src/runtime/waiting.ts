@@ -1,9 +1,8 @@
 /** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
-import { candidates } from './candidates.ts';
+import { candidates, isCandidate } from './candidates.ts';
 import { advance, type Engine } from './engine.ts';
 import type { Flight } from './flight.ts';
 import type { Placed, Placement } from './placement.ts';
-import { matches } from './select/compile-need.ts';
 import type { Waiter } from './waiting-queue.ts';
 
 export type Waited = Exclude<Placed, 'nobody'> | 'limit' | 'queue_full';
@@ -17,6 +16,8 @@ export function waitForSlot(
 ): Promise<Waited> {
   return new Promise((resolve) => {
     let isOver = false;
+    let isTrying = false;
+    let isLate = false;
 
     const end = (waited: Waited): void => {
       if (isOver) return;
@@ -28,24 +29,33 @@ export function waitForSlot(
     };
 
     const attempt = async (): Promise<void> => {
+      isTrying = true;
       const placed = await placement.place(
         flight,
         candidates(engine, flight, flight.job.spec.utteranceIndex),
       );
+      if (isOver) return;
       if (placed !== 'nobody') end(placed);
       else if (!(await backToWaiting(engine, flight, wait.isRetry))) end('overtaken');
+      else if (isLate) end('limit');
       else if (!isOver) engine.queue.rejoin(waiter);
+      isTrying = false;
     };
 
     const waiter: Waiter = {
       tenantId: flight.job.tenantId,
+      shape: flight.compiled.query,
       isRetry: wait.isRetry,
-      fits: (nodeId) => !flight.sentTo.includes(nodeId) && matches(flight.compiled, nodeId),
+      fits: (nodeId) => isCandidate(engine, flight, flight.job.spec.utteranceIndex, nodeId),
       hasCandidate: () => candidates(engine, flight, flight.job.spec.utteranceIndex).next() !== undefined,
       wake: () => void attempt(),
     };
 
-    const limit = engine.wheel.set(wait.limitMs, () => end('limit'));
+    const limit = engine.wheel.set(wait.limitMs, () => {
+      // A try under way decides: the job may be on its way already.
+      if (isTrying) isLate = true;
+      else end('limit');
+    });
     flight.stopWaiting = () => end('overtaken');
     if (engine.queue.join(waiter) === 'full') end('queue_full');
   });

@@ -87,7 +87,8 @@ function createFamily(open: (labels: Labels) => Target, names: readonly string[]
       other ??= start(Object.fromEntries(names.map((name) => [name, OTHER])));
       return other;
     }
-    const opened = start(labels);
+    // Only the labels of the table: the library throws at others.
+    const opened = start(Object.fromEntries(names.map((name) => [name, labels[name] ?? ''])));
     known.set(key, opened);
     return opened;
   }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Origins } from '../../config/load-config.ts';
 import type { Config } from '../../config/settings.ts';
-import type { CommandIo } from '../command-io.ts';
+import { type CommandIo, interruption } from '../command-io.ts';
 import { type Listening, runApp } from '../run-app.ts';
 import { parseServerFlags, readServerConfig, SERVER_FLAGS_USAGE } from '../server-flags.ts';
 import { createSimulatedFleet } from '../simulated-node/simulated-fleet.ts';
@@ -70,6 +70,7 @@ async function attachFleet(
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
   if (!io.interrupted.aborted) io.out(welcome(at, token));
+  void interruption(io).then(() => io.out(farewell(app.jobs.inFlight())));
   return () => fleet.stop();
 }
 
@@ -80,6 +81,11 @@ const reachable = ({ address, port, family }: AddressInfo): string => {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '[::1]' : address;
   return `${family === 'IPv6' && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
 };
+
+const farewell = (inFlight: number): string =>
+  inFlight === 0
+    ? 'Stopping.'
+    : `Stopping when ${inFlight} running ${inFlight === 1 ? 'job has' : 'jobs have'} ended; Ctrl-C again ends at once.`;
 
 const welcome = (at: string, token: string | undefined): string => {
   const bearer = token === undefined ? '' : ` -H 'authorization: Bearer ${token}'`;

@@ -11,6 +11,7 @@ import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { type NodeProfile, nmtProduct } from '../../../src/domain/profile.ts';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
+import type { Chance } from '../../../src/ports/chance.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { JobStore } from '../../../src/ports/job-store.ts';
 import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
@@ -81,6 +82,8 @@ export interface RigOptions {
   readonly wrapLedger?: (ledger: CapacityLedger, clock: Clock) => CapacityLedger;
   readonly wrapStore?: (store: JobStore, clock: Clock) => JobStore;
   readonly maxInflight?: number;
+  readonly chance?: Chance;
+  readonly retentionMs?: number;
 }
 
 export function createRig(options: RigOptions = {}) {
@@ -90,7 +93,7 @@ export function createRig(options: RigOptions = {}) {
   const innerStore = createJobStore({
     clock,
     bindingLeaseMs: 90_000,
-    retentionMs: 300_000,
+    retentionMs: options.retentionMs ?? 300_000,
     maxRetained: 10_000,
     maxRetainedBytes: 64_000_000,
     maxInflight: options.maxInflight ?? 10_000,
@@ -109,7 +112,7 @@ export function createRig(options: RigOptions = {}) {
 
   const service = createJobService({
     clock,
-    chance: Math.random,
+    chance: options.chance ?? Math.random,
     ids: createIdSource({ clock, digestsRequests: true }),
     ledger,
     store,

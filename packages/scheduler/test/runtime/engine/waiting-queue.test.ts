@@ -14,6 +14,7 @@ function createFixture(limits: { maxWaiting?: number; maxWaitingPerTenant?: numb
   const woken: string[] = [];
   const waiter = (name: string, tenantId: string, overrides: Partial<Waiter> = {}): Waiter => ({
     tenantId,
+    shape: 'any',
     isRetry: false,
     fits: () => true,
     hasCandidate: () => false,
@@ -78,11 +79,27 @@ describe('waiting queue', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('looks past a long line of misfits of one tenant to another that fits', () => {
+  it('looks past a long line of misfits to one that fits, of the same tenant or of another', () => {
     const { queue, woken, waiter } = createFixture();
-    for (let i = 0; i < 60; i++) queue.join(waiter(`misfit ${i}`, 'a', { fits: () => false }));
-    queue.join(waiter('fit', 'b'));
+    for (let i = 0; i < 60; i++) queue.join(waiter(`misfit ${i}`, 'a', { shape: 'fr', fits: () => false }));
+    queue.join(waiter('same tenant', 'a', { shape: 'en' }));
+    queue.join(waiter('other tenant', 'b', { shape: 'en' }));
     queue.wake('node-1');
-    expect(woken).toEqual(['fit']);
+    queue.wake('node-1');
+    expect(woken.sort()).toEqual(['other tenant', 'same tenant']);
+  });
+
+  it('serves a tenant in the order its jobs came, whatever their shapes', () => {
+    const { queue, woken, waiter } = createFixture();
+    for (const [name, shape] of [
+      ['1', 'en'],
+      ['2', 'fr'],
+      ['3', 'en'],
+      ['4', 'fr'],
+    ] as const) {
+      queue.join(waiter(name, 'a', { shape }));
+    }
+    for (let i = 0; i < 4; i++) queue.wake('node-1');
+    expect(woken).toEqual(['1', '2', '3', '4']);
   });
 });

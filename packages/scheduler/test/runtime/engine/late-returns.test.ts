@@ -1,0 +1,97 @@
+/** Returns that come late or out of order: of a send, of an attempt that was overtaken, of a request made twice. */
+import { describe, expect, it } from 'vitest';
+import { holdDelivery } from './hold-delivery.ts';
+import { createRig, RESULT } from './rig.ts';
+
+const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
+const UNTRANSLATED = { ...RESULT, textTranslated: '' };
+
+describe('late returns', () => {
+  it('does not revive an attempt that was reported failed before its send returned', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const returnA = holdDelivery(rig, 'node-a');
+    const outcome = rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
+    await rig.clock.advance(1);
+    const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
+    await rig.addNode('node-b');
+    const returnB = holdDelivery(rig, 'node-b');
+    void rig.service.fail({ nodeId: 'node-a', jobId, attempt: 1 }, FAILURE);
+    await rig.clock.advance(1);
+    returnA();
+    await rig.clock.advance(1);
+    returnB();
+    await rig.clock.advance(1);
+    expect((await outcome).kind).toBe('dispatched');
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
+    expect((await rig.service.finish({ nodeId: 'node-b', jobId, attempt: 2 }, RESULT)).kind).toBe('accepted');
+    await rig.clock.advance(100_000);
+    expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
+  });
+
+  it('dispatches a job whose result is here before its send returns, with that result', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const comeBack = holdDelivery(rig, 'node-a');
+    const outcome = rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
+    await rig.clock.advance(1);
+    const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
+    expect((await rig.service.finish({ nodeId: 'node-a', jobId, attempt: 1 }, RESULT)).kind).toBe('accepted');
+    comeBack();
+    await rig.clock.advance(1);
+    expect(await outcome).toMatchObject({ kind: 'dispatched', job: { jobId } });
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
+    expect(await rig.used('node-a')).toBe(0);
+    expect(rig.service.inFlight()).toBe(0);
+  });
+
+  it('gives the second attempt its own time when its acknowledgement overtakes its send', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    await rig.clock.advance(50_000);
+    await rig.addNode('node-b');
+    rig.onDelivery('node-b', async ({ job: { jobId }, attempt, nodeId }) => {
+      await rig.service.acknowledge({ jobId, attempt, nodeId });
+      return { kind: 'written' };
+    });
+    await rig.service.fail(rig.last(job.jobId), FAILURE);
+    expect(await rig.state(job.jobId)).toBe('RUNNING');
+    await rig.clock.advance(20_000);
+    expect(await rig.state(job.jobId)).toBe('RUNNING');
+    expect(rig.last(job.jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('cancels the attempt that may still run when the job settles for an untranslated result', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.addNode('node-b');
+    await rig.service.finish(rig.last(job.jobId), UNTRANSLATED);
+    const second = rig.last(job.jobId);
+    expect(second.nodeId).toBe('node-b');
+    await rig.service.acknowledge(second);
+    // The second attempt runs too long and nobody else is left: at the deadline the first answer has to do.
+    await rig.clock.advance(90_100);
+    expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RELEASED', result: UNTRANSLATED });
+    expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toHaveLength(1);
+  });
+
+  it('answers a repeat with its job even if there is no room for more audio', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a', 20);
+    const audio = Buffer.alloc(90_000);
+    const same = rig.request({ requestId: 'r', fingerprint: 'f', audio });
+    const job = await rig.dispatch(same);
+    for (let i = 0; i < 10; i++) await rig.dispatch({ audio });
+    expect(rig.refusal(await rig.service.dispatch(rig.request({ audio }))).code).toBe('RATE_LIMITED');
+    expect(await rig.service.dispatch(same)).toMatchObject({
+      kind: 'dispatched',
+      isRepeat: true,
+      job: { jobId: job.jobId },
+    });
+    const other = await rig.service.dispatch({ ...same, fingerprint: 'g' });
+    expect(rig.refusal(other).code).toBe('IDEMPOTENCY_CONFLICT');
+  });
+});
