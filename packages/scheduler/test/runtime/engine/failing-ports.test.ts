@@ -33,6 +33,24 @@ describe('failing ports', () => {
     expect(await drained).toBe(0);
   });
 
+  it('accepts one of two equal results though the store answers neither write', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    const made = store.calls('move');
+    store.plan(
+      { method: 'move', at: [made + 1], fault: 'throw_after_effect' },
+      { method: 'move', at: [made + 2], fault: 'throw' },
+    );
+    const answers = [1, 2].map(() => rig.service.finish(rig.last(job.jobId), RESULT));
+    await rig.clock.advance(5_000);
+    const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(['accepted', 'ignored']);
+    expect(rig.counts.get('scheduler_jobs_settled_total{finished,}')).toBe(1);
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
   it('ends the job whose failure was written though the store did not say so', async () => {
     const { rig, strikeMove } = createFaultyRig({ maxRetry: 0 });
     await rig.addNode('node-a');
@@ -108,6 +126,25 @@ describe('failing ports', () => {
     await rig.clock.advance(LONG_MS);
     expect(['RELEASED', undefined]).toContain(await rig.state(job.jobId));
     expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  it('does not call a repeat dispatched whose job is being discarded because the store did not say it was admitted', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const same = rig.request({ requestId: 'r', fingerprint: 'f' });
+    store.plan(
+      { method: 'admit', at: [1], fault: 'throw_after_effect' },
+      { method: 'discard', fault: { delayMs: 20 } },
+    );
+    const first = rig.service.dispatch(same);
+    await rig.clock.advance(10);
+    const again = rig.service.dispatch(same);
+    await rig.clock.advance(5_000);
+    expect((await first).kind).toBe('refused');
+    const outcome = await again;
+    // Refused like the first, or a job of its own that has a node.
+    expect(outcome.kind === 'refused' || outcome.job.fence !== undefined).toBe(true);
+    expect(rig.sent).toHaveLength(outcome.kind === 'refused' ? 0 : 1);
   });
 
   it('discards what a refused request left as soon as the store can be asked again', async () => {
