@@ -4,15 +4,15 @@ import { type Figure, isMet } from './measure.ts';
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 export function table(figures: readonly Figure[]): string {
+  const hasTargets = figures.some(({ target }) => target !== undefined);
   const rows = figures.map((figure) => [
     figure.scenario,
     figure.name,
     amount(figure.value),
     figure.unit,
-    promise(figure),
-    verdict(figure),
+    ...(hasTargets ? [promise(figure), verdict(figure)] : []),
   ]);
-  const all = [['scenario', 'figure', 'value', 'unit', 'target', ''], ...rows];
+  const all = [['scenario', 'figure', 'value', 'unit', ...(hasTargets ? ['target', ''] : [])], ...rows];
   const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length))) ?? [];
   const line = (row: readonly string[]): string =>
     row

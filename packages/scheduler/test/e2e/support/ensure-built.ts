@@ -1,4 +1,4 @@
-/** The command as it is installed runs from dist; builds it if the sources are newer. Once, whoever asks first. */
+/** The command as it is installed, and the benchmark, run from dist; builds it if the sources are newer. Once, whoever asks first. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
@@ -9,10 +9,11 @@ import { promisify } from 'node:util';
 import { eventually } from '../../support/eventually.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
-const PACKAGES = ['protocol', 'sdk', 'scheduler'];
+const PROJECTS = ['packages/protocol', 'packages/sdk', 'packages/scheduler', 'bench'];
 const BUILD_MS = 120_000;
 
 export const LINGUA = join(ROOT, 'packages/scheduler/bin/lingua.js');
+export const BENCH = join(ROOT, 'bench/dist/main.js');
 
 export async function ensureBuilt(): Promise<void> {
   if (await isFresh()) return;
@@ -47,8 +48,8 @@ async function takeLock(lock: string): Promise<boolean> {
 }
 
 async function isFresh(): Promise<boolean> {
-  const built = await Promise.all(PACKAGES.map((name) => newest(join(ROOT, 'packages', name, 'dist'))));
-  const written = await Promise.all(PACKAGES.map((name) => newest(join(ROOT, 'packages', name, 'src'))));
+  const built = await Promise.all(PROJECTS.map((folder) => newest(join(ROOT, folder, 'dist'))));
+  const written = await Promise.all(PROJECTS.map((folder) => newest(join(ROOT, folder, 'src'))));
   return built.every((at) => at > 0) && Math.min(...built) >= Math.max(...written);
 }
 
