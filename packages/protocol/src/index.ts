@@ -62,6 +62,7 @@ export {
   parseSessionMessage,
 } from './parse.ts';
 export { DEEPEST_NESTING, MOST_VALUES, type ParsedJson, parseJson, WIDEST_OBJECT } from './parse-json.ts';
+export { printJsonSchema } from './print-json-schema.ts';
 export { printProtocol } from './print-protocol.ts';
 export type { Problem } from './problem.ts';
 export { queryValidator } from './query.ts';

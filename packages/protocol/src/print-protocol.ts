@@ -7,7 +7,8 @@ import { DEEPEST_NESTING, MOST_VALUES, WIDEST_OBJECT } from './parse-json.ts';
 
 const INTRODUCTION = `# Wire protocol
 
-This page is printed from the schemas in \`packages/protocol\`; do not edit it.
+This page is printed from the schemas in \`packages/protocol\`; do not edit it. The same for machines, as JSON Schema:
+[protocol.schema.json](protocol.schema.json).
 
 - WebSockets \`/ws/session\` and \`/ws/node\` carry JSON text frames, one object per frame, told apart by \`type\`.
 - \`/ws/node\` is served. \`/ws/session\` answers 501 UNSUPPORTED_FEATURE until sessions are built; its messages below are

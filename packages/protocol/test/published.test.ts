@@ -26,6 +26,32 @@ describe('docs/protocol.md', () => {
   });
 });
 
+describe('docs/protocol.schema.json', () => {
+  const text = readFileSync(new URL('../../../docs/protocol.schema.json', import.meta.url), 'utf8');
+  const document = JSON.parse(text) as { $schema: string; $defs: Record<string, protocol.JsonSchema> };
+
+  it('is what printJsonSchema prints (npm run docs writes it)', () => {
+    expect(text).toBe(protocol.printJsonSchema());
+  });
+
+  it('defines every message and body, each with a title and a description', () => {
+    expect(document.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(document.$defs).toEqual(protocol.jsonSchemas());
+    const silent = Object.entries(document.$defs).filter(
+      ([, { title, description }]) => typeof title !== 'string' || typeof description !== 'string',
+    );
+    expect(silent.map(([name]) => name)).toEqual([]);
+  });
+
+  it('refers to nothing outside itself', () => {
+    expect(text).not.toMatch(/"\$(ref|id|dynamicRef)"/);
+  });
+
+  it('is linked from the protocol page', () => {
+    expect(protocol.printProtocol()).toContain('](protocol.schema.json)');
+  });
+});
+
 describe('JSON Schema', () => {
   const schemas = protocol.jsonSchemas();
 

@@ -1,5 +1,5 @@
 /** Every document that is printed from the code: where it lies, from the top of the repository, and how it is made. */
-import { printProtocol } from '@lingua/protocol';
+import { printJsonSchema, printProtocol } from '@lingua/protocol';
 import { printConfigDoc } from '../../config/print-config-doc.ts';
 import { printConfigExample } from '../../config/print-config-example.ts';
 import { printCli } from './print-cli.ts';
@@ -19,5 +19,6 @@ export const PRINTED_DOCUMENTS: readonly PrintedDocument[] = [
   { path: 'docs/errors.md', print: printErrors },
   { path: 'docs/metrics.md', print: printMetrics },
   { path: 'docs/protocol.md', print: printProtocol },
+  { path: 'docs/protocol.schema.json', print: printJsonSchema },
   { path: 'docs/state-machines.md', print: printStateMachines },
 ];
