@@ -8,6 +8,7 @@
  */
 import type { NodeId } from '../domain/ids.ts';
 import type { LeaseId, Load } from '../domain/lease.ts';
+import type { Soon } from '../domain/soon.ts';
 
 export type ReserveResult =
   | ({ readonly kind: 'reserved' | 'already' | 'full' } & Load)
@@ -37,10 +38,10 @@ export interface CapacityLedger {
   /** Makes a node known, or changes its slots. Fewer slots than leases is allowed: nothing new fits until they end. */
   declare(nodeId: NodeId, capacity: NodeCapacity): Promise<Load>;
   /** Takes one slot for `lease`, for `ttlMs`. The same lease never takes two. */
-  reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<ReserveResult>;
+  reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<ReserveResult>;
   /** The attempt is on its way: its lease now lasts `ttlMs` from here. */
-  commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<CommitResult>;
-  release(nodeId: NodeId, lease: LeaseId): Promise<ReleaseResult>;
+  commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<CommitResult>;
+  release(nodeId: NodeId, lease: LeaseId): Soon<ReleaseResult>;
   /** The attempt was given up but may still run: the lease stays until released, proven gone, or expired. */
   fence(nodeId: NodeId, lease: LeaseId): Promise<void>;
   /** A heartbeat's view of the node's load. */

@@ -11,6 +11,7 @@
 import type { JobId, TenantId } from '../domain/ids.ts';
 import type { Attempt, JobRecord, JobState, TimelineEntry } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
+import type { Soon } from '../domain/soon.ts';
 
 export type AdmitResult =
   | { readonly kind: 'admitted'; readonly job: JobRecord }
@@ -59,8 +60,8 @@ export interface JobQuery {
 
 export interface JobStore {
   /** Writes the record and its binding, or says whose the request already is. */
-  admit(draft: JobRecord): Promise<AdmitResult>;
-  move(jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
+  admit(draft: JobRecord): Soon<AdmitResult>;
+  move(jobId: JobId, expected: Expected, change: JobChange): Soon<MoveResult>;
   /** Takes back an admitted record that was never dispatched, with its binding. */
   discard(jobId: JobId): Promise<void>;
   get(jobId: JobId): Promise<JobRecord | undefined>;

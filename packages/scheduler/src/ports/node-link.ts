@@ -8,6 +8,7 @@
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
+import type { Soon } from '../domain/soon.ts';
 
 export interface Assignment {
   readonly nodeId: NodeId;
@@ -23,7 +24,7 @@ export type Delivery =
   | { readonly kind: 'undeliverable' | 'overloaded' | 'unknown'; readonly reason: string };
 
 export interface NodeLink {
-  deliver(assignment: Assignment): Promise<Delivery>;
+  deliver(assignment: Assignment): Soon<Delivery>;
   /** Best effort: nodes in the field ignore it. */
   cancel(nodeId: NodeId, jobId: JobId, reason: string): void;
 }

@@ -4,6 +4,7 @@ import type { JobId, NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { RejectionCount } from '../domain/need.ts';
+import type { Soon } from '../domain/soon.ts';
 import type { AdmitResult } from '../ports/job-store.ts';
 import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -59,8 +60,10 @@ export function createAdmission(
     return first.kind === 'refused' ? first : { ...first, isRepeat: true };
   }
 
-  function admit(draft: JobRecord): Promise<AdmitResult | { kind: 'down' }> {
-    return engine.store.admit(draft).catch((fault: unknown) => {
+  function admit(draft: JobRecord): Soon<AdmitResult | { kind: 'down' }> {
+    const admitting = engine.store.admit(draft);
+    if (!(admitting instanceof Promise)) return admitting;
+    return admitting.catch((fault: unknown) => {
       engine.log.error({ err: fault }, 'the store could not be asked; the request is refused');
       engine.meter.count('scheduler_dependency_down_total');
       return DOWN;
@@ -128,7 +131,7 @@ export function createAdmission(
   async function notAdmitted(
     admitted: Exclude<AdmitResult, { kind: 'admitted' }> | { kind: 'down' },
     jobId: JobId,
-    reserved: { nodeId: NodeId; reserving: Promise<boolean> } | undefined,
+    reserved: { nodeId: NodeId; reserving: Soon<boolean> } | undefined,
   ): Promise<DispatchOutcome> {
     engine.audio.drop(jobId);
     if (reserved !== undefined && (await reserved.reserving)) {
@@ -169,15 +172,19 @@ export function createAdmission(
     // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
     const reserved =
       nodeId === undefined ? undefined : { nodeId, reserving: placement.reserve(nodeId, leaseId(jobId, 1)) };
-    const admitted = await admit(draftJob(engine, request, jobId, nodeId));
+    const admitting = admit(draftJob(engine, request, jobId, nodeId));
+    const admitted = admitting instanceof Promise ? await admitting : admitting;
     if (admitted.kind !== 'admitted') return notAdmitted(admitted, jobId, reserved);
     const flight = createFlight(admitted.job, need, probe.compiled);
     engine.flights.add(flight);
     deadlines.startJob(flight);
     // The common case: the first candidate had a slot. Anything else goes on from there.
     let placed: Placed = 'nobody';
-    if (reserved !== undefined && (await reserved.reserving))
-      placed = await placement.send(flight, reserved.nodeId, 1);
+    if (reserved !== undefined) {
+      const { nodeId: first, reserving } = reserved;
+      const isReserved = reserving instanceof Promise ? await reserving : reserving;
+      if (isReserved) placed = await placement.send(flight, first, 1);
+    }
     if (placed === 'nobody' && reserved !== undefined) placed = await placement.place(flight, selection);
     const refused = placed === 'nobody' ? await waitOrRefuse(flight, request.waitMs) : undefined;
     const outcome = refused ?? launched(flight);

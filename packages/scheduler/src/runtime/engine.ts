@@ -3,6 +3,7 @@ import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, type JobEvent, type JobRecord, nextState, type TimelineEntry } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { NodeProfile } from '../domain/profile.ts';
+import type { Soon } from '../domain/soon.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { Chance } from '../ports/chance.ts';
@@ -83,11 +84,11 @@ export interface Step {
  * Moves a job by one event of the state table, if nobody else moved it first. `false`: it is not, or no longer, where the
  * caller thought; the flight then holds the record as it is. A store that fails is asked until it answers.
  */
-export function advance(engine: Engine, flight: Flight, event: JobEvent, step: Step = {}): Promise<boolean> {
+export function advance(engine: Engine, flight: Flight, event: JobEvent, step: Step = {}): Soon<boolean> {
   const { job } = flight;
   const before = step.via === undefined ? job.state : nextState(job.state, step.via);
   const state = before === undefined ? undefined : nextState(before, event);
-  if (before === undefined || state === undefined) return NOT_MOVED;
+  if (before === undefined || state === undefined) return false;
   const at = engine.clock.now();
   const { nodeId, attempt } = step.fence ?? step.intent ?? job.fence ?? NO_ATTEMPT;
   const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
@@ -100,7 +101,9 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
     failure: step.failure,
     result: step.result,
   };
-  return engine.store.move(job.jobId, expected, change).then(
+  const moving = engine.store.move(job.jobId, expected, change);
+  if (!(moving instanceof Promise)) return take(engine, flight, moving);
+  return moving.then(
     (moved) => take(engine, flight, moved),
     (fault: unknown) => askAgain(engine, flight, expected, change, fault),
   );
@@ -155,21 +158,20 @@ function hasEntry({ timeline }: JobRecord, entry: TimelineEntry): boolean {
   );
 }
 
-const NOT_MOVED = Promise.resolve(false);
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */
-export function giveBack(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
-  return engine.ledger.release(nodeId, lease).then(
-    (released) => {
-      if (released.kind !== 'unknown_node') engine.fleet.setLoad(nodeId, released);
-    },
-    (fault: unknown) =>
-      engine.log.warn(
-        { node_id: nodeId, lease, err: fault },
-        'a slot could not be given back; its lease will expire',
-      ),
-  );
+export async function giveBack(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
+  try {
+    const releasing = engine.ledger.release(nodeId, lease);
+    const released = releasing instanceof Promise ? await releasing : releasing;
+    if (released.kind !== 'unknown_node') engine.fleet.setLoad(nodeId, released);
+  } catch (fault) {
+    engine.log.warn(
+      { node_id: nodeId, lease, err: fault },
+      'a slot could not be given back; its lease will expire',
+    );
+  }
 }
 
 /** The node may still work on a given-up attempt: its slot stays taken until it is proven free. */

@@ -38,6 +38,8 @@ export interface Flight {
   stopWaiting: (() => void) | undefined;
   /** The attempt that was given up last; 0 = none. An attempt is given up once. */
   givenUp: number;
+  /** Its outcome is being written. */
+  isSettling: boolean;
   /** Its record is gone from the store. */
   isLost: boolean;
   /** Nodes that could not be handed the job, and until when they are left alone. */
@@ -83,6 +85,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     repeats: undefined,
     stopWaiting: undefined,
     givenUp: 0,
+    isSettling: false,
     isLost: false,
     shunned: NOBODY_SHUNNED,
     leftBy: undefined,

@@ -2,6 +2,8 @@
 import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, holdsFence } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
+import type { Soon } from '../domain/soon.ts';
+import type { ReserveResult } from '../ports/capacity-ledger.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
 import { type Flight, noteSent, shun } from './flight.ts';
@@ -15,7 +17,7 @@ export type Placed = 'sent' | 'nobody' | 'overtaken';
 
 export interface Placement {
   /** Never rejects; `false` also when the store did not answer, and then the slot is given back to be safe. */
-  reserve(nodeId: NodeId, lease: string): Promise<boolean>;
+  reserve(nodeId: NodeId, lease: string): Soon<boolean>;
   /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
   place(flight: Flight, selection: Selection): Promise<Placed>;
   /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
@@ -27,14 +29,11 @@ export interface Placement {
 export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight): void }): Placement {
   const { ledger, fleet, link, settings, clock } = engine;
 
-  function reserve(nodeId: NodeId, lease: string): Promise<boolean> {
-    return ledger.reserve(nodeId, lease, settings.reservationTtlMs).then(
-      (answer) => {
-        if ('used' in answer) fleet.setLoad(nodeId, answer);
-        const isTaken = answer.kind === 'reserved' || answer.kind === 'already';
-        engine.meter.count('scheduler_reserve_attempt_total', isTaken ? TAKEN : REFUSED);
-        return isTaken;
-      },
+  function reserve(nodeId: NodeId, lease: string): Soon<boolean> {
+    const reserving = ledger.reserve(nodeId, lease, settings.reservationTtlMs);
+    if (!(reserving instanceof Promise)) return take(nodeId, reserving);
+    return reserving.then(
+      (answer) => take(nodeId, answer),
       async (fault: unknown) => {
         engine.log.warn(
           { node_id: nodeId, lease, err: fault },
@@ -45,6 +44,13 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
         return false;
       },
     );
+  }
+
+  function take(nodeId: NodeId, answer: ReserveResult): boolean {
+    if ('used' in answer) fleet.setLoad(nodeId, answer);
+    const isTaken = answer.kind === 'reserved' || answer.kind === 'already';
+    engine.meter.count('scheduler_reserve_attempt_total', isTaken ? TAKEN : REFUSED);
+    return isTaken;
   }
 
   async function recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
@@ -119,12 +125,13 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     engine.flights.board(flight, nodeId);
     let delivery: Delivery;
     try {
-      delivery = await link.deliver({
+      const delivering = link.deliver({
         nodeId,
         attempt,
         job: flight.job,
         expiresAt: now + settings.ackTimeoutMs,
       });
+      delivery = delivering instanceof Promise ? await delivering : delivering;
     } catch (fault) {
       engine.log.error({ job_id: flight.job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
       delivery = FAULT;
@@ -135,7 +142,10 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     // Answered, and perhaps given up, while the send was under way.
     if (flight.job.intent?.nodeId !== nodeId || flight.job.intent.attempt !== attempt)
       return notBoarded(flight, nodeId, attempt);
-    return recordSent(flight, nodeId, attempt);
+    const before = flight.job.fence;
+    const moving = advance(engine, flight, 'dispatched', { fence: { nodeId, attempt }, intent: null });
+    const hasMoved = moving instanceof Promise ? await moving : moving;
+    return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
   }
 
   async function notSent(

@@ -1,9 +1,9 @@
 /** Hot path: the outcome of a job — exactly one — and giving back what it held. */
 
-import { type Attempt, isSettled } from '../domain/job.ts';
+import { type Attempt, isSettled, nextState } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
-import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
+import { advance, type Engine, giveBack, leaveFenced, type Step } from './engine.ts';
 import type { Flight } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 
@@ -53,16 +53,37 @@ export function createSettling(engine: Engine): Settling {
   const isOpen = (flight: Flight, of: Attempt | undefined): boolean =>
     !flight.isLost && !isSettled(flight.job.state) && (of === undefined || isSame(flight.job.fence, of));
 
+  /**
+   * Writes the outcome, again if something else moved the job meanwhile, until it is written or no longer ours to write.
+   * One at a time: two equal answers could not tell whose write it was that the store kept.
+   */
+  async function settle(
+    flight: Flight,
+    event: 'finished' | 'failed',
+    step: () => Step,
+    of: Attempt | undefined,
+  ): Promise<boolean> {
+    if (flight.isSettling) return false;
+    flight.isSettling = true;
+    try {
+      while (isOpen(flight, of) && isAllowed(flight, event)) {
+        if (await advance(engine, flight, event, step())) return true;
+      }
+      await letGo(flight);
+      return false;
+    } finally {
+      flight.isSettling = false;
+    }
+  }
+
   return {
     async finish(flight, result, side = 'over') {
       const { fence } = flight.job;
-      for (;;) {
-        const step = flight.job.state === 'RUNNING' ? { result } : { result, via: 'acknowledged' as const };
-        if (await advance(engine, flight, 'finished', { ...step, intent: null })) break;
-        if (isOpen(flight, fence)) continue;
-        await letGo(flight);
-        return false;
-      }
+      const step = () =>
+        flight.job.state === 'RUNNING'
+          ? { result, intent: null }
+          : { result, intent: null, via: 'acknowledged' as const };
+      if (!(await settle(flight, 'finished', step, fence))) return false;
       engine.meter.count('scheduler_jobs_settled_total', FINISHED);
       await close(flight, side);
       return true;
@@ -70,27 +91,27 @@ export function createSettling(engine: Engine): Settling {
 
     async fail(flight, failure, side, of) {
       const step = { failure, reason: failure.code, intent: null };
-      if (of !== undefined && !isOpen(flight, of)) return false;
-      while (!(await advance(engine, flight, 'failed', step))) {
-        if (isOpen(flight, of)) continue;
-        await letGo(flight);
-        return false;
-      }
+      if (!(await settle(flight, 'failed', () => step, of))) return false;
       engine.meter.count('scheduler_jobs_settled_total', { outcome: 'failed', code: failure.code });
-      engine.log.info(
-        {
-          job_id: flight.job.jobId,
-          node_id: flight.job.fence?.nodeId,
-          attempt_id: flight.attempts,
-          reason: failure.code,
-        },
-        'a job failed',
-      );
+      const { jobId, fence } = flight.job;
+      const fields = {
+        job_id: jobId,
+        node_id: fence?.nodeId,
+        attempt_id: flight.attempts,
+        reason: failure.code,
+      };
+      engine.log.info(fields, 'a job failed');
       await close(flight, side);
       return true;
     },
   };
 }
+
+/** Finishing passes through RUNNING; a job that was never sent has no way there. */
+const isAllowed = (flight: Flight, event: 'finished' | 'failed'): boolean =>
+  event === 'failed' ||
+  flight.job.state === 'RUNNING' ||
+  nextState(flight.job.state, 'acknowledged') === 'RUNNING';
 
 const isSame = (one: Attempt | undefined, other: Attempt): boolean =>
   one?.nodeId === other.nodeId && one.attempt === other.attempt;

@@ -29,7 +29,7 @@ interface Entry {
 }
 
 /**
- * The hot methods are not `async`: they answer at once, and an async frame would cost more than their work.
+ * The hot methods answer at once: a promise would cost more than their work.
  */
 export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   const entries = new Map<NodeId, Entry>();
@@ -65,48 +65,45 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       return load(fresh);
     },
 
-    reserve(nodeId, lease, ttlMs): Promise<ReserveResult> {
+    reserve(nodeId, lease, ttlMs): ReserveResult {
       const now = deps.clock.now();
       const entry = live(nodeId, now);
-      if (entry === undefined) return Promise.resolve({ kind: 'unknown_node' });
-      if (entry.leases.has(lease))
-        return Promise.resolve({ kind: 'already', used: used(entry), max: entry.slots });
-      if (!entry.isAccepting) return Promise.resolve({ kind: 'not_ready' });
-      if (used(entry) >= entry.slots)
-        return Promise.resolve({ kind: 'full', used: used(entry), max: entry.slots });
+      if (entry === undefined) return { kind: 'unknown_node' };
+      if (entry.leases.has(lease)) return { kind: 'already', used: used(entry), max: entry.slots };
+      if (!entry.isAccepting) return { kind: 'not_ready' };
+      if (used(entry) >= entry.slots) return { kind: 'full', used: used(entry), max: entry.slots };
       take(entry, lease, now + ttlMs);
-      return Promise.resolve({ kind: 'reserved', used: used(entry), max: entry.slots });
+      return { kind: 'reserved', used: used(entry), max: entry.slots };
     },
 
-    commit(nodeId, lease, ttlMs): Promise<CommitResult> {
+    commit(nodeId, lease, ttlMs): CommitResult {
       const now = deps.clock.now();
       const entry = live(nodeId, now);
-      if (entry === undefined) return Promise.resolve({ kind: 'unknown_node' });
+      if (entry === undefined) return { kind: 'unknown_node' };
       const held = entry.leases.get(lease);
       if (held !== undefined) {
         held.expiresAt = now + ttlMs;
         held.isFenced = false;
         entry.earliestExpiry = Math.min(entry.earliestExpiry, held.expiresAt);
-        return Promise.resolve({ kind: 'committed', used: used(entry), max: entry.slots });
+        return { kind: 'committed', used: used(entry), max: entry.slots };
       }
       // Against leases alone: the report may count this very job, which would then stand in its own way.
-      if (entry.leases.size >= entry.slots)
-        return Promise.resolve({ kind: 'lost', used: used(entry), max: entry.slots });
+      if (entry.leases.size >= entry.slots) return { kind: 'lost', used: used(entry), max: entry.slots };
       take(entry, lease, now + ttlMs);
-      return Promise.resolve({ kind: 'retaken', used: used(entry), max: entry.slots });
+      return { kind: 'retaken', used: used(entry), max: entry.slots };
     },
 
-    release(nodeId, lease): Promise<ReleaseResult> {
+    release(nodeId, lease): ReleaseResult {
       const entry = live(nodeId);
-      if (entry === undefined) return Promise.resolve({ kind: 'unknown_node' });
+      if (entry === undefined) return { kind: 'unknown_node' };
       const held = entry.leases.get(lease);
       entry.leases.delete(lease);
       if (held?.isReported === true) entry.releasedSinceReport += 1;
-      return Promise.resolve({
+      return {
         kind: held !== undefined ? 'released' : 'absent',
         used: used(entry),
         max: entry.slots,
-      });
+      };
     },
 
     async fence(nodeId, lease): Promise<void> {

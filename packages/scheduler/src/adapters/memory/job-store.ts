@@ -18,7 +18,7 @@ export interface JobStoreLimits {
 
 const MAX_TIMELINE = 32;
 
-/** The hot methods are not `async`: they answer at once, and an async frame would cost more than their work. */
+/** The hot methods answer at once: a promise would cost more than their work. */
 export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStore {
   const shelf = createJobShelf(deps);
   const bindings = new Map<string, Place>();
@@ -53,33 +53,33 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
   shelf.onRemoved(unbind);
 
   return {
-    admit(draft: JobRecord): Promise<AdmitResult> {
+    admit(draft: JobRecord): AdmitResult {
       const key = draft.requestId === undefined ? undefined : bindingKey(draft.tenantId, draft.requestId);
       const known = key === undefined ? shelf.get(draft.jobId) : boundPlace(key);
       if (known !== undefined) {
         const isSame = known.record.fingerprint === draft.fingerprint;
-        return Promise.resolve({ kind: isSame ? 'existing' : 'conflict', job: known.record });
+        return { kind: isSame ? 'existing' : 'conflict', job: known.record };
       }
-      if (shelf.liveCount() >= deps.maxInflight) return Promise.resolve({ kind: 'full' });
-      if (key !== undefined && !hasRoomToBind()) return Promise.resolve({ kind: 'full' });
+      if (shelf.liveCount() >= deps.maxInflight) return { kind: 'full' };
+      if (key !== undefined && !hasRoomToBind()) return { kind: 'full' };
       const place = shelf.add(draft);
       if (key !== undefined) bindings.set(key, place);
-      return Promise.resolve({ kind: 'admitted', job: place.record });
+      return { kind: 'admitted', job: place.record };
     },
 
-    move(jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
+    move(jobId: JobId, expected: Expected, change: JobChange): MoveResult {
       const place = shelf.get(jobId);
-      if (place === undefined) return Promise.resolve({ kind: 'unknown_job' });
+      if (place === undefined) return { kind: 'unknown_job' };
       const before = place.record;
       if (before.state !== expected.state || (before.fence?.attempt ?? 0) !== expected.fenceAttempt) {
-        return Promise.resolve({ kind: 'stale', job: before });
+        return { kind: 'stale', job: before };
       }
       place.record = changed(before, change);
       if (isSettled(change.state) && place.settledAt === undefined) {
         if (change.state === 'FAILED') unbind(place);
         shelf.settle(place);
       }
-      return Promise.resolve({ kind: 'moved', job: place.record });
+      return { kind: 'moved', job: place.record };
     },
 
     async discard(jobId: JobId): Promise<void> {

@@ -20,7 +20,7 @@ const MODES: Readonly<Record<string, Mode>> = {
   failing: { maxDelayMs: 10, failRate: 0.1 },
 };
 
-/** What is left when nothing should be. */
+/** What is left when all is over. */
 async function leftovers({ rig, faults, oversold }: History): Promise<string[]> {
   const leased: string[] = [];
   for (const nodeId of NODES) if ((await rig.used(nodeId)) !== 0) leased.push(nodeId);

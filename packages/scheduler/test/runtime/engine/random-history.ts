@@ -63,7 +63,7 @@ const QUIET_MS = 258_000;
 /** Part of deliveries of which nobody can say whether they arrived, where ports fail. */
 const UNKNOWN_RATE = 0.05;
 
-/** Plays the acts, then heals the ports and lets time pass until nothing should be left. */
+/** Plays the acts, then heals the ports and lets time pass until all of it is over. */
 export async function playHistory(seed: number, acts: readonly Act[], mode: Mode): Promise<History> {
   const chaos: Chaos = { ...mode, chance: seededChance(seed) };
   const rig = createChaoticRig(seed, chaos);
