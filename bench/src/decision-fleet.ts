@@ -1,0 +1,47 @@
+/** A thread of its own with one fleet, 70 % busy: measures a round of dispatches when asked. Own heap, as a scheduler has. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { createEmbeddedEngine, RESULT, request } from './embedded-engine.ts';
+import { cpuMicros } from './measure.ts';
+
+const SLOTS = 4;
+const BUSY = 0.7;
+
+interface Held {
+  readonly jobId: string;
+  readonly nodeId: string;
+}
+
+const { size, perRound } = workerData as { size: number; perRound: number };
+/** Small enough that the fleet stays near 70 % busy. */
+const batch = Math.max(10, Math.min(500, Math.floor(size * SLOTS * 0.05)));
+const engine = await createEmbeddedEngine(size, SLOTS);
+
+async function fill(jobs: number): Promise<Held[]> {
+  const held: Held[] = [];
+  for (let i = 0; i < jobs; i++) {
+    const outcome = await engine.jobs.dispatch(request());
+    if (outcome.kind !== 'dispatched') throw new Error(`refused: ${outcome.message}`);
+    held.push({ jobId: outcome.job.jobId, nodeId: outcome.job.fence?.nodeId ?? '' });
+  }
+  return held;
+}
+
+/**
+ * CPU microseconds per dispatch, garbage collection included; their finishing is not counted. CPU time, because the promise
+ * is per core, and the machine may be busy with something else.
+ */
+async function measure(): Promise<number> {
+  let micros = 0;
+  for (let done = 0; done < perRound; done += batch) {
+    const start = cpuMicros();
+    const held = await fill(batch);
+    micros += cpuMicros() - start;
+    for (const { jobId, nodeId } of held) await engine.jobs.finish({ jobId, nodeId, attempt: 1 }, RESULT);
+  }
+  return micros / perRound;
+}
+
+await fill(Math.floor(size * SLOTS * BUSY));
+await measure();
+parentPort?.postMessage('ready');
+parentPort?.on('message', () => void measure().then((micros) => parentPort?.postMessage(micros)));
