@@ -55,6 +55,10 @@ export const nextState = (state: JobState, event: JobEvent): JobState | undefine
 export const isSettled = (state: JobState): boolean =>
   state === 'FINISHED' || state === 'FAILED' || state === 'RELEASED';
 
+/** An attempt is with a node: sent, and neither answered nor given up. */
+export const isOut = ({ state }: Pick<JobRecord, 'state'>): boolean =>
+  state === 'DISPATCHED' || state === 'RUNNING';
+
 /** One try on one node. The dispatched one is the fence: only it can move the job. */
 export interface Attempt {
   readonly nodeId: NodeId;

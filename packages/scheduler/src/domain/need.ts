@@ -62,18 +62,9 @@ export const REJECTIONS = [
 export type Rejection = (typeof REJECTIONS)[number];
 
 /** What the node is, as opposed to how it is doing: nobody left after these = NO_CAPABLE_NODE. */
-export const CAPABILITY_REJECTIONS: ReadonlySet<Rejection> = new Set<Rejection>([
-  'asr_lang_unsupported',
-  'semantic_lang_unsupported',
-  'lang_pair_unsupported',
-  'tts_lang_unsupported',
-  'src_auto_no_candidate',
-  'service_not_installed',
-  'audio_ref_unsupported',
-  'not_in_public_pool',
-  'gpu_unavailable',
-  'not_in_pool',
-]);
+export const CAPABILITY_REJECTIONS: ReadonlySet<Rejection> = new Set(
+  REJECTIONS.slice(0, REJECTIONS.indexOf('offline')),
+);
 
 export interface RejectionCount {
   readonly reason: Rejection;

@@ -2,7 +2,7 @@
 
 import { meaningOf } from '../domain/failure.ts';
 import type { NodeId } from '../domain/ids.ts';
-import { holdsFence, isSettled } from '../domain/job.ts';
+import { holdsFence, isOut, isSettled } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -131,7 +131,7 @@ export function createAnswers(
         await giveBackLate(answer);
         return ignore('result', answer, flight);
       }
-      if (isTranslationMissing(flight, result) && isOut(flight)) {
+      if (isTranslationMissing(flight, result) && isOut(flight.job)) {
         flight.fallback = result;
         await givingUp.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
         return { kind: 'accepted', job: flight.job };
@@ -145,7 +145,7 @@ export function createAnswers(
       const found = find(answer);
       const flight = found instanceof Promise ? await found : found;
       // An attempt already given up says that it failed: no news, but its slot is free.
-      if (typeof flight === 'string' || !isOut(flight)) {
+      if (typeof flight === 'string' || !isOut(flight.job)) {
         await giveBackLate(answer);
         return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
       }
@@ -171,10 +171,6 @@ const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
   message: 'the node recognised speech but gave no translation',
 };
-
-/** An attempt is out: dispatched and not given up. */
-const isOut = (flight: Flight): boolean =>
-  flight.job.state === 'DISPATCHED' || flight.job.state === 'RUNNING';
 
 function namedAttempt(flight: Flight, answer: Answer): number {
   if (answer.attempt !== ANY_ATTEMPT) return answer.attempt;

@@ -1,5 +1,6 @@
 /** Hot path: what happens when time runs out on an attempt or on a job. */
 import type { NodeId } from '../domain/ids.ts';
+import { isOut } from '../domain/job.ts';
 import type { Engine } from './engine.ts';
 import type { Flight } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
@@ -16,8 +17,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
 
   /** The attempt that is out; its timer is cancelled when it is not any more. */
   function holder(flight: Flight): NodeId | undefined {
-    const { state, fence } = flight.job;
-    return state === 'DISPATCHED' || state === 'RUNNING' ? fence?.nodeId : undefined;
+    return isOut(flight.job) ? flight.job.fence?.nodeId : undefined;
   }
 
   function ackMissed(flight: Flight): void {

@@ -1,6 +1,6 @@
 /** Hot path: an attempt is given up; the job is tried elsewhere or fails. */
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, isSettled } from '../domain/job.ts';
+import { type Attempt, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { candidates } from './candidates.ts';
 import { advance, type Engine, giveBack } from './engine.ts';
@@ -105,13 +105,9 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
         return true;
       }
       while (!(await advance(engine, flight, 'gave_up', { reason: code, intent: null }))) {
-        const { state, fence: now } = flight.job;
-        if (
-          now?.attempt !== fence.attempt ||
-          flight.isLost ||
-          (state !== 'DISPATCHED' && state !== 'RUNNING')
-        )
-          return false;
+        const isStillOurs =
+          flight.job.fence?.attempt === fence.attempt && isOut(flight.job) && !flight.isLost;
+        if (!isStillOurs) return false;
       }
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });

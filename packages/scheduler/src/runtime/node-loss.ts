@@ -1,5 +1,6 @@
 /** Hot path: a node's connection ended or came back; its jobs are retried at once or go on. */
 import type { NodeId } from '../domain/ids.ts';
+import { isOut } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { type Engine, leaveFenced } from './engine.ts';
 import type { Flight } from './flight.ts';
@@ -16,13 +17,13 @@ export function createNodeLoss(
   const graces = new Map<NodeId, Timer>();
 
   function abandon(flight: Flight, nodeId: NodeId, message: string, isOver: boolean): void {
-    const { jobId, fence, intent, state } = flight.job;
+    const { jobId, fence, intent } = flight.job;
     if (intent?.nodeId === nodeId) {
       // Known only after the send has been recorded: then the attempt is given up at once.
       flight.leftBy = nodeId;
       return;
     }
-    if (fence?.nodeId !== nodeId || (state !== 'DISPATCHED' && state !== 'RUNNING')) return;
+    if (fence?.nodeId !== nodeId || !isOut(flight.job)) return;
     // The node may be alive behind a broken network: should it return, its report decides about the slot.
     if (!isOver) void leaveFenced(engine, nodeId, leaseId(jobId, fence.attempt));
     const side = isOver ? 'over' : 'open';
