@@ -11,7 +11,7 @@ import { accessSettings, httpSettings } from '../../packages/scheduler/dist/sett
 import { createGate } from '../../packages/scheduler/dist/transport/access/create-gate.js';
 import { createHttpServer } from '../../packages/scheduler/dist/transport/http/create-http-server.js';
 import { benchConfig, createEmbeddedEngine, RESULT } from './embedded-engine.ts';
-import { collectGarbage, cpuMicros, type Figure, median } from './measure.ts';
+import { cpuMicros, type Figure, median } from './measure.ts';
 import { say } from './show.ts';
 
 const CONNECTIONS = 64;
@@ -117,7 +117,6 @@ export async function http(options: { rounds: number; roundMs: number }): Promis
     say(round === 0 ? 'http: warming up' : `http: round ${round} of ${options.rounds}`);
     const dispatched = await load(scheduler.port, '/v1/dispatch/f2f', options.roundMs);
     await scheduler.finishAll();
-    await collectGarbage();
     const nothing = await load(empty.port, '/empty', options.roundMs);
     if (dispatched.errors + nothing.errors > 0)
       throw new Error(`${dispatched.errors} dispatches and ${nothing.errors} empty requests failed`);

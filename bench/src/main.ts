@@ -64,7 +64,7 @@ async function measure({ wanted, rounds, isQuick }: Options): Promise<Figure[]> 
       decision({ sizes: isQuick ? SIZES.slice(0, 2) : SIZES, rounds, perRound: isQuick ? 1_000 : 20_000 }),
     heartbeats: () => heartbeats({ nodes: isQuick ? 500 : 10_000, rounds }),
     memory: () => memory(isQuick ? { nodes: 500, jobs: 500 } : { nodes: 20_000, jobs: 50_000 }),
-    http: () => http({ rounds: isQuick ? 1 : 3 * rounds, roundMs: isQuick ? 300 : 700 }),
+    http: () => http({ rounds: isQuick ? 1 : 3 * rounds, roundMs: isQuick ? 300 : 1_500 }),
     cycle: () => cycle({ rounds, jobsPerRound: isQuick ? 200 : 4_000 }),
   };
   const figures: Figure[] = [];
