@@ -1,8 +1,10 @@
 /** The tables say what there is: a metric nobody counts, or a code nobody explains, would be a promise not kept. */
-import { ERROR_CODES } from '@lingua/protocol';
+import { ERROR_CODES, NODE_STATUSES, JOB_STATES as PUBLISHED_STATES } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/domain/errors.ts';
+import { JOB_STATES } from '../../src/domain/job.ts';
 import { METRICS } from '../../src/domain/metrics.ts';
+import { NODE_HEALTHS } from '../../src/domain/node.ts';
 import { filesUnder } from './source-files.ts';
 
 const SRC = 'packages/scheduler/src';
@@ -16,6 +18,11 @@ describe('the tables', () => {
       .join('\n');
     const unused = Object.keys(METRICS).filter((name) => !text.includes(`'${name}'`));
     expect(unused).toEqual([]);
+  });
+
+  it('have the states that the protocol publishes, and no others', () => {
+    expect([...PUBLISHED_STATES].sort()).toEqual([...JOB_STATES].sort());
+    expect([...NODE_STATUSES].sort()).toEqual([...NODE_HEALTHS].sort());
   });
 
   it('explain every error code of the protocol', () => {

@@ -22,6 +22,22 @@ const report = (app: RunningApp, what: 'ack' | 'done' | 'fail', attempt: Record<
 
 const prefer = (nodeId: string, fields = {}) => ({ options: { preferred_node_id: nodeId, ...fields } });
 
+describe('scheduler.candidate_shuffle', () => {
+  const NODES = ['node-a', 'node-b', 'node-c', 'node-d', 'node-e', 'node-f', 'node-g', 'node-h'];
+  const choices = async (isShuffled: boolean) => {
+    const app = await startWith(NODES, { 'scheduler.candidate_shuffle': isShuffled });
+    const chosen: unknown[] = [];
+    for (const _ of NODES) chosen.push((await app.dispatch()).node_id);
+    return chosen.join();
+  };
+
+  it('off makes the same fleet give the same choices; on, it does not', async () => {
+    expect(await choices(false)).toBe(await choices(false));
+    const shuffled = new Set([await choices(true), await choices(true), await choices(true)]);
+    expect(shuffled.size).toBeGreaterThan(1);
+  });
+});
+
 describe('a request_id', () => {
   it('makes a repeat the same job, before and after it has its result', async () => {
     const app = await startWith(['node-a']);

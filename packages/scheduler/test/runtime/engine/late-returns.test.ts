@@ -45,6 +45,25 @@ describe('late returns', () => {
     expect(rig.service.inFlight()).toBe(0);
   });
 
+  it('retries the job of a node whose late acknowledgement stood and which then leaves, though a successor was on its way', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    const first = rig.last(job.jobId);
+    await rig.addNode('node-b');
+    const returnB = holdDelivery(rig, 'node-b');
+    await rig.clock.advance(3_100);
+    expect((await rig.service.acknowledge(first)).kind).toBe('accepted');
+    returnB();
+    await rig.clock.advance(1);
+    expect((await rig.store.get(job.jobId))?.fence).toEqual({ nodeId: 'node-a', attempt: 1 });
+    await rig.addNode('node-c');
+    rig.fleet.remove('node-a');
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(1);
+    expect(rig.last(job.jobId).nodeId).toBe('node-c');
+  });
+
   it('gives the second attempt its own time when its acknowledgement overtakes its send', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
