@@ -1,4 +1,5 @@
 /** Hot path: a request becomes a job on a node — or an answer that says why not, with nothing left behind. */
+import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
@@ -10,7 +11,6 @@ import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type Engine, giveBack } from './engine.ts';
 import { createFlight, type Flight, NOBODY_SHUNNED } from './flight.ts';
-import type { DispatchOutcome, DispatchRequest } from './job-service.ts';
 import type { Placed, Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { compileNeed } from './select/compile-need.ts';
@@ -158,7 +158,7 @@ export function createAdmission(
     const answer = nodeId === undefined ? await withoutCandidate(request, probe) : undefined;
     if (answer !== undefined) return answer;
 
-    const jobId = engine.ids.jobId(request.tenantId, request.requestId);
+    const jobId = request.jobId ?? engine.ids.jobId(request.tenantId, request.requestId);
     if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
       const bound = await boundJob(engine, request);
       if (bound !== undefined && bound !== 'down') {
@@ -178,6 +178,7 @@ export function createAdmission(
     const flight = createFlight(admitted.job, need, probe.compiled);
     engine.flights.add(flight);
     deadlines.startJob(flight);
+    request.admitted?.(admitted.job);
     // The common case: the first candidate had a slot. Anything else goes on from there.
     let placed: Placed = 'nobody';
     if (reserved !== undefined) {

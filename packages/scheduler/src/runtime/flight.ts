@@ -1,9 +1,9 @@
 /** Hot path: a job between acceptance and outcome, and the index of all of them. */
+import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
-import type { DispatchOutcome } from './job-service.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import type { Timer } from './timer-wheel.ts';
 

@@ -1,34 +1,8 @@
 /** Hot path: what the rest of the program may ask of the job engine. */
-import type { ErrorCode } from '../domain/errors.ts';
-import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
+import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { JobResult, JobSpec } from '../domain/job-spec.ts';
-import type { Need, RejectionCount } from '../domain/need.ts';
-
-export interface DispatchRequest {
-  readonly tenantId: TenantId;
-  readonly sessionId: SessionId;
-  /** Absent: not idempotent, nothing is bound. */
-  readonly requestId?: string;
-  /** Digest of the body; with requestId. */
-  readonly fingerprint?: string;
-  readonly need: Need;
-  readonly spec: JobSpec;
-  /** The bytes, if `spec.audio` says that they are held here. */
-  readonly audio?: Buffer;
-  /** How long to wait for a slot; 0 = answer at once. */
-  readonly waitMs: number;
-}
-
-export type DispatchOutcome =
-  /** `isRepeat`: the request was already bound; this is the same job. */
-  | { readonly kind: 'dispatched'; readonly job: JobRecord; readonly isRepeat: boolean }
-  | {
-      readonly kind: 'refused';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly reasons?: readonly RejectionCount[];
-    };
+import type { JobResult } from '../domain/job-spec.ts';
 
 /** For answers that may name the wrong attempt: then only (node, job) are compared. */
 export const ANY_ATTEMPT = -1;

@@ -1,8 +1,8 @@
 /** I6: a dispatch reads one snapshot and never waits for the cold path. Asserted by structure, not by stopwatch. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { DispatchRequest } from '../../src/domain/dispatch.ts';
 import type { Registration } from '../../src/management/node-registry.ts';
-import type { DispatchRequest } from '../../src/runtime/job-service.ts';
 import { buildDispatch } from '../../src/transport/http/dispatch-request.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { composeCore } from './support/compose-core.ts';

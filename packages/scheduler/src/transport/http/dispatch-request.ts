@@ -1,13 +1,13 @@
 /** Hot path: the body of a dispatch as the engine's request: what is needed of a node, and what the job carries. Pure. */
 import type { DispatchRequest as Body } from '@lingua/protocol';
+import type { DispatchRequest } from '../../domain/dispatch.ts';
 import { isOutsideId, type TenantId } from '../../domain/ids.ts';
 import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
 import type { Need } from '../../domain/need.ts';
-import type { DispatchRequest } from '../../runtime/job-service.ts';
+import { type Languages, readLanguages } from '../../domain/needed-directions.ts';
 import { given } from '../wire/given.ts';
+import { type ReadAudio, readAudio } from '../wire/read-audio.ts';
 import { canonicalRequest } from './fingerprint.ts';
-import { type Languages, readLanguages } from './needed-directions.ts';
-import { type ReadAudio, readAudio } from './read-audio.ts';
 
 export interface DispatchContext {
   readonly tenantId: TenantId;

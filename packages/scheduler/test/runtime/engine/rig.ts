@@ -4,6 +4,7 @@ import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledg
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispatch.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { JobResult } from '../../../src/domain/job-spec.ts';
 import { ANY } from '../../../src/domain/language.ts';
@@ -17,7 +18,6 @@ import type { JobStore } from '../../../src/ports/job-store.ts';
 import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
 import { createJobService, type JobServiceSettings } from '../../../src/runtime/create-job-service.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import type { DispatchOutcome, DispatchRequest } from '../../../src/runtime/job-service.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 export const SETTINGS: JobServiceSettings = {

@@ -1,8 +1,7 @@
-/** What a dispatch request says about its audio: bytes or a reference, and in which form. Pure. */
-import type { DispatchRequest as Body } from '@lingua/protocol';
+/** What a dispatch request or an utterance says about its audio: bytes or a reference, and in which form. Pure. */
 import type { AudioSource } from '../../domain/job-spec.ts';
-import { unwrapWav } from '../wire/unwrap-wav.ts';
 import { decodeBase64 } from './decode-base64.ts';
+import { unwrapWav } from './unwrap-wav.ts';
 
 export type ReadAudio =
   | {
@@ -17,7 +16,14 @@ export type ReadAudio =
 const DEFAULT_FORMAT = 'pcm16';
 const DEFAULT_SAMPLE_RATE = 16_000;
 
-export function readAudio(body: Body): ReadAudio {
+export interface NamedAudio {
+  readonly audio?: string | undefined;
+  readonly audio_ref?: string | undefined;
+  readonly audio_format?: string | undefined;
+  readonly sample_rate?: number | undefined;
+}
+
+export function readAudio(body: NamedAudio): ReadAudio {
   const { audio, audio_ref: url } = body;
   const audioFormat = body.audio_format ?? DEFAULT_FORMAT;
   const sampleRate = body.sample_rate ?? DEFAULT_SAMPLE_RATE;

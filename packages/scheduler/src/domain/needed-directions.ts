@@ -1,6 +1,6 @@
-/** Which translations a node must be able to do, from the languages a request names. Pure. */
-import { ANY, AUTO, foldLanguage, foldLanguages, type Language } from '../../domain/language.ts';
-import type { NeededDirection } from '../../domain/need.ts';
+/** Vocabulary: which translations a node must be able to do, from the languages a request names. Pure. */
+import { ANY, AUTO, foldLanguage, foldLanguages, type Language } from './language.ts';
+import type { NeededDirection } from './need.ts';
 
 const TWO_WAY = 'two_way_auto';
 
