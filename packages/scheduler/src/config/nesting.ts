@@ -144,6 +144,18 @@ function nests(config: Config): readonly Nest[] {
       why: 'the audio of one job must fit into the store',
     },
     {
+      inner: bytes('scheduler.web_task_segmentation.max_bytes', scheduler.web_task_segmentation.max_bytes),
+      outer: bytes('scheduler.audio.max_bytes_per_session', scheduler.audio.max_bytes_per_session),
+      mayEqual: true,
+      why: 'an utterance must fit into the audio of its session',
+    },
+    {
+      inner: percent('scheduler.backpressure.slow_down_percent', scheduler.backpressure.slow_down_percent),
+      outer: percent('scheduler.backpressure.pause_percent', scheduler.backpressure.pause_percent),
+      mayEqual: true,
+      why: 'a session is slowed down before it is stopped',
+    },
+    {
       inner: ms('server.headers_timeout_ms', server.headers_timeout_ms),
       outer: ms('server.request_timeout_ms', server.request_timeout_ms),
       mayEqual: true,
@@ -155,4 +167,5 @@ function nests(config: Config): readonly Nest[] {
 const ms = (key: string, value: number): Quantity => ({ key, value, text: `${value} ms` });
 const seconds = (key: string, value: number): Quantity => ({ key, value: value * 1_000, text: `${value} s` });
 const bytes = (key: string, value: number): Quantity => ({ key, value, text: `${value} bytes` });
+const percent = (key: string, value: number): Quantity => ({ key, value, text: `${value} %` });
 const count = (key: string, value: number): Quantity => ({ key, value, text: `${value}` });

@@ -7,7 +7,15 @@ import { phase2 } from './settings/phase2.ts';
 import { phase3 } from './settings/phase3.ts';
 import { log, server } from './settings/server.ts';
 import { asrRerun, coreServices, modelHub, observability, serviceCatalog } from './settings/services.ts';
-import { audio, delivery, segmentation, session, taskBinding } from './settings/sessions.ts';
+import {
+  audio,
+  backpressure,
+  delivery,
+  segmentation,
+  session,
+  taskBinding,
+  utteranceGroup,
+} from './settings/sessions.ts';
 
 export const settings = group('', {
   server,
@@ -26,6 +34,8 @@ export const settings = group('', {
     job_timeout: dispatch.jobTimeout,
     task_binding: taskBinding,
     web_task_segmentation: segmentation,
+    utterance_group: utteranceGroup,
+    backpressure,
     audio,
     node_health: nodeHealth,
     model_not_available: modelNotAvailable,

@@ -10,6 +10,77 @@ export const session = group('Sessions on sockets.', {
     default: '0',
     doc: 'First utterance_index of a session. After a reconnect the deployed web client hides results whose index it has already shown; a random base avoids that.',
   }),
+  max_sessions: integer({
+    default: 100_000,
+    min: 1,
+    max: 10_000_000,
+    doc: 'Sessions on one instance, those that may still be resumed included. Above it sockets are refused at the upgrade.',
+  }),
+  max_utterances: integer({
+    default: 32,
+    min: 1,
+    max: 10_000,
+    doc: 'Utterances of one session that have no outcome yet. Above it further ones end at once with RATE_LIMITED.',
+  }),
+  max_pending_results: integer({
+    default: 32,
+    min: 1,
+    max: 10_000,
+    doc: 'Results of one session that wait for an earlier one. Above it the earlier one is given up (pending_overflow_evict).',
+  }),
+  max_kept_results: integer({
+    default: 256,
+    min: 1,
+    max: 100_000,
+    doc: 'Results kept for a session until it acknowledges them or resumes; the oldest are forgotten first.',
+  }),
+  max_result_bytes: bytes({
+    default: 16 * MB,
+    min: 64 * KB,
+    max: 1024 * MB,
+    doc: 'Bytes of results that one session may have waiting or kept.',
+  }),
+});
+
+export const utteranceGroup = group('Utterances that belong together: an answer given soon after playback.', {
+  window_ms: integer({
+    default: 2_000,
+    min: 0,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'How soon after the end of playback an utterance must begin to belong to the same group.',
+  }),
+  max_parts: integer({ default: 8, min: 1, max: 1_000, doc: 'Utterances in a group.' }),
+  max_chars: integer({
+    default: 800,
+    min: 0,
+    max: 100_000,
+    doc: 'Characters of earlier parts that a node is given as context; the newest are kept.',
+  }),
+});
+
+export const backpressure = group('When sessions are told to send less.', {
+  slow_down_percent: number({
+    default: 50,
+    min: 1,
+    max: 100,
+    unit: 'percent',
+    doc: 'Share of a limit (utterances, audio, waiting jobs) from which a session is told SLOW_DOWN, or BUSY if it is the fleet that is full.',
+  }),
+  pause_percent: number({
+    default: 80,
+    min: 1,
+    max: 100,
+    unit: 'percent',
+    doc: 'Share from which it is told PAUSE. Deployed clients are told nothing but PAUSE.',
+  }),
+  resume_after_ms: integer({
+    default: 2_000,
+    min: 100,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'After which time it may go on.',
+  }),
 });
 
 export const delivery = {
@@ -72,6 +143,13 @@ export const segmentation = group('Where the utterances of a stream of audio_chu
     doc: 'Longest utterance; 0 is no limit.',
   }),
   max_bytes: bytes({ default: 512 * KB, min: 4 * KB, max: 64 * MB, doc: 'Largest utterance.' }),
+  playback_max_ms: integer({
+    default: 30_000,
+    min: 0,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'How long playback may suspend the pause rule if its end is never reported.',
+  }),
   edge_stabilization: group('Care for the first and last sounds of an utterance.', {
     hangover_auto_ms: integer({
       default: 150,
@@ -86,6 +164,13 @@ export const segmentation = group('Where the utterances of a stream of audio_chu
       max: 10_000,
       unit: 'ms',
       doc: 'Wait for late chunks after a manual cut.',
+    }),
+    late_audio_ms: integer({
+      default: 300,
+      min: 0,
+      max: 10_000,
+      unit: 'ms',
+      doc: 'Wait for late chunks after an empty is_final of a deployed client, whose is_final overtakes its last audio.',
     }),
     padding_auto_ms: integer({
       default: 220,
@@ -107,5 +192,11 @@ export const segmentation = group('Where the utterances of a stream of audio_chu
 
 export const audio = group('Input audio that waits on this instance for its node.', {
   max_bytes_total: bytes({ default: 512 * MB, min: MB, max: 1024 * 1024 * MB, doc: 'Audio in all.' }),
+  max_bytes_per_session: bytes({
+    default: 8 * MB,
+    min: 64 * KB,
+    max: 1024 * MB,
+    doc: 'Audio of one session: what is being collected and what its jobs still need.',
+  }),
   max_bytes_per_job: bytes({ default: 8 * MB, min: 4 * KB, max: 256 * MB, doc: 'Audio of one job.' }),
 });
