@@ -93,7 +93,10 @@ export const METRICS = {
     help: 'Messages and requests refused by a limit, by limit.',
     labels: ['limit'],
   },
-  scheduler_audio_store_bytes: { kind: 'gauge', help: 'Input audio held by this instance.' },
+  scheduler_audio_store_bytes: {
+    kind: 'gauge',
+    help: 'Input audio on this instance: held for jobs and being collected by sessions.',
+  },
   scheduler_dependency_down_total: {
     kind: 'counter',
     help: 'Requests refused because the store could not be asked.',

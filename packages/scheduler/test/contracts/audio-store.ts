@@ -76,25 +76,84 @@ export function audioStoreContract(name: string, open: OpenAudioStore): void {
       expect(store.size()).toBe(0);
     });
 
-    it('holds exactly what its size says, within both limits, through random histories', async () => {
+    it('counts claimed room like held audio, and gives it back', async () => {
+      const { store } = await start({ maxBytes: 100, maxBytesPerJob: 100 });
+      const job = fresh('job');
+      expect(store.claim(30)).toBe('claimed');
+      expect(store.claim(20)).toBe('claimed');
+      expect(store.put(job, Buffer.alloc(40))).toBe('held');
+      expect(store.size()).toBe(90);
+      store.unclaim(50);
+      expect(store.size()).toBe(40);
+      expect(store.get(job)?.length).toBe(40);
+    });
+
+    it('I11 bounded: claims and audio share the limit in all, and at it neither takes the room of the other', async () => {
+      const { store } = await start({ maxBytes: 100, maxBytesPerJob: 80 });
+      expect(store.put(fresh('job'), Buffer.alloc(60))).toBe('held');
+      expect(store.claim(41)).toBe('full');
+      expect(store.size()).toBe(60);
+      expect(store.claim(40)).toBe('claimed');
+      expect(store.claim(1)).toBe('full');
+      expect(store.put(fresh('job'), Buffer.alloc(1))).toBe('full');
+      store.unclaim(1);
+      expect(store.put(fresh('job'), Buffer.alloc(1))).toBe('held');
+      expect(store.size()).toBe(100);
+    });
+
+    it('gives back no more than was claimed', async () => {
+      const { store } = await start({ maxBytes: 100, maxBytesPerJob: 100 });
+      store.put(fresh('job'), Buffer.alloc(10));
+      store.claim(5);
+      store.unclaim(50);
+      store.unclaim(1);
+      expect(store.size()).toBe(10);
+      expect(store.claim(90)).toBe('claimed');
+      expect(store.claim(1)).toBe('full');
+    });
+
+    it('says which share of the limit is taken, by claims too', async () => {
+      const { store } = await start({ maxBytes: 200, maxBytesPerJob: 100 });
+      expect(store.usedShare()).toBe(0);
+      store.put(fresh('job'), Buffer.alloc(50));
+      expect(store.usedShare()).toBe(0.25);
+      store.claim(150);
+      expect(store.usedShare()).toBe(1);
+    });
+
+    it('takes exactly what its size says, within both limits, through random histories', async () => {
       const { store } = await start({ maxBytes: 100, maxBytesPerJob: 40 });
-      const step = fc.record({ job: fc.nat(5), length: fc.nat(50), isDrop: fc.boolean() });
+      const step = fc.record({
+        job: fc.nat(5),
+        length: fc.nat(50),
+        act: fc.constantFrom('put', 'drop', 'claim', 'unclaim'),
+      });
       fc.assert(
         fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
           const jobs = times(6, () => fresh('job'));
+          let claimed = 0;
           const held = () => jobs.map((job) => store.get(job)?.length ?? 0);
-          for (const { job, length, isDrop } of steps) {
+          for (const { job, length, act } of steps) {
             const jobId = jobs[job] as string;
             const before = store.size();
-            if (isDrop) store.drop(jobId);
-            else if (store.put(jobId, Buffer.alloc(length)) === 'held')
+            if (act === 'drop') store.drop(jobId);
+            else if (act === 'unclaim') {
+              store.unclaim(length);
+              claimed = Math.max(0, claimed - length);
+            } else if (act === 'claim') {
+              const isClaimed = store.claim(length) === 'claimed';
+              expect(isClaimed).toBe(before + length <= 100);
+              if (isClaimed) claimed += length;
+            } else if (store.put(jobId, Buffer.alloc(length)) === 'held')
               expect(store.get(jobId)?.length).toBe(length);
             else expect(length > 40 || before + length > 100).toBe(true);
             expect(Math.max(...held())).toBeLessThanOrEqual(40);
-            expect(store.size()).toBe(held().reduce((sum, bytes) => sum + bytes, 0));
+            expect(store.size()).toBe(held().reduce((sum, bytes) => sum + bytes, claimed));
             expect(store.size()).toBeLessThanOrEqual(100);
+            expect(store.usedShare()).toBe(store.size() / 100);
           }
           for (const job of jobs) store.drop(job);
+          store.unclaim(claimed);
           expect(store.size()).toBe(0);
         }),
       );

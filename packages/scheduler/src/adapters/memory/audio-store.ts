@@ -1,27 +1,39 @@
-/** Input audio of the jobs in flight, bounded per job and in all. */
+/** Input audio of the jobs in flight and room for what is being collected, bounded per job and in all. */
 import type { JobId } from '../../domain/ids.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
 
 export function createAudioStore(deps: { maxBytes: number; maxBytesPerJob: number }): AudioStore {
   const held = new Map<JobId, Buffer>();
-  let bytes = 0;
+  let heldBytes = 0;
+  let claimedBytes = 0;
+
+  const size = (): number => heldBytes + claimedBytes;
 
   function drop(jobId: JobId): void {
-    bytes -= held.get(jobId)?.length ?? 0;
+    heldBytes -= held.get(jobId)?.length ?? 0;
     held.delete(jobId);
   }
 
   return {
     put(jobId, audio) {
       const before = held.get(jobId)?.length ?? 0;
-      if (audio.length > deps.maxBytesPerJob || bytes - before + audio.length > deps.maxBytes) return 'full';
+      if (audio.length > deps.maxBytesPerJob || size() - before + audio.length > deps.maxBytes) return 'full';
       drop(jobId);
       held.set(jobId, audio);
-      bytes += audio.length;
+      heldBytes += audio.length;
       return 'held';
     },
     get: (jobId) => held.get(jobId),
     drop,
-    size: () => bytes,
+    claim(bytes) {
+      if (size() + bytes > deps.maxBytes) return 'full';
+      claimedBytes += bytes;
+      return 'claimed';
+    },
+    unclaim(bytes) {
+      claimedBytes = Math.max(0, claimedBytes - bytes);
+    },
+    size,
+    usedShare: () => size() / deps.maxBytes,
   };
 }
