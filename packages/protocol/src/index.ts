@@ -34,7 +34,15 @@ export {
   NodesReply,
   NodeView,
 } from './http/operators.ts';
-export { FetchQuery, JobPath, LARGEST_PAGE, LONGEST_WAIT_MS, NodePath, WaitQuery } from './http/path.ts';
+export {
+  AudioPath,
+  FetchQuery,
+  JobPath,
+  LARGEST_PAGE,
+  LONGEST_WAIT_MS,
+  NodePath,
+  WaitQuery,
+} from './http/path.ts';
 export { DIRECTIONS, type Direction, type JsonSchema, jsonSchemas } from './json-schemas.ts';
 export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';
 export { JobAssign } from './node/job-assign.ts';

@@ -40,7 +40,7 @@ export function printProtocol(): string {
 }
 
 function printEndpoint(endpoint: HttpEndpoint, shared: Map<string, JsonSchema>): string {
-  const { method, path, summary, query, body, reply, isStream } = endpoint;
+  const { method, path, summary, query, body, reply, mediaType, isStream } = endpoint;
   const parts = [`### ${endpoint.extension ? '⊕ ' : ''}${method} ${path}`, `${summary}.`];
   const uses = [
     ['Query', query],
@@ -50,6 +50,7 @@ function printEndpoint(endpoint: HttpEndpoint, shared: Map<string, JsonSchema>):
   for (const [role, schema] of uses) {
     if (schema !== undefined) parts.push(`${role}: ${typeOf(schema as JsonSchema, shared)}`);
   }
+  if (mediaType !== undefined) parts.push(`Reply: bytes (${mediaType})`);
   return parts.join('\n\n');
 }
 

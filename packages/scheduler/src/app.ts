@@ -2,6 +2,7 @@
  * Composition root, by hand: reads top to bottom as the architecture. Stores, then the fleet view, then the three domains
  * wired to one another by events, then the transports. Started in that order, stopped in the reverse.
  */
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { JobAssign } from '@lingua/protocol';
 import { createEndpointCaller } from './adapters/http/endpoint-caller.ts';
@@ -30,10 +31,12 @@ import {
   managementSettings,
   socketSettings,
 } from './settings-from-config.ts';
+import { createAudioTokens } from './transport/access/audio-tokens.ts';
 import { createGate } from './transport/access/create-gate.ts';
 import { createNetworks } from './transport/access/networks.ts';
 import { createHttpServer } from './transport/http/create-http-server.ts';
 import { DRAINING } from './transport/http/http-services.ts';
+import { audioBaseUrl, createAudioReferences } from './transport/link/audio-references.ts';
 import { createNodeLink } from './transport/link/node-link.ts';
 import { createNodeSockets } from './transport/ws/node-sockets.ts';
 import { createSocketServer } from './transport/ws/socket-server.ts';
@@ -104,6 +107,11 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
   });
 
   // Hot path: jobs onto nodes.
+  const audioTokens = createAudioTokens({ secret: randomBytes(32) });
+  const references = createAudioReferences({
+    tokens: audioTokens,
+    inlineMaxBytes: config.scheduler.audio.inline_max_bytes,
+  });
   const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
   const link = createNodeLink({
     sockets,
@@ -111,6 +119,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     endpoints,
     registry,
     audio,
+    references,
     clock,
     log,
     settings: { endpointTimeoutMs: config.scheduler.ack_timeout_ms },
@@ -156,6 +165,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     meter,
     log,
     clock,
+    audio: { store: audio, tokens: audioTokens },
     metrics: meter,
     readiness: () => (isDraining ? NOT_READY : READY),
     usedSlots: (nodeId) => fleet.load(nodeId)?.used,
@@ -206,6 +216,12 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
   }
   let stopping: Promise<void> | undefined;
 
+  function serveAudio(address: AddressInfo): void {
+    const base = audioBaseUrl(config.server.advertise_url, address);
+    if (base === undefined) log.info({}, NO_AUDIO_BY_REFERENCE);
+    else references.serveAt(base);
+  }
+
   return {
     jobs,
     reader,
@@ -216,6 +232,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
         { host: address.address, port: address.port, mode: 'embedded', version: VERSION },
         'listening',
       );
+      serveAudio(address);
       return address;
     },
     stop() {
@@ -227,5 +244,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
 
 /** Without shuffling the same fleet gives the same choice, to reproduce a problem. */
 const NO_CHANCE = () => 0;
+const NO_AUDIO_BY_REFERENCE =
+  'audio goes to every node inline: nodes cannot know at which address they reach this instance; set server.advertise_url';
 const READY = { isReady: true, reasons: [] };
 const NOT_READY = { isReady: false, reasons: [DRAINING] };

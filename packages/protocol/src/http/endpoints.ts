@@ -19,7 +19,7 @@ import {
   NodeJobsReply,
 } from './node.ts';
 import { JobsQuery, JobsReply, NodeOrder, NodeOrderReply, NodesQuery, NodesReply } from './operators.ts';
-import { FetchQuery, JobPath, NodePath, WaitQuery } from './path.ts';
+import { AudioPath, FetchQuery, JobPath, NodePath, WaitQuery } from './path.ts';
 
 export type HttpEndpoint = {
   method: 'GET' | 'POST';
@@ -29,7 +29,9 @@ export type HttpEndpoint = {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
-  reply: TSchema;
+  /** Absent: the answer is no JSON, and `mediaType` says what it is. */
+  reply?: TSchema;
+  mediaType?: string;
   /** Answered by server-sent events, each of which carries a `reply`. */
   isStream?: true;
 };
@@ -124,6 +126,14 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     params: JobPath,
     reply: JobView,
     isStream: true,
+  },
+  {
+    method: 'GET',
+    path: '/v1/audio/:ref',
+    summary: 'Fetch the audio of a job at the url of its audio_ref, with the token given there',
+    extension: true,
+    params: AudioPath,
+    mediaType: 'application/octet-stream',
   },
   {
     method: 'GET',

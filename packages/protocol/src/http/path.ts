@@ -11,6 +11,12 @@ export type NodePath = Static<typeof NodePath>;
 export const JobPath = Type.Object({ id: id('Job') }, { title: 'JobPath', description: 'Names a job' });
 export type JobPath = Static<typeof JobPath>;
 
+export const AudioPath = Type.Object(
+  { ref: id('Job whose audio it is') },
+  { title: 'AudioPath', description: 'Names the audio of a job' },
+);
+export type AudioPath = Static<typeof AudioPath>;
+
 export const WaitQuery = Type.Object(
   { wait_ms: optional(count('How long the answer may be held back', { maximum: LONGEST_WAIT_MS })) },
   { title: 'WaitQuery', description: 'Long polling' },

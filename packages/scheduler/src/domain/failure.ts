@@ -9,6 +9,10 @@ export interface FailureMeaning {
   readonly blamesNode: boolean;
 }
 
+/**
+ * AUDIO_LOST among them: whoever says so holds the fence, so the job has no outcome and its audio is still held. What did not
+ * get through is this node, or the way to it.
+ */
 const ELSEWHERE: FailureMeaning = { isRetryable: true, isCounted: true, blamesNode: true };
 /** The node is fine, it just cannot take this one. */
 const NOT_HERE: FailureMeaning = { isRetryable: true, isCounted: false, blamesNode: false };

@@ -78,6 +78,11 @@ describe('languages', () => {
 describe('failures', () => {
   it.each([
     ['PROCESSING_ERROR', 'GPU lease timeout', { isRetryable: true, isCounted: true, blamesNode: true }],
+    [
+      'AUDIO_LOST',
+      'the audio could not be fetched',
+      { isRetryable: true, isCounted: true, blamesNode: true },
+    ],
     ['MODEL_LOAD_FAILED', '', { isRetryable: true, isCounted: true, blamesNode: true }],
     ['NODE_OVERLOADED', 'busy', { isRetryable: true, isCounted: false, blamesNode: false }],
     ['MODEL_NOT_AVAILABLE', 'x', { isRetryable: true, isCounted: true, blamesNode: false }],

@@ -13,6 +13,7 @@ import { createHandleError } from './handle-error.ts';
 import { createHandleUnknownRoute } from './handle-unknown-route.ts';
 import type { HttpServices } from './http-services.ts';
 import { parseBodies } from './parse-body.ts';
+import { addAudioRoute } from './routes/audio-route.ts';
 import { addDispatchRoute } from './routes/dispatch-route.ts';
 import { addHealthRoutes } from './routes/health-routes.ts';
 import { addJobEventsRoute } from './routes/job-events-route.ts';
@@ -91,6 +92,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     addJobReportRoutes(routes, services);
     addJobRoutes(routes, services, waits);
     addJobEventsRoute(routes, services, waits);
+    if (services.audio !== undefined) addAudioRoute(routes, services, services.audio);
     addOperatorRoutes(routes, services);
     addHealthRoutes(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);

@@ -8,6 +8,8 @@ export interface RouteOptions {
   readonly tag: string;
   /** Absent: open to everybody. */
   readonly entry?: Entry;
+  /** Instead of a role: the route itself asks for a bearer token of another kind. */
+  readonly hasOwnToken?: boolean;
   readonly bodyLimit?: number;
   /** For endpoints that are not in the protocol's table, or know more than it says. */
   readonly endpoint?: Partial<Pick<HttpEndpoint, 'summary' | 'params' | 'query' | 'body' | 'reply'>>;
@@ -43,7 +45,8 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
     add(method, path, options, handler) {
       declared.push({ method, path });
       const known = HTTP_ENDPOINTS.find((endpoint) => endpoint.method === method && endpoint.path === path);
-      const { summary, params, query, body, reply } = { ...known, ...options.endpoint };
+      const { summary, params, query, body, reply, mediaType } = { ...known, ...options.endpoint };
+      const isGuarded = options.entry !== undefined || options.hasOwnToken === true;
       app.route({
         method,
         url: path,
@@ -57,10 +60,11 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
           ...(body === undefined ? {} : { body }),
           response: {
             ...(reply === undefined ? {} : { 200: reply }),
+            ...(mediaType === undefined ? {} : { 200: bytesOf(mediaType) }),
             '4xx': ErrorReply,
             '5xx': ErrorReply,
           },
-          ...(options.entry === undefined ? {} : { security: [{ bearer: [] }] }),
+          ...(isGuarded ? { security: [{ bearer: [] }] } : {}),
         },
         // Most answers carry free keys of nodes, which a compiled serializer would drop.
         ...(options.isAnswerCompiled === true ? {} : { serializerCompiler: () => JSON.stringify }),
@@ -70,3 +74,8 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
     },
   };
 }
+
+const bytesOf = (mediaType: string) => ({
+  description: 'Bytes',
+  content: { [mediaType]: { schema: { type: 'string', format: 'binary' } } },
+});

@@ -2,6 +2,7 @@
 import type { JobAssign } from '@lingua/protocol';
 import type { NodeId } from '../../domain/ids.ts';
 import type { NodeRegistry } from '../../management/node-registry.ts';
+import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EndpointCaller } from '../../ports/endpoint-caller.ts';
 import type { IdSource } from '../../ports/id-source.ts';
@@ -10,6 +11,7 @@ import type { Meter } from '../../ports/meter.ts';
 import type { NodeMailbox } from '../../ports/node-mailbox.ts';
 import type { JobReader } from '../../runtime/job-reader.ts';
 import type { JobService } from '../../runtime/job-service.ts';
+import type { AudioTokens } from '../access/audio-tokens.ts';
 import type { Gate } from '../access/gate.ts';
 
 /** Among `reasons` it means: finishing, takes nothing new. */
@@ -68,6 +70,8 @@ export interface HttpServices {
   readonly clock: Clock;
   /** Asked at every dispatch: it must be cheap. */
   readonly readiness: () => Readiness;
+  /** Absent: no audio is served from here. */
+  readonly audio?: { readonly store: Pick<AudioStore, 'get'>; readonly tokens: Pick<AudioTokens, 'opens'> };
   readonly metrics?: { readonly contentType: string; print(): Promise<string> };
   /** Leases held on a node; without it, what the node last reported. */
   readonly usedSlots?: (nodeId: NodeId) => number | undefined;

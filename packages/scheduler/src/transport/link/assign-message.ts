@@ -1,5 +1,5 @@
 /** Hot path: a job as the node gets to see it. Nodes in the field get only what they understand. Pure. */
-import type { JobAssign } from '@lingua/protocol';
+import type { AudioRef, JobAssign } from '@lingua/protocol';
 import type { JobRecord } from '../../domain/job.ts';
 import type { CutReason, JobSpec } from '../../domain/job-spec.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
@@ -21,6 +21,8 @@ export interface AssignInput {
   readonly profile: Pick<NodeProfile, 'isDeployed' | 'supports'>;
   /** What the audio store holds for the job. */
   readonly audio: Buffer | undefined;
+  /** Where the node may fetch held audio; nothing: it goes inline. */
+  readonly refer: (audio: Buffer) => AudioRef | undefined;
 }
 
 export function assignMessage(input: AssignInput): AssignMessage {
@@ -78,25 +80,31 @@ const asItIs = (job: JobRecord): Partial<JobAssign> => ({
   deadline_ms: job.deadlineAt,
 });
 
-type AudioFields = { audio: string; audio_ref?: { url: string }; audio_format: string; sample_rate: number };
+type AudioFields = { audio: string; audio_ref?: AudioRef; audio_format: string; sample_rate: number };
 
-function audioFields({ job, profile, audio }: AssignInput): AudioFields | UnfitReason {
+function audioFields({ job, profile, audio, refer }: AssignInput): AudioFields | UnfitReason {
   const { spec } = job;
   const described = { audio_format: spec.audioFormat, sample_rate: spec.sampleRate };
+  const canFetch = profile.supports.includes('audio_ref');
   switch (spec.audio.kind) {
     case 'reference':
-      if (!profile.supports.includes('audio_ref')) return 'audio_ref_unsupported';
+      if (!canFetch) return 'audio_ref_unsupported';
       return { audio: '', audio_ref: { url: spec.audio.url }, ...described };
     case 'none':
       return profile.isDeployed ? 'audio_missing' : { audio: '', ...described };
     case 'held':
       if (audio === undefined) return 'audio_lost';
-      return profile.isDeployed ? bareAudio(spec, audio) : heldAudio(audio, described);
+      if (profile.isDeployed) return bareAudio(spec, audio);
+      return referredAudio(canFetch ? refer(audio) : undefined, described) ?? inlineAudio(audio, described);
   }
 }
 
-/** The one place where audio that is held here may go by reference instead. */
-const heldAudio = (audio: Buffer, described: { audio_format: string; sample_rate: number }): AudioFields => ({
+type Described = Pick<AudioFields, 'audio_format' | 'sample_rate'>;
+
+const referredAudio = (ref: AudioRef | undefined, described: Described): AudioFields | undefined =>
+  ref && { audio: '', audio_ref: ref, ...described };
+
+const inlineAudio = (audio: Buffer, described: Described): AudioFields => ({
   audio: audio.toString('base64'),
   ...described,
 });
@@ -105,9 +113,9 @@ const heldAudio = (audio: Buffer, described: { audio_format: string; sample_rate
 function bareAudio(spec: JobSpec, audio: Buffer): AudioFields | UnfitReason {
   if (spec.audioFormat !== 'wav') {
     if (audio.length === 0) return 'audio_missing';
-    return heldAudio(audio, { audio_format: spec.audioFormat, sample_rate: spec.sampleRate });
+    return inlineAudio(audio, { audio_format: spec.audioFormat, sample_rate: spec.sampleRate });
   }
   const wav = unwrapWav(audio);
   if (wav.kind === 'invalid') return 'audio_format_unsupported';
-  return heldAudio(wav.samples, { audio_format: 'pcm16', sample_rate: wav.sampleRate });
+  return inlineAudio(wav.samples, { audio_format: 'pcm16', sample_rate: wav.sampleRate });
 }

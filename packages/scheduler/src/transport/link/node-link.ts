@@ -10,6 +10,7 @@ import type { Assignment, Delivery, NodeLink } from '../../ports/node-link.ts';
 import type { NodeMailbox } from '../../ports/node-mailbox.ts';
 import type { NodeSockets } from '../ws/node-sockets.ts';
 import { assignMessage } from './assign-message.ts';
+import type { AudioReferences } from './audio-references.ts';
 
 export interface NodeLinkSettings {
   /** How long an endpoint may take to answer. */
@@ -23,6 +24,7 @@ export interface NodeLinkDeps {
   readonly endpoints?: EndpointCaller;
   readonly registry: Pick<NodeRegistry, 'get'>;
   readonly audio: Pick<AudioStore, 'get'>;
+  readonly references: Pick<AudioReferences, 'refer'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: NodeLinkSettings;
@@ -31,7 +33,7 @@ export interface NodeLinkDeps {
 const undeliverable = (reason: string): Delivery => ({ kind: 'undeliverable', reason });
 
 export function createNodeLink(deps: NodeLinkDeps): NodeLink {
-  const { sockets, mailbox, registry, audio, clock, log, settings } = deps;
+  const { sockets, mailbox, registry, audio, references, clock, log, settings } = deps;
 
   async function post(node: NodeStatus, message: JobAssign | JobCancel, limitMs: number): Promise<Delivery> {
     const { endpoint } = node;
@@ -62,7 +64,13 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     if (leftMs <= 0) return undeliverable('expired');
     const node = registry.get(nodeId);
     if (node === undefined) return undeliverable('unknown_node');
-    const made = assignMessage({ job, attempt, profile: node.view.profile, audio: audio.get(job.jobId) });
+    const made = assignMessage({
+      job,
+      attempt,
+      profile: node.view.profile,
+      audio: audio.get(job.jobId),
+      refer: (bytes) => references.refer(job.jobId, bytes),
+    });
     if (made.kind === 'unfit') return undeliverable(made.reason);
     // A node that registered otherwise may have opened a socket since.
     if (sockets.send(nodeId, made.message)) return { kind: 'written' };

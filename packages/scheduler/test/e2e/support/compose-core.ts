@@ -69,6 +69,7 @@ export function composeCore(deps: {
       mailbox,
       registry,
       audio,
+      references: { refer: () => undefined },
       clock,
       log,
       settings: { endpointTimeoutMs: 1_000 },

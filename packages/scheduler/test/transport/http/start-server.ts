@@ -2,6 +2,7 @@
 
 import type { JobAssign } from '@lingua/protocol';
 import { afterEach } from 'vitest';
+import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
 import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
@@ -9,6 +10,7 @@ import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
+import { createAudioTokens } from '../../../src/transport/access/audio-tokens.ts';
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
 import { createHttpServer } from '../../../src/transport/http/create-http-server.ts';
 import { HTTP_DEFAULTS, type HttpServices } from '../../../src/transport/http/http-services.ts';
@@ -68,6 +70,10 @@ export async function startServer(options: StartOptions = {}) {
   const engine = createFakeEngine({ clock, ids, events });
   const registry = createFakeRegistry({ clock });
   const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: 8 });
+  const audio = {
+    store: createAudioStore({ maxBytes: 64 * 1024 * 1024, maxBytesPerJob: 64 * 1024 * 1024 }),
+    tokens: createAudioTokens({ secret: Buffer.from('a secret of the test') }),
+  };
   const readiness = { isReady: true, reasons: [] as string[] };
   const settings = { ...OPEN, ...options.access };
   const gate = createGate({ clock, meter, settings });
@@ -83,6 +89,7 @@ export async function startServer(options: StartOptions = {}) {
     log,
     clock,
     readiness: () => readiness,
+    audio,
     metrics: { contentType: 'text/plain', print: async () => 'scheduler_nodes 1\n' },
     ...options.services,
     settings: { ...HTTP_DEFAULTS, logsRequests: true, ...options.settings },
@@ -114,6 +121,7 @@ export async function startServer(options: StartOptions = {}) {
     registry,
     mailbox,
     events,
+    audio,
     readiness,
     counts,
     lines,

@@ -9,9 +9,16 @@ const DEPLOYED = { isDeployed: true, supports: [] } as const;
 const MODERN = { isDeployed: false, supports: ['job_ack', 'audio_ref'] } as const;
 const PLAIN = { isDeployed: false, supports: [] } as const;
 const AUDIO = Buffer.from('audio');
+const inline = () => undefined;
+const byReference = ({ length }: Buffer) => ({ url: 'http://here/1', token: 'token-1', bytes: length });
 
-function assign(spec: Partial<JobSpec>, profile: AssignInput['profile'], audio: Buffer | undefined = AUDIO) {
-  const made = assignMessage({ job: job(spec), attempt: 2, profile, audio });
+function assign(
+  spec: Partial<JobSpec>,
+  profile: AssignInput['profile'],
+  audio: Buffer | undefined = AUDIO,
+  refer: AssignInput['refer'] = inline,
+) {
+  const made = assignMessage({ job: job(spec), attempt: 2, profile, audio, refer });
   return made.kind === 'assign' ? made.message : made.reason;
 }
 
@@ -44,7 +51,7 @@ describe('a job for a node in the field', () => {
     fc.assert(
       fc.property(anySpec, fc.uint8Array({ maxLength: 20 }), (spec, bytes) => {
         const audio = Buffer.from(bytes);
-        const message = assign(spec, DEPLOYED, audio);
+        const message = assign(spec, DEPLOYED, audio, byReference);
         if (typeof message === 'string') return;
         expect(message.is_manual_cut).toBe(true);
         expect(message.audio.length).toBeGreaterThan(0);
@@ -77,7 +84,7 @@ describe('a job for a node in the field', () => {
     ['audio_ref_unsupported', { audio: { kind: 'reference', url: 'blob://x' } }, undefined],
     ['audio_format_unsupported', { audioFormat: 'wav' }, Buffer.from('no wav file')],
   ] as const)('is unfit: %s', (reason, spec, audio) => {
-    const made = assignMessage({ job: job(spec), attempt: 1, profile: DEPLOYED, audio });
+    const made = assignMessage({ job: job(spec), attempt: 1, profile: DEPLOYED, audio, refer: inline });
     expect(made).toEqual({ kind: 'unfit', reason });
   });
 });
@@ -108,7 +115,22 @@ describe('a job for a node that knows extensions', () => {
     });
   });
 
-  it('carries audio that is held here, in its own format', () => {
+  it('refers to audio that is held here, with the token and the size, and still describes it', () => {
+    expect(assign({ audioFormat: 'opus' }, MODERN, AUDIO, byReference)).toMatchObject({
+      audio: '',
+      audio_ref: { url: 'http://here/1', token: 'token-1', bytes: AUDIO.length },
+      audio_format: 'opus',
+      sample_rate: 16_000,
+    });
+  });
+
+  it('carries held audio to nodes that do not fetch, whatever could be referred to', () => {
+    const message = assign({}, PLAIN, AUDIO, byReference);
+    expect(message).toMatchObject({ audio: AUDIO.toString('base64') });
+    expect(message).not.toHaveProperty('audio_ref');
+  });
+
+  it('carries audio that nobody could fetch, in its own format', () => {
     const file = wav(Buffer.from([1, 0]));
     const message = assign({ audioFormat: 'wav' }, MODERN, file);
     expect(message).toMatchObject({ audio: file.toString('base64'), audio_format: 'wav' });
@@ -120,7 +142,9 @@ describe('a job for a node that knows extensions', () => {
   });
 
   it('is unfit when its audio was lost, or the node does not fetch', () => {
-    expect(assignMessage({ job: job(), attempt: 1, profile: MODERN, audio: undefined })).toEqual({
+    expect(
+      assignMessage({ job: job(), attempt: 1, profile: MODERN, audio: undefined, refer: inline }),
+    ).toEqual({
       kind: 'unfit',
       reason: 'audio_lost',
     });
@@ -130,8 +154,8 @@ describe('a job for a node that knows extensions', () => {
 
 it('is a message of the protocol, without anything absent, for every job and node', () => {
   fc.assert(
-    fc.property(anySpec, fc.constantFrom(DEPLOYED, MODERN, PLAIN), (spec, profile) => {
-      const message = assign(spec, profile);
+    fc.property(anySpec, fc.constantFrom(DEPLOYED, MODERN, PLAIN), fc.boolean(), (spec, profile, refers) => {
+      const message = assign(spec, profile, AUDIO, refers ? byReference : inline);
       if (typeof message === 'string') return;
       expect(Object.values(message)).not.toContain(undefined);
       expect(parseSchedulerToNode(JSON.stringify(message))).toEqual({ kind: 'message', message });

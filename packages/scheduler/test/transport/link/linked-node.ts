@@ -31,6 +31,7 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
     clock,
     mailbox,
     audio,
+    references: { refer: () => undefined },
     sockets,
     endpoints,
     log: createFakeLog(),

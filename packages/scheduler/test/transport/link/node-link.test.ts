@@ -43,6 +43,9 @@ function link(node: Node | undefined, answer: CallResult = { kind: 'taken' }) {
     clock,
     mailbox,
     audio,
+    references: {
+      refer: (jobId, { length: bytes }) => ({ url: `http://here/${jobId}`, token: 'token-1', bytes }),
+    },
     log,
     sockets: { send: (_, message) => node?.hasSocket === true && sent.push(message) > 0 },
     registry: { get: () => status as NodeStatus | undefined },
@@ -91,6 +94,24 @@ describe('the way to a node', () => {
     const { deliver, posted } = link({ channel: 'endpoint', endpoint: ENDPOINT }, answer);
     expect(await deliver()).toEqual(delivery);
     expect(posted).toMatchObject([{ url: ENDPOINT, body: { type: 'job_assign' }, timeoutMs: 2_000 }]);
+  });
+
+  it.each([
+    ['its socket', { channel: 'socket', hasSocket: true }],
+    ['its endpoint', { channel: 'endpoint', endpoint: ENDPOINT }],
+    ['its mailbox', { channel: 'mailbox' }],
+  ] as const)('through %s refers to held audio, if the node fetches', async (_way, node) => {
+    const got = async (supports: readonly NodeExtension[]) => {
+      const { deliver, sent, posted, fetched } = link({ ...node, supports });
+      await deliver();
+      return [...sent, ...posted.map(({ body }) => body), ...(await fetched()).map(({ body }) => body)];
+    };
+    expect(await got(['audio_ref'])).toMatchObject([
+      { audio: '', audio_ref: { url: 'http://here/job-1', token: 'token-1', bytes: 3 } },
+    ]);
+    const [inline] = await got(['job_ack']);
+    expect(inline).toMatchObject({ audio: 'YWJj' });
+    expect(inline).not.toHaveProperty('audio_ref');
   });
 
   it('gives an endpoint no more time than the assignment has', async () => {

@@ -1,0 +1,45 @@
+/** Hot path: where a node fetches the audio of its job; nothing if it is to get the audio in the message itself. */
+import type { AddressInfo } from 'node:net';
+import type { AudioRef } from '@lingua/protocol';
+import type { JobId } from '../../domain/ids.ts';
+import type { AudioTokens } from '../access/audio-tokens.ts';
+import { isLoopbackAddress } from '../access/networks.ts';
+
+export interface AudioReferences {
+  refer(jobId: JobId, audio: Buffer): AudioRef | undefined;
+  /** The address at which nodes reach this instance. Until it is known everything goes inline. */
+  serveAt(baseUrl: string): void;
+}
+
+export function createAudioReferences(deps: {
+  readonly tokens: Pick<AudioTokens, 'issue'>;
+  readonly inlineMaxBytes: number;
+}): AudioReferences {
+  let base: string | undefined;
+  return {
+    refer(jobId, audio) {
+      if (base === undefined || audio.length <= deps.inlineMaxBytes) return undefined;
+      return {
+        url: `${base}/v1/audio/${jobId}`,
+        token: deps.tokens.issue(jobId),
+        bytes: audio.length,
+      };
+    },
+    serveAt(baseUrl) {
+      base = baseUrl.replace(/\/+$/, '');
+    },
+  };
+}
+
+/**
+ * The address that was configured. Without one, where we listen says how nodes reach us only if it is this very machine:
+ * 0.0.0.0 is no address to connect to, and any other may be behind a translation of addresses.
+ */
+export function audioBaseUrl(
+  advertised: string | undefined,
+  { address, family, port }: AddressInfo,
+): string | undefined {
+  if (advertised !== undefined) return advertised;
+  if (!isLoopbackAddress(address)) return undefined;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

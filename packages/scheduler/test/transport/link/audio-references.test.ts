@@ -1,0 +1,55 @@
+/** When audio goes by reference, and which address nodes are given for it. */
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { audioBaseUrl, createAudioReferences } from '../../../src/transport/link/audio-references.ts';
+
+const open = (inlineMaxBytes: number) =>
+  createAudioReferences({ tokens: { issue: (jobId) => `token of ${jobId}` }, inlineMaxBytes });
+
+describe('a reference to audio', () => {
+  it('names where the audio is, what opens it and how long it is', () => {
+    const references = open(0);
+    references.serveAt('http://10.0.0.5:5010');
+    expect(references.refer('job-1', Buffer.alloc(7))).toEqual({
+      url: 'http://10.0.0.5:5010/v1/audio/job-1',
+      token: 'token of job-1',
+      bytes: 7,
+    });
+  });
+
+  it('is not given for audio up to the limit for inline audio', () => {
+    const references = open(100);
+    references.serveAt('http://10.0.0.5:5010');
+    expect(references.refer('job-1', Buffer.alloc(100))).toBeUndefined();
+    expect(references.refer('job-1', Buffer.alloc(101))).toMatchObject({ bytes: 101 });
+  });
+
+  it('is not given as long as nobody knows where we are reached', () => {
+    expect(open(0).refer('job-1', Buffer.alloc(7))).toBeUndefined();
+  });
+
+  it('goes below the path of the advertised address', () => {
+    const references = open(0);
+    references.serveAt('https://lingua.example/scheduler//');
+    expect(references.refer('job-1', Buffer.alloc(1))?.url).toBe(
+      'https://lingua.example/scheduler/v1/audio/job-1',
+    );
+  });
+});
+
+describe('the address for nodes', () => {
+  const at = (address: string, family = 'IPv4'): AddressInfo => ({ address, family, port: 5010 });
+
+  it.each([
+    ['https://lingua.example', at('0.0.0.0'), 'https://lingua.example'],
+    ['https://lingua.example', at('127.0.0.1'), 'https://lingua.example'],
+    [undefined, at('127.0.0.1'), 'http://127.0.0.1:5010'],
+    [undefined, at('127.8.8.8'), 'http://127.8.8.8:5010'],
+    [undefined, at('::1', 'IPv6'), 'http://[::1]:5010'],
+    [undefined, at('0.0.0.0'), undefined],
+    [undefined, at('::', 'IPv6'), undefined],
+    [undefined, at('192.168.1.5'), undefined],
+  ])('advertised %s, listening at %o: %s', (advertised, address, base) => {
+    expect(audioBaseUrl(advertised, address)).toBe(base);
+  });
+});
