@@ -200,7 +200,7 @@ export const audio = group('Input audio that waits on this instance for its node
   }),
   max_bytes_per_job: bytes({ default: 8 * MB, min: 4 * KB, max: 256 * MB, doc: 'Audio of one job.' }),
   inline_max_bytes: bytes({
-    default: 32 * KB,
+    default: 64 * KB,
     min: 0,
     max: 256 * MB,
     doc: 'Largest audio that every node gets in the message itself. Larger audio is fetched by the nodes that can (`audio_ref`) and if they know where: see `server.advertise_url`. 0: all audio is fetched.',
