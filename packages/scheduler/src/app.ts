@@ -185,6 +185,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     registry,
     jobs,
     reader,
+    sessions,
     mailbox,
     endpoints,
     gate,

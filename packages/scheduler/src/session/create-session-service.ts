@@ -9,13 +9,13 @@ import type { Meter } from '../ports/meter.ts';
 import { nextWakeAt } from './flow.ts';
 import { createJobWatch } from './job-watch.ts';
 import type { Pools } from './preferred-pool.ts';
+import { createRoster } from './roster.ts';
 import { createSession, type Opening, type Session, understands } from './session.ts';
 import type { SessionEffect, SessionEvent } from './session-event.ts';
 import type { SessionLink } from './session-output.ts';
 import type { JobDesk, SessionService } from './session-service.ts';
 import { stepSession } from './step.ts';
 import type { SessionSettings, StepTools } from './step-context.ts';
-import { viewOf } from './view.ts';
 
 export interface SessionServiceDeps {
   readonly clock: Clock;
@@ -35,6 +35,7 @@ const RANDOM_BASE = 2 ** 31;
 export function createSessionService(deps: SessionServiceDeps): SessionService {
   const { clock, ids, audio, meter, log, settings } = deps;
   const sessions = new Map<SessionId, Session>();
+  const roster = createRoster(sessions);
   let connected = 0;
   const tools: StepTools = {
     settings,
@@ -95,6 +96,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     if (session.link !== undefined) connected -= 1;
     session.link = undefined;
     if (sessions.delete(session.sessionId)) meter.count('scheduler_sessions_ended_total', { reason });
+    roster.removed();
     log.debug({ session_id: session.sessionId, reason }, 'a session ended');
   }
 
@@ -139,6 +141,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       resumeDigest: resumeToken === undefined ? undefined : ids.digest(resumeToken),
     });
     sessions.set(session.sessionId, session);
+    roster.add(session.sessionId);
     return { session, resumeToken };
   }
 
@@ -183,16 +186,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       }
       return { told, ended: quiet(limits.limitMs) };
     },
-    list({ tenantId, limit, after }) {
-      const views = [];
-      let isPast = after === undefined;
-      for (const session of sessions.values()) {
-        if (isPast && (tenantId === undefined || session.tenantId === tenantId)) views.push(viewOf(session));
-        if (views.length >= limit) break;
-        if (session.sessionId === after) isPast = true;
-      }
-      return views;
-    },
+    list: roster.page,
     isFull: () => sessions.size >= settings.maxSessions,
     counts: () => ({ sessions: sessions.size, connected, watched: watch.size() }),
     stop() {

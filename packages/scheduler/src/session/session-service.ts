@@ -3,7 +3,7 @@ import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { Opening } from './session.ts';
+import type { Opening, Session } from './session.ts';
 import type { ClientEvent } from './session-event.ts';
 import type { SessionLink } from './session-output.ts';
 
@@ -24,14 +24,28 @@ export interface SessionView {
   readonly platform: string;
   readonly source: string;
   readonly target: string;
+  readonly mode: string | undefined;
+  /** Of the two of a two-way conversation. */
+  readonly languageA: string | undefined;
+  readonly languageB: string | undefined;
   readonly nextIndex: number;
+  /** Number of the last outcome that left. */
+  readonly deliverySeq: number;
   readonly running: number;
   /** Ready, behind one that is not. */
   readonly pending: number;
   /** Delivered and not acknowledged. */
   readonly kept: number;
   readonly audioBytes: number;
-  readonly phase: string;
+  readonly phase: Session['phase'];
+  /** Without a client: when it is given up. */
+  readonly expiresAt: number | undefined;
+}
+
+/** Without a cursor it is the last one. */
+export interface SessionPage {
+  readonly sessions: readonly SessionView[];
+  readonly cursor?: string;
 }
 
 export interface SessionService {
@@ -46,7 +60,8 @@ export interface SessionService {
   partial(jobId: JobId, text: string, isFinal: boolean): void;
   /** Tells everybody to move, and seals what was said. `ended`: every utterance has its outcome, or the time is over. */
   drain(limits: { reconnectAfterMs: number; limitMs: number }): { told: number; ended: Promise<void> };
-  list(query: { tenantId?: TenantId; limit: number; after?: SessionId }): readonly SessionView[];
+  /** Newest first. A page may be short, or empty, and still have a cursor. */
+  list(query: { tenantId?: TenantId; limit: number; cursor?: string }): SessionPage;
   isFull(): boolean;
   counts(): { sessions: number; connected: number; watched: number };
   stop(): void;
