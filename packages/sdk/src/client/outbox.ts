@@ -119,6 +119,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
    * All is sent in its old order, so that accepted utterances come before what was not.
    */
   function forgetSession(): void {
+    // Ends without audio are not needed where a cut is known: it goes with the last audio before it.
+    remove(new Set(entries.filter(({ index, bytes }) => index !== undefined && bytes.length === 0)));
     const chunks = entries.filter(({ seq }) => seq !== undefined);
     for (const [at, chunk] of chunks.entries()) {
       const next = chunks[at + 1];
@@ -143,14 +145,18 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       if (early.size > MOST_EARLY) early.delete(early.values().next().value as number);
       return undefined;
     }
-    const found = entries[at]?.requestId;
+    const first = entries[at] as Entry;
     // Outcomes come in the order of utterances. What this session was given before, and never heard of, had its own
-    // outcome or was refused with an error; only the acceptance was lost.
+    // outcome or was refused with an error; only the acceptance was lost. A whole utterance overtakes chunks, though.
     const isDone = (entry: Entry, position: number): boolean =>
       entry.index === utteranceIndex ||
-      (position < at && entry.index === undefined && entry.isGiven && !queue.includes(entry));
+      (position < at &&
+        entry.index === undefined &&
+        entry.isGiven &&
+        !queue.includes(entry) &&
+        (first.seq !== undefined || entry.seq === undefined));
     remove(new Set(entries.filter(isDone)));
-    return found;
+    return first.requestId;
   }
 
   return {
