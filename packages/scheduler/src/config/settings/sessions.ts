@@ -193,7 +193,7 @@ export const segmentation = group('Where the utterances of a stream of audio_chu
 export const audio = group('Input audio that waits on this instance for its node.', {
   max_bytes_total: bytes({ default: 512 * MB, min: MB, max: 1024 * 1024 * MB, doc: 'Audio in all.' }),
   max_bytes_per_session: bytes({
-    default: 8 * MB,
+    default: 16 * MB,
     min: 64 * KB,
     max: 1024 * MB,
     doc: 'Audio of one session: what is being collected and what its jobs still need.',
