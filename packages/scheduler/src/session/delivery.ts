@@ -11,6 +11,9 @@ export interface DeliverySettings {
 
 /** One accepted utterance, as far as order is concerned. */
 export interface Place {
+  /** It has had its outcome; that stands. */
+  isSettled: boolean;
+  /** While it waits for its turn. Gone with the delivery: whoever remembers the utterance must not keep its speech. */
   outcome: Outcome | undefined;
   readyAt: number;
 }
@@ -50,7 +53,8 @@ export function settle<P extends Place>(
   outcome: Outcome,
   at: number,
 ): boolean {
-  if (place.outcome !== undefined || !delivery.waiting.includes(place)) return false;
+  if (place.isSettled || !delivery.waiting.includes(place)) return false;
+  place.isSettled = true;
   place.outcome = outcome;
   place.readyAt = at;
   delivery.pending.count += 1;
@@ -109,6 +113,7 @@ function gapIsOver<P extends Place>(
 
 function leave<P extends Place>(delivery: Delivery<P>, place: P, outcome: Outcome): Delivered<P> {
   delivery.waiting.shift();
+  place.outcome = undefined;
   delivery.pending.count -= 1;
   delivery.pending.bytes -= weightOf(outcome);
   delivery.deliverySeq += 1;

@@ -32,7 +32,7 @@ function deliver(step: Step, session: Session): void {
     const isNumbered = understands(session, 'result_ack');
     const isLate = session.link === undefined && session.resumeDigest !== undefined;
     if (isNumbered || isLate) keepForLater(step, session, delivered);
-    notePlayable(session, delivered.place);
+    if (delivered.outcome.kind === 'result') notePlayable(session, delivered.place);
     tellOutcome(step, session, delivered);
   }
 }
@@ -68,7 +68,6 @@ function giveUp(step: Step, session: Session, utterance: Utterance, reason: stri
 }
 
 function notePlayable({ playable }: Session, utterance: Utterance): void {
-  if (utterance.outcome?.kind !== 'result') return;
   playable.delete(utterance.groupId);
   playable.set(utterance.groupId, utterance);
   const [oldest] = playable.keys();

@@ -205,6 +205,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     isPlaced: false,
     isAbandoned: false,
     uiTold: 0,
+    isSettled: false,
     outcome: undefined,
     readyAt: 0,
   };

@@ -44,7 +44,7 @@ export function end(step: Step, session: Session, reason: string): void {
   session.phase = 'ended';
   dropAudio(step, session);
   for (const utterance of session.delivery.waiting) {
-    if (utterance.outcome !== undefined) continue;
+    if (utterance.isSettled) continue;
     letGo(session, utterance);
     const message = 'the session that waited for it ended';
     step.effects.push({ kind: 'cancel', utterance, code: 'SESSION_CLOSED', message });

@@ -34,7 +34,7 @@ const NOBODY: ReadonlySet<ErrorCode> = new Set(['NO_CAPABLE_NODE', 'ALL_CANDIDAT
 
 /** The job as it is now. Earlier stages that were not heard of are told first, so that a client sees them in order. */
 export function noteMove(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
-  if (utterance.outcome !== undefined) return;
+  if (utterance.isSettled) return;
   if (job.fence !== undefined) {
     notePlaced(session, utterance);
     tellOnce(step, session, utterance, 'DISPATCHED');
@@ -59,7 +59,7 @@ export function notePartial(
   utterance: Utterance,
   { text, isFinal }: { text: string; isFinal: boolean },
 ): void {
-  if (utterance.outcome !== undefined) return;
+  if (utterance.isSettled) return;
   tellOnce(step, session, utterance, 'DISPATCHED');
   tellOnce(step, session, utterance, 'NODE_ACCEPTED');
   tellOnce(step, session, utterance, 'ASR_PARTIAL');
@@ -76,7 +76,7 @@ export function fail(
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): void {
-  if (utterance.outcome !== undefined) return;
+  if (utterance.isSettled) return;
   announce(step, session, utterance);
   conclude(step, session, utterance, { kind: 'missing', reason: 'job_failed' });
   tellFailure(step, session, utterance, code, message, details);
