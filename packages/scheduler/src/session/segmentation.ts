@@ -95,10 +95,12 @@ const NOTHING: readonly Sealed[] = [];
 export function segment(
   before: Segmentation,
   event: SegmentationEvent,
-  at: number,
+  now: number,
   settings: SegmentationSettings,
   isOverhasty: boolean,
 ): Stepped {
+  // Time stands still for a client that is away, also for what comes for it by another connection.
+  const at = event.kind === 'let_go' ? now : (before.heldSince ?? now);
   const passed = elapse(before, at, settings);
   switch (event.kind) {
     case 'time_passed':
@@ -287,6 +289,7 @@ function letGo(state: Segmentation, at: number): Segmentation {
   return {
     ...state,
     heldSince: undefined,
+    turnOpenUntil: state.turnOpenUntil + awayMs,
     segment: open && { ...open, startedAt: open.startedAt + awayMs, quietSince: open.quietSince + awayMs },
     sealing: sealing && { ...sealing, until: sealing.until + awayMs },
     playback: playback && { ...playback, until: playback.until + awayMs },
