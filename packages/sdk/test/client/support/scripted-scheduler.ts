@@ -93,6 +93,8 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
     const reply = (message: SchedulerToSession): void => socket.send(JSON.stringify(message));
     socket.on('error', () => {});
     socket.on('message', (data) => {
+      // What still comes out of a connection that was broken would arrive without what came before it.
+      if (socket.readyState !== socket.OPEN) return;
       const parsed = parseSessionMessage(data.toString());
       if (parsed.kind === 'invalid') refused.push(`${parsed.problem.path} ${parsed.problem.message}`);
       else {
