@@ -153,7 +153,6 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       (position < at &&
         entry.index === undefined &&
         entry.isGiven &&
-        !queue.includes(entry) &&
         (first.seq !== undefined || entry.seq === undefined));
     remove(new Set(entries.filter(isDone)));
     return first.requestId;

@@ -47,10 +47,12 @@ describe('chunks', () => {
     await scheduler.caughtUp();
     const buffer = bytes('good');
     session.sendAudio(buffer);
+    session.sendUtterance(buffer);
     buffer.fill(0);
     clock.advance(100);
     await scheduler.caughtUp();
     expect(scheduler.heardHere()).toEqual(['1good']);
+    expect(scheduler.ofType('utterance')[0]?.audio).toBe(Buffer.from('good').toString('base64'));
   });
 
   it('may be empty, which means nothing', async () => {

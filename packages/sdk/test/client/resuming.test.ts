@@ -83,6 +83,22 @@ describe('a session that is resumed', () => {
     expect(scheduler.ofType('utterance')).toEqual([]);
   });
 
+  it('keeps its token if it is not given another', async () => {
+    const { scheduler, reconnect } = await startSession(
+      {},
+      {
+        answer(init, count) {
+          const { resume_token: token, ...rest } = neverResumes(init, 1);
+          return count === 1 ? { ...rest, resume_token: token ?? '' } : { ...rest, resumed: true };
+        },
+      },
+    );
+    for (let times = 0; times < 2; times += 1) {
+      await reconnect();
+      expect(scheduler.ofType('session_init')[0]).toMatchObject({ resume_token: 'token-of-s-1' });
+    }
+  });
+
   it('is taken for a new one if it comes back under another name', async () => {
     const { of, reconnect } = await startSession(
       {},
