@@ -18,6 +18,8 @@ import { count, type Step, tell, tellUi } from './step-context.ts';
 
 /** Names of requests a session remembers; a repeat comes soon or never. */
 const MAX_REQUESTS = 64;
+/** A client may number its utterances as it likes, as long as there are whole numbers after it. */
+const LARGEST_GIVEN_INDEX = 2 ** 52;
 
 export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   if (session.phase === 'closing') return refuse(step, session, 'SESSION_CLOSED', 'the session is closing');
@@ -137,7 +139,7 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
   session.audioBytes += bytes;
   accept(step, session, {
     // Numbers are never used twice in a session: nodes in the field refuse those they have seen.
-    index: Math.max(given.index, session.nextIndex),
+    index: Math.max(Math.min(given.index, LARGEST_GIVEN_INDEX), session.nextIndex),
     startedAt: step.at,
     audioBytes: bytes,
     requestId,
