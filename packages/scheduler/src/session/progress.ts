@@ -16,6 +16,13 @@ export function announce(step: Step, session: Session, utterance: Utterance): vo
   if (understands(session, 'utterance_accepted')) tell(step, session, { kind: 'accepted', utterance });
 }
 
+/** Whoever comes back or sends it again has perhaps not heard of it, and would keep its audio for ever. */
+export function announceAgain(step: Step, session: Session, utterance: Utterance): void {
+  if (utterance.isAnnounced && understands(session, 'utterance_accepted')) {
+    tell(step, session, { kind: 'accepted', utterance });
+  }
+}
+
 export function noteDispatched(step: Step, session: Session, utterance: Utterance, outcome: DispatchOutcome) {
   if (outcome.kind === 'dispatched') {
     utterance.jobId = outcome.job.jobId;
