@@ -41,6 +41,8 @@ export interface Outbox {
   take(now: number): Frame | undefined;
   /** Returns the request it is about, if known. */
   accepted(acceptance: Acceptance): string | undefined;
+  /** The scheduler had no room for a chunk or a whole utterance: it has to be sent again. False: it is not known. */
+  refused(seq: number | undefined, requestId: string | undefined): boolean;
   /** The outcome is there: the audio of the utterance is not needed any more. Returns the request it was about, if known. */
   settled(utteranceIndex: number): string | undefined;
   requestIdOf(utteranceIndex: number): string | undefined;
@@ -236,6 +238,19 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       const found = taken[0]?.requestId ?? acceptance.requestId;
       if (taken.length > 0 && early.delete(utteranceIndex)) settled(utteranceIndex);
       return found;
+    },
+    refused(seq, requestId) {
+      const entry = entries.find(
+        (each) =>
+          each.isGiven &&
+          each.index === undefined &&
+          (each.seq === undefined ? each.requestId === requestId : each.seq === seq),
+      );
+      if (entry === undefined) return false;
+      entry.isGiven = false;
+      const again = new Set([...queue, entry]);
+      queue = entries.filter((each) => again.has(each));
+      return true;
     },
     settled,
     requestIdOf: (utteranceIndex) => entries.find(({ index }) => index === utteranceIndex)?.requestId,
