@@ -1,7 +1,7 @@
 /** Hot path: what every step ends with: outcomes leave in order, the client is told to slow down, a closing session ends. */
 import { gapEndsAt, keep, release } from './delivery.ts';
 import { judgePressure, type Shares } from './pressure.ts';
-import { announce, letGo, tellFailure } from './progress.ts';
+import { announce, letGo, noteFailure } from './progress.ts';
 import { nextChangeAt } from './segmentation.ts';
 import { type Session, type Utterance, understands } from './session.ts';
 import { count, type Step, tell } from './step-context.ts';
@@ -66,7 +66,7 @@ function giveUp(step: Step, session: Session, utterance: Utterance, reason: stri
   count(step, 'scheduler_utterance_outcomes_total', { outcome: reason });
   const message = 'a later result was ready and this one did not come in time';
   step.effects.push({ kind: 'cancel', utterance, code: 'RESULT_TIMEOUT', message });
-  tellFailure(step, session, utterance, 'RESULT_TIMEOUT', message, { reason });
+  noteFailure(step, session, utterance, 'RESULT_TIMEOUT', message, { reason });
 }
 
 function notePlayable({ playable }: Session, utterance: Utterance): void {
