@@ -164,8 +164,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     addChunk(bytes) {
       if (!hasRoomFor(bytes)) return false;
       hasBegun = true;
-      // A copy: recorders use their buffers again.
-      addChunk(bytes.slice(), false);
+      // A copy: recorders use their buffers again. slice() of a Buffer would be none.
+      addChunk(new Uint8Array(bytes), false);
       return true;
     },
     endUtterance() {
@@ -182,7 +182,9 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     },
     addUtterance(id, bytes, options) {
       if (!hasRoomFor(bytes)) return false;
-      add(createEntry({ seq: undefined, requestId: id, bytes: bytes.slice(), isFinal: true, options }));
+      add(
+        createEntry({ seq: undefined, requestId: id, bytes: new Uint8Array(bytes), isFinal: true, options }),
+      );
       return true;
     },
     opened(isResumed) {

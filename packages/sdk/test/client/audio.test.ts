@@ -41,11 +41,13 @@ describe('chunks', () => {
     expect(scheduler.heardHere().join('').match(/!/g)).toHaveLength(1);
   });
 
-  it('are copied: a recorder may use its buffer again', async () => {
+  it.each([
+    ['bytes', bytes('good')],
+    ['a Buffer', Buffer.from('good')],
+  ])('are copied: a recorder may use %s again', async (_, buffer) => {
     const { scheduler, session, clock } = await startSession();
     scheduler.send({ type: 'backpressure', action: 'PAUSE', resume_after_ms: 100 });
     await scheduler.caughtUp();
-    const buffer = bytes('good');
     session.sendAudio(buffer);
     session.sendUtterance(buffer);
     buffer.fill(0);
