@@ -4,6 +4,9 @@ import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
 /** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
 export const SCHEMA_VERSION = 1;
 
+/** How long a forgotten node id still knows its last generation. */
+export const GENERATION_MEMORY_MS = 3_600_000;
+
 /** Parts of the index of nodes: enough that no shard has all of it, few enough to count in one go. */
 export const NODE_PARTS = 16;
 

@@ -1,7 +1,7 @@
 /** A Lua script beside its typed wrapper: sent by its digest, and whole when a server does not know it yet. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { SchedulerError } from '../../domain/errors.ts';
+import { asDependency } from './dependency.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 /** The first word of every reply says what happened. */
@@ -29,21 +29,9 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
   }
 
   const run = async (keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> =>
-    (await asked(name, send(keys, args))) as Reply;
+    (await asDependency(name, () => send(keys, args))) as Reply;
   return Object.assign(run, { scriptName: name, digest });
 }
 
 export const isUnknownScript = (fault: unknown): boolean =>
   fault instanceof Error && fault.message.startsWith('NOSCRIPT');
-
-/** An answer of Redis, or the one error that says there was none. `what` was asked, in a few words. */
-export async function asked<T>(what: string, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (cause) {
-    throw unanswered(what, cause);
-  }
-}
-
-export const unanswered = (what: string, cause: unknown): SchedulerError =>
-  new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `no answer of Redis to ${what}`, { cause });
