@@ -210,6 +210,18 @@ export const METRICS = {
     help: 'Input audio on this instance: held for jobs and being collected by sessions.',
     limits: ['scheduler.audio.max_bytes_total'],
   },
+  scheduler_inbox_failures_total: {
+    kind: 'counter',
+    help: 'Letters from other instances that could not be handled and come again.',
+  },
+  scheduler_inbox_reader_restarts_total: {
+    kind: 'counter',
+    help: 'Times the reader of the inbox was stuck and was replaced.',
+  },
+  scheduler_dead_letters_total: {
+    kind: 'counter',
+    help: 'Letters that were put aside after too many deliveries.',
+  },
   scheduler_dependency_down_total: {
     kind: 'counter',
     help: 'Requests refused because the store could not be asked.',
