@@ -103,7 +103,7 @@ describe('presence', () => {
     await presence.start();
     await clock.advance(1_000);
     way.isCut = true;
-    await clock.advance(2_500);
+    await clock.advance(2_200);
     way.isCut = false;
     await clock.advance(SETTINGS.intervalMs);
     expect(presence.isFenced()).toBe(false);
