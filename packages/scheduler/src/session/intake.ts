@@ -208,6 +208,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     audioBytes: acceptance.audioBytes,
     isAnnounced: false,
     isPlaced: false,
+    nodeId: undefined,
     isAbandoned: false,
     uiTold: 0,
     isSettled: false,
