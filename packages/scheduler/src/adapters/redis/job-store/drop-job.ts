@@ -1,0 +1,13 @@
+/** Typed wrapper of drop-job.lua. */
+import type { JobId } from '../../../domain/ids.ts';
+import { jobTag, type Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createDropJob(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'drop-job');
+  return async (jobId: JobId): Promise<void> => {
+    const tag = jobTag(jobId);
+    await run([keys.job(tag), keys.earlierJob(tag, jobId)], [jobId]);
+  };
+}

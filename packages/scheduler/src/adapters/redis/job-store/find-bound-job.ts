@@ -1,0 +1,13 @@
+/** Typed wrapper of find-bound-job.lua. */
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+import { jobFromFields, type StoredJob } from './record-fields.ts';
+
+export function createFindBoundJob(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'find-bound-job');
+  return async (tag: string): Promise<StoredJob | undefined> => {
+    const [word, ...rest] = await run([keys.job(tag)], []);
+    return word === 'bound' ? jobFromFields(rest) : undefined;
+  };
+}

@@ -1,0 +1,42 @@
+--[[ index-jobs: note which jobs an instance drives and which were settled lately, and forget what is over.
+  KEYS[1] driven     ZSET  job -> deadline (epoch ms), of jobs that may be live
+  KEYS[2] settled    ZSET  job -> deadline (epoch ms), of jobs settled lately
+  ARGV[1] margin     ms a record outlives its deadline by
+  ARGV[2] retention  ms a settled record is kept
+  ARGV[3] most       settled jobs to remember
+  ARGV[4] begun      how many jobs are driven from now on
+  ARGV[5] ended      how many were settled
+  ARGV[6] job        deadline and id in turn of those begun and those ended, then ids of those that never were
+  Returns {"indexed", driven, settled} with the length of each
+  Idempotent: a job is in each index once; one that is noted as driven too late goes with its deadline. ]]
+local driven, settled, margin, retention = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2])
+local most, begun, ended = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local at = 6
+local latest = 0
+for _ = 1, begun do
+  redis.call('ZADD', driven, ARGV[at], ARGV[at + 1])
+  latest = math.max(latest, tonumber(ARGV[at]))
+  at = at + 2
+end
+for _ = 1, ended do
+  redis.call('ZREM', driven, ARGV[at + 1])
+  redis.call('ZADD', settled, ARGV[at], ARGV[at + 1])
+  at = at + 2
+end
+for index = at, #ARGV do
+  redis.call('ZREM', driven, ARGV[index])
+  redis.call('ZREM', settled, ARGV[index])
+end
+redis.call('ZREMRANGEBYSCORE', driven, '-inf', now - margin)
+redis.call('ZREMRANGEBYSCORE', settled, '-inf', now - margin - retention)
+redis.call('ZREMRANGEBYRANK', settled, 0, -most - 1)
+local life = math.max(latest - now, 0) + margin
+if begun > 0 and redis.call('PTTL', driven) < life then
+  redis.call('PEXPIRE', driven, life)
+end
+if ended > 0 then
+  redis.call('PEXPIRE', settled, retention + margin)
+end
+return { 'indexed', redis.call('ZCARD', driven), redis.call('ZCARD', settled) }

@@ -1,0 +1,58 @@
+--[[ move-job: change a job's record if it is still what the caller thinks, or show it as it is.
+  KEYS[1] current    HASH  the latest job of this tag
+  KEYS[2] earlier    HASH  this job, if its request has been bound anew since
+  ARGV[1] id         of the job
+  ARGV[2] state      it must have
+  ARGV[3] attempt    its fence must have
+  ARGV[4] revision   the caller has seen, or -1
+  ARGV[5] retention  ms to keep it from now on if this settles it, or 0
+  ARGV[6] lease      ms it stays bound from now on if this settles it
+  ARGV[7] first      entries of the timeline that stay; as many of the newest take turns in the fields after them
+  ARGV[8] entries    how many follow
+  ARGV[9] entry      the entries, then fields and values in turn
+  Returns {"moved", watchers} if the caller had seen the latest revision, {"moved_unseen", field, value, ...} with the whole
+  record if not, {"stale", field, value, ...}, or {"unknown_job"}
+  Idempotent: once moved, the state, the attempt or the newest entry says so, and the repeat is stale. ]]
+local current, earlier, id, state, attempt, revision = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local retention, lease, first, entries = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local function field(index)
+  if index < first then
+    return 't' .. index
+  end
+  return 't' .. first + (index - first) % first
+end
+local key = current
+local job = redis.call('HMGET', key, 'id', 'state', 'attempt', 'n', 'settled', 'watchers')
+if job[1] ~= id then
+  key = earlier
+  job = redis.call('HMGET', key, 'id', 'state', 'attempt', 'n', 'settled', 'watchers')
+  if job[1] ~= id then
+    return { 'unknown_job' }
+  end
+end
+local n = tonumber(job[4])
+local last = 8 + entries
+if job[2] ~= state or job[3] ~= attempt or redis.call('HGET', key, field(n - 1)) == ARGV[last] then
+  return { 'stale', unpack(redis.call('HGETALL', key)) }
+end
+local changes = { unpack(ARGV, last + 1) }
+for at = 1, entries do
+  changes[#changes + 1] = field(n)
+  changes[#changes + 1] = ARGV[8 + at]
+  n = n + 1
+end
+changes[#changes + 1] = 'n'
+changes[#changes + 1] = n
+if retention > 0 and not job[5] then
+  local time = redis.call('TIME')
+  changes[#changes + 1] = 'settled'
+  changes[#changes + 1] = 1
+  changes[#changes + 1] = 'bound_until'
+  changes[#changes + 1] = time[1] * 1000 + math.floor(time[2] / 1000) + lease
+  redis.call('PEXPIRE', key, retention)
+end
+redis.call('HSET', key, unpack(changes))
+if job[4] == revision then
+  return { 'moved', job[6] or '' }
+end
+return { 'moved_unseen', unpack(redis.call('HGETALL', key)) }

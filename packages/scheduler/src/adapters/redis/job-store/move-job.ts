@@ -1,0 +1,73 @@
+/** Hot path: typed wrapper of move-job.lua. */
+import type { JobId } from '../../../domain/ids.ts';
+import { isSettled } from '../../../domain/job.ts';
+import { changeJob, type JobChange } from '../../../domain/job-change.ts';
+import type { Expected } from '../../../ports/job-store.ts';
+import { jobTag, type Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+import type { KnownJob } from './known-jobs.ts';
+import {
+  changedEntries,
+  changedFields,
+  FIRST_ENTRIES,
+  jobFromFields,
+  type StoredJob,
+  watchersOf,
+} from './record-fields.ts';
+
+export type Moved =
+  | ({
+      readonly kind: 'moved' | 'stale';
+      /** What the change carries from outside, as written. */
+      readonly bytes: number;
+    } & Omit<StoredJob, 'driver'>)
+  | { readonly kind: 'unknown_job' };
+
+export function createMoveJob(
+  connection: RedisConnection,
+  keys: Keys,
+  limits: { retentionMs: number; bindingLeaseMs: number },
+) {
+  const run = loadScript(connection, import.meta.url, 'move-job');
+  // Nothing is kept for no time at all: 0 says that the move settles nothing.
+  const retentionMs = Math.max(1, limits.retentionMs);
+
+  return async (
+    jobId: JobId,
+    expected: Expected,
+    change: JobChange,
+    known: KnownJob | undefined,
+  ): Promise<Moved> => {
+    const tag = jobTag(jobId);
+    const entries = changedEntries(change);
+    const fields = changedFields(change);
+    const bytes = fields.reduce((sum, text) => sum + text.length, 0);
+    const [word, ...rest] = await run(
+      [keys.job(tag), keys.earlierJob(tag, jobId)],
+      [
+        jobId,
+        expected.state,
+        expected.fenceAttempt,
+        known?.revision ?? -1,
+        isSettled(change.state) ? retentionMs : 0,
+        change.state === 'FAILED' ? 0 : limits.bindingLeaseMs,
+        FIRST_ENTRIES,
+        entries.length,
+        ...entries,
+        ...fields,
+      ],
+    );
+    if (word === 'unknown_job') return { kind: 'unknown_job' };
+    if (word !== 'moved' || known === undefined) {
+      return { ...jobFromFields(rest), bytes, kind: word === 'stale' ? 'stale' : 'moved' };
+    }
+    return {
+      kind: 'moved',
+      bytes,
+      record: changeJob(known.record, change),
+      revision: known.revision + entries.length,
+      watchers: watchersOf(rest[0]),
+    };
+  };
+}

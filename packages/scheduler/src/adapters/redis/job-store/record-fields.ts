@@ -1,0 +1,107 @@
+/**
+ * Hot path: a job's record as fields of a HASH, so that a script compares and sets single ones and never reads JSON.
+ *
+ * id, state, attempt (of the fence) and n (entries ever written, thereby the revision) are plain; about holds what never
+ * changes; t0 … t31 hold the timeline; settled, bound_until, driver and watchers belong to the store and not to the record.
+ */
+import type { JobRecord, JobState, TimelineEntry } from '../../../domain/job.ts';
+import { type JobChange, MAX_TIMELINE } from '../../../domain/job-change.ts';
+
+/** Entries of a timeline that stay for ever; as many of the newest take turns in the other fields. */
+export const FIRST_ENTRIES = MAX_TIMELINE / 2;
+
+export interface StoredJob {
+  readonly record: JobRecord;
+  /** Grows with every move. */
+  readonly revision: number;
+  readonly driver: string;
+  readonly watchers: readonly string[];
+}
+
+/** Fields and values in turn. */
+export function fieldsOf(record: JobRecord, driver: string): string[] {
+  const { tenantId, sessionId, requestId, fingerprint, spec, createdAt, deadlineAt, timeline } = record;
+  const about = { tenantId, sessionId, requestId, fingerprint, spec, createdAt, deadlineAt };
+  const fields = ['id', record.jobId, 'about', JSON.stringify(about), 'driver', driver];
+  fields.push('state', record.state, 'attempt', String(record.fence?.attempt ?? 0));
+  if (record.fence !== undefined) fields.push('fence', JSON.stringify(record.fence));
+  if (record.intent !== undefined) fields.push('intent', JSON.stringify(record.intent));
+  if (record.failure !== undefined) fields.push('failure', JSON.stringify(record.failure));
+  if (record.result !== undefined) fields.push('result', JSON.stringify(record.result));
+  fields.push('n', String(timeline.length));
+  for (const [index, entry] of timeline.entries()) fields.push(`t${index}`, entryText(entry));
+  return fields;
+}
+
+/** What a move sets besides the timeline. A cleared intent is empty rather than absent: a script then only sets. */
+export function changedFields({ state, fence, intent, failure, result }: JobChange): string[] {
+  const fields = ['state', state];
+  if (fence !== undefined) fields.push('fence', JSON.stringify(fence), 'attempt', String(fence.attempt));
+  if (intent !== undefined) fields.push('intent', intent === null ? '' : JSON.stringify(intent));
+  if (failure !== undefined) fields.push('failure', JSON.stringify(failure));
+  if (result !== undefined) fields.push('result', JSON.stringify(result));
+  return fields;
+}
+
+export const changedEntries = ({ passing, entry }: JobChange): string[] =>
+  passing === undefined ? [entryText(entry)] : [entryText(passing), entryText(entry)];
+
+/** From fields and values in turn, as scripts and HGETALL give them. */
+export function jobFromFields(flat: readonly (string | number | null)[]): StoredJob {
+  const fields = new Map<string, string>();
+  for (let at = 0; at + 1 < flat.length; at += 2) fields.set(String(flat[at]), String(flat[at + 1]));
+  const json = (name: string) => {
+    const text = fields.get(name);
+    return text === undefined || text === '' ? undefined : JSON.parse(text);
+  };
+  const about = json('about');
+  const revision = Number(fields.get('n'));
+  return {
+    record: {
+      jobId: fields.get('id') ?? '',
+      tenantId: about.tenantId,
+      sessionId: about.sessionId,
+      requestId: about.requestId,
+      fingerprint: about.fingerprint,
+      spec: about.spec,
+      state: fields.get('state') as JobState,
+      fence: json('fence'),
+      intent: json('intent'),
+      createdAt: about.createdAt,
+      deadlineAt: about.deadlineAt,
+      timeline: timelineOf(fields, revision),
+      failure: json('failure'),
+      result: json('result'),
+    },
+    revision,
+    driver: fields.get('driver') ?? '',
+    watchers: watchersOf(fields.get('watchers')),
+  };
+}
+
+/** Names of instances, each followed by a line break. */
+export const watchersOf = (text: string | number | null | undefined): readonly string[] =>
+  typeof text === 'string' && text !== '' ? text.split('\n').slice(0, -1) : NOBODY;
+
+const NOBODY: readonly string[] = [];
+
+const entryText = ({ state, at, attempt, nodeId, reason }: TimelineEntry): string =>
+  JSON.stringify([state, at, attempt, nodeId ?? null, reason ?? null]);
+
+function entryOf(text: string): TimelineEntry {
+  const [state, at, attempt, nodeId, reason] = JSON.parse(text);
+  return { state, at, attempt, nodeId: nodeId ?? undefined, reason: reason ?? undefined };
+}
+
+function timelineOf(fields: ReadonlyMap<string, string>, count: number): TimelineEntry[] {
+  const timeline: TimelineEntry[] = [];
+  for (let index = 0; index < count; index++) {
+    // The middle was written over by what came after it.
+    if (index === FIRST_ENTRIES && count > MAX_TIMELINE) index = count - FIRST_ENTRIES;
+    timeline.push(entryOf(fields.get(`t${fieldNumber(index)}`) ?? ''));
+  }
+  return timeline;
+}
+
+const fieldNumber = (index: number): number =>
+  index < FIRST_ENTRIES ? index : FIRST_ENTRIES + ((index - FIRST_ENTRIES) % FIRST_ENTRIES);

@@ -1,0 +1,13 @@
+/** Typed wrapper of shelve-job.lua. */
+import type { JobId } from '../../../domain/ids.ts';
+import { jobTag, type Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createShelveJob(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'shelve-job');
+  return async (jobId: JobId): Promise<void> => {
+    const tag = jobTag(jobId);
+    await run([keys.job(tag), keys.earlierJob(tag, jobId)], [jobId]);
+  };
+}

@@ -1,0 +1,12 @@
+/** Typed wrapper of unbind-job.lua. */
+import type { JobId } from '../../../domain/ids.ts';
+import { jobTag, type Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createUnbindJob(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'unbind-job');
+  return async (jobId: JobId): Promise<void> => {
+    await run([keys.job(jobTag(jobId))], [jobId]);
+  };
+}

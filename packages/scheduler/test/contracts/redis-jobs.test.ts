@@ -1,0 +1,31 @@
+/** What is kept about jobs in Redis keeps every port's law, on one server and on a Cluster. */
+import { afterAll, beforeAll, describe } from 'vitest';
+import { type Connected, connectTo, freshKeys, openInstance, realTime } from '../support/redis-jobs.ts';
+import { startCluster, startRedis } from '../support/redis-servers.ts';
+import { jobEventsContract } from './job-events.ts';
+import { jobStoreContract } from './job-store.ts';
+
+const START_MS = 30_000;
+
+describe.each([
+  ['one server', startRedis],
+  ['a Cluster', startCluster],
+])('on %s', (where, startServers) => {
+  let redis: Connected;
+
+  beforeAll(async () => {
+    redis = await connectTo(startServers());
+  }, START_MS);
+
+  afterAll(() => redis.close());
+
+  jobStoreContract(where, async (limits) => {
+    const { store, close } = openInstance(redis, freshKeys(), 'instance-a', limits);
+    return { ...realTime, store, close };
+  });
+
+  jobEventsContract(where, async ({ maxListeners }) => {
+    const { events, close } = openInstance(redis, freshKeys(), 'instance-a', {}, maxListeners);
+    return { ...realTime, events, close };
+  });
+});

@@ -1,0 +1,88 @@
+/** Job stores and job events of several instances on one Redis, for tests. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createJobEvents as createLocalEvents } from '../../src/adapters/memory/job-events.ts';
+import { createJobEvents } from '../../src/adapters/redis/job-events.ts';
+import { createJobStore, type JobStoreLimits } from '../../src/adapters/redis/job-store.ts';
+import { createKeys, type Keys } from '../../src/adapters/redis/keys.ts';
+import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import { systemClock as clock } from '../../src/adapters/system/clock.ts';
+import { createIdSource } from '../../src/adapters/system/id-source.ts';
+import type { RedisUnderTest } from './redis-servers.ts';
+
+const START_MS = 30_000;
+
+export const realTime = {
+  // Timers may fire up to a millisecond early by the server's clock.
+  advance: async (ms: number) => void (await sleep(ms + 2)),
+  now: clock.now,
+};
+
+/** Nobody else's keys: tests must not disturb one another. */
+export const freshKeys = (): Keys => createKeys(`test-${randomUUID()}`);
+
+export interface Connected {
+  readonly servers: RedisUnderTest;
+  readonly connection: RedisConnection;
+  readonly ear: RedisConnection;
+  close(): Promise<void>;
+}
+
+export async function connectTo(starting: Promise<RedisUnderTest>): Promise<Connected> {
+  const servers = await starting;
+  const connection = connectRedis(servers.settings, { name: 'jobs' });
+  const ear = connectRedis(servers.settings, { name: 'jobs-ear', isListening: true });
+  await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
+  return {
+    servers,
+    connection,
+    ear,
+    async close() {
+      connection.disconnect();
+      ear.disconnect();
+      await servers.stop();
+    },
+  };
+}
+
+export const ROOMY: JobStoreLimits = {
+  bindingLeaseMs: 60_000,
+  retentionMs: 300_000,
+  maxRetained: 10_000,
+  maxRetainedBytes: 64_000_000,
+  maxInflight: 10_000,
+  maxBindings: 10_000,
+  resultInlineMaxBytes: 512 * 1024,
+  liveMarginMs: 60_000,
+};
+
+const { digest } = createIdSource({ clock, digestsRequests: true });
+
+/** One instance's view of the jobs under `keys`. */
+export function openInstance(
+  { connection, ear }: Pick<Connected, 'connection' | 'ear'>,
+  keys: Keys,
+  instanceId: string,
+  limits: Partial<JobStoreLimits> = {},
+  maxListeners = 100,
+) {
+  const store = createJobStore({
+    connection,
+    keys,
+    clock,
+    digest,
+    instanceId,
+    incarnation: '1',
+    ...ROOMY,
+    ...limits,
+  });
+  const local = createLocalEvents({ maxListeners });
+  const events = createJobEvents({ connection, ear, keys, clock, instanceId, local, store });
+  return {
+    store,
+    events,
+    async close() {
+      await Promise.all([store.close(), events.close()]);
+    },
+  };
+}
