@@ -9,11 +9,11 @@ import { systemClock } from '../../packages/scheduler/dist/adapters/system/clock
 import { createIdSource } from '../../packages/scheduler/dist/adapters/system/id-source.js';
 import { loadConfig } from '../../packages/scheduler/dist/config/load-config.js';
 import type { Config } from '../../packages/scheduler/dist/config/settings.js';
+import type { DispatchRequest } from '../../packages/scheduler/dist/domain/dispatch.js';
 import { createNodeRegistry } from '../../packages/scheduler/dist/management/create-node-registry.js';
 import type { Registration } from '../../packages/scheduler/dist/management/node-registry.js';
 import { createJobService } from '../../packages/scheduler/dist/runtime/create-job-service.js';
 import { createFleetView } from '../../packages/scheduler/dist/runtime/fleet/fleet-view.js';
-import type { DispatchRequest } from '../../packages/scheduler/dist/runtime/job-service.js';
 import {
   jobServiceSettings,
   jobStoreLimits,
@@ -133,6 +133,11 @@ export async function createEmbeddedEngine(nodes: number, slots: number) {
     jobs,
     registry,
     fleet,
+    /** A node that is not heard of for 45 s is stale: whatever takes longer must let them beat. */
+    async beatAll() {
+      for (const [nodeId, generation] of generations)
+        await registry.heartbeat({ nodeId, generation, resources: { runningJobs: 0 }, runningJobIds: [] });
+    },
     stop() {
       jobs.stop();
       registry.stop();
