@@ -3,6 +3,7 @@ import type { JobId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobChange, JobStore, MoveResult } from '../../ports/job-store.ts';
+import { createBindings } from './bindings.ts';
 import { createJobShelf, type Place, recordAt } from './job-shelf.ts';
 import { listJobs } from './list-jobs.ts';
 import { PackedJob } from './packed-job.ts';
@@ -22,29 +23,28 @@ const MAX_TIMELINE = 32;
 /** The hot methods answer at once: a promise would cost more than their work. */
 export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStore {
   const shelf = createJobShelf(deps);
-  const bindings = new Map<string, Place>();
+  const bindings = createBindings<Place>();
 
   const isBindingOver = ({ settledAt }: Place): boolean =>
     settledAt !== undefined && deps.clock.now() >= settledAt + deps.bindingLeaseMs;
 
   /** The place of the job a request is bound to, if the binding still counts. */
-  function boundPlace(key: string): Place | undefined {
-    const place = bindings.get(key);
+  function boundPlace(tenantId: TenantId, requestId: string): Place | undefined {
+    const place = bindings.get(tenantId, requestId);
     if (place === undefined || shelf.get(place.record.jobId) !== place) return undefined;
     if (!isBindingOver(place)) return place;
     unbind(place);
     return undefined;
   }
 
-  function unbind({ record }: Place): boolean {
-    if (record.requestId === undefined) return false;
-    const key = bindingKey(record.tenantId, record.requestId);
-    return bindings.get(key)?.record.jobId === record.jobId && bindings.delete(key);
+  function unbind(place: Place): boolean {
+    const { tenantId, requestId } = place.record;
+    return requestId !== undefined && bindings.remove(tenantId, requestId, place);
   }
 
   /** Room for one more binding: those of settled jobs go first, oldest first. */
   function hasRoomToBind(): boolean {
-    if (bindings.size < deps.maxBindings) return true;
+    if (bindings.size() < deps.maxBindings) return true;
     for (let place = shelf.firstSettled(); place !== undefined; place = place.settledAfter) {
       if (unbind(place)) return true;
     }
@@ -55,16 +55,16 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
 
   return {
     admit(draft: JobRecord): AdmitResult {
-      const key = draft.requestId === undefined ? undefined : bindingKey(draft.tenantId, draft.requestId);
-      const known = key === undefined ? shelf.get(draft.jobId) : boundPlace(key);
+      const { tenantId, requestId } = draft;
+      const known = requestId === undefined ? shelf.get(draft.jobId) : boundPlace(tenantId, requestId);
       if (known !== undefined) {
         const isSame = known.record.fingerprint === draft.fingerprint;
         return { kind: isSame ? 'existing' : 'conflict', job: recordAt(known) };
       }
       if (shelf.liveCount() >= deps.maxInflight) return { kind: 'full' };
-      if (key !== undefined && !hasRoomToBind()) return { kind: 'full' };
+      if (requestId !== undefined && !hasRoomToBind()) return { kind: 'full' };
       const place = shelf.add(draft);
-      if (key !== undefined) bindings.set(key, place);
+      if (requestId !== undefined) bindings.set(tenantId, requestId, place);
       return { kind: 'admitted', job: draft };
     },
 
@@ -94,7 +94,7 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
     get: (jobId: JobId): Promise<JobRecord | undefined> => Promise.resolve(recordOf(shelf.get(jobId))),
 
     async bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined> {
-      return recordOf(boundPlace(bindingKey(tenantId, requestId)));
+      return recordOf(boundPlace(tenantId, requestId));
     },
 
     async list(query) {
@@ -105,8 +105,6 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
 
 const recordOf = (place: Place | undefined): JobRecord | undefined =>
   place === undefined ? undefined : recordAt(place);
-
-const bindingKey = (tenantId: TenantId, requestId: string): string => `${tenantId}\n${requestId}`;
 
 /** Spelled out field by field: this runs several times per job, and a spread costs a multiple. */
 function changed(record: JobRecord, change: JobChange): JobRecord {
