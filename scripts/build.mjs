@@ -1,7 +1,7 @@
 // Builds the packages in the order they depend on one another. What is there is written over, not removed first, so that
 // a running scheduler or test never finds its files gone; --clean starts from nothing.
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -19,4 +19,13 @@ for (const project of projects) {
     console.error(`build: ${project} did not compile`);
     process.exit(tsc.status ?? 1);
   }
+  copyLua(`${root}/${project}/src`, `${root}/${project}/dist`);
+}
+
+/** The compiler takes only its own files along. */
+function copyLua(from, to) {
+  cpSync(from, to, {
+    recursive: true,
+    filter: (path) => path.endsWith('.lua') || statSync(path).isDirectory(),
+  });
 }

@@ -2,7 +2,10 @@
 import { spawnSync } from 'node:child_process';
 
 /** Program → Debian package. */
-const TOOLS = new Map([['curl', 'curl']]);
+const TOOLS = new Map([
+  ['curl', 'curl'],
+  ['redis-server', 'redis-server'],
+]);
 
 const isInstalled = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 const missing = [...TOOLS].filter(([program]) => !isInstalled(program));

@@ -80,6 +80,7 @@ async function startScheduler() {
       settled: async () => undefined,
       watch: () => ({ kind: 'full' }),
     },
+    sessions: { list: () => ({ sessions: [] }) },
     mailbox: { take: async () => [] },
     endpoints: { permits: () => false },
     gate: createGate({ clock: systemClock, meter, settings: accessSettings(config) }),

@@ -8,11 +8,12 @@ import { heartbeats } from './heartbeats.ts';
 import { http } from './http.ts';
 import { type Figure, isMet } from './measure.ts';
 import { memory } from './memory.ts';
+import { sessions } from './sessions.ts';
 import { say, table } from './show.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
 
-  --only LIST    scenarios to run, of: decision, heartbeats, memory, http, cycle
+  --only LIST    scenarios to run, of: decision, heartbeats, memory, http, cycle, sessions
   --rounds N     repetitions; figures are medians (5)
   --quick        one short round each, to see that it works; its figures say nothing, so they have no targets
   --json FILE    the figures for machines
@@ -20,7 +21,7 @@ const USAGE = `Usage: npm run bench -- [options]
 
 const SIZES = [100, 1_000, 10_000, 100_000];
 
-const SCENARIOS = ['decision', 'heartbeats', 'memory', 'http', 'cycle'] as const;
+const SCENARIOS = ['decision', 'heartbeats', 'memory', 'http', 'cycle', 'sessions'] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
 interface Options {
@@ -66,6 +67,20 @@ async function measure({ wanted, rounds, isQuick }: Options): Promise<Figure[]> 
     memory: () => memory(isQuick ? { nodes: 500, jobs: 500 } : { nodes: 20_000, jobs: 50_000 }),
     http: () => http({ rounds: isQuick ? 1 : 3 * rounds, roundMs: isQuick ? 300 : 1_500 }),
     cycle: () => cycle({ rounds, jobsPerRound: isQuick ? 200 : 4_000 }),
+    sessions: () =>
+      sessions(
+        isQuick
+          ? { rounds, idle: 50, speaking: 20, pacedMs: 300, floodMs: 200, rate: 20, utterancesMs: 300 }
+          : {
+              rounds,
+              idle: 10_000,
+              speaking: 1_000,
+              pacedMs: 10_000,
+              floodMs: 3_000,
+              rate: 200,
+              utterancesMs: 10_000,
+            },
+      ),
   };
   const figures: Figure[] = [];
   for (const name of wanted) figures.push(...(await scenarios[name]()));

@@ -33,6 +33,9 @@ export {
   NodesQuery,
   NodesReply,
   NodeView,
+  SessionsQuery,
+  SessionsReply,
+  SessionView,
 } from './http/operators.ts';
 export {
   AudioPath,

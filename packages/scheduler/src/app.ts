@@ -23,14 +23,19 @@ import type { Log } from './ports/log.ts';
 import { createJobService, type RunningJobService } from './runtime/create-job-service.ts';
 import { createFleetView } from './runtime/fleet/fleet-view.ts';
 import { createJobReader, type JobReader } from './runtime/job-reader.ts';
+import { createSessionService } from './session/create-session-service.ts';
+import { NO_POOLS } from './session/preferred-pool.ts';
+import type { SessionService } from './session/session-service.ts';
 import {
   accessSettings,
   httpSettings,
   jobServiceSettings,
   jobStoreLimits,
   managementSettings,
+  sessionSettings,
   socketSettings,
 } from './settings-from-config.ts';
+import { createShutDown } from './shut-down.ts';
 import { createAudioTokens } from './transport/access/audio-tokens.ts';
 import { createGate } from './transport/access/create-gate.ts';
 import { createNetworks } from './transport/access/networks.ts';
@@ -39,6 +44,7 @@ import { DRAINING } from './transport/http/http-services.ts';
 import { audioBaseUrl, createAudioReferences } from './transport/link/audio-references.ts';
 import { createNodeLink } from './transport/link/node-link.ts';
 import { createNodeSockets } from './transport/ws/node-sockets.ts';
+import { createSessionRoute } from './transport/ws/session-route.ts';
 import { createSocketServer } from './transport/ws/socket-server.ts';
 import { VERSION } from './version.ts';
 
@@ -48,11 +54,13 @@ export interface App {
   /** Takes nothing new, lets jobs end, closes everything. Safe to call twice. */
   stop(): Promise<void>;
   readonly jobs: RunningJobService;
+  readonly sessions: SessionService;
   readonly reader: JobReader;
   readonly registry: NodeRegistry;
 }
 
 const MAX_JOB_LISTENERS = 20_000;
+const SESSION_INIT_DEADLINE_MS = 60_000;
 
 export function createApp({ config, log }: { config: Config; log: Log }): App {
   const clock = systemClock;
@@ -130,7 +138,13 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     ids,
     ledger,
     store,
-    events,
+    events: {
+      publish(job) {
+        events.publish(job);
+        sessions.jobMoved(job);
+      },
+      subscribe: events.subscribe,
+    },
     audio,
     link,
     meter,
@@ -150,6 +164,19 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
   });
   const reader = createJobReader({ clock, store, events });
 
+  // Sessions: speech becomes jobs, and their outcomes leave in order.
+  const sessions = createSessionService({
+    clock,
+    chance,
+    ids,
+    audio,
+    meter,
+    log,
+    jobs,
+    pools: NO_POOLS,
+    settings: sessionSettings(config),
+  });
+
   // The edges.
   let isDraining = false;
   let isLeaving = false;
@@ -158,6 +185,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     registry,
     jobs,
     reader,
+    sessions,
     mailbox,
     endpoints,
     gate,
@@ -183,6 +211,18 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     ids,
     // Nodes may come back while their last jobs end: with them come the results.
     isDraining: () => isLeaving,
+    onPartial: (_nodeId, partial) => sessions.partial(partial.job_id, partial.text, partial.is_final),
+    session: createSessionRoute({
+      sessions,
+      gate,
+      ids,
+      clock,
+      meter,
+      log,
+      isDraining: () => isDraining,
+      initDeadlineMs: SESSION_INIT_DEADLINE_MS,
+      maxMessageBytes: config.server.limits.max_message_bytes,
+    }),
     settings: socketSettings(config),
   });
 
@@ -190,30 +230,31 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
     meter.gauge('scheduler_audio_store_bytes', audio.size());
+    const { sessions: open, connected, watched } = sessions.counts();
+    meter.gauge('scheduler_sessions', connected, { state: 'connected' });
+    meter.gauge('scheduler_sessions', open - connected, { state: 'resumable' });
+    meter.gauge('scheduler_utterances_running', watched);
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   });
 
-  async function shutDown(): Promise<void> {
-    isDraining = true;
-    log.info({}, 'draining: ready is red, nothing new is taken');
-    const left = await jobs.drain(config.server.drain_timeout_ms);
-    if (left > 0)
-      log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
-    else log.info({}, 'drained: every job has its outcome');
-    isLeaving = true;
-    // Only now: a node that is told to move closes its connection, and with it would go what it still works on.
-    const asked = sockets.drain('shutdown');
-    log.info({ nodes: asked }, 'nodes told to connect elsewhere');
-    await socketServer.close();
-    log.info({}, 'sockets closed');
-    await http.close();
-    log.info({}, 'HTTP closed');
-    endpoints.close();
-    jobs.stop();
-    registry.stop();
-    loop.stop();
-    log.info({}, 'stopped');
-  }
+  const shutDown = createShutDown({
+    sessions,
+    jobs,
+    registry,
+    sockets,
+    socketServer,
+    http,
+    endpoints,
+    loop,
+    log,
+    drainTimeoutMs: config.server.drain_timeout_ms,
+    drains: () => {
+      isDraining = true;
+    },
+    leaves: () => {
+      isLeaving = true;
+    },
+  });
   let stopping: Promise<void> | undefined;
 
   function serveAudio(address: AddressInfo): void {
@@ -224,6 +265,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
 
   return {
     jobs,
+    sessions,
     reader,
     registry,
     async start() {

@@ -5,6 +5,7 @@ import type { Config } from './config/settings.ts';
 import { credentialsOf } from './config/tokens.ts';
 import type { ManagementSettings } from './management/settings.ts';
 import type { JobServiceSettings } from './runtime/create-job-service.ts';
+import type { SessionServiceDeps } from './session/create-session-service.ts';
 import type { AccessSettings } from './transport/access/create-gate.ts';
 import { HTTP_DEFAULTS, type HttpSettings } from './transport/http/http-services.ts';
 import type { SocketSettings } from './transport/ws/socket-server.ts';
@@ -79,6 +80,43 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     maxWaiting: scheduler.queue.max_waiting,
     maxWaitingPerTenant: scheduler.queue.max_waiting_per_tenant,
     maxSessionsRemembered: MAX_SESSIONS_REMEMBERED,
+  };
+}
+
+export function sessionSettings({ scheduler, session }: Config): SessionServiceDeps['settings'] {
+  const { web_task_segmentation: cut, utterance_group: group, backpressure } = scheduler;
+  const edge = cut.edge_stabilization;
+  return {
+    segmentation: {
+      pauseMs: cut.pause_ms,
+      maxDurationMs: cut.max_duration_ms,
+      maxBytes: cut.max_bytes,
+      playbackMaxMs: cut.playback_max_ms,
+      hangoverAutoMs: edge.hangover_auto_ms,
+      hangoverManualMs: edge.hangover_manual_ms,
+      lateAudioMs: edge.late_audio_ms,
+    },
+    paddingAutoMs: edge.padding_auto_ms,
+    paddingManualMs: edge.padding_manual_ms,
+    delivery: {
+      gapTimeoutMs: scheduler.result_gap_timeout_ms,
+      maxPendingResults: session.max_pending_results,
+      maxResultBytes: session.max_result_bytes,
+      maxKeptResults: session.max_kept_results,
+    },
+    group: { windowMs: group.window_ms, maxParts: group.max_parts, maxChars: group.max_chars },
+    pressure: {
+      slowDownShare: backpressure.slow_down_percent / 100,
+      pauseShare: backpressure.pause_percent / 100,
+      resumeAfterMs: backpressure.resume_after_ms,
+    },
+    resumeTtlMs: scheduler.session_resume_ttl_ms,
+    pendingTimeoutMs: scheduler.pending_timeout_ms,
+    maxSessions: session.max_sessions,
+    maxUtterances: session.max_utterances,
+    maxAudioBytes: scheduler.audio.max_bytes_per_session,
+    isIndexBaseRandom: session.utterance_index_base === 'random',
+    maxWaiting: scheduler.queue.max_waiting,
   };
 }
 

@@ -18,7 +18,16 @@ import {
   HttpNodeRegisterReply,
   NodeJobsReply,
 } from './node.ts';
-import { JobsQuery, JobsReply, NodeOrder, NodeOrderReply, NodesQuery, NodesReply } from './operators.ts';
+import {
+  JobsQuery,
+  JobsReply,
+  NodeOrder,
+  NodeOrderReply,
+  NodesQuery,
+  NodesReply,
+  SessionsQuery,
+  SessionsReply,
+} from './operators.ts';
 import { AudioPath, FetchQuery, JobPath, NodePath, WaitQuery } from './path.ts';
 
 export type HttpEndpoint = {
@@ -150,6 +159,14 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     extension: true,
     query: JobsQuery,
     reply: JobsReply,
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/sessions',
+    summary: 'List sessions',
+    extension: true,
+    query: SessionsQuery,
+    reply: SessionsReply,
   },
   nodeOrder('cordon', 'Give a node no new jobs'),
   nodeOrder('uncordon', 'Give a node jobs again'),

@@ -1,6 +1,17 @@
-/** What operators see and do: lists of nodes and jobs; cordon, uncordon, drain. */
+/** What operators see and do: lists of nodes, jobs and sessions; cordon, uncordon, drain. */
 import { type Static, Type } from 'typebox';
-import { count, flag, id, label, list, oneOf, optional, quantity, text } from '../shared/bounded.ts';
+import {
+  count,
+  flag,
+  id,
+  label,
+  language,
+  list,
+  oneOf,
+  optional,
+  quantity,
+  text,
+} from '../shared/bounded.ts';
 import { nodeStatus } from '../shared/node-status.ts';
 import { jobSummary } from './job.ts';
 import { nextCursor, pageFields } from './path.ts';
@@ -64,6 +75,47 @@ export const JobsReply = Type.Object(
   { title: 'JobsReply', description: 'A page of jobs' },
 );
 export type JobsReply = Static<typeof JobsReply>;
+
+export const SessionsQuery = Type.Object(
+  { ...pageFields, tenant_id: optional(id('Only sessions of this tenant')) },
+  { title: 'SessionsQuery', description: 'Which sessions to list' },
+);
+export type SessionsQuery = Static<typeof SessionsQuery>;
+
+export const SessionView = Type.Object(
+  {
+    session_id: id('Session'),
+    tenant_id: id('Tenant'),
+    state: oneOf(
+      ['open', 'draining', 'closing'],
+      'draining: told to move to another instance; closing: ends with its last outcome',
+    ),
+    connected: flag('A client is connected'),
+    resumable_until_ms: optional(quantity('Without a client: until when one may resume it (epoch ms)')),
+    deployed: flag('The client named no extensions'),
+    platform: label('Platform of the client'),
+    src_lang: language('Source language, or `auto`'),
+    tgt_lang: language('Target language'),
+    mode: optional(label('How the languages are chosen')),
+    lang_a: optional(language('First language of a two-way conversation')),
+    lang_b: optional(language('Second language of a two-way conversation')),
+    next_utterance_index: count('Position that the next utterance gets'),
+    last_delivery_seq: count('Number of the last outcome that left; 0 before the first'),
+    running_utterances: count('Utterances without outcome'),
+    pending_results: count('Outcomes held back until an earlier one is there'),
+    kept_results: count('Outcomes that left and are not acknowledged'),
+    audio_bytes: count('Audio held for it'),
+    opened_at_ms: quantity('When it was opened (epoch ms)'),
+  },
+  { title: 'SessionView', description: 'A session as the scheduler sees it; never what was said in it' },
+);
+export type SessionView = Static<typeof SessionView>;
+
+export const SessionsReply = Type.Object(
+  { sessions: list(SessionView, 1_000, 'Sessions of this instance, newest first'), next_cursor: nextCursor },
+  { title: 'SessionsReply', description: 'A page of sessions' },
+);
+export type SessionsReply = Static<typeof SessionsReply>;
 
 export const NodeOrder = Type.Object(
   { reason: optional(text('Why, for others to read', 4096)) },

@@ -93,6 +93,50 @@ export const METRICS = {
     help: 'Messages and requests refused by a limit, by limit.',
     labels: ['limit'],
   },
+  scheduler_sessions: {
+    kind: 'gauge',
+    help: 'Sessions by state: connected, or waited for.',
+    labels: ['state'],
+  },
+  scheduler_sessions_opened_total: {
+    kind: 'counter',
+    help: 'Sessions opened: new or resumed.',
+    labels: ['kind'],
+  },
+  scheduler_sessions_ended_total: { kind: 'counter', help: 'Sessions ended, by reason.', labels: ['reason'] },
+  scheduler_session_messages_dropped_total: {
+    kind: 'counter',
+    help: 'Messages of sessions that changed nothing, by reason.',
+    labels: ['reason'],
+  },
+  scheduler_utterances_sealed_total: {
+    kind: 'counter',
+    help: 'Utterances cut out of a stream of chunks, by what ended them.',
+    labels: ['reason'],
+  },
+  scheduler_utterance_outcomes_total: {
+    kind: 'counter',
+    help: 'Outcomes of utterances: result, or why it is missing.',
+    labels: ['outcome'],
+  },
+  scheduler_utterance_seconds: {
+    kind: 'histogram',
+    help: 'From the acceptance of an utterance to its outcome.',
+  },
+  scheduler_utterances_running: { kind: 'gauge', help: 'Utterances of sessions whose job has no outcome.' },
+  scheduler_session_results_redelivered_total: {
+    kind: 'counter',
+    help: 'Results told again to a client that came back.',
+  },
+  scheduler_session_results_forgotten_total: {
+    kind: 'counter',
+    help: 'Results no longer kept for a client because it has too many unacknowledged.',
+  },
+  scheduler_backpressure_total: {
+    kind: 'counter',
+    help: 'Times a session was told to send less, by how.',
+    labels: ['action'],
+  },
   scheduler_audio_store_bytes: {
     kind: 'gauge',
     help: 'Input audio on this instance: held for jobs and being collected by sessions.',

@@ -73,14 +73,14 @@ export function createJobService(
     ...answers,
     ...nodeLoss,
 
-    async cancel(jobId, reason) {
+    async cancel(jobId, reason, code = 'JOB_CANCELLED') {
       const flight = engine.flights.get(jobId);
       if (flight === undefined) {
         const job = await deps.store.get(jobId);
         // A record that has no outcome and no flight is only being admitted: not known here yet.
         return { kind: job !== undefined && isSettled(job.state) ? 'settled' : 'unknown_job' };
       }
-      const isCancelled = await settling.fail(flight, { code: 'JOB_CANCELLED', message: reason }, 'open');
+      const isCancelled = await settling.fail(flight, { code, message: reason }, 'open');
       return { kind: isCancelled ? 'cancelled' : 'settled' };
     },
 

@@ -1,5 +1,6 @@
 /** Hot path: what the rest of the program may ask of the job engine. */
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
@@ -32,7 +33,8 @@ export interface JobService {
   acknowledge(answer: Answer): Promise<AnswerOutcome>;
   finish(answer: Answer, result: JobResult): Promise<AnswerOutcome>;
   fail(answer: Answer, failure: ReportedFailure): Promise<AnswerOutcome>;
-  cancel(jobId: JobId, reason: string): Promise<CancelOutcome>;
+  /** `code`: what the job then failed with; JOB_CANCELLED unless told. */
+  cancel(jobId: JobId, reason: string, code?: ErrorCode): Promise<CancelOutcome>;
   /** The node's connection ended: after the grace all its jobs are retried at once. */
   nodeLeft(nodeId: NodeId, graceMs: number): void;
   /** It is back: jobs it no longer names are retried, the others go on. */

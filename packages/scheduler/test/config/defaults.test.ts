@@ -66,7 +66,11 @@ it('has the defaults of sessions and results', () => {
     session_resume_ttl_ms: 60_000,
     result_inline_max_bytes: 512 * 1024,
     job_retention_ms: 300_000,
-    audio: { max_bytes_total: 512 * 1024 * 1024, max_bytes_per_job: 8 * 1024 * 1024 },
+    audio: {
+      max_bytes_total: 512 * 1024 * 1024,
+      max_bytes_per_job: 8 * 1024 * 1024,
+      inline_max_bytes: 64 * 1024,
+    },
   });
   expect(config.session.utterance_index_base).toBe('0');
 });

@@ -193,14 +193,14 @@ export const segmentation = group('Where the utterances of a stream of audio_chu
 export const audio = group('Input audio that waits on this instance for its node.', {
   max_bytes_total: bytes({ default: 512 * MB, min: MB, max: 1024 * 1024 * MB, doc: 'Audio in all.' }),
   max_bytes_per_session: bytes({
-    default: 8 * MB,
+    default: 16 * MB,
     min: 64 * KB,
     max: 1024 * MB,
     doc: 'Audio of one session: what is being collected and what its jobs still need.',
   }),
   max_bytes_per_job: bytes({ default: 8 * MB, min: 4 * KB, max: 256 * MB, doc: 'Audio of one job.' }),
   inline_max_bytes: bytes({
-    default: 32 * KB,
+    default: 64 * KB,
     min: 0,
     max: 256 * MB,
     doc: 'Largest audio that every node gets in the message itself. Larger audio is fetched by the nodes that can (`audio_ref`) and if they know where: see `server.advertise_url`. 0: all audio is fetched.',

@@ -11,6 +11,7 @@ import type { Meter } from '../../ports/meter.ts';
 import type { NodeMailbox } from '../../ports/node-mailbox.ts';
 import type { JobReader } from '../../runtime/job-reader.ts';
 import type { JobService } from '../../runtime/job-service.ts';
+import type { SessionService } from '../../session/session-service.ts';
 import type { AudioTokens } from '../access/audio-tokens.ts';
 import type { Gate } from '../access/gate.ts';
 
@@ -61,6 +62,7 @@ export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
   readonly jobs: Pick<JobService, 'dispatch' | 'acknowledge' | 'finish' | 'fail' | 'cancel'>;
   readonly reader: JobReader;
+  readonly sessions: Pick<SessionService, 'list'>;
   readonly mailbox: Pick<NodeMailbox<JobAssign>, 'take'>;
   readonly endpoints: Pick<EndpointCaller, 'permits'>;
   readonly gate: Gate;

@@ -45,6 +45,8 @@ export interface SocketHandler {
   left(): void;
   /** The last message is done. */
   ended(): Promise<void> | void;
+  /** Whether the peer may be shown another error now; absent: always. */
+  mayTellError?(): boolean;
 }
 
 export interface GuardDeps {
@@ -76,6 +78,7 @@ export function guardSocket(
     { perSecond: STRIKES_FORGIVEN_PER_SECOND, burst: settings.maxInvalidMessages },
     clock.now(),
   );
+  let handler: SocketHandler | undefined;
   let isCut = false;
   let cancelFarewell: Cancel | undefined;
 
@@ -142,7 +145,7 @@ export function guardSocket(
   }
 
   function sendError(code: ErrorCode, message: string, details?: ErrorDetails): void {
-    send(errorText(code, message, details));
+    if (handler?.mayTellError?.() !== false) send(errorText(code, message, details));
   }
 
   function reject(problem: Problem): void {
@@ -162,7 +165,8 @@ export function guardSocket(
   }
 
   const socket: GuardedSocket = { send, sendError, reject, cut };
-  const handler = open(socket);
+  const opened = open(socket);
+  handler = opened;
 
   ws.on('message', (data: Buffer, isBinary) => {
     if (isCut || !isWithinRate()) return;
@@ -171,7 +175,7 @@ export function guardSocket(
       return;
     }
     const text = data.toString();
-    queue.push(() => handler.receive(text), data.length);
+    queue.push(() => opened.receive(text), data.length);
   });
   // Answered by hand, because answers to a flood of pings are also frames that a slow reader piles up.
   ws.on('ping', (data) => {
@@ -187,11 +191,11 @@ export function guardSocket(
     ws.on('close', () => {
       liveness.stop();
       cancelFarewell?.();
-      handler.left();
+      opened.left();
       // Behind the messages that wait: what was received before the end counts as before it.
       queue.push(async () => {
         try {
-          await handler.ended();
+          await opened.ended();
         } finally {
           resolve();
         }

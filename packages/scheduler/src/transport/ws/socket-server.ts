@@ -32,6 +32,8 @@ export interface SocketRoute {
   readonly kind: 'node' | 'session';
   readonly role: Role;
   readonly maxMessageBytes: number;
+  /** Why nobody may come in now, if so. At the upgrade: a client in the field that is let in and closed comes back every second. */
+  readonly refusal?: () => { readonly reason: string; readonly refusal: Refusal } | undefined;
   /** Synchronous: frames may follow at once. */
   open(socket: GuardedSocket, principal: Principal): SocketHandler;
 }
@@ -44,8 +46,7 @@ export interface SocketServerDeps extends Omit<NodeSocketDeps, 'registrationDead
   readonly ids: Pick<IdSource, 'traceId'>;
   readonly isDraining: () => boolean;
   readonly settings: SocketSettings;
-  /** /ws/session; without it that path answers 501. */
-  readonly session?: SocketRoute;
+  readonly session: SocketRoute;
 }
 
 export interface SocketServer {
@@ -65,7 +66,6 @@ interface OpenRoute {
   count: number;
 }
 
-const SESSION_PATH = '/ws/session';
 /** Origins that browsers give to web pages; `null` is a page in a sandbox. */
 const PAGE = /^(https?:|null$)/i;
 /** Programs that cut a message into frames cut it into thousands of bytes; smaller pieces are an attack. */
@@ -83,7 +83,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
       openNodeSocket({ ...deps, registrationDeadlineMs: settings.registrationDeadlineMs }, socket, principal),
   };
   const routes = new Map<string, OpenRoute>();
-  for (const route of deps.session === undefined ? [node] : [node, deps.session]) {
+  for (const route of [node, deps.session]) {
     routes.set(route.path, { route, sockets: createAcceptor(route), count: 0 });
   }
   const open = new Set<ReturnType<typeof guardSocket>>();
@@ -92,8 +92,10 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   function judge(request: IncomingMessage): Verdict {
     const { path, peer } = readPeer(request);
     const route = routes.get(path);
-    if (route === undefined) return refusalOfPath(path);
+    if (route === undefined) return refused('unknown_path', UNKNOWN_PATH);
     if (isClosing || deps.isDraining()) return refused('draining', DRAINING_REFUSAL);
+    const closed = route.route.refusal?.();
+    if (closed !== undefined) return refused(closed.reason, closed.refusal);
     const admission = gate.admit(peer, route.route.role);
     if (admission.kind === 'refused') {
       return refused(admission.code.toLowerCase(), { code: admission.code, detail: admission.message });
@@ -204,7 +206,4 @@ function createAcceptor(route: SocketRoute) {
 
 const refused = (reason: string, refusal: Refusal): Verdict => ({ kind: 'refused', reason, refusal });
 
-const refusalOfPath = (path: string): Verdict =>
-  path === SESSION_PATH
-    ? refused('unsupported', { code: 'UNSUPPORTED_FEATURE', detail: 'sessions are not served here yet' })
-    : refused('unknown_path', { code: 'NOT_FOUND', detail: 'sockets open at /ws/node' });
+const UNKNOWN_PATH: Refusal = { code: 'NOT_FOUND', detail: 'sockets open at /ws/session and /ws/node' };

@@ -17,6 +17,7 @@ const ROUTES: readonly [method: string, path: string, body: unknown, roles: read
   ['POST', '/v1/job/fail', { ...REPORT, reason: 'X' }, ['node']],
   ['GET', '/api/v1/nodes', undefined, []],
   ['GET', '/api/v1/jobs', undefined, []],
+  ['GET', '/api/v1/sessions', undefined, []],
   ['POST', '/api/v1/nodes/node-123/cordon', {}, []],
   ['POST', '/api/v1/nodes/node-123/uncordon', {}, []],
   ['POST', '/api/v1/nodes/node-123/drain', {}, []],

@@ -60,7 +60,15 @@ describe('paths and queries', () => {
       fc.webQueryParameters(),
       fc.constantFrom('..', '%', '%00', '%ff', '//'),
     );
-    const paths = ['/v1/job/', '/v1/node/', '/api/v1/nodes?', '/api/v1/jobs?', '/v1/job/x/events?', '/'];
+    const paths = [
+      '/v1/job/',
+      '/v1/node/',
+      '/api/v1/nodes?',
+      '/api/v1/jobs?',
+      '/api/v1/sessions?',
+      '/v1/job/x/events?',
+      '/',
+    ];
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...paths), part, async (path, rest) => {
         const url = path + encodeURI(rest).replaceAll('%25', '%');

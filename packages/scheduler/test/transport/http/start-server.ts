@@ -81,6 +81,7 @@ export async function startServer(options: StartOptions = {}) {
     registry,
     jobs: engine.jobs,
     reader: createJobReader({ clock, store: engine.store, events }),
+    sessions: { list: () => ({ sessions: [] }) },
     mailbox,
     endpoints: { permits: (url) => url.startsWith('http://10.') },
     gate,

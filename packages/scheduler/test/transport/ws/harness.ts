@@ -7,6 +7,7 @@ import WebSocket, { type ClientOptions } from 'ws';
 import { createNodeSockets } from '../../../src/transport/ws/node-sockets.ts';
 import {
   createSocketServer,
+  type SocketRoute,
   type SocketServerDeps,
   type SocketSettings,
 } from '../../../src/transport/ws/socket-server.ts';
@@ -29,6 +30,15 @@ export const SETTINGS: SocketSettings = {
   closeTimeoutMs: 5_000,
   maxNodeMessageBytes: 64 * 1024,
   registrationDeadlineMs: 10_000,
+};
+
+/** Listens to nobody; those who test sessions bring their own. */
+const NO_SESSIONS: SocketRoute = {
+  path: '/ws/session',
+  kind: 'session',
+  role: 'client',
+  maxMessageBytes: 64 * 1024,
+  open: () => ({ receive() {}, left() {}, ended() {} }),
 };
 
 export interface HarnessOptions {
@@ -65,6 +75,7 @@ export async function startHarness(options: HarnessOptions = {}) {
     clock,
     ids: { traceId: () => `trace-${++traces}` },
     isDraining: () => false,
+    session: NO_SESSIONS,
     ...options.deps,
     settings: { ...SETTINGS, ...options.settings },
   });

@@ -32,7 +32,6 @@ describe('the upgrade of a socket', () => {
     ['an origin that is not allowed', '/ws/node', { origin: 'https://evil.example' }, 403, 'FORBIDDEN'],
     ['an unknown path', '/ws/other', {}, 404, 'NOT_FOUND'],
     ['a malformed URL', '//%', {}, 404, 'NOT_FOUND'],
-    ['a session, until sessions are served', '/ws/session', {}, 501, 'UNSUPPORTED_FEATURE'],
   ])('refuses %s with an HTTP error', async (_, path, options, status, error) => {
     await start();
     const refusal = await harness.refusal(path, options);

@@ -1,5 +1,5 @@
-/** What operators see and order: lists of nodes and jobs; cordon, uncordon, drain. */
-import type { JobsQuery, NodeOrder, NodePath, NodesQuery } from '@lingua/protocol';
+/** What operators see and order: lists of nodes, jobs and sessions; cordon, uncordon, drain. */
+import type { JobsQuery, NodeOrder, NodePath, NodesQuery, SessionsQuery } from '@lingua/protocol';
 import { JOB_STATES, type JobRecord, type JobState } from '../../../domain/job.ts';
 import { NODE_HEALTHS } from '../../../domain/node.ts';
 import type { Refusal } from '../../wire/error-answer.ts';
@@ -9,12 +9,13 @@ import type { HttpServices } from '../http-services.ts';
 import { summarizeJob } from '../job-view.ts';
 import { viewNode } from '../node-view.ts';
 import { replyError } from '../reply-error.ts';
+import { viewSession } from '../session-view.ts';
 
 const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 const PAGE = 100;
 
 export function addOperatorRoutes(routes: Routes, services: HttpServices): void {
-  const { registry, reader, usedSlots } = services;
+  const { registry, reader, sessions, usedSlots } = services;
 
   routes.add<{ Querystring: NodesQuery }>('GET', '/api/v1/nodes', OPTIONS, ({ query }, reply) => {
     const { limit = PAGE, cursor, status } = query;
@@ -36,6 +37,12 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
     const page = await reader.list(given({ limit, cursor, state, tenantId }));
     const jobs = page.jobs.filter((job) => isWanted(job, query)).map(summarizeJob);
     return given({ jobs, next_cursor: page.cursor });
+  });
+
+  routes.add<{ Querystring: SessionsQuery }>('GET', '/api/v1/sessions', OPTIONS, ({ query }, reply) => {
+    const { limit = PAGE, cursor, tenant_id: tenantId } = query;
+    const page = sessions.list(given({ limit, cursor, tenantId }));
+    return reply.send(given({ sessions: page.sessions.map(viewSession), next_cursor: page.cursor }));
   });
 
   for (const order of ['cordon', 'uncordon', 'drain'] as const) {

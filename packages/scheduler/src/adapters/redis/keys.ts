@@ -1,0 +1,85 @@
+/** Every key in Redis: its name, type, slot and life. Nothing else spells one. */
+import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
+
+/** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
+export const SCHEMA_VERSION = 1;
+
+export interface Keys {
+  /** STRING · own slot · for ever. The schema version the keys are written in. */
+  readonly schema: string;
+
+  /** HASH · {node} · until forgotten, capabilities 1 h. slots, accepting, reported load, generation, credential. */
+  nodeMeta(nodeId: NodeId): string;
+  /** ZSET · {node} · with the node. "job:attempt" → expiry (ms, server time). */
+  nodeLeases(nodeId: NodeId): string;
+  /** HASH · {node} · with the node. "job:attempt" → marks of a lease: f fenced, r held at the last report. */
+  nodeLeaseMarks(nodeId: NodeId): string;
+  /** STRING · {node} · 1 h. What the node can do, as JSON. */
+  nodeCapabilities(nodeId: NodeId): string;
+  /** STRING · {node} · 3 × the node's interval. "ts=<ms>;region=<region>" */
+  nodePresence(nodeId: NodeId): string;
+  /** STRING · {node} · owner TTL. "instance/incarnation/generation" of the socket's holder. */
+  nodeOwner(nodeId: NodeId): string;
+  /** LIST · {node} · until fetched or expired. Assignments of a node that polls. */
+  nodeMailbox(nodeId: NodeId): string;
+
+  /** HASH · {job} · deadline, then retention. The record of a job, and the binding of its request. */
+  job(tag: string): string;
+  /** HASH · {job} · retention. A failed job whose request was bound anew. */
+  earlierJob(tag: string, jobId: JobId): string;
+
+  /** STRING · {session} · owner TTL. */
+  sessionOwner(sessionId: SessionId): string;
+  /** HASH · {session} · resume TTL. */
+  sessionState(sessionId: SessionId): string;
+
+  /** STRING · {instance} · presence TTL. */
+  presence(instanceId: string): string;
+  /** STREAM · {instance} · until adopted. */
+  inbox(instanceId: string): string;
+  /** STREAM · {instance} · bounded. */
+  deadLetters(instanceId: string): string;
+  /** ZSET · {instance} · until adopted. Jobs it drives → deadline. */
+  instanceJobs(instanceId: string): string;
+  /** SET · own slot · for ever. Every instance that was not yet adopted. */
+  readonly instances: string;
+  /** ZSET · own slot, one of a few · for ever. Node id → last seen (ms). */
+  nodesSeen(part: number): string;
+}
+
+export function createKeys(prefix: string): Keys {
+  const v = `${prefix}:v${SCHEMA_VERSION}`;
+  const node = (nodeId: NodeId, what: string): string => `${v}:nodes:{node:${nodeId}}:${what}`;
+  return {
+    schema: `${prefix}:schema`,
+    nodeMeta: (nodeId) => node(nodeId, 'meta'),
+    nodeLeases: (nodeId) => node(nodeId, 'reserved'),
+    nodeLeaseMarks: (nodeId) => node(nodeId, 'reserved_marks'),
+    nodeCapabilities: (nodeId) => node(nodeId, 'capabilities'),
+    nodePresence: (nodeId) => node(nodeId, 'presence'),
+    nodeOwner: (nodeId) => `${prefix}:nodes:owner:{node:${nodeId}}`,
+    nodeMailbox: (nodeId) => node(nodeId, 'mailbox'),
+    job: (tag) => `${v}:jobs:{job:${tag}}:fsm`,
+    earlierJob: (tag, jobId) => `${v}:jobs:{job:${tag}}:earlier:${jobId}`,
+    sessionOwner: (sessionId) => `${prefix}:sessions:owner:{session:${sessionId}}`,
+    sessionState: (sessionId) => `${v}:sessions:{session:${sessionId}}:state`,
+    presence: (instanceId) => `${prefix}:schedulers:presence:${instanceId}`,
+    inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,
+    deadLetters: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:dlq`,
+    instanceJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs`,
+    instances: `${prefix}:schedulers:all`,
+    nodesSeen: (part) => `${v}:nodes:last_seen:${part}`,
+  };
+}
+
+/**
+ * By what a job's record is found. The id of a bound job is "job-<digest of tenant and request>-<random>", so that a request
+ * finds its record without an index.
+ */
+export function jobTag(jobId: JobId): string {
+  const match = /^job-([A-Za-z0-9_-]{22})-/.exec(jobId);
+  return match?.[1] ?? jobId;
+}
+
+export const requestTag = (digest: (text: string) => string, tenantId: TenantId, requestId: string): string =>
+  digest(`${tenantId}\n${requestId}`);

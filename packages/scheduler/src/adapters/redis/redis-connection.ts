@@ -1,0 +1,144 @@
+/** One connection to Redis or Valkey — single, behind Sentinels, or a Cluster — with the discipline that keeps a sick server from stalling the rest. */
+import { readFileSync } from 'node:fs';
+import { Cluster, Redis } from 'ioredis';
+
+export interface RedisSettings {
+  readonly mode: 'single' | 'sentinel' | 'cluster';
+  readonly url: string;
+  readonly clusterUrls: readonly string[];
+  readonly sentinelUrls: readonly string[];
+  readonly sentinelName: string;
+  readonly sentinelUsername?: string | undefined;
+  readonly sentinelPassword?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly db: number;
+  readonly isTls: boolean;
+  readonly tlsCaFile?: string | undefined;
+  readonly connectTimeoutMs: number;
+  readonly commandTimeoutMs: number;
+  readonly socketTimeoutMs: number;
+  readonly slotsRefreshIntervalMs: number;
+}
+
+export type RedisConnection = Redis | Cluster;
+
+/** A reader that blocks waits longer than a command may take, and must never share its connection. */
+export interface ConnectionRole {
+  readonly name: string;
+  readonly isBlocking?: boolean;
+}
+
+const SLOWEST_RECONNECT_MS = 500;
+/** One try elsewhere after a failover; more would outlast the command's own timeout. */
+const RETRIES = 1;
+
+export function connectRedis(settings: RedisSettings, role: ConnectionRole): RedisConnection {
+  if (settings.mode === 'cluster') return new Cluster(clusterNodes(settings), clusterOptions(settings, role));
+  const { host, port } = addressOf(settings.url);
+  const options = {
+    ...commonOptions(settings, role),
+    db: settings.db,
+    retryStrategy: reconnectAfter,
+    // A command that cannot be sent now fails now: whoever asked must not wait for a server that may never return.
+    enableOfflineQueue: false,
+  };
+  if (settings.mode === 'single') return new Redis({ ...options, host, port });
+  return new Redis({
+    ...options,
+    sentinels: settings.sentinelUrls.map(addressOf),
+    name: settings.sentinelName,
+    enableTLSForSentinelMode: settings.isTls,
+    ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
+    ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
+    sentinelRetryStrategy: reconnectAfter,
+  });
+}
+
+/** Resolves when commands can be sent, rejects if that takes too long. */
+export function whenReady(connection: RedisConnection, limitMs: number): Promise<void> {
+  if (connection.status === 'ready') return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(() => end(new Error(`Redis was not reached within ${limitMs} ms`)), limitMs);
+    const ready = () => end();
+    function end(fault?: Error): void {
+      clearTimeout(limit);
+      connection.off('ready', ready);
+      if (fault === undefined) resolve();
+      else reject(fault);
+    }
+    connection.on('ready', ready);
+  });
+}
+
+function commonOptions(settings: RedisSettings, role: ConnectionRole) {
+  const { username, password } = credentialsOf(settings);
+  return {
+    connectionName: role.name,
+    connectTimeout: settings.connectTimeoutMs,
+    maxRetriesPerRequest: RETRIES,
+    // In a Cluster it puts scripts of different slots into one pipeline after a slot has moved.
+    enableAutoPipelining: false,
+    // A connection that was lost with a command under way leaves it open whether it ran; asking twice is the caller's choice.
+    autoResendUnfulfilledCommands: false,
+    ...(role.isBlocking !== true && {
+      commandTimeout: settings.commandTimeoutMs,
+      socketTimeout: settings.socketTimeoutMs,
+    }),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(isTls(settings) && { tls: tlsOf(settings) }),
+  };
+}
+
+function clusterOptions(settings: RedisSettings, role: ConnectionRole) {
+  return {
+    redisOptions: commonOptions(settings, role),
+    enableAutoPipelining: false,
+    enableOfflineQueue: false,
+    slotsRefreshInterval: settings.slotsRefreshIntervalMs,
+    slotsRefreshTimeout: settings.commandTimeoutMs,
+    clusterRetryStrategy: reconnectAfter,
+    // The command's own timeout decides how long a failover may be waited for.
+    retryDelayOnFailover: 50,
+    retryDelayOnClusterDown: 50,
+    retryDelayOnTryAgain: 20,
+    scaleReads: 'master' as const,
+  };
+}
+
+const clusterNodes = ({ clusterUrls, url }: RedisSettings) =>
+  (clusterUrls.length > 0 ? clusterUrls : [url]).map(addressOf);
+
+const reconnectAfter = (times: number): number => Math.min(SLOWEST_RECONNECT_MS, 20 * times);
+
+const DEFAULT_PORT = 6379;
+
+function addressOf(address: string): { host: string; port: number } {
+  const { hostname, port } = new URL(address);
+  // The brackets of an IPv6 address belong to the URL, not to the host.
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? DEFAULT_PORT : Number(port),
+  };
+}
+
+function credentialsOf(settings: RedisSettings): {
+  username: string | undefined;
+  password: string | undefined;
+} {
+  const inAddress = new URL(
+    settings.mode === 'cluster' ? (settings.clusterUrls[0] ?? settings.url) : settings.url,
+  );
+  const decoded = (part: string): string | undefined => (part === '' ? undefined : decodeURIComponent(part));
+  return {
+    username: settings.username ?? decoded(inAddress.username),
+    password: settings.password ?? decoded(inAddress.password),
+  };
+}
+
+const isTls = (settings: RedisSettings): boolean =>
+  settings.isTls || [settings.url, ...settings.clusterUrls].some((address) => address.startsWith('rediss:'));
+
+const tlsOf = ({ tlsCaFile }: RedisSettings): { ca?: string } =>
+  tlsCaFile === undefined ? {} : { ca: readFileSync(tlsCaFile, 'utf8') };

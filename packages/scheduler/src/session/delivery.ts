@@ -1,0 +1,148 @@
+/** Hot path: outcomes leave in the order of their utterances (I5). Synchronous bookkeeping; time comes in as an argument. */
+import { type MissingReason, type Outcome, weightOf } from './outcome.ts';
+
+export interface DeliverySettings {
+  readonly gapTimeoutMs: number;
+  readonly maxPendingResults: number;
+  /** Of what waits here and what is kept after it left, each. */
+  readonly maxResultBytes: number;
+  readonly maxKeptResults: number;
+}
+
+/** One accepted utterance, as far as order is concerned. */
+export interface Place {
+  /** It has had its outcome; that stands. */
+  isSettled: boolean;
+  /** While it waits for its turn. Gone with the delivery: whoever remembers the utterance must not keep its speech. */
+  outcome: Outcome | undefined;
+  readyAt: number;
+}
+
+export interface Delivered<P extends Place> {
+  readonly place: P;
+  readonly outcome: Outcome;
+  /** From 1, without holes. */
+  readonly deliverySeq: number;
+}
+
+export interface Delivery<P extends Place> {
+  /** Accepted and not delivered, in the order of acceptance. */
+  readonly waiting: P[];
+  readonly pending: { count: number; bytes: number };
+  /** Delivered, until acknowledged: what a client that comes back has perhaps not received. */
+  readonly kept: Delivered<P>[];
+  keptBytes: number;
+  deliverySeq: number;
+  /** Kept ones that were forgotten because there were too many. */
+  forgotten: number;
+}
+
+export const createDelivery = <P extends Place>(): Delivery<P> => ({
+  waiting: [],
+  pending: { count: 0, bytes: 0 },
+  kept: [],
+  keptBytes: 0,
+  deliverySeq: 0,
+  forgotten: 0,
+});
+
+/** False: it has its outcome already, and that stands. */
+export function settle<P extends Place>(
+  delivery: Delivery<P>,
+  place: P,
+  outcome: Outcome,
+  at: number,
+): boolean {
+  if (place.isSettled || !delivery.waiting.includes(place)) return false;
+  place.isSettled = true;
+  place.outcome = outcome;
+  place.readyAt = at;
+  delivery.pending.count += 1;
+  delivery.pending.bytes += weightOf(outcome);
+  return true;
+}
+
+/** `given_up`: its job is still somewhere and must be fenced. */
+export type Released<P extends Place> =
+  | { readonly kind: 'delivered'; readonly delivered: Delivered<P> }
+  | { readonly kind: 'given_up'; readonly place: P; readonly reason: MissingReason };
+
+/** What may leave now: everything up to the first gap, and past it if it has lasted or held up too much. */
+export function release<P extends Place>(
+  delivery: Delivery<P>,
+  at: number,
+  settings: DeliverySettings,
+): readonly Released<P>[] {
+  const released: Released<P>[] = [];
+  for (;;) {
+    const [head] = delivery.waiting;
+    if (head === undefined) return released;
+    if (head.outcome !== undefined) {
+      released.push({ kind: 'delivered', delivered: leave(delivery, head, head.outcome) });
+      continue;
+    }
+    const reason = gapIsOver(delivery, at, settings);
+    if (reason === undefined) return released;
+    settle(delivery, head, { kind: 'missing', reason }, at);
+    released.push({ kind: 'given_up', place: head, reason });
+  }
+}
+
+/** When a gap is closed if nothing happens before. */
+export function gapEndsAt<P extends Place>(
+  delivery: Delivery<P>,
+  settings: DeliverySettings,
+): number | undefined {
+  if (delivery.pending.count === 0) return undefined;
+  const ready = delivery.waiting.filter(({ outcome }) => outcome !== undefined);
+  return Math.min(...ready.map(({ readyAt }) => readyAt)) + settings.gapTimeoutMs;
+}
+
+function gapIsOver<P extends Place>(
+  delivery: Delivery<P>,
+  at: number,
+  settings: DeliverySettings,
+): MissingReason | undefined {
+  const { count, bytes } = delivery.pending;
+  if (count > settings.maxPendingResults || (count > 0 && bytes > settings.maxResultBytes)) {
+    return 'pending_overflow_evict';
+  }
+  const endsAt = gapEndsAt(delivery, settings);
+  return endsAt !== undefined && endsAt <= at ? 'gap_timeout' : undefined;
+}
+
+function leave<P extends Place>(delivery: Delivery<P>, place: P, outcome: Outcome): Delivered<P> {
+  delivery.waiting.shift();
+  place.outcome = undefined;
+  delivery.pending.count -= 1;
+  delivery.pending.bytes -= weightOf(outcome);
+  delivery.deliverySeq += 1;
+  return { place, outcome, deliverySeq: delivery.deliverySeq };
+}
+
+/** The client may have to be told again. Bounded: the oldest are forgotten, and counted. */
+export function keep<P extends Place>(
+  delivery: Delivery<P>,
+  delivered: Delivered<P>,
+  settings: DeliverySettings,
+): void {
+  delivery.kept.push(delivered);
+  delivery.keptBytes += weightOf(delivered.outcome);
+  while (
+    delivery.kept.length > settings.maxKeptResults ||
+    (delivery.keptBytes > settings.maxResultBytes && delivery.kept.length > 1)
+  ) {
+    forgetFirst(delivery);
+    delivery.forgotten += 1;
+  }
+}
+
+/** All up to this one have arrived. */
+export function acknowledge<P extends Place>(delivery: Delivery<P>, deliverySeq: number): void {
+  while ((delivery.kept[0]?.deliverySeq ?? Number.POSITIVE_INFINITY) <= deliverySeq) forgetFirst(delivery);
+}
+
+function forgetFirst<P extends Place>(delivery: Delivery<P>): void {
+  const first = delivery.kept.shift();
+  if (first !== undefined) delivery.keptBytes -= weightOf(first.outcome);
+}

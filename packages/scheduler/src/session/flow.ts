@@ -1,0 +1,112 @@
+/** Hot path: what every step ends with: outcomes leave in order, the client is told to slow down, a closing session ends. */
+import { gapEndsAt, keep, release } from './delivery.ts';
+import { judgePressure, type Shares } from './pressure.ts';
+import { letGo, tellFailure } from './progress.ts';
+import { nextChangeAt } from './segmentation.ts';
+import { type Session, type Utterance, understands } from './session.ts';
+import { count, type Step, tell } from './step-context.ts';
+
+/** Groups whose playback may still be reported. */
+const MAX_PLAYABLE = 8;
+/** The part of a session's utterances that may be without a slot before that is pressure of its own. */
+const UNPLACED_PART = 1 / 4;
+
+export function flow(step: Step, session: Session): void {
+  if (session.phase === 'ended') return;
+  deliver(step, session);
+  relieve(step, session);
+  if (session.phase === 'closing' && session.delivery.waiting.length === 0) {
+    tell(step, session, { kind: 'closed' });
+    step.effects.push({ kind: 'end', reason: 'closed' });
+  }
+}
+
+function deliver(step: Step, session: Session): void {
+  const { settings } = step;
+  for (const released of release(session.delivery, step.at, settings.delivery)) {
+    if (released.kind === 'given_up') {
+      giveUp(step, session, released.place, released.reason);
+      continue;
+    }
+    const { delivered } = released;
+    const isNumbered = understands(session, 'result_ack');
+    const isLate = session.link === undefined && session.resumeDigest !== undefined;
+    if (isNumbered || isLate) keepForLater(step, session, delivered);
+    if (delivered.outcome.kind === 'result') notePlayable(session, delivered.place);
+    tellOutcome(step, session, delivered);
+  }
+}
+
+function keepForLater(step: Step, session: Session, delivered: Parameters<typeof keep<Utterance>>[1]): void {
+  const before = session.delivery.forgotten;
+  keep(session.delivery, delivered, step.settings.delivery);
+  const forgotten = session.delivery.forgotten - before;
+  if (forgotten > 0) count(step, 'scheduler_session_results_forgotten_total', undefined, forgotten);
+}
+
+export function tellOutcome(
+  step: Step,
+  session: Session,
+  delivered: Parameters<typeof keep<Utterance>>[1],
+): void {
+  tell(step, session, {
+    kind: 'outcome',
+    delivered,
+    isNumbered: understands(session, 'result_ack'),
+    sentAt: step.at,
+    webToSchedulerMs: session.webToSchedulerMs,
+  });
+}
+
+/** The gap is closed; what still works on it works for nobody. */
+function giveUp(step: Step, session: Session, utterance: Utterance, reason: string): void {
+  letGo(session, utterance);
+  count(step, 'scheduler_utterance_outcomes_total', { outcome: reason });
+  const message = 'a later result was ready and this one did not come in time';
+  step.effects.push({ kind: 'cancel', utterance, code: 'RESULT_TIMEOUT', message });
+  tellFailure(step, session, utterance, 'RESULT_TIMEOUT', message, { reason });
+}
+
+function notePlayable({ playable }: Session, utterance: Utterance): void {
+  playable.delete(utterance.groupId);
+  playable.set(utterance.groupId, utterance);
+  const [oldest] = playable.keys();
+  if (playable.size > MAX_PLAYABLE && oldest !== undefined) playable.delete(oldest);
+}
+
+function relieve(step: Step, session: Session): void {
+  const { pressure } = step.settings;
+  const action = judgePressure(
+    sharesOf(step, session),
+    session.told,
+    step.at,
+    pressure,
+    !understands(session, 'backpressure'),
+  );
+  if (action === undefined || session.link === undefined) return;
+  session.told = { action, at: step.at };
+  count(step, 'scheduler_backpressure_total', { action });
+  tell(step, session, { kind: 'pressure', action, resumeAfterMs: pressure.resumeAfterMs });
+}
+
+function sharesOf(step: Step, session: Session): Shares {
+  const { maxUtterances, maxAudioBytes } = step.settings;
+  return {
+    session: Math.max(
+      session.running / maxUtterances,
+      session.unplaced / Math.max(1, maxUtterances * UNPLACED_PART),
+      session.audioBytes / maxAudioBytes,
+    ),
+    fleet: Math.max(step.queueShare(), step.audio.usedShare()),
+  };
+}
+
+/** When the session has something to do by itself; undefined: not before something happens to it. */
+export function nextWakeAt(session: Session, settings: Step['settings']): number | undefined {
+  const times = [
+    nextChangeAt(session.segmentation, settings.segmentation),
+    gapEndsAt(session.delivery, settings.delivery),
+    session.expiresAt,
+  ].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
+}

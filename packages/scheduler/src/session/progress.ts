@@ -1,0 +1,138 @@
+/** Hot path: what becomes of an utterance, from its job's moves to its one outcome, told in the order a client needs. */
+import type { DispatchOutcome } from '../domain/dispatch.ts';
+import { type ErrorCode, isErrorCode } from '../domain/errors.ts';
+import type { JobRecord, JobState } from '../domain/job.ts';
+import { settle } from './delivery.ts';
+import { noteText } from './groups.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import { isDeployed, type Session, type Utterance, understands } from './session.ts';
+import { UI_EVENTS, type UiEventName } from './session-output.ts';
+import { count, type Step, tell, tellUi } from './step-context.ts';
+
+/** Its audio is the scheduler's responsibility from here. */
+export function announce(step: Step, session: Session, utterance: Utterance): void {
+  if (utterance.isAnnounced) return;
+  utterance.isAnnounced = true;
+  if (understands(session, 'utterance_accepted')) tell(step, session, { kind: 'accepted', utterance });
+}
+
+export function noteDispatched(step: Step, session: Session, utterance: Utterance, outcome: DispatchOutcome) {
+  if (outcome.kind === 'dispatched') {
+    utterance.jobId = outcome.job.jobId;
+    announce(step, session, utterance);
+    return noteMove(step, session, utterance, outcome.job);
+  }
+  const [main] = outcome.reasons ?? [];
+  const code = NOBODY.has(outcome.code) ? 'NO_AVAILABLE_NODE' : outcome.code;
+  fail(step, session, utterance, code, outcome.message, {
+    reason: main?.reason ?? outcome.code.toLowerCase(),
+  });
+}
+
+/** What sessions are told when no node was to be had, for whatever reason. */
+const NOBODY: ReadonlySet<ErrorCode> = new Set(['NO_CAPABLE_NODE', 'ALL_CANDIDATES_FULL_OR_FAILED']);
+
+/** The job as it is now. Earlier stages that were not heard of are told first, so that a client sees them in order. */
+export function noteMove(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
+  if (utterance.isSettled) return;
+  if (job.fence !== undefined) {
+    notePlaced(session, utterance);
+    tellOnce(step, session, utterance, 'DISPATCHED');
+  }
+  if (HAS_RUN.has(job.state) || job.result !== undefined) tellOnce(step, session, utterance, 'NODE_ACCEPTED');
+  if (job.failure !== undefined) {
+    const code = isErrorCode(job.failure.code) ? job.failure.code : 'PROCESSING_ERROR';
+    fail(step, session, utterance, code, job.failure.message);
+  } else if (job.result !== undefined) {
+    if (job.result.textAsr !== '') tellOnce(step, session, utterance, 'ASR_FINAL');
+    if (job.result.textTranslated !== '') tellOnce(step, session, utterance, 'NMT_DONE');
+    session.groups = noteText(session.groups, utterance.groupId, job.result.textAsr, step.settings.group);
+    conclude(step, session, utterance, outcomeOf(job.result, toNodeMs(job)));
+  }
+}
+
+const HAS_RUN: ReadonlySet<JobState> = new Set(['RUNNING', 'FINISHED']);
+
+export function notePartial(
+  step: Step,
+  session: Session,
+  utterance: Utterance,
+  { text, isFinal }: { text: string; isFinal: boolean },
+): void {
+  if (utterance.isSettled) return;
+  tellOnce(step, session, utterance, 'DISPATCHED');
+  tellOnce(step, session, utterance, 'NODE_ACCEPTED');
+  tellOnce(step, session, utterance, 'ASR_PARTIAL');
+  if (isFinal) tellOnce(step, session, utterance, 'ASR_FINAL');
+  tell(step, session, { kind: 'partial', about: utterance, text, isFinal });
+}
+
+/** No translation will come. To clients in the field an error would be an alert: they get the ui_event alone. */
+export function fail(
+  step: Step,
+  session: Session,
+  utterance: Utterance,
+  code: ErrorCode,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): void {
+  if (utterance.isSettled) return;
+  announce(step, session, utterance);
+  conclude(step, session, utterance, { kind: 'missing', reason: 'job_failed' });
+  tellFailure(step, session, utterance, code, message, details);
+}
+
+export function tellFailure(
+  step: Step,
+  session: Session,
+  utterance: Utterance,
+  code: ErrorCode,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): void {
+  tellUi(step, session, utterance, 'ERROR', utterance.acceptedAt, code);
+  if (isDeployed(session)) return;
+  const about = { utterance_index: utterance.index, job_id: utterance.jobId };
+  tell(step, session, { kind: 'error', code, message, details: { ...details, ...about } });
+}
+
+function conclude(step: Step, session: Session, utterance: Utterance, outcome: Outcome): void {
+  if (!settle(session.delivery, utterance, outcome, step.at)) return;
+  letGo(session, utterance);
+  step.effects.push({ kind: 'forget', utterance });
+  const seconds = (step.at - utterance.acceptedAt) / 1_000;
+  count(step, 'scheduler_utterance_outcomes_total', {
+    outcome: outcome.kind === 'result' ? 'result' : outcome.reason,
+  });
+  step.effects.push({ kind: 'observe', name: 'scheduler_utterance_seconds', value: seconds });
+}
+
+/** It counts no longer: neither as running nor with its audio. */
+export function letGo(session: Session, utterance: Utterance): void {
+  notePlaced(session, utterance);
+  session.running -= 1;
+  session.audioBytes -= utterance.audioBytes;
+  utterance.audioBytes = 0;
+}
+
+function notePlaced(session: Session, utterance: Utterance): void {
+  if (utterance.isPlaced) return;
+  utterance.isPlaced = true;
+  session.unplaced -= 1;
+}
+
+/** A retry passes through the same stages again, and the client need not know. */
+function tellOnce(step: Step, session: Session, utterance: Utterance, event: UiEventName): void {
+  const bit = 1 << UI_EVENTS.indexOf(event);
+  if ((utterance.uiTold & bit) !== 0) return;
+  utterance.uiTold |= bit;
+  tellUi(step, session, utterance, event, utterance.acceptedAt);
+}
+
+/** From the sending of the attempt that counts to its acknowledgement. */
+function toNodeMs({ timeline, fence }: JobRecord): number | undefined {
+  const ofAttempt = timeline.filter(({ attempt }) => attempt === fence?.attempt);
+  const sent = ofAttempt.find(({ state }) => state === 'DISPATCHED');
+  const heard = ofAttempt.find(({ state }) => state === 'RUNNING');
+  return sent === undefined || heard === undefined ? undefined : heard.at - sent.at;
+}

@@ -1,0 +1,297 @@
+/** Hot path: where the utterances of a stream of chunks end. Pure: a state, an event and its time give the next state and what was sealed. */
+
+export interface SegmentationSettings {
+  readonly pauseMs: number;
+  /** 0 = no limit. */
+  readonly maxDurationMs: number;
+  readonly maxBytes: number;
+  readonly playbackMaxMs: number;
+  readonly hangoverAutoMs: number;
+  readonly hangoverManualMs: number;
+  /** After an empty final of a client whose finals overtake its audio. */
+  readonly lateAudioMs: number;
+}
+
+/** What ended an utterance. `next`: the client began another; `limit`: there was no room for more audio. */
+export const SEAL_REASONS = [
+  'final',
+  'pause',
+  'max_duration',
+  'max_bytes',
+  'close',
+  'next',
+  'limit',
+] as const;
+export type SealReason = (typeof SEAL_REASONS)[number];
+
+/** Newest first, so that adding one copies nothing. */
+interface Chunks {
+  readonly audio: Buffer;
+  readonly before: Chunks | undefined;
+}
+
+export interface Segment {
+  readonly chunks: Chunks;
+  readonly bytes: number;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly startedAt: number;
+  /** The pause is counted from here: the last chunk, or the end of playback. */
+  readonly quietSince: number;
+  readonly requestId: string | undefined;
+  /** Parts of one over-long utterance are one turn. */
+  readonly turn: number;
+}
+
+export interface Segmentation {
+  readonly segment: Segment | undefined;
+  /** The segment has ended; until then late chunks still belong to it. */
+  readonly sealing: { readonly reason: SealReason; readonly until: number } | undefined;
+  readonly playback: { readonly groupId: string; readonly until: number } | undefined;
+  /** The client is away: no time passes for its audio. */
+  readonly heldSince: number | undefined;
+  readonly turn: number;
+  /** A segment that begins before this goes on with the last one's turn. */
+  readonly turnOpenUntil: number;
+}
+
+export type SegmentationEvent =
+  | {
+      readonly kind: 'chunk';
+      readonly seq: number;
+      /** Absent: only `isFinal` matters. */
+      readonly audio: Buffer | undefined;
+      readonly isFinal: boolean;
+      readonly requestId?: string | undefined;
+    }
+  | { readonly kind: 'time_passed' }
+  | { readonly kind: 'playback_started' | 'playback_ended'; readonly groupId: string }
+  /** Seals what is there, at once. */
+  | { readonly kind: 'cut'; readonly reason: SealReason }
+  | { readonly kind: 'held' | 'let_go' };
+
+export interface Sealed {
+  readonly segment: Segment;
+  readonly reason: SealReason;
+}
+
+export interface Stepped {
+  readonly state: Segmentation;
+  readonly sealed: readonly Sealed[];
+}
+
+export const SILENT: Segmentation = {
+  segment: undefined,
+  sealing: undefined,
+  playback: undefined,
+  heldSince: undefined,
+  turn: 0,
+  turnOpenUntil: 0,
+};
+
+const NOTHING: readonly Sealed[] = [];
+
+/** `isOverhasty`: the client's finals overtake its audio. Time may not go back between steps. */
+export function segment(
+  before: Segmentation,
+  event: SegmentationEvent,
+  now: number,
+  settings: SegmentationSettings,
+  isOverhasty: boolean,
+): Stepped {
+  // Time stands still for a client that is away, also for what comes for it by another connection.
+  const at = event.kind === 'let_go' ? now : (before.heldSince ?? now);
+  const passed = elapse(before, at, settings);
+  switch (event.kind) {
+    case 'time_passed':
+      return passed;
+    case 'chunk':
+      return takeChunk(passed, event, at, settings, isOverhasty);
+    case 'cut':
+      return seal(passed, event.reason, at, settings);
+    case 'playback_started':
+      return {
+        ...passed,
+        state: {
+          ...passed.state,
+          playback: { groupId: event.groupId, until: at + settings.playbackMaxMs },
+        },
+      };
+    case 'playback_ended':
+      if (passed.state.playback?.groupId !== event.groupId) return passed;
+      return { ...passed, state: quietFrom({ ...passed.state, playback: undefined }, at) };
+    case 'held':
+      return { ...passed, state: { ...passed.state, heldSince: passed.state.heldSince ?? at } };
+    case 'let_go':
+      return { ...passed, state: letGo(passed.state, at) };
+  }
+}
+
+/** When the state changes by itself; undefined: never. */
+export function nextChangeAt(state: Segmentation, settings: SegmentationSettings): number | undefined {
+  const { segment: open, sealing, heldSince } = state;
+  if (open === undefined || heldSince !== undefined) return undefined;
+  if (sealing !== undefined) return sealing.until;
+  return Math.min(pauseAt(state, open, settings), overlongAt(open, settings));
+}
+
+/** The audio of a segment in the order it came. */
+export function audioOf({ chunks, bytes }: Segment): Buffer {
+  if (chunks.before === undefined) return chunks.audio;
+  const joined = Buffer.allocUnsafe(bytes);
+  let end = bytes;
+  for (let part: Chunks | undefined = chunks; part !== undefined; part = part.before) {
+    end -= part.audio.length;
+    part.audio.copy(joined, end);
+  }
+  return joined;
+}
+
+/** Playback that is never reported to end suspends the pause for so long and no longer. */
+const pauseAt = ({ playback }: Segmentation, open: Segment, { pauseMs }: SegmentationSettings): number =>
+  Math.max(open.quietSince, playback?.until ?? 0) + pauseMs;
+
+const overlongAt = (open: Segment, { maxDurationMs }: SegmentationSettings): number =>
+  maxDurationMs === 0 ? Number.POSITIVE_INFINITY : open.startedAt + maxDurationMs;
+
+/** Everything that time alone brings about up to `at`: decided by the clock, whether or not a timer was heard. */
+function elapse(before: Segmentation, at: number, settings: SegmentationSettings): Stepped {
+  let state = before;
+  let sealed = NOTHING;
+  for (;;) {
+    const changeAt = nextChangeAt(state, settings);
+    if (changeAt === undefined || changeAt > at) return { state, sealed };
+    const isPause = state.sealing === undefined && changeAt < overlongAt(openOf(state), settings);
+    if (isPause) {
+      state = { ...state, sealing: { reason: 'pause', until: changeAt + settings.hangoverAutoMs } };
+      continue;
+    }
+    const next = seal({ state, sealed }, state.sealing?.reason ?? 'max_duration', changeAt, settings);
+    state = next.state;
+    sealed = next.sealed;
+  }
+}
+
+function openOf({ segment: open }: Segmentation): Segment {
+  if (open === undefined) throw new Error('a segment that is not there cannot end');
+  return open;
+}
+
+function seal(
+  { state, sealed }: Stepped,
+  reason: SealReason,
+  at: number,
+  settings: SegmentationSettings,
+): Stepped {
+  const { segment: open, sealing } = state;
+  const isTooLong = reason === 'max_duration' || reason === 'max_bytes';
+  const turnOpenUntil = isTooLong ? at + settings.pauseMs : 0;
+  if (open === undefined) return { state: { ...state, turnOpenUntil }, sealed };
+  return {
+    state: { ...state, segment: undefined, sealing: undefined, turnOpenUntil },
+    // What was being sealed already keeps its own reason.
+    sealed: [...sealed, { segment: open, reason: sealing?.reason ?? reason }],
+  };
+}
+
+function takeChunk(
+  passed: Stepped,
+  chunk: Extract<SegmentationEvent, { kind: 'chunk' }>,
+  at: number,
+  settings: SegmentationSettings,
+  isOverhasty: boolean,
+): Stepped {
+  let step = belongsElsewhere(passed.state.segment, chunk) ? seal(passed, 'next', at, settings) : passed;
+  const { audio } = chunk;
+  const hasAudio = audio !== undefined && audio.length > 0;
+  if (hasAudio) {
+    const held = step.state.segment;
+    if (held !== undefined && held.bytes + audio.length > settings.maxBytes) {
+      step = seal(step, 'max_bytes', at, settings);
+    }
+    step = { ...step, state: append(step.state, chunk, audio, at) };
+  }
+  if (!chunk.isFinal) return step;
+  return finish(step, at, settings, hangoverOf(chunk, hasAudio, settings, isOverhasty));
+}
+
+/** A client that names its requests says itself where an utterance begins. */
+const belongsElsewhere = (
+  open: Segment | undefined,
+  { requestId }: { requestId?: string | undefined },
+): boolean => open?.requestId !== undefined && requestId !== undefined && open.requestId !== requestId;
+
+function append(
+  state: Segmentation,
+  { seq, requestId }: Extract<SegmentationEvent, { kind: 'chunk' }>,
+  audio: Buffer,
+  at: number,
+): Segmentation {
+  const open = state.segment;
+  if (open !== undefined) {
+    return {
+      ...state,
+      segment: {
+        ...open,
+        chunks: { audio, before: open.chunks },
+        bytes: open.bytes + audio.length,
+        lastSeq: seq,
+        quietSince: at,
+      },
+    };
+  }
+  const turn = at < state.turnOpenUntil ? state.turn : state.turn + 1;
+  return {
+    ...state,
+    turn,
+    segment: {
+      chunks: { audio, before: undefined },
+      bytes: audio.length,
+      firstSeq: seq,
+      lastSeq: seq,
+      startedAt: at,
+      quietSince: at,
+      requestId,
+      turn,
+    },
+  };
+}
+
+/** Who names requests ends them himself and sends nothing late. */
+function hangoverOf(
+  { requestId }: { requestId?: string | undefined },
+  hasAudio: boolean,
+  { hangoverManualMs, lateAudioMs }: SegmentationSettings,
+  isOverhasty: boolean,
+): number {
+  if (requestId !== undefined) return 0;
+  return isOverhasty && !hasAudio ? Math.max(hangoverManualMs, lateAudioMs) : hangoverManualMs;
+}
+
+/** A second final changes nothing: repeated for ever, it must not keep the utterance open. */
+function finish(step: Stepped, at: number, settings: SegmentationSettings, hangoverMs: number): Stepped {
+  const { state } = step;
+  if (state.segment === undefined) return { ...step, state: { ...state, turnOpenUntil: 0 } };
+  if (state.sealing?.reason === 'final') return step;
+  if (hangoverMs === 0)
+    return seal({ ...step, state: { ...state, sealing: undefined } }, 'final', at, settings);
+  return { ...step, state: { ...state, sealing: { reason: 'final', until: at + hangoverMs } } };
+}
+
+const quietFrom = (state: Segmentation, at: number): Segmentation =>
+  state.segment === undefined ? state : { ...state, segment: { ...state.segment, quietSince: at } };
+
+/** As if the time in between had not been. */
+function letGo(state: Segmentation, at: number): Segmentation {
+  const { heldSince, segment: open, sealing, playback } = state;
+  if (heldSince === undefined) return state;
+  const awayMs = at - heldSince;
+  return {
+    ...state,
+    heldSince: undefined,
+    turnOpenUntil: state.turnOpenUntil + awayMs,
+    segment: open && { ...open, startedAt: open.startedAt + awayMs, quietSince: open.quietSince + awayMs },
+    sealing: sealing && { ...sealing, until: sealing.until + awayMs },
+    playback: playback && { ...playback, until: playback.until + awayMs },
+  };
+}

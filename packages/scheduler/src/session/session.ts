@@ -1,0 +1,151 @@
+/** Hot path: all that is known of one session. Only the steps of its own mailbox change it. */
+import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
+import type { Languages } from '../domain/needed-directions.ts';
+import type { Cancel } from '../ports/clock.ts';
+import { createDelivery, type Delivery, type Place } from './delivery.ts';
+import { type Groups, NO_GROUPS } from './groups.ts';
+import type { PoolChoice } from './preferred-pool.ts';
+import type { Told } from './pressure.ts';
+import { type Segmentation, SILENT } from './segmentation.ts';
+import type { SessionEvent } from './session-event.ts';
+import type { SessionLink } from './session-output.ts';
+
+/** What the client may understand beyond what is in the field. */
+export const SESSION_ABILITIES = [
+  'result_ack',
+  'utterance_accepted',
+  'backpressure',
+  'server_draining',
+] as const;
+export type SessionAbility = (typeof SESSION_ABILITIES)[number];
+
+/** How speech is described: by session_init for its chunks, by an utterance for itself. */
+export interface Speech {
+  readonly languages: Languages;
+  readonly mode?: string | undefined;
+  readonly dialect?: string | undefined;
+  readonly features?: Readonly<Record<string, boolean>> | undefined;
+  readonly enableStreamingAsr?: boolean | undefined;
+  readonly partialUpdateIntervalMs?: number | undefined;
+  readonly audioFormat: string;
+  readonly sampleRate: number;
+}
+
+/** What a client asks for when it opens a session. */
+export interface Opening {
+  readonly tenantId: TenantId;
+  /** Who opened it; whoever else speaks for the session must be the same. */
+  readonly credential: string;
+  /** Absent: a client in the field. */
+  readonly abilities: ReadonlySet<string> | undefined;
+  readonly speech: Speech;
+  readonly traceId: string;
+  readonly platform: string;
+  readonly resume?: { readonly sessionId: SessionId; readonly token: string } | undefined;
+  /** For the person at the client. */
+  readonly warning?: string | undefined;
+}
+
+/** One accepted utterance. */
+export interface Utterance extends Place {
+  readonly index: number;
+  /** The job that does it; a repeated request may find another one doing it already. */
+  jobId: JobId;
+  readonly traceId: string;
+  /** As the client named it. */
+  readonly requestId: string | undefined;
+  readonly groupId: string;
+  readonly partIndex: number;
+  readonly firstSeq: number | undefined;
+  readonly lastSeq: number | undefined;
+  readonly acceptedAt: number;
+  /** Audio of it that counts against the session. */
+  audioBytes: number;
+  /** The client knows that it was accepted. */
+  isAnnounced: boolean;
+  /** A node has had it. */
+  isPlaced: boolean;
+  /** Nobody waits for it any more; a job of it that turns up later is cancelled. */
+  isAbandoned: boolean;
+  /** Bits of the ui_events that were told: each at most once, whatever retries there are. */
+  uiTold: number;
+}
+
+export interface Session {
+  readonly sessionId: SessionId;
+  readonly tenantId: TenantId;
+  readonly openedAt: number;
+  /** Of the token that proves the right to resume; absent: it cannot be resumed. */
+  readonly resumeDigest: string | undefined;
+  opening: Opening;
+  /** Absent: no client is connected. */
+  link: SessionLink | undefined;
+  /** Without a client: when it is given up. */
+  expiresAt: number | undefined;
+  segmentation: Segmentation;
+  /** Names for the utterance that is being spoken. */
+  draft: { readonly jobId: JobId; readonly traceId: string } | undefined;
+  nextIndex: number;
+  /** Highest chunk received; chunks repeated after a resume are below it. */
+  lastSeq: number;
+  readonly delivery: Delivery<Utterance>;
+  /** Utterances without outcome. */
+  running: number;
+  /** Of them, those that no node has yet. */
+  unplaced: number;
+  /** Being collected, or held for jobs. */
+  audioBytes: number;
+  groups: Groups;
+  /** The last delivered utterance of each group that may be played. */
+  readonly playable: Map<string, Utterance>;
+  /** Of utterances that named their request: a repeat is the same utterance. */
+  readonly requests: Map<string, Utterance>;
+  pool: PoolChoice | undefined;
+  told: Told | undefined;
+  webToSchedulerMs: number | undefined;
+  /** `draining`: it should move to another instance. `closing`: it ends with its last outcome. */
+  phase: 'open' | 'draining' | 'closing' | 'ended';
+  isBusy: boolean;
+  readonly queued: SessionEvent[];
+  wake: { readonly at: number; readonly cancel: Cancel } | undefined;
+}
+
+export function createSession(
+  sessionId: SessionId,
+  opening: Opening,
+  given: { at: number; firstIndex: number; resumeDigest: string | undefined },
+): Session {
+  return {
+    sessionId,
+    tenantId: opening.tenantId,
+    openedAt: given.at,
+    resumeDigest: given.resumeDigest,
+    opening,
+    link: undefined,
+    expiresAt: undefined,
+    segmentation: SILENT,
+    draft: undefined,
+    nextIndex: given.firstIndex,
+    lastSeq: -1,
+    delivery: createDelivery(),
+    running: 0,
+    unplaced: 0,
+    audioBytes: 0,
+    groups: NO_GROUPS,
+    playable: new Map(),
+    requests: new Map(),
+    pool: undefined,
+    told: undefined,
+    webToSchedulerMs: undefined,
+    phase: 'open',
+    isBusy: false,
+    queued: [],
+    wake: undefined,
+  };
+}
+
+/** In the field: no extension is understood, errors are shown as alerts, finals overtake audio. */
+export const isDeployed = ({ opening }: Session): boolean => opening.abilities === undefined;
+
+export const understands = ({ opening }: Session, ability: SessionAbility): boolean =>
+  opening.abilities?.has(ability) === true;

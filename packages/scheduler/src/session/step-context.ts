@@ -1,0 +1,73 @@
+/** Hot path: what a step of a session may use, and how it says what has to be done. */
+import type { ErrorCode } from '../domain/errors.ts';
+import type { MetricName } from '../domain/metrics.ts';
+import type { AudioStore } from '../ports/audio-store.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Labels } from '../ports/meter.ts';
+import type { DeliverySettings } from './delivery.ts';
+import type { GroupSettings } from './groups.ts';
+import type { Pools } from './preferred-pool.ts';
+import type { PressureSettings } from './pressure.ts';
+import type { SegmentationSettings } from './segmentation.ts';
+import type { Session } from './session.ts';
+import type { SessionEffect } from './session-event.ts';
+import type { About, SessionOutput, UiEventName } from './session-output.ts';
+
+export interface SessionSettings {
+  readonly segmentation: SegmentationSettings;
+  readonly paddingAutoMs: number;
+  readonly paddingManualMs: number;
+  readonly delivery: DeliverySettings;
+  readonly group: GroupSettings;
+  readonly pressure: PressureSettings;
+  readonly resumeTtlMs: number;
+  readonly pendingTimeoutMs: number;
+  readonly maxSessions: number;
+  /** Utterances of one session without outcome. */
+  readonly maxUtterances: number;
+  readonly maxAudioBytes: number;
+  readonly isIndexBaseRandom: boolean;
+}
+
+/** Given to every step; nothing in it waits. */
+export interface StepTools {
+  readonly settings: SessionSettings;
+  readonly ids: Pick<IdSource, 'jobId' | 'traceId' | 'digest'>;
+  readonly audio: Pick<AudioStore, 'claim' | 'unclaim' | 'usedShare'>;
+  readonly pools: Pools;
+  /** How full the queue of jobs without a slot is, 0 to 1. */
+  readonly queueShare: () => number;
+}
+
+export interface Step extends StepTools {
+  readonly at: number;
+  readonly effects: SessionEffect[];
+}
+
+export function tell(step: Step, session: Session, output: SessionOutput): void {
+  if (session.link !== undefined) step.effects.push({ kind: 'tell', output });
+}
+
+const NO_LABELS: Labels = {};
+
+export function count(step: Step, name: MetricName, labels: Labels = NO_LABELS, by = 1): void {
+  step.effects.push({ kind: 'count', name, labels, by });
+}
+
+export function tellUi(
+  step: Step,
+  session: Session,
+  about: About,
+  event: UiEventName,
+  since: number,
+  errorCode?: ErrorCode,
+): void {
+  const elapsedMs = step.at - since;
+  tell(
+    step,
+    session,
+    errorCode === undefined
+      ? { kind: 'ui_event', about, event, elapsedMs }
+      : { kind: 'ui_event', about, event, elapsedMs, errorCode },
+  );
+}

@@ -1,0 +1,64 @@
+/** Hot path: one step of a session's mailbox. Synchronous; changes the session alone and returns what has to be done. */
+import { acknowledge } from './delivery.ts';
+import { flow } from './flow.ts';
+import { cutStream, takeChunk, takeUtterance } from './intake.ts';
+import { attach, close, detach, drain, end, notePlayback } from './presence.ts';
+import { announce, noteDispatched, noteMove, notePartial } from './progress.ts';
+import type { Session } from './session.ts';
+import type { SessionEffect, SessionEvent } from './session-event.ts';
+import { type Step, type StepTools, tell } from './step-context.ts';
+
+export function stepSession(
+  session: Session,
+  event: SessionEvent,
+  at: number,
+  tools: StepTools,
+): readonly SessionEffect[] {
+  if (session.phase === 'ended') return NOTHING;
+  const step: Step = { ...tools, at, effects: [] };
+  if (event.kind === 'time_passed') passTime(step, session);
+  else take(step, session, event);
+  flow(step, session);
+  return step.effects;
+}
+
+const NOTHING: readonly SessionEffect[] = [];
+
+function passTime(step: Step, session: Session) {
+  if (session.expiresAt !== undefined && session.expiresAt <= step.at) return end(step, session, 'expired');
+  cutStream(step, session, TIME_PASSED);
+}
+
+const TIME_PASSED = { kind: 'time_passed' } as const;
+
+function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind: 'time_passed' }>) {
+  switch (event.kind) {
+    case 'chunk':
+      return takeChunk(step, session, event);
+    case 'utterance':
+      return takeUtterance(step, session, event);
+    case 'playback_started':
+    case 'playback_ended':
+      return notePlayback(step, session, event);
+    case 'heartbeat':
+      return tell(step, session, { kind: 'heartbeat', at: step.at });
+    case 'close':
+      return close(step, session);
+    case 'acknowledged':
+      return acknowledge(session.delivery, event.deliverySeq);
+    case 'attached':
+      return attach(step, session, event);
+    case 'detached':
+      return detach(step, session, event);
+    case 'drain':
+      return drain(step, session, event);
+    case 'admitted':
+      return announce(step, session, event.utterance);
+    case 'dispatched':
+      return noteDispatched(step, session, event.utterance, event.outcome);
+    case 'job_moved':
+      return noteMove(step, session, event.utterance, event.job);
+    case 'partial':
+      return notePartial(step, session, event.utterance, event);
+  }
+}

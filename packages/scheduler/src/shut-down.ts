@@ -1,0 +1,56 @@
+/** Composition root: the order in which everything ends. Clients move first, then jobs end, then nodes move, then doors close. */
+import type { NodeRegistry } from './management/node-registry.ts';
+import type { Log } from './ports/log.ts';
+import type { RunningJobService } from './runtime/create-job-service.ts';
+import type { SessionService } from './session/session-service.ts';
+import type { NodeSockets } from './transport/ws/node-sockets.ts';
+
+export interface ShutDownDeps {
+  readonly sessions: Pick<SessionService, 'drain' | 'stop'>;
+  readonly jobs: Pick<RunningJobService, 'drain' | 'stop'>;
+  readonly registry: Pick<NodeRegistry, 'stop'>;
+  readonly sockets: Pick<NodeSockets, 'drain'>;
+  readonly socketServer: { close(): Promise<void> };
+  readonly http: { close(): Promise<void> };
+  readonly endpoints: { close(): void };
+  readonly loop: { stop(): void };
+  readonly log: Log;
+  readonly drainTimeoutMs: number;
+  /** Nothing new is taken from here on. */
+  readonly drains: () => void;
+  /** Nodes, too, are turned away from here on. */
+  readonly leaves: () => void;
+}
+
+/** How long sessions are asked to wait before they come back: somebody else must be there to take them. */
+const RECONNECT_AFTER_MS = 500;
+
+export function createShutDown(deps: ShutDownDeps): () => Promise<void> {
+  const { sessions, jobs, sockets, log, drainTimeoutMs } = deps;
+
+  return async () => {
+    deps.drains();
+    log.info({}, 'draining: ready is red, nothing new is taken');
+    const draining = sessions.drain({ reconnectAfterMs: RECONNECT_AFTER_MS, limitMs: drainTimeoutMs });
+    log.info({ sessions: draining.told }, 'sessions told to connect elsewhere');
+    await draining.ended;
+    const left = await jobs.drain(drainTimeoutMs);
+    if (left > 0)
+      log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
+    else log.info({}, 'drained: every job has its outcome');
+    deps.leaves();
+    // Only now: a node that is told to move closes its connection, and with it would go what it still works on.
+    const asked = sockets.drain('shutdown');
+    log.info({ nodes: asked }, 'nodes told to connect elsewhere');
+    await deps.socketServer.close();
+    log.info({}, 'sockets closed');
+    await deps.http.close();
+    log.info({}, 'HTTP closed');
+    deps.endpoints.close();
+    sessions.stop();
+    jobs.stop();
+    deps.registry.stop();
+    deps.loop.stop();
+    log.info({}, 'stopped');
+  };
+}

@@ -1,0 +1,161 @@
+/** Hot path: a session's messages in the words of the session domain. Pure. */
+import type {
+  AudioChunk,
+  Problem,
+  SessionInit,
+  SessionToScheduler,
+  Utterance as UtteranceMessage,
+} from '@lingua/protocol';
+import type { TenantId } from '../../domain/ids.ts';
+import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
+import { type NamedLanguages, readLanguages } from '../../domain/needed-directions.ts';
+import type { Opening, Speech } from '../../session/session.ts';
+import type { ClientEvent } from '../../session/session-event.ts';
+import { decodeBase64 } from '../wire/decode-base64.ts';
+import { readAudio } from '../wire/read-audio.ts';
+
+export type Read<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  | { readonly kind: 'invalid'; readonly problem: Problem };
+
+/** What is said within an open session. */
+export type SessionMessage = Exclude<
+  SessionToScheduler,
+  { type: 'session_init' | `room_${string}` | `webrtc_${string}` }
+>;
+
+/** What clients in the field send, whatever is agreed upon. */
+const FIELD_FORMAT = 'opus';
+const DEFAULT_SAMPLE_RATE = 16_000;
+const NO_PAIRING = 'pairing codes are not issued: the session is open without one';
+
+export interface OpeningContext {
+  readonly tenantId: TenantId;
+  readonly credential: string;
+  /** For sessions that bring none. */
+  readonly traceId: string;
+}
+
+export function readOpening(init: SessionInit, context: OpeningContext): Read<Opening> {
+  const speech = readSpeech(init, chunkFormat(init.audio_format), init.sample_rate ?? DEFAULT_SAMPLE_RATE);
+  if (speech.kind === 'invalid') return speech;
+  const { resume_session_id: sessionId, resume_token: token } = init;
+  return {
+    kind: 'read',
+    value: {
+      ...context,
+      traceId: init.trace_id === undefined || init.trace_id === '' ? context.traceId : init.trace_id,
+      abilities: init.supports === undefined ? undefined : new Set(init.supports),
+      speech: speech.value,
+      platform: init.platform,
+      resume: sessionId === undefined || token === undefined ? undefined : { sessionId, token },
+      warning: init.pairing_code === undefined ? undefined : NO_PAIRING,
+    },
+  };
+}
+
+/** A stream has no header to unwrap, so chunks are never wav. */
+const chunkFormat = (wanted: string | undefined): string =>
+  wanted === undefined ? FIELD_FORMAT : wanted === 'wav' ? 'pcm16' : wanted;
+
+function readSpeech(
+  named: NamedLanguages &
+    Pick<SessionInit, 'dialect' | 'features' | 'enable_streaming_asr' | 'partial_update_interval_ms'>,
+  audioFormat: string,
+  sampleRate: number,
+): Read<Speech> {
+  const read = readLanguages(named);
+  if (read.kind === 'invalid') return invalid(read.field, read.message);
+  return {
+    kind: 'read',
+    value: {
+      languages: read.languages,
+      mode: named.mode,
+      dialect: named.dialect,
+      features: named.features as JobSpec['features'] | undefined,
+      enableStreamingAsr: named.enable_streaming_asr,
+      partialUpdateIntervalMs: named.partial_update_interval_ms,
+      audioFormat,
+      sampleRate,
+    },
+  };
+}
+
+/** What the session is to do about it. */
+export function readMessage(message: SessionMessage): Read<ClientEvent> {
+  switch (message.type) {
+    case 'audio_chunk':
+      return readChunk(message);
+    case 'utterance':
+      return readUtterance(message);
+    case 'client_heartbeat':
+      return HEARTBEAT;
+    case 'tts_started':
+      return { kind: 'read', value: { kind: 'playback_started', groupId: message.group_id } };
+    case 'tts_play_ended':
+      return { kind: 'read', value: { kind: 'playback_ended', groupId: message.group_id } };
+    case 'session_close':
+      return CLOSE;
+    case 'result_ack':
+      return { kind: 'read', value: { kind: 'acknowledged', deliverySeq: message.delivery_seq } };
+  }
+}
+
+const HEARTBEAT: Read<ClientEvent> = { kind: 'read', value: { kind: 'heartbeat' } };
+const CLOSE: Read<ClientEvent> = { kind: 'read', value: { kind: 'close' } };
+
+function readChunk(message: AudioChunk): Read<ClientEvent> {
+  const { payload } = message;
+  const audio = payload === undefined || payload === '' ? undefined : decodeBase64(payload);
+  if (audio === undefined && payload !== undefined && payload !== '') {
+    return invalid('/payload', '"payload" must be base64');
+  }
+  return {
+    kind: 'read',
+    value: {
+      kind: 'chunk',
+      seq: message.seq,
+      audio,
+      isFinal: message.is_final,
+      requestId: message.request_id,
+      clientTimestampMs: message.client_timestamp_ms,
+    },
+  };
+}
+
+function readUtterance(message: UtteranceMessage): Read<ClientEvent> {
+  const { audio, audio_ref: ref, audio_format, sample_rate } = message;
+  // Beside a reference the audio field is there, and empty.
+  const named = ref === undefined ? { audio } : { audio_ref: ref.url, ...(audio !== '' && { audio }) };
+  const sound = readAudio({ ...named, audio_format, sample_rate });
+  if (sound.kind === 'invalid') return invalid(sound.field, sound.message);
+  const speech = readSpeech(message, sound.audioFormat, sound.sampleRate);
+  if (speech.kind === 'invalid') return speech;
+  const { trace_id: traceId } = message;
+  return {
+    kind: 'read',
+    value: {
+      kind: 'utterance',
+      index: message.utterance_index,
+      isManualCut: message.manual_cut,
+      speech: speech.value,
+      pipeline: readPipeline(message.pipeline),
+      traceId: traceId === '' ? undefined : traceId,
+      requestId: message.request_id,
+      source: sound.source,
+      audio: sound.data,
+    },
+  };
+}
+
+const readPipeline = (pipeline: UtteranceMessage['pipeline']): Pipeline | undefined =>
+  pipeline && {
+    ...pipeline,
+    use_semantic: pipeline.use_semantic ?? false,
+    use_tone: pipeline.use_tone ?? false,
+  };
+
+const invalid = (path: string, message: string): { kind: 'invalid'; problem: Problem } => ({
+  kind: 'invalid',
+  problem: { path, message },
+});

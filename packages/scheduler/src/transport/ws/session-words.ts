@@ -1,0 +1,147 @@
+/** Hot path: what a session is told, spelled as the protocol has it. Pure. */
+import type { SchedulerToSession, TranslationResult } from '@lingua/protocol';
+import { errorEntry } from '../../domain/errors.ts';
+import type { SessionId } from '../../domain/ids.ts';
+import type { About, SessionOutput } from '../../session/session-output.ts';
+import { given } from '../wire/given.ts';
+
+type Output<Kind extends SessionOutput['kind']> = Extract<SessionOutput, { kind: Kind }>;
+
+export function sessionWords(sessionId: SessionId, output: SessionOutput): SchedulerToSession {
+  switch (output.kind) {
+    case 'opened':
+      return opened(sessionId, output);
+    case 'accepted': {
+      const { utterance } = output;
+      return {
+        type: 'utterance_accepted',
+        utterance_index: utterance.index,
+        job_id: utterance.jobId,
+        ...given({
+          request_id: utterance.requestId,
+          first_seq: utterance.firstSeq,
+          last_seq: utterance.lastSeq,
+        }),
+      };
+    }
+    case 'partial':
+      return {
+        type: 'asr_partial',
+        ...named(sessionId, output.about),
+        text: output.text,
+        is_final: output.isFinal,
+      };
+    case 'outcome':
+      return outcome(sessionId, output);
+    case 'ui_event':
+      return uiEvent(sessionId, output);
+    case 'pressure':
+      return {
+        type: 'backpressure',
+        action: output.action,
+        resume_after_ms: output.resumeAfterMs,
+        message: PRESSURE[output.action],
+      };
+    case 'heartbeat':
+      return { type: 'server_heartbeat', session_id: sessionId, timestamp: output.at };
+    case 'draining':
+      return { type: 'server_draining', reconnect_after_ms: output.reconnectAfterMs };
+    case 'closed':
+      return { type: 'session_close_ack', session_id: sessionId };
+    case 'error': {
+      const { code, message, details } = output;
+      return { type: 'error', code, message, details: { ...details, hint: errorEntry(code).hint } };
+    }
+  }
+}
+
+const PRESSURE = {
+  SLOW_DOWN: 'this session sends more than is translated; send less often',
+  BUSY: 'all nodes are busy; send less often',
+  PAUSE: 'hold audio back until resume_after_ms have passed',
+} as const;
+
+const named = (sessionId: SessionId, { index, jobId, traceId }: About) => ({
+  session_id: sessionId,
+  utterance_index: index,
+  job_id: jobId,
+  trace_id: traceId,
+});
+
+const opened = (sessionId: SessionId, output: Output<'opened'>): SchedulerToSession => ({
+  type: 'session_init_ack',
+  session_id: sessionId,
+  message: output.warning ?? (output.isResumed ? 'session resumed' : 'session open'),
+  trace_id: output.traceId,
+  protocol_version: '1.0',
+  use_binary_frame: false,
+  negotiated_codec: output.audioFormat,
+  negotiated_audio_format: output.audioFormat,
+  negotiated_sample_rate: output.sampleRate,
+  negotiated_channel_count: 1,
+  ...given({ resume_token: output.resumeToken, resumed: output.isResumed ? true : undefined }),
+});
+
+function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSession {
+  const { place: utterance, outcome: what, deliverySeq } = output.delivered;
+  const numbered = output.isNumbered ? { delivery_seq: deliverySeq } : undefined;
+  if (what.kind === 'missing') {
+    return {
+      type: 'missing_result',
+      session_id: sessionId,
+      utterance_index: utterance.index,
+      reason: what.reason,
+      created_at_ms: output.sentAt,
+      trace_id: utterance.traceId,
+      ...numbered,
+    };
+  }
+  const { result, toNodeMs } = what;
+  const network = given({ web_to_scheduler_ms: output.webToSchedulerMs, scheduler_to_node_ms: toNodeMs });
+  const { group_id: _group, part_index: _part, node_completed_at_ms: _at, ...quality } = result.details ?? {};
+  return {
+    type: 'translation_result',
+    ...named(sessionId, utterance),
+    text_asr: result.textAsr,
+    text_translated: result.textTranslated,
+    tts_audio: result.ttsAudio,
+    tts_format: result.ttsFormat,
+    // Without a group the client in the field never reports playback.
+    group_id: utterance.groupId,
+    part_index: utterance.partIndex,
+    scheduler_sent_at_ms: output.sentAt,
+    ...given({
+      extra: result.extra,
+      service_timings: serviceTimings(result),
+      network_timings: Object.keys(network).length === 0 ? undefined : network,
+    }),
+    ...quality,
+    ...numbered,
+  };
+}
+
+/** Nodes in the field report only how long they took in all. */
+function serviceTimings({
+  extra,
+  processingTimeMs,
+}: {
+  extra?: Readonly<Record<string, unknown>>;
+  processingTimeMs?: number;
+}): TranslationResult['service_timings'] {
+  const reported = extra?.service_timings as TranslationResult['service_timings'];
+  return reported ?? (processingTimeMs === undefined ? undefined : { total_ms: processingTimeMs });
+}
+
+const uiEvent = (sessionId: SessionId, output: Output<'ui_event'>): SchedulerToSession => ({
+  type: 'ui_event',
+  ...named(sessionId, output.about),
+  event: output.event,
+  elapsed_ms: output.elapsedMs,
+  ...(output.errorCode === undefined
+    ? { status: 'ok' as const }
+    : {
+        status: 'error' as const,
+        error_code: output.errorCode,
+        hint: errorEntry(output.errorCode).hint,
+      }),
+});

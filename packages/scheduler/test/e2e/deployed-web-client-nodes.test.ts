@@ -1,0 +1,178 @@
+/** The web client and the GPU nodes in the field, together: what the last section of docs/protocol.md says of nodes, seen from a session. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { connectFieldNode, type FieldNodeOptions, failure, TRANSLATED } from './support/field-node.ts';
+import { openSession, sessionUrl, spoken } from './support/session-client.ts';
+import { MAX_BYTES, QUICK, SHORT_PAUSE } from './support/session-settings.ts';
+import { type Settings, startApp } from './support/start-app.ts';
+import { openWebClient, opus, type WebClient } from './support/web-client.ts';
+
+type Answer = NonNullable<FieldNodeOptions['answer']>;
+
+async function startFleet(answers: readonly Answer[], settings: Settings = {}) {
+  const app = await startApp({ ...QUICK, ...settings });
+  const join = (answer: Answer, nodeId: string) => connectFieldNode({ url: app.nodeUrl, nodeId, answer });
+  const nodes = answers.map((answer, index) => join(answer, `node-${index}`));
+  await app.readyNodes(nodes.length);
+  return { app, nodes, join, web: await openWebClient({ url: sessionUrl(app) }) };
+}
+
+async function say(web: WebClient, sound = 1): Promise<void> {
+  const index = web.of('ui_event').filter(({ event }) => event === 'INPUT_ENDED').length;
+  web.speak(sound);
+  web.letGo();
+  await eventually(() => web.of('ui_event').filter(({ event }) => event === 'INPUT_ENDED').length > index);
+}
+
+const translate: Answer = () => TRANSLATED;
+const silent: Answer = () => undefined;
+
+describe('a job of a session for a deployed node', () => {
+  it('carries is_manual_cut however it was sealed, never is_pause_triggered, and no turn_id', async () => {
+    const { nodes, web } = await startFleet([translate], { ...SHORT_PAUSE, [MAX_BYTES]: 4_096 });
+    await say(web);
+    web.speak(2);
+    await web.outcome(2);
+    // More than one utterance may hold: 546 bytes a piece.
+    for (let pieces = 0; pieces < 9; pieces += 1) web.speak(3);
+    await web.outcome(4);
+    expect(nodes[0]?.jobs).toHaveLength(4);
+    for (const job of nodes[0]?.jobs ?? []) {
+      expect(job.is_manual_cut).toBe(true);
+      const flags = Object.keys(job).filter((field) =>
+        /^is_.*_triggered$|^turn_id$|^deadline_ms$/.test(field),
+      );
+      expect(flags).toEqual([]);
+    }
+  });
+
+  it('has its audio inline and never empty, split between packets only where chunks end', async () => {
+    const { nodes, web } = await startFleet([translate], { [MAX_BYTES]: 4_096 });
+    const sent = Buffer.concat(Array.from({ length: 9 }, (_, sound) => web.speak(sound)));
+    web.letGo();
+    await web.outcome(2);
+    const parts = (nodes[0]?.jobs ?? []).map(({ audio }) => Buffer.from(audio, 'base64'));
+    expect(Buffer.concat(parts).equals(sent)).toBe(true);
+    for (const part of parts) expect(part.length % opus(1).length).toBe(0);
+  });
+
+  it('has an utterance_index that never restarts within a session, also after resume', async () => {
+    const { app, nodes } = await startFleet([translate]);
+    const url = sessionUrl(app);
+    const before = await openSession({ url });
+    const { session_id, resume_token } = before.frames[0] ?? {};
+    for (const seq of [1, 2]) before.send(spoken(before, seq));
+    await before.outcome(2);
+    before.send({ type: 'result_ack', session_id, delivery_seq: 2 });
+    await before.handled();
+    before.cut();
+    const after = await openSession({ url }, { resume_session_id: session_id, resume_token });
+    expect(after.frames[0]).toMatchObject({ session_id, resumed: true });
+    for (const seq of [3, 4]) after.send(spoken(after, seq));
+    await after.outcome(2);
+    expect(nodes[0]?.jobs.map(({ utterance_index: index }) => index)).toEqual([0, 1, 2, 3]);
+    expect(after.outcomes().map(({ type }) => type)).toEqual(['translation_result', 'translation_result']);
+  });
+
+  it('with source auto needs lang_a and lang_b: without them no deployed node is asked', async () => {
+    const { app, nodes } = await startFleet([translate]);
+    const init = { lang_a: null, lang_b: null, mode: 'one_way' };
+    const web = await openWebClient({ url: sessionUrl(app), init });
+    await say(web);
+    expect(await web.outcome()).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
+    expect(nodes[0]?.jobs).toEqual([]);
+  });
+});
+
+describe('an utterance on deployed nodes', () => {
+  it('that comes after a later one is retried on a node that has seen no later one', async () => {
+    const { nodes, join, web, app } = await startFleet([silent, silent], {
+      'scheduler.max_concurrent_jobs_per_node': 1,
+    });
+    await say(web, 1);
+    const holder = await eventually(() => nodes.find(({ jobs }) => jobs.length > 0));
+    await say(web, 2);
+    const other = await eventually(() => nodes.find((node) => node !== holder && node.jobs.length > 0));
+    other.reply(await other.job(), TRANSLATED);
+    await eventually(async () => (await app.nodes()).some(({ used_slots: used }) => used === 0));
+    holder.reply(await holder.job(), failure('SEM_REPAIR_TIMEOUT'));
+    const fresh = join(translate, 'node-fresh');
+    expect(await web.outcome(1)).toMatchObject({ type: 'translation_result', utterance_index: 0 });
+    expect((await web.outcome(2)).utterance_index).toBe(1);
+    expect(fresh.jobs).toMatchObject([{ utterance_index: 0, attempt_id: 2 }]);
+    expect(other.jobs).toHaveLength(1);
+  });
+
+  it('whose translation is empty is tried elsewhere, and the client sees only the translation', async () => {
+    let tries = 0;
+    const answer: Answer = () => (++tries === 1 ? { ...TRANSLATED, text_translated: '' } : TRANSLATED);
+    const { web } = await startFleet([answer, answer]);
+    await say(web);
+    expect(await web.outcome()).toMatchObject({ text_translated: '你好' });
+    await web.handled();
+    expect(web.uiEvents(0)).toEqual([
+      'INPUT_STARTED',
+      'INPUT_ENDED',
+      'DISPATCHED',
+      'NODE_ACCEPTED',
+      'ASR_FINAL',
+      'NMT_DONE',
+    ]);
+    expect(web.outcomes()).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'NO_TEXT_ASSIGNED, with the attempt and trace of another job',
+      'NO_TEXT_ASSIGNED',
+      { attempt_id: 9, trace_id: 'x' },
+    ],
+    ['ASR_EMPTY', 'ASR_EMPTY', {}],
+  ])('that comes back as %s is missing_result silence_detected', async (_, reason, fields) => {
+    const empty = { success: true, text_asr: '', text_translated: '', extra: { reason }, ...fields };
+    const { web } = await startFleet([() => empty]);
+    await say(web);
+    expect(await web.outcome()).toMatchObject({ type: 'missing_result', reason: 'silence_detected' });
+    expect(web.uiEvents(0)).not.toContain('ERROR');
+    expect(web.alerts()).toEqual([]);
+  });
+
+  it('that the node finds repeated goes elsewhere', async () => {
+    let tries = 0;
+    const answer: Answer = () => (++tries === 1 ? failure('DUPLICATE_UTTERANCE_INDEX') : TRANSLATED);
+    const { web } = await startFleet([answer, answer]);
+    await say(web);
+    expect((await web.outcome()).type).toBe('translation_result');
+  });
+
+  it('that was given up is not heard of again when its full result comes late', async () => {
+    const { nodes, web } = await startFleet([(job) => (job.utterance_index === 0 ? undefined : TRANSLATED)], {
+      'scheduler.result_gap_timeout_ms': 50,
+    });
+    await say(web, 1);
+    const late = await nodes[0]?.job();
+    await say(web, 2);
+    await web.outcome(2);
+    expect(await nodes[0]?.next('job_cancel')).toMatchObject({ job_id: late?.job_id });
+    if (late) nodes[0]?.reply(late, TRANSLATED);
+    await say(web, 3);
+    await web.outcome(3);
+    expect(web.outcomes().map(({ type }) => type)).toEqual([
+      'missing_result',
+      'translation_result',
+      'translation_result',
+    ]);
+  });
+
+  it('goes elsewhere at once when its node drops, and the client sees nothing but the translation', async () => {
+    const { nodes, web } = await startFleet([silent, silent]);
+    await say(web);
+    const holder = await eventually(() => nodes.find(({ jobs }) => jobs.length > 0));
+    const other = nodes.find((node) => node !== holder);
+    holder.drop();
+    const job = await other?.job();
+    if (job) other?.reply(job, TRANSLATED);
+    expect(await web.outcome()).toMatchObject({ type: 'translation_result', utterance_index: 0 });
+    expect(web.uiEvents(0)).not.toContain('ERROR');
+  });
+});

@@ -1,0 +1,166 @@
+/** The web client in the field connects: several sockets at once, refusals it backs off from, pages of any origin. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { connectFieldNode } from './support/field-node.ts';
+import { holdJobs, joinSdkNode } from './support/sdk-node.ts';
+import { connectSession, refusedUpgrade, sessionUrl } from './support/session-client.ts';
+import { figure } from './support/session-metrics.ts';
+import { QUICK } from './support/session-settings.ts';
+import { type Settings, startApp } from './support/start-app.ts';
+import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
+import { openWebClient, WEB_INIT } from './support/web-client.ts';
+
+async function startWithNode(settings: Settings = {}) {
+  const app = await startApp({ ...QUICK, ...settings });
+  const node = connectFieldNode({ url: app.nodeUrl });
+  await app.readyNodes(1);
+  return { app, node, url: sessionUrl(app) };
+}
+
+describe('a second socket of the deployed web client', () => {
+  it('leaves the first open and silent: liveness is by ping, never by missing client_heartbeat', async () => {
+    const { url } = await startWithNode({ 'server.ping_interval_ms': 1_000 });
+    const first = await openWebClient({ url });
+    let pings = 0;
+    first.ws.on('ping', () => {
+      pings += 1;
+    });
+    const second = await openWebClient({ url });
+    await eventually(() => pings >= 2);
+    expect([first.ws.readyState, second.ws.readyState]).toEqual([first.ws.OPEN, first.ws.OPEN]);
+    for (const web of [second, first]) {
+      web.speak();
+      web.letGo();
+      expect((await web.outcome()).type).toBe('translation_result');
+    }
+    expect(first.frames.every(({ session_id: id }) => id === first.sessionId())).toBe(true);
+  });
+
+  it('may bring audio for the session of the first, whose own socket gets the result', async () => {
+    const { url, node } = await startWithNode();
+    const [first, second] = [await openWebClient({ url }), await openWebClient({ url })];
+    first.speak(1);
+    await first.handled();
+    second.speak(2, first.sessionId());
+    second.letGo(first.sessionId());
+    expect(await first.outcome()).toMatchObject({ session_id: first.sessionId(), utterance_index: 0 });
+    const audio = Buffer.from(node.jobs[0]?.audio ?? '', 'base64');
+    expect([audio.at(2), audio.at(-1)]).toEqual([1, 2]);
+    await second.handled();
+    expect(second.outcomes()).toEqual([]);
+  });
+
+  it('that ends does not end the session of the first', async () => {
+    const { url } = await startWithNode();
+    const [first, second] = [await openWebClient({ url }), await openWebClient({ url })];
+    second.cut();
+    await second.closed;
+    first.speak();
+    first.letGo();
+    expect((await first.outcome()).type).toBe('translation_result');
+  });
+
+  it('with another credential gets nowhere near the session, and is dropped without a word', async () => {
+    const app = await startApp(QUICK, TOKEN_TOML);
+    const url = sessionUrl(app);
+    const acme = await openWebClient({ url, token: TOKENS.client });
+    const globex = await openWebClient({ url, token: TOKENS.otherClient });
+    const before = acme.frames.length;
+    globex.speak(1, acme.sessionId());
+    globex.letGo(acme.sessionId());
+    globex.send({ type: 'session_close', session_id: acme.sessionId(), reason: 'malice' });
+    await globex.handled();
+    await acme.handled();
+    expect(acme.frames.slice(before).map(({ type }) => type)).toEqual(['server_heartbeat']);
+    expect(globex.alerts()).toEqual([]);
+    const { body } = await app.get<string>('/metrics', TOKENS.operator);
+    expect(body).toContain('scheduler_session_messages_dropped_total{reason="unknown_session"} 3');
+  });
+});
+
+describe('a deployed web client that cannot be served', () => {
+  it('is refused at the HTTP upgrade with 503 when all sessions are taken', async () => {
+    const { app, url } = await startWithNode({ 'session.max_sessions': 1 });
+    const web = await openWebClient({ url });
+    expect(await refusedUpgrade(url)).toMatchObject({ status: 503, body: { error: 'RATE_LIMITED' } });
+    expect(await figure(app, 'scheduler_connections_refused_total{reason="full"}')).toBe(1);
+    web.cut();
+    await eventually(async () => (await figure(app, 'scheduler_sessions{state="connected"}')) === 0);
+    expect((await openWebClient({ url })).frames).toHaveLength(1);
+  });
+
+  it('is refused at the HTTP upgrade with 503 when there are too many connections', async () => {
+    const app = await startApp({ ...QUICK, 'server.limits.max_connections': 1 });
+    const url = sessionUrl(app);
+    await openWebClient({ url });
+    expect((await refusedUpgrade(url)).status).toBe(503);
+  });
+
+  it('is refused at the HTTP upgrade with 503 by an instance that drains, which serves the others to the end', async () => {
+    const app = await startApp({ ...QUICK, 'server.drain_timeout_ms': 10_000 });
+    const held = holdJobs();
+    await joinSdkNode({ url: app.nodeUrl, onJob: held.onJob });
+    await app.readyNodes(1);
+    const url = sessionUrl(app);
+    const web = await openWebClient({ url });
+    web.speak();
+    web.letGo();
+    await held.job();
+    const stopped = app.app.stop();
+    expect(await refusedUpgrade(url)).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
+    // It does not know server_draining, so it is asked to hold its audio back.
+    expect(await web.next('backpressure')).toMatchObject({ action: 'PAUSE', resume_after_ms: 10_000 });
+    held.finish();
+    expect((await web.outcome()).type).toBe('translation_result');
+    expect((await web.closed).code).toBe(1012);
+    await stopped;
+    expect(web.alerts()).toEqual([]);
+  });
+
+  it.each([
+    ['a target that is no language', { tgt_lang: 'auto' }, 'INVALID_MESSAGE', 1008],
+    ['half a pair', { lang_b: null }, 'INVALID_MESSAGE', 1008],
+    ['a tenant that needs its token', { tenant_id: 'acme' }, 'FORBIDDEN', 1008],
+  ])(
+    'because its session_init names %s is told once, and its socket closed',
+    async (_, fields, code, closed) => {
+      const app = await startApp(QUICK, `${TOKEN_TOML}\n[server]\nanonymous = ["session"]\n`);
+      const web = connectSession({ url: sessionUrl(app) });
+      await web.opened();
+      web.send({ ...WEB_INIT, ...fields });
+      expect((await web.closed).code).toBe(closed);
+      expect(web.frames).toMatchObject([{ type: 'error', code }]);
+    },
+  );
+
+  it('because the last session went to another socket meanwhile is closed too', async () => {
+    const { url } = await startWithNode({ 'session.max_sessions': 1 });
+    const sockets = [connectSession({ url }), connectSession({ url })];
+    for (const socket of sockets) await socket.opened();
+    await sockets[0]?.init(WEB_INIT);
+    sockets[1]?.send(WEB_INIT);
+    expect((await sockets[1]?.closed)?.code).toBe(1013);
+    expect(sockets[1]?.frames).toMatchObject([{ type: 'error', code: 'RATE_LIMITED' }]);
+  });
+});
+
+describe('the origin of the page of a deployed web client', () => {
+  it('is not checked: it is on another port, or anywhere, and there is no query, token or subprotocol', async () => {
+    const { url } = await startWithNode();
+    for (const origin of ['http://localhost:9001', 'https://elsewhere.example', 'null']) {
+      const web = await openWebClient({ url, socket: { origin } });
+      expect(web.ws.protocol).toBe('');
+    }
+    expect(new URL(url)).toMatchObject({ search: '', hostname: '127.0.0.1' });
+  });
+
+  it('is checked if that is configured', async () => {
+    const app = await startApp(QUICK, '[server]\nallowed_origins = ["http://localhost:9001"]\n');
+    const url = sessionUrl(app);
+    await openWebClient({ url, socket: { origin: 'http://localhost:9001' } });
+    expect(await refusedUpgrade(url, { origin: 'http://localhost:9002' })).toMatchObject({
+      status: 403,
+      body: { error: 'FORBIDDEN' },
+    });
+  });
+});

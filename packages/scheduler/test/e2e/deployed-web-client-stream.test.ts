@@ -1,0 +1,180 @@
+/** The web client in the field streams: its chunks, its ends that overtake them, its numbers, and how it is slowed down. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { connectFieldNode, type FieldNodeOptions, TRANSLATED } from './support/field-node.ts';
+import { sessionUrl } from './support/session-client.ts';
+import { QUICK, SHORT_PAUSE } from './support/session-settings.ts';
+import { type Settings, startApp } from './support/start-app.ts';
+import { openWebClient, opus } from './support/web-client.ts';
+
+async function startStream(settings: Settings, answer?: FieldNodeOptions['answer']) {
+  const app = await startApp(settings);
+  const node = connectFieldNode({ url: app.nodeUrl, ...(answer && { answer }) });
+  await app.readyNodes(1);
+  const url = sessionUrl(app);
+  return { app, node, url, web: await openWebClient({ url }) };
+}
+
+const audioOf = ({ audio }: { readonly audio: string }): Buffer => Buffer.from(audio, 'base64');
+
+describe('is_final of the deployed web client', () => {
+  it('can overtake the last audio: what comes within 300 ms joins the utterance just sealed', async () => {
+    // As in the field: nothing is shortened.
+    const { node, web } = await startStream({});
+    web.speak(1);
+    web.letGo();
+    web.speak(2);
+    web.speak(3);
+    const job = await node.job();
+    expect(audioOf(job).equals(Buffer.concat([opus(1), opus(2), opus(3)]))).toBe(true);
+    expect(
+      web.of('ui_event').find(({ event }) => event === 'INPUT_ENDED')?.elapsed_ms,
+    ).toBeGreaterThanOrEqual(300);
+  });
+
+  it('leaves what comes later to the next utterance', async () => {
+    const { node, web } = await startStream(QUICK);
+    web.speak(1);
+    web.letGo();
+    await eventually(() => web.uiEvents(0).includes('INPUT_ENDED'));
+    web.speak(2);
+    web.letGo();
+    await web.outcome(2);
+    expect(node.jobs.map((job) => audioOf(job)[2])).toEqual([1, 2]);
+  });
+
+  it('that overtakes the only chunk ends nothing; the pause does', async () => {
+    const { node, web } = await startStream(SHORT_PAUSE);
+    web.letGo();
+    web.speak(1);
+    expect(audioOf(await node.job()).equals(opus(1))).toBe(true);
+    expect((await web.outcome()).utterance_index).toBe(0);
+  });
+
+  it('is not queued by a paused client and overtakes its audio, which becomes the next utterance', async () => {
+    const { node, web } = await startStream(SHORT_PAUSE);
+    web.speak(1);
+    web.letGo();
+    await web.outcome(1);
+    web.speak(2);
+    await web.outcome(2);
+    expect(node.jobs.map((job) => audioOf(job)[2])).toEqual([1, 2]);
+  });
+});
+
+describe('seq of the deployed web client', () => {
+  it.each([0, 1, 4_711, Number.MAX_SAFE_INTEGER - 3])('may begin with %d', async (seq) => {
+    const { url } = await startStream(QUICK);
+    const web = await openWebClient({ url, seq });
+    web.speak();
+    web.letGo();
+    expect(await web.outcome()).toMatchObject({ type: 'translation_result', utterance_index: 0 });
+  });
+
+  it('continues across a reconnect, which is a new session', async () => {
+    const { url, web } = await startStream(QUICK);
+    web.speak();
+    web.letGo();
+    await web.outcome();
+    web.cut();
+    const again = await openWebClient({ url, seq: web.seq() });
+    expect(again.sessionId()).not.toBe(web.sessionId());
+    again.speak();
+    again.letGo();
+    expect(await again.outcome()).toMatchObject({ session_id: again.sessionId(), utterance_index: 0 });
+  });
+
+  it('is a hint: audio whose numbers go back or repeat is audio', async () => {
+    const { node, web } = await startStream(QUICK);
+    for (const seq of [5, 5, 3]) {
+      const payload = opus(seq).toString('base64');
+      web.send({ type: 'audio_chunk', session_id: web.sessionId(), seq, is_final: false, payload });
+    }
+    web.letGo();
+    expect(audioOf(await node.job()).equals(Buffer.concat([opus(5), opus(5), opus(3)]))).toBe(true);
+  });
+});
+
+describe('what the deployed web client is shown', () => {
+  it('has an utterance_index that a session before it did not have, if the base is random', async () => {
+    const { url } = await startStream({ ...QUICK, 'session.utterance_index_base': 'random' });
+    const first = [];
+    for (const _ of [1, 2]) {
+      const web = await openWebClient({ url });
+      for (const count of [1, 2]) {
+        web.speak();
+        web.letGo();
+        await web.outcome(count);
+      }
+      const [a, b] = web.outcomes().map(({ utterance_index }) => utterance_index as number);
+      expect(b).toBe((a ?? 0) + 1);
+      first.push(a);
+      web.cut();
+    }
+    expect(Math.abs((first[0] ?? 0) - (first[1] ?? 0))).toBeGreaterThan(1);
+  });
+
+  it('comes exactly once, though the node says it twice', async () => {
+    const { node, web } = await startStream(QUICK, (job, self) => {
+      self.reply(job, TRANSLATED);
+      return TRANSLATED;
+    });
+    for (const count of [1, 2, 3]) {
+      web.speak();
+      web.letGo();
+      await web.outcome(count);
+    }
+    await web.handled();
+    expect(node.jobs).toHaveLength(3);
+    expect(web.outcomes().map(({ utterance_index }) => utterance_index)).toEqual([0, 1, 2]);
+  });
+
+  it('is never what was meant for its lost connection', async () => {
+    const { node, url, web } = await startStream(QUICK, () => undefined);
+    web.speak();
+    web.letGo();
+    const job = await node.job();
+    web.cut();
+    const again = await openWebClient({ url });
+    await node.next('job_cancel');
+    node.reply(job, TRANSLATED);
+    again.speak();
+    again.letGo();
+    node.reply(await node.job(2), TRANSLATED);
+    await again.outcome();
+    await again.handled();
+    expect(again.outcomes()).toHaveLength(1);
+  });
+});
+
+describe('backpressure for the deployed web client', () => {
+  it('is PAUSE with resume_after_ms and nothing else, at least 500 ms apart', async () => {
+    const { web } = await startStream(
+      {
+        ...QUICK,
+        'session.max_utterances': 20,
+        'scheduler.backpressure.slow_down_percent': 5,
+        'scheduler.backpressure.pause_percent': 10,
+        'scheduler.backpressure.resume_after_ms': 100,
+        'scheduler.max_concurrent_jobs_per_node': 1,
+      },
+      () => undefined,
+    );
+    const toldAt: number[] = [];
+    web.ws.on('message', (data) => {
+      if (data.toString().includes('"backpressure"')) toldAt.push(performance.now());
+    });
+    // It does not obey, so there is reason to tell it at every step.
+    await eventually(() => {
+      web.speak();
+      web.letGo();
+      return web.of('backpressure').length >= 3;
+    });
+    for (const told of web.of('backpressure'))
+      expect(told).toMatchObject({ action: 'PAUSE', resume_after_ms: 100 });
+    // What counts is when they were sent; they may travel some milliseconds faster or slower.
+    const gaps = toldAt.slice(1).map((at, index) => at - (toldAt[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(480);
+    expect(web.alerts()).toEqual([]);
+  });
+});

@@ -1,0 +1,216 @@
+/** The web client in the field talks: every line of the last section of docs/protocol.md about what it says and hears. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { HEALTHY } from '../../src/cli/simulated-node/behaviour.ts';
+import { createDeployedNode } from '../../src/cli/simulated-node/deployed-node.ts';
+import { createSimulatedNode } from '../../src/cli/simulated-node/simulated-node.ts';
+import { eventually } from '../support/eventually.ts';
+import { connectFieldNode, type FieldNodeOptions, failure, TRANSLATED } from './support/field-node.ts';
+import { sessionUrl } from './support/session-client.ts';
+import { figure } from './support/session-metrics.ts';
+import { QUICK } from './support/session-settings.ts';
+import { type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
+import { openWebClient, opus } from './support/web-client.ts';
+
+/** An app with one node in the field, and the web client. */
+async function startTalk(answer?: FieldNodeOptions['answer'], settings: Settings = {}) {
+  const app = await startApp({ ...QUICK, ...settings });
+  const node = connectFieldNode({ url: app.nodeUrl, ...(answer && { answer }) });
+  await app.readyNodes(1);
+  const url = sessionUrl(app);
+  const web = await openWebClient({ url });
+  return { app, node, url, web };
+}
+
+describe('the deployed web client', () => {
+  it('is served by SDK nodes and deployed nodes alike, in its default two-way mode', async () => {
+    const app = await startApp(QUICK);
+    const options = { url: app.nodeUrl, languages: ['zh', 'en'], slots: 4, seed: 7 };
+    const behaviour = { ...HEALTHY, latency: { kind: 'constant', ms: 5 }, ttsMs: 10 } as const;
+    const made = createSimulatedNode({ ...options, behaviour });
+    const deployed = createDeployedNode({ ...options, behaviour: { ...behaviour, isDeployed: true } });
+    for (const node of [made, deployed]) {
+      onTestFinished(() => node.stop());
+      await node.start();
+    }
+    await app.readyNodes(2);
+    const web = await openWebClient({ url: sessionUrl(app) });
+    for (let count = 1; made.counts().done === 0 || deployed.counts().done === 0; count += 1) {
+      web.speak(count);
+      web.letGo();
+      expect(await web.outcome(count)).toMatchObject({
+        type: 'translation_result',
+        utterance_index: count - 1,
+        text_translated: expect.stringMatching(/./),
+        tts_format: 'pcm16',
+      });
+      // Chance decides; that one of two is never chosen in so many is not chance.
+      expect(count).toBeLessThan(60);
+    }
+    expect(web.alerts()).toEqual([]);
+  });
+
+  it('sends opus whatever is negotiated, and the node gets its packets as they were, joined', async () => {
+    const { node, web } = await startTalk();
+    const sent = Buffer.concat([web.speak(1), web.speak(2), web.speak(3)]);
+    web.letGo();
+    const job = await node.job();
+    expect(job).toMatchObject({ audio_format: 'opus', sample_rate: 16_000, src_lang: 'auto' });
+    expect(job).toMatchObject({ mode: 'two_way_auto', lang_a: 'zh', lang_b: 'en' });
+    expect(Buffer.from(job.audio, 'base64').equals(sent)).toBe(true);
+  });
+
+  it('finds a group_id on every translation_result, and reports playback by it', async () => {
+    const { web } = await startTalk();
+    for (const count of [1, 2]) {
+      web.speak();
+      web.letGo();
+      const result = await web.outcome(count);
+      expect(result.group_id).toMatch(/^[\w.:-]+$/);
+      web.play(result);
+      web.playEnd(result);
+      await web.handled();
+    }
+    expect(web.uiEvents(0).slice(-2)).toEqual(['TTS_PLAY_STARTED', 'TTS_PLAY_ENDED']);
+    expect(web.alerts()).toEqual([]);
+  });
+
+  it.each(['opus', 'pcm16', 'wav', ''])(
+    'gets tts_audio and tts_format "%s" as the node gave them',
+    async (tts_format) => {
+      const spoken = { tts_audio: opus(9).toString('base64'), tts_format };
+      const { web } = await startTalk(() => ({ ...TRANSLATED, ...spoken }));
+      web.speak();
+      web.letGo();
+      expect(await web.outcome()).toMatchObject(spoken);
+    },
+  );
+
+  it('is told nothing that it does not know: no extension in any frame', async () => {
+    const { web } = await startTalk((job) => (job.utterance_index === 0 ? TRANSLATED : failure('no')), {
+      'scheduler.pending_timeout_ms': 50,
+    });
+    for (const count of [1, 2]) {
+      web.speak();
+      web.letGo();
+      await web.outcome(count);
+    }
+    const known = ['session_init_ack', 'ui_event', 'translation_result', 'missing_result'];
+    expect([...new Set(web.frames.map(({ type }) => type))].sort()).toEqual(known.sort());
+    const fields = web.frames.flatMap((frame) => Object.keys(frame));
+    for (const field of ['delivery_seq', 'resume_token', 'resumed']) expect(fields).not.toContain(field);
+  });
+
+  it('never sends client_timestamp_ms, so no time from web to scheduler is made up', async () => {
+    const { web } = await startTalk();
+    web.speak();
+    web.letGo();
+    const { network_timings: network, service_timings: service } = await web.outcome();
+    expect(network).not.toHaveProperty('web_to_scheduler_ms');
+    expect(service).toEqual({ total_ms: 12 });
+  });
+
+  it('with a pairing code is warned, and served', async () => {
+    const { url } = await startTalk();
+    const web = await openWebClient({ url, init: { pairing_code: '123456' } });
+    expect(web.frames[0]?.message).toContain('pairing codes are not issued');
+    web.speak();
+    web.letGo();
+    expect((await web.outcome()).type).toBe('translation_result');
+  });
+});
+
+describe('what the deployed web client would show as an alert', () => {
+  it('is not a failed job: that is missing_result and ui_event, never error', async () => {
+    const { web } = await startTalk(() => failure('Opus decoding failed: corrupted stream'));
+    web.speak();
+    web.letGo();
+    expect(await web.outcome()).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
+    expect(web.uiEvents(0).at(-1)).toBe('ERROR');
+    expect(web.of('ui_event').at(-1)).toMatchObject({
+      status: 'error',
+      error_code: 'PROCESSING_ERROR',
+      hint: expect.stringMatching(/./),
+    });
+    expect(web.alerts()).toEqual([]);
+  });
+
+  it('is not the lack of a node', async () => {
+    const app = await startApp(QUICK);
+    const web = await openWebClient({ url: sessionUrl(app) });
+    web.speak();
+    web.letGo();
+    expect(await web.outcome()).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
+    expect(web.of('ui_event').at(-1)).toMatchObject({ error_code: 'NO_AVAILABLE_NODE' });
+    expect(web.alerts()).toEqual([]);
+  });
+
+  it('is not a closed gap', async () => {
+    const { web } = await startTalk((job) => (job.utterance_index === 0 ? undefined : TRANSLATED), {
+      'scheduler.result_gap_timeout_ms': 50,
+    });
+    for (const sound of [1, 2]) {
+      web.speak(sound);
+      web.letGo();
+      await eventually(() => web.uiEvents(sound - 1).includes('INPUT_ENDED'));
+    }
+    expect(await web.outcome(1)).toMatchObject({ type: 'missing_result', reason: 'gap_timeout' });
+    expect((await web.outcome(2)).type).toBe('translation_result');
+    expect(web.of('ui_event').filter(({ status }) => status === 'error')).toMatchObject([
+      { error_code: 'RESULT_TIMEOUT', utterance_index: 0 },
+    ]);
+    expect(web.alerts()).toEqual([]);
+  });
+
+  it('comes at most once in 10 s on one connection, however much is wrong', async () => {
+    const { app, url, web } = await startTalk();
+    for (const text of ['nonsense', '{}', '[]', '{"type":"audio_chunk"}']) web.sendText(text);
+    web.send({ type: 'room_leave', room_code: '1234', session_id: web.sessionId() });
+    web.send({ type: 'audio_chunk', session_id: web.sessionId(), seq: 1, is_final: false, payload: '%' });
+    await web.handled();
+    expect(web.alerts()).toMatchObject([{ code: 'INVALID_MESSAGE' }]);
+    const other = await openWebClient({ url });
+    other.sendText('nonsense');
+    await other.handled();
+    expect(other.alerts()).toHaveLength(1);
+    expect(await figure(app, 'scheduler_invalid_messages_total{edge="ws_session"}')).toBe(6);
+  });
+
+  it('is not a stray or empty is_final: on an empty buffer it is a no-op, without index or job', async () => {
+    const { node, web } = await startTalk();
+    for (let times = 0; times < 3; times += 1) web.letGo();
+    web.send({ type: 'audio_chunk', session_id: web.sessionId(), seq: 77, is_final: true, payload: null });
+    await web.handled();
+    expect(web.of('ui_event')).toEqual([]);
+    web.speak();
+    web.letGo();
+    web.letGo();
+    expect(await web.outcome()).toMatchObject({ utterance_index: 0, type: 'translation_result' });
+    expect(node.jobs).toHaveLength(1);
+    expect(web.alerts()).toEqual([]);
+  });
+
+  it('is not a late frame of any kind', async () => {
+    const { app, web } = await startTalk();
+    const late = { session_id: 's-of-yesterday', trace_id: '', group_id: 'g-1' };
+    web.speak(1, late.session_id);
+    web.letGo(late.session_id);
+    web.send({ type: 'tts_started', ...late, ts_start_ms: 1 });
+    web.send({ type: 'tts_play_ended', ...late, ts_end_ms: 1 });
+    web.send({ type: 'client_heartbeat', ...late, timestamp: 1 });
+    web.send({ type: 'tts_play_ended', ...late, session_id: web.sessionId(), ts_end_ms: 1 });
+    await web.handled();
+    expect(web.alerts()).toEqual([]);
+    const dropped = 'scheduler_session_messages_dropped_total{reason="unknown_session"}';
+    expect(await figure(app, dropped)).toBe(5);
+  });
+
+  it('is not a silent node: the job times out, and missing_result says so', async () => {
+    const { node, web } = await startTalk(() => undefined, SHORT_TIMES);
+    web.speak();
+    web.letGo();
+    await node.job();
+    expect(await web.outcome()).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
+    expect(web.of('ui_event').at(-1)).toMatchObject({ event: 'ERROR', error_code: 'JOB_TIMEOUT' });
+    expect(web.alerts()).toEqual([]);
+  });
+});

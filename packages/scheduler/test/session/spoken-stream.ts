@@ -1,0 +1,112 @@
+/** A stream of chunks on its way through segmentation, with a time of its own. */
+import {
+  audioOf,
+  nextChangeAt,
+  type Sealed,
+  type SealReason,
+  type Segmentation,
+  type SegmentationEvent,
+  type SegmentationSettings,
+  SILENT,
+  segment,
+} from '../../src/session/segmentation.ts';
+
+export const CUTTING: SegmentationSettings = {
+  pauseMs: 1_000,
+  maxDurationMs: 20_000,
+  maxBytes: 1_000,
+  playbackMaxMs: 30_000,
+  hangoverAutoMs: 150,
+  hangoverManualMs: 200,
+  lateAudioMs: 300,
+};
+
+export interface Said {
+  readonly text: string;
+  readonly reason: SealReason;
+  readonly turn: number;
+  readonly requestId: string | undefined;
+  readonly seqs: readonly [number, number];
+}
+
+export interface SpokenStream {
+  /** Of the last event. */
+  readonly at: number;
+  readonly state: Segmentation;
+  readonly said: readonly Said[];
+  /** What was sealed, as `reason:text`. */
+  readonly sealed: readonly string[];
+  readonly open: string;
+  nextChangeAt(): number | undefined;
+  /** Lets time pass without anybody telling the stream. */
+  silently(ms: number): void;
+  /** Lets time pass and wakes the stream whenever it wants to be woken. */
+  pass(ms: number): void;
+  tell(event: SegmentationEvent): void;
+  say(text: string, more?: { isFinal?: boolean; requestId?: string }): void;
+  final(more?: { requestId?: string }): void;
+}
+
+const START = 1_700_000_000_000;
+
+export function createSpokenStream(
+  given: { settings?: Partial<SegmentationSettings>; isOverhasty?: boolean } = {},
+): SpokenStream {
+  const settings = { ...CUTTING, ...given.settings };
+  const said: Said[] = [];
+  let state = SILENT;
+  let at = START;
+  let seq = 0;
+
+  function tell(event: SegmentationEvent): void {
+    const step = segment(state, event, at, settings, given.isOverhasty ?? false);
+    state = step.state;
+    said.push(...step.sealed.map(described));
+  }
+
+  function chunk(text: string, more: { isFinal?: boolean; requestId?: string } = {}): void {
+    const audio = text === '' ? undefined : Buffer.from(text);
+    tell({ kind: 'chunk', seq: seq++, audio, isFinal: false, ...more });
+  }
+
+  return {
+    get at() {
+      return at;
+    },
+    get state() {
+      return state;
+    },
+    said,
+    get sealed() {
+      return said.map(({ reason, text }) => `${reason}:${text}`);
+    },
+    get open() {
+      return state.segment === undefined ? '' : audioOf(state.segment).toString();
+    },
+    nextChangeAt: () => nextChangeAt(state, settings),
+    silently(ms) {
+      at += ms;
+    },
+    pass(ms) {
+      const end = at + ms;
+      for (let next = nextChangeAt(state, settings); next !== undefined && next <= end; ) {
+        at = Math.max(at, next);
+        tell({ kind: 'time_passed' });
+        next = nextChangeAt(state, settings);
+      }
+      at = end;
+      tell({ kind: 'time_passed' });
+    },
+    tell,
+    say: chunk,
+    final: (more) => chunk('', { ...more, isFinal: true }),
+  };
+}
+
+const described = ({ segment: one, reason }: Sealed): Said => ({
+  text: audioOf(one).toString(),
+  reason,
+  turn: one.turn,
+  requestId: one.requestId,
+  seqs: [one.firstSeq, one.lastSeq],
+});

@@ -1,0 +1,173 @@
+/** Real redis-server processes for tests: one alone, or a Cluster of three masters and three replicas. Ports are free ones. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { RedisSettings } from '../../src/adapters/redis/redis-connection.ts';
+
+export interface RedisServer {
+  readonly port: number;
+  readonly pid: number;
+  signal(name: NodeJS.Signals): void;
+  stop(): Promise<void>;
+}
+
+export interface RedisUnderTest {
+  readonly settings: RedisSettings;
+  readonly servers: readonly RedisServer[];
+  stop(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+const CLUSTER_NODE_TIMEOUT_MS = 2_000;
+
+export const settingsFor = (more: Partial<RedisSettings>): RedisSettings => ({
+  mode: 'single',
+  url: `redis://${HOST}:6379`,
+  clusterUrls: [],
+  sentinelUrls: [],
+  sentinelName: 'mymaster',
+  db: 0,
+  isTls: false,
+  connectTimeoutMs: 2_000,
+  commandTimeoutMs: 800,
+  socketTimeoutMs: 2_500,
+  slotsRefreshIntervalMs: 1_000,
+  ...more,
+});
+
+export async function startRedis(): Promise<RedisUnderTest> {
+  const server = await startServer([]);
+  return {
+    settings: settingsFor({ url: `redis://${HOST}:${server.port}` }),
+    servers: [server],
+    stop: () => server.stop(),
+  };
+}
+
+export async function startCluster(): Promise<RedisUnderTest> {
+  const flags = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(CLUSTER_NODE_TIMEOUT_MS)];
+  const servers = await Promise.all(Array.from({ length: 6 }, () => startServer(flags)));
+  await join3Masters(servers);
+  return {
+    settings: settingsFor({
+      mode: 'cluster',
+      clusterUrls: servers.map(({ port }) => `redis://${HOST}:${port}`),
+    }),
+    servers,
+    async stop() {
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+async function startServer(flags: readonly string[]): Promise<RedisServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'redis-'));
+  // The bus of a Cluster listens 10,000 above.
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', HOST, '--dir', directory, '--save', '', ...flags];
+  const child = spawn('redis-server', args, { stdio: 'ignore' });
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', (fault) => reject(new Error('redis-server could not be started', { cause: fault })));
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
+  });
+  failed.catch(() => {});
+  await Promise.race([answering(port), failed]);
+  return {
+    port,
+    pid: child.pid ?? 0,
+    signal: (name) => void child.kill(name),
+    stop: () => stopServer(child, directory),
+  };
+}
+
+async function stopServer(child: ChildProcess, directory: string): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await exited;
+  }
+  rmSync(directory, { recursive: true, force: true });
+}
+
+const HIGHEST_PORT_WITH_BUS = 55_000;
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = await new Promise<number>((resolve, reject) => {
+      const probe = createServer();
+      probe.once('error', reject);
+      probe.listen(0, HOST, () => {
+        const address = probe.address();
+        probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+      });
+    });
+    if (port > 0 && port <= HIGHEST_PORT_WITH_BUS) return port;
+  }
+}
+
+async function answering(port: number): Promise<void> {
+  await withClient(port, async (client) => {
+    for (;;) {
+      const answer = await client.ping().catch(() => undefined);
+      if (answer === 'PONG') return;
+      await pause(20);
+    }
+  });
+}
+
+async function withClient<T>(port: number, use: (client: Redis) => Promise<T>): Promise<T> {
+  const client = new Redis({ host: HOST, port, retryStrategy: () => 20, maxRetriesPerRequest: null });
+  client.on('error', () => {});
+  try {
+    return await use(client);
+  } finally {
+    client.disconnect();
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const SLOTS = 16_384;
+
+async function join3Masters(servers: readonly RedisServer[]): Promise<void> {
+  const [masters, replicas] = [servers.slice(0, 3), servers.slice(3)];
+  const first = masters[0]?.port ?? 0;
+  const ids = new Map<number, string>();
+  for (const [index, { port }] of servers.entries()) {
+    await withClient(port, async (client) => {
+      await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+      ids.set(port, String(await client.call('CLUSTER', 'MYID')));
+      if (port !== first) await client.call('CLUSTER', 'MEET', HOST, first);
+    });
+  }
+  for (const [index, { port }] of masters.entries()) {
+    const [from, to] = [Math.floor((SLOTS * index) / 3), Math.floor((SLOTS * (index + 1)) / 3) - 1];
+    await withClient(port, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', from, to));
+  }
+  for (const [index, { port }] of replicas.entries()) {
+    await withClient(port, (client) => replicate(client, ids.get(masters[index]?.port ?? 0) ?? ''));
+  }
+  await Promise.all(servers.map(({ port }) => withClient(port, isWhole)));
+}
+
+/** The master must be known by gossip first. */
+async function replicate(client: Redis, masterId: string): Promise<void> {
+  for (;;) {
+    const done = await client.call('CLUSTER', 'REPLICATE', masterId).catch(() => undefined);
+    if (done === 'OK') return;
+    await pause(20);
+  }
+}
+
+async function isWhole(client: Redis): Promise<void> {
+  for (;;) {
+    const info = String(await client.call('CLUSTER', 'INFO'));
+    const nodes = String(await client.call('CLUSTER', 'NODES'));
+    const linked = nodes.split('\n').filter((line) => line.includes('slave') && line.includes('connected'));
+    if (info.includes('cluster_state:ok') && linked.length === 3) return;
+    await pause(20);
+  }
+}

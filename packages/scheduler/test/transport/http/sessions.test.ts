@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openSessions } from './open-sessions.ts';
+import { startServer } from './start-server.ts';
+
+const running: { stop(): void }[] = [];
+afterEach(() => {
+  for (const { stop } of running.splice(0)) stop();
+});
+
+async function start() {
+  const opened = openSessions();
+  running.push(opened.sessions);
+  const { get } = await startServer({ services: { sessions: opened.sessions } });
+  const page = async (query = '') => (await get(`/api/v1/sessions${query}`)).body;
+  /** The ids of every page, asked for one after the other. */
+  const walk = async (query: string, between: () => void = () => {}) => {
+    const pages: string[][] = [];
+    let cursor = '';
+    for (;;) {
+      const { sessions, next_cursor } = await page(`?${query}${cursor}`);
+      pages.push(sessions.map(({ session_id }: { session_id: string }) => session_id));
+      if (next_cursor === undefined) return pages;
+      cursor = `&cursor=${next_cursor}`;
+      between();
+    }
+  };
+  return { ...opened, get, page, walk };
+}
+
+describe('GET /api/v1/sessions', () => {
+  it('shows how a session stands, and never what was said in it', async () => {
+    const { open, say, page } = await start();
+    const sessionId = open('acme', { canResume: true });
+    say(sessionId, Buffer.from('a secret sentence'), true);
+    say(sessionId, Buffer.from('another'));
+    const body = await page();
+    expect(body).toEqual({
+      sessions: [
+        {
+          session_id: sessionId,
+          tenant_id: 'acme',
+          state: 'open',
+          connected: true,
+          deployed: false,
+          platform: 'web',
+          src_lang: 'auto',
+          tgt_lang: 'en',
+          mode: 'two_way_auto',
+          lang_a: 'zh',
+          lang_b: 'en',
+          next_utterance_index: 1,
+          last_delivery_seq: 0,
+          running_utterances: 1,
+          pending_results: 0,
+          kept_results: 0,
+          audio_bytes: 24,
+          opened_at_ms: expect.any(Number),
+        },
+      ],
+    });
+  });
+
+  it('says until when a session without a client may be resumed, and forgets those that cannot be', async () => {
+    const { open, leave, page } = await start();
+    const patient = open('acme', { canResume: true });
+    const deployed = open('acme');
+    leave(patient);
+    leave(deployed);
+    const { sessions } = await page();
+    expect(sessions).toMatchObject([
+      { session_id: patient, connected: false, resumable_until_ms: expect.any(Number) },
+    ]);
+  });
+
+  it('goes page by page, newest first, each session once', async () => {
+    const { open, walk } = await start();
+    const ids = Array.from({ length: 5 }, () => open('acme'));
+    expect(await walk('limit=2')).toEqual([[ids[4], ids[3]], [ids[2], ids[1]], [ids[0]]]);
+    expect((await walk('limit=5')).flat()).toHaveLength(5);
+  });
+
+  it('goes on from a cursor whose session has ended meanwhile', async () => {
+    const { open, leave, walk } = await start();
+    const ids = Array.from({ length: 200 }, () => open('acme'));
+    const seen = await walk('limit=50', () => {
+      // The page that was just read, and some that were not.
+      for (const id of ids.splice(100)) leave(id);
+    });
+    expect(seen.flat().slice(-ids.length)).toEqual([...ids].reverse());
+    expect(new Set(seen.flat()).size).toBe(seen.flat().length);
+  });
+
+  it('is not held up by sessions that open while it is read', async () => {
+    const { open, walk } = await start();
+    for (let count = 0; count < 6; count += 1) open('acme');
+    const pages = await walk('limit=2', () => {
+      for (let count = 0; count < 4; count += 1) open('acme');
+    });
+    expect(pages.flat()).toHaveLength(6);
+  });
+
+  it('finds the sessions of one tenant behind many of others, in pages of bounded work', async () => {
+    const { open, walk, page } = await start();
+    const wanted = open('rare');
+    for (let count = 0; count < 12_000; count += 1) open('many');
+    const pages = await walk('tenant_id=rare');
+    expect(pages).toHaveLength(3);
+    expect(pages.flat()).toEqual([wanted]);
+    expect((await page('?tenant_id=nobody&cursor=1')).sessions).toEqual([]);
+  });
+
+  it('reads a cursor that makes no sense as the end', async () => {
+    const { open, page, get } = await start();
+    open('acme');
+    for (const cursor of ['x', '-1', 'NaN', '0']) {
+      expect(await page(`?cursor=${cursor}`)).toEqual({ sessions: [] });
+    }
+    expect(await get('/api/v1/sessions?limit=0')).toMatchObject({ status: 400, body: { field: '/limit' } });
+  });
+});

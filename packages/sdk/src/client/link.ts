@@ -1,0 +1,196 @@
+/** A session's connection together with its opening: says who it is after every connect, and comes back after every loss. */
+import { nextTry, SERVICE_RESTART } from './backoff.ts';
+import type { Cancel, SessionClock } from './clock.ts';
+import { createKeepAlive } from './keep-alive.ts';
+import { asCount, asText, readFrame, type ServerFrame } from './read-frame.ts';
+import type { Outgoing, Resume } from './session-messages.ts';
+import type { SessionTimings } from './session-options.ts';
+import { type Loss, openSocket, type Socket, type WebSocketConstructor } from './socket.ts';
+
+export interface Link {
+  open(): void;
+  /** False: the session is not open, and nothing was sent. */
+  send(message: Outgoing): boolean;
+  isOpen(): boolean;
+  /** Of the session that is open, or was last. */
+  sessionId(): string | undefined;
+  bufferedBytes(): number;
+  /** For good. */
+  end(reason: string): void;
+}
+
+export interface LinkDeps {
+  readonly url: string;
+  readonly WebSocket: WebSocketConstructor;
+  readonly clock: SessionClock;
+  readonly chance: () => number;
+  readonly timings: SessionTimings;
+  readonly introduce: (resume: Resume | undefined) => Outgoing;
+  readonly onOpened: (sessionId: string, isResumed: boolean) => void;
+  /** Everything but what the link itself understands. Before the session is open only errors. */
+  readonly onFrame: (frame: ServerFrame) => void;
+  readonly onDraining: (reconnectAfterMs: number) => void;
+  readonly onLost: (loss: Loss) => void;
+  readonly onRetry: (attempt: number, delayMs: number) => void;
+  /** The scheduler will never serve this; the link has ended. */
+  readonly onRefused: (frame: ServerFrame) => void;
+}
+
+/** Answers to session_init that another try would only get again. */
+const UNRECOVERABLE = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'INVALID_MESSAGE']);
+/** There is nothing to go on with any more. */
+const NOT_RESUMABLE = new Set(['INVALID_SESSION', 'SESSION_CLOSED']);
+/** The scheduler does not take a message of this length, and never will. */
+const MESSAGE_TOO_BIG = 1009;
+const LONGEST_DRAIN_MS = 60_000;
+/** Sessions of one instance leave one after the other. */
+const DRAIN_JITTER_MS = 1_000;
+/** Closed by this side, which browsers allow only with such a code. */
+const CUT = 4000;
+
+export function createLink(deps: LinkDeps): Link {
+  const { clock, timings } = deps;
+  let socket: Socket | undefined;
+  let sessionId: string | undefined;
+  let resume: Resume | undefined;
+  let openedAt: number | undefined;
+  let failures = 0;
+  let drainAt: number | undefined;
+  let isEnded = false;
+  /** The one wait that is under way besides those of the keep-alive: for the opening, for the next try, for the move. */
+  let cancelOpening: Cancel | undefined;
+  let cancelRetry: Cancel | undefined;
+  let cancelMove: Cancel | undefined;
+
+  const keepAlive = createKeepAlive({
+    clock,
+    heartbeatMs: timings.heartbeatMs,
+    silenceMs: timings.silenceMs,
+    beat: () => send({ type: 'client_heartbeat', session_id: sessionId ?? '', timestamp: clock.now() }),
+    onDead: () => cut('the scheduler is silent'),
+  });
+
+  function connect(): void {
+    cancelOpening = clock.after(timings.openTimeoutMs, () => cut('the scheduler does not answer'));
+    socket = openSocket(deps.WebSocket, deps.url, {
+      opened: () => socket?.send(JSON.stringify(deps.introduce(resume))),
+      text: receive,
+      lost,
+    });
+  }
+
+  function send(message: Outgoing): boolean {
+    return openedAt !== undefined && socket?.send(JSON.stringify(message)) === true;
+  }
+
+  function receive(text: string): void {
+    keepAlive.heard();
+    const frame = readFrame(text);
+    if (frame === undefined) return;
+    if (openedAt === undefined) answered(frame);
+    else if (frame.type === 'server_draining') drain(asCount(frame.reconnect_after_ms) ?? 0);
+    else if (frame.type !== 'session_init_ack') deps.onFrame(frame);
+  }
+
+  function answered(frame: ServerFrame): void {
+    const given = asText(frame.session_id);
+    if (frame.type === 'session_init_ack' && given !== undefined) acknowledged(given, frame);
+    else if (frame.type === 'error') {
+      const code = asText(frame.code) ?? '';
+      if (NOT_RESUMABLE.has(code)) resume = undefined;
+      if (UNRECOVERABLE.has(code)) refused(frame);
+      else deps.onFrame(frame);
+    }
+  }
+
+  function acknowledged(given: string, frame: ServerFrame): void {
+    cancelOpening?.();
+    const isResumed = frame.resumed === true && given === resume?.sessionId;
+    const token = asText(frame.resume_token) ?? (isResumed ? resume?.token : undefined);
+    sessionId = given;
+    resume = token === undefined ? undefined : { sessionId: given, token };
+    openedAt = clock.now();
+    keepAlive.start();
+    deps.onOpened(given, isResumed);
+  }
+
+  function refused(frame: ServerFrame): void {
+    end('refused');
+    deps.onRefused(frame);
+  }
+
+  function drain(afterMs: number): void {
+    const delayMs = Math.min(afterMs, LONGEST_DRAIN_MS) + Math.floor(deps.chance() * DRAIN_JITTER_MS);
+    cancelMove?.();
+    drainAt = clock.now() + delayMs;
+    cancelMove = clock.after(delayMs, () => {
+      socket?.leave(1000, 'server_draining');
+      lost({ code: SERVICE_RESTART, reason: 'server_draining' });
+    });
+    deps.onDraining(afterMs);
+  }
+
+  /** Does not wait for the other side to agree: it may be gone. */
+  function cut(reason: string): void {
+    socket?.leave(CUT, reason);
+    lost({ code: CUT, reason });
+  }
+
+  function lost(loss: Loss): void {
+    const now = clock.now();
+    const openMs = openedAt === undefined ? 0 : now - openedAt;
+    const drainMs = Math.max(0, (drainAt ?? now) - now);
+    rest();
+    if (loss.code === MESSAGE_TOO_BIG) {
+      refused({
+        type: 'error',
+        code: 'PAYLOAD_TOO_LARGE',
+        message: 'the scheduler finds a message too long',
+      });
+      return;
+    }
+    deps.onLost(loss);
+    if (isEnded) return;
+    const next = nextTry(failures, { code: loss.code, openMs }, deps.chance(), timings);
+    failures = next.failures;
+    const delayMs = Math.max(next.delayMs, drainMs);
+    cancelRetry = clock.after(delayMs, retry);
+    deps.onRetry(failures, delayMs);
+  }
+
+  function retry(): void {
+    try {
+      connect();
+    } catch (error) {
+      lost({ code: 1006, reason: String(error) });
+    }
+  }
+
+  /** No socket, no session, nothing under way. */
+  function rest(): void {
+    cancelOpening?.();
+    cancelMove?.();
+    cancelRetry?.();
+    keepAlive.stop();
+    drainAt = undefined;
+    openedAt = undefined;
+    socket = undefined;
+  }
+
+  function end(reason: string): void {
+    if (isEnded) return;
+    isEnded = true;
+    socket?.leave(1000, reason);
+    rest();
+  }
+
+  return {
+    // Not caught: if the first one throws, the address or the page does not allow it.
+    open: connect,
+    send,
+    isOpen: () => openedAt !== undefined,
+    sessionId: () => sessionId,
+    bufferedBytes: () => socket?.bufferedBytes() ?? 0,
+    end,
+  };
+}

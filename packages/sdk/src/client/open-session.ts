@@ -1,0 +1,241 @@
+/** Puts a session together: outbox, sender, link, receipts and listeners, and what passes between them. */
+import type { Cancel } from './clock.ts';
+import { eventOfFrame } from './event-of-frame.ts';
+import { createLink } from './link.ts';
+import { createListeners } from './listeners.ts';
+import { createOutbox } from './outbox.ts';
+import { asCount, asText, type ServerFrame } from './read-frame.ts';
+import { createReceipts } from './receipts.ts';
+import { newRequestId } from './request-id.ts';
+import { createSender } from './sender.ts';
+import type { Session, SessionState } from './session.ts';
+import type { SessionEnd, SessionEvent } from './session-events.ts';
+import { sessionInit } from './session-messages.ts';
+import { readOptions, type SessionOptions } from './session-options.ts';
+
+/** Connects at once, and again for as long as it takes. Throws only if the options make no sense. */
+export function openSession(options: SessionOptions): Session {
+  const settings = readOptions(options);
+  const { clock, limits, timings } = settings;
+  const listeners = createListeners(settings.onListenerError);
+  const { emit } = listeners;
+  const outbox = createOutbox(limits, newRequestId);
+  let state: SessionState = 'connecting';
+  let end: SessionEnd | undefined;
+  let closeReason = '';
+  let hasTakenLeave = false;
+  let cancelClosing: Cancel | undefined;
+  const whenEnded: ((end: SessionEnd) => void)[] = [];
+  const whenSettled: (() => void)[] = [];
+
+  const link = createLink({
+    ...settings,
+    introduce: (resume) => sessionInit(settings, resume),
+    onOpened(sessionId, isResumed) {
+      if (state !== 'closing') state = 'open';
+      receipts.opened(isResumed);
+      // Before anybody is told: what they send then comes after what was kept.
+      sender.opened(isResumed);
+      emit({ type: 'open', sessionId, resumed: isResumed });
+    },
+    onFrame: receive,
+    onDraining: (reconnectAfterMs) => emit({ type: 'draining', reconnectAfterMs }),
+    onLost({ code, reason }) {
+      hasTakenLeave = false;
+      if (state === 'open') state = 'reconnecting';
+      emit({ type: 'disconnected', code, reason });
+      // Nothing is lost with this connection but the confirmation.
+      if (state === 'closing' && outbox.isEmpty()) finish('closed', false);
+    },
+    onRetry: (attempt, delayMs) => emit({ type: 'reconnecting', attempt, delayMs }),
+    onRefused(frame) {
+      const event = eventOfFrame(frame, outbox.requestIdOf) as SessionEvent<'error'>;
+      state = 'failed';
+      emit({ ...event, isFatal: true });
+      closeReason = event.code;
+      finish('failed', false);
+    },
+  });
+  const receipts = createReceipts({
+    clock,
+    delayMs: timings.ackDelayMs,
+    acknowledge: (deliverySeq) =>
+      link.send({ type: 'result_ack', session_id: sessionId(), delivery_seq: deliverySeq }),
+  });
+  const sender = createSender({
+    clock,
+    link,
+    outbox,
+    audio: settings,
+    maxSocketBytes: limits.maxSocketBytes,
+    onIdle: takeLeave,
+  });
+
+  function sessionId(): string {
+    return link.sessionId() ?? '';
+  }
+
+  function receive(frame: ServerFrame): void {
+    const { type } = frame;
+    if (type === 'session_close_ack') {
+      if (state === 'closing') finish('closed', true);
+    } else if (type === 'utterance_accepted') accepted(frame);
+    else if (type === 'translation_result' || type === 'missing_result') outcome(frame);
+    else {
+      const event = eventOfFrame(frame, outbox.requestIdOf);
+      if (event === undefined) return;
+      emit(event);
+      if (event.type === 'backpressure') sender.press(event.action, event.resumeAfterMs);
+      // Whatever was over the limit is gone; less may be taken.
+      else if (event.type === 'error' && event.code === 'RATE_LIMITED') sender.press('SLOW_DOWN', undefined);
+    }
+  }
+
+  function accepted(frame: ServerFrame): void {
+    const utteranceIndex = asCount(frame.utterance_index);
+    if (utteranceIndex === undefined) return;
+    const requestId = outbox.accepted({
+      utteranceIndex,
+      requestId: asText(frame.request_id),
+      firstSeq: asCount(frame.first_seq),
+      lastSeq: asCount(frame.last_seq),
+    });
+    emit({ type: 'accepted', utteranceIndex, requestId, jobId: asText(frame.job_id) ?? '' });
+    moved();
+  }
+
+  function outcome(frame: ServerFrame): void {
+    const event = eventOfFrame(frame, outbox.requestIdOf);
+    if (event?.type !== 'result' && event?.type !== 'missing') return;
+    if (receipts.isNew(asCount(frame.delivery_seq))) {
+      outbox.settled(event.utteranceIndex);
+      emit(event);
+      moved();
+    }
+    receipts.arrived();
+  }
+
+  /** Something left the outbox, or counts no longer as on its way. */
+  function moved(): void {
+    sender.pump();
+    if (!outbox.isEmpty()) return;
+    for (const resolve of whenSettled.splice(0)) resolve();
+  }
+
+  const isOver = (): boolean => state === 'closing' || state === 'closed' || state === 'failed';
+
+  function refuse(bytes: Uint8Array): void {
+    emit({
+      type: 'overflow',
+      refusedBytes: bytes.length,
+      keptBytes: outbox.keptBytes(),
+      limitBytes: limits.maxKeptBytes,
+    });
+  }
+
+  function takeLeave(): void {
+    if (state !== 'closing' || hasTakenLeave) return;
+    hasTakenLeave = true;
+    receipts.flush();
+    link.send({ type: 'session_close', session_id: sessionId(), reason: closeReason });
+  }
+
+  function close(reason: string): void {
+    closeReason = reason;
+    outbox.endUtterance();
+    state = 'closing';
+    // Nobody knows of this session, and nothing was said.
+    if (!link.isOpen() && outbox.isEmpty()) finish('closed', false);
+    else {
+      cancelClosing = clock.after(timings.closeTimeoutMs, () => finish('closed', false));
+      sender.pump();
+    }
+  }
+
+  function finish(last: 'closed' | 'failed', isAcknowledged: boolean): void {
+    if (end !== undefined) return;
+    state = last;
+    end = { reason: closeReason, isAcknowledged, unsettledBytes: outbox.audioBytes() };
+    cancelClosing?.();
+    receipts.flush();
+    receipts.stop();
+    sender.stop();
+    link.end('closed by the client');
+    emit({ type: 'closed', ...end });
+    for (const resolve of whenSettled.splice(0)) resolve();
+    for (const resolve of whenEnded.splice(0)) resolve(end);
+  }
+
+  link.open();
+
+  return {
+    get state() {
+      return state;
+    },
+    get sessionId() {
+      return link.sessionId();
+    },
+    get unsettledBytes() {
+      return outbox.audioBytes();
+    },
+    sendAudio(bytes) {
+      check(bytes, limits.maxChunkBytes);
+      if (isOver()) return false;
+      if (bytes.length === 0) return true;
+      const isTaken = outbox.addChunk(bytes);
+      if (isTaken) sender.pump();
+      else refuse(bytes);
+      return isTaken;
+    },
+    endUtterance() {
+      if (isOver()) return undefined;
+      const requestId = outbox.endUtterance();
+      sender.pump();
+      return requestId;
+    },
+    sendUtterance(bytes, how = {}) {
+      check(bytes, limits.maxUtteranceBytes);
+      if (bytes.length === 0) throw new RangeError('an utterance without audio');
+      if (isOver()) return undefined;
+      const requestId = how.requestId ?? newRequestId();
+      const isTaken = outbox.addUtterance(requestId, bytes, how);
+      if (isTaken) sender.pump();
+      else refuse(bytes);
+      return isTaken ? requestId : undefined;
+    },
+    playbackStarted: (groupId, traceId) =>
+      link.send({
+        type: 'tts_started',
+        session_id: sessionId(),
+        trace_id: traceId,
+        group_id: groupId,
+        ts_start_ms: clock.now(),
+      }),
+    playbackEnded: (groupId, traceId) =>
+      link.send({
+        type: 'tts_play_ended',
+        session_id: sessionId(),
+        trace_id: traceId,
+        group_id: groupId,
+        ts_end_ms: clock.now(),
+      }),
+    settled: () =>
+      end !== undefined || outbox.isEmpty()
+        ? Promise.resolve()
+        : new Promise((resolve) => whenSettled.push(resolve)),
+    close(reason = 'done') {
+      if (end !== undefined) return Promise.resolve(end);
+      const ended = new Promise<SessionEnd>((resolve) => whenEnded.push(resolve));
+      if (state !== 'closing') close(reason);
+      return ended;
+    },
+    on: listeners.on,
+  };
+}
+
+/** Refused by an exception and not by `false`: it would never be taken. */
+function check(bytes: Uint8Array, maxBytes: number): void {
+  if (!(bytes instanceof Uint8Array)) throw new TypeError('audio is given as a Uint8Array');
+  if (bytes.length > maxBytes)
+    throw new RangeError(`${bytes.length} bytes of audio at once; at most ${maxBytes} are taken`);
+}

@@ -1,0 +1,250 @@
+/** Audio until its outcome: what is kept, what has to be sent, and what again after a loss. Pure: no clock, no socket. */
+import {
+  concatenate,
+  createEntry,
+  ENTRY_BYTES,
+  type Entry,
+  type Frame,
+  frameOf,
+  isJoinable,
+} from './outbox-entry.ts';
+import type { UtteranceOptions } from './session-options.ts';
+
+export interface OutboxLimits {
+  /** Audio kept until its outcome. */
+  readonly maxKeptBytes: number;
+  /** Chunks that wait are joined up to this. */
+  readonly maxJoinedBytes: number;
+  /** Utterances without outcome that the scheduler may have at once: it fails those that are too many. */
+  readonly maxUtterancesInFlight: number;
+}
+
+export interface Acceptance {
+  readonly utteranceIndex: number;
+  readonly requestId: string | undefined;
+  readonly firstSeq: number | undefined;
+  readonly lastSeq: number | undefined;
+}
+
+export interface Outbox {
+  /** False: there is no room, and nothing was taken. */
+  addChunk(bytes: Uint8Array): boolean;
+  /** The id of the utterance that ends here; undefined if none had begun. */
+  endUtterance(): string | undefined;
+  addUtterance(requestId: string, bytes: Uint8Array, options: UtteranceOptions): boolean;
+  /** A session is there. Resumed: the scheduler still has what it accepted. Otherwise it has nothing. */
+  opened(isResumed: boolean): void;
+  hasFrames(): boolean;
+  /** How long the next frame has to wait for the fate of earlier ones; Infinity: until something is heard of them. */
+  blockedMs(now: number): number;
+  /** The next frame, which counts as sent from now on. */
+  take(now: number): Frame | undefined;
+  /** Returns the request it is about, if known. */
+  accepted(acceptance: Acceptance): string | undefined;
+  /** The outcome is there: the audio of the utterance is not needed any more. Returns the request it was about, if known. */
+  settled(utteranceIndex: number): string | undefined;
+  requestIdOf(utteranceIndex: number): string | undefined;
+  isEmpty(): boolean;
+  /** Against the limit; a little is counted for each piece besides its audio. */
+  keptBytes(): number;
+  audioBytes(): number;
+}
+
+/** An end that was sent and not accepted stops to count as in flight: it may have been refused, or have ended nothing. */
+export const ACCEPTED_WITHIN_MS = 5_000;
+/** Outcomes without a known acceptance that are remembered. */
+const MOST_EARLY = 64;
+
+export function createOutbox(limits: OutboxLimits, newRequestId: () => string): Outbox {
+  /** In the order in which they were given; nothing leaves before its outcome. */
+  let entries: Entry[] = [];
+  /** Those to be sent on this connection. */
+  let queue: Entry[] = [];
+  let lastSeq = 0;
+  let requestId = newRequestId();
+  let hasBegun = false;
+  let highestIndex = -1;
+  let keptBytes = 0;
+  const early = new Set<number>();
+
+  function add(entry: Entry): void {
+    entries.push(entry);
+    queue.push(entry);
+    keptBytes += entry.bytes.length + ENTRY_BYTES;
+  }
+
+  function remove(gone: ReadonlySet<Entry>): void {
+    if (gone.size === 0) return;
+    entries = entries.filter((entry) => !gone.has(entry));
+    queue = queue.filter((entry) => !gone.has(entry));
+    for (const entry of gone) keptBytes -= entry.bytes.length + ENTRY_BYTES;
+  }
+
+  const hasRoomFor = (bytes: Uint8Array): boolean =>
+    keptBytes + bytes.length + ENTRY_BYTES <= limits.maxKeptBytes;
+
+  const addChunk = (bytes: Uint8Array, isFinal: boolean): void => {
+    lastSeq += 1;
+    add(createEntry({ seq: lastSeq, requestId, bytes, isFinal }));
+  };
+
+  function covered({ utteranceIndex, requestId, firstSeq, lastSeq }: Acceptance): Entry[] {
+    // What this session was never given, it cannot have accepted.
+    const given = entries.filter((entry) => entry.isGiven);
+    if (firstSeq !== undefined && lastSeq !== undefined)
+      return given.filter(({ seq }) => seq !== undefined && firstSeq <= seq && seq <= lastSeq);
+    const whole = given.find((entry) =>
+      requestId === undefined ? entry.proposedIndex === utteranceIndex : isWhole(entry, requestId),
+    );
+    if (whole !== undefined) return [whole];
+    const chunks = given.filter((entry) => entry.requestId === requestId && entry.index === undefined);
+    // Without its end we cannot know how much of the utterance was meant: to send too much again is the lesser evil.
+    return chunks.some(({ isFinal }) => isFinal) ? chunks : [];
+  }
+
+  /** Ends without audio of which all audio before was accepted: the cut is made, nobody will answer them. */
+  function idleEnds(): Set<Entry> {
+    const open = new Set<string>();
+    const idle = new Set<Entry>();
+    for (const entry of entries) {
+      if (entry.index !== undefined) continue;
+      if (entry.bytes.length > 0) open.add(entry.requestId);
+      else if (!open.has(entry.requestId)) idle.add(entry);
+    }
+    return idle;
+  }
+
+  /**
+   * The cuts are made again where the scheduler made them: the same audio under the same request must be the same utterance.
+   * All is sent in its old order, so that accepted utterances come before what was not.
+   */
+  function forgetSession(): void {
+    // Ends without audio are not needed where a cut is known: it goes with the last audio before it.
+    remove(new Set(entries.filter(({ index, bytes }) => index !== undefined && bytes.length === 0)));
+    const chunks = entries.filter(({ seq }) => seq !== undefined);
+    for (const [at, chunk] of chunks.entries()) {
+      const next = chunks[at + 1];
+      const isCut = chunk.index !== next?.index;
+      if (chunk.index !== undefined) chunk.isFinal = isCut;
+      else if (isCut && next?.index !== undefined) chunk.isFinal = true;
+    }
+    for (const entry of entries) {
+      entry.index = undefined;
+      entry.proposedIndex = undefined;
+      entry.isGiven = false;
+    }
+    early.clear();
+    highestIndex = -1;
+  }
+
+  function settled(utteranceIndex: number): string | undefined {
+    highestIndex = Math.max(highestIndex, utteranceIndex);
+    const at = entries.findIndex(({ index }) => index === utteranceIndex);
+    if (at < 0) {
+      early.add(utteranceIndex);
+      if (early.size > MOST_EARLY) early.delete(early.values().next().value as number);
+      return undefined;
+    }
+    const first = entries[at] as Entry;
+    // Outcomes come in the order of utterances. What this session was given before, and never heard of, had its own
+    // outcome or was refused with an error; only the acceptance was lost. A whole utterance overtakes chunks, though.
+    const isDone = (entry: Entry, position: number): boolean =>
+      entry.index === utteranceIndex ||
+      (position < at &&
+        entry.index === undefined &&
+        entry.isGiven &&
+        !queue.includes(entry) &&
+        (first.seq !== undefined || entry.seq === undefined));
+    remove(new Set(entries.filter(isDone)));
+    return first.requestId;
+  }
+
+  return {
+    addChunk(bytes) {
+      if (!hasRoomFor(bytes)) return false;
+      hasBegun = true;
+      // A copy: recorders use their buffers again.
+      addChunk(bytes.slice(), false);
+      return true;
+    },
+    endUtterance() {
+      if (!hasBegun) return undefined;
+      const ended = requestId;
+      const open = entries.filter((entry) => entry.requestId === ended && entry.index === undefined);
+      const last = open.at(-1);
+      // The scheduler ignores a chunk that it has seen, and so would it an end on it.
+      if (last !== undefined && !last.isGiven) last.isFinal = true;
+      else if (last !== undefined) addChunk(new Uint8Array(0), true);
+      hasBegun = false;
+      requestId = newRequestId();
+      return ended;
+    },
+    addUtterance(id, bytes, options) {
+      if (!hasRoomFor(bytes)) return false;
+      add(createEntry({ seq: undefined, requestId: id, bytes: bytes.slice(), isFinal: true, options }));
+      return true;
+    },
+    opened(isResumed) {
+      if (!isResumed) forgetSession();
+      queue = entries.filter(({ index }) => index === undefined);
+    },
+    hasFrames: () => queue.length > 0,
+    blockedMs(now) {
+      const waiting = new Set(queue);
+      const accepted = new Set<number>();
+      const ends: number[] = [];
+      for (const entry of entries) {
+        if (entry.index !== undefined) accepted.add(entry.index);
+        else if (entry.isFinal && entry.isGiven && !waiting.has(entry)) ends.push(entry.sentAt);
+      }
+      const counted = ends.filter((sentAt) => now - sentAt < ACCEPTED_WITHIN_MS);
+      if (accepted.size + counted.length < limits.maxUtterancesInFlight) return 0;
+      return Math.min(...counted) + ACCEPTED_WITHIN_MS - now;
+    },
+    take(now) {
+      const joined = queue.splice(0, 1);
+      let size = joined[0]?.bytes.length ?? 0;
+      for (let next = queue[0]; next !== undefined; next = queue[0]) {
+        size += next.bytes.length;
+        if (size > limits.maxJoinedBytes || !isJoinable(joined.at(-1), next)) break;
+        joined.push(next);
+        queue.shift();
+      }
+      const entry = joined.pop();
+      if (entry === undefined) return undefined;
+      if (joined.length > 0) {
+        const bytes = concatenate([...joined, entry]);
+        remove(new Set(joined));
+        keptBytes += bytes.length - entry.bytes.length;
+        entry.bytes = bytes;
+      }
+      if (entry.seq === undefined && entry.proposedIndex === undefined) {
+        highestIndex += 1;
+        entry.proposedIndex = highestIndex;
+      }
+      entry.wasSent = true;
+      entry.isGiven = true;
+      entry.sentAt = now;
+      return frameOf(entry);
+    },
+    accepted(acceptance) {
+      const { utteranceIndex } = acceptance;
+      highestIndex = Math.max(highestIndex, utteranceIndex);
+      const taken = covered(acceptance);
+      for (const entry of taken) entry.index = utteranceIndex;
+      queue = queue.filter(({ index }) => index === undefined);
+      remove(idleEnds());
+      const found = taken[0]?.requestId ?? acceptance.requestId;
+      if (taken.length > 0 && early.delete(utteranceIndex)) settled(utteranceIndex);
+      return found;
+    },
+    settled,
+    requestIdOf: (utteranceIndex) => entries.find(({ index }) => index === utteranceIndex)?.requestId,
+    isEmpty: () => entries.length === 0,
+    keptBytes: () => keptBytes,
+    audioBytes: () => entries.reduce((sum, { bytes }) => sum + bytes.length, 0),
+  };
+}
+
+const isWhole = (entry: Entry, requestId: string): boolean =>
+  entry.seq === undefined && entry.requestId === requestId;

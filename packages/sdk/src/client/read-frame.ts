@@ -1,0 +1,25 @@
+/** Frames of the scheduler, looked at lightly: what they are, and that a field is of the kind that is read from it. */
+
+/** An object with a type; everything else in it is yet to be looked at. */
+export interface ServerFrame {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Undefined: no message. */
+export function readFrame(text: string): ServerFrame | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isMessage(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isMessage = (value: unknown): value is ServerFrame =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+export const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+export const asCount = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;

@@ -1,0 +1,70 @@
+/** Brings audio from the outbox to the scheduler, as fast as it may go. */
+import type { Cancel, SessionClock } from './clock.ts';
+import type { Link } from './link.ts';
+import type { Outbox } from './outbox.ts';
+import { type BackpressureAction, eased, freely, press, sent, waitMs } from './pacing.ts';
+import { type AudioSettings, audioMessage } from './session-messages.ts';
+
+export interface Sender {
+  /** Something has changed: sends what may be sent now, and later what may be sent later. */
+  pump(): void;
+  press(action: BackpressureAction, resumeAfterMs: number | undefined): void;
+  opened(isResumed: boolean): void;
+  stop(): void;
+}
+
+/** How often a full socket is looked at: it does not tell when it has room again. */
+const FULL_SOCKET_MS = 50;
+
+export function createSender(deps: {
+  readonly clock: SessionClock;
+  readonly link: Link;
+  readonly outbox: Outbox;
+  readonly audio: AudioSettings;
+  readonly maxSocketBytes: number;
+  /** Everything was sent. */
+  readonly onIdle: () => void;
+}): Sender {
+  const { clock, link, outbox } = deps;
+  let pace = freely(clock.now());
+  let cancel: Cancel | undefined;
+
+  function delayMs(now: number): number {
+    const socketMs = link.bufferedBytes() > deps.maxSocketBytes ? FULL_SOCKET_MS : 0;
+    return Math.max(waitMs(pace, now), outbox.blockedMs(now), socketMs);
+  }
+
+  function pump(): void {
+    cancel?.();
+    cancel = undefined;
+    while (link.isOpen() && outbox.hasFrames()) {
+      const now = clock.now();
+      const delay = delayMs(now);
+      if (delay > 0) {
+        // What waits for an outcome is woken by it.
+        if (delay < Number.POSITIVE_INFINITY) cancel = clock.after(delay, pump);
+        return;
+      }
+      const frame = outbox.take(now);
+      if (frame === undefined) return;
+      // If the socket is closing, this is lost and sent again: 'close' comes next.
+      link.send(audioMessage(frame, link.sessionId() ?? '', deps.audio));
+      pace = sent(pace, now);
+    }
+    if (link.isOpen()) deps.onIdle();
+  }
+
+  return {
+    pump,
+    press(action, resumeAfterMs) {
+      pace = press(pace, action, resumeAfterMs, clock.now());
+      pump();
+    },
+    opened(isResumed) {
+      if (!isResumed) pace = eased(pace);
+      outbox.opened(isResumed);
+      pump();
+    },
+    stop: () => cancel?.(),
+  };
+}

@@ -1,0 +1,68 @@
+/** One WebSocket of whoever provides it, reduced to what both browsers and `ws` do. */
+
+/** What the SDK needs of a WebSocket; those of browsers, Node.js 22 and the `ws` package have it. */
+export interface WebSocketLike {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+}
+export type WebSocketConstructor = new (url: string) => WebSocketLike;
+
+export interface Loss {
+  /** 1006 if the socket broke or never opened. */
+  readonly code: number;
+  readonly reason: string;
+}
+
+export interface Socket {
+  /** False: it is not open, and nothing was sent. */
+  send(text: string): boolean;
+  bufferedBytes(): number;
+  /** Closes it; nothing is heard of it any more, even if the other side never answers. */
+  leave(code: number, reason: string): void;
+}
+
+const OPEN = 1;
+
+export function openSocket(
+  WebSocket: WebSocketConstructor,
+  url: string,
+  on: {
+    readonly opened: () => void;
+    readonly text: (text: string) => void;
+    readonly lost: (loss: Loss) => void;
+  },
+): Socket {
+  let isHeard = true;
+  const socket = new WebSocket(url);
+  socket.onopen = () => {
+    if (isHeard) on.opened();
+  };
+  socket.onmessage = ({ data }: { data: unknown }) => {
+    if (isHeard && typeof data === 'string') on.text(data);
+  };
+  // Always followed by 'close', which does the rest.
+  socket.onerror = () => {};
+  socket.onclose = ({ code, reason }: Loss) => {
+    if (!isHeard) return;
+    isHeard = false;
+    on.lost({ code, reason });
+  };
+  return {
+    send(text) {
+      if (!isHeard || socket.readyState !== OPEN) return false;
+      socket.send(text);
+      return true;
+    },
+    bufferedBytes: () => socket.bufferedAmount,
+    leave(code, reason) {
+      isHeard = false;
+      socket.close(code, reason);
+    },
+  };
+}

@@ -1,0 +1,223 @@
+/** Audio on its way out: numbers, requests, ends, whole utterances, and what happens when there is too much. */
+import { describe, expect, it } from 'vitest';
+import { accepted, bytes, result, startSession } from './support/start-session.ts';
+
+describe('chunks', () => {
+  it('are numbered from 1, and those of one utterance share an id that nobody can guess', async () => {
+    const { scheduler, session } = await startSession();
+    for (const text of ['one', 'two']) session.sendAudio(bytes(text));
+    const first = session.endUtterance();
+    session.sendAudio(bytes('three'));
+    const second = session.endUtterance();
+    await scheduler.caughtUp();
+    expect(scheduler.heardHere()).toEqual(['1one', '2two', '3!', '4three', '5!']);
+    expect(scheduler.ofType('audio_chunk').map((chunk) => chunk.request_id)).toEqual([
+      first,
+      first,
+      first,
+      second,
+      second,
+    ]);
+    expect(first).toMatch(/^req-[0-9a-f]{32}$/);
+    expect(second).not.toBe(first);
+    expect(scheduler.ofType('audio_chunk')[0]).toEqual({
+      type: 'audio_chunk',
+      session_id: 's-1',
+      seq: 1,
+      is_final: false,
+      payload: Buffer.from('one').toString('base64'),
+      request_id: first,
+    });
+    expect(scheduler.refused).toEqual([]);
+  });
+
+  it('carry the end of the utterance themselves while they wait', async () => {
+    const { scheduler, session, reconnect } = await startSession();
+    scheduler.cut();
+    session.sendAudio(bytes('one'));
+    session.endUtterance();
+    await reconnect();
+    // Sent into a connection that was dying already, or not: the end is there once.
+    expect(scheduler.heardHere().join('').match(/!/g)).toHaveLength(1);
+  });
+
+  it('are copied: a recorder may use its buffer again', async () => {
+    const { scheduler, session, clock } = await startSession();
+    scheduler.send({ type: 'backpressure', action: 'PAUSE', resume_after_ms: 100 });
+    await scheduler.caughtUp();
+    const buffer = bytes('good');
+    session.sendAudio(buffer);
+    buffer.fill(0);
+    clock.advance(100);
+    await scheduler.caughtUp();
+    expect(scheduler.heardHere()).toEqual(['1good']);
+  });
+
+  it('may be empty, which means nothing', async () => {
+    const { scheduler, session } = await startSession();
+    expect(session.sendAudio(new Uint8Array(0))).toBe(true);
+    expect(session.endUtterance()).toBeUndefined();
+    await scheduler.caughtUp();
+    expect(scheduler.heardHere()).toEqual([]);
+  });
+
+  it('survive every byte value', async () => {
+    const { scheduler, session } = await startSession();
+    const all = Uint8Array.from({ length: 100_000 }, (_, at) => at % 256);
+    session.sendAudio(all);
+    await scheduler.caughtUp();
+    expect(Buffer.from(scheduler.ofType('audio_chunk')[0]?.payload ?? '', 'base64').equals(all)).toBe(true);
+  });
+
+  it('need no end where the scheduler has cut already', async () => {
+    const { scheduler, session } = await startSession();
+    session.sendAudio(bytes('one'));
+    scheduler.send(accepted(0, 1, 1));
+    await scheduler.caughtUp();
+    expect(session.endUtterance()).toMatch(/^req-/);
+    await scheduler.caughtUp();
+    expect(scheduler.heardHere()).toEqual(['1one']);
+  });
+});
+
+describe('whole utterances', () => {
+  it('are as the session, unless told otherwise', async () => {
+    const { scheduler, session } = await startSession({ dialect: 'swiss', mode: 'one_way' });
+    const first = session.sendUtterance(bytes('one'));
+    session.sendUtterance(bytes('two'), {
+      requestId: 'req-mine',
+      tgtLang: 'fr',
+      dialect: undefined,
+      manualCut: false,
+      audioFormat: 'wav',
+      sampleRate: 8_000,
+      traceId: 'trace-2',
+      pipeline: { use_asr: true, use_nmt: true, use_tts: false },
+    });
+    await scheduler.caughtUp();
+    const shared = {
+      type: 'utterance',
+      session_id: 's-1',
+      src_lang: 'en',
+      dialect: 'swiss',
+      mode: 'one_way',
+    };
+    expect(scheduler.ofType('utterance')).toEqual([
+      {
+        ...shared,
+        utterance_index: 0,
+        manual_cut: true,
+        tgt_lang: 'de',
+        audio: Buffer.from('one').toString('base64'),
+        audio_format: 'pcm16',
+        sample_rate: 16_000,
+        request_id: first,
+      },
+      {
+        ...shared,
+        utterance_index: 1,
+        manual_cut: false,
+        tgt_lang: 'fr',
+        audio: Buffer.from('two').toString('base64'),
+        audio_format: 'wav',
+        sample_rate: 8_000,
+        trace_id: 'trace-2',
+        pipeline: { use_asr: true, use_nmt: true, use_tts: false },
+        request_id: 'req-mine',
+      },
+    ]);
+    expect(scheduler.refused).toEqual([]);
+  });
+
+  it('are numbered after the highest number that is known', async () => {
+    const { scheduler, session } = await startSession();
+    session.sendAudio(bytes('x'));
+    session.endUtterance();
+    scheduler.send(accepted(41, 1, 2));
+    await scheduler.caughtUp();
+    session.sendUtterance(bytes('one'));
+    await scheduler.caughtUp();
+    expect(scheduler.ofType('utterance')[0]?.utterance_index).toBe(42);
+  });
+
+  it('are known by their request, whatever number the scheduler gives them', async () => {
+    const { scheduler, session, of } = await startSession();
+    const id = session.sendUtterance(bytes('one')) ?? '';
+    await scheduler.caughtUp();
+    scheduler.send({ type: 'utterance_accepted', utterance_index: 7, job_id: 'job-7', request_id: id });
+    scheduler.send(result(7));
+    await session.settled();
+    expect(of('accepted')).toEqual([{ type: 'accepted', utteranceIndex: 7, requestId: id, jobId: 'job-7' }]);
+    expect(of('result')).toMatchObject([{ utteranceIndex: 7, requestId: id }]);
+    expect(session.unsettledBytes).toBe(0);
+  });
+
+  it('without audio, or too long, are mistakes', async () => {
+    const { session } = await startSession({ limits: { maxUtteranceBytes: 10, maxChunkBytes: 5 } });
+    expect(() => session.sendUtterance(new Uint8Array(0))).toThrow(RangeError);
+    expect(() => session.sendUtterance(new Uint8Array(11))).toThrow(/11 bytes of audio at once/);
+    expect(() => session.sendAudio(new Uint8Array(6))).toThrow(RangeError);
+    expect(() => session.sendAudio([1, 2] as never)).toThrow(TypeError);
+  });
+});
+
+describe('at the limit', () => {
+  it('audio is refused and an event says so; nothing that was taken is dropped', async () => {
+    const limits = { maxKeptBytes: 300 };
+    const { scheduler, session, events, of } = await startSession({ limits });
+    expect(session.sendAudio(new Uint8Array(100).fill(65))).toBe(true);
+    const before = events.length;
+    expect(session.sendAudio(new Uint8Array(100))).toBe(false);
+    expect(session.sendUtterance(new Uint8Array(90))).toBeUndefined();
+    expect(events.slice(before)).toEqual([
+      { type: 'overflow', refusedBytes: 100, keptBytes: 164, limitBytes: 300 },
+      { type: 'overflow', refusedBytes: 90, keptBytes: 164, limitBytes: 300 },
+    ]);
+    session.endUtterance();
+    await scheduler.caughtUp();
+    expect(scheduler.ofType('audio_chunk').map(({ seq }) => seq)).toEqual([1, 2]);
+    scheduler.send(accepted(0, 1, 2));
+    scheduler.send(result(0));
+    await session.settled();
+    expect(session.sendAudio(new Uint8Array(100))).toBe(true);
+    expect(of('overflow')).toHaveLength(2);
+  });
+
+  it('no more utterances are sent than the scheduler takes at once; the next one goes when one is done', async () => {
+    const { scheduler, session, clock } = await startSession({ limits: { maxUtterancesInFlight: 2 } });
+    for (const text of ['one', 'two', 'three', 'four'])
+      session.sendUtterance(bytes(text), { requestId: text });
+    await scheduler.caughtUp();
+    const sent = (): (string | undefined)[] => scheduler.ofType('utterance').map((each) => each.request_id);
+    expect(sent()).toEqual(['one', 'two']);
+    for (const [index, request_id] of ['one', 'two'].entries())
+      scheduler.send({ type: 'utterance_accepted', utterance_index: index, job_id: 'job', request_id });
+    await scheduler.caughtUp();
+    clock.advance(20_000);
+    expect(sent()).toEqual(['one', 'two']);
+    scheduler.send(result(0));
+    await scheduler.caughtUp();
+    expect(sent()).toEqual(['one', 'two', 'three']);
+    // Never heard of again: it must not hold up the others for ever.
+    clock.advance(5_000);
+    await scheduler.caughtUp();
+    expect(sent()).toEqual(['one', 'two', 'three', 'four']);
+  });
+});
+
+it('reports playback while there is a connection', async () => {
+  const { scheduler, session, clock } = await startSession();
+  expect(session.playbackStarted('group-1', 'trace-1')).toBe(true);
+  clock.advance(10);
+  expect(session.playbackEnded('group-1', 'trace-1')).toBe(true);
+  await scheduler.caughtUp();
+  const playback = { session_id: 's-1', trace_id: 'trace-1', group_id: 'group-1' };
+  expect(scheduler.received.slice(1)).toEqual([
+    { type: 'tts_started', ...playback, ts_start_ms: clock.now() - 10 },
+    { type: 'tts_play_ended', ...playback, ts_end_ms: clock.now() },
+  ]);
+  scheduler.cut();
+  await scheduler.stop();
+  await expect.poll(() => session.state).toBe('reconnecting');
+  expect(session.playbackStarted('group-1', 'trace-1')).toBe(false);
+});

@@ -1,0 +1,118 @@
+/** Heartbeats, dead connections, and instances that go away. */
+import { describe, expect, it } from 'vitest';
+import { until } from './support/scripted-scheduler.ts';
+import { bytes, startSession } from './support/start-session.ts';
+
+describe('a heartbeat', () => {
+  it('is sent every 25 seconds', async () => {
+    const { scheduler, clock } = await startSession();
+    const answers = async (): Promise<number> => {
+      scheduler.send({ type: 'server_heartbeat', session_id: 's-1', timestamp: 1 });
+      await scheduler.caughtUp();
+      return scheduler.ofType('client_heartbeat').length;
+    };
+    clock.advance(24_999);
+    expect(await answers()).toBe(0);
+    clock.advance(1);
+    expect(await answers()).toBe(1);
+    expect(scheduler.ofType('client_heartbeat')).toEqual([
+      { type: 'client_heartbeat', session_id: 's-1', timestamp: clock.now() },
+    ]);
+    clock.advance(25_000);
+    expect(await answers()).toBe(2);
+  });
+
+  it('keeps a quiet connection for as long as it is answered', async () => {
+    const { scheduler, clock, of } = await startSession(
+      {},
+      {
+        onMessage(message, reply) {
+          if (message.type === 'client_heartbeat')
+            reply({ type: 'server_heartbeat', session_id: message.session_id, timestamp: 1 });
+        },
+      },
+    );
+    for (let passed = 0; passed < 300_000; passed += 5_000) {
+      clock.advance(5_000);
+      await scheduler.caughtUp();
+    }
+    expect(of('disconnected')).toEqual([]);
+  });
+});
+
+describe('a connection that is silent for a minute', () => {
+  it('is given up, and the session resumed on another', async () => {
+    const { scheduler, session, clock, of } = await startSession();
+    session.sendAudio(bytes('one'));
+    await scheduler.caughtUp();
+    scheduler.freeze();
+    clock.advance(59_999);
+    expect(session.state).toBe('open');
+    clock.advance(1);
+    await until(() => of('open').length === 2);
+    await scheduler.caughtUp();
+    expect(of('disconnected')).toMatchObject([{ code: 4000, reason: 'the scheduler is silent' }]);
+    expect(of('open').at(-1)).toEqual({ type: 'open', sessionId: 's-1', resumed: true });
+    expect(scheduler.heardHere()).toEqual(['1one']);
+  });
+
+  it('is alive again with any message', async () => {
+    const { scheduler, session, clock } = await startSession();
+    clock.advance(59_999);
+    scheduler.sendText('what is this');
+    await scheduler.caughtUp();
+    clock.advance(59_999);
+    expect(session.state).toBe('open');
+  });
+
+  it('gets a last chance after the machine slept: the answers may lie unread', async () => {
+    const { scheduler, session, clock } = await startSession();
+    clock.sleep(3_600_000);
+    expect(session.state).toBe('open');
+    await scheduler.caughtUp();
+    expect(scheduler.ofType('client_heartbeat').length).toBeGreaterThan(0);
+    clock.advance(10_000);
+    expect(session.state).toBe('reconnecting');
+  });
+});
+
+describe('an instance that goes away', () => {
+  it('is left after the time it names, and the session resumed elsewhere', async () => {
+    const { scheduler, session, clock, of } = await startSession({ chance: () => 0.5 });
+    session.sendAudio(bytes('one'));
+    scheduler.send({ type: 'server_draining', reconnect_after_ms: 3_000 });
+    await scheduler.caughtUp();
+    expect(of('draining')).toEqual([{ type: 'draining', reconnectAfterMs: 3_000 }]);
+    // Half of a second of jitter.
+    clock.advance(3_499);
+    session.sendAudio(bytes('two'));
+    await scheduler.caughtUp();
+    expect(scheduler.heardHere()).toEqual(['1one', '2two']);
+    clock.advance(1);
+    expect(of('disconnected')).toEqual([{ type: 'disconnected', code: 1012, reason: 'server_draining' }]);
+    clock.advance(of('reconnecting')[0]?.delayMs ?? 0);
+    await until(() => of('open').length === 2);
+    await scheduler.caughtUp();
+    expect(of('reconnecting')).toMatchObject([{ attempt: 1, delayMs: 125 }]);
+    expect(of('open').at(-1)).toMatchObject({ resumed: true });
+    expect(scheduler.heardHere()).toEqual(['1one', '2two']);
+  });
+
+  it('is not called before that time if it hangs up earlier', async () => {
+    const { scheduler, clock, of } = await startSession();
+    scheduler.send({ type: 'server_draining', reconnect_after_ms: 3_000 });
+    await scheduler.caughtUp();
+    clock.advance(1_000);
+    scheduler.hangUp(1012);
+    await until(() => of('reconnecting').length === 1);
+    expect(of('reconnecting')[0]?.delayMs).toBe(2_000);
+  });
+
+  it('cannot put the move off for ever', async () => {
+    const { scheduler, session, clock } = await startSession({ timings: { silenceMs: 10_000_000 } });
+    scheduler.send({ type: 'server_draining', reconnect_after_ms: Number.MAX_SAFE_INTEGER });
+    await scheduler.caughtUp();
+    clock.advance(60_000);
+    expect(session.state).toBe('reconnecting');
+  });
+});

@@ -1,0 +1,168 @@
+/** The corners of the outbox that a property would rarely reach. */
+import { describe, expect, it } from 'vitest';
+import { ACCEPTED_WITHIN_MS, createOutbox, type Outbox } from '../../src/client/outbox.ts';
+
+const LIMITS = { maxKeptBytes: 1_000, maxJoinedBytes: 100, maxUtterancesInFlight: 3 };
+
+function create(limits: Partial<typeof LIMITS> = {}): Outbox {
+  let requests = 0;
+  const outbox = createOutbox({ ...LIMITS, ...limits }, () => {
+    requests += 1;
+    return `req-${requests}`;
+  });
+  outbox.opened(false);
+  return outbox;
+}
+
+const piece = (length = 2): Uint8Array => new Uint8Array(length);
+const takeAll = (outbox: Outbox, now = 0) => {
+  const frames = [];
+  for (let frame = outbox.take(now); frame !== undefined; frame = outbox.take(now)) frames.push(frame);
+  return frames;
+};
+/** Sent one by one, so that they are not joined. */
+const say = (outbox: Outbox, count: number): void => {
+  for (let each = 0; each < count; each += 1) {
+    outbox.addChunk(piece());
+    outbox.take(0);
+  }
+};
+const of = (utteranceIndex: number, firstSeq?: number, lastSeq?: number, requestId?: string) => ({
+  utteranceIndex,
+  firstSeq,
+  lastSeq,
+  requestId,
+});
+
+describe('an acceptance without numbers', () => {
+  it('covers the whole request once its end was sent', () => {
+    const outbox = create();
+    say(outbox, 2);
+    outbox.endUtterance();
+    takeAll(outbox);
+    say(outbox, 1);
+    expect(outbox.accepted(of(0, undefined, undefined, 'req-1'))).toBe('req-1');
+    expect(outbox.settled(0)).toBe('req-1');
+    expect(outbox.audioBytes()).toBe(2);
+  });
+
+  it('covers nothing before: who knows how much was meant', () => {
+    const outbox = create();
+    say(outbox, 2);
+    outbox.accepted(of(0, undefined, undefined, 'req-1'));
+    outbox.settled(0);
+    expect(outbox.audioBytes()).toBe(4);
+  });
+
+  it('finds a whole utterance by its request, or else by its number', () => {
+    const outbox = create();
+    for (const id of ['a', 'b']) outbox.addUtterance(id, piece(), {});
+    takeAll(outbox);
+    expect(outbox.accepted(of(5, undefined, undefined, 'b'))).toBe('b');
+    expect(outbox.accepted(of(0))).toBe('a');
+    expect([outbox.requestIdOf(0), outbox.requestIdOf(5)]).toEqual(['a', 'b']);
+  });
+});
+
+describe('an end without audio', () => {
+  it('is dropped when the scheduler has cut before it came', () => {
+    const outbox = create();
+    say(outbox, 1);
+    outbox.endUtterance();
+    outbox.accepted(of(0, 1, 1));
+    expect(outbox.hasFrames()).toBe(false);
+    outbox.settled(0);
+    expect([outbox.isEmpty(), outbox.keptBytes()]).toEqual([true, 0]);
+  });
+
+  it('is kept while audio before it has no utterance yet', () => {
+    const outbox = create();
+    say(outbox, 2);
+    outbox.endUtterance();
+    outbox.accepted(of(0, 1, 1));
+    expect(takeAll(outbox)).toMatchObject([{ seq: 3, isFinal: true }]);
+    outbox.accepted(of(1, 2, 3));
+    for (const index of [0, 1]) outbox.settled(index);
+    expect(outbox.isEmpty()).toBe(true);
+  });
+});
+
+describe('a cut that the scheduler made', () => {
+  it('is made again before and after what it accepted, and nowhere within', () => {
+    const outbox = create();
+    say(outbox, 3);
+    outbox.endUtterance();
+    takeAll(outbox);
+    say(outbox, 1);
+    // What became of 1 and 2 was never heard; 3 and 5, with the end between them, are one utterance.
+    outbox.accepted(of(1, 3, 5));
+    outbox.opened(false);
+    expect(takeAll(outbox).map((frame) => frame.kind === 'chunk' && [frame.seq, frame.isFinal])).toEqual([
+      [1, false],
+      [2, true],
+      [3, false],
+      [5, true],
+    ]);
+  });
+
+  it('is not disturbed by a whole utterance in the middle', () => {
+    const outbox = create();
+    say(outbox, 1);
+    outbox.addUtterance('whole', piece(), {});
+    say(outbox, 1);
+    takeAll(outbox);
+    outbox.accepted(of(0, undefined, undefined, 'whole'));
+    outbox.accepted(of(1, 1, 2));
+    outbox.opened(false);
+    expect(takeAll(outbox)).toMatchObject([
+      { seq: 1, isFinal: false },
+      { requestId: 'whole' },
+      { seq: 2, isFinal: true },
+    ]);
+  });
+});
+
+describe('utterances in flight', () => {
+  it('are those accepted and those whose end was sent; the latter only for a while', () => {
+    const outbox = create();
+    for (const id of ['a', 'b', 'c', 'd']) outbox.addUtterance(id, piece(), {});
+    for (const sentAt of [0, 10, 20]) {
+      expect(outbox.blockedMs(sentAt)).toBe(0);
+      outbox.take(sentAt);
+    }
+    expect(outbox.blockedMs(30)).toBe(ACCEPTED_WITHIN_MS - 30);
+    expect(outbox.blockedMs(ACCEPTED_WITHIN_MS)).toBe(0);
+    for (const [index, id] of ['a', 'b', 'c'].entries()) outbox.accepted(of(index, undefined, undefined, id));
+    expect(outbox.blockedMs(1_000_000)).toBe(Number.POSITIVE_INFINITY);
+    outbox.settled(0);
+    expect(outbox.blockedMs(1_000_000)).toBe(0);
+  });
+
+  it('do not include what has to be sent again', () => {
+    const outbox = create();
+    for (const id of ['a', 'b', 'c']) outbox.addUtterance(id, piece(), {});
+    takeAll(outbox);
+    expect(outbox.blockedMs(0)).toBeGreaterThan(0);
+    outbox.opened(true);
+    expect(outbox.blockedMs(0)).toBe(0);
+  });
+});
+
+it('counts something for every entry, so that tiny ones are bounded too', () => {
+  const outbox = create();
+  let taken = 0;
+  while (outbox.addChunk(piece(1))) taken += 1;
+  expect(taken).toBe(15);
+  expect(outbox.audioBytes()).toBe(15);
+});
+
+it('remembers only so many outcomes that came before their acceptance', () => {
+  const outbox = create();
+  outbox.addUtterance('a', piece(), {});
+  takeAll(outbox);
+  for (let index = 0; index < 100; index += 1) outbox.settled(index);
+  outbox.accepted(of(10, undefined, undefined, 'a'));
+  expect(outbox.isEmpty()).toBe(false);
+  outbox.accepted(of(99, undefined, undefined, 'a'));
+  expect(outbox.isEmpty()).toBe(true);
+});

@@ -1,0 +1,201 @@
+/** What is sent again after a loss, when the session is resumed and when it is not. */
+import { describe, expect, it } from 'vitest';
+import { neverResumes, until } from './support/scripted-scheduler.ts';
+import { accepted, bytes, missing, result, startSession } from './support/start-session.ts';
+
+describe('a session that is resumed', () => {
+  it('names the session and proves its right to it', async () => {
+    const { scheduler, session, of, reconnect } = await startSession();
+    await reconnect();
+    expect(scheduler.ofType('session_init')[0]).toMatchObject({
+      resume_session_id: 's-1',
+      resume_token: 'token-of-s-1',
+      src_lang: 'en',
+    });
+    expect(of('open')).toEqual([
+      { type: 'open', sessionId: 's-1', resumed: false },
+      { type: 'open', sessionId: 's-1', resumed: true },
+    ]);
+    expect(session.state).toBe('open');
+  });
+
+  it('sends again what was not accepted, as it was, and goes on from there', async () => {
+    const { scheduler, session, reconnect } = await startSession();
+    for (const text of ['one', 'two', 'three']) session.sendAudio(bytes(text));
+    scheduler.send(accepted(0, 1, 2));
+    await scheduler.caughtUp();
+    const before = scheduler.ofType('audio_chunk');
+    await reconnect();
+    expect(scheduler.heardHere()).toEqual(['3three']);
+    expect(scheduler.ofType('audio_chunk')).toEqual(before.slice(2));
+    session.sendAudio(bytes('four'));
+    const requestId = session.endUtterance();
+    await scheduler.caughtUp();
+    expect(scheduler.heardHere()).toEqual(['3three', '4four', '5!']);
+    expect(new Set(scheduler.ofType('audio_chunk').map((chunk) => chunk.request_id))).toEqual(
+      new Set([requestId]),
+    );
+  });
+
+  it('sends what was said while there was no connection, joined into few messages', async () => {
+    const { scheduler, session, clock, of } = await startSession();
+    session.sendAudio(bytes('one'));
+    await scheduler.caughtUp();
+    scheduler.cut();
+    await until(() => session.state === 'reconnecting');
+    for (const text of ['two', 'three']) session.sendAudio(bytes(text));
+    session.endUtterance();
+    session.sendAudio(bytes('four'));
+    clock.advance(0);
+    await until(() => of('open').length === 2);
+    await scheduler.caughtUp();
+    expect(scheduler.heardHere()).toEqual(['1one', '3twothree!', '4four']);
+  });
+
+  it('does not repeat what turns out to be accepted', async () => {
+    const { scheduler, session, reconnect } = await startSession();
+    session.sendAudio(bytes('one'));
+    await reconnect();
+    scheduler.send({ type: 'backpressure', action: 'PAUSE', resume_after_ms: 1_000 });
+    scheduler.send(accepted(0, 1, 1));
+    await scheduler.caughtUp();
+    await reconnect();
+    expect(scheduler.heardHere()).toEqual([]);
+    scheduler.send(result(0));
+    await session.settled();
+  });
+
+  it('sends a whole utterance again under its request and number, until it is accepted', async () => {
+    const { scheduler, session, reconnect } = await startSession();
+    const requestId = session.sendUtterance(bytes('one')) ?? '';
+    await scheduler.caughtUp();
+    const before = scheduler.ofType('utterance');
+    await reconnect();
+    expect(scheduler.ofType('utterance')).toEqual(before);
+    scheduler.send({
+      type: 'utterance_accepted',
+      utterance_index: 3,
+      job_id: 'job-3',
+      request_id: requestId,
+    });
+    await scheduler.caughtUp();
+    await reconnect();
+    expect(scheduler.ofType('utterance')).toEqual([]);
+  });
+
+  it('is taken for a new one if it comes back under another name', async () => {
+    const { of, reconnect } = await startSession(
+      {},
+      { answer: (init, count) => ({ ...neverResumes(init, count), resumed: true }) },
+    );
+    await reconnect();
+    expect(of('open').at(-1)).toEqual({ type: 'open', sessionId: 's-2', resumed: false });
+  });
+});
+
+describe('a session that is not resumed', () => {
+  it('sends everything without outcome again, cut as it was, under the same numbers and requests', async () => {
+    const { scheduler, session, reconnect } = await startSession({}, { answer: neverResumes });
+    for (const text of ['a', 'b', 'c', 'd', 'e', 'f']) session.sendAudio(bytes(text));
+    const requestId = session.endUtterance();
+    session.sendAudio(bytes('g'));
+    // The scheduler heard pauses after b and d; the first part is done.
+    scheduler.send(accepted(0, 1, 2));
+    scheduler.send(accepted(1, 3, 4));
+    scheduler.send(result(0));
+    await scheduler.caughtUp();
+    await reconnect();
+    expect(scheduler.ofType('session_init')[0]).toMatchObject({ resume_session_id: 's-1' });
+    expect(scheduler.heardHere()).toEqual(['3c', '4d!', '5e', '6f', '7!', '8g']);
+    expect(scheduler.ofType('audio_chunk').every((chunk) => chunk.session_id === 's-2')).toBe(true);
+    expect(scheduler.ofType('audio_chunk').map((chunk) => chunk.request_id === requestId)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('starts its numbering anew, for utterances and for results', async () => {
+    const { scheduler, session, of, reconnect } = await startSession({}, { answer: neverResumes });
+    session.sendAudio(bytes('a'));
+    const first = session.endUtterance();
+    session.sendAudio(bytes('b'));
+    const second = session.endUtterance();
+    await scheduler.caughtUp();
+    scheduler.send(accepted(0, 1, 2));
+    scheduler.send(accepted(1, 3, 4));
+    scheduler.send(result(0));
+    await scheduler.caughtUp();
+    await reconnect();
+    expect(scheduler.heardHere()).toEqual(['3b!']);
+    scheduler.send(accepted(0, 3, 3));
+    scheduler.send(missing(0));
+    await session.settled();
+    expect(of('result')).toMatchObject([{ utteranceIndex: 0, requestId: first }]);
+    expect(of('missing')).toMatchObject([{ utteranceIndex: 0, requestId: second, reason: 'job_failed' }]);
+  });
+
+  it('numbers whole utterances anew as well', async () => {
+    const { scheduler, session, reconnect } = await startSession({}, { answer: neverResumes });
+    for (const text of ['one', 'two']) session.sendUtterance(bytes(text), { requestId: text });
+    await scheduler.caughtUp();
+    scheduler.send({ type: 'utterance_accepted', utterance_index: 8, job_id: 'job', request_id: 'one' });
+    scheduler.send({ type: 'utterance_accepted', utterance_index: 9, job_id: 'job', request_id: 'two' });
+    scheduler.send(result(8));
+    await scheduler.caughtUp();
+    await reconnect();
+    expect(scheduler.ofType('utterance')).toMatchObject([{ request_id: 'two', utterance_index: 0 }]);
+  });
+
+  it('is asked for anew if the scheduler gave no token', async () => {
+    const { scheduler, reconnect } = await startSession(
+      {},
+      {
+        answer(init, count) {
+          const { resume_token: _, ...rest } = neverResumes(init, count);
+          return rest;
+        },
+      },
+    );
+    await reconnect();
+    expect(scheduler.ofType('session_init')[0]).not.toHaveProperty('resume_session_id');
+  });
+});
+
+describe('a lost connection', () => {
+  it('is told, and so is each try', async () => {
+    const { scheduler, events, reconnect } = await startSession();
+    scheduler.hangUp(1012, 'restart');
+    await reconnect();
+    expect(events.slice(1)).toEqual([
+      { type: 'disconnected', code: 1012, reason: 'restart' },
+      { type: 'reconnecting', attempt: 1, delayMs: 0 },
+      { type: 'open', sessionId: 's-1', resumed: true },
+    ]);
+  });
+
+  it('does not reorder: what a listener sends at the opening comes after what was kept', async () => {
+    const { scheduler, session, reconnect } = await startSession();
+    session.on('open', () => session.sendAudio(bytes('new')));
+    session.sendAudio(bytes('old'));
+    await reconnect();
+    expect(scheduler.heardHere()).toEqual(['1old', '2new']);
+  });
+
+  it('that comes at once after each opening slows the tries down', async () => {
+    const { scheduler, clock, of } = await startSession({ chance: () => 0.999_999 });
+    for (let attempt = 1; attempt <= 4; attempt += 1) {
+      scheduler.cut();
+      await until(() => of('reconnecting').length === attempt);
+      clock.advance(of('reconnecting').at(-1)?.delayMs ?? 0);
+      await until(() => of('open').length === attempt + 1);
+    }
+    clock.advance(5_000);
+    scheduler.cut();
+    await until(() => of('reconnecting').length === 5);
+    expect(of('reconnecting').map(({ delayMs }) => delayMs)).toEqual([249, 499, 999, 1_999, 249]);
+  });
+});

@@ -1,0 +1,203 @@
+/** The other side of an outbox, in memory: sessions that seal, accept and answer as the protocol says, over wires that lose. */
+import type { Acceptance, Outbox } from '../../../src/client/outbox.ts';
+import type { Frame } from '../../../src/client/outbox-entry.ts';
+
+/** Two bytes of audio that can be told apart from all others. */
+export const token = (id: number): Uint8Array => new Uint8Array([id >> 8, id & 255]);
+
+export const tokensOf = (bytes: Uint8Array): number[] =>
+  Array.from({ length: bytes.length / 2 }, (_, at) => (bytes[2 * at] ?? 0) * 256 + (bytes[2 * at + 1] ?? 0));
+
+interface Sealed {
+  readonly acceptance: Acceptance;
+  readonly tokens: readonly number[];
+  isAnswered: boolean;
+  isHeard: boolean;
+}
+
+type Told = { readonly kind: 'accepted' | 'outcome'; readonly sealed: Sealed };
+type Chunk = Extract<Frame, { kind: 'chunk' }>;
+
+interface ServerSession {
+  readonly sealed: Sealed[];
+  buffer: Chunk[];
+  highestSeq: number;
+  readonly requests: Set<string>;
+}
+
+const newSession = (): ServerSession => ({ sealed: [], buffer: [], highestSeq: 0, requests: new Set() });
+
+export interface ModelScheduler {
+  /** The outbox sends one frame. */
+  take(): void;
+  /** The scheduler reads one frame. */
+  read(): void;
+  /** The scheduler cuts where it hears a pause. */
+  cut(): void;
+  /** The next utterance has its outcome. */
+  answer(): void;
+  /** The client hears one message. */
+  hear(): void;
+  /** The connection breaks, and another opens. */
+  reconnect(isResumed: boolean): void;
+  /** Until nothing more happens. */
+  drain(): void;
+  /** Tokens whose outcome the client heard, in that order. */
+  readonly heard: number[];
+  /** What was wrong. */
+  readonly complaints: string[];
+}
+
+export function createModelScheduler(
+  outbox: Outbox,
+  { repeatsAcceptances }: { readonly repeatsAcceptances: boolean },
+): ModelScheduler {
+  let session = newSession();
+  let up: Frame[] = [];
+  let down: Told[] = [];
+  let now = 0;
+  let lastSeq = 0;
+  let sentHere = new Set<number>();
+  let knownHere = new Set<number>();
+  /** Tokens after which this client knows a cut, and those in the middle of a known utterance. */
+  let mustEnd = new Set<number>();
+  let mustNotEnd = new Set<number>();
+  const heard: number[] = [];
+  const complaints: string[] = [];
+
+  function seal(frames: readonly Frame[]): void {
+    const [first] = frames;
+    if (first === undefined) return;
+    const seqs = frames.flatMap((frame) => (frame.kind === 'chunk' ? [frame.seq] : []));
+    const sealed: Sealed = {
+      acceptance: {
+        utteranceIndex: session.sealed.length,
+        requestId: first.requestId,
+        firstSeq: seqs[0],
+        lastSeq: seqs.at(-1),
+      },
+      tokens: frames.flatMap(({ bytes }) => tokensOf(bytes)),
+      isAnswered: false,
+      isHeard: false,
+    };
+    session.sealed.push(sealed);
+    down.push({ kind: 'accepted', sealed });
+  }
+
+  function cut(): void {
+    // An end of nothing makes no utterance.
+    if (session.buffer.some(({ bytes }) => bytes.length > 0)) seal(session.buffer);
+    session.buffer = [];
+  }
+
+  /** The last word counts: in another session the scheduler may have cut elsewhere. */
+  function noteCuts(tokens: readonly number[]): void {
+    for (const each of tokens) {
+      mustNotEnd.add(each);
+      mustEnd.delete(each);
+    }
+    const last = tokens.at(-1) ?? -1;
+    mustNotEnd.delete(last);
+    mustEnd.add(last);
+  }
+
+  function inspect(frame: Frame): void {
+    if (frame.kind === 'chunk') {
+      if (frame.seq <= lastSeq) complaints.push(`seq ${frame.seq} after ${lastSeq}`);
+      lastSeq = frame.seq;
+    }
+    const tokens = tokensOf(frame.bytes);
+    for (const each of tokens) {
+      if (heard.includes(each)) complaints.push(`${each} was sent after its outcome`);
+      if (knownHere.has(each)) complaints.push(`${each} was sent after its acceptance`);
+      if (sentHere.has(each)) complaints.push(`${each} was sent twice on one connection`);
+      sentHere.add(each);
+    }
+    const end = tokens.at(-1);
+    if (frame.kind === 'chunk' && end !== undefined) {
+      if (mustEnd.has(end) && !frame.isFinal) complaints.push(`the cut after ${end} was forgotten`);
+      if (mustNotEnd.has(end) && frame.isFinal) complaints.push(`a new cut after ${end}`);
+    }
+  }
+
+  const scheduler = {
+    heard,
+    complaints,
+    take() {
+      now += 10;
+      const frame = outbox.take(now);
+      if (frame === undefined) return;
+      inspect(frame);
+      up.push(frame);
+    },
+    read() {
+      const frame = up.shift();
+      if (frame === undefined) return;
+      if (frame.kind === 'utterance') {
+        if (!session.requests.has(frame.requestId)) seal([frame]);
+        session.requests.add(frame.requestId);
+      } else if (frame.seq > session.highestSeq) {
+        session.highestSeq = frame.seq;
+        session.buffer.push(frame);
+        if (frame.isFinal) cut();
+      }
+    },
+    cut,
+    answer() {
+      const sealed = session.sealed.find(({ isAnswered }) => !isAnswered);
+      if (sealed === undefined) return;
+      sealed.isAnswered = true;
+      down.push({ kind: 'outcome', sealed });
+    },
+    hear() {
+      const told = down.shift();
+      if (told === undefined) return;
+      const { acceptance, tokens } = told.sealed;
+      if (told.kind === 'accepted') {
+        outbox.accepted(acceptance);
+        for (const each of tokens) knownHere.add(each);
+        if (acceptance.firstSeq !== undefined) noteCuts(tokens);
+      } else {
+        outbox.settled(acceptance.utteranceIndex);
+        told.sealed.isHeard = true;
+        heard.push(...tokens);
+      }
+    },
+    reconnect(isResumed: boolean) {
+      up = [];
+      lastSeq = 0;
+      sentHere = new Set();
+      const unheard = session.sealed.filter(({ isHeard }) => !isHeard);
+      if (isResumed) {
+        const again = repeatsAcceptances ? unheard : [];
+        down = [
+          ...again.map((sealed): Told => ({ kind: 'accepted', sealed })),
+          ...unheard
+            .filter(({ isAnswered }) => isAnswered)
+            .map((sealed): Told => ({ kind: 'outcome', sealed })),
+        ];
+      } else {
+        session = newSession();
+        down = [];
+        knownHere = new Set();
+      }
+      outbox.opened(isResumed);
+      // Cuts are only looked at while everything is sent anew: later the scheduler may cut elsewhere.
+      if (isResumed) {
+        mustEnd = new Set();
+        mustNotEnd = new Set();
+      }
+    },
+    drain() {
+      const isBusy = (): boolean => outbox.hasFrames() || up.length > 0 || down.length > 0;
+      do {
+        while (outbox.hasFrames()) scheduler.take();
+        while (up.length > 0) scheduler.read();
+        cut();
+        while (session.sealed.some(({ isAnswered }) => !isAnswered)) scheduler.answer();
+        while (down.length > 0) scheduler.hear();
+      } while (isBusy());
+    },
+  };
+  return scheduler;
+}
