@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 /** Program → Debian package. */
 const TOOLS = new Map([
+  ['chromium', 'chromium'],
   ['curl', 'curl'],
   ['redis-server', 'redis-server'],
 ]);

@@ -20,6 +20,7 @@ import type { Config } from './config/settings.ts';
 import { createNodeRegistry } from './management/create-node-registry.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
 import type { Log } from './ports/log.ts';
+import { createPrintGauges } from './print-gauges.ts';
 import { createJobService, type RunningJobService } from './runtime/create-job-service.ts';
 import { createFleetView } from './runtime/fleet/fleet-view.ts';
 import { createJobReader, type JobReader } from './runtime/job-reader.ts';
@@ -226,16 +227,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     settings: socketSettings(config),
   });
 
-  meter.onPrint(() => {
-    meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
-    meter.gauge('scheduler_jobs_waiting', jobs.waiting());
-    meter.gauge('scheduler_audio_store_bytes', audio.size());
-    const { sessions: open, connected, watched } = sessions.counts();
-    meter.gauge('scheduler_sessions', connected, { state: 'connected' });
-    meter.gauge('scheduler_sessions', open - connected, { state: 'resumable' });
-    meter.gauge('scheduler_utterances_running', watched);
-    meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
-  });
+  meter.onPrint(createPrintGauges({ meter, jobs, sessions, store, events, mailbox, audio, http, loop }));
 
   const shutDown = createShutDown({
     sessions,

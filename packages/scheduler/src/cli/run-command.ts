@@ -5,6 +5,7 @@ import { type CommandIo, createProcessIo } from './command-io.ts';
 import { runConfig } from './commands/config.ts';
 import { runDemo } from './commands/demo.ts';
 import { runServe } from './commands/serve.ts';
+import { runTalk } from './simulated-client/run-talk.ts';
 import { runSimulatedNode } from './simulated-node/run-simulated-node.ts';
 
 type Command = (argv: readonly string[], io: CommandIo) => Promise<number>;
@@ -13,6 +14,7 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
   ['serve', { run: runServe, summary: 'run the scheduler' }],
   ['demo', { run: runDemo, summary: 'run the scheduler with a small simulated fleet (npm start)' }],
   ['node', { run: runSimulatedNode, summary: 'connect simulated GPU nodes to a scheduler' }],
+  ['talk', { run: runTalk, summary: 'let simulated people talk through a scheduler' }],
   ['config', { run: runConfig, summary: 'print the effective configuration and where each value came from' }],
 ]);
 

@@ -4,6 +4,8 @@ export interface MetricEntry {
   readonly kind: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels?: readonly string[];
+  /** Settings whose limit shows here: as a level below it, or as a count of what happened at it (I11). */
+  readonly limits?: readonly string[];
 }
 
 export const METRICS = {
@@ -12,20 +14,57 @@ export const METRICS = {
     kind: 'counter',
     help: 'Dispatch requests refused, by error code.',
     labels: ['code'],
+    limits: ['scheduler.audio.max_bytes_per_job'],
   },
   scheduler_jobs_settled_total: {
     kind: 'counter',
     help: 'Jobs that reached their outcome, by outcome and error code.',
     labels: ['outcome', 'code'],
   },
-  scheduler_jobs_inflight: { kind: 'gauge', help: 'Jobs accepted and not yet settled.' },
-  scheduler_jobs_waiting: { kind: 'gauge', help: 'Jobs waiting for a slot.' },
+  scheduler_jobs_inflight: {
+    kind: 'gauge',
+    help: 'Jobs accepted and not yet settled.',
+    limits: ['scheduler.max_inflight_jobs'],
+  },
+  scheduler_jobs_waiting: {
+    kind: 'gauge',
+    help: 'Jobs waiting for a slot.',
+    limits: ['scheduler.queue.max_waiting'],
+  },
+  scheduler_jobs_retained: {
+    kind: 'gauge',
+    help: 'Settled jobs that can still be read.',
+    limits: ['scheduler.job_retention_max_count'],
+  },
+  scheduler_jobs_retained_bytes: {
+    kind: 'gauge',
+    help: 'Memory of settled jobs that can still be read.',
+    limits: ['scheduler.job_retention_max_bytes'],
+  },
+  scheduler_request_bindings: {
+    kind: 'gauge',
+    help: 'Requests bound to their job, so that a repeat finds it.',
+    limits: ['scheduler.task_binding.max_bindings'],
+  },
+  scheduler_job_listeners: { kind: 'gauge', help: 'Callers that wait for a job or follow one.' },
+  scheduler_http_waits: { kind: 'gauge', help: 'Answers held back: long polls and event streams.' },
+  scheduler_mailbox_jobs: {
+    kind: 'gauge',
+    help: 'Jobs that nodes have to fetch: of all nodes, and of the one with the most.',
+    labels: ['of'],
+    limits: ['scheduler.mailbox.max_jobs'],
+  },
   scheduler_no_available_node_total: {
     kind: 'counter',
     help: 'Selections that found nobody, by selector and main reason.',
     labels: ['selector', 'reason'],
   },
-  scheduler_reserve_attempt_total: { kind: 'counter', help: 'Reserve calls by result.', labels: ['result'] },
+  scheduler_reserve_attempt_total: {
+    kind: 'counter',
+    help: 'Reserve calls by result.',
+    labels: ['result'],
+    limits: ['scheduler.max_concurrent_jobs_per_node'],
+  },
   scheduler_dispatch_latency_seconds: {
     kind: 'histogram',
     help: 'From admission to the job leaving for its node.',
@@ -40,6 +79,7 @@ export const METRICS = {
     kind: 'counter',
     help: 'Attempts after the first, by why the one before ended.',
     labels: ['reason'],
+    limits: ['scheduler.max_retry'],
   },
   scheduler_retry_budget_exhausted_total: {
     kind: 'counter',
@@ -58,13 +98,22 @@ export const METRICS = {
     kind: 'counter',
     help: 'Acknowledgements whose lease had expired and whose slot was gone.',
   },
-  scheduler_nodes: { kind: 'gauge', help: 'Registered nodes by health.', labels: ['health'] },
+  scheduler_nodes: {
+    kind: 'gauge',
+    help: 'Registered nodes by health.',
+    labels: ['health'],
+    limits: ['scheduler.max_nodes'],
+  },
   scheduler_node_transitions_total: {
     kind: 'counter',
     help: 'Changes of node health, by new health.',
     labels: ['health'],
   },
-  scheduler_node_ejections_total: { kind: 'counter', help: 'Nodes thrown out for failing too often.' },
+  scheduler_node_ejections_total: {
+    kind: 'counter',
+    help: 'Nodes thrown out for failing too often.',
+    limits: ['scheduler.ejection.max_ejected_percent'],
+  },
   scheduler_node_registrations_total: {
     kind: 'counter',
     help: 'Registrations by result.',
@@ -72,16 +121,28 @@ export const METRICS = {
   },
   scheduler_node_errors_total: { kind: 'counter', help: 'node_error messages by code.', labels: ['code'] },
   scheduler_heartbeats_total: { kind: 'counter', help: 'Heartbeats received.' },
-  scheduler_connections: { kind: 'gauge', help: 'Open sockets by kind.', labels: ['kind'] },
+  scheduler_connections: {
+    kind: 'gauge',
+    help: 'Open sockets by kind.',
+    labels: ['kind'],
+    limits: ['server.limits.max_connections'],
+  },
   scheduler_connections_refused_total: {
     kind: 'counter',
     help: 'Sockets refused at the upgrade, by reason.',
     labels: ['reason'],
+    limits: ['server.limits.max_connections_per_tenant', 'server.limits.max_connections_per_address'],
   },
   scheduler_connections_cut_total: {
     kind: 'counter',
     help: 'Sockets the scheduler closed, by reason.',
     labels: ['reason'],
+    limits: [
+      'server.limits.max_message_bytes',
+      'server.limits.max_node_message_bytes',
+      'server.limits.max_invalid_messages',
+      'server.limits.max_buffered_bytes',
+    ],
   },
   scheduler_invalid_messages_total: {
     kind: 'counter',
@@ -92,11 +153,13 @@ export const METRICS = {
     kind: 'counter',
     help: 'Messages and requests refused by a limit, by limit.',
     labels: ['limit'],
+    limits: ['scheduler.queue.max_waiting_per_tenant'],
   },
   scheduler_sessions: {
     kind: 'gauge',
     help: 'Sessions by state: connected, or waited for.',
     labels: ['state'],
+    limits: ['session.max_sessions'],
   },
   scheduler_sessions_opened_total: {
     kind: 'counter',
@@ -108,16 +171,19 @@ export const METRICS = {
     kind: 'counter',
     help: 'Messages of sessions that changed nothing, by reason.',
     labels: ['reason'],
+    limits: ['scheduler.audio.max_bytes_per_session'],
   },
   scheduler_utterances_sealed_total: {
     kind: 'counter',
     help: 'Utterances cut out of a stream of chunks, by what ended them.',
     labels: ['reason'],
+    limits: ['scheduler.web_task_segmentation.max_duration_ms', 'scheduler.web_task_segmentation.max_bytes'],
   },
   scheduler_utterance_outcomes_total: {
     kind: 'counter',
     help: 'Outcomes of utterances: result, or why it is missing.',
     labels: ['outcome'],
+    limits: ['session.max_pending_results'],
   },
   scheduler_utterance_seconds: {
     kind: 'histogram',
@@ -131,15 +197,30 @@ export const METRICS = {
   scheduler_session_results_forgotten_total: {
     kind: 'counter',
     help: 'Results no longer kept for a client because it has too many unacknowledged.',
+    limits: ['session.max_kept_results', 'session.max_result_bytes'],
   },
   scheduler_backpressure_total: {
     kind: 'counter',
     help: 'Times a session was told to send less, by how.',
     labels: ['action'],
+    limits: ['session.max_utterances'],
   },
   scheduler_audio_store_bytes: {
     kind: 'gauge',
     help: 'Input audio on this instance: held for jobs and being collected by sessions.',
+    limits: ['scheduler.audio.max_bytes_total'],
+  },
+  scheduler_inbox_failures_total: {
+    kind: 'counter',
+    help: 'Letters from other instances that could not be handled and come again.',
+  },
+  scheduler_inbox_reader_restarts_total: {
+    kind: 'counter',
+    help: 'Times the reader of the inbox was stuck and was replaced.',
+  },
+  scheduler_dead_letters_total: {
+    kind: 'counter',
+    help: 'Letters that were put aside after too many deliveries.',
   },
   scheduler_dependency_down_total: {
     kind: 'counter',

@@ -9,9 +9,11 @@
  * Settled records are kept for a time and bounded by count and bytes: oldest go first.
  */
 import type { JobId, TenantId } from '../domain/ids.ts';
-import type { Attempt, JobRecord, JobState, TimelineEntry } from '../domain/job.ts';
-import type { JobResult } from '../domain/job-spec.ts';
+import type { JobRecord, JobState } from '../domain/job.ts';
+import type { JobChange } from '../domain/job-change.ts';
 import type { Soon } from '../domain/soon.ts';
+
+export type { JobChange };
 
 export type AdmitResult =
   | { readonly kind: 'admitted'; readonly job: JobRecord }
@@ -27,18 +29,6 @@ export interface Expected {
   readonly state: JobState;
   /** 0 = nothing dispatched yet. */
   readonly fenceAttempt: number;
-}
-
-/** Absent fields stay as they are; `intent: null` clears it. */
-export interface JobChange {
-  readonly state: JobState;
-  readonly fence?: Attempt | undefined;
-  readonly intent?: Attempt | null | undefined;
-  readonly entry: TimelineEntry;
-  /** A state passed through on the way, noted before `entry`. */
-  readonly passing?: TimelineEntry | undefined;
-  readonly failure?: { readonly code: string; readonly message: string } | undefined;
-  readonly result?: JobResult | undefined;
 }
 
 export type MoveResult =

@@ -57,7 +57,10 @@ export function waitForSlot(
       else end('limit');
     });
     flight.stopWaiting = () => end('overtaken');
-    if (engine.queue.join(waiter) === 'full') end('queue_full');
+    if (engine.queue.join(waiter) === 'full') {
+      engine.meter.count('scheduler_rate_limited_total', { limit: 'waiting' });
+      end('queue_full');
+    }
   });
 }
 

@@ -53,7 +53,10 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.isBusy = true;
     try {
       for (let next = session.queued.shift(); next !== undefined; next = session.queued.shift()) {
+        const wasConnected = session.link !== undefined;
         for (const effect of stepSession(session, next, clock.now(), tools)) run(session, effect);
+        const isConnected = session.link !== undefined;
+        if (isConnected !== wasConnected) connected += isConnected ? 1 : -1;
       }
     } finally {
       session.isBusy = false;
@@ -93,7 +96,6 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.phase = 'ended';
     session.wake?.cancel();
     session.wake = undefined;
-    if (session.link !== undefined) connected -= 1;
     session.link = undefined;
     if (sessions.delete(session.sessionId)) meter.count('scheduler_sessions_ended_total', { reason });
     roster.removed();
@@ -146,7 +148,6 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   }
 
   function attach(session: Session, opening: Opening, link: SessionLink, resumeToken?: string): void {
-    if (session.link === undefined) connected += 1;
     const isResumed = resumeToken === undefined && opening.resume?.sessionId === session.sessionId;
     meter.count('scheduler_sessions_opened_total', { kind: isResumed ? 'resumed' : 'new' });
     post(session, { kind: 'attached', link, opening, isResumed, resumeToken });
@@ -172,9 +173,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     },
     left(sessionId, link) {
       const session = sessions.get(sessionId);
-      if (session === undefined || session.link !== link) return;
-      connected -= 1;
-      post(session, { kind: 'detached', link });
+      if (session !== undefined) post(session, { kind: 'detached', link });
     },
     jobMoved: watch.moved,
     partial: watch.partial,

@@ -1,7 +1,7 @@
 /** Hot path: what every step ends with: outcomes leave in order, the client is told to slow down, a closing session ends. */
 import { gapEndsAt, keep, release } from './delivery.ts';
 import { judgePressure, type Shares } from './pressure.ts';
-import { letGo, tellFailure } from './progress.ts';
+import { announce, letGo, noteFailure } from './progress.ts';
 import { nextChangeAt } from './segmentation.ts';
 import { type Session, type Utterance, understands } from './session.ts';
 import { count, type Step, tell } from './step-context.ts';
@@ -60,11 +60,13 @@ export function tellOutcome(
 
 /** The gap is closed; what still works on it works for nobody. */
 function giveUp(step: Step, session: Session, utterance: Utterance, reason: string): void {
+  // However long the store takes to admit it: nothing is accepted after its outcome.
+  announce(step, session, utterance);
   letGo(session, utterance);
   count(step, 'scheduler_utterance_outcomes_total', { outcome: reason });
   const message = 'a later result was ready and this one did not come in time';
   step.effects.push({ kind: 'cancel', utterance, code: 'RESULT_TIMEOUT', message });
-  tellFailure(step, session, utterance, 'RESULT_TIMEOUT', message, { reason });
+  noteFailure(step, session, utterance, 'RESULT_TIMEOUT', message, { reason });
 }
 
 function notePlayable({ playable }: Session, utterance: Utterance): void {

@@ -61,7 +61,7 @@ export const notePlayed = (groups: Groups, groupId: string, at: number): Groups 
 export const noteText = (groups: Groups, groupId: string, text: string, settings: GroupSettings): Groups =>
   change(groups, groupId, (group) => ({
     ...group,
-    context: lastCodePoints(group.context === '' ? text : `${group.context} ${text}`, settings.maxChars),
+    context: lastCodePoints([group.context, text].filter((part) => part !== '').join(' '), settings.maxChars),
   }));
 
 /** Keeps the end of a text; never half of a surrogate pair. */

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import { joinGroup } from './groups.ts';
 import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from './job-order.ts';
 import { choosePool } from './preferred-pool.ts';
-import { fail } from './progress.ts';
+import { announceAgain, fail } from './progress.ts';
 import {
   audioOf,
   type Sealed,
@@ -18,6 +18,8 @@ import { count, type Step, tell, tellUi } from './step-context.ts';
 
 /** Names of requests a session remembers; a repeat comes soon or never. */
 const MAX_REQUESTS = 64;
+/** A client may number its utterances as it likes, as long as there are whole numbers after it. */
+const LARGEST_GIVEN_INDEX = 2 ** 52;
 
 export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   if (session.phase === 'closing') return refuse(step, session, 'SESSION_CLOSED', 'the session is closing');
@@ -84,6 +86,8 @@ const bindingName = (requestId: string, firstSeq: number): string => `${requestI
 
 function acceptSealed(step: Step, session: Session, { segment: sealed, reason }: Sealed): void {
   const { settings } = step;
+  // Begun and ended in one step.
+  if (session.draft === undefined) begin(step, session, sealed);
   count(step, 'scheduler_utterances_sealed_total', { reason });
   step.audio.unclaim(sealed.bytes);
   const audio = audioOf(sealed);
@@ -124,7 +128,10 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
   if (session.phase === 'draining' && understands(session, 'server_draining')) return;
   const { requestId, audio, speech } = given;
   const known = requestId === undefined ? undefined : session.requests.get(requestId);
-  if (known !== undefined) return announceAgain(step, session, known);
+  if (known !== undefined) {
+    count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_utterance' });
+    return announceAgain(step, session, known);
+  }
   // What was spoken before comes before.
   cutStream(step, session, { kind: 'cut', reason: 'next' });
   const bytes = audio?.length ?? 0;
@@ -137,7 +144,7 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
   session.audioBytes += bytes;
   accept(step, session, {
     // Numbers are never used twice in a session: nodes in the field refuse those they have seen.
-    index: Math.max(given.index, session.nextIndex),
+    index: Math.max(Math.min(given.index, LARGEST_GIVEN_INDEX), session.nextIndex),
     startedAt: step.at,
     audioBytes: bytes,
     requestId,
@@ -161,13 +168,6 @@ function fingerprintOf(step: Step, { speech, audio, source }: GivenUtterance): s
   const { source: from, target, a, b } = speech.languages;
   const sound = audio === undefined ? JSON.stringify(source) : audio.toString('latin1');
   return step.ids.digest(JSON.stringify([from, target, a, b, speech.audioFormat]) + sound);
-}
-
-function announceAgain(step: Step, session: Session, utterance: Utterance): void {
-  count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_utterance' });
-  if (utterance.isAnnounced && understands(session, 'utterance_accepted')) {
-    tell(step, session, { kind: 'accepted', utterance });
-  }
 }
 
 interface Acceptance {

@@ -73,8 +73,9 @@ export function createJobWatch(deps: {
       return;
     }
     if (jobId !== utterance.jobId) {
-      remove(utterance);
+      // In this order: in between, nobody may think that nothing is waited for.
       add(jobId, { session, utterance });
+      remove(utterance);
     }
     post(session, { kind: 'dispatched', utterance, outcome });
   }

@@ -3,7 +3,7 @@ import { acknowledge } from './delivery.ts';
 import { tellOutcome } from './flow.ts';
 import { notePlayed } from './groups.ts';
 import { cutStream } from './intake.ts';
-import { letGo } from './progress.ts';
+import { announceAgain, letGo } from './progress.ts';
 import { type Session, understands } from './session.ts';
 import type { SessionEvent } from './session-event.ts';
 import { count, type Step, tell, tellUi } from './step-context.ts';
@@ -24,7 +24,11 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   tell(step, session, { kind: 'opened', traceId, audioFormat, sampleRate, resumeToken, isResumed, warning });
   const { kept } = session.delivery;
   if (kept.length > 0) count(step, 'scheduler_session_results_redelivered_total', undefined, kept.length);
-  for (const delivered of kept) tellOutcome(step, session, delivered);
+  for (const delivered of kept) {
+    announceAgain(step, session, delivered.place);
+    tellOutcome(step, session, delivered);
+  }
+  for (const utterance of session.delivery.waiting) announceAgain(step, session, utterance);
   // Who does not acknowledge has had them now.
   if (!understands(session, 'result_ack')) acknowledge(session.delivery, session.delivery.deliverySeq);
 }

@@ -16,6 +16,13 @@ export function announce(step: Step, session: Session, utterance: Utterance): vo
   if (understands(session, 'utterance_accepted')) tell(step, session, { kind: 'accepted', utterance });
 }
 
+/** Whoever comes back or sends it again has perhaps not heard of it, and would keep its audio for ever. */
+export function announceAgain(step: Step, session: Session, utterance: Utterance): void {
+  if (utterance.isAnnounced && understands(session, 'utterance_accepted')) {
+    tell(step, session, { kind: 'accepted', utterance });
+  }
+}
+
 export function noteDispatched(step: Step, session: Session, utterance: Utterance, outcome: DispatchOutcome) {
   if (outcome.kind === 'dispatched') {
     utterance.jobId = outcome.job.jobId;
@@ -79,10 +86,10 @@ export function fail(
   if (utterance.isSettled) return;
   announce(step, session, utterance);
   conclude(step, session, utterance, { kind: 'missing', reason: 'job_failed' });
-  tellFailure(step, session, utterance, code, message, details);
+  noteFailure(step, session, utterance, code, message, details);
 }
 
-export function tellFailure(
+export function noteFailure(
   step: Step,
   session: Session,
   utterance: Utterance,
@@ -90,10 +97,17 @@ export function tellFailure(
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): void {
+  unbind(session, utterance);
   tellUi(step, session, utterance, 'ERROR', utterance.acceptedAt, code);
   if (isDeployed(session)) return;
   const about = { utterance_index: utterance.index, job_id: utterance.jobId };
   tell(step, session, { kind: 'error', code, message, details: { ...details, ...about } });
+}
+
+/** A failure leaves nothing bound: sent again, it is another try. */
+function unbind({ requests }: Session, utterance: Utterance): void {
+  const { requestId } = utterance;
+  if (requestId !== undefined && requests.get(requestId) === utterance) requests.delete(requestId);
 }
 
 function conclude(step: Step, session: Session, utterance: Utterance, outcome: Outcome): void {

@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
+import { createInbox } from '../../src/adapters/memory/inbox.ts';
+import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
 import { createNodeDirectory } from '../../src/adapters/memory/node-directory.ts';
@@ -13,6 +15,8 @@ import { audioStoreContract } from './audio-store.ts';
 import { capacityLedgerContract } from './capacity-ledger.ts';
 import { clockContract } from './clock.ts';
 import { idSourceContract } from './id-source.ts';
+import { inboxContract } from './inbox.ts';
+import { instancesContract } from './instances.ts';
 import { jobEventsContract } from './job-events.ts';
 import { jobStoreContract } from './job-store.ts';
 import { nodeDirectoryContract } from './node-directory.ts';
@@ -47,6 +51,16 @@ nodeMailboxContract('memory', async (limits) => {
 audioStoreContract('memory', async (limits) => ({ ...stepped().harness, store: createAudioStore(limits) }));
 
 jobEventsContract('memory', async (limits) => ({ ...stepped().harness, events: createJobEvents(limits) }));
+
+inboxContract('memory', async (limits) => {
+  const { clock, harness } = stepped();
+  return { ...harness, inbox: createInbox({ clock, ...limits }) };
+});
+
+instancesContract('memory', async () => {
+  const { clock, harness } = stepped();
+  return { ...harness, instances: createInstances({ clock }) };
+});
 
 clockContract('stepped', async () => {
   const { clock, harness } = stepped();

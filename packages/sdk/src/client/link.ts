@@ -89,7 +89,17 @@ export function createLink(deps: LinkDeps): Link {
     if (frame === undefined) return;
     if (openedAt === undefined) answered(frame);
     else if (frame.type === 'server_draining') drain(asCount(frame.reconnect_after_ms) ?? 0);
-    else if (frame.type !== 'session_init_ack') deps.onFrame(frame);
+    else if (frame.type !== 'session_init_ack') {
+      deps.onFrame(frame);
+      if (frame.type === 'error' && NOT_RESUMABLE.has(asText(frame.code) ?? '')) forsaken();
+    }
+  }
+
+  /** The connection is there, but its session is not: nothing sent here would be heard. */
+  function forsaken(): void {
+    if (openedAt === undefined) return;
+    resume = undefined;
+    cut('the session is gone');
   }
 
   function answered(frame: ServerFrame): void {

@@ -13,6 +13,9 @@ import type { SessionEnd, SessionEvent } from './session-events.ts';
 import { sessionInit } from './session-messages.ts';
 import { readOptions, type SessionOptions } from './session-options.ts';
 
+/** When audio is sent again for which the scheduler had no room. */
+const REFUSED_MS = 1_000;
+
 /** Connects at once, and again for as long as it takes. Throws only if the options make no sense. */
 export function openSession(options: SessionOptions): Session {
   const settings = readOptions(options);
@@ -86,9 +89,14 @@ export function openSession(options: SessionOptions): Session {
       if (event === undefined) return;
       emit(event);
       if (event.type === 'backpressure') sender.press(event.action, event.resumeAfterMs);
-      // Whatever was over the limit is gone; less may be taken.
-      else if (event.type === 'error' && event.code === 'RATE_LIMITED') sender.press('SLOW_DOWN', undefined);
+      else if (event.type === 'error' && event.code === 'RATE_LIMITED') limited(event.details);
     }
+  }
+
+  function limited(details: unknown): void {
+    const { seq, request_id } = Object(details) as { seq?: unknown; request_id?: unknown };
+    if (outbox.refused(asCount(seq), asText(request_id))) sender.press('PAUSE', REFUSED_MS);
+    else sender.press('SLOW_DOWN', undefined);
   }
 
   function accepted(frame: ServerFrame): void {

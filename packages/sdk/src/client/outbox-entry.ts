@@ -51,14 +51,9 @@ export const createEntry = (
   sentAt: 0,
 });
 
-/** Only what was never sent: the scheduler may have a sent one by its own seq, in this session or in one before. */
+/** Only what was never sent, and with it nothing after it: the scheduler may have a sent one by its own seq, from any session. */
 export const isJoinable = (entry: Entry | undefined, next: Entry): boolean =>
-  entry?.seq !== undefined &&
-  next.seq !== undefined &&
-  entry.requestId === next.requestId &&
-  !entry.isFinal &&
-  !entry.wasSent &&
-  !next.wasSent;
+  entry?.seq !== undefined && next.seq !== undefined && entry.requestId === next.requestId && !entry.wasSent;
 
 export function concatenate(entries: readonly Entry[]): Uint8Array {
   const all = new Uint8Array(entries.reduce((sum, { bytes }) => sum + bytes.length, 0));

@@ -41,6 +41,8 @@ export interface Outbox {
   take(now: number): Frame | undefined;
   /** Returns the request it is about, if known. */
   accepted(acceptance: Acceptance): string | undefined;
+  /** The scheduler had no room for a chunk or a whole utterance: it has to be sent again. False: it is not known. */
+  refused(seq: number | undefined, requestId: string | undefined): boolean;
   /** The outcome is there: the audio of the utterance is not needed any more. Returns the request it was about, if known. */
   settled(utteranceIndex: number): string | undefined;
   requestIdOf(utteranceIndex: number): string | undefined;
@@ -153,7 +155,6 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       (position < at &&
         entry.index === undefined &&
         entry.isGiven &&
-        !queue.includes(entry) &&
         (first.seq !== undefined || entry.seq === undefined));
     remove(new Set(entries.filter(isDone)));
     return first.requestId;
@@ -163,8 +164,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     addChunk(bytes) {
       if (!hasRoomFor(bytes)) return false;
       hasBegun = true;
-      // A copy: recorders use their buffers again.
-      addChunk(bytes.slice(), false);
+      // A copy: recorders use their buffers again. slice() of a Buffer would be none.
+      addChunk(new Uint8Array(bytes), false);
       return true;
     },
     endUtterance() {
@@ -181,7 +182,9 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     },
     addUtterance(id, bytes, options) {
       if (!hasRoomFor(bytes)) return false;
-      add(createEntry({ seq: undefined, requestId: id, bytes: bytes.slice(), isFinal: true, options }));
+      add(
+        createEntry({ seq: undefined, requestId: id, bytes: new Uint8Array(bytes), isFinal: true, options }),
+      );
       return true;
     },
     opened(isResumed) {
@@ -237,6 +240,19 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       const found = taken[0]?.requestId ?? acceptance.requestId;
       if (taken.length > 0 && early.delete(utteranceIndex)) settled(utteranceIndex);
       return found;
+    },
+    refused(seq, requestId) {
+      const entry = entries.find(
+        (each) =>
+          each.isGiven &&
+          each.index === undefined &&
+          (each.seq === undefined ? each.requestId === requestId : each.seq === seq),
+      );
+      if (entry === undefined) return false;
+      entry.isGiven = false;
+      const again = new Set([...queue, entry]);
+      queue = entries.filter((each) => again.has(each));
+      return true;
     },
     settled,
     requestIdOf: (utteranceIndex) => entries.find(({ index }) => index === utteranceIndex)?.requestId,

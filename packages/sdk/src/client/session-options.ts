@@ -83,7 +83,8 @@ export interface SessionTimings extends BackoffSettings {
 export const SESSION_LIMITS: SessionLimits = {
   maxKeptBytes: 8 * 1024 * 1024,
   maxJoinedBytes: 64 * 1024,
-  maxUtterancesInFlight: 16,
+  // The scheduler takes 32 by default, and asks for less from the half of it on.
+  maxUtterancesInFlight: 12,
   maxChunkBytes: 256 * 1024,
   // In base64 below the 2 MB that the scheduler takes in one message.
   maxUtteranceBytes: 1024 * 1024,

@@ -41,16 +41,20 @@ describe('chunks', () => {
     expect(scheduler.heardHere().join('').match(/!/g)).toHaveLength(1);
   });
 
-  it('are copied: a recorder may use its buffer again', async () => {
+  it.each([
+    ['bytes', bytes('good')],
+    ['a Buffer', Buffer.from('good')],
+  ])('are copied: a recorder may use %s again', async (_, buffer) => {
     const { scheduler, session, clock } = await startSession();
     scheduler.send({ type: 'backpressure', action: 'PAUSE', resume_after_ms: 100 });
     await scheduler.caughtUp();
-    const buffer = bytes('good');
     session.sendAudio(buffer);
+    session.sendUtterance(buffer);
     buffer.fill(0);
     clock.advance(100);
     await scheduler.caughtUp();
     expect(scheduler.heardHere()).toEqual(['1good']);
+    expect(scheduler.ofType('utterance')[0]?.audio).toBe(Buffer.from('good').toString('base64'));
   });
 
   it('may be empty, which means nothing', async () => {

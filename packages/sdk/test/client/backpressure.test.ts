@@ -137,6 +137,28 @@ it('joined frames stay within their limit', async () => {
   expect(await after(started, 100)).toEqual(['2aaab', '3ccc', '4ddddd', '5e']);
 });
 
+it('sends again what the scheduler had no room for', async () => {
+  const started = await startSession();
+  const { scheduler, session } = started;
+  say(started, 'a', 'b', 'c');
+  session.sendUtterance(bytes('whole'), { requestId: 'req-1' });
+  await scheduler.caughtUp();
+  const refuse = (details: object): void =>
+    scheduler.send({ type: 'error', code: 'RATE_LIMITED', message: 'no room', details });
+  for (const details of [{ seq: 3 }, { seq: 2 }, { request_id: 'req-1' }, { seq: 9 }]) refuse(details);
+  await scheduler.caughtUp();
+  say(started, 'd');
+  expect(await after(started, 999)).toEqual(['1a', '2b', '3c']);
+  // The last refusal was of something unknown, and only slows down.
+  expect(await after(started, 1)).toEqual(['1a', '2b', '3c', '2b']);
+  expect(await after(started, 1_500)).toEqual(['1a', '2b', '3c', '2b', '3c', '4d']);
+  expect(scheduler.ofType('utterance').map((each) => each.request_id)).toEqual(['req-1', 'req-1']);
+  scheduler.send(accepted(0, 1, 4));
+  scheduler.send({ type: 'utterance_accepted', utterance_index: 1, job_id: 'job', request_id: 'req-1' });
+  for (const index of [0, 1]) scheduler.send(result(index));
+  await session.settled();
+});
+
 it('RATE_LIMITED slows down as well', async () => {
   const started = await startSession();
   started.scheduler.send({ type: 'error', code: 'RATE_LIMITED', message: 'too many messages' });

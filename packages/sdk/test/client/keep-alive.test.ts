@@ -1,7 +1,7 @@
 /** Heartbeats, dead connections, and instances that go away. */
 import { describe, expect, it } from 'vitest';
 import { until } from './support/scripted-scheduler.ts';
-import { bytes, startSession } from './support/start-session.ts';
+import { bytes, result, startSession } from './support/start-session.ts';
 
 describe('a heartbeat', () => {
   it('is sent every 25 seconds', async () => {
@@ -56,6 +56,16 @@ describe('a connection that is silent for a minute', () => {
     expect(scheduler.heardHere()).toEqual(['1one']);
   });
 
+  it('is not listened to any more', async () => {
+    const { scheduler, clock, of } = await startSession();
+    scheduler.send(result(0));
+    clock.advance(60_000);
+    await until(() => of('open').length === 2);
+    await scheduler.caughtUp();
+    // It was not acknowledged, so a scheduler sends it again on the new connection.
+    expect(of('result')).toEqual([]);
+  });
+
   it('is alive again with any message', async () => {
     const { scheduler, session, clock } = await startSession();
     clock.advance(59_999);
@@ -106,6 +116,9 @@ describe('an instance that goes away', () => {
     scheduler.hangUp(1012);
     await until(() => of('reconnecting').length === 1);
     expect(of('reconnecting')[0]?.delayMs).toBe(2_000);
+    clock.advance(2_000);
+    await until(() => of('open').length === 2);
+    expect(of('disconnected')).toHaveLength(1);
   });
 
   it('cannot put the move off for ever', async () => {

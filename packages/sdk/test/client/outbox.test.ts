@@ -105,6 +105,23 @@ describe('a cut that the scheduler made', () => {
     ]);
   });
 
+  it('takes the place of an end that it went over', () => {
+    const outbox = create();
+    outbox.addChunk(piece());
+    outbox.endUtterance();
+    outbox.addChunk(piece());
+    expect(takeAll(outbox)).toMatchObject([
+      { seq: 1, isFinal: true },
+      { seq: 2, isFinal: false },
+    ]);
+    outbox.accepted(of(0, 1, 2));
+    outbox.opened(false);
+    expect(takeAll(outbox)).toMatchObject([
+      { seq: 1, isFinal: false },
+      { seq: 2, isFinal: true },
+    ]);
+  });
+
   it('is not disturbed by a whole utterance in the middle', () => {
     const outbox = create();
     say(outbox, 1);
@@ -120,6 +137,15 @@ describe('a cut that the scheduler made', () => {
       { seq: 2, isFinal: true },
     ]);
   });
+});
+
+it('believes a new session nothing about what it was not given yet', () => {
+  const outbox = create();
+  say(outbox, 1);
+  outbox.opened(false);
+  outbox.accepted(of(0, 1, 1));
+  outbox.settled(0);
+  expect(takeAll(outbox)).toMatchObject([{ seq: 1 }]);
 });
 
 describe('utterances in flight', () => {

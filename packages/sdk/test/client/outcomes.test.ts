@@ -40,6 +40,9 @@ describe('outcomes', () => {
     const { scheduler, clock, reconnect } = await startSession();
     scheduler.send(result(0));
     await scheduler.caughtUp();
+    clock.advance(50);
+    await scheduler.caughtUp();
+    expect(scheduler.ofType('result_ack')).toHaveLength(1);
     await reconnect();
     expect(scheduler.ofType('result_ack')).toMatchObject([{ delivery_seq: 1 }]);
     scheduler.send(result(0));

@@ -83,6 +83,22 @@ describe('a session that is resumed', () => {
     expect(scheduler.ofType('utterance')).toEqual([]);
   });
 
+  it('keeps its token if it is not given another', async () => {
+    const { scheduler, reconnect } = await startSession(
+      {},
+      {
+        answer(init, count) {
+          const { resume_token: token, ...rest } = neverResumes(init, 1);
+          return count === 1 ? { ...rest, resume_token: token ?? '' } : { ...rest, resumed: true };
+        },
+      },
+    );
+    for (let times = 0; times < 2; times += 1) {
+      await reconnect();
+      expect(scheduler.ofType('session_init')[0]).toMatchObject({ resume_token: 'token-of-s-1' });
+    }
+  });
+
   it('is taken for a new one if it comes back under another name', async () => {
     const { of, reconnect } = await startSession(
       {},
@@ -148,6 +164,24 @@ describe('a session that is not resumed', () => {
     await scheduler.caughtUp();
     await reconnect();
     expect(scheduler.ofType('utterance')).toMatchObject([{ request_id: 'two', utterance_index: 0 }]);
+  });
+
+  it.each(['INVALID_SESSION', 'SESSION_CLOSED'])('begins when the scheduler says %s', async (code) => {
+    const { scheduler, session, events, clock, of } = await startSession();
+    session.sendAudio(bytes('a'));
+    scheduler.send({ type: 'error', code, message: 'who are you' });
+    await until(() => of('reconnecting').length === 1);
+    clock.advance(0);
+    await until(() => of('open').length === 2);
+    await scheduler.caughtUp();
+    expect(scheduler.ofType('session_init')[0]).not.toHaveProperty('resume_session_id');
+    expect(events.slice(1)).toMatchObject([
+      { type: 'error', code, isFatal: false },
+      { type: 'disconnected', reason: 'the session is gone' },
+      { type: 'reconnecting' },
+      { type: 'open', sessionId: 's-2', resumed: false },
+    ]);
+    expect(scheduler.heardHere()).toEqual(['1a']);
   });
 
   it('is asked for anew if the scheduler gave no token', async () => {

@@ -6,7 +6,7 @@ import type { JobEvents } from '../../ports/job-events.ts';
 export function createJobEvents(deps: {
   maxListeners: number;
   onFault?: (fault: unknown) => void;
-}): JobEvents {
+}): JobEvents & { size(): number } {
   const listeners = new Map<JobId, Set<(job: JobRecord) => void>>();
   let count = 0;
 
@@ -54,5 +54,7 @@ export function createJobEvents(deps: {
         },
       };
     },
+
+    size: () => count,
   };
 }

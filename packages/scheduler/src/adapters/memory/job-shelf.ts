@@ -28,6 +28,8 @@ export interface JobShelf {
   firstSettled(): Place | undefined;
   onRemoved(listen: (place: Place) => void): void;
   liveCount(): number;
+  /** What is kept of settled jobs. */
+  retained(): { readonly count: number; readonly bytes: number };
   newest(): Place | undefined;
   /** Drops what has been kept long enough. */
   sweep(): void;
@@ -136,6 +138,7 @@ export function createJobShelf(deps: {
       listen = listener;
     },
     liveCount: () => places.size - settled.count,
+    retained: () => ({ count: settled.count, bytes: retainedBytes }),
     newest: () => newest,
   };
 }

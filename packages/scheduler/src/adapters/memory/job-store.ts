@@ -1,8 +1,9 @@
 /** Job records and request bindings of one process. They die with it; clients send again. */
 import type { JobId, TenantId } from '../../domain/ids.ts';
-import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
+import { isSettled, type JobRecord } from '../../domain/job.ts';
+import { changeJob, type JobChange } from '../../domain/job-change.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { AdmitResult, Expected, JobChange, JobStore, MoveResult } from '../../ports/job-store.ts';
+import type { AdmitResult, Expected, JobStore, MoveResult } from '../../ports/job-store.ts';
 import { createBindings } from './bindings.ts';
 import { createJobShelf, type Place, recordAt } from './job-shelf.ts';
 import { listJobs } from './list-jobs.ts';
@@ -18,10 +19,13 @@ export interface JobStoreLimits {
   readonly maxBindings: number;
 }
 
-const MAX_TIMELINE = 32;
+/** The store of one process also knows how full it is. */
+export interface MemoryJobStore extends JobStore {
+  levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
+}
 
 /** The hot methods answer at once: a promise would cost more than their work. */
-export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStore {
+export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJobStore {
   const shelf = createJobShelf(deps);
   const bindings = createBindings<Place>();
 
@@ -75,7 +79,7 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
       if (before.state !== expected.state || (before.fence?.attempt ?? 0) !== expected.fenceAttempt) {
         return { kind: 'stale', job: before };
       }
-      const job = changed(before, change);
+      const job = changeJob(before, change);
       place.record = job;
       if (isSettled(change.state) && place.settledAt === undefined) {
         if (change.state === 'FAILED') unbind(place);
@@ -100,40 +104,13 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): JobStor
     async list(query) {
       return listJobs(shelf, query);
     },
+
+    levels() {
+      const { count, bytes } = shelf.retained();
+      return { bindings: bindings.size(), retained: count, retainedBytes: bytes };
+    },
   };
 }
 
 const recordOf = (place: Place | undefined): JobRecord | undefined =>
   place === undefined ? undefined : recordAt(place);
-
-/** Spelled out field by field: this runs several times per job, and a spread costs a multiple. */
-function changed(record: JobRecord, change: JobChange): JobRecord {
-  return {
-    jobId: record.jobId,
-    tenantId: record.tenantId,
-    sessionId: record.sessionId,
-    requestId: record.requestId,
-    fingerprint: record.fingerprint,
-    spec: record.spec,
-    state: change.state,
-    fence: change.fence ?? record.fence,
-    intent: change.intent === undefined ? record.intent : (change.intent ?? undefined),
-    createdAt: record.createdAt,
-    deadlineAt: record.deadlineAt,
-    timeline: withEntries(record.timeline, change),
-    failure: change.failure ?? record.failure,
-    result: change.result ?? record.result,
-  };
-}
-
-/** How a job began and how it ended matter most, so the middle goes first. */
-function withEntries(timeline: readonly TimelineEntry[], { passing, entry }: JobChange): TimelineEntry[] {
-  // By hand: concat takes several times as long, and a spread leaves room for sixteen more in every job.
-  const { length } = timeline;
-  const longer = new Array<TimelineEntry>(length + (passing === undefined ? 1 : 2));
-  for (let at = 0; at < length; at++) longer[at] = timeline[at] as TimelineEntry;
-  if (passing !== undefined) longer[length] = passing;
-  longer[longer.length - 1] = entry;
-  if (longer.length > MAX_TIMELINE) longer.splice(MAX_TIMELINE / 2, longer.length - MAX_TIMELINE);
-  return longer;
-}

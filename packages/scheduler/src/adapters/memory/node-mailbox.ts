@@ -9,7 +9,13 @@ interface Box<T> {
   readonly waiting: Set<() => void>;
 }
 
-export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number }): NodeMailbox<T> {
+/** The mailboxes of one process also know how full they are. */
+export interface MemoryNodeMailbox<T> extends NodeMailbox<T> {
+  /** Jobs in all, and in the fullest one. */
+  levels(): { readonly jobs: number; readonly most: number };
+}
+
+export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number }): MemoryNodeMailbox<T> {
   const boxes = new Map<NodeId, Box<T>>();
 
   function open(nodeId: NodeId): Box<T> {
@@ -89,6 +95,16 @@ export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number })
       if (box === undefined) return;
       box.entries = [];
       closeIfIdle(nodeId, box);
+    },
+
+    levels() {
+      let jobs = 0;
+      let most = 0;
+      for (const { entries } of boxes.values()) {
+        jobs += entries.length;
+        most = Math.max(most, entries.length);
+      }
+      return { jobs, most };
     },
   };
 }

@@ -4,15 +4,21 @@ import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
 /** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
 export const SCHEMA_VERSION = 1;
 
+/** How long a forgotten node id still knows its last generation. */
+export const GENERATION_MEMORY_MS = 3_600_000;
+
+/** Parts of the index of nodes: enough that no shard has all of it, few enough to count in one go. */
+export const NODE_PARTS = 16;
+
 export interface Keys {
   /** STRING · own slot · for ever. The schema version the keys are written in. */
   readonly schema: string;
 
-  /** HASH · {node} · until forgotten, capabilities 1 h. slots, accepting, reported load, generation, credential. */
+  /** HASH · {node} · until forgotten, then 1 h with the generation alone. slots, accepting, reported, released, generation, credential. */
   nodeMeta(nodeId: NodeId): string;
   /** ZSET · {node} · with the node. "job:attempt" → expiry (ms, server time). */
   nodeLeases(nodeId: NodeId): string;
-  /** HASH · {node} · with the node. "job:attempt" → marks of a lease: f fenced, r held at the last report. */
+  /** HASH · {node} · with the leases. "f:job:attempt" fenced, "r:job:attempt" held at the last report. */
   nodeLeaseMarks(nodeId: NodeId): string;
   /** STRING · {node} · 1 h. What the node can do, as JSON. */
   nodeCapabilities(nodeId: NodeId): string;
@@ -20,8 +26,12 @@ export interface Keys {
   nodePresence(nodeId: NodeId): string;
   /** STRING · {node} · owner TTL. "instance/incarnation/generation" of the socket's holder. */
   nodeOwner(nodeId: NodeId): string;
-  /** LIST · {node} · until fetched or expired. Assignments of a node that polls. */
+  /** LIST · {node} · until fetched or expired. "expiry:job" of what waits for a node that polls, oldest first. */
   nodeMailbox(nodeId: NodeId): string;
+  /** HASH · {node} · with the list. Job → its assignment, as JSON. */
+  nodeMailboxBodies(nodeId: NodeId): string;
+  /** CHANNEL · {node}. Says that something was put into the mailbox; carries nothing. */
+  nodeArrivals(nodeId: NodeId): string;
 
   /** HASH · {job} · deadline, then retention. The record of a job, and the binding of its request. */
   job(tag: string): string;
@@ -59,6 +69,8 @@ export function createKeys(prefix: string): Keys {
     nodePresence: (nodeId) => node(nodeId, 'presence'),
     nodeOwner: (nodeId) => `${prefix}:nodes:owner:{node:${nodeId}}`,
     nodeMailbox: (nodeId) => node(nodeId, 'mailbox'),
+    nodeMailboxBodies: (nodeId) => node(nodeId, 'mailbox_bodies'),
+    nodeArrivals: (nodeId) => node(nodeId, 'arrivals'),
     job: (tag) => `${v}:jobs:{job:${tag}}:fsm`,
     earlierJob: (tag, jobId) => `${v}:jobs:{job:${tag}}:earlier:${jobId}`,
     sessionOwner: (sessionId) => `${prefix}:sessions:owner:{session:${sessionId}}`,

@@ -10,7 +10,7 @@ import { createSimulatedFleet } from '../simulated-node/simulated-fleet.ts';
 
 export const DEMO_USAGE = `Usage: lingua demo [options]
 
-Runs the scheduler with a few simulated GPU nodes attached over WebSockets, and prints a curl line to try.
+Runs the scheduler with a few simulated GPU nodes attached over WebSockets, and prints lines to try.
 
 ${SERVER_FLAGS_USAGE}`;
 
@@ -89,6 +89,7 @@ const farewell = (inFlight: number): string =>
 
 const welcome = (at: string, token: string | undefined): string => {
   const bearer = token === undefined ? '' : ` -H 'authorization: Bearer ${token}'`;
+  const credential = token === undefined ? '' : ` --token ${token}`;
   return `
 The scheduler listens on http://${at} with ${FLEET.count} simulated nodes (${FLEET.languages.join(', ')}).
 Dispatch a job:
@@ -99,7 +100,11 @@ Then ask for its result with the job_id from the answer:
 
   curl -s 'http://${at}/v1/job/JOB_ID?wait_ms=10000'${bearer}
 
-API and schemas: http://${at}/docs   Metrics: http://${at}/metrics   Nodes: http://${at}/api/v1/nodes
+Let two pairs of people talk face to face, their connections cut every 10 seconds:
+
+  npx lingua talk --url http://${at}${credential} --sessions 2 --seconds 30 --cut-every 10
+
+API and schemas: http://${at}/docs   Metrics: http://${at}/metrics   Nodes: http://${at}/api/v1/nodes   Sessions: http://${at}/api/v1/sessions
 Ctrl-C ends.
 `;
 };

@@ -9,6 +9,7 @@ Printed from the metrics table in \`packages/scheduler/src/domain/metrics.ts\`; 
 - \`GET /metrics\` prints them for Prometheus. Where tokens are configured it needs one of the role operator.
 - Names are contracts: dashboards and alerts read them.
 - The label sets of each metric are bounded; what comes after the limit is counted under the value \`other\`.
+- The last column names the settings whose limit shows in a metric: as a level below it, or as a count of what happened at it.
 - Times are in seconds. A histogram has the usual \`_bucket\`, \`_sum\` and \`_count\`.`;
 
 const KINDS = [
@@ -20,7 +21,9 @@ const KINDS = [
 export function printMetrics(): string {
   const sections = KINDS.flatMap(([kind, heading, meaning]) => {
     const rows = rowsOf(kind);
-    return rows.length === 0 ? [] : [`## ${heading}`, meaning, table(['metric', 'labels', 'meaning'], rows)];
+    return rows.length === 0
+      ? []
+      : [`## ${heading}`, meaning, table(['metric', 'labels', 'meaning', 'limits'], rows)];
   });
   return page(INTRODUCTION, ...sections);
 }
@@ -29,4 +32,9 @@ const rowsOf = (kind: MetricEntry['kind']): string[][] =>
   Object.entries<MetricEntry>(METRICS)
     .filter(([, entry]) => entry.kind === kind)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { labels = [], help }]) => [code(name), labels.map(code).join(', '), help]);
+    .map(([name, { labels = [], help, limits = [] }]) => [
+      code(name),
+      labels.map(code).join(', '),
+      help,
+      limits.map(code).join(', '),
+    ]);

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobAssign, type JobResult, type NodeToScheduler, parseSchedulerToNode } from '@lingua/protocol';
 import { createConnection } from '@lingua/sdk/node';
+import { heardIn } from '../simulated-speech.ts';
 import { createDeployedJobs, deployedResult } from './deployed-jobs.ts';
 import { missingModel } from './missing-model.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
@@ -119,7 +120,7 @@ export function createDeployedNode(
   }
 
   async function work(job: JobAssign, plan: JobPlan): Promise<void> {
-    const spoken = speak(job, chance);
+    const spoken = speak(job, chance, heardIn(Buffer.from(job.audio, 'base64')));
     const startedAt = Date.now();
     busy += 1;
     recognising += 1;

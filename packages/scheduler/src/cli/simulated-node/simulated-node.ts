@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createNode,
   type GpuNode,
+  type JobAssign,
   JobError,
   type JobHandler,
   type NodeLog,
   type NodeOptions,
 } from '@lingua/sdk/node';
+import { heardIn } from '../simulated-speech.ts';
 import type { Behaviour } from './behaviour.ts';
 import { createDeployedNode } from './deployed-node.ts';
 import { missingModel } from './missing-model.ts';
@@ -90,9 +92,9 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     return plan;
   }
 
-  const work: JobHandler = async (job, { partial, signal }) => {
+  const work: JobHandler = async (job, { audio, partial, signal }) => {
     const plan = planOf(job.job_id);
-    const spoken = speak(job, chance);
+    const spoken = speak(job, chance, await hear(job, audio));
     if (plan.kind === 'crash') crash();
     if (plan.kind === 'overload') throw overload();
     const until = plan.isLate ? ended.signal : signal;
@@ -103,6 +105,11 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
     if (plan.kind === 'model_not_available') throw missingModel(behaviour);
     return outputOf(job, spoken, plan.delayMs, sound);
   };
+
+  /** Audio that is kept elsewhere needs no ears here. */
+  async function hear({ audio_ref: ref }: JobAssign, audio: () => Promise<Buffer>) {
+    return ref !== undefined && ref.token === undefined ? undefined : heardIn(await audio());
+  }
 
   const overload = (): JobError =>
     new JobError('NODE_OVERLOADED', 'a simulated refusal', { running: slots, max: slots });

@@ -1,5 +1,6 @@
 /** The texts and the sound of a simulated answer. Pure; chance comes in as an argument. */
 import type { JobAssign, JobOutput } from '@lingua/sdk/node';
+import type { Said } from '../simulated-speech.ts';
 import { PHRASE_COUNT, phrase } from './phrases.ts';
 
 const SAMPLE_RATE = 16_000;
@@ -11,12 +12,14 @@ export interface Spoken {
   readonly target: string;
 }
 
-/** What the speaker is heard to say, and what that is in the other language. */
-export function speak(job: JobAssign, chance: () => number): Spoken {
+/** What the speaker is heard to say, and what that is in the other language. Whatever is not simulated speech is anything. */
+export function speak(job: JobAssign, chance: () => number, heard?: Said): Spoken {
+  // Always drawn, so that what is heard changes nothing but itself.
   const number = Math.floor(chance() * PHRASE_COUNT);
   const isSecondSpeaker = chance() < 0.5;
-  const { source, target } = direction(job, isSecondSpeaker);
-  return { source: phrase(source, number), target: phrase(target, number) };
+  const { source, target } = direction(job, heard?.isSecondSpeaker ?? isSecondSpeaker);
+  const said = heard?.phrase ?? number;
+  return { source: phrase(source, said), target: phrase(target, said) };
 }
 
 /** `sound` is empty if the node does not speak. */

@@ -37,6 +37,8 @@ export interface HttpServer {
   listen(at: { host: string; port: number }): Promise<AddressInfo>;
   /** Takes no more connections, ends what waits, and lets running requests finish for at most the grace. */
   close(graceMs?: number): Promise<void>;
+  /** Answers that are held back now. */
+  waits(): number;
 }
 
 export function createHttpServer(services: HttpServices): HttpServer {
@@ -108,5 +110,6 @@ export function createHttpServer(services: HttpServices): HttpServer {
       const stop = closeConnections(graceMs);
       await app.close().finally(stop);
     },
+    waits: waits.size,
   };
 }

@@ -1,0 +1,115 @@
+/** Letters between instances that share one process: for the simulator and for tests, and the readable specification of the Redis one. */
+import type { Clock } from '../../ports/clock.ts';
+import type { Inbox, Letter } from '../../ports/inbox.ts';
+
+export interface InboxLimits {
+  readonly maxLetters: number;
+  readonly maxDeliveries: number;
+  readonly maxDead: number;
+}
+
+interface Kept {
+  readonly letterId: string;
+  readonly body: string;
+  deliveries: number;
+  /** When it was last handed out; undefined = not yet. */
+  handedOutAt: number | undefined;
+}
+
+interface Box {
+  readonly letters: Map<string, Kept>;
+  readonly dead: Kept[];
+  isOpen: boolean;
+  wake: (() => void) | undefined;
+}
+
+export function createInbox(deps: { clock: Clock } & InboxLimits): Inbox {
+  const { clock } = deps;
+  const boxes = new Map<string, Box>();
+  let lastId = 0;
+
+  function handOut(kept: Kept): Letter {
+    kept.deliveries += 1;
+    kept.handedOutAt = clock.now();
+    return { letterId: kept.letterId, body: kept.body, deliveries: kept.deliveries };
+  }
+
+  const fresh = (box: Box | undefined, max: number): Letter[] =>
+    [...(box?.letters.values() ?? [])]
+      .filter(({ handedOutAt }) => handedOutAt === undefined)
+      .slice(0, max)
+      .map(handOut);
+
+  function arrival(box: Box, waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = clock.after(waitMs, resolve);
+      box.wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  function bury(box: Box, kept: Kept): void {
+    box.letters.delete(kept.letterId);
+    box.dead.push(kept);
+    if (box.dead.length > deps.maxDead) box.dead.shift();
+  }
+
+  return {
+    async open(instanceId) {
+      const box = boxes.get(instanceId);
+      if (box === undefined) {
+        boxes.set(instanceId, { letters: new Map(), dead: [], isOpen: true, wake: undefined });
+      } else box.isOpen = true;
+    },
+    async send(to, body) {
+      const box = boxes.get(to);
+      if (box === undefined || !box.isOpen) return 'gone';
+      if (box.letters.size >= deps.maxLetters) return 'full';
+      const letterId = String(++lastId);
+      box.letters.set(letterId, { letterId, body, deliveries: 0, handedOutAt: undefined });
+      box.wake?.();
+      return 'sent';
+    },
+    async take(instanceId, { max, waitMs }) {
+      const box = boxes.get(instanceId);
+      const found = fresh(box, max);
+      if (found.length > 0 || box === undefined || waitMs <= 0) return found;
+      await arrival(box, waitMs);
+      return fresh(box, max);
+    },
+    async takeAgain(instanceId, { max, idleMs }) {
+      const box = boxes.get(instanceId);
+      if (box === undefined) return { letters: [], died: 0 };
+      const stuck = [...box.letters.values()]
+        .filter(({ handedOutAt }) => handedOutAt !== undefined && clock.now() - handedOutAt >= idleMs)
+        .slice(0, max);
+      const hopeless = stuck.filter(({ deliveries }) => deliveries >= deps.maxDeliveries);
+      for (const kept of hopeless) bury(box, kept);
+      return {
+        letters: stuck.filter((kept) => !hopeless.includes(kept)).map(handOut),
+        died: hopeless.length,
+      };
+    },
+    async confirm(instanceId, letterIds) {
+      for (const letterId of letterIds) boxes.get(instanceId)?.letters.delete(letterId);
+    },
+    async close(instanceId) {
+      const box = boxes.get(instanceId);
+      if (box === undefined) return 'closed';
+      if (box.letters.size > 0) return 'not_empty';
+      box.isOpen = false;
+      return 'closed';
+    },
+    async size(instanceId) {
+      const box = boxes.get(instanceId);
+      const letters = [...(box?.letters.values() ?? [])];
+      return {
+        letters: letters.length,
+        handedOut: letters.filter(({ handedOutAt }) => handedOutAt !== undefined).length,
+        dead: box?.dead.length ?? 0,
+      };
+    },
+  };
+}

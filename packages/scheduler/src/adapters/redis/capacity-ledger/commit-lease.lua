@@ -1,0 +1,33 @@
+--[[ commit-lease: the attempt is on its way, so its lease lasts longer; one that has expired takes a free slot again.
+  KEYS[1] node    HASH  slots, reported, released
+  KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
+  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  ARGV[1] lease   "job:attempt"
+  ARGV[2] ttl     ms from now
+  Returns {"committed"|"retaken"|"lost", used, max} or {"unknown_node"}
+  Idempotent: a repeat finds the lease held and only moves its end. ]]
+local node, leases, marks, lease, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
+if not slots then
+  return { 'unknown_node' }
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
+  redis.call('ZREM', leases, ended)
+  redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended)
+end
+local max = tonumber(slots)
+local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
+local held = redis.call('ZCARD', leases)
+if redis.call('ZSCORE', leases, lease) then
+  redis.call('ZADD', leases, now + ttl, lease)
+  redis.call('HDEL', marks, 'f:' .. lease)
+  return { 'committed', math.max(held, seen), max }
+end
+-- Against leases alone: the report may count this very job, which would then stand in its own way.
+if held >= max then
+  return { 'lost', math.max(held, seen), max }
+end
+redis.call('ZADD', leases, now + ttl, lease)
+return { 'retaken', math.max(held + 1, seen), max }

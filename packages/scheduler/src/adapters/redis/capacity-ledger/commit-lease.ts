@@ -1,0 +1,20 @@
+/** Typed wrapper of commit-lease.lua. Hot path. */
+import type { NodeId } from '../../../domain/ids.ts';
+import type { LeaseId } from '../../../domain/lease.ts';
+import type { CommitResult } from '../../../ports/capacity-ledger.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+import { loadOf } from './load-of.ts';
+
+export function createCommitLease(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'commit-lease');
+  return async (nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<CommitResult> => {
+    const reply = await run(
+      [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
+      [lease, ttlMs],
+    );
+    const kind = reply[0] as CommitResult['kind'];
+    return kind === 'unknown_node' ? { kind } : { kind, ...loadOf(reply) };
+  };
+}

@@ -1,0 +1,14 @@
+/** Typed wrapper of declare-node.lua. Cold path. */
+import type { NodeId } from '../../../domain/ids.ts';
+import type { Load } from '../../../domain/lease.ts';
+import type { NodeCapacity } from '../../../ports/capacity-ledger.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+import { loadOf } from './load-of.ts';
+
+export function createDeclareNode(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'declare-node');
+  return async (nodeId: NodeId, { slots, isAccepting }: NodeCapacity): Promise<Load> =>
+    loadOf(await run([keys.nodeMeta(nodeId), keys.nodeLeases(nodeId)], [slots, isAccepting ? 1 : 0]));
+}

@@ -1,0 +1,15 @@
+--[[ fence-lease: mark a lease whose attempt was given up but may still run.
+  KEYS[1] leases  ZSET  "job:attempt" -> expiry (ms, server time)
+  KEYS[2] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  ARGV[1] lease   "job:attempt"
+  Returns {"fenced"} or {"absent"}
+  Idempotent: the mark is there or not; the lease's end does not move. ]]
+local leases, marks, lease = KEYS[1], KEYS[2], ARGV[1]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local expiry = tonumber(redis.call('ZSCORE', leases, lease))
+if not expiry or expiry <= now then
+  return { 'absent' }
+end
+redis.call('HSET', marks, 'f:' .. lease, 1)
+return { 'fenced' }

@@ -1,0 +1,13 @@
+/** Typed wrapper of fence-lease.lua. Rare: once per attempt that was given up. */
+import type { NodeId } from '../../../domain/ids.ts';
+import type { LeaseId } from '../../../domain/lease.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createFenceLease(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'fence-lease');
+  return async (nodeId: NodeId, lease: LeaseId): Promise<void> => {
+    await run([keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)], [lease]);
+  };
+}

@@ -1,0 +1,15 @@
+/** Typed wrapper of forget-node.lua. Cold path. */
+import type { NodeId } from '../../../domain/ids.ts';
+import { GENERATION_MEMORY_MS, type Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createForgetNode(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'forget-node');
+  return async (nodeId: NodeId): Promise<void> => {
+    await run(
+      [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
+      [GENERATION_MEMORY_MS],
+    );
+  };
+}

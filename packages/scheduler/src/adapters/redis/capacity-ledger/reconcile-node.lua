@@ -1,0 +1,39 @@
+--[[ reconcile-node: what a heartbeat says about the node's load.
+  KEYS[1] node     HASH  slots, reported, released
+  KEYS[2] leases   ZSET  "job:attempt" -> expiry (ms, server time)
+  KEYS[3] marks    HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  ARGV[1] running  jobs the node counts
+  ARGV[2] named    JSON list of the ids of its jobs, or "" when it did not name them
+  Returns {"reconciled", used, max} or {"unknown_node"}
+  Idempotent: the same report again finds the same; what was released between the two is counted by the node itself. ]]
+local node, leases, marks, running, named = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local slots = redis.call('HGET', node, 'slots')
+if not slots then
+  return { 'unknown_node' }
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local gone = redis.call('ZRANGEBYSCORE', leases, '-inf', now)
+if named ~= '' then
+  local is_running = {}
+  for _, job in ipairs(cjson.decode(named)) do
+    is_running[job] = true
+  end
+  -- Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report.
+  for _, mark in ipairs(redis.call('HKEYS', marks)) do
+    local lease = string.match(mark, '^f:(.*)$')
+    if lease and not is_running[string.match(lease, '^(.*):[^:]*$')] then
+      table.insert(gone, lease)
+    end
+  end
+end
+for _, lease in ipairs(gone) do
+  redis.call('ZREM', leases, lease)
+  redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease)
+end
+local held = redis.call('ZRANGE', leases, 0, -1)
+for _, lease in ipairs(held) do
+  redis.call('HSET', marks, 'r:' .. lease, 1)
+end
+redis.call('HSET', node, 'reported', running, 'released', 0)
+return { 'reconciled', math.max(#held, tonumber(running)), tonumber(slots) }

@@ -1,0 +1,19 @@
+/** Typed wrapper of reconcile-node.lua. Cold path: once per heartbeat. */
+import type { NodeId } from '../../../domain/ids.ts';
+import type { Load } from '../../../domain/lease.ts';
+import type { LoadReport } from '../../../ports/capacity-ledger.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+import { loadOf } from './load-of.ts';
+
+export function createReconcileNode(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'reconcile-node');
+  return async (nodeId: NodeId, { running, runningJobIds }: LoadReport): Promise<Load | undefined> => {
+    const reply = await run(
+      [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
+      [running, runningJobIds === undefined ? '' : JSON.stringify(runningJobIds)],
+    );
+    return reply[0] === 'unknown_node' ? undefined : loadOf(reply);
+  };
+}

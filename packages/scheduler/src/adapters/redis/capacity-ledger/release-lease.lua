@@ -1,0 +1,32 @@
+--[[ release-lease: give one slot back.
+  KEYS[1] node    HASH  slots, reported, released
+  KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
+  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  ARGV[1] lease   "job:attempt"
+  Returns {"released"|"absent", used, max} or {"unknown_node"}
+  Idempotent: a repeat finds nothing to give back. ]]
+local node, leases, marks, lease = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
+if not slots then
+  return { 'unknown_node' }
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
+local word = 'absent'
+local expiry = tonumber(redis.call('ZSCORE', leases, lease))
+if expiry then
+  redis.call('ZREM', leases, lease)
+  redis.call('HDEL', marks, 'f:' .. lease)
+  local counted = redis.call('HDEL', marks, 'r:' .. lease)
+  if expiry > now then
+    word = 'released'
+    -- Only a lease held at the report can be among the jobs the node counted.
+    if counted == 1 then
+      redis.call('HINCRBY', node, 'released', 1)
+      seen = seen - 1
+    end
+  end
+end
+local held = redis.call('ZCOUNT', leases, '(' .. now, '+inf')
+return { word, math.max(held, seen), tonumber(slots) }

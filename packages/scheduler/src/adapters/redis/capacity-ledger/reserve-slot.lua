@@ -1,0 +1,33 @@
+--[[ reserve-slot: take one slot on one node for one attempt of a job, or say why not.
+  KEYS[1] node    HASH  slots, accepting, reported, released
+  KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
+  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  ARGV[1] lease   "job:attempt"
+  ARGV[2] ttl     ms
+  Returns {"reserved"|"already"|"full", used, max} or {"not_ready"|"unknown_node"}
+  Idempotent: the same lease never takes two slots, and a repeat changes nothing of it. ]]
+local node, leases, marks, lease, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local slots, accepting, reported, released = unpack(redis.call('HMGET', node, 'slots', 'accepting', 'reported', 'released'))
+if not slots then
+  return { 'unknown_node' }
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
+  redis.call('ZREM', leases, ended)
+  redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended)
+end
+local max = tonumber(slots)
+local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
+local held = redis.call('ZCARD', leases)
+if redis.call('ZSCORE', leases, lease) then
+  return { 'already', math.max(held, seen), max }
+end
+if accepting ~= '1' then
+  return { 'not_ready' }
+end
+if math.max(held, seen) >= max then
+  return { 'full', math.max(held, seen), max }
+end
+redis.call('ZADD', leases, now + ttl, lease)
+return { 'reserved', math.max(held + 1, seen), max }

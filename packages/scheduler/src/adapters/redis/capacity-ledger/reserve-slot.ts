@@ -1,0 +1,20 @@
+/** Typed wrapper of reserve-slot.lua. Hot path. */
+import type { NodeId } from '../../../domain/ids.ts';
+import type { LeaseId } from '../../../domain/lease.ts';
+import type { ReserveResult } from '../../../ports/capacity-ledger.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+import { loadOf } from './load-of.ts';
+
+export function createReserveSlot(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'reserve-slot');
+  return async (nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<ReserveResult> => {
+    const reply = await run(
+      [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
+      [lease, ttlMs],
+    );
+    const kind = reply[0] as ReserveResult['kind'];
+    return kind === 'not_ready' || kind === 'unknown_node' ? { kind } : { kind, ...loadOf(reply) };
+  };
+}

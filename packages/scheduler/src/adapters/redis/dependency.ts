@@ -1,0 +1,11 @@
+/** What a failing Redis means to whoever asked: it may or may not have happened. */
+import { SchedulerError } from '../../domain/errors.ts';
+
+export async function asDependency<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (fault) {
+    if (fault instanceof SchedulerError) throw fault;
+    throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `Redis did not answer: ${what}`, { cause: fault });
+  }
+}

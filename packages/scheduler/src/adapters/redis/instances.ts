@@ -1,0 +1,47 @@
+/** Which instances live, as a key each that expires by itself, and one set of all names. */
+import type { Instance, Instances } from '../../ports/instances.ts';
+import { asDependency } from './dependency.ts';
+import { createAnnounceInstance } from './instances/announce-instance.ts';
+import { createLeaveInstances } from './instances/leave-instances.ts';
+import { createRenewInstance } from './instances/renew-instance.ts';
+import type { Keys } from './keys.ts';
+import type { RedisConnection } from './redis-connection.ts';
+
+export function createInstances(deps: { connection: RedisConnection; keys: Keys }): Instances {
+  const { connection, keys } = deps;
+  const announce = createAnnounceInstance(connection, keys);
+  const renew = createRenewInstance(connection, keys);
+  const leave = createLeaveInstances(connection, keys);
+
+  async function about(instanceId: string): Promise<Instance | undefined> {
+    const text = await connection.hget(keys.presence(instanceId), 'about');
+    return text === null ? undefined : (JSON.parse(text) as Instance);
+  }
+
+  return {
+    announce: (self, ttlMs) =>
+      asDependency('announcing an instance', async () => {
+        const result = await announce(self, ttlMs);
+        if (result === 'announced') await connection.sadd(keys.instances, self.instanceId);
+        return result;
+      }),
+    renew: (self, ttlMs) =>
+      asDependency('renewing an instance', async () => {
+        const result = await renew(self, ttlMs);
+        // Again each time: an emptied store, or a hasty survivor, may have lost the name.
+        if (result === 'renewed') await connection.sadd(keys.instances, self.instanceId);
+        return result;
+      }),
+    leave: (self) => asDependency('leaving', () => leave(self)),
+    living: (instanceIds) =>
+      asDependency('looking for instances', async () => {
+        const found = await Promise.all(instanceIds.map(about));
+        return new Map(found.flatMap((one) => (one === undefined ? [] : [[one.instanceId, one] as const])));
+      }),
+    all: () => asDependency('listing instances', () => connection.smembers(keys.instances)),
+    remove: (instanceId) =>
+      asDependency('removing an instance', async () => {
+        if ((await about(instanceId)) === undefined) await connection.srem(keys.instances, instanceId);
+      }),
+  };
+}

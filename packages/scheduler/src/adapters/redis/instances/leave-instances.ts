@@ -1,0 +1,12 @@
+/** Typed wrapper of leave-instances.lua. */
+import type { InstanceName } from '../../../ports/instances.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createLeaveInstances(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'leave-instances');
+  return async (self: InstanceName): Promise<void> => {
+    await run([keys.presence(self.instanceId)], [self.incarnation]);
+  };
+}

@@ -1,0 +1,156 @@
+/** Two people who talk through one session: the client SDK, and speech made up by their behaviour. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openSession, type SessionEvents } from '@lingua/sdk/client';
+import { createSeededChance, seedOf } from '../simulated-node/seeded-chance.ts';
+import { BYTES_PER_MS, soundOf } from '../simulated-speech.ts';
+import type { TalkBehaviour } from './behaviour.ts';
+import { createCuttableWebSocket } from './cuttable-web-socket.ts';
+import { planCut, planTurn, type Turn } from './plan-turn.ts';
+import type { TalkEvent } from './talk-event.ts';
+import { type Counts, createTally } from './tally.ts';
+
+export interface PairOptions {
+  readonly url: string;
+  readonly token?: string | undefined;
+  readonly languages: readonly [string, string];
+  readonly behaviour: TalkBehaviour;
+  readonly seed: number;
+  readonly tell: (event: TalkEvent) => void;
+}
+
+export interface SimulatedPair {
+  /** Resolves when they are connected; they have begun to talk then. Rejects if they are refused for good. */
+  start(): Promise<void>;
+  counts(): Counts;
+  /** They fall silent, wait for what is still to come, and take leave. */
+  stop(): Promise<void>;
+}
+
+/** How long the last outcomes are waited for. */
+const SETTLE_MS = 30_000;
+
+export function createSimulatedPair(options: PairOptions): SimulatedPair {
+  const { behaviour, languages, tell } = options;
+  const chance = createSeededChance(options.seed);
+  const silent = new AbortController();
+  const tally = createTally();
+  const line = createCuttableWebSocket();
+  let lostAt: number | undefined;
+  let talking: Promise<unknown> = Promise.resolve();
+
+  const session = openSession({
+    url: options.url,
+    token: options.token,
+    WebSocket: line.WebSocket,
+    clientVersion: 'lingua-talk',
+    srcLang: 'auto',
+    tgtLang: languages[1],
+    mode: 'two_way_auto',
+    langA: languages[0],
+    langB: languages[1],
+    chance: createSeededChance(seedOf(options.seed, 1)),
+  });
+
+  session.on('open', ({ resumed }) => {
+    tally.opened(resumed);
+    if (lostAt !== undefined) tell({ kind: resumed ? 'resumed' : 'reopened', afterMs: Date.now() - lostAt });
+    lostAt = undefined;
+  });
+  session.on('disconnected', ({ code }) => {
+    tally.disconnected();
+    lostAt ??= Date.now();
+    tell({ kind: 'disconnected', code });
+  });
+  session.on('accepted', ({ utteranceIndex, requestId }) => tally.accepted(utteranceIndex, requestId));
+  session.on('result', (result) => {
+    const { textAsr, textTranslated } = result;
+    came(result, undefined, { recognised: textAsr, translated: textTranslated });
+    void play(result);
+  });
+  session.on('missing', (missing) => came(missing, missing.reason));
+  session.on('overflow', ({ refusedBytes }) => tally.refused(refusedBytes));
+  session.on('backpressure', ({ action, resumeAfterMs }) =>
+    tell({ kind: 'pressure', action, resumeAfterMs }),
+  );
+  session.on('error', ({ code, message }) => tell({ kind: 'error', code, message }));
+
+  function came(
+    { utteranceIndex, requestId, message }: SessionEvents['result'] | SessionEvents['missing'],
+    missing: string | undefined,
+    texts?: { recognised: string; translated: string },
+  ): void {
+    const jobId = 'job_id' in message ? message.job_id : undefined;
+    const told = tally.outcome({ utteranceIndex, requestId, jobId, missing }, Date.now());
+    tell({
+      kind: 'outcome',
+      index: utteranceIndex,
+      told,
+      ...(texts !== undefined && { texts }),
+      ...(missing !== undefined && { missing }),
+    });
+  }
+
+  /** Pauses do not end utterances while a translation is heard. */
+  async function play({ groupId, traceId, ttsAudio }: SessionEvents['result']): Promise<void> {
+    if (groupId === undefined || ttsAudio.length === 0) return;
+    session.playbackStarted(groupId, traceId);
+    await quietly(ttsAudio.length / BYTES_PER_MS);
+    session.playbackEnded(groupId, traceId);
+  }
+
+  /** False: they were told to stop meanwhile. */
+  const quietly = (ms: number): Promise<boolean> =>
+    sleep(ms, true, { signal: silent.signal }).catch(() => false);
+
+  async function converse(): Promise<void> {
+    for (let number = 1; !silent.signal.aborted; number += 1) {
+      const turn = planTurn(behaviour, number, chance);
+      await speak(turn);
+      await quietly(turn.pauseMs);
+    }
+  }
+
+  async function speak(turn: Turn): Promise<void> {
+    const sound = soundOf(turn, turn.speakMs);
+    const chunkBytes = Math.round(behaviour.chunkMs) * BYTES_PER_MS;
+    const startedAt = Date.now();
+    for (let at = 0; at < sound.length; at += chunkBytes) {
+      session.sendAudio(sound.subarray(at, at + chunkBytes));
+      const spokenMs = (at + chunkBytes) / BYTES_PER_MS;
+      // By the clock and not by the piece: a late timer does not slow down who speaks.
+      if (!(await quietly(Math.max(0, startedAt + spokenMs - Date.now())))) break;
+    }
+    const requestId = session.endUtterance();
+    if (requestId !== undefined) tally.said(requestId, turn, Date.now());
+  }
+
+  async function loseConnections(): Promise<void> {
+    if (behaviour.cutEveryMs === 0) return;
+    const when = createSeededChance(seedOf(options.seed, 2));
+    for (let number = 1; await quietly(planCut(behaviour, number, when)); number += 1) line.cut();
+  }
+
+  return {
+    start: () =>
+      new Promise((resolve, reject) => {
+        const stopWaiting = session.on('open', () => {
+          stopWaiting();
+          talking = Promise.all([converse(), loseConnections()]);
+          resolve();
+        });
+        session.on('closed', ({ reason }) => reject(new Error(reason)));
+      }),
+    counts: tally.counts,
+    async stop() {
+      silent.abort();
+      await talking;
+      const late = new AbortController();
+      await Promise.race([
+        session.settled(),
+        sleep(SETTLE_MS, undefined, { signal: late.signal }).catch(() => {}),
+      ]);
+      late.abort();
+      await session.close();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** What is told of a talk while it goes on, as a line for people or for machines. Pure. */
+import type { Said } from '../simulated-speech.ts';
+import type { Summary } from './summary.ts';
+import type { Told } from './tally.ts';
+
+export type TalkEvent =
+  | {
+      readonly kind: 'outcome';
+      readonly index: number;
+      readonly told: Told;
+      /** Absent: there is no translation, and `missing` says why. */
+      readonly texts?: { readonly recognised: string; readonly translated: string };
+      readonly missing?: string;
+    }
+  | { readonly kind: 'disconnected'; readonly code: number }
+  | { readonly kind: 'resumed' | 'reopened'; readonly afterMs: number }
+  | { readonly kind: 'pressure'; readonly action: string; readonly resumeAfterMs: number | undefined }
+  | { readonly kind: 'error'; readonly code: string; readonly message: string };
+
+export function eventLine(pair: number, event: TalkEvent, languages: readonly [string, string]): string {
+  const who = `pair ${pair}`;
+  switch (event.kind) {
+    case 'outcome':
+      return `${who}  ${speakerOf(event.told.said, languages)}  #${event.index}  ${whatCame(event)}${costs(event.told)}`;
+    case 'disconnected':
+      return `${who}  connection lost (${event.code}); they talk on`;
+    case 'resumed':
+      return `${who}  back after ${event.afterMs} ms, session resumed`;
+    case 'reopened':
+      return `${who}  back after ${event.afterMs} ms in a new session; what had no outcome is sent again`;
+    case 'pressure':
+      return `${who}  the scheduler says ${event.action}`;
+    case 'error':
+      return `${who}  error ${event.code}: ${event.message}`;
+  }
+}
+
+export const eventJson = (pair: number, { kind, ...rest }: TalkEvent): string =>
+  JSON.stringify({ event: kind, pair, ...rest });
+
+export function summaryLine(summary: Summary): string {
+  const { missing, latencyMs: latency } = summary;
+  const reasons = Object.entries(missing).map(([reason, count]) => `${reason} ${count}`);
+  const total = Object.values(missing).reduce((sum, count) => sum + count, 0);
+  const parts = [
+    `utterances ${summary.utterances}`,
+    `results ${summary.results}`,
+    `missing ${total}${reasons.length === 0 ? '' : ` (${reasons.join(', ')})`}`,
+    `connections lost ${summary.disconnects} (resumed ${summary.resumed}, new sessions ${summary.reopened})`,
+    `latency ${latency === undefined ? '—' : `p50 ${latency.p50} ms, p99 ${latency.p99} ms`}`,
+    `lost ${summary.lost}`,
+    `doubled ${summary.doubled}`,
+    ...(summary.outOfOrder > 0 ? [`out of order ${summary.outOfOrder}`] : []),
+    ...(summary.refusedBytes > 0 ? [`audio not taken ${summary.refusedBytes} bytes`] : []),
+  ];
+  return `sessions ${summary.sessions} · ${parts.join(' · ')}`;
+}
+
+export const summaryJson = (summary: Summary): string => JSON.stringify({ event: 'summary', ...summary });
+
+function speakerOf(said: Said | undefined, [first, second]: readonly [string, string]): string {
+  if (said === undefined) return '?';
+  return said.isSecondSpeaker ? second : first;
+}
+
+function whatCame({ texts, missing }: Extract<TalkEvent, { kind: 'outcome' }>): string {
+  return texts === undefined ? `no translation: ${missing}` : `“${texts.recognised}” → “${texts.translated}”`;
+}
+
+function costs({ verdict, latencyMs }: Told): string {
+  const time = latencyMs === undefined ? '' : `  ${Math.round(latencyMs)} ms`;
+  return verdict === 'good' ? time : `${time}  (${verdict.replaceAll('_', ' ')})`;
+}

@@ -1,0 +1,42 @@
+/** Composition root: how full everything is, asked when metrics are printed and not kept meanwhile. */
+import type { MemoryJobStore } from './adapters/memory/job-store.ts';
+import type { MemoryNodeMailbox } from './adapters/memory/node-mailbox.ts';
+import type { AudioStore } from './ports/audio-store.ts';
+import type { Meter } from './ports/meter.ts';
+import type { RunningJobService } from './runtime/create-job-service.ts';
+import type { SessionService } from './session/session-service.ts';
+
+export interface GaugedParts {
+  readonly meter: Pick<Meter, 'gauge'>;
+  readonly jobs: Pick<RunningJobService, 'inFlight' | 'waiting'>;
+  readonly sessions: Pick<SessionService, 'counts'>;
+  readonly store: Pick<MemoryJobStore, 'levels'>;
+  readonly events: { size(): number };
+  readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'>;
+  readonly audio: Pick<AudioStore, 'size'>;
+  readonly http: { waits(): number };
+  readonly loop: { delayP99(): number };
+}
+
+export function createPrintGauges(parts: GaugedParts): () => void {
+  const { meter, jobs, sessions, store, events, mailbox, audio, http, loop } = parts;
+  return () => {
+    meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
+    meter.gauge('scheduler_jobs_waiting', jobs.waiting());
+    meter.gauge('scheduler_audio_store_bytes', audio.size());
+    const { sessions: open, connected, watched } = sessions.counts();
+    meter.gauge('scheduler_sessions', connected, { state: 'connected' });
+    meter.gauge('scheduler_sessions', open - connected, { state: 'resumable' });
+    meter.gauge('scheduler_utterances_running', watched);
+    const { bindings, retained, retainedBytes } = store.levels();
+    meter.gauge('scheduler_request_bindings', bindings);
+    meter.gauge('scheduler_jobs_retained', retained);
+    meter.gauge('scheduler_jobs_retained_bytes', retainedBytes);
+    meter.gauge('scheduler_job_listeners', events.size());
+    meter.gauge('scheduler_http_waits', http.waits());
+    const { jobs: mailed, most } = mailbox.levels();
+    meter.gauge('scheduler_mailbox_jobs', mailed, { of: 'all' });
+    meter.gauge('scheduler_mailbox_jobs', most, { of: 'fullest' });
+    meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
+  };
+}

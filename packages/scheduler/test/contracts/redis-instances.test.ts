@@ -1,0 +1,54 @@
+/** Instances and their letters keep their law on one Redis and on a Cluster. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { createInbox } from '../../src/adapters/redis/inbox.ts';
+import { createInstances } from '../../src/adapters/redis/instances.ts';
+import { createKeys } from '../../src/adapters/redis/keys.ts';
+import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
+import { inboxContract } from './inbox.ts';
+import { instancesContract } from './instances.ts';
+
+const START_MS = 60_000;
+
+describe.each([
+  ['one Redis', startRedis],
+  ['a Cluster', startCluster],
+])('on %s', (name, startServers) => {
+  let redis: RedisUnderTest;
+  let connection: RedisConnection;
+  let blocking: RedisConnection;
+
+  beforeAll(async () => {
+    redis = await startServers();
+    connection = connectRedis(redis.settings, { name: 'test' });
+    blocking = connectRedis(redis.settings, { name: 'reader', isBlocking: true });
+    await Promise.all([whenReady(connection, START_MS), whenReady(blocking, START_MS)]);
+  }, START_MS);
+  afterAll(async () => {
+    connection?.disconnect();
+    blocking?.disconnect();
+    await redis?.stop();
+  });
+
+  /** A prefix of its own, so that no test sees what another left. */
+  const harness = () => ({
+    keys: createKeys(`test-${randomUUID()}`),
+    advance: async (ms: number) => void (await sleep(ms)),
+    close: async () => undefined,
+  });
+
+  instancesContract(name, async () => {
+    const { keys, ...timed } = harness();
+    return { ...timed, instances: createInstances({ connection, keys }) };
+  });
+
+  inboxContract(name, async (limits) => {
+    const { keys, ...timed } = harness();
+    return {
+      ...timed,
+      inbox: createInbox({ connection, blocking, keys, group: 'scheduler', ...limits }),
+    };
+  });
+});

@@ -1,0 +1,45 @@
+/** What is kept about nodes in Redis keeps every port's law, on one server and on a Cluster. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { createCapacityLedger } from '../../src/adapters/redis/capacity-ledger.ts';
+import { createKeys } from '../../src/adapters/redis/keys.ts';
+import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
+import { capacityLedgerContract } from './capacity-ledger.ts';
+
+const START_MS = 30_000;
+
+const real = {
+  // Timers may fire up to a millisecond early by the server's clock.
+  advance: async (ms: number) => void (await sleep(ms + 2)),
+  close: async () => undefined,
+  now: () => Date.now(),
+};
+
+describe.each([
+  ['one server', startRedis],
+  ['a Cluster', startCluster],
+])('on %s', (where, startServers) => {
+  let servers: RedisUnderTest;
+  let connection: RedisConnection;
+
+  beforeAll(async () => {
+    servers = await startServers();
+    connection = connectRedis(servers.settings, { name: 'contracts' });
+    await whenReady(connection, START_MS);
+  }, START_MS);
+
+  afterAll(async () => {
+    connection.disconnect();
+    await servers.stop();
+  });
+
+  /** Nobody else's keys: tests must not disturb one another. */
+  const freshKeys = () => createKeys(`test-${randomUUID()}`);
+
+  capacityLedgerContract(where, async () => ({
+    ...real,
+    ledger: createCapacityLedger({ connection, keys: freshKeys() }),
+  }));
+});

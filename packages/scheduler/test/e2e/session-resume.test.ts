@@ -1,0 +1,310 @@
+/** A client loses its connection at every possible moment, comes back, and has lost nothing. */
+import type { JobAssign } from '@lingua/sdk/node';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { joinSdkNode } from './support/sdk-node.ts';
+import {
+  chunk,
+  openSession,
+  type SessionClient,
+  sessionUrl,
+  spoken,
+  utterance,
+} from './support/session-client.ts';
+import { holdEachJob } from './support/session-jobs.ts';
+import { figure } from './support/session-metrics.ts';
+import { QUICK } from './support/session-settings.ts';
+import { type Settings, startApp } from './support/start-app.ts';
+import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
+
+async function startHeld(settings: Settings = {}) {
+  const app = await startApp({ ...QUICK, ...settings });
+  const each = holdEachJob();
+  await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-a', onJob: each.onJob });
+  await app.readyNodes(1);
+  const url = sessionUrl(app);
+  const gone = () =>
+    eventually(async () => (await figure(app, 'scheduler_sessions{state="connected"}')) === 0);
+  return { app, each, url, gone, session: await openSession({ url }) };
+}
+
+const proofOf = (session: SessionClient) => {
+  const { session_id, resume_token } = session.frames[0] ?? {};
+  return { resume_session_id: session_id, resume_token };
+};
+
+const resume = (url: string, before: SessionClient, fields: Record<string, unknown> = {}) =>
+  openSession({ url }, { ...proofOf(before), ...fields });
+
+const audioOf = ({ audio }: JobAssign): number[] => [...new Set(Buffer.from(audio, 'base64'))];
+
+describe('a session whose socket is cut', () => {
+  it('in the middle of an utterance goes on with it: chunks sent again are not heard twice', async () => {
+    const { each, url, session, gone } = await startHeld();
+    for (const seq of [1, 2]) session.send(chunk(session, seq, { request_id: 'req-1' }));
+    await session.handled();
+    session.cut();
+    await gone();
+    const again = await resume(url, session);
+    expect(again.frames[0]).toMatchObject({ session_id: session.sessionId(), resumed: true });
+    for (const seq of [1, 2, 3]) again.send(chunk(again, seq, { request_id: 'req-1', is_final: seq === 3 }));
+    const job = await each.job();
+    expect(audioOf(job)).toEqual([1, 2, 3]);
+    expect(Buffer.from(job.audio, 'base64')).toHaveLength(3 * 64);
+    each.finish(1);
+    expect(await again.outcome()).toMatchObject({ utterance_index: 0, delivery_seq: 1 });
+    expect(each.begun).toHaveLength(1);
+  });
+
+  it('in the middle of an utterance is not taken to pause for as long as it is away', async () => {
+    const { app, each, url, session, gone } = await startHeld({
+      'scheduler.web_task_segmentation.pause_ms': 50,
+      'scheduler.session_resume_ttl_ms': 10_000,
+    });
+    session.send(chunk(session, 1, { request_id: 'req-1' }));
+    session.send({ type: 'client_heartbeat', session_id: session.sessionId(), timestamp: 1 });
+    await session.next('server_heartbeat');
+    session.cut();
+    await gone();
+    // Another session's pause ends meanwhile.
+    const other = await openSession({ url });
+    other.send(chunk(other, 9));
+    expect(audioOf(await each.job(1))).toEqual([9]);
+    const again = await resume(url, session);
+    again.send(chunk(again, 2, { request_id: 'req-1', is_final: true }));
+    expect(audioOf(await each.job(2))).toEqual([1, 2]);
+    expect(await figure(app, 'scheduler_utterances_sealed_total{reason="pause"}')).toBe(1);
+  });
+
+  it('before it heard of the acceptance hears of it when it is back, and the job is done once', async () => {
+    const { each, url, session, gone } = await startHeld();
+    session.ws.pause();
+    session.send(spoken(session, 1));
+    await each.job();
+    session.cut();
+    await gone();
+    const again = await resume(url, session);
+    again.send(spoken(again, 1));
+    await again.handled();
+    expect(again.of('utterance_accepted')).toMatchObject([
+      { utterance_index: 0, request_id: 'req-1', first_seq: 1, last_seq: 1 },
+    ]);
+    each.finish(1);
+    expect(await again.outcome()).toMatchObject({ type: 'translation_result', utterance_index: 0 });
+    expect(each.begun).toHaveLength(1);
+  });
+
+  it('before it heard of anything hears of the acceptance before the outcome', async () => {
+    const { app, each, url, session, gone } = await startHeld();
+    session.ws.pause();
+    session.send(spoken(session, 1));
+    await each.job();
+    session.cut();
+    await gone();
+    each.finish(1);
+    await eventually(async () => (await figure(app, 'scheduler_utterances_running')) === 0);
+    const again = await resume(url, session);
+    await again.outcome();
+    expect(again.frames.map(({ type }) => type)).toEqual([
+      'session_init_ack',
+      'utterance_accepted',
+      'translation_result',
+    ]);
+  });
+
+  it('after the acceptance finds its job gone on meanwhile, and its numbers too', async () => {
+    const { app, each, url, session, gone } = await startHeld();
+    session.send(spoken(session, 1));
+    await session.next('utterance_accepted');
+    session.cut();
+    await gone();
+    each.finish(1);
+    await eventually(async () => (await figure(app, 'scheduler_utterances_running')) === 0);
+    expect(each.cancelled).toEqual([]);
+    const again = await resume(url, session);
+    expect(await again.outcome()).toMatchObject({ utterance_index: 0, delivery_seq: 1 });
+    again.send(spoken(again, 2));
+    await each.job(2);
+    each.finish(2);
+    expect(await again.outcome(2)).toMatchObject({ utterance_index: 1, delivery_seq: 2 });
+  });
+
+  it('after a result that it did not acknowledge gets it again, under the same number, until it does', async () => {
+    const { each, url, session } = await startHeld();
+    session.send(spoken(session, 1));
+    await each.job();
+    each.finish(1);
+    const first = await session.outcome();
+    session.cut();
+    const again = await resume(url, session);
+    expect(await again.outcome()).toMatchObject({ delivery_seq: 1, job_id: first.job_id });
+    again.send({ type: 'result_ack', session_id: again.sessionId(), delivery_seq: 1 });
+    await again.handled();
+    again.cut();
+    const third = await resume(url, session);
+    await third.handled();
+    expect(third.outcomes()).toEqual([]);
+  });
+
+  it('gets all results that it missed, once and in order', async () => {
+    const { each, url, session, gone } = await startHeld();
+    for (const seq of [1, 2, 3]) session.send(spoken(session, seq));
+    await each.job(3);
+    session.cut();
+    await gone();
+    each.finish(3);
+    each.finish(1);
+    const again = await resume(url, session);
+    expect(await again.outcome()).toMatchObject({ utterance_index: 0 });
+    each.finish(2);
+    await again.outcome(3);
+    expect(again.outcomes().map(({ delivery_seq: seq }) => seq)).toEqual([1, 2, 3]);
+    await again.handled();
+    expect(again.outcomes()).toHaveLength(3);
+  });
+
+  it('keeps its old socket for nothing: the new one has the session, the old one is closed', async () => {
+    const { each, url, session } = await startHeld();
+    session.send(spoken(session, 1));
+    await each.job();
+    const again = await resume(url, session);
+    expect((await session.closed).code).toBe(4_000);
+    each.finish(1);
+    expect((await again.outcome()).type).toBe('translation_result');
+    expect(session.outcomes()).toEqual([]);
+  });
+
+  it('repeats a whole utterance by its request, and gets the outcome that it missed', async () => {
+    const { each, url, session, gone } = await startHeld();
+    const said = utterance(session, 0, { request_id: 'req-whole' });
+    session.send(said);
+    await each.job();
+    session.cut();
+    await gone();
+    each.finish(1);
+    const again = await resume(url, session);
+    again.send(said);
+    await again.outcome();
+    await again.handled();
+    expect([each.begun.length, again.outcomes().length]).toEqual([1, 1]);
+  });
+});
+
+describe('a session that cannot be resumed', () => {
+  it('because its time is over is a new one, its jobs are cancelled and their slots free', async () => {
+    const { app, each, url, session } = await startHeld({ 'scheduler.session_resume_ttl_ms': 50 });
+    session.send(spoken(session, 1));
+    const { job_id } = await each.job();
+    session.cut();
+    await eventually(() => each.cancelled.length > 0);
+    expect(each.cancelled).toEqual([job_id]);
+    await eventually(async () => (await app.nodes())[0]?.used_slots === 0);
+    const again = await resume(url, session);
+    expect(again.sessionId()).not.toBe(session.sessionId());
+    expect(again.frames[0]).not.toHaveProperty('resumed');
+    again.send(spoken(again, 1));
+    await each.job(2);
+    each.finish(2);
+    expect(await again.outcome()).toMatchObject({ type: 'translation_result', utterance_index: 0 });
+    expect(await figure(app, 'scheduler_sessions_ended_total{reason="expired"}')).toBe(1);
+  });
+
+  it.each([
+    ['the token is wrong', { resume_token: 'wrong' }],
+    ['the token is missing', { resume_token: null }],
+    ['nobody knows its id', { resume_session_id: 's-nobody' }],
+  ])('because %s is a new one, and the old one is unharmed', async (_, fields) => {
+    const { each, url, session } = await startHeld();
+    session.send(spoken(session, 1));
+    await each.job();
+    const stranger = await resume(url, session, fields);
+    expect(stranger.sessionId()).not.toBe(session.sessionId());
+    expect(stranger.frames[0]).not.toHaveProperty('resumed');
+    each.finish(1);
+    expect((await session.outcome()).type).toBe('translation_result');
+    await stranger.handled();
+    expect(stranger.outcomes()).toEqual([]);
+  });
+
+  it('because it belongs to another tenant is a new one, whatever token is shown', async () => {
+    const app = await startApp(QUICK, TOKEN_TOML);
+    const url = sessionUrl(app);
+    const acme = await openSession({ url, token: TOKENS.client });
+    const globex = await openSession({ url, token: TOKENS.otherClient }, proofOf(acme));
+    expect(globex.sessionId()).not.toBe(acme.sessionId());
+    const rotated = await openSession({ url, token: TOKENS.rotated }, proofOf(acme));
+    expect(rotated.frames[0]).toMatchObject({ session_id: acme.sessionId(), resumed: true });
+  });
+
+  it('because it is closing is a new one', async () => {
+    const { each, url, session } = await startHeld();
+    session.send(spoken(session, 1));
+    await each.job();
+    session.send({ type: 'session_close', session_id: session.sessionId(), reason: 'bye' });
+    await session.handled();
+    const again = await resume(url, session);
+    expect(again.sessionId()).not.toBe(session.sessionId());
+    each.finish(1);
+    await session.next('session_close_ack');
+  });
+
+  it('because resuming is off has no token to try it with', async () => {
+    const { session } = await startHeld({ 'scheduler.session_resume_ttl_ms': 0 });
+    expect(session.frames[0]).not.toHaveProperty('resume_token');
+  });
+});
+
+describe('a client that understands less', () => {
+  it('and acknowledges nothing gets what it missed once, without number or acceptance', async () => {
+    const { app, each, url, gone, session: idle } = await startHeld();
+    idle.cut();
+    const supports = { supports: [] };
+    const session = await openSession({ url }, supports);
+    session.send(spoken(session, 7));
+    await each.job();
+    session.cut();
+    await gone();
+    each.finish(1);
+    await eventually(async () => (await figure(app, 'scheduler_utterances_running')) === 0);
+    const again = await resume(url, session, supports);
+    await again.outcome();
+    expect(again.frames.map(({ type }) => type)).toEqual(['session_init_ack', 'translation_result']);
+    expect(again.outcomes()[0]).not.toHaveProperty('delivery_seq');
+    again.cut();
+    const third = await resume(url, session, supports);
+    await third.handled();
+    expect(third.outcomes()).toEqual([]);
+  });
+
+  it('and cannot resume frees its slots when it leaves: the node is told, and who waits is next', async () => {
+    const { app, each, url } = await startHeld({ 'scheduler.max_concurrent_jobs_per_node': 1 });
+    const leaver = await openSession({ url }, { supports: null });
+    for (const seq of [1, 2, 3, 4]) leaver.send(spoken(leaver, seq));
+    await each.job(4);
+    const waiter = await openSession({ url });
+    waiter.send(spoken(waiter, 9));
+    await waiter.next('utterance_accepted');
+    expect(waiter.uiEvents(0)).not.toContain('DISPATCHED');
+    leaver.cut();
+    await eventually(() => each.cancelled.length === 4);
+    expect(audioOf(await each.job(5))).toEqual([9]);
+    each.finish(5);
+    expect((await waiter.outcome()).type).toBe('translation_result');
+    await eventually(async () => (await app.nodes())[0]?.used_slots === 0);
+    expect(await figure(app, 'scheduler_audio_store_bytes')).toBe(0);
+    expect(app.app.sessions.counts().sessions).toBe(2);
+  });
+});
+
+describe('an instance without room for more sessions', () => {
+  // Known: the upgrade cannot tell who comes back from who is new, and the session that waits for its client is what fills the last place.
+  it.fails('lets one come back that it still keeps', async () => {
+    const { each, url, session, gone } = await startHeld({ 'session.max_sessions': 1 });
+    session.send(spoken(session, 1));
+    await each.job();
+    session.cut();
+    await gone();
+    const again = await resume(url, session);
+    expect(again.frames[0]).toMatchObject({ resumed: true });
+  });
+});

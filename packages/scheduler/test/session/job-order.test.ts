@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from '../../src/session/job-order.ts';
+import { SEAL_REASONS } from '../../src/session/segmentation.ts';
+import { createSession, type Utterance } from '../../src/session/session.ts';
+import { languages, opening, speech } from './session-rig.ts';
+
+const session = createSession('s-1', opening({ tenantId: 'acme' }), {
+  at: 0,
+  firstIndex: 0,
+  resumeDigest: undefined,
+});
+
+const UTTERANCE: Utterance = {
+  index: 7,
+  jobId: 'job-1',
+  traceId: 'trace-1',
+  requestId: 'r1',
+  groupId: 'g1',
+  partIndex: 2,
+  firstSeq: 3,
+  lastSeq: 4,
+  acceptedAt: 0,
+  audioBytes: 4,
+  isAnnounced: false,
+  isPlaced: false,
+  isAbandoned: false,
+  uiTold: 0,
+  isSettled: false,
+  outcome: undefined,
+  readyAt: 0,
+};
+
+const ORDER: Order = {
+  speech: speech(),
+  pipeline: WHOLE_PIPELINE,
+  source: { kind: 'held', bytes: 4 },
+  audio: Buffer.from('abcd'),
+  cut: 'manual',
+  paddingMs: 280,
+  turnId: 't1',
+  contextText: undefined,
+  binding: undefined,
+  poolIds: undefined,
+  waitMs: 10_000,
+};
+
+const order = (overrides: Partial<Order> = {}) => orderJob(session, UTTERANCE, { ...ORDER, ...overrides });
+
+describe('an utterance as a request for a job', () => {
+  it('says who asks, under which name, and how long it waits', () => {
+    expect(order()).toMatchObject({ tenantId: 'acme', sessionId: 's-1', jobId: 'job-1', waitMs: 10_000 });
+  });
+
+  it('carries the utterance and how it was cut', () => {
+    expect(order({ contextText: 'before' }).spec).toMatchObject({
+      utteranceIndex: 7,
+      traceId: 'trace-1',
+      groupId: 'g1',
+      partIndex: 2,
+      cut: 'manual',
+      paddingMs: 280,
+      turnId: 't1',
+      contextText: 'before',
+      audio: { kind: 'held', bytes: 4 },
+    });
+  });
+
+  it('carries the audio only if there is some here', () => {
+    expect(order().audio?.toString()).toBe('abcd');
+    const byReference = order({ audio: undefined, source: { kind: 'reference', url: 'blob://x' } });
+    expect(byReference).not.toHaveProperty('audio');
+    expect(byReference.need.isAudioByReference).toBe(true);
+  });
+
+  it('is bound only if it has a name', () => {
+    expect(order()).not.toHaveProperty('requestId');
+    const bound = order({ binding: { requestId: 'r1:3', fingerprint: 'f' } });
+    expect(bound).toMatchObject({ requestId: 'r1:3', fingerprint: 'f' });
+  });
+
+  it('of a two-way session needs both directions', () => {
+    const twoWay = speech({
+      mode: 'two_way_auto',
+      languages: languages({
+        src_lang: 'auto',
+        tgt_lang: 'en',
+        mode: 'two_way_auto',
+        lang_a: 'zh',
+        lang_b: 'en',
+      }),
+    });
+    const { need, spec } = order({ speech: twoWay });
+    expect(need.directions).toEqual([
+      { source: 'zh', target: 'en' },
+      { source: 'en', target: 'zh' },
+    ]);
+    expect(need).toMatchObject({ isSourceAuto: true, isPairUnknown: false });
+    expect(spec).toMatchObject({ mode: 'two_way_auto', languageA: 'zh', languageB: 'en' });
+  });
+
+  it('needs what its pipeline uses, and names pools only if there are some', () => {
+    const { need } = order({
+      pipeline: { ...WHOLE_PIPELINE, use_tts: false, use_tone: true },
+      poolIds: [1, 2],
+    });
+    expect(need).toMatchObject({ usesAsr: true, usesTts: false, types: ['tone'], poolIds: [1, 2] });
+    expect(order().need).not.toHaveProperty('poolIds');
+  });
+
+  it('leaves out what nobody said', () => {
+    const { spec } = order({ paddingMs: undefined, turnId: undefined });
+    expect(Object.values(spec)).not.toContain(undefined);
+  });
+
+  it('tells nodes of every seal reason how it came about', () => {
+    const cuts = Object.fromEntries(SEAL_REASONS.map((reason) => [reason, cutOf(reason)]));
+    expect(cuts).toEqual({
+      final: 'manual',
+      pause: 'pause',
+      max_duration: 'max_duration',
+      max_bytes: 'max_duration',
+      close: 'manual',
+      next: 'manual',
+      limit: 'max_duration',
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { judgePressure, type PressureAction, type Shares, type Told } from '../../src/session/pressure.ts';
+
+const SETTINGS = { slowDownShare: 0.5, pauseShare: 0.8, resumeAfterMs: 2_000 };
+const NOW = 1_000_000;
+
+const judge = (shares: Partial<Shares>, told?: Told, knowsOnlyPause = false) =>
+  judgePressure({ session: 0, fleet: 0, ...shares }, told, NOW, SETTINGS, knowsOnlyPause);
+
+const ago = (ms: number, action: PressureAction): Told => ({ action, at: NOW - ms });
+
+describe('pressure', () => {
+  it('is nothing below the first share', () => {
+    expect(judge({ session: 0.499, fleet: 0.499 })).toBeUndefined();
+  });
+
+  it('is SLOW_DOWN when the session is at it, BUSY when the fleet is', () => {
+    expect(judge({ session: 0.5 })).toBe('SLOW_DOWN');
+    expect(judge({ fleet: 0.5 })).toBe('BUSY');
+    expect(judge({ session: 0.5, fleet: 0.5 })).toBe('SLOW_DOWN');
+  });
+
+  it('is PAUSE when either is at the second', () => {
+    expect(judge({ session: 0.8 })).toBe('PAUSE');
+    expect(judge({ fleet: 0.8 })).toBe('PAUSE');
+    expect(judge({ session: 0.6, fleet: 0.799 })).toBe('SLOW_DOWN');
+  });
+
+  it('is never anything but PAUSE for clients in the field', () => {
+    expect(judge({ session: 0.79, fleet: 0.79 }, undefined, true)).toBeUndefined();
+    expect(judge({ session: 0.8 }, undefined, true)).toBe('PAUSE');
+  });
+
+  it('is told again only when what was told has run out', () => {
+    expect(judge({ session: 0.5 }, ago(1_999, 'SLOW_DOWN'))).toBeUndefined();
+    expect(judge({ session: 0.5 }, ago(2_000, 'SLOW_DOWN'))).toBe('SLOW_DOWN');
+    expect(judge({ session: 1 }, ago(1_999, 'PAUSE'), true)).toBeUndefined();
+    expect(judge({ session: 1 }, ago(2_000, 'PAUSE'), true)).toBe('PAUSE');
+  });
+
+  it('is told at once when it grows, but never within 500 ms', () => {
+    expect(judge({ session: 0.9 }, ago(499, 'SLOW_DOWN'))).toBeUndefined();
+    expect(judge({ session: 0.9 }, ago(500, 'SLOW_DOWN'))).toBe('PAUSE');
+    expect(judge({ session: 0.9 }, ago(500, 'BUSY'))).toBe('PAUSE');
+    expect(judge({ fleet: 0.5 }, ago(500, 'SLOW_DOWN'))).toBeUndefined();
+    expect(judge({ session: 0.5 }, ago(1_000, 'PAUSE'))).toBeUndefined();
+  });
+
+  it('keeps 500 ms between two PAUSEs even if they run out sooner', () => {
+    const quick = { ...SETTINGS, resumeAfterMs: 100 };
+    const again = (ms: number) => judgePressure({ session: 1, fleet: 0 }, ago(ms, 'PAUSE'), NOW, quick, true);
+    expect(again(499)).toBeUndefined();
+    expect(again(500)).toBe('PAUSE');
+  });
+});

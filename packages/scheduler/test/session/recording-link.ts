@@ -1,0 +1,73 @@
+/** A client's connection that writes down what the client was told, in words short enough to compare. */
+import type { SessionLink, SessionOutput } from '../../src/session/session-output.ts';
+
+export type Kind = SessionOutput['kind'];
+type Of<K extends Kind> = Extract<SessionOutput, { kind: K }>;
+
+export interface RecordingLink extends SessionLink {
+  readonly told: readonly SessionOutput[];
+  /** Everything but ui_events, each as one line. */
+  lines(): string[];
+  /** `EVENT index`, of this utterance only if one is given. */
+  ui(index?: number): string[];
+  /** `index:text` or `index!reason`. */
+  outcomes(): string[];
+  of<K extends Kind>(kind: K): Of<K>[];
+  /** To come back with, if it was given one. */
+  token(): string | undefined;
+  isReplaced(): boolean;
+  forget(): void;
+}
+
+export function createRecordingLink(): RecordingLink {
+  const told: SessionOutput[] = [];
+  let isReplaced = false;
+  const of = <K extends Kind>(kind: K): Of<K>[] => told.filter((one): one is Of<K> => one.kind === kind);
+  return {
+    told,
+    tell: (_sessionId, output) => told.push(output),
+    replaced() {
+      isReplaced = true;
+    },
+    lines: () => told.filter(({ kind }) => kind !== 'ui_event').map(lineOf),
+    ui: (index) =>
+      of('ui_event')
+        .filter(({ about }) => index === undefined || about.index === index)
+        .map(({ event, about, errorCode }) =>
+          errorCode === undefined ? `${event} ${about.index}` : `${event} ${about.index} ${errorCode}`,
+        ),
+    outcomes: () => of('outcome').map(outcomeLine),
+    of,
+    token: () => of('opened')[0]?.resumeToken,
+    isReplaced: () => isReplaced,
+    forget() {
+      told.length = 0;
+    },
+  };
+}
+
+const outcomeLine = ({ delivered: { place, outcome } }: Of<'outcome'>): string =>
+  outcome.kind === 'result' ? `${place.index}:${outcome.result.textAsr}` : `${place.index}!${outcome.reason}`;
+
+function lineOf(output: SessionOutput): string {
+  switch (output.kind) {
+    case 'opened':
+      return output.isResumed ? 'resumed' : 'opened';
+    case 'accepted':
+      return `accepted ${output.utterance.index}`;
+    case 'partial':
+      return `partial ${output.about.index} ${output.text}`;
+    case 'outcome':
+      return `outcome ${outcomeLine(output)}`;
+    case 'ui_event':
+      return output.event;
+    case 'pressure':
+      return `pressure ${output.action} ${output.resumeAfterMs}`;
+    case 'error':
+      return `error ${output.code}`;
+    case 'draining':
+      return `draining ${output.reconnectAfterMs}`;
+    default:
+      return output.kind;
+  }
+}

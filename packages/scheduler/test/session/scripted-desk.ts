@@ -1,0 +1,167 @@
+/** A job desk in the hands of a test: it keeps every request and answers, moves, repeats and ends jobs when told. */
+import type { DispatchOutcome, DispatchRequest } from '../../src/domain/dispatch.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { JobRecord, JobState } from '../../src/domain/job.ts';
+import type { JobResult } from '../../src/domain/job-spec.ts';
+import type { AudioStore } from '../../src/ports/audio-store.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import type { JobDesk } from '../../src/session/session-service.ts';
+
+type Refusal = Extract<DispatchOutcome, { kind: 'refused' }>;
+
+/** One request, and the job that came of it. */
+export interface DeskJob {
+  readonly request: DispatchRequest;
+  readonly jobId: string;
+  /** What it said, as text. */
+  readonly text: string;
+  readonly record: JobRecord;
+  admit(): void;
+  /** A node has it, and whoever asked is told so. */
+  dispatch(): Promise<void>;
+  refuse(code: ErrorCode, more?: Partial<Refusal>): Promise<void>;
+  /** The same request was bound before: this is that job. */
+  repeat(other: DeskJob): Promise<void>;
+  break(fault: Error): Promise<void>;
+  /** Tells of the job as it is then; as often as wanted. */
+  move(state: JobState, more?: Partial<JobRecord>): void;
+  retry(): void;
+  finish(result?: Partial<JobResult>): void;
+  fail(code: string): void;
+  /** Dispatched, acknowledged and finished. */
+  succeed(): Promise<void>;
+}
+
+export interface ScriptedDesk extends JobDesk {
+  readonly jobs: readonly DeskJob[];
+  readonly cancelled: readonly { jobId: string; message: string; code: ErrorCode }[];
+  /** The newest, or the one that says this. */
+  job(text?: string): DeskJob;
+  /** How many wait for a slot, from now on. */
+  setWaiting(count: number): void;
+  /** What is done with every request from now on. */
+  onDispatch(act: (job: DeskJob) => void): void;
+}
+
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export function createScriptedDesk(deps: {
+  clock: Clock;
+  audio: AudioStore;
+  moved: (job: JobRecord) => void;
+}): ScriptedDesk {
+  const jobs: DeskJob[] = [];
+  const cancelled: { jobId: string; message: string; code: ErrorCode }[] = [];
+  let waiting = 0;
+  let act: (job: DeskJob) => void = () => {};
+
+  function dispatch(request: DispatchRequest): Promise<DispatchOutcome> {
+    return new Promise((resolve, reject) => {
+      const job = createDeskJob(deps, request, resolve, reject);
+      jobs.push(job);
+      act(job);
+    });
+  }
+
+  return {
+    jobs,
+    cancelled,
+    dispatch,
+    async cancel(jobId, message, code) {
+      cancelled.push({ jobId, message, code });
+      deps.audio.drop(jobId);
+    },
+    waiting: () => waiting,
+    job(text) {
+      const job = text === undefined ? jobs.at(-1) : jobs.findLast((one) => one.text === text);
+      if (job === undefined) throw new Error(`nobody asked for ${text ?? 'anything'}`);
+      return job;
+    },
+    setWaiting(count) {
+      waiting = count;
+    },
+    onDispatch(next) {
+      act = next;
+    },
+  };
+}
+
+function createDeskJob(
+  { clock, audio, moved }: { clock: Clock; audio: AudioStore; moved: (job: JobRecord) => void },
+  request: DispatchRequest,
+  resolve: (outcome: DispatchOutcome) => void,
+  reject: (fault: Error) => void,
+): DeskJob {
+  const jobId = request.jobId ?? 'job-without-name';
+  const text = request.audio?.toString() ?? '';
+  let attempt = 1;
+  let record: JobRecord = {
+    jobId,
+    tenantId: request.tenantId,
+    sessionId: request.sessionId,
+    spec: request.spec,
+    state: 'CREATED',
+    createdAt: clock.now(),
+    deadlineAt: clock.now() + 90_000,
+    timeline: [],
+  };
+  const isHeld = request.audio === undefined || audio.put(jobId, request.audio) === 'held';
+
+  function move(state: JobState, more: Partial<JobRecord> = {}): void {
+    const entry = { state, at: clock.now(), attempt };
+    record = { ...record, state, timeline: [...record.timeline, entry], ...more };
+    if (state === 'FINISHED' || state === 'FAILED') audio.drop(jobId);
+    moved(record);
+  }
+
+  async function answer(outcome: DispatchOutcome): Promise<void> {
+    if (outcome.kind === 'refused') audio.drop(jobId);
+    resolve(outcome);
+    await settled();
+  }
+
+  const place = (): void => move('DISPATCHED', { fence: { nodeId: `node-${attempt}`, attempt } });
+
+  const job: DeskJob = {
+    request,
+    jobId,
+    text,
+    get record() {
+      return record;
+    },
+    admit: () => request.admitted?.(record),
+    async dispatch() {
+      if (!isHeld) return job.refuse('RATE_LIMITED', { message: 'no room for audio' });
+      request.admitted?.(record);
+      place();
+      await answer({ kind: 'dispatched', job: record, isRepeat: false });
+    },
+    refuse: (code, more) => answer({ kind: 'refused', code, message: `refused: ${code}`, ...more }),
+    repeat(other) {
+      audio.drop(jobId);
+      return answer({ kind: 'dispatched', job: other.record, isRepeat: true });
+    },
+    async break(fault) {
+      audio.drop(jobId);
+      reject(fault);
+      await settled();
+    },
+    move,
+    retry() {
+      move('RETRYING');
+      attempt += 1;
+      place();
+    },
+    finish(result = {}) {
+      const plain = { textAsr: text, textTranslated: `<${text}>`, ttsAudio: 'AAAA', ttsFormat: 'opus' };
+      move('FINISHED', { result: { ...plain, ...result } });
+    },
+    fail: (code) => move('FAILED', { failure: { code, message: `failed: ${code}` } }),
+    async succeed() {
+      await job.dispatch();
+      move('RUNNING');
+      job.finish();
+    },
+  };
+  return job;
+}

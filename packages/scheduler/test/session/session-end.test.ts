@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { createSessionRig, deployed, opening } from './session-rig.ts';
+
+describe('closing a session', () => {
+  it('translates what was said so far and is answered after the last outcome', async () => {
+    const { open, desk, service, audio, clock } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    client.say('b');
+    client.send({ kind: 'close' });
+    expect(desk.jobs.map(({ text }) => text)).toEqual(['a', 'b']);
+    await desk.job('b').succeed();
+    expect(client.link.lines()).not.toContain('closed');
+    await desk.job('a').succeed();
+    expect(client.link.lines().slice(-3)).toEqual(['outcome 0:a', 'outcome 1:b', 'closed']);
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(audio.size()).toBe(0);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('is answered at once if nothing is to come', () => {
+    const { open } = createSessionRig();
+    const client = open(deployed());
+    client.send({ kind: 'close' });
+    expect(client.link.lines()).toEqual(['opened', 'closed']);
+    expect(client.send({ kind: 'heartbeat' })).toBe('unknown');
+  });
+
+  it('refuses what is said afterwards, and a client in the field is not alarmed by it', async () => {
+    const { open, desk, audio, clock } = createSessionRig();
+    const client = open();
+    const old = open(deployed());
+    client.speak('a');
+    old.say('b', { isFinal: true });
+    await clock.advance(200);
+    for (const one of [client, old]) {
+      one.send({ kind: 'close' });
+      one.say('late');
+      one.utter('late');
+      one.send({ kind: 'close' });
+    }
+    expect(client.link.of('error').map(({ code }) => code)).toEqual(['SESSION_CLOSED', 'SESSION_CLOSED']);
+    expect(old.link.of('error')).toEqual([]);
+    expect(desk.jobs).toHaveLength(2);
+    for (const job of desk.jobs) await job.succeed();
+    expect(audio.size()).toBe(0);
+  });
+
+  it('ends with the connection: nobody waits for the rest', async () => {
+    const { open, desk, service, clock } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    client.send({ kind: 'close' });
+    client.leave();
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(desk.cancelled).toHaveLength(1);
+    await desk.job().dispatch();
+    expect(desk.cancelled).toHaveLength(2);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('tells nothing after the end, whatever becomes of jobs', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    await desk.job().succeed();
+    client.send({ kind: 'close' });
+    desk.job().fail('PROCESSING_ERROR');
+    await clock.advance(100_000);
+    expect(client.link.told.at(-1)?.kind).toBe('closed');
+  });
+});
+
+describe('a session that ends', () => {
+  it('does not cancel a job that another session waits for', async () => {
+    const { open, desk, service } = createSessionRig();
+    const first = open();
+    first.utter('hello', { requestId: 'r1' });
+    const job = desk.job();
+    await job.dispatch();
+    const second = open();
+    second.utter('hello', { requestId: 'r1' });
+    await desk.job().repeat(job);
+    expect(service.counts().watched).toBe(1);
+    first.send({ kind: 'close' });
+    first.leave();
+    expect(desk.cancelled).toEqual([]);
+    job.finish();
+    expect(second.link.outcomes()).toEqual(['0:hello']);
+    expect(second.link.of('outcome')[0]?.delivered.place.jobId).toBe(job.jobId);
+    expect(service.counts()).toEqual({ sessions: 1, connected: 1, watched: 0 });
+  });
+
+  it('cancels it as the last one to wait', async () => {
+    const { open, desk } = createSessionRig({ settings: { resumeTtlMs: 0 } });
+    const [first, second] = [open(), open()];
+    first.utter('hello', { requestId: 'r1' });
+    const job = desk.job();
+    await job.dispatch();
+    second.utter('hello', { requestId: 'r1' });
+    await desk.job().repeat(job);
+    first.leave();
+    second.leave();
+    expect(desk.cancelled.map(({ jobId }) => jobId)).toEqual([job.jobId]);
+  });
+
+  it('gives both sessions the result if both stay', async () => {
+    const { open, desk } = createSessionRig();
+    const [first, second] = [open(), open()];
+    first.utter('hello', { requestId: 'r1' });
+    const job = desk.job();
+    await job.dispatch();
+    second.utter('hello', { requestId: 'r1' });
+    await desk.job().repeat(job);
+    job.move('RUNNING');
+    job.finish();
+    for (const { link } of [first, second]) expect(link.outcomes()).toEqual(['0:hello']);
+  });
+
+  it('has the outcome at once when the repeated job has ended already', async () => {
+    const { open, desk, service } = createSessionRig();
+    const [first, second] = [open(), open()];
+    first.utter('hello', { requestId: 'r1' });
+    const job = desk.job();
+    await job.succeed();
+    second.utter('hello', { requestId: 'r1' });
+    await desk.job().repeat(job);
+    expect(second.link.outcomes()).toEqual(['0:hello']);
+    expect(service.counts().watched).toBe(0);
+  });
+
+  it('cancels a job that turns up under another name after its end', async () => {
+    const { open, desk, service } = createSessionRig({ settings: { resumeTtlMs: 0 } });
+    const other = open();
+    other.utter('hello', { requestId: 'r1' });
+    const job = desk.job();
+    await job.dispatch();
+    const client = open();
+    client.utter('hello', { requestId: 'r1' });
+    const repeated = desk.job();
+    client.leave();
+    other.leave();
+    await repeated.repeat(job);
+    expect(desk.cancelled.at(-1)?.jobId).toBe(job.jobId);
+    expect(service.counts().watched).toBe(0);
+  });
+});
+
+describe('requests by name', () => {
+  it('one that means something else now becomes a job of its own, if it is cut from chunks', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.say('hello', { requestId: 'r1', isFinal: true });
+    expect(desk.job().request.requestId).toBe('r1:0');
+    await desk.job().refuse('IDEMPOTENCY_CONFLICT');
+    expect(desk.jobs).toHaveLength(2);
+    expect(desk.job().request).not.toHaveProperty('requestId');
+    expect(desk.job().request).not.toHaveProperty('fingerprint');
+    await desk.job().succeed();
+    expect(client.link.outcomes()).toEqual(['0:hello']);
+  });
+
+  it('one that means something else now is refused, if it is a whole utterance', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.utter('hello', { requestId: 'r1' });
+    await desk.job().refuse('IDEMPOTENCY_CONFLICT');
+    expect(client.link.of('error')).toMatchObject([{ code: 'IDEMPOTENCY_CONFLICT' }]);
+    expect(client.link.outcomes()).toEqual(['0!job_failed']);
+  });
+
+  it('one that is repeated while it runs makes no second job and no second outcome', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open(opening({ abilities: new Set() }));
+    client.utter('hello', { requestId: 'r1' });
+    client.utter('hello', { requestId: 'r1' });
+    await desk.job().succeed();
+    client.utter('hello', { requestId: 'r1' });
+    expect(desk.jobs).toHaveLength(1);
+    expect(client.link.outcomes()).toEqual(['0:hello']);
+  });
+
+  it('one that failed may be tried again', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.utter('hello', { requestId: 'r1' });
+    await desk.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+    client.utter('hello', { requestId: 'r1' });
+    expect(desk.jobs).toHaveLength(2);
+    await desk.job().succeed();
+    expect(client.link.outcomes()).toEqual(['0!job_failed', '1:hello']);
+  });
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionLink } from '../../src/session/session-output.ts';
+import { createSessionRig, deployed, languages, opening, speech } from './session-rig.ts';
+
+describe('what a session asks of the job desk', () => {
+  it('has padding and cut as the utterance was ended', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open();
+    client.speak('manual');
+    expect(desk.job().request.spec).toMatchObject({ cut: 'manual', paddingMs: 280 });
+    client.say('pause');
+    await clock.advance(1_150);
+    expect(desk.job().request.spec).toMatchObject({ cut: 'pause', paddingMs: 220 });
+    client.utter('given', { isManualCut: false });
+    expect(desk.job().request.spec).toMatchObject({ cut: 'pause', paddingMs: 220 });
+    expect(desk.job().request.waitMs).toBe(10_000);
+  });
+
+  it('names one turn for the parts of an over-long utterance, and another for the next', async () => {
+    const segmentation = {
+      pauseMs: 1_000,
+      maxDurationMs: 0,
+      maxBytes: 4,
+      playbackMaxMs: 0,
+      hangoverAutoMs: 0,
+      hangoverManualMs: 0,
+      lateAudioMs: 0,
+    };
+    const { open, desk, clock, counts } = createSessionRig({ settings: { segmentation } });
+    const client = open();
+    client.say('aaaa');
+    client.say('bbbb');
+    await clock.advance(1_000);
+    client.say('cccc', { isFinal: true });
+    const turns = desk.jobs.map(({ request }) => request.spec.turnId);
+    expect(turns[0]).toBe(turns[1]);
+    expect(turns[2]).not.toBe(turns[1]);
+    expect(turns[0]).toContain(client.sessionId);
+    expect(
+      ['max_bytes', 'pause', 'final'].map((one) => counts.get(`scheduler_utterances_sealed_total ${one}`)),
+    ).toEqual([1, 1, 1]);
+  });
+
+  it('numbers utterances without holes or repeats, whatever numbers the client gives', () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.utter('a', { index: 0 });
+    client.utter('b', { index: 0 });
+    client.utter('c', { index: 9 });
+    client.speak('d');
+    expect(desk.jobs.map(({ request }) => request.spec.utteranceIndex)).toEqual([0, 1, 9, 10]);
+  });
+
+  it('begins with a random number if it is told to', () => {
+    const numbers = [0, 0.25, 0.999].map((chance) => {
+      const { open, desk } = createSessionRig({
+        settings: { isIndexBaseRandom: true },
+        chance: () => chance,
+      });
+      open(deployed()).utter('a');
+      return desk.job().request.spec.utteranceIndex;
+    });
+    expect(numbers).toEqual([0, 2 ** 29, Math.floor(0.999 * 2 ** 31)]);
+  });
+
+  it('what was spoken before a whole utterance comes before it', () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.say('spoken');
+    client.utter('whole');
+    expect(desk.jobs.map(({ text }) => text)).toEqual(['spoken', 'whole']);
+    expect(desk.jobs[0]?.request.spec.cut).toBe('manual');
+  });
+
+  it('keeps to its pools while the languages stay the same', () => {
+    let asked = 0;
+    const pools = {
+      serving: () => [++asked],
+      overrideOf: () => undefined,
+      mayFallBack: true,
+      hashSeed: 0,
+    };
+    const { open, desk } = createSessionRig({ pools });
+    const client = open();
+    const other = speech({ languages: languages({ src_lang: 'de', tgt_lang: 'en' }) });
+    client.speak('a');
+    client.speak('b');
+    client.utter('c', { speech: other });
+    client.speak('d');
+    expect(desk.jobs.map(({ request }) => request.need.poolIds)).toEqual([[1], [1], [2], [3]]);
+  });
+
+  it('never has two jobs of one name', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open();
+    for (let count = 0; count < 20; count++) {
+      client.say(`${count}`, count % 2 === 0 ? { isFinal: true, requestId: 'same' } : {});
+      await clock.advance(1_200);
+    }
+    const names = desk.jobs.map(({ jobId }) => jobId);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('frees claimed room when the job takes the audio over, and never counts it twice', async () => {
+    const { open, desk, audio, service } = createSessionRig();
+    const client = open();
+    client.say('12345');
+    expect(audio.size()).toBe(5);
+    client.say('678', { isFinal: true, requestId: 'r' });
+    expect(audio.size()).toBe(8);
+    expect(service.list({ limit: 10 }).sessions).toMatchObject([{ audioBytes: 8, running: 1 }]);
+    await desk.job().succeed();
+    expect(audio.size()).toBe(0);
+    expect(service.list({ limit: 10 }).sessions).toMatchObject([{ audioBytes: 0, running: 0 }]);
+  });
+});
+
+describe('connections are counted', () => {
+  it('once, also when one breaks while it is being told something', async () => {
+    const { service, desk } = createSessionRig();
+    let sessionId = '';
+    const link: SessionLink = {
+      tell(id, output) {
+        if (output.kind === 'outcome') service.left(id, link);
+      },
+      replaced() {},
+    };
+    const opened = service.open(opening(), link);
+    if (opened.kind === 'opened') sessionId = opened.sessionId;
+    const chunk = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: true, requestId: 'r' } as const;
+    service.receive(sessionId, 'anybody', chunk);
+    service.receive(sessionId, 'anybody', { kind: 'close' });
+    await desk.job().succeed();
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+  });
+
+  it('once, also when its end is reported twice', () => {
+    const { open, service } = createSessionRig();
+    const client = open();
+    open();
+    client.leave();
+    client.leave();
+    expect(service.counts()).toMatchObject({ sessions: 2, connected: 1 });
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { createSessionRig, deployed, opening, PRESSURE } from './session-rig.ts';
+
+describe('limits of a session', () => {
+  it('audio above its own is refused aloud; what came before is translated', async () => {
+    const { open, desk, audio } = createSessionRig({ settings: { maxAudioBytes: 10 } });
+    const client = open();
+    client.say('12345678');
+    client.say('too much', { seq: 77 });
+    expect(desk.job().text).toBe('12345678');
+    expect(desk.job().request.spec.cut).toBe('max_duration');
+    expect(client.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED', details: { seq: 77 } }]);
+    await desk.job().succeed();
+    client.say('1234567890', { isFinal: true, requestId: 'r' });
+    await desk.job().succeed();
+    expect(client.link.outcomes()).toEqual(['0:12345678', '1:1234567890']);
+    expect(audio.size()).toBe(0);
+  });
+
+  it('the refused chunk may be sent again under its number', async () => {
+    const { open, desk } = createSessionRig({ settings: { maxAudioBytes: 10 } });
+    const client = open();
+    client.say('12345678', { seq: 1 });
+    client.say('again', { seq: 2 });
+    await desk.job().succeed();
+    client.say('again', { seq: 2, isFinal: true, requestId: 'r' });
+    expect(desk.job().text).toBe('again');
+  });
+
+  it('audio above the store’s is refused aloud, also to a client in the field', async () => {
+    const { open, desk, audio, clock } = createSessionRig({ audioBytes: 10 });
+    const [client, other] = [open(deployed()), open(deployed())];
+    client.say('123456');
+    other.say('123456');
+    expect(other.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED' }]);
+    expect(audio.size()).toBe(6);
+    await clock.advance(1_150);
+    await desk.job().succeed();
+    expect(client.link.outcomes()).toEqual(['0:123456']);
+    expect(audio.size()).toBe(0);
+  });
+
+  it('an utterance that finds the store full has its one outcome', async () => {
+    const { open, desk } = createSessionRig({ audioBytes: 10 });
+    const client = open();
+    client.utter('12345678');
+    client.utter('12345678');
+    for (const job of desk.jobs) await job.succeed();
+    expect(client.link.outcomes()).toEqual(['0:12345678', '1!job_failed']);
+    expect(client.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED' }]);
+  });
+
+  it('a whole utterance above its own is refused aloud by its name, and takes no number', async () => {
+    const { open, desk } = createSessionRig({ settings: { maxAudioBytes: 10 } });
+    const client = open();
+    client.utter('12345678', { requestId: 'r1' });
+    client.utter('12345678', { requestId: 'r2' });
+    expect(client.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED', details: { request_id: 'r2' } }]);
+    await desk.job().succeed();
+    client.utter('12345678', { requestId: 'r2' });
+    await desk.job().succeed();
+    expect(client.link.outcomes()).toEqual(['0:12345678', '1:12345678']);
+  });
+
+  it('an utterance above the number that may run has its outcome at once, in order', async () => {
+    const { open, desk, audio } = createSessionRig({ settings: { maxUtterances: 2 } });
+    const client = open();
+    for (const text of ['a', 'b', 'c']) client.speak(text);
+    expect(desk.jobs).toHaveLength(2);
+    expect(client.link.of('error')).toMatchObject([
+      { code: 'RATE_LIMITED', details: { utterance_index: 2 } },
+    ]);
+    expect(client.link.outcomes()).toEqual([]);
+    for (const job of desk.jobs) await job.succeed();
+    expect(client.link.outcomes()).toEqual(['0:a', '1:b', '2!job_failed']);
+    expect(audio.size()).toBe(0);
+    client.speak('d');
+    await desk.job().succeed();
+    expect(client.link.outcomes().at(-1)).toBe('3:d');
+  });
+
+  it('sessions above the number there may be are refused', () => {
+    const { open, service } = createSessionRig({ settings: { maxSessions: 1 } });
+    const client = open();
+    expect(service.isFull()).toBe(true);
+    expect(service.open(opening(), client.link)).toEqual({ kind: 'full' });
+    client.leave();
+    expect(client.resume().sessionId).toBe(client.sessionId);
+  });
+
+  it('only its own credential speaks for a session', () => {
+    const { open, service, desk } = createSessionRig();
+    const { sessionId } = open(opening({ credential: 'mine' }));
+    const utterance = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: true } as const;
+    expect(service.receive(sessionId, 'yours', utterance)).toBe('unknown');
+    expect(service.receive('s-nobody', 'mine', utterance)).toBe('unknown');
+    expect(service.receive(sessionId, 'mine', { ...utterance, requestId: 'r' })).toBe('taken');
+    expect(desk.jobs).toHaveLength(1);
+  });
+});
+
+describe('backpressure', () => {
+  it('comes before the limit of audio: SLOW_DOWN, then PAUSE', async () => {
+    const { open, clock } = createSessionRig({
+      settings: { maxAudioBytes: 100, pressure: PRESSURE },
+    });
+    const client = open();
+    client.say('x'.repeat(49));
+    expect(client.link.of('pressure')).toEqual([]);
+    client.say('x');
+    await clock.advance(500);
+    client.say('x'.repeat(30));
+    client.say('x');
+    expect(client.link.lines().slice(1)).toEqual(['pressure SLOW_DOWN 2000', 'pressure PAUSE 2000']);
+  });
+
+  it('is BUSY when the fleet’s queue grows', () => {
+    const { open, desk } = createSessionRig({ settings: { pressure: PRESSURE } });
+    const client = open();
+    desk.setWaiting(50);
+    client.send({ kind: 'heartbeat' });
+    expect(client.link.lines().slice(1)).toEqual(['heartbeat', 'pressure BUSY 2000']);
+  });
+
+  it('is only PAUSE for a client in the field, at least 500 ms apart', async () => {
+    const { open, desk, clock } = createSessionRig({
+      settings: { pressure: { ...PRESSURE, resumeAfterMs: 100 } },
+    });
+    const client = open(deployed());
+    desk.setWaiting(79);
+    client.send({ kind: 'heartbeat' });
+    desk.setWaiting(80);
+    for (let beat = 0; beat < 10; beat++) {
+      client.send({ kind: 'heartbeat' });
+      await clock.advance(100);
+    }
+    expect(client.link.of('pressure').map(({ action }) => action)).toEqual(['PAUSE', 'PAUSE']);
+  });
+
+  it('comes when utterances wait for a slot, and goes with the slots', async () => {
+    const { open, desk } = createSessionRig({ settings: { pressure: PRESSURE } });
+    const client = open();
+    for (let count = 0; count < 7; count++) client.speak(`${count}`);
+    expect(client.link.of('pressure').map(({ action }) => action)).toEqual(['SLOW_DOWN']);
+    for (const job of desk.jobs) await job.dispatch();
+    const told = client.link.of('pressure').length;
+    client.send({ kind: 'heartbeat' });
+    expect(client.link.of('pressure')).toHaveLength(told);
+  });
+});

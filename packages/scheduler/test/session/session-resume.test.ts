@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { createSessionRig, deployed, opening } from './session-rig.ts';
+
+const seqsOf = (told: readonly { delivered: { deliverySeq: number } }[]) =>
+  told.map(({ delivered }) => delivered.deliverySeq);
+
+describe('a session that is resumed', () => {
+  it('keeps its name, its numbering and its undelivered results; jobs go on meanwhile', async () => {
+    const { open, desk, clock, service } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    client.speak('b');
+    client.leave();
+    await clock.advance(30_000);
+    await desk.job('b').succeed();
+    await desk.job('a').succeed();
+    expect(desk.cancelled).toEqual([]);
+    const again = client.resume();
+    expect(again.sessionId).toBe(client.sessionId);
+    expect(again.link.outcomes()).toEqual(['0:a', '1:b']);
+    expect(seqsOf(again.link.of('outcome'))).toEqual([1, 2]);
+    expect(again.link.of('opened')).toMatchObject([{ isResumed: true, resumeToken: undefined }]);
+    again.speak('c');
+    await desk.job('c').succeed();
+    expect(again.link.outcomes().at(-1)).toBe('2:c');
+    expect(client.link.outcomes()).toEqual([]);
+    expect(service.counts()).toEqual({ sessions: 1, connected: 1, watched: 0 });
+  });
+
+  it('gets unacknowledged results again, in order and under the same numbers, before new ones', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    for (const text of ['a', 'b', 'c', 'd']) client.speak(text);
+    for (const text of ['a', 'b', 'c']) await desk.job(text).succeed();
+    client.send({ kind: 'acknowledged', deliverySeq: 1 });
+    client.leave();
+    await desk.job('d').succeed();
+    const again = client.resume();
+    expect(again.link.outcomes()).toEqual(['1:b', '2:c', '3:d']);
+    expect(seqsOf(again.link.of('outcome'))).toEqual([2, 3, 4]);
+    again.send({ kind: 'acknowledged', deliverySeq: 4 });
+    again.leave();
+    expect(again.resume().link.outcomes()).toEqual([]);
+  });
+
+  it('gets what a client that does not acknowledge has not been sent, once', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open(opening({ abilities: new Set() }));
+    client.speak('a');
+    client.speak('b');
+    await desk.job('a').succeed();
+    expect(client.link.outcomes()).toEqual(['0:a']);
+    client.leave();
+    await desk.job('b').succeed();
+    const again = client.resume();
+    expect(again.link.outcomes()).toEqual(['1:b']);
+    again.leave();
+    expect(again.resume().link.outcomes()).toEqual([]);
+  });
+
+  it('is told again what was accepted: the first telling may be lost, or nobody was there to hear it', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    client.speak('b');
+    client.speak('c');
+    desk.job('a').admit();
+    await desk.job('b').succeed();
+    client.leave();
+    desk.job('c').admit();
+    const again = client.resume();
+    expect(again.link.lines()).toEqual(['resumed', 'accepted 0', 'accepted 1', 'accepted 2']);
+    await desk.job('a').succeed();
+    again.leave();
+    expect(again.resume().link.lines()).toEqual([
+      'resumed',
+      'accepted 0',
+      'outcome 0:a',
+      'accepted 1',
+      'outcome 1:b',
+      'accepted 2',
+    ]);
+  });
+
+  it('takes over from a connection that still looks open, whose end then ends nothing', async () => {
+    const { open, desk, service, clock } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    const again = client.resume();
+    expect(client.link.isReplaced()).toBe(true);
+    client.leave();
+    await desk.job('a').succeed();
+    expect(again.link.outcomes()).toEqual(['0:a']);
+    expect(client.link.outcomes()).toEqual([]);
+    await clock.advance(120_000);
+    expect(service.counts()).toMatchObject({ sessions: 1, connected: 1 });
+  });
+
+  it('goes on with the utterance that was being spoken', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open();
+    client.say('good ');
+    client.leave();
+    await clock.advance(50_000);
+    const again = client.resume();
+    again.say('morning');
+    await clock.advance(1_150);
+    expect(desk.jobs.map(({ text }) => text)).toEqual(['good morning']);
+    expect(client.link.ui().concat(again.link.ui())).toEqual(['INPUT_STARTED 0', 'INPUT_ENDED 0']);
+  });
+
+  it('ignores chunks that are repeated by number, and takes those that are new', async () => {
+    const { open, desk, counts } = createSessionRig();
+    const client = open();
+    client.say('a', { seq: 10, requestId: 'r' });
+    client.say('b', { seq: 11, requestId: 'r' });
+    client.leave();
+    const again = client.resume();
+    again.say('a', { seq: 10, requestId: 'r' });
+    again.say('b', { seq: 11, requestId: 'r' });
+    again.say('c', { seq: 12, requestId: 'r', isFinal: true });
+    expect(desk.jobs.map(({ text }) => text)).toEqual(['abc']);
+    expect(counts.get('scheduler_session_messages_dropped_total repeated_chunk')).toBe(2);
+  });
+
+  it('has its repeated utterances accepted again, without a second job', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.utter('hello', { requestId: 'r1' });
+    desk.job().admit();
+    client.leave();
+    const again = client.resume();
+    again.link.forget();
+    again.utter('hello', { requestId: 'r1' });
+    expect(desk.jobs).toHaveLength(1);
+    expect(again.link.lines()).toEqual(['accepted 0']);
+    await desk.job().succeed();
+    expect(again.link.outcomes()).toEqual(['0:hello']);
+  });
+});
+
+describe('a session is not resumed', () => {
+  const strangers = {
+    'with another token': (token: string) => opening({ resume: { sessionId: '', token: `${token}x` } }),
+    'by another tenant': (token: string) => opening({ tenantId: 'other', resume: { sessionId: '', token } }),
+    'without a token': () => opening({ resume: { sessionId: '', token: '' } }),
+  };
+  for (const [how, make] of Object.entries(strangers)) {
+    it(`${how}: a new one is opened, and the old one stays as it was`, async () => {
+      const { open, desk, service } = createSessionRig();
+      const client = open();
+      client.speak('a');
+      client.leave();
+      const given = make(client.link.token() ?? '');
+      const stranger = open({
+        ...given,
+        resume: { sessionId: client.sessionId, token: given.resume?.token ?? '' },
+      });
+      expect(stranger.sessionId).not.toBe(client.sessionId);
+      expect(stranger.link.of('opened')).toMatchObject([{ isResumed: false }]);
+      await desk.job().succeed();
+      expect(stranger.link.outcomes()).toEqual([]);
+      expect(client.resume().link.outcomes()).toEqual(['0:a']);
+      expect(service.counts()).toMatchObject({ sessions: 2, connected: 2 });
+    });
+  }
+
+  it('after its time: it has ended, its jobs are cancelled and nothing is left of it', async () => {
+    const { open, desk, clock, service, audio } = createSessionRig();
+    const client = open();
+    client.speak('running');
+    client.say('open');
+    await desk.job().dispatch();
+    client.leave();
+    expect(audio.size()).toBeGreaterThan(0);
+    await clock.advance(59_999);
+    expect(service.counts().sessions).toBe(1);
+    await clock.advance(1);
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(desk.cancelled).toMatchObject([{ jobId: desk.job().jobId, code: 'SESSION_CLOSED' }]);
+    expect(audio.size()).toBe(0);
+    expect(clock.pending()).toBe(0);
+    const again = client.resume();
+    expect(again.sessionId).not.toBe(client.sessionId);
+    desk.job().finish();
+    expect(again.link.outcomes()).toEqual([]);
+  });
+
+  it('if resuming is switched off', () => {
+    const { open, service } = createSessionRig({ settings: { resumeTtlMs: 0 } });
+    const client = open();
+    expect(client.link.token()).toBeUndefined();
+    client.leave();
+    expect(service.counts().sessions).toBe(0);
+  });
+
+  it('while it is closing', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    client.send({ kind: 'close' });
+    const again = client.resume();
+    expect(again.sessionId).not.toBe(client.sessionId);
+    await desk.job().succeed();
+    expect(client.link.lines().slice(-2)).toEqual(['outcome 0:a', 'closed']);
+  });
+});
+
+describe('a session of a client in the field', () => {
+  it('ends with its connection: jobs are cancelled and audio is freed at once', async () => {
+    const { open, desk, service, audio, clock } = createSessionRig();
+    const client = open(deployed());
+    client.say('a', { isFinal: true });
+    await clock.advance(200);
+    await desk.job().dispatch();
+    client.say('half');
+    expect(client.link.token()).toBeUndefined();
+    client.leave();
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(desk.cancelled).toMatchObject([{ jobId: desk.job('a').jobId, code: 'SESSION_CLOSED' }]);
+    expect(audio.size()).toBe(0);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('gets each outcome once, under no number', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open(deployed());
+    client.say('a', { isFinal: true });
+    await clock.advance(200);
+    await desk.job().succeed();
+    desk.job().finish();
+    await clock.advance(60_000);
+    expect(client.link.of('outcome')).toMatchObject([{ isNumbered: false }]);
+  });
+
+  it('takes chunks whatever their numbers are', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open(deployed());
+    client.say('a', { seq: 70 });
+    client.say('b', { seq: 70 });
+    client.say('c', { seq: 3 });
+    await clock.advance(1_150);
+    expect(desk.job().text).toBe('abc');
+  });
+});

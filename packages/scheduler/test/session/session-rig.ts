@@ -1,0 +1,160 @@
+/** All sessions on a stepped clock, the real audio store, links that record, and a job desk that does as the test says. */
+import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
+import { createIdSource } from '../../src/adapters/system/id-source.ts';
+import { type Languages, type NamedLanguages, readLanguages } from '../../src/domain/needed-directions.ts';
+import type { AudioStore } from '../../src/ports/audio-store.ts';
+import type { Chance } from '../../src/ports/chance.ts';
+import { createSessionService, type SessionServiceDeps } from '../../src/session/create-session-service.ts';
+import { NO_POOLS, type Pools } from '../../src/session/preferred-pool.ts';
+import { type Opening, SESSION_ABILITIES, type Speech } from '../../src/session/session.ts';
+import type { Chunk, ClientEvent, GivenUtterance } from '../../src/session/session-event.ts';
+import type { SessionService } from '../../src/session/session-service.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { createRecordingLink, type RecordingLink } from './recording-link.ts';
+import { createScriptedDesk, type ScriptedDesk } from './scripted-desk.ts';
+import { CUTTING } from './spoken-stream.ts';
+
+export const SETTINGS: SessionServiceDeps['settings'] = {
+  segmentation: { ...CUTTING, maxBytes: 100_000 },
+  paddingAutoMs: 220,
+  paddingManualMs: 280,
+  delivery: {
+    gapTimeoutMs: 10_000,
+    maxPendingResults: 32,
+    maxResultBytes: 1_000_000,
+    maxKeptResults: 256,
+  },
+  group: { windowMs: 2_000, maxParts: 8, maxChars: 800 },
+  // High, so that only tests of it hear of it.
+  pressure: { slowDownShare: 5, pauseShare: 8, resumeAfterMs: 2_000 },
+  resumeTtlMs: 60_000,
+  pendingTimeoutMs: 10_000,
+  maxSessions: 100,
+  maxUtterances: 32,
+  maxAudioBytes: 1_000_000,
+  isIndexBaseRandom: false,
+  maxWaiting: 100,
+};
+
+export const PRESSURE = { slowDownShare: 0.5, pauseShare: 0.8, resumeAfterMs: 2_000 };
+
+export function languages(named: NamedLanguages): Languages {
+  const read = readLanguages(named);
+  if (read.kind !== 'languages') throw new Error(read.message);
+  return read.languages;
+}
+
+export const speech = (overrides: Partial<Speech> = {}): Speech => ({
+  languages: languages({ src_lang: 'en', tgt_lang: 'zh' }),
+  audioFormat: 'pcm16',
+  sampleRate: 16_000,
+  ...overrides,
+});
+
+/** Of a client that understands everything. */
+export const opening = (overrides: Partial<Opening> = {}): Opening => ({
+  tenantId: 'default',
+  credential: 'anybody',
+  abilities: new Set<string>(SESSION_ABILITIES),
+  speech: speech(),
+  traceId: 'trace-of-session',
+  platform: 'web',
+  ...overrides,
+});
+
+/** Of a client in the field: it says nothing of extensions. */
+export const deployed = (overrides: Partial<Opening> = {}): Opening =>
+  opening({ abilities: undefined, ...overrides });
+
+export interface Client {
+  readonly sessionId: string;
+  readonly link: RecordingLink;
+  readonly opening: Opening;
+  send(event: ClientEvent): 'taken' | 'unknown';
+  /** The next chunk of its stream. */
+  say(text: string, more?: Partial<Chunk>): void;
+  /** A chunk that ends its utterance, under a name of its own so that nothing is waited for. */
+  speak(text: string): void;
+  utter(text: string, more?: Partial<GivenUtterance>): void;
+  /** The connection breaks. */
+  leave(): void;
+  /** Comes back on another connection. */
+  resume(more?: Partial<Opening>): Client;
+}
+
+export interface SessionRig {
+  readonly clock: ManualClock;
+  readonly audio: AudioStore;
+  readonly desk: ScriptedDesk;
+  readonly service: SessionService;
+  /** By name, with the values of the labels. */
+  readonly counts: ReadonlyMap<string, number>;
+  open(opening?: Opening): Client;
+}
+
+export interface RigOptions {
+  readonly settings?: Partial<SessionServiceDeps['settings']>;
+  readonly audioBytes?: number;
+  readonly pools?: Pools;
+  readonly chance?: Chance;
+}
+
+export function createSessionRig(options: RigOptions = {}): SessionRig {
+  const clock = createManualClock();
+  const audio = createAudioStore({ maxBytes: options.audioBytes ?? 10_000_000, maxBytesPerJob: 5_000_000 });
+  const counts = new Map<string, number>();
+  const desk = createScriptedDesk({ clock, audio, moved: (job) => service.jobMoved(job) });
+  const service = createSessionService({
+    clock,
+    audio,
+    chance: options.chance ?? (() => 0.5),
+    ids: createIdSource({ clock, digestsRequests: true }),
+    meter: {
+      count(name, labels, by = 1) {
+        const key = [name, ...Object.values(labels ?? {})].join(' ');
+        counts.set(key, (counts.get(key) ?? 0) + by);
+      },
+      gauge() {},
+      observe() {},
+    },
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    jobs: desk,
+    pools: options.pools ?? NO_POOLS,
+    settings: { ...SETTINGS, ...options.settings },
+  });
+  let seq = 0;
+  let requests = 0;
+
+  function open(given: Opening = opening()): Client {
+    const link = createRecordingLink();
+    const opened = service.open(given, link);
+    if (opened.kind === 'full') throw new Error('no room for another session');
+    const { sessionId } = opened;
+    const send = (event: ClientEvent) => service.receive(sessionId, given.credential, event);
+    const say = (text: string, more: Partial<Chunk> = {}): void => {
+      const audioOfIt = text === '' ? undefined : Buffer.from(text);
+      send({ kind: 'chunk', seq: seq++, audio: audioOfIt, isFinal: false, ...more });
+    };
+    return {
+      sessionId,
+      link,
+      opening: given,
+      send,
+      say,
+      speak: (text) => say(text, { isFinal: true, requestId: `req-${requests++}` }),
+      utter(text, more = {}) {
+        const audioOfIt = Buffer.from(text);
+        const source = { kind: 'held', bytes: audioOfIt.length } as const;
+        const plain = { index: 0, isManualCut: true, speech: given.speech, source, audio: audioOfIt };
+        send({ kind: 'utterance', ...plain, ...more });
+      },
+      leave: () => service.left(sessionId, link),
+      resume(more = {}) {
+        const token = link.token() ?? given.resume?.token ?? '';
+        return open({ ...given, resume: { sessionId, token }, ...more });
+      },
+    };
+  }
+
+  return { clock, audio, desk, service, counts, open };
+}

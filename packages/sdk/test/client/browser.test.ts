@@ -1,0 +1,97 @@
+/** The SDK as a page loads it, in a real browser: its own WebSocket, its own clock, and a connection that is cut. */
+import { spawnSync } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { createAnsweringScript } from './support/answering-scheduler.ts';
+import { bundleClient } from './support/bundle-client.ts';
+import { startScriptedScheduler } from './support/scripted-scheduler.ts';
+
+/** Hands the SDK to the test. */
+const PAGE = `<!doctype html><title>client</title><script type="module">
+  import { openSession } from '/client.js';
+  window.begin = (url) => {
+    const told = { opened: [], heard: [], ended: [] };
+    const session = openSession({ url, srcLang: 'en', tgtLang: 'de', timings: { quickMs: 10, firstMs: 20 } });
+    session.on('open', ({ resumed }) => told.opened.push(resumed));
+    session.on('result', ({ textAsr }) => told.heard.push(textAsr));
+    session.on('closed', ({ isAcknowledged }) => told.ended.push(isAcknowledged));
+    window.session = session;
+    window.told = told;
+    window.say = (text) => session.sendAudio(new TextEncoder().encode(text));
+  };
+</script>`;
+
+let pages: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  const { code } = await bundleClient();
+  pages = createServer((request, response) => {
+    const isScript = request.url === '/client.js';
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+    response.end(isScript ? code : PAGE);
+  });
+  await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+  browser = await chromium.launch({ executablePath: pathOf('chromium'), args: ['--no-sandbox'] });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  pages?.closeAllConnections();
+  await new Promise((resolve) => pages?.close(resolve));
+});
+
+/** As `npm test` installs it. */
+function pathOf(program: string): string {
+  const path = spawnSync('sh', ['-c', `command -v ${program}`])
+    .stdout.toString()
+    .trim();
+  if (path === '') throw new Error(`${program} is missing: node scripts/install-test-tools.mjs installs it`);
+  return path;
+}
+
+interface Told {
+  readonly opened: boolean[];
+  readonly heard: string[];
+  readonly ended: boolean[];
+}
+
+const told = (page: Page): Promise<Told> => page.evaluate('told');
+const eventually = <K extends keyof Told>(page: Page, what: K, expected: Told[K]): Promise<void> =>
+  expect.poll(async () => (await told(page))[what], { timeout: 10_000, interval: 20 }).toEqual(expected);
+
+it('in a browser a session is cut off, resumed, begun anew, and gets each result once', async () => {
+  const script = createAnsweringScript();
+  const scheduler = await startScriptedScheduler(script);
+  onTestFinished(scheduler.stop);
+  const page = await browser.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  await page.goto(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/`);
+  await page.evaluate(`begin('${scheduler.url}')`);
+  await eventually(page, 'opened', [false]);
+
+  await page.evaluate(`say('one '); say('two'); session.endUtterance(); say('three ')`);
+  await eventually(page, 'heard', ['one two']);
+
+  scheduler.cut();
+  await page.evaluate(`say('four '); session.endUtterance()`);
+  await eventually(page, 'opened', [false, true]);
+  await eventually(page, 'heard', ['one two', 'three four ']);
+
+  await page.evaluate(`say('five ')`);
+  await scheduler.caughtUp();
+  script.forget();
+  scheduler.cut();
+  await eventually(page, 'opened', [false, true, false]);
+  await page.evaluate(`say('six'); session.endUtterance()`);
+  await eventually(page, 'heard', ['one two', 'three four ', 'five six']);
+
+  await page.evaluate(`session.settled().then(() => session.close())`);
+  await eventually(page, 'ended', [true]);
+  expect((await told(page)).heard).toHaveLength(3);
+  expect(scheduler.refused).toEqual([]);
+  expect(faults).toEqual([]);
+});
