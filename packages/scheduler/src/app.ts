@@ -212,7 +212,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     ids,
     // Nodes may come back while their last jobs end: with them come the results.
     isDraining: () => isLeaving,
-    onPartial: (_nodeId, partial) => sessions.partial(partial.job_id, partial.text, partial.is_final),
+    onPartial: (nodeId, { job_id, text, is_final }) => sessions.partial(job_id, text, is_final, nodeId),
     session: createSessionRoute({
       sessions,
       gate,

@@ -25,18 +25,26 @@ export const AudioChunk = message(
   'A piece of streamed audio; the scheduler cuts the utterances',
   {
     session_id: id('Session'),
-    seq: count('Grows with each chunk; the first value is arbitrary'),
+    seq: count(
+      'Grows with each chunk; the first value is arbitrary. From clients that support utterance_accepted, one that is not higher than the last is a repeat and ignored',
+    ),
     is_final: flag('The utterance ends here; with an empty payload: send now'),
     payload: optional(base64('Audio')),
     client_timestamp_ms: optional(measure('When it was recorded (epoch ms)')),
-    request_id: extension(id('Makes a repeat of this utterance harmless')),
+    request_id: extension(
+      id(
+        'Names the utterance it belongs to: another name begins the next utterance, and a final that has one ends it at once. Makes a repeat harmless, also in another session',
+      ),
+    ),
   },
 );
 export type AudioChunk = Static<typeof AudioChunk>;
 
 export const Utterance = message('utterance', 'A whole utterance, cut by the client', {
   session_id: id('Session'),
-  utterance_index: count('Position of the utterance in the session'),
+  utterance_index: count(
+    'Position of the utterance in the session; raised if it was used already, and utterance_accepted says to what',
+  ),
   manual_cut: flag('The speaker ended it'),
   src_lang: language('Source language, or `auto`'),
   tgt_lang: language('Target language'),
@@ -49,16 +57,20 @@ export const Utterance = message('utterance', 'A whole utterance, cut by the cli
   ...streamingAsr,
   trace_id: optional(traceId()),
   pipeline: optional(Pipeline),
-  request_id: extension(id('Makes a repeat of this utterance harmless')),
+  request_id: extension(
+    id(
+      'Makes a repeat of this utterance harmless, also in another session; after a failure it is another try',
+    ),
+  ),
   audio_ref: extension(AudioRef),
 });
 export type Utterance = Static<typeof Utterance>;
 
 export const UtteranceAccepted = extensionMessage(
   'utterance_accepted',
-  'The audio is the responsibility of the scheduler from here; chunks repeated by seq after a resume are ignored',
+  'For clients that support utterance_accepted. The audio is the responsibility of the scheduler from here; told again after a resume as long as the outcome is not acknowledged; chunks repeated by seq are ignored',
   {
-    utterance_index: count('Position of the utterance in the session'),
+    utterance_index: count('Position of the utterance in the session, as its outcome will have it'),
     job_id: id('Its job'),
     request_id: optional(id('As given by the client')),
     first_seq: optional(count('First chunk of the utterance')),
@@ -68,7 +80,10 @@ export const UtteranceAccepted = extensionMessage(
 export type UtteranceAccepted = Static<typeof UtteranceAccepted>;
 
 export const Backpressure = message('backpressure', 'Send less audio for a while', {
-  action: oneOf(['BUSY', 'PAUSE', 'SLOW_DOWN'], 'What to do; deployed clients get only PAUSE'),
+  action: oneOf(
+    ['BUSY', 'PAUSE', 'SLOW_DOWN'],
+    'SLOW_DOWN: this session sends too much; BUSY: everybody does; PAUSE: send nothing. Clients that do not support backpressure get only PAUSE, at least 500 ms apart',
+  ),
   resume_after_ms: optional(count('When to go on')),
   message: optional(text('For a person')),
 });

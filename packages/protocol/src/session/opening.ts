@@ -33,10 +33,16 @@ export const SessionInit = message(
     ...languageMode,
     ...streamingAsr,
     trace_id: optional(traceId()),
-    resume_session_id: extension(id('Session to continue')),
+    resume_session_id: extension(
+      id('Session to continue; if that cannot be, a new one is opened and the answer has no `resumed`'),
+    ),
     resume_token: extension(text('Token of its session_init_ack', 4096)),
     supports: extension(
-      list(id('Ability'), 64, 'Extensions it understands: result_ack, audio_ref, backpressure'),
+      list(
+        id('Ability'),
+        64,
+        'Extensions it understands: result_ack, utterance_accepted, backpressure, server_draining. Whoever gives it, even empty, can resume the session; absent: a deployed client, whose session ends with its connection',
+      ),
     ),
     audio_format: extension(AudioFormat),
     sample_rate: extension(SampleRate),
@@ -55,8 +61,14 @@ export const SessionInitAck = message('session_init_ack', 'The session is open',
   negotiated_audio_format: optional(label('Audio format')),
   negotiated_sample_rate: optional(SampleRate),
   negotiated_channel_count: count('Channels; 1'),
-  resume_token: extension(text('Proves the right to resume this session', 4096)),
-  resumed: extension(flag('The session continues an earlier one')),
+  resume_token: extension(
+    text('Proves the right to resume this session; given once, at its first opening', 4096),
+  ),
+  resumed: extension(
+    flag(
+      'The session continues: numbers go on, running utterances too, and outcomes that were not acknowledged come again',
+    ),
+  ),
 });
 export type SessionInitAck = Static<typeof SessionInitAck>;
 
@@ -74,7 +86,7 @@ export type ServerHeartbeat = Static<typeof ServerHeartbeat>;
 
 export const SessionClose = message(
   'session_close',
-  'Ends the session; audio received so far is still translated',
+  'Ends the session; audio received so far is still translated, and session_close_ack comes after the last outcome',
   {
     session_id: id('Session'),
     reason: text('Why', 4096),
@@ -89,7 +101,7 @@ export type SessionCloseAck = Static<typeof SessionCloseAck>;
 
 export const ServerDraining = extensionMessage(
   'server_draining',
-  'This instance is going away: reconnect and resume',
+  'For clients that support server_draining: this instance is going away; audio that was not accepted is to be sent where you go. Others get PAUSE',
   {
     reconnect_after_ms: count('How long to wait before'),
   },

@@ -49,7 +49,11 @@ export const TranslationResult = message('translation_result', 'The outcome of a
   network_timings: optional(NetworkTimings),
   scheduler_sent_at_ms: optional(quantity('When it was sent (epoch ms)')),
   ...recognitionQuality,
-  delivery_seq: extension(count('Number of the outcome in the session; answer with result_ack')),
+  delivery_seq: extension(
+    count(
+      'Number of the outcome in the session, without holes; for clients that support result_ack, which answer with it',
+    ),
+  ),
 });
 export type TranslationResult = Static<typeof TranslationResult>;
 
@@ -58,10 +62,17 @@ export const MissingResult = message(
   'The outcome of an utterance that has no translation',
   {
     ...utterance,
-    reason: anyOf(['gap_timeout', 'pending_overflow_evict', 'silence_detected', 'job_failed'], 'Why'),
+    reason: anyOf(
+      ['gap_timeout', 'pending_overflow_evict', 'silence_detected', 'job_failed'],
+      'gap_timeout: later outcomes waited too long for it; pending_overflow_evict: too many did; silence_detected: nothing was said; job_failed: an `error` says why, to deployed clients only the ui_event',
+    ),
     created_at_ms: quantity('When (epoch ms)'),
     trace_id: optional(traceId()),
-    delivery_seq: extension(count('Number of the outcome in the session; answer with result_ack')),
+    delivery_seq: extension(
+      count(
+        'Number of the outcome in the session, without holes; for clients that support result_ack, which answer with it',
+      ),
+    ),
   },
 );
 export type MissingResult = Static<typeof MissingResult>;

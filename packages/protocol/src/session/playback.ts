@@ -19,8 +19,12 @@ export const TtsPlayEnded = message('tts_play_ended', 'Playback ended', {
 });
 export type TtsPlayEnded = Static<typeof TtsPlayEnded>;
 
-export const ResultAck = extensionMessage('result_ack', 'All results up to this one have arrived', {
-  session_id: id('Session'),
-  delivery_seq: count('Highest delivery_seq received'),
-});
+export const ResultAck = extensionMessage(
+  'result_ack',
+  'All outcomes up to this one have arrived; those that were not acknowledged come again after a resume',
+  {
+    session_id: id('Session'),
+    delivery_seq: count('Highest delivery_seq received'),
+  },
+);
 export type ResultAck = Static<typeof ResultAck>;

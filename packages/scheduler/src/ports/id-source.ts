@@ -13,6 +13,6 @@ export interface IdSource {
   traceId(): string;
   /** Strictly increasing in this process and later than anything an earlier process gave out. */
   utteranceIndex(): number;
-  /** One short digest of a text; equal texts give equal digests everywhere. */
-  digest(text: string): string;
+  /** One short digest of a text or of bytes; equal ones give equal digests everywhere. */
+  digest(content: string | Uint8Array): string;
 }

@@ -91,6 +91,7 @@ function acceptSealed(step: Step, session: Session, { segment: sealed, reason }:
   count(step, 'scheduler_utterances_sealed_total', { reason });
   step.audio.unclaim(sealed.bytes);
   const audio = audioOf(sealed);
+  const source = { kind: 'held', bytes: sealed.bytes } as const;
   const { requestId, firstSeq, lastSeq } = sealed;
   const cut = cutOf(reason);
   accept(step, session, {
@@ -104,7 +105,7 @@ function acceptSealed(step: Step, session: Session, { segment: sealed, reason }:
     order: {
       speech: session.opening.speech,
       pipeline: WHOLE_PIPELINE,
-      source: { kind: 'held', bytes: sealed.bytes },
+      source,
       audio,
       cut,
       paddingMs: isManual(reason) ? settings.paddingManualMs : settings.paddingAutoMs,
@@ -115,7 +116,7 @@ function acceptSealed(step: Step, session: Session, { segment: sealed, reason }:
           : {
               requestId: bindingName(requestId, firstSeq),
               // The same start with another end is other audio: cut elsewhere when it was sent again.
-              fingerprint: step.ids.digest(`${lastSeq}/${sealed.bytes}`),
+              fingerprint: fingerprintOf(step, { speech: session.opening.speech, audio, source }),
             },
     },
   });
@@ -164,10 +165,14 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
   });
 }
 
-function fingerprintOf(step: Step, { speech, audio, source }: GivenUtterance): string {
+/** What was said, and in which languages: two clients of a tenant may name their requests alike. */
+function fingerprintOf(
+  { ids }: Step,
+  { speech, audio, source }: Pick<GivenUtterance, 'speech' | 'audio' | 'source'>,
+): string {
   const { source: from, target, a, b } = speech.languages;
-  const sound = audio === undefined ? JSON.stringify(source) : audio.toString('latin1');
-  return step.ids.digest(JSON.stringify([from, target, a, b, speech.audioFormat]) + sound);
+  const sound = audio === undefined ? source : ids.digest(audio);
+  return ids.digest(JSON.stringify([from, target, a, b, speech.audioFormat, sound]));
 }
 
 interface Acceptance {
@@ -203,6 +208,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     audioBytes: acceptance.audioBytes,
     isAnnounced: false,
     isPlaced: false,
+    nodeId: undefined,
     isAbandoned: false,
     uiTold: 0,
     isSettled: false,

@@ -1,7 +1,7 @@
 /** Hot path: which utterances wait for which job. Two sessions may wait for one, when a client sends a request again elsewhere. */
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { JobId } from '../domain/ids.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { Log } from '../ports/log.ts';
 import type { Session, Utterance } from './session.ts';
@@ -20,7 +20,7 @@ export interface JobWatch {
   /** Has none to wait for: the job is cancelled, unless somebody else waits for it. */
   cancel(utterance: Utterance, message: string, code: ErrorCode): void;
   moved(job: JobRecord): void;
-  partial(jobId: JobId, text: string, isFinal: boolean): void;
+  partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
   size(): number;
   /** Calls once, when nobody waits for anything. */
   onEmpty(listen: () => void): void;
@@ -103,8 +103,10 @@ export function createJobWatch(deps: {
       if (waiting === undefined) return;
       for (const { session, utterance } of waiting) post(session, { kind: 'job_moved', utterance, job });
     },
-    partial(jobId, text, isFinal) {
+    partial(jobId, text, isFinal, by) {
       for (const { session, utterance } of watchers.get(jobId) ?? []) {
+        // A node whose attempt was given up may go on talking.
+        if (by !== undefined && utterance.nodeId !== undefined && utterance.nodeId !== by) continue;
         post(session, { kind: 'partial', utterance, text, isFinal });
       }
     },

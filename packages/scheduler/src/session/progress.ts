@@ -43,6 +43,7 @@ const NOBODY: ReadonlySet<ErrorCode> = new Set(['NO_CAPABLE_NODE', 'ALL_CANDIDAT
 export function noteMove(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
   if (utterance.isSettled) return;
   if (job.fence !== undefined) {
+    utterance.nodeId = job.fence.nodeId;
     notePlaced(session, utterance);
     tellOnce(step, session, utterance, 'DISPATCHED');
   }

@@ -1,7 +1,7 @@
 /** Hot path: what the rest of the program may ask of sessions. */
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
+import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { Opening, Session } from './session.ts';
 import type { ClientEvent } from './session-event.ts';
@@ -57,7 +57,8 @@ export interface SessionService {
   left(sessionId: SessionId, link: SessionLink): void;
   /** Heard for every job; only those of sessions matter. */
   jobMoved(job: JobRecord): void;
-  partial(jobId: JobId, text: string, isFinal: boolean): void;
+  /** `by`: the node that says so; heard only while the job is its own. Absent: whoever has it. */
+  partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
   /** Tells everybody to move, and seals what was said. `ended`: every utterance has its outcome, or the time is over. */
   drain(limits: { reconnectAfterMs: number; limitMs: number }): { told: number; ended: Promise<void> };
   /** Newest first. A page may be short, or empty, and still have a cursor. */

@@ -1,5 +1,5 @@
 /** Hot path: all that is known of one session. Only the steps of its own mailbox change it. */
-import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
+import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { Languages } from '../domain/needed-directions.ts';
 import type { Cancel } from '../ports/clock.ts';
 import { createDelivery, type Delivery, type Place } from './delivery.ts';
@@ -65,6 +65,8 @@ export interface Utterance extends Place {
   isAnnounced: boolean;
   /** A node has had it. */
   isPlaced: boolean;
+  /** The node whose attempt counts. */
+  nodeId: NodeId | undefined;
   /** Nobody waits for it any more; a job of it that turns up later is cancelled. */
   isAbandoned: boolean;
   /** Bits of the ui_events that were told: each at most once, whatever retries there are. */

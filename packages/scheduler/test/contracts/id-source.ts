@@ -73,6 +73,7 @@ export function idSourceContract(name: string, open: () => Promise<IdSourceHarne
       const text = fresh('text');
       expect(ids.digest(text)).toBe(restart().digest(text));
       const digests = ['', ' ', 'a', 'b', text, `${text} `, 'ä', 'a\u0308'].map((each) => ids.digest(each));
+      expect(ids.digest(Buffer.from(text))).toBe(restart().digest(text));
       expect(new Set(digests).size).toBe(digests.length);
       expect(Math.max(...digests.map((digest) => digest.length))).toBeLessThanOrEqual(64);
     });

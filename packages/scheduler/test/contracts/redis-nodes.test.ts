@@ -4,9 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/redis/capacity-ledger.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
+import { createNodeDirectory } from '../../src/adapters/redis/node-directory.ts';
+import { createNodeMailbox } from '../../src/adapters/redis/node-mailbox.ts';
 import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { capacityLedgerContract } from './capacity-ledger.ts';
+import { nodeDirectoryContract } from './node-directory.ts';
+import { type Letter, nodeMailboxContract } from './node-mailbox.ts';
 
 const START_MS = 30_000;
 
@@ -14,7 +19,7 @@ const real = {
   // Timers may fire up to a millisecond early by the server's clock.
   advance: async (ms: number) => void (await sleep(ms + 2)),
   close: async () => undefined,
-  now: () => Date.now(),
+  now: clock.now,
 };
 
 describe.each([
@@ -23,15 +28,18 @@ describe.each([
 ])('on %s', (where, startServers) => {
   let servers: RedisUnderTest;
   let connection: RedisConnection;
+  let ear: RedisConnection;
 
   beforeAll(async () => {
     servers = await startServers();
     connection = connectRedis(servers.settings, { name: 'contracts' });
-    await whenReady(connection, START_MS);
+    ear = connectRedis(servers.settings, { name: 'contracts-ear', isListening: true });
+    await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
   }, START_MS);
 
   afterAll(async () => {
     connection.disconnect();
+    ear.disconnect();
     await servers.stop();
   });
 
@@ -41,5 +49,15 @@ describe.each([
   capacityLedgerContract(where, async () => ({
     ...real,
     ledger: createCapacityLedger({ connection, keys: freshKeys() }),
+  }));
+
+  nodeDirectoryContract(where, async (limits) => ({
+    ...real,
+    directory: createNodeDirectory({ connection, keys: freshKeys(), clock, ...limits }),
+  }));
+
+  nodeMailboxContract(where, async (limits) => ({
+    ...real,
+    mailbox: createNodeMailbox<Letter>({ connection, ear, keys: freshKeys(), clock, ...limits }),
   }));
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectFieldNode, type FieldNodeOptions, failure, TRANSLATED } from './support/field-node.ts';
-import { openSession, sessionUrl, spoken } from './support/session-client.ts';
+import { openSession, resume, sessionUrl, spoken } from './support/session-client.ts';
 import { MAX_BYTES, QUICK, SHORT_PAUSE } from './support/session-settings.ts';
 import { type Settings, startApp } from './support/start-app.ts';
 import { openWebClient, opus, type WebClient } from './support/web-client.ts';
@@ -60,13 +60,13 @@ describe('a job of a session for a deployed node', () => {
     const { app, nodes } = await startFleet([translate]);
     const url = sessionUrl(app);
     const before = await openSession({ url });
-    const { session_id, resume_token } = before.frames[0] ?? {};
+    const session_id = before.sessionId();
     for (const seq of [1, 2]) before.send(spoken(before, seq));
     await before.outcome(2);
     before.send({ type: 'result_ack', session_id, delivery_seq: 2 });
     await before.handled();
     before.cut();
-    const after = await openSession({ url }, { resume_session_id: session_id, resume_token });
+    const after = await resume(url, before);
     expect(after.frames[0]).toMatchObject({ session_id, resumed: true });
     for (const seq of [3, 4]) after.send(spoken(after, seq));
     await after.outcome(2);

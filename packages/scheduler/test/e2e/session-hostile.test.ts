@@ -10,6 +10,7 @@ import {
   openSession,
   pcm,
   refusedUpgrade,
+  resume,
   sessionUrl,
   spoken,
   utterance,
@@ -76,9 +77,8 @@ describe('a frame', () => {
     expect((await session.closed).code).toBe(1009);
     other.send(spoken(other, 1));
     expect((await other.outcome()).type).toBe('translation_result');
-    const { session_id, resume_token } = session.frames[0] ?? {};
-    const again = await openSession({ url }, { resume_session_id: session_id, resume_token });
-    expect(again.frames[0]).toMatchObject({ session_id, resumed: true });
+    const again = await resume(url, session);
+    expect(again.frames[0]).toMatchObject({ session_id: session.sessionId(), resumed: true });
   });
 
   it('with keys that would reach into the prototype of everything reaches nothing', async () => {

@@ -1,10 +1,16 @@
 /** Whole utterances over a session's socket: audio in every form, languages and pipeline of their own, repeats by name. */
 import type { JobAssign, NodeOptions } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
-import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
-import { chunk, openSession, pcm, sessionUrl, spoken, utterance } from './support/session-client.ts';
-import { echo, holdEachJob } from './support/session-jobs.ts';
+import {
+  chunk,
+  openSession,
+  pcm,
+  type SessionClient,
+  sessionUrl,
+  utterance,
+} from './support/session-client.ts';
+import { echo } from './support/session-jobs.ts';
 import { QUICK } from './support/session-settings.ts';
 import { type Settings, startApp } from './support/start-app.ts';
 
@@ -165,6 +171,22 @@ describe('an utterance', () => {
     expect(other.of('error')).toMatchObject([{ code: 'IDEMPOTENCY_CONFLICT' }]);
   });
 
+  it.each([
+    [
+      'in chunks',
+      (session: SessionClient, sound: number) =>
+        chunk(session, 1, { payload: pcm(sound), is_final: true, request_id: 'req-1' }),
+    ],
+    ['at once', (session: SessionClient, sound: number) => utterance(session, 0, { audio: pcm(sound) })],
+  ])('said %s is nobody else’s, though another client names its request alike', async (_, say) => {
+    const { url, session } = await startServed(echo);
+    const other = await openSession({ url });
+    session.send(say(session, 5));
+    expect(await session.outcome()).toMatchObject({ text_asr: 'heard 5' });
+    other.send(say(other, 6));
+    expect(await other.outcome()).toMatchObject({ text_asr: 'heard 6' });
+  });
+
   it('comes after what was spoken in chunks before it', async () => {
     const { session } = await startServed(echo);
     session.send(chunk(session, 7));
@@ -189,93 +211,5 @@ describe('an utterance', () => {
     session.send(utterance(session, 1));
     const indices = [await session.outcome(1), await session.outcome(2)].map((told) => told.utterance_index);
     expect(indices.map(Number.isSafeInteger)).toEqual([true, true]);
-  });
-});
-
-describe('outcomes', () => {
-  it('leave in the order of their utterances, whichever node is done first', async () => {
-    const each = holdEachJob();
-    const { session } = await startServed(each.onJob);
-    for (const seq of [1, 2, 3]) session.send(spoken(session, seq));
-    await each.job(3);
-    for (const count of [3, 2]) each.finish(count, { text_asr: `${count}`, text_translated: `${count}` });
-    await session.handled();
-    expect(session.outcomes()).toEqual([]);
-    each.finish(1);
-    await session.outcome(3);
-    expect(session.outcomes().map(({ delivery_seq: seq }) => seq)).toEqual([1, 2, 3]);
-  });
-
-  it('are not held up for ever: a gap is closed, its job cancelled, and RESULT_TIMEOUT said', async () => {
-    const each = holdEachJob();
-    const { session } = await startServed(each.onJob, { 'scheduler.result_gap_timeout_ms': 50 });
-    for (const seq of [1, 2]) session.send(spoken(session, seq));
-    const [first] = [await each.job(1), await each.job(2)];
-    each.finish(2);
-    await session.outcome(2);
-    expect(session.outcomes()).toMatchObject([
-      { type: 'missing_result', reason: 'gap_timeout', delivery_seq: 1 },
-      { type: 'translation_result', delivery_seq: 2 },
-    ]);
-    expect(session.of('error')).toMatchObject([{ code: 'RESULT_TIMEOUT', details: { utterance_index: 0 } }]);
-    expect(each.cancelled).toEqual([first.job_id]);
-  });
-
-  it('are not piled up without limit: the one they wait for is given up', async () => {
-    const each = holdEachJob();
-    const { session } = await startServed(each.onJob, { 'session.max_pending_results': 1 });
-    for (const seq of [1, 2, 3]) session.send(spoken(session, seq));
-    await each.job(3);
-    for (const count of [2, 3]) each.finish(count);
-    await session.outcome(3);
-    expect(session.outcomes()[0]).toMatchObject({ reason: 'pending_overflow_evict', utterance_index: 0 });
-  });
-});
-
-describe('a session in two-way mode', () => {
-  it('is never given to a node that can do one direction only, unlike one in one-way mode', async () => {
-    const app = await startApp(QUICK);
-    const capable = simulatedCapabilities(['en', 'zh'], false);
-    const oneWay = {
-      ...capable,
-      language_capabilities: {
-        ...capable.language_capabilities,
-        nmt_capabilities: [
-          {
-            model_id: 'en-zh',
-            languages: ['en', 'zh'],
-            rule: 'specific_pairs' as const,
-            supported_pairs: [{ src: 'en', tgt: 'zh' }],
-          },
-        ],
-      },
-    };
-    const halves: JobAssign[] = [];
-    await joinSdkNode({
-      url: app.nodeUrl,
-      nodeId: 'node-half',
-      capabilities: oneWay,
-      onJob: async (job) => {
-        halves.push(job);
-        return OUTPUT;
-      },
-    });
-    await app.readyNodes(1);
-    const url = sessionUrl(app);
-    const both = { mode: 'two_way_auto', src_lang: 'auto', lang_a: 'en', lang_b: 'zh' };
-    const twoWay = await openSession({ url }, both);
-    twoWay.send(spoken(twoWay, 1));
-    expect(await twoWay.outcome()).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
-    expect(twoWay.of('error')).toMatchObject([{ code: 'NO_AVAILABLE_NODE' }]);
-    const straight = await openSession({ url }, { mode: 'one_way' });
-    straight.send(spoken(straight, 1));
-    expect((await straight.outcome()).type).toBe('translation_result');
-    expect(halves).toHaveLength(1);
-
-    await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-whole', onJob: async () => OUTPUT });
-    await app.readyNodes(2);
-    twoWay.send(spoken(twoWay, 2));
-    expect((await twoWay.outcome(2)).type).toBe('translation_result');
-    expect(halves).toHaveLength(1);
   });
 });

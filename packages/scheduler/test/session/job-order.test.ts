@@ -23,6 +23,7 @@ const UTTERANCE: Utterance = {
   audioBytes: 4,
   isAnnounced: false,
   isPlaced: false,
+  nodeId: undefined,
   isAbandoned: false,
   uiTold: 0,
   isSettled: false,

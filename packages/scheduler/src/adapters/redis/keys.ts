@@ -26,16 +26,16 @@ export interface Keys {
   nodePresence(nodeId: NodeId): string;
   /** STRING · {node} · owner TTL. "instance/incarnation/generation" of the socket's holder. */
   nodeOwner(nodeId: NodeId): string;
-  /** LIST · {node} · until fetched or expired. "expiry:job" of what waits for a node that polls, oldest first. */
+  /** ZSET · {node} · until fetched or expired. "expiry:job" of what waits for a node that polls → its turn. */
   nodeMailbox(nodeId: NodeId): string;
-  /** HASH · {node} · with the list. Job → its assignment, as JSON. */
+  /** HASH · {node} · with the mailbox. Job → its assignment, as JSON. */
   nodeMailboxBodies(nodeId: NodeId): string;
   /** CHANNEL · {node}. Says that something was put into the mailbox; carries nothing. */
   nodeArrivals(nodeId: NodeId): string;
 
-  /** HASH · {job} · deadline, then retention. The record of a job, and the binding of its request. */
+  /** HASH · {job} · deadline and a margin, then retention. The record of a job, and the binding of its request. */
   job(tag: string): string;
-  /** HASH · {job} · retention. A failed job whose request was bound anew. */
+  /** HASH · {job} · retention. A settled job whose request was bound anew. */
   earlierJob(tag: string, jobId: JobId): string;
 
   /** STRING · {session} · owner TTL. */
@@ -49,8 +49,12 @@ export interface Keys {
   inbox(instanceId: string): string;
   /** STREAM · {instance} · bounded. */
   deadLetters(instanceId: string): string;
-  /** ZSET · {instance} · until adopted. Jobs it drives → deadline. */
+  /** ZSET · {instance} · until adopted, or the last deadline. Jobs it drives → deadline. */
   instanceJobs(instanceId: string): string;
+  /** ZSET · {instance} · retention; bounded. Jobs it settled lately → deadline. */
+  instanceSettledJobs(instanceId: string): string;
+  /** CHANNEL · {instance}. Ids of jobs that moved and that somebody on this instance waits for; carries nothing else. */
+  instanceMoves(instanceId: string): string;
   /** SET · own slot · for ever. Every instance that was not yet adopted. */
   readonly instances: string;
   /** ZSET · own slot, one of a few · for ever. Node id → last seen (ms). */
@@ -79,6 +83,8 @@ export function createKeys(prefix: string): Keys {
     inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,
     deadLetters: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:dlq`,
     instanceJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs`,
+    instanceSettledJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs_settled`,
+    instanceMoves: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:job_moves`,
     instances: `${prefix}:schedulers:all`,
     nodesSeen: (part) => `${v}:nodes:last_seen:${part}`,
   };

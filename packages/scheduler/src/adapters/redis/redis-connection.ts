@@ -23,10 +23,11 @@ export interface RedisSettings {
 
 export type RedisConnection = Redis | Cluster;
 
-/** A reader that blocks waits longer than a command may take, and must never share its connection. */
+/** A reader that blocks waits longer than a command may take, and one that listens can do nothing else: neither shares its connection. */
 export interface ConnectionRole {
   readonly name: string;
   readonly isBlocking?: boolean;
+  readonly isListening?: boolean;
 }
 
 const SLOWEST_RECONNECT_MS = 500;
@@ -34,6 +35,13 @@ const SLOWEST_RECONNECT_MS = 500;
 const RETRIES = 1;
 
 export function connectRedis(settings: RedisSettings, role: ConnectionRole): RedisConnection {
+  const connection = open(settings, role);
+  // Whoever asks is told by the answer. An error event that nobody hears would end the process.
+  connection.on('error', () => undefined);
+  return connection;
+}
+
+function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
   if (settings.mode === 'cluster') return new Cluster(clusterNodes(settings), clusterOptions(settings, role));
   const { host, port } = addressOf(settings.url);
   const options = {
@@ -104,6 +112,8 @@ function clusterOptions(settings: RedisSettings, role: ConnectionRole) {
     retryDelayOnClusterDown: 50,
     retryDelayOnTryAgain: 20,
     scaleReads: 'master' as const,
+    // Channels that live in a slot are heard from its own master.
+    shardedSubscribers: role.isListening === true,
   };
 }
 

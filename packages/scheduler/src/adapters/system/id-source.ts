@@ -24,7 +24,8 @@ export function createIdSource(deps: { clock: Clock; digestsRequests: boolean })
     return pool.toString('base64url', at - bytes, at);
   }
 
-  const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, DIGEST_CHARS);
+  const digest = (content: string | Uint8Array): string =>
+    hash('sha256', content, 'base64url').slice(0, DIGEST_CHARS);
 
   return {
     jobId: (tenantId, requestId) =>

@@ -168,6 +168,19 @@ export async function openSession(
   return client;
 }
 
+/** What shows the right to go on with a session. */
+export function proofOf(session: SessionClient): Readonly<Record<string, unknown>> {
+  const opened = session.frames.find(({ type }) => type === 'session_init_ack');
+  return { resume_session_id: opened?.session_id, resume_token: opened?.resume_token };
+}
+
+/** The same session on another connection, if it is still there. */
+export const resume = (
+  url: string,
+  before: SessionClient,
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<SessionClient> => openSession({ url }, { ...proofOf(before), ...fields });
+
 /** What an upgrade is answered with that is refused. */
 export function refusedUpgrade(
   url: string,
@@ -210,8 +223,8 @@ export const chunk = (
   ...fields,
 });
 
-/** One chunk that is an utterance. */
-export const spoken = (client: SessionClient, seq: number, requestId = `req-${seq}`) =>
+/** One chunk that is an utterance, named as nobody else's. */
+export const spoken = (client: SessionClient, seq: number, requestId = `req-${client.sessionId()}-${seq}`) =>
   chunk(client, seq, { is_final: true, request_id: requestId });
 
 export const utterance = (

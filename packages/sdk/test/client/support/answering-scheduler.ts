@@ -27,14 +27,11 @@ type Reply = (message: SchedulerToSession) => void;
 export interface AnsweringScript extends Script {
   /** As a crash does it: all sessions are gone. */
   forget(): void;
-  /** Frames that were ignored, because they had been here before. */
-  repeats(): number;
 }
 
 export function createAnsweringScript(): AnsweringScript {
   const sessions = new Map<string, Kept>();
   let created = 0;
-  let repeats = 0;
 
   function find(init: SessionInit): Kept | undefined {
     const { resume_session_id: id = '', resume_token: token } = init;
@@ -103,10 +100,8 @@ export function createAnsweringScript(): AnsweringScript {
       session.acknowledged = Math.max(session.acknowledged, message.delivery_seq);
     else if (message.type === 'session_close') reply({ type: 'session_close_ack', session_id: session.id });
     else if (message.type === 'audio_chunk') {
-      if (message.seq <= session.highestSeq) {
-        repeats += 1;
-        return;
-      }
+      // It had been here before.
+      if (message.seq <= session.highestSeq) return;
       session.highestSeq = message.seq;
       const audio = Buffer.from(message.payload ?? '', 'base64');
       session.buffer.push({ seq: message.seq, audio, requestId: message.request_id });
@@ -121,6 +116,5 @@ export function createAnsweringScript(): AnsweringScript {
     },
     onMessage: receive,
     forget: () => sessions.clear(),
-    repeats: () => repeats,
   };
 }

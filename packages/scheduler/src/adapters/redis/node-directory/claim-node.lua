@@ -1,0 +1,21 @@
+--[[ claim-node: a connection claims a node id; the newest of the same credential wins.
+  KEYS[1] node        HASH  credential, generation, and the node's capacity
+  ARGV[1] credential  whose the id is
+  ARGV[2] room        "1" if an unknown id may be added, "0" if the directory is full
+  Returns {"claimed", generation, is_returning} or {"conflict"|"full"}
+  Safe twice: a repeat is a newer claim of the same credential and gets a later generation. ]]
+local node, credential, room = KEYS[1], ARGV[1], ARGV[2]
+local holder, last = unpack(redis.call('HMGET', node, 'credential', 'generation'))
+if holder and holder ~= credential then
+  return { 'conflict' }
+end
+if not holder and room ~= '1' then
+  return { 'full' }
+end
+-- Time makes it grow though the hash was lost or forgotten; the last one makes it grow though time went back.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local generation = math.max(now, (tonumber(last) or 0) + 1)
+redis.call('HSET', node, 'credential', credential, 'generation', string.format('%.0f', generation))
+redis.call('PERSIST', node)
+return { 'claimed', generation, holder and 1 or 0 }

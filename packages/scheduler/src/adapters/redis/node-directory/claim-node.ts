@@ -1,0 +1,15 @@
+/** Typed wrapper of claim-node.lua. Cold path: once per connection of a node. */
+import type { NodeId } from '../../../domain/ids.ts';
+import type { ClaimResult } from '../../../ports/node-directory.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createClaimNode(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'claim-node');
+  return async (nodeId: NodeId, credential: string, hasRoom: boolean): Promise<ClaimResult> => {
+    const [word, generation, isReturning] = await run([keys.nodeMeta(nodeId)], [credential, hasRoom ? 1 : 0]);
+    if (word !== 'claimed') return { kind: word === 'full' ? 'full' : 'conflict' };
+    return { kind: 'claimed', generation: Number(generation), isReturning: isReturning === 1 };
+  };
+}

@@ -1,0 +1,90 @@
+/** Jobs waiting for polling nodes, in the node's slot: any instance may put, any other hand out. */
+import type { NodeId } from '../../domain/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
+import { asDependency } from './dependency.ts';
+import type { Keys } from './keys.ts';
+import { createArrivals } from './node-mailbox/arrivals.ts';
+import { createDropEntry } from './node-mailbox/drop-entry.ts';
+import { createPutEntry } from './node-mailbox/put-entry.ts';
+import { createTakeEntries } from './node-mailbox/take-entries.ts';
+import { createWaitingTakes, type WaitingTakes } from './node-mailbox/waiting-takes.ts';
+import type { RedisConnection } from './redis-connection.ts';
+
+export function createNodeMailbox<T>(deps: {
+  connection: RedisConnection;
+  /** Listens for arrivals; nothing else can be asked on it. */
+  ear: RedisConnection;
+  keys: Keys;
+  clock: Clock;
+  maxPerNode: number;
+}): NodeMailbox<T> {
+  const { connection, ear, keys, clock } = deps;
+  const putEntry = createPutEntry(connection, keys, deps.maxPerNode);
+  const takeEntries = createTakeEntries(connection, keys);
+  const dropEntry = createDropEntry(connection, keys);
+  const waiting = createWaitingTakes({ clock, arrivals: createArrivals({ ear, keys }) });
+
+  /** A duration goes to the server, not an instant: their clocks need not agree. */
+  const ttlUntil = (expiresAt: number): number => Math.ceil(expiresAt - clock.now());
+
+  async function takeNow(
+    nodeId: NodeId,
+    max: number,
+    signal: AbortSignal | undefined,
+    others?: WaitingTakes,
+  ): Promise<readonly MailboxEntry<T>[]> {
+    const { entries, left } = await takeEntries(nodeId, max);
+    const taken = entries.map(({ jobId, body }) => ({ jobId, ...JSON.parse(body) }) as MailboxEntry<T>);
+    if (isAborted(signal)) {
+      // Whoever asked has gone in the meantime: back to where they were.
+      await Promise.all(
+        entries.map(({ jobId, turn, body }, at) =>
+          putEntry(nodeId, { jobId, turn, body, ttlMs: ttlUntil(taken[at]?.expiresAt ?? 0) }),
+        ),
+      );
+      return [];
+    }
+    if (left > 0) others?.wakeOne();
+    return taken;
+  }
+
+  return {
+    put: (nodeId, { jobId, expiresAt, body }) =>
+      putEntry(nodeId, { jobId, body: JSON.stringify({ expiresAt, body }), ttlMs: ttlUntil(expiresAt) }),
+
+    async take(nodeId, { max, waitMs, signal }) {
+      if (isAborted(signal)) return [];
+      const until = clock.now() + waitMs;
+      const atOnce = await takeNow(nodeId, max, signal);
+      if (atOnce.length > 0 || waitMs <= 0) return atOnce;
+      const others = waiting.join(nodeId);
+      try {
+        for (;;) {
+          const seen = others.arrivals();
+          const taken = await takeNow(nodeId, max, signal, others);
+          const leftMs = until - clock.now();
+          if (taken.length > 0 || leftMs <= 0) return taken;
+          if (others.arrivals() === seen) await others.arrival(leftMs, signal);
+          if (isAborted(signal)) {
+            // It may have been woken for something: then that is another's.
+            others.wakeOne();
+            return [];
+          }
+        }
+      } finally {
+        others.leave();
+      }
+    },
+
+    drop: (nodeId, jobId) => dropEntry(nodeId, jobId),
+
+    async forget(nodeId) {
+      await asDependency('forgetting a mailbox', () =>
+        connection.unlink(keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId)),
+      );
+    },
+  };
+}
+
+const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;

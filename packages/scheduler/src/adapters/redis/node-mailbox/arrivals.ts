@@ -1,0 +1,64 @@
+/** Notices that something was put into a mailbox, by any instance. They carry nothing and may be lost: whoever listens looks for himself now and then. */
+import type { NodeId } from '../../../domain/ids.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+
+export interface ArrivalListener {
+  /** From here on notices are heard; what came before may have been missed. */
+  onListening(): void;
+  onArrival(): void;
+}
+
+export interface Arrivals {
+  /** One listener per node. */
+  listen(nodeId: NodeId, listener: ArrivalListener): () => void;
+}
+
+/** `ear`: a connection of its own, since one that listens can do nothing else. */
+export function createArrivals(deps: { ear: RedisConnection; keys: Keys }): Arrivals {
+  const { ear, keys } = deps;
+  const listeners = new Map<string, ArrivalListener>();
+  // A server before sharded channels tells everybody; put-entry.lua falls back in the same way.
+  let isSharded = true;
+
+  const hear = (channel: string): void => listeners.get(channel)?.onArrival();
+  ear.on('smessage', hear);
+  ear.on('message', hear);
+
+  async function subscribe(channel: string): Promise<void> {
+    if (isSharded) {
+      try {
+        await ear.ssubscribe(channel);
+        return;
+      } catch (fault) {
+        if (!isUnknownCommand(fault)) throw fault;
+        isSharded = false;
+      }
+    }
+    await ear.subscribe(channel);
+  }
+
+  const unsubscribe = (channel: string): Promise<unknown> =>
+    isSharded ? ear.sunsubscribe(channel) : ear.unsubscribe(channel);
+
+  return {
+    listen(nodeId, listener) {
+      const channel = keys.nodeArrivals(nodeId);
+      listeners.set(channel, listener);
+      subscribe(channel).then(
+        () => listener.onListening(),
+        // Deaf for now: the listener finds arrivals by looking, and the next one to listen subscribes anew.
+        () => undefined,
+      );
+      return () => {
+        if (listeners.get(channel) !== listener) return;
+        listeners.delete(channel);
+        // If this is not heard, notices nobody waits for are the worst of it.
+        unsubscribe(channel).catch(() => undefined);
+      };
+    },
+  };
+}
+
+const isUnknownCommand = (fault: unknown): boolean =>
+  fault instanceof Error && /unknown command/i.test(fault.message);

@@ -1,0 +1,16 @@
+--[[ drop-entry: take back an entry that nobody has fetched.
+  KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its turn
+  KEYS[2] bodies  HASH  job -> what is handed out
+  ARGV[1] job     its id
+  Returns {"dropped"} or {"absent"}
+  Idempotent: a repeat finds nothing to take back. ]]
+local queue, bodies, job = KEYS[1], KEYS[2], ARGV[1]
+if redis.call('HDEL', bodies, job) == 0 then
+  return { 'absent' }
+end
+for _, entry in ipairs(redis.call('ZRANGE', queue, 0, -1)) do
+  if string.match(entry, '^%d+:(.*)$') == job then
+    redis.call('ZREM', queue, entry)
+  end
+end
+return { 'dropped' }

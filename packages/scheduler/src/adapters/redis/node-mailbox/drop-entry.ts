@@ -1,0 +1,13 @@
+/** Typed wrapper of drop-entry.lua. */
+import type { JobId, NodeId } from '../../../domain/ids.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createDropEntry(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'drop-entry');
+  return async (nodeId: NodeId, jobId: JobId): Promise<boolean> => {
+    const [word] = await run([keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId)], [jobId]);
+    return word === 'dropped';
+  };
+}

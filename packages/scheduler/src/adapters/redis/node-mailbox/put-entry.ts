@@ -1,0 +1,24 @@
+/** Typed wrapper of put-entry.lua. */
+import type { JobId, NodeId } from '../../../domain/ids.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export interface PutEntry {
+  readonly jobId: JobId;
+  readonly body: string;
+  readonly ttlMs: number;
+  /** Of an entry that was taken in vain: the turn it had. A new one comes last. */
+  readonly turn?: string;
+}
+
+export function createPutEntry(connection: RedisConnection, keys: Keys, maxPerNode: number) {
+  const run = loadScript(connection, import.meta.url, 'put-entry');
+  return async (nodeId: NodeId, entry: PutEntry): Promise<'queued' | 'full'> => {
+    const [word] = await run(
+      [keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId), keys.nodeArrivals(nodeId)],
+      [entry.jobId, entry.body, entry.ttlMs, maxPerNode, entry.turn ?? ''],
+    );
+    return word === 'full' ? 'full' : 'queued';
+  };
+}

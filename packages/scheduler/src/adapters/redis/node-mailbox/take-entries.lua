@@ -1,0 +1,27 @@
+--[[ take-entries: hand out the oldest entries of a mailbox that have not expired.
+  KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its turn
+  KEYS[2] bodies  HASH  job -> what is handed out
+  ARGV[1] max     how many at most
+  Returns {"taken", left, job, turn, body, job, turn, body ...}: how many are left in the queue, then what was taken
+  Safe twice: an entry is handed out once, so a repeat takes the next ones; what an unheard reply held is lost. ]]
+local queue, bodies, max = KEYS[1], KEYS[2], tonumber(ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local reply = { 'taken', 0 }
+local taken = 0
+while taken < max do
+  local entry, turn = unpack(redis.call('ZPOPMIN', queue))
+  if not entry then
+    break
+  end
+  local expiry, job = string.match(entry, '^(%d+):(.*)$')
+  if tonumber(expiry) > now then
+    table.insert(reply, job)
+    table.insert(reply, turn)
+    table.insert(reply, redis.call('HGET', bodies, job))
+    taken = taken + 1
+  end
+  redis.call('HDEL', bodies, job)
+end
+reply[2] = redis.call('ZCARD', queue)
+return reply
