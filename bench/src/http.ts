@@ -97,6 +97,7 @@ async function startScheduler() {
     async finishAll() {
       for (const { jobId, nodeId } of held.splice(0))
         await engine.jobs.finish({ jobId, nodeId, attempt: 1 }, RESULT);
+      await engine.beatAll();
     },
     async close() {
       await http.close();

@@ -38,8 +38,12 @@ export function changeJob(record: JobRecord, change: JobChange): JobRecord {
 
 /** How a job began and how it ended matter most, so the middle goes first. */
 function withEntries(timeline: readonly TimelineEntry[], { passing, entry }: JobChange): TimelineEntry[] {
-  // concat, because a spread leaves room for sixteen more, in every job that is kept.
-  const longer = passing === undefined ? timeline.concat(entry) : timeline.concat(passing, entry);
+  // By hand: concat takes several times as long, and a spread leaves room for sixteen more in every job.
+  const { length } = timeline;
+  const longer = new Array<TimelineEntry>(length + (passing === undefined ? 1 : 2));
+  for (let at = 0; at < length; at++) longer[at] = timeline[at] as TimelineEntry;
+  if (passing !== undefined) longer[length] = passing;
+  longer[longer.length - 1] = entry;
   if (longer.length > MAX_TIMELINE) longer.splice(MAX_TIMELINE / 2, longer.length - MAX_TIMELINE);
   return longer;
 }

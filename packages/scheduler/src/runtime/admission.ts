@@ -9,11 +9,13 @@ import type { Soon } from '../domain/soon.ts';
 import type { AdmitResult } from '../ports/job-store.ts';
 import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
+import { draftJob } from './draft-job.ts';
 import { type Engine, giveBack } from './engine.ts';
 import { createFlight, type Flight, NOBODY_SHUNNED } from './flight.ts';
 import type { Placed, Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
-import { compileNeed } from './select/compile-need.ts';
+import { type CompiledNeed, compileNeed } from './select/compile-need.ts';
+import type { Selection } from './select/select.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
@@ -131,7 +133,7 @@ export function createAdmission(
   async function notAdmitted(
     admitted: Exclude<AdmitResult, { kind: 'admitted' }> | { kind: 'down' },
     jobId: JobId,
-    reserved: { nodeId: NodeId; reserving: Soon<boolean> } | undefined,
+    reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
     engine.audio.drop(jobId);
     if (reserved !== undefined && (await reserved.reserving)) {
@@ -144,57 +146,109 @@ export function createAdmission(
     return repeat(admitted);
   }
 
-  return async function dispatch(request) {
-    const { need } = request;
-    const probe = {
-      need,
-      compiled: compileNeed(engine.fleet, need),
-      sentTo: NOBODY,
-      retries: 0,
-      shunned: NOBODY_SHUNNED,
-    };
-    const selection = candidates(engine, probe, request.spec.utteranceIndex);
-    const nodeId = selection.next();
-    const answer = nodeId === undefined ? await withoutCandidate(request, probe) : undefined;
-    if (answer !== undefined) return answer;
+  async function withoutRoom(request: DispatchRequest): Promise<DispatchOutcome> {
+    const bound = await boundJob(engine, request);
+    if (bound === undefined || bound === 'down') {
+      return refuse('RATE_LIMITED', 'no room for more audio on this instance');
+    }
+    const isSame = bound.fingerprint === request.fingerprint;
+    return repeat({ kind: isSame ? 'existing' : 'conflict', job: bound });
+  }
 
+  function enter(request: DispatchRequest, probe: Asked, first: FirstChoice): Soon<DispatchOutcome> {
+    const { nodeId } = first;
     const jobId = request.jobId ?? engine.ids.jobId(request.tenantId, request.requestId);
     if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
-      const bound = await boundJob(engine, request);
-      if (bound !== undefined && bound !== 'down') {
-        return repeat({
-          kind: bound.fingerprint === request.fingerprint ? 'existing' : 'conflict',
-          job: bound,
-        });
-      }
-      return refuse('RATE_LIMITED', 'no room for more audio on this instance');
+      return withoutRoom(request);
     }
     // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
     const reserved =
       nodeId === undefined ? undefined : { nodeId, reserving: placement.reserve(nodeId, leaseId(jobId, 1)) };
     const admitting = admit(draftJob(engine, request, jobId, nodeId));
-    const admitted = admitting instanceof Promise ? await admitting : admitting;
+    const { compiled } = probe;
+    return admitting instanceof Promise
+      ? admitting.then((admitted) => embark(request, jobId, compiled, first.selection, reserved, admitted))
+      : embark(request, jobId, compiled, first.selection, reserved, admitting);
+  }
+
+  function embark(
+    request: DispatchRequest,
+    jobId: JobId,
+    compiled: CompiledNeed,
+    selection: Selection,
+    reserved: Reserved | undefined,
+    admitted: AdmitResult | { kind: 'down' },
+  ): Soon<DispatchOutcome> {
     if (admitted.kind !== 'admitted') return notAdmitted(admitted, jobId, reserved);
-    const flight = createFlight(admitted.job, need, probe.compiled);
+    const flight = createFlight(admitted.job, request.need, compiled);
     engine.flights.add(flight);
     deadlines.startJob(flight);
     request.admitted?.(admitted.job);
-    // The common case: the first candidate had a slot. Anything else goes on from there.
+    if (reserved?.reserving !== true) return placeElsewhere(flight, request.waitMs, selection, reserved);
+    // The common case: the first candidate had a slot.
+    const sending = placement.send(flight, reserved.nodeId, 1);
+    const land = (placed: Placed): Soon<DispatchOutcome> =>
+      placed === 'nobody'
+        ? placeElsewhere(flight, request.waitMs, selection, REFUSED)
+        : concluded(flight, launched(flight));
+    return sending instanceof Promise ? sending.then(land) : land(sending);
+  }
+
+  /** Anything but a slot at the first candidate, at once. */
+  async function placeElsewhere(
+    flight: Flight,
+    waitMs: number,
+    selection: Selection,
+    reserved: Reserved | undefined,
+  ): Promise<DispatchOutcome> {
     let placed: Placed = 'nobody';
     if (reserved !== undefined) {
-      const { nodeId: first, reserving } = reserved;
-      const isReserved = reserving instanceof Promise ? await reserving : reserving;
-      if (isReserved) placed = await placement.send(flight, first, 1);
+      if (await reserved.reserving) placed = await placement.send(flight, reserved.nodeId, 1);
+      if (placed === 'nobody') placed = await placement.place(flight, selection);
     }
-    if (placed === 'nobody' && reserved !== undefined) placed = await placement.place(flight, selection);
-    const refused = placed === 'nobody' ? await waitOrRefuse(flight, request.waitMs) : undefined;
-    const outcome = refused ?? launched(flight);
+    const refused = placed === 'nobody' ? await waitOrRefuse(flight, waitMs) : undefined;
+    return concluded(flight, refused ?? launched(flight));
+  }
+
+  function concluded(flight: Flight, outcome: DispatchOutcome): DispatchOutcome {
     flight.isPlacing = false;
     if (flight.repeats !== undefined) for (const tell of flight.repeats) tell(outcome);
     return outcome;
+  }
+
+  function begin(request: DispatchRequest): Soon<DispatchOutcome> {
+    const { need } = request;
+    const compiled = compileNeed(engine.fleet, need);
+    const probe = { need, compiled, sentTo: NOBODY, retries: 0, shunned: NOBODY_SHUNNED };
+    const selection = candidates(engine, probe, request.spec.utteranceIndex);
+    const first = { nodeId: selection.next(), selection };
+    if (first.nodeId !== undefined) return enter(request, probe, first);
+    return withoutCandidate(request, probe).then((answer) => answer ?? enter(request, probe, first));
+  }
+
+  // Not an async function: its frame would be the largest thing a dispatch leaves to the collector.
+  return function dispatch(request) {
+    try {
+      const outcome = begin(request);
+      return outcome instanceof Promise ? outcome : Promise.resolve(outcome);
+    } catch (fault) {
+      return Promise.reject(fault);
+    }
   };
 }
 
+interface FirstChoice {
+  readonly nodeId: NodeId | undefined;
+  readonly selection: Selection;
+}
+
+interface Reserved {
+  readonly nodeId: NodeId;
+  readonly reserving: Soon<boolean>;
+}
+
+/** The first candidate had a slot, but could not be handed the job. */
+const REFUSED: Reserved = { nodeId: '', reserving: false };
 const NOBODY: never[] = [];
 const DOWN = { kind: 'down' } as const;
 /** A store that was down when something had to be taken back is asked again after this long. */
@@ -209,33 +263,4 @@ async function boundJob(engine: Engine, request: DispatchRequest): Promise<JobRe
     engine.meter.count('scheduler_dependency_down_total');
     return 'down';
   }
-}
-
-function draftJob(
-  engine: Engine,
-  request: DispatchRequest,
-  jobId: string,
-  firstNodeId: string | undefined,
-): JobRecord {
-  const at = engine.clock.now();
-  const created = { state: 'CREATED', at, attempt: 0, nodeId: undefined, reason: undefined } as const;
-  return {
-    jobId,
-    tenantId: request.tenantId,
-    sessionId: request.sessionId,
-    requestId: request.requestId,
-    fingerprint: request.fingerprint,
-    spec: request.spec,
-    state: firstNodeId === undefined ? 'CREATED' : 'RESERVED',
-    fence: undefined,
-    intent: firstNodeId === undefined ? undefined : { nodeId: firstNodeId, attempt: 1 },
-    createdAt: at,
-    deadlineAt: at + engine.settings.jobDeadlineMs,
-    timeline:
-      firstNodeId === undefined
-        ? [created]
-        : [created, { state: 'RESERVED', at, attempt: 1, nodeId: firstNodeId, reason: undefined }],
-    failure: undefined,
-    result: undefined,
-  };
 }

@@ -136,7 +136,9 @@ export function createAnswers(
         await givingUp.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
         return { kind: 'accepted', job: flight.job };
       }
-      if (!(await settling.finish(flight, result))) return ignore('result', answer, 'fenced');
+      const finishing = settling.finish(flight, result);
+      const isFinished = finishing instanceof Promise ? await finishing : finishing;
+      if (!isFinished) return ignore('result', answer, 'fenced');
       engine.nodes.outcome(answer.nodeId, 'succeeded');
       return { kind: 'accepted', job: flight.job };
     },

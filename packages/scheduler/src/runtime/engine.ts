@@ -5,7 +5,7 @@ import type { JobResult } from '../domain/job-spec.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
-import type { CapacityLedger } from '../ports/capacity-ledger.ts';
+import type { CapacityLedger, ReleaseResult } from '../ports/capacity-ledger.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
@@ -161,17 +161,21 @@ function hasEntry({ timeline }: JobRecord, entry: TimelineEntry): boolean {
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */
-export async function giveBack(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
-  try {
-    const releasing = engine.ledger.release(nodeId, lease);
-    const released = releasing instanceof Promise ? await releasing : releasing;
-    if (released.kind !== 'unknown_node') engine.fleet.setLoad(nodeId, released);
-  } catch (fault) {
-    engine.log.warn(
-      { node_id: nodeId, lease, err: fault },
-      'a slot could not be given back; its lease will expire',
-    );
-  }
+export function giveBack(engine: Engine, nodeId: NodeId, lease: string): Soon<void> {
+  const releasing = engine.ledger.release(nodeId, lease);
+  if (!(releasing instanceof Promise)) return noteReleased(engine, nodeId, releasing);
+  return releasing.then(
+    (released) => noteReleased(engine, nodeId, released),
+    (fault: unknown) =>
+      engine.log.warn(
+        { node_id: nodeId, lease, err: fault },
+        'a slot could not be given back; its lease will expire',
+      ),
+  );
+}
+
+function noteReleased(engine: Engine, nodeId: NodeId, released: ReleaseResult): void {
+  if (released.kind !== 'unknown_node') engine.fleet.setLoad(nodeId, released);
 }
 
 /** The node may still work on a given-up attempt: its slot stays taken until it is proven free. */

@@ -21,7 +21,7 @@ export interface Placement {
   /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
   place(flight: Flight, selection: Selection): Promise<Placed>;
   /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
-  send(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed>;
+  send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
   recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed>;
 }
@@ -68,7 +68,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     nodeId: NodeId,
     attempt: number,
     before: Attempt | undefined,
-  ): Placed | Promise<Placed> {
+  ): Soon<Placed> {
     const profile = engine.nodes.profile(nodeId);
     flight.doesAcknowledge = profile?.supports.includes('job_ack') === true;
     if (settings.isSpreadEnabled || profile?.isDeployed === true) {
@@ -115,7 +115,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     }
   }
 
-  async function send(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+  function send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed> {
     // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
     const now = clock.now();
     const previous = { attempts: flight.attempts, sentAt: flight.sentAt, sentTo: flight.sentTo };
@@ -123,19 +123,28 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     flight.sentAt = now;
     noteSent(flight, nodeId);
     engine.flights.board(flight, nodeId);
-    let delivery: Delivery;
+    const { job } = flight;
+    const fail = (fault: unknown): Soon<Placed> => {
+      engine.log.error({ job_id: job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
+      return delivered(flight, nodeId, attempt, FAULT, previous);
+    };
+    let delivering: Soon<Delivery>;
     try {
-      const delivering = link.deliver({
-        nodeId,
-        attempt,
-        job: flight.job,
-        expiresAt: now + settings.ackTimeoutMs,
-      });
-      delivery = delivering instanceof Promise ? await delivering : delivering;
+      delivering = link.deliver({ nodeId, attempt, job, expiresAt: now + settings.ackTimeoutMs });
     } catch (fault) {
-      engine.log.error({ job_id: flight.job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
-      delivery = FAULT;
+      return fail(fault);
     }
+    if (!(delivering instanceof Promise)) return delivered(flight, nodeId, attempt, delivering, previous);
+    return delivering.then((delivery) => delivered(flight, nodeId, attempt, delivery, previous), fail);
+  }
+
+  function delivered(
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    delivery: Delivery,
+    previous: Previous,
+  ): Soon<Placed> {
     if (delivery.kind !== 'written' && delivery.kind !== 'queued')
       return notSent(flight, nodeId, attempt, delivery, previous);
     engine.nodes.placed(nodeId);
@@ -144,8 +153,9 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       return notBoarded(flight, nodeId, attempt);
     const before = flight.job.fence;
     const moving = advance(engine, flight, 'dispatched', { fence: { nodeId, attempt }, intent: null });
-    const hasMoved = moving instanceof Promise ? await moving : moving;
-    return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
+    const goOn = (hasMoved: boolean): Soon<Placed> =>
+      hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
+    return moving instanceof Promise ? moving.then(goOn) : goOn(moving);
   }
 
   async function notSent(
@@ -153,7 +163,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     nodeId: NodeId,
     attempt: number,
     delivery: Extract<Delivery, { reason: string }>,
-    previous: Pick<Flight, 'attempts' | 'sentAt' | 'sentTo'>,
+    previous: Previous,
   ): Promise<Placed> {
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
@@ -189,6 +199,9 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
 
   return { reserve, place, send, recordSent };
 }
+
+/** What a flight was before a send, should the send turn out not to have happened. */
+type Previous = Pick<Flight, 'attempts' | 'sentAt' | 'sentTo'>;
 
 /** How long a node is left alone by a job that could not be handed to it. */
 const SHUN_MS = 1_000;

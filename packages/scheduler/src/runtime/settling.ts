@@ -3,6 +3,7 @@
 import { type Attempt, isSettled, nextState } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
+import type { Soon } from '../domain/soon.ts';
 import { advance, type Engine, giveBack, leaveFenced, type Step } from './engine.ts';
 import type { Flight } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
@@ -11,7 +12,7 @@ import { watchLeaseEnd } from './lease-end.ts';
 export type NodeSide = 'over' | 'open';
 
 export interface Settling {
-  finish(flight: Flight, result: JobResult, side?: NodeSide): Promise<boolean>;
+  finish(flight: Flight, result: JobResult, side?: NodeSide): Soon<boolean>;
   /** With an attempt: only while that one holds the fence. */
   fail(
     flight: Flight,
@@ -22,26 +23,27 @@ export interface Settling {
 }
 
 export function createSettling(engine: Engine): Settling {
-  async function close(flight: Flight, side: NodeSide): Promise<void> {
+  function close(flight: Flight, side: NodeSide): Soon<unknown> {
     flight.attemptTimer?.cancel();
     flight.deadlineTimer?.cancel();
     engine.flights.remove(flight);
     flight.stopWaiting?.();
     const { jobId, fence } = flight.job;
     engine.audio.drop(jobId);
-    if (fence !== undefined && side === 'over')
-      await giveBack(engine, fence.nodeId, leaseId(jobId, fence.attempt));
-    if (fence !== undefined && side === 'open') {
-      engine.link.cancel(fence.nodeId, jobId, flight.job.failure?.code ?? 'superseded');
-      await leaveFenced(engine, fence.nodeId, leaseId(jobId, fence.attempt));
-      watchLeaseEnd(engine, fence.nodeId);
-    }
-    await advance(
-      engine,
-      flight,
-      'released',
-      side === 'open' && fence ? { reason: 'lease_left_to_expire' } : {},
-    );
+    if (fence === undefined) return advance(engine, flight, 'released');
+    if (side === 'open') return closeOpen(flight, fence);
+    const giving = giveBack(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    return giving instanceof Promise
+      ? giving.then(() => advance(engine, flight, 'released'))
+      : advance(engine, flight, 'released');
+  }
+
+  async function closeOpen(flight: Flight, fence: Attempt): Promise<void> {
+    const { jobId, failure } = flight.job;
+    engine.link.cancel(fence.nodeId, jobId, failure?.code ?? 'superseded');
+    await leaveFenced(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    watchLeaseEnd(engine, fence.nodeId);
+    await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });
   }
 
   /** The outcome was written by somebody else, or its record is gone: what the job held here ends all the same. */
@@ -57,18 +59,29 @@ export function createSettling(engine: Engine): Settling {
    * Writes the outcome, again if something else moved the job meanwhile, until it is written or no longer ours to write.
    * One at a time: two equal answers could not tell whose write it was that the store kept.
    */
-  async function settle(
+  function settle(
     flight: Flight,
     event: 'finished' | 'failed',
     step: () => Step,
     of: Attempt | undefined,
-  ): Promise<boolean> {
+  ): Soon<boolean> {
     if (flight.isSettling) return false;
     flight.isSettling = true;
+    const write = (): Soon<boolean> | undefined =>
+      isOpen(flight, of) && isAllowed(flight, event) ? advance(engine, flight, event, step()) : undefined;
+    const first = write();
+    if (first !== true) return settleSlowly(flight, write, first);
+    flight.isSettling = false;
+    return true;
+  }
+
+  async function settleSlowly(
+    flight: Flight,
+    write: () => Soon<boolean> | undefined,
+    first: Soon<boolean> | undefined,
+  ): Promise<boolean> {
     try {
-      while (isOpen(flight, of) && isAllowed(flight, event)) {
-        if (await advance(engine, flight, event, step())) return true;
-      }
+      for (let writing = first; writing !== undefined; writing = write()) if (await writing) return true;
       await letGo(flight);
       return false;
     } finally {
@@ -76,17 +89,23 @@ export function createSettling(engine: Engine): Settling {
     }
   }
 
+  function finished(flight: Flight, side: NodeSide): Soon<true> {
+    engine.meter.count('scheduler_jobs_settled_total', FINISHED);
+    const closing = close(flight, side);
+    return closing instanceof Promise ? closing.then(() => true as const) : true;
+  }
+
   return {
-    async finish(flight, result, side = 'over') {
+    finish(flight, result, side = 'over') {
       const { fence } = flight.job;
       const step = () =>
         flight.job.state === 'RUNNING'
           ? { result, intent: null }
           : { result, intent: null, via: 'acknowledged' as const };
-      if (!(await settle(flight, 'finished', step, fence))) return false;
-      engine.meter.count('scheduler_jobs_settled_total', FINISHED);
-      await close(flight, side);
-      return true;
+      const settling = settle(flight, 'finished', step, fence);
+      return settling instanceof Promise
+        ? settling.then((isOurs) => isOurs && finished(flight, side))
+        : settling && finished(flight, side);
     },
 
     async fail(flight, failure, side, of) {

@@ -139,6 +139,17 @@ describe('a cut that the scheduler made', () => {
   });
 });
 
+it('keeps what was refused, although something later has its outcome', () => {
+  const outbox = create();
+  for (const id of ['a', 'b']) outbox.addUtterance(id, piece(), {});
+  takeAll(outbox);
+  expect(outbox.refused(undefined, 'a')).toBe(true);
+  expect(outbox.refused(7, 'c')).toBe(false);
+  outbox.accepted(of(1, undefined, undefined, 'b'));
+  outbox.settled(1);
+  expect(takeAll(outbox)).toMatchObject([{ requestId: 'a' }]);
+});
+
 it('believes a new session nothing about what it was not given yet', () => {
   const outbox = create();
   say(outbox, 1);

@@ -2,10 +2,11 @@
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { PackedJob } from './packed-job.ts';
 
 /** A place on the shelf. The record in it is never changed, only replaced: others may hold it. */
 export interface Place {
-  record: JobRecord;
+  record: JobRecord | PackedJob;
   readonly seq: number;
   settledAt: number | undefined;
   retainedBytes: number;
@@ -14,6 +15,9 @@ export interface Place {
   settledBefore: Place | undefined;
   settledAfter: Place | undefined;
 }
+
+export const recordAt = ({ record }: Place): JobRecord =>
+  record instanceof PackedJob ? record.unpack() : record;
 
 export interface JobShelf {
   add(draft: JobRecord): Place;
@@ -123,7 +127,7 @@ export function createJobShelf(deps: {
 
     settle(place) {
       place.settledAt = deps.clock.now();
-      place.retainedBytes = RECORD_BYTES + sentBytes(place.record);
+      place.retainedBytes = RECORD_BYTES + sentBytes(recordAt(place));
       chain(place);
       sweep();
     },

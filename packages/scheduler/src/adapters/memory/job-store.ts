@@ -4,8 +4,10 @@ import { isSettled, type JobRecord } from '../../domain/job.ts';
 import { changeJob, type JobChange } from '../../domain/job-change.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobStore, MoveResult } from '../../ports/job-store.ts';
-import { createJobShelf, type Place } from './job-shelf.ts';
+import { createBindings } from './bindings.ts';
+import { createJobShelf, type Place, recordAt } from './job-shelf.ts';
 import { listJobs } from './list-jobs.ts';
+import { PackedJob } from './packed-job.ts';
 
 export interface JobStoreLimits {
   /** How long a FINISHED job stays bound to its request. */
@@ -25,29 +27,28 @@ export interface MemoryJobStore extends JobStore {
 /** The hot methods answer at once: a promise would cost more than their work. */
 export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJobStore {
   const shelf = createJobShelf(deps);
-  const bindings = new Map<string, Place>();
+  const bindings = createBindings<Place>();
 
   const isBindingOver = ({ settledAt }: Place): boolean =>
     settledAt !== undefined && deps.clock.now() >= settledAt + deps.bindingLeaseMs;
 
   /** The place of the job a request is bound to, if the binding still counts. */
-  function boundPlace(key: string): Place | undefined {
-    const place = bindings.get(key);
+  function boundPlace(tenantId: TenantId, requestId: string): Place | undefined {
+    const place = bindings.get(tenantId, requestId);
     if (place === undefined || shelf.get(place.record.jobId) !== place) return undefined;
     if (!isBindingOver(place)) return place;
     unbind(place);
     return undefined;
   }
 
-  function unbind({ record }: Place): boolean {
-    if (record.requestId === undefined) return false;
-    const key = bindingKey(record.tenantId, record.requestId);
-    return bindings.get(key)?.record.jobId === record.jobId && bindings.delete(key);
+  function unbind(place: Place): boolean {
+    const { tenantId, requestId } = place.record;
+    return requestId !== undefined && bindings.remove(tenantId, requestId, place);
   }
 
   /** Room for one more binding: those of settled jobs go first, oldest first. */
   function hasRoomToBind(): boolean {
-    if (bindings.size < deps.maxBindings) return true;
+    if (bindings.size() < deps.maxBindings) return true;
     for (let place = shelf.firstSettled(); place !== undefined; place = place.settledAfter) {
       if (unbind(place)) return true;
     }
@@ -58,32 +59,34 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
 
   return {
     admit(draft: JobRecord): AdmitResult {
-      const key = draft.requestId === undefined ? undefined : bindingKey(draft.tenantId, draft.requestId);
-      const known = key === undefined ? shelf.get(draft.jobId) : boundPlace(key);
+      const { tenantId, requestId } = draft;
+      const known = requestId === undefined ? shelf.get(draft.jobId) : boundPlace(tenantId, requestId);
       if (known !== undefined) {
         const isSame = known.record.fingerprint === draft.fingerprint;
-        return { kind: isSame ? 'existing' : 'conflict', job: known.record };
+        return { kind: isSame ? 'existing' : 'conflict', job: recordAt(known) };
       }
       if (shelf.liveCount() >= deps.maxInflight) return { kind: 'full' };
-      if (key !== undefined && !hasRoomToBind()) return { kind: 'full' };
+      if (requestId !== undefined && !hasRoomToBind()) return { kind: 'full' };
       const place = shelf.add(draft);
-      if (key !== undefined) bindings.set(key, place);
-      return { kind: 'admitted', job: place.record };
+      if (requestId !== undefined) bindings.set(tenantId, requestId, place);
+      return { kind: 'admitted', job: draft };
     },
 
     move(jobId: JobId, expected: Expected, change: JobChange): MoveResult {
       const place = shelf.get(jobId);
       if (place === undefined) return { kind: 'unknown_job' };
-      const before = place.record;
+      const before = recordAt(place);
       if (before.state !== expected.state || (before.fence?.attempt ?? 0) !== expected.fenceAttempt) {
         return { kind: 'stale', job: before };
       }
-      place.record = changeJob(before, change);
+      const job = changeJob(before, change);
+      place.record = job;
       if (isSettled(change.state) && place.settledAt === undefined) {
         if (change.state === 'FAILED') unbind(place);
         shelf.settle(place);
       }
-      return { kind: 'moved', job: place.record };
+      if (change.state === 'RELEASED') place.record = new PackedJob(job);
+      return { kind: 'moved', job };
     },
 
     async discard(jobId: JobId): Promise<void> {
@@ -92,10 +95,10 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
       shelf.remove(place);
     },
 
-    get: (jobId: JobId): Promise<JobRecord | undefined> => Promise.resolve(shelf.get(jobId)?.record),
+    get: (jobId: JobId): Promise<JobRecord | undefined> => Promise.resolve(recordOf(shelf.get(jobId))),
 
     async bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined> {
-      return boundPlace(bindingKey(tenantId, requestId))?.record;
+      return recordOf(boundPlace(tenantId, requestId));
     },
 
     async list(query) {
@@ -104,9 +107,10 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
 
     levels() {
       const { count, bytes } = shelf.retained();
-      return { bindings: bindings.size, retained: count, retainedBytes: bytes };
+      return { bindings: bindings.size(), retained: count, retainedBytes: bytes };
     },
   };
 }
 
-const bindingKey = (tenantId: TenantId, requestId: string): string => `${tenantId}\n${requestId}`;
+const recordOf = (place: Place | undefined): JobRecord | undefined =>
+  place === undefined ? undefined : recordAt(place);

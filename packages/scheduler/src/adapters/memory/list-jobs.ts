@@ -1,7 +1,7 @@
 /** Pages through the memory store's jobs, newest first, with bounded work per page. */
 import type { JobRecord } from '../../domain/job.ts';
 import type { JobPage, JobQuery } from '../../ports/job-store.ts';
-import type { JobShelf, Place } from './job-shelf.ts';
+import { type JobShelf, type Place, recordAt } from './job-shelf.ts';
 
 /** A page ends after so many records even if few passed the filter; its cursor goes on from there. */
 const MAX_SCANNED = 5_000;
@@ -20,7 +20,7 @@ export function listJobs(shelf: JobShelf, query: JobQuery): JobPage {
     const isWanted =
       (query.tenantId === undefined || record.tenantId === query.tenantId) &&
       (query.state === undefined || record.state === query.state);
-    if (isWanted) jobs.push(record);
+    if (isWanted) jobs.push(recordAt(place));
     last = place;
     place = place.older;
   }

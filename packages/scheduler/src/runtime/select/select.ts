@@ -9,7 +9,7 @@ import type { Chance } from '../../ports/chance.ts';
 import { hasBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
 import { factKey } from '../fleet/fact-key.ts';
-import type { FleetView } from '../fleet/fleet-view.ts';
+import type { FleetTable, FleetView } from '../fleet/fleet-view.ts';
 import { type CompiledNeed, matches } from './compile-need.ts';
 import { POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';
@@ -32,56 +32,73 @@ export interface Selection {
 }
 
 export function select(fleet: FleetView, compiled: CompiledNeed, options: SelectOptions): Selection {
-  const { table } = fleet;
-  const { preferredNodeId, poolIds } = compiled.need;
-  const { chance, sampleK, excluded, avoid } = options;
-  const policy = options.isLoadStale === true ? plainRandom : POLICIES[options.policy];
-  const tried: NodeId[] = [];
-  let poolAt = 0;
-  let isPreferenceOpen = preferredNodeId !== undefined;
+  return new Drawing(fleet.table, compiled, options);
+}
 
-  function draw(pool: PoolMembers | undefined, avoided: ReadonlySet<NodeId> | undefined): NodeId | undefined {
-    const { columns } = table;
-    const fit = table.queries.words(compiled.query);
-    startDraw(columns);
-    for (const nodeId of tried) bar(columns, table.indexOf(nodeId));
-    if (excluded.size > 0) for (const nodeId of excluded) bar(columns, table.indexOf(nodeId));
-    if (avoided !== undefined) for (const nodeId of avoided) bar(columns, table.indexOf(nodeId));
-    const count = sample(columns, fit, pool, sampleK, chance);
-    if (count === 0) return undefined;
-    return columns.ids[policy(columns, columns.picked, queueingLast(columns, count), chance)];
+/** A class, because a selection is made for every job: functions that share its state would be made anew each time. */
+class Drawing implements Selection {
+  private readonly table: FleetTable;
+  private readonly compiled: CompiledNeed;
+  private readonly options: SelectOptions;
+  private tried: readonly NodeId[] = NOBODY;
+  private poolAt = 0;
+  private isPreferenceOpen: boolean;
+
+  constructor(table: FleetTable, compiled: CompiledNeed, options: SelectOptions) {
+    this.table = table;
+    this.compiled = compiled;
+    this.options = options;
+    this.isPreferenceOpen = compiled.need.preferredNodeId !== undefined;
   }
 
-  function drawFrom(pool: PoolMembers | undefined): NodeId | undefined {
-    if (avoid === undefined || avoid.size === 0) return draw(pool, undefined);
-    return draw(pool, avoid) ?? draw(pool, undefined);
+  next(): NodeId | undefined {
+    const nodeId = this.choose();
+    if (nodeId !== undefined) this.tried = this.tried === NOBODY ? [nodeId] : [...this.tried, nodeId];
+    return nodeId;
   }
 
-  function choose(): NodeId | undefined {
-    if (isPreferenceOpen) {
-      isPreferenceOpen = false;
+  private choose(): NodeId | undefined {
+    const { table, compiled } = this;
+    const { preferredNodeId, poolIds } = compiled.need;
+    if (this.isPreferenceOpen) {
+      this.isPreferenceOpen = false;
       const preferred = preferredNodeId as NodeId;
-      if (!excluded.has(preferred) && matches(compiled, preferred)) return preferred;
+      if (!this.options.excluded.has(preferred) && matches(compiled, preferred)) return preferred;
     }
-    if (poolIds === undefined) return drawFrom(undefined);
-    for (; poolAt < poolIds.length; poolAt++) {
-      const poolId = poolIds[poolAt] as number;
+    if (poolIds === undefined) return this.drawFrom(undefined);
+    for (; this.poolAt < poolIds.length; this.poolAt++) {
+      const poolId = poolIds[this.poolAt] as number;
       const roster = table.pool(poolId);
       if (roster === undefined) continue;
-      const nodeId = drawFrom({ roster, words: table.facts.words(factKey.pool(poolId)) });
+      const nodeId = this.drawFrom({ roster, words: table.facts.words(factKey.pool(poolId)) });
       if (nodeId !== undefined) return nodeId;
     }
     return undefined;
   }
 
-  return {
-    next() {
-      const nodeId = choose();
-      if (nodeId !== undefined) tried.push(nodeId);
-      return nodeId;
-    },
-  };
+  private drawFrom(pool: PoolMembers | undefined): NodeId | undefined {
+    const { avoid } = this.options;
+    if (avoid === undefined || avoid.size === 0) return this.draw(pool, undefined);
+    return this.draw(pool, avoid) ?? this.draw(pool, undefined);
+  }
+
+  private draw(pool: PoolMembers | undefined, avoided: ReadonlySet<NodeId> | undefined): NodeId | undefined {
+    const { table, options } = this;
+    const { columns } = table;
+    const { chance, sampleK, excluded } = options;
+    const fit = table.queries.words(this.compiled.query);
+    startDraw(columns);
+    for (const nodeId of this.tried) bar(columns, table.indexOf(nodeId));
+    if (excluded.size > 0) for (const nodeId of excluded) bar(columns, table.indexOf(nodeId));
+    if (avoided !== undefined) for (const nodeId of avoided) bar(columns, table.indexOf(nodeId));
+    const count = sample(columns, fit, pool, sampleK, chance);
+    if (count === 0) return undefined;
+    const policy = options.isLoadStale === true ? plainRandom : POLICIES[options.policy];
+    return columns.ids[policy(columns, columns.picked, queueingLast(columns, count), chance)];
+  }
 }
+
+const NOBODY: readonly NodeId[] = [];
 
 /** Moves the nodes with a queue of their own behind the others; answers how many of the sample to choose from. */
 function queueingLast({ picked, queueing }: Columns, count: number): number {

@@ -103,8 +103,8 @@ describe('failing ports', () => {
       const busy = await rig.dispatch();
       const waiting = rig.service.dispatch(rig.request({ waitMs: 5_000 }));
       await rig.clock.advance(10);
-      // The busy job is finished and gives its slot back; the second write is the waiter's.
-      strikeMove(fault, 1);
+      // The busy job is finished, gives its slot back and is released; the third write is the waiter's.
+      strikeMove(fault, 2);
       await rig.service.finish(rig.last(busy.jobId), RESULT);
       await rig.clock.advance(2_000);
       expect(store.struck('move')).toBe(1);
