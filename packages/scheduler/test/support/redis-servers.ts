@@ -49,6 +49,10 @@ export async function startRedis(): Promise<RedisUnderTest> {
 
 export async function startCluster(): Promise<RedisUnderTest> {
   const flags = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(CLUSTER_NODE_TIMEOUT_MS)];
+  // Otherwise every shard refuses to serve while one of them has no master.
+  flags.push('--cluster-require-full-coverage', 'no');
+  // Replicas are there to take over at once, not to be waited for in case more of them come.
+  flags.push('--repl-diskless-sync-delay', '0');
   const servers = await Promise.all(Array.from({ length: 6 }, () => startServer(flags)));
   await join3Masters(servers);
   return {
@@ -151,6 +155,7 @@ async function join3Masters(servers: readonly RedisServer[]): Promise<void> {
     await withClient(port, (client) => replicate(client, ids.get(masters[index]?.port ?? 0) ?? ''));
   }
   await Promise.all(servers.map(({ port }) => withClient(port, isWhole)));
+  await Promise.all(replicas.map(({ port }) => withClient(port, isInSync)));
 }
 
 /** The master must be known by gossip first. */
@@ -170,4 +175,9 @@ async function isWhole(client: Redis): Promise<void> {
     if (info.includes('cluster_state:ok') && linked.length === 3) return;
     await pause(20);
   }
+}
+
+/** One that has no copy yet would not take over. */
+async function isInSync(client: Redis): Promise<void> {
+  while (!String(await client.info('replication')).includes('master_link_status:up')) await pause(20);
 }

@@ -63,20 +63,24 @@ function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
   });
 }
 
-/** Resolves when commands can be sent, rejects if that takes too long. */
-export function whenReady(connection: RedisConnection, limitMs: number): Promise<void> {
-  if (connection.status === 'ready') return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => end(new Error(`Redis was not reached within ${limitMs} ms`)), limitMs);
-    const ready = () => end();
-    function end(fault?: Error): void {
-      clearTimeout(limit);
-      connection.off('ready', ready);
-      if (fault === undefined) resolve();
-      else reject(fault);
-    }
-    connection.on('ready', ready);
+/** Resolves when commands can be sent to every master that is well, rejects if that takes too long. */
+export async function whenReady(connection: RedisConnection, limitMs: number): Promise<void> {
+  let giveUp: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    giveUp = setTimeout(() => reject(new Error(`Redis was not reached within ${limitMs} ms`)), limitMs);
   });
+  try {
+    await Promise.race([reach(connection), tooLate]);
+  } finally {
+    clearTimeout(giveUp);
+  }
+}
+
+async function reach(connection: RedisConnection): Promise<void> {
+  if (connection.status !== 'ready') await new Promise<void>((resolve) => connection.once('ready', resolve));
+  if (!(connection instanceof Cluster)) return;
+  // Their connections open with the first command, and all others until then would fail.
+  await Promise.allSettled(connection.nodes('master').map((master) => master.ping()));
 }
 
 function commonOptions(settings: RedisSettings, role: ConnectionRole) {
@@ -105,11 +109,13 @@ function clusterOptions(settings: RedisSettings, role: ConnectionRole) {
     enableAutoPipelining: false,
     enableOfflineQueue: false,
     slotsRefreshInterval: settings.slotsRefreshIntervalMs,
-    slotsRefreshTimeout: settings.commandTimeoutMs,
+    // The next server is asked then: half the time, so that a frozen one delays the news of its successor less.
+    slotsRefreshTimeout: Math.ceil(settings.commandTimeoutMs / 2),
     clusterRetryStrategy: reconnectAfter,
-    // The command's own timeout decides how long a failover may be waited for.
-    retryDelayOnFailover: 50,
-    retryDelayOnClusterDown: 50,
+    // A lost connection fails its commands at once, as on a single server. Asked again behind the caller's back, they would take
+    // longer than their timeout, since each try waits for a look at the slots first, and take effect after they were given up.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: 20,
     scaleReads: 'master' as const,
     // Channels that live in a slot are heard from its own master.
