@@ -98,7 +98,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.wake = undefined;
     session.link = undefined;
     if (sessions.delete(session.sessionId)) meter.count('scheduler_sessions_ended_total', { reason });
-    roster.removed();
+    roster.remove(session.sessionId);
     log.debug({ session_id: session.sessionId, reason }, 'a session ended');
   }
 

@@ -6,59 +6,83 @@ import { viewOf } from './view.ts';
 
 /** A page ends after so many sessions even if few are of the tenant; its cursor goes on from there. */
 const MAX_SCANNED = 5_000;
-/** Places of ended sessions are cleared away when there are more of them than open ones, and at least so many. */
-const MIN_CLEARED = 64;
+const BLOCK = 256;
 
 export interface Roster {
   add(sessionId: SessionId): void;
-  /** One has left the sessions. */
-  removed(): void;
+  remove(sessionId: SessionId): void;
   page(query: { tenantId?: TenantId | undefined; limit: number; cursor?: string | undefined }): SessionPage;
 }
 
-interface Place {
-  /** Grows with every opening. */
-  readonly sequence: number;
-  readonly sessionId: SessionId;
+/** Sessions that were opened one after the other. In blocks, so that none of many ends at the cost of all. */
+interface Block {
+  readonly first: number;
+  /** By the number of their opening, which only grows. */
+  readonly places: Map<SessionId, number>;
 }
 
 export function createRoster(sessions: ReadonlyMap<SessionId, Session>): Roster {
-  let places: Place[] = [];
-  let sequence = 0;
+  const blocks: Block[] = [];
+  const homes = new Map<SessionId, Block>();
+  let opened = 0;
 
-  /** How many places come before this sequence. */
-  function before(limit: number): number {
+  /** How many blocks begin before this number. */
+  function blocksBefore(number: number): number {
     let low = 0;
-    let high = places.length;
+    let high = blocks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((places[middle]?.sequence ?? 0) < limit) low = middle + 1;
+      if ((blocks[middle]?.first ?? 0) < number) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
+  function newestBlock(): Block {
+    const last = blocks.at(-1);
+    if (last !== undefined && opened < last.first + BLOCK) return last;
+    const block: Block = { first: opened, places: new Map() };
+    blocks.push(block);
+    return block;
+  }
+
+  /** Newest first, from below this number. */
+  function* placesBelow(number: number): Generator<readonly [SessionId, number]> {
+    for (let at = blocksBefore(number) - 1; at >= 0; at -= 1) {
+      const places = [...(blocks[at]?.places ?? [])].reverse();
+      for (const place of places) if (place[1] < number) yield place;
+    }
+  }
+
   return {
     add(sessionId) {
-      sequence += 1;
-      places.push({ sequence, sessionId });
+      opened += 1;
+      const block = newestBlock();
+      block.places.set(sessionId, opened);
+      homes.set(sessionId, block);
     },
-    removed() {
-      if (places.length < 2 * sessions.size + MIN_CLEARED) return;
-      places = places.filter(({ sessionId }) => sessions.has(sessionId));
+    remove(sessionId) {
+      const block = homes.get(sessionId);
+      if (block === undefined) return;
+      homes.delete(sessionId);
+      block.places.delete(sessionId);
+      if (block.places.size === 0) blocks.splice(blocksBefore(block.first), 1);
     },
     page({ tenantId, limit, cursor }) {
       const views: SessionView[] = [];
-      const start = cursor === undefined ? places.length : before(Number(cursor));
-      const end = Math.max(0, start - MAX_SCANNED);
-      for (let at = start - 1; at >= end; at -= 1) {
-        const place = places[at];
-        const session = place && sessions.get(place.sessionId);
-        if (session === undefined || (tenantId !== undefined && session.tenantId !== tenantId)) continue;
-        views.push(viewOf(session));
-        if (views.length >= limit && at > 0) return { sessions: views, cursor: String(place?.sequence) };
+      let scanned = 0;
+      let last = 0;
+      for (const [sessionId, number] of placesBelow(
+        cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor),
+      )) {
+        if (views.length >= limit || scanned >= MAX_SCANNED) return { sessions: views, cursor: String(last) };
+        scanned += 1;
+        last = number;
+        const session = sessions.get(sessionId);
+        if (session !== undefined && (tenantId === undefined || session.tenantId === tenantId))
+          views.push(viewOf(session));
       }
-      return end === 0 ? { sessions: views } : { sessions: views, cursor: String(places[end]?.sequence) };
+      return { sessions: views };
     },
   };
 }

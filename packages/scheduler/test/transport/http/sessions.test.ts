@@ -90,6 +90,20 @@ describe('GET /api/v1/sessions', () => {
     expect(new Set(seen.flat()).size).toBe(seen.flat().length);
   });
 
+  it('shows exactly those that are open, however many others have come and gone', async () => {
+    const { open, leave, walk } = await start();
+    const ids = Array.from({ length: 2_000 }, () => open('acme'));
+    const stays = (at: number) => at % 7 === 0 && (at < 300 || at > 900);
+    for (const [at, id] of ids.entries()) if (!stays(at)) leave(id);
+    const later = [open('acme'), open('acme')];
+    const left = [...ids.filter((_, at) => stays(at)), ...later];
+    expect((await walk('limit=50')).flat()).toEqual(left.reverse());
+    for (const id of left) leave(id);
+    expect(await walk('limit=50')).toEqual([[]]);
+    const last = open('acme');
+    expect(await walk('limit=50')).toEqual([[last]]);
+  });
+
   it('is not held up by sessions that open while it is read', async () => {
     const { open, walk } = await start();
     for (let count = 0; count < 6; count += 1) open('acme');
