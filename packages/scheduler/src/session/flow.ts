@@ -10,6 +10,8 @@ import { count, type Step, tell } from './step-context.ts';
 const MAX_PLAYABLE = 8;
 /** The part of a session's utterances that may be without a slot before that is pressure of its own. */
 const UNPLACED_PART = 1 / 4;
+/** A slot that is free is found in less. */
+const PLACED_WITHIN_MS = 100;
 
 export function flow(step: Step, session: Session): void {
   if (session.phase === 'ended') return;
@@ -96,11 +98,18 @@ function sharesOf(step: Step, session: Session): Shares {
   return {
     session: Math.max(
       session.running / maxUtterances,
-      session.unplaced / Math.max(1, maxUtterances * UNPLACED_PART),
+      waitingForSlot(step, session) / Math.max(1, maxUtterances * UNPLACED_PART),
       session.audioBytes / maxAudioBytes,
     ),
     fleet: Math.max(step.queueShare(), step.audio.usedShare()),
   };
+}
+
+/** Several utterances at once, sent again after a reconnect for instance, are no queue as long as there are slots for them. */
+function waitingForSlot({ at }: Step, { unplaced, delivery }: Session): number {
+  if (unplaced === 0) return 0;
+  const since = at - PLACED_WITHIN_MS;
+  return delivery.waiting.filter(({ isPlaced, acceptedAt }) => !isPlaced && acceptedAt <= since).length;
 }
 
 /** When the session has something to do by itself; undefined: not before something happens to it. */

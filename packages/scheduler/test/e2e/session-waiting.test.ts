@@ -71,6 +71,16 @@ describe('a session whose fleet is full', () => {
     for (const { resume_after_ms: resume } of told) expect(resume).toBe(2_000);
   });
 
+  it('hears nothing of the kind for many utterances at once while there are slots', async () => {
+    const app = await startApp(QUICK);
+    await joinSdkNode({ url: app.nodeUrl, maxConcurrentJobs: 16, onJob: echo });
+    await app.readyNodes(1);
+    const session = await openSession({ url: sessionUrl(app) });
+    for (let seq = 1; seq <= 12; seq += 1) session.send(spoken(session, seq));
+    await session.outcome(12);
+    expect(session.of('backpressure')).toEqual([]);
+  });
+
   it('hears BUSY when it is the queue of all that is long', async () => {
     const { url } = await startNarrow({ 'scheduler.queue.max_waiting': 8 });
     const [quiet, ...loud] = (await open(url, 8)) as [SessionClient, ...SessionClient[]];

@@ -138,9 +138,13 @@ describe('backpressure', () => {
   });
 
   it('comes when utterances wait for a slot, and goes with the slots', async () => {
-    const { open, desk } = createSessionRig({ settings: { pressure: PRESSURE } });
+    const { open, desk, clock } = createSessionRig({ settings: { pressure: PRESSURE } });
     const client = open();
-    for (let count = 0; count < 7; count++) client.speak(`${count}`);
+    for (let count = 0; count < 5; count++) client.speak(`${count}`);
+    // Whether there are slots nobody knows yet.
+    expect(client.link.of('pressure')).toEqual([]);
+    await clock.advance(100);
+    client.send({ kind: 'heartbeat' });
     expect(client.link.of('pressure').map(({ action }) => action)).toEqual(['SLOW_DOWN']);
     for (const job of desk.jobs) await job.dispatch();
     const told = client.link.of('pressure').length;
