@@ -1,0 +1,205 @@
+/** The socket of a session on a clock that the test steps: what it tells whom, how often, and when it gives up. */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Opening } from '../../../src/session/session.ts';
+import type { ClientEvent } from '../../../src/session/session-event.ts';
+import type { SessionLink } from '../../../src/session/session-output.ts';
+import { createSessionRoute } from '../../../src/transport/ws/session-route.ts';
+import type { SocketRoute } from '../../../src/transport/ws/socket-server.ts';
+import { createFakeGate, createFakeLog, createFakeMeter } from './fakes.ts';
+import { type Harness, startHarness, until } from './harness.ts';
+import { createSteppedClock } from './stepped-clock.ts';
+
+const INIT = { type: 'session_init', client_version: '1', platform: 'web', src_lang: 'en', tgt_lang: 'zh' };
+const INIT_DEADLINE_MS = 60_000;
+
+/** Opens every session, and remembers what it was asked. */
+function createFakeSessions() {
+  const links: SessionLink[] = [];
+  const openings: Opening[] = [];
+  const received: { sessionId: string; credential: string; event: ClientEvent }[] = [];
+  const left: string[] = [];
+  return {
+    links,
+    openings,
+    received,
+    left,
+    isFull: false,
+    open(opening: Opening, link: SessionLink) {
+      if (this.isFull) return { kind: 'full' } as const;
+      openings.push(opening);
+      links.push(link);
+      return { kind: 'opened', sessionId: `s-${links.length}` } as const;
+    },
+    receive(sessionId: string, credential: string, event: ClientEvent): 'taken' | 'unknown' {
+      if (!/^s-\d$/.test(sessionId)) return 'unknown';
+      received.push({ sessionId, credential, event });
+      return 'taken';
+    },
+    left_(sessionId: string) {
+      left.push(sessionId);
+    },
+  };
+}
+
+let harness: Harness | undefined;
+afterEach(() => harness?.stop());
+
+async function start() {
+  const clock = createSteppedClock();
+  const sessions = createFakeSessions();
+  const meter = createFakeMeter();
+  let isDraining = false;
+  const session: SocketRoute = createSessionRoute({
+    sessions: {
+      open: sessions.open.bind(sessions),
+      receive: sessions.receive,
+      left: sessions.left_,
+      isFull: () => sessions.isFull,
+    } as unknown as Parameters<typeof createSessionRoute>[0]['sessions'],
+    gate: createFakeGate({ maxConnections: 10, messages: 1_000 }),
+    ids: { traceId: () => 'trace-1' },
+    clock,
+    meter,
+    log: createFakeLog(),
+    isDraining: () => isDraining,
+    initDeadlineMs: INIT_DEADLINE_MS,
+    maxMessageBytes: 64 * 1024,
+  });
+  const started = await startHarness({ deps: { session }, settings: { maxInvalidMessages: 100 } });
+  harness = started;
+  return {
+    clock,
+    sessions,
+    meter,
+    harness: started,
+    drain: () => {
+      isDraining = true;
+    },
+    connect: () => started.connect('/ws/session'),
+    refusal: () => started.refusal('/ws/session'),
+  };
+}
+
+const typesOf = (client: { readonly received: readonly { readonly type: string }[] }): string[] =>
+  client.received.map(({ type }) => type);
+
+describe('errors', () => {
+  it('reach a client in the field once in 10 s, and others each time', async () => {
+    const { clock, sessions, connect } = await start();
+    const [field, made] = [await connect(), await connect()];
+    field.send(INIT);
+    made.send({ ...INIT, supports: [] });
+    await until(() => sessions.links.length === 2);
+    const failBoth = async (expected: readonly [number, number]) => {
+      for (const link of sessions.links) {
+        link.tell('s-1', { kind: 'error', code: 'RATE_LIMITED', message: 'no room' });
+      }
+      for (const client of [field, made]) client.send('nonsense');
+      await made.message(expected[1] - 1);
+      // Answered in order, so whatever the other was to be told has been said by then.
+      field.send({ type: 'client_heartbeat', session_id: 's-1', timestamp: 1 });
+      await until(() => sessions.received.length > 0);
+      sessions.received.length = 0;
+      expect([field.received.length, made.received.length]).toEqual(expected);
+    };
+    await failBoth([1, 2]);
+    clock.advance(9_999);
+    await failBoth([1, 4]);
+    clock.advance(1);
+    await failBoth([2, 6]);
+  });
+
+  it('about late frames reach only those who would understand them', async () => {
+    const { meter, sessions, connect } = await start();
+    const [field, made] = [await connect(), await connect()];
+    field.send(INIT);
+    made.send({ ...INIT, supports: [] });
+    await until(() => sessions.links.length === 2);
+    for (const client of [field, made]) {
+      client.send({ type: 'client_heartbeat', session_id: 's-gone', timestamp: 1 });
+    }
+    expect(await made.message(0)).toMatchObject({ type: 'error', code: 'INVALID_SESSION' });
+    const dropped = () =>
+      meter.total('scheduler_session_messages_dropped_total', { reason: 'unknown_session' });
+    await until(() => dropped() === 2);
+    expect(field.received).toEqual([]);
+  });
+});
+
+describe('the socket of a session', () => {
+  it('that never says who it is, is closed after a minute; one that did is not', async () => {
+    const { clock, sessions, connect } = await start();
+    const [silent, known] = [await connect(), await connect()];
+    known.send(INIT);
+    await until(() => sessions.links.length === 1);
+    clock.advance(INIT_DEADLINE_MS - 1);
+    expect(silent.ws.readyState).toBe(silent.ws.OPEN);
+    clock.advance(1);
+    expect((await silent.closed).code).toBe(4401);
+    clock.advance(INIT_DEADLINE_MS);
+    expect(known.ws.readyState).toBe(known.ws.OPEN);
+  });
+
+  it('speaks for its credential, and its session is left with it', async () => {
+    const { sessions, connect } = await start();
+    const client = await connect();
+    client.send(INIT);
+    client.send({ type: 'client_heartbeat', session_id: 's-1', timestamp: 1 });
+    await until(() => sessions.received.length === 1);
+    expect(sessions.received[0]).toMatchObject({ sessionId: 's-1', credential: 'peer:loopback' });
+    client.ws.terminate();
+    await until(() => sessions.left.length === 1);
+    expect(sessions.left).toEqual(['s-1']);
+  });
+
+  it('that opens a second session leaves the first', async () => {
+    const { sessions, connect } = await start();
+    const client = await connect();
+    client.send(INIT);
+    client.send(INIT);
+    await until(() => sessions.links.length === 2);
+    expect(sessions.left).toEqual(['s-1']);
+  });
+
+  it('whose session went to a newer one is closed with 4000', async () => {
+    const { sessions, connect } = await start();
+    const client = await connect();
+    client.send(INIT);
+    await until(() => sessions.links.length === 1);
+    sessions.links[0]?.replaced();
+    expect(await client.closed).toEqual({ code: 4000, reason: 'replaced' });
+  });
+
+  it('is refused at the upgrade when there is no room, and when the instance drains', async () => {
+    const { sessions, refusal, drain } = await start();
+    sessions.isFull = true;
+    expect(await refusal()).toMatchObject({ status: 503, body: { error: 'RATE_LIMITED' } });
+    sessions.isFull = false;
+    drain();
+    expect(await refusal()).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
+  });
+
+  it('whose session_init finds no room any more is told and closed', async () => {
+    const { sessions, connect } = await start();
+    const client = await connect();
+    sessions.isFull = true;
+    client.send(INIT);
+    expect((await client.closed).code).toBe(1013);
+    expect(typesOf(client)).toEqual(['error']);
+  });
+
+  it('hands every field of session_init on, and null as absent', async () => {
+    const { sessions, connect } = await start();
+    const client = await connect();
+    client.send({ ...INIT, dialect: null, trace_id: '', supports: ['result_ack', 'of-tomorrow'] });
+    client.send({ ...INIT, supports: null, pairing_code: '1', resume_session_id: 's-9', resume_token: 't' });
+    await until(() => sessions.openings.length === 2);
+    expect(sessions.openings[0]).toMatchObject({ traceId: 'trace-1', warning: undefined, resume: undefined });
+    expect([...(sessions.openings[0]?.abilities ?? [])]).toEqual(['result_ack', 'of-tomorrow']);
+    expect(sessions.openings[1]).toMatchObject({
+      abilities: undefined,
+      resume: { sessionId: 's-9', token: 't' },
+      warning: expect.stringContaining('pairing'),
+    });
+  });
+});
