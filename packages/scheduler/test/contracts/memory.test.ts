@@ -18,9 +18,19 @@ import { idSourceContract } from './id-source.ts';
 import { inboxContract } from './inbox.ts';
 import { instancesContract } from './instances.ts';
 import { jobEventsContract } from './job-events.ts';
+import { jobEventsAcrossContract } from './job-events-across.ts';
 import { jobStoreContract } from './job-store.ts';
 import { nodeDirectoryContract } from './node-directory.ts';
 import { type Letter, nodeMailboxContract } from './node-mailbox.ts';
+
+const ROOMY = {
+  bindingLeaseMs: 60_000,
+  retentionMs: 300_000,
+  maxRetained: 10_000,
+  maxRetainedBytes: 64_000_000,
+  maxInflight: 10_000,
+  maxBindings: 10_000,
+};
 
 function stepped() {
   const clock = createManualClock();
@@ -60,6 +70,15 @@ inboxContract('memory', async (limits) => {
 instancesContract('memory', async () => {
   const { clock, harness } = stepped();
   return { ...harness, instances: createInstances({ clock }) };
+});
+
+jobEventsAcrossContract('memory, where both are one', async () => {
+  const instance = {
+    store: createJobStore({ clock: systemClock, ...ROOMY }),
+    events: createJobEvents({ maxListeners: 100 }),
+  };
+  const advance = async (ms: number) => void (await sleep(ms));
+  return { clock: systemClock, advance, here: instance, there: instance, close: async () => undefined };
 });
 
 clockContract('stepped', async () => {

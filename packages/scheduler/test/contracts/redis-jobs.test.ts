@@ -1,8 +1,10 @@
 /** What is kept about jobs in Redis keeps every port's law, on one server and on a Cluster. */
 import { afterAll, beforeAll, describe } from 'vitest';
+import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { type Connected, connectTo, freshKeys, openInstance, realTime } from '../support/redis-jobs.ts';
 import { startCluster, startRedis } from '../support/redis-servers.ts';
 import { jobEventsContract } from './job-events.ts';
+import { jobEventsAcrossContract } from './job-events-across.ts';
 import { jobStoreContract } from './job-store.ts';
 
 const START_MS = 30_000;
@@ -27,5 +29,20 @@ describe.each([
   jobEventsContract(where, async ({ maxListeners }) => {
     const { events, close } = openInstance(redis, freshKeys(), 'instance-a', {}, maxListeners);
     return { ...realTime, events, close };
+  });
+
+  jobEventsAcrossContract(where, async () => {
+    const keys = freshKeys();
+    const [here, there] = [
+      openInstance(redis, keys, 'instance-a'),
+      openInstance(redis.other, keys, 'instance-b'),
+    ];
+    return {
+      ...realTime,
+      clock,
+      here,
+      there,
+      close: async () => void (await Promise.all([here.close(), there.close()])),
+    };
   });
 });

@@ -21,25 +21,37 @@ export const realTime = {
 /** Nobody else's keys: tests must not disturb one another. */
 export const freshKeys = (): Keys => createKeys(`test-${randomUUID()}`);
 
-export interface Connected {
-  readonly servers: RedisUnderTest;
+export interface Connections {
   readonly connection: RedisConnection;
   readonly ear: RedisConnection;
+}
+
+export interface Connected extends Connections {
+  readonly servers: RedisUnderTest;
+  /** Of another instance: what goes over one connection is in order by itself. */
+  readonly other: Connections;
   close(): Promise<void>;
+}
+
+async function connect({ settings }: RedisUnderTest, name: string): Promise<Connections> {
+  const connection = connectRedis(settings, { name });
+  const ear = connectRedis(settings, { name: `${name}-ear`, isListening: true });
+  await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
+  return { connection, ear };
 }
 
 export async function connectTo(starting: Promise<RedisUnderTest>): Promise<Connected> {
   const servers = await starting;
-  const connection = connectRedis(servers.settings, { name: 'jobs' });
-  const ear = connectRedis(servers.settings, { name: 'jobs-ear', isListening: true });
-  await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
+  const [own, other] = await Promise.all([connect(servers, 'jobs'), connect(servers, 'other-jobs')]);
   return {
+    ...own,
     servers,
-    connection,
-    ear,
+    other,
     async close() {
-      connection.disconnect();
-      ear.disconnect();
+      for (const { connection, ear } of [own, other]) {
+        connection.disconnect();
+        ear.disconnect();
+      }
       await servers.stop();
     },
   };
@@ -60,7 +72,7 @@ const { digest } = createIdSource({ clock, digestsRequests: true });
 
 /** One instance's view of the jobs under `keys`. */
 export function openInstance(
-  { connection, ear }: Pick<Connected, 'connection' | 'ear'>,
+  { connection, ear }: Connections,
   keys: Keys,
   instanceId: string,
   limits: Partial<JobStoreLimits> = {},

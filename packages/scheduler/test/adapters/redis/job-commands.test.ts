@@ -1,0 +1,139 @@
+/** What a job costs in Redis: commands on the wire, counted by the server, and keys that are left. */
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Keys } from '../../../src/adapters/redis/keys.ts';
+import type { JobRecord, JobState } from '../../../src/domain/job.ts';
+import type { JobChange } from '../../../src/ports/job-store.ts';
+import { times } from '../../contracts/harness.ts';
+import { changeTo, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';
+import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
+import { startRedis } from '../../support/redis-servers.ts';
+
+const FENCE = { nodeId: 'node-a', attempt: 1 };
+type Opened = ReturnType<typeof openInstance>;
+
+/** A first-try success, as the engine makes it. */
+async function live({ store, events }: Opened): Promise<void> {
+  const at = Date.now();
+  let job: JobRecord = draftRequest(at, {
+    state: 'RESERVED',
+    intent: FENCE,
+    timeline: [
+      { state: 'CREATED', at, attempt: 0 },
+      { state: 'RESERVED', at, attempt: 1, nodeId: 'node-a' },
+    ],
+  });
+  await store.admit(job);
+  const steps: [JobState, Partial<JobChange>][] = [
+    ['DISPATCHED', { fence: FENCE, intent: null }],
+    ['RUNNING', {}],
+    ['FINISHED', { result: RESULT }],
+    ['RELEASED', {}],
+  ];
+  for (const [state, parts] of steps) {
+    const moved = await store.move(job.jobId, expectedOf(job), changeTo(state, parts));
+    if (moved.kind !== 'moved') throw new Error(moved.kind);
+    job = moved.job;
+    events.publish(job);
+  }
+}
+
+describe('the cost of a job', () => {
+  let redis: Connected;
+  let watcher: Redis;
+  let instance: Opened;
+  let keys: Keys;
+  const seen: string[] = [];
+
+  beforeAll(async () => {
+    redis = await connectTo(startRedis());
+    const plain = new Redis(redis.servers.settings.url);
+    watcher = await plain.monitor();
+    plain.disconnect();
+    watcher.on('monitor', (_time, args: string[], source: string) => {
+      if (source !== 'lua') seen.push(String(args[0]).toLowerCase());
+    });
+  });
+  afterEach(() => instance.close());
+  afterAll(async () => {
+    watcher.disconnect();
+    await redis.close();
+  });
+
+  /** Until the server has shown everything that was sent before. */
+  async function caughtUp(): Promise<void> {
+    await redis.connection.echo('caught up');
+    await vi.waitFor(() => expect(seen).toContain('echo'));
+  }
+
+  /** Everything the server is asked for `act`, what the indexes get later included. Scripts are known already. */
+  async function commandsOf(act: () => Promise<unknown>): Promise<string[]> {
+    keys = freshKeys();
+    instance = openInstance(redis, keys, 'instance-a');
+    await live(instance);
+    await instance.store.close();
+    await caughtUp();
+    seen.length = 0;
+    await act();
+    await instance.store.close();
+    await caughtUp();
+    return seen.filter((command) => command !== 'echo');
+  }
+
+  it('is one script each to index, admit, dispatch, acknowledge, finish and release, and one to index its end', async () => {
+    const commands = await commandsOf(() => live(instance));
+    expect(commands).toEqual(times(7, () => 'evalsha'));
+  });
+
+  it('is less when jobs follow one another: the end of one is indexed with the beginning of another', async () => {
+    const commands = await commandsOf(() =>
+      Promise.all(
+        times(20, async () => {
+          for (let count = 0; count < 10; count += 1) await live(instance);
+        }),
+      ),
+    );
+    expect(commands.length / 200).toBeLessThan(6.2);
+    expect(new Set(commands)).toEqual(new Set(['evalsha']));
+  });
+
+  it('is one notice per move more when another instance waits for it, and nothing when none does', async () => {
+    const commands = await commandsOf(async () => {
+      const waiting = openInstance(redis.other, keys, 'instance-b');
+      for (const isAwaited of [true, false]) {
+        const draft = draftRequest(Date.now());
+        await instance.store.admit(draft);
+        if (isAwaited) await waiting.store.watch(draft.jobId, -1);
+        const moved = await instance.store.move(draft.jobId, expectedOf(draft), changeTo('FAILED'));
+        if (moved.kind === 'moved') instance.events.publish(moved.job);
+      }
+      await waiting.close();
+    });
+    expect(commands.filter((command) => !command.startsWith('eval'))).toEqual(['spublish']);
+  });
+
+  it('sends nothing large back: a move that is known answers without the record', async () => {
+    instance = openInstance(redis, freshKeys(), 'instance-a');
+    const draft = draftRequest(Date.now(), { state: 'RUNNING', fence: FENCE });
+    await instance.store.admit(draft);
+    const result = { ...RESULT, ttsAudio: 'A'.repeat(300_000) };
+    const sentBytes = async () =>
+      Number(/total_net_output_bytes:(\d+)/.exec(await redis.connection.info('stats'))?.[1]);
+    // MONITOR would get the speech as well.
+    watcher.disconnect();
+    const before = await sentBytes();
+    const finished = await instance.store.move(
+      draft.jobId,
+      expectedOf(draft),
+      changeTo('FINISHED', { result }),
+    );
+    if (finished.kind !== 'moved') throw new Error(finished.kind);
+    const released = await instance.store.move(
+      draft.jobId,
+      expectedOf(finished.job),
+      changeTo('RELEASED', { entry: { state: 'RELEASED', at: 1, attempt: 1 } }),
+    );
+    expect((await sentBytes()) - before).toBeLessThan(50_000);
+    expect(released).toMatchObject({ kind: 'moved', job: { result } });
+  });
+});

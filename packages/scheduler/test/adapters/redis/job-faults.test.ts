@@ -1,0 +1,118 @@
+/** A Redis that does not answer: every call says *unknown*, may be repeated, and happens once. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJobTally } from '../../../src/adapters/redis/job-store/job-tally.ts';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import { fresh, times } from '../../contracts/harness.ts';
+import { changeTo, draftJob, draftRequest, expectedOf, repeatOf } from '../../contracts/job-draft.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { type Connected, connectTo, freshKeys, openInstance, ROOMY } from '../../support/redis-jobs.ts';
+import { startRedis } from '../../support/redis-servers.ts';
+
+const DOWN = { name: 'SchedulerError', code: 'SCHEDULER_DEPENDENCY_DOWN', cause: expect.anything() };
+
+describe('a job store whose Redis does not answer', () => {
+  let redis: Connected;
+  beforeAll(async () => {
+    redis = await connectTo(startRedis());
+  });
+  afterAll(() => redis.close());
+
+  const server = () => redis.servers.servers[0];
+
+  it('throws SCHEDULER_DEPENDENCY_DOWN with its cause, and repeats of what it was asked happen once', async () => {
+    const { store, events } = openInstance(redis, freshKeys(), 'instance-a');
+    const [moving, discarded, admitted] = times(3, () => draftRequest(Date.now())) as [
+      JobRecord,
+      JobRecord,
+      JobRecord,
+    ];
+    await store.admit(moving);
+    await store.admit(discarded);
+    const entry = { state: 'RESERVED', at: 7, attempt: 1, nodeId: 'node-a' } as const;
+    const calls = [
+      () => store.move(moving.jobId, expectedOf(moving), changeTo('RESERVED', { entry })),
+      () => store.discard(discarded.jobId),
+      () => store.admit(admitted),
+      () => store.get(moving.jobId),
+      () => store.bound(moving.tenantId, moving.requestId as string),
+      () => store.list({ limit: 5 }),
+      () => store.drivenBy('instance-a', 5),
+      () => store.takeOver({ jobId: fresh('job'), deadlineAt: 0 }, 'a/1'),
+    ];
+    server()?.signal('SIGSTOP');
+    const asked = await Promise.allSettled(calls.map((call) => call()));
+    // Neither a waiter nor a publisher hears of it.
+    events.publish(moving);
+    events.subscribe(fresh('job'), () => undefined);
+    server()?.signal('SIGCONT');
+    for (const each of asked) expect(each).toMatchObject({ status: 'rejected', reason: DOWN });
+
+    await expect.poll(() => store.get(moving.jobId).catch(() => undefined), { timeout: 5_000 }).toBeDefined();
+    // A frozen server reads what it was sent when it goes on, so the first time may have been enough.
+    const moved = await store.move(moving.jobId, expectedOf(moving), changeTo('RESERVED', { entry }));
+    expect(moved).toMatchObject({ job: { state: 'RESERVED' } });
+    const timeline = (await store.get(moving.jobId))?.timeline ?? [];
+    expect(timeline.filter(({ at }) => at === 7)).toEqual([entry]);
+    await store.discard(discarded.jobId);
+    expect(await store.get(discarded.jobId)).toBeUndefined();
+    expect(await store.admit(repeatOf(admitted))).toMatchObject({
+      kind: expect.stringMatching(/^(admitted|existing)$/),
+    });
+    await events.close();
+    await store.close();
+  });
+});
+
+describe('the tally of an instance', () => {
+  function start(limits: Partial<typeof ROOMY> = {}) {
+    const clock = createManualClock();
+    return { clock, tally: createJobTally({ clock, ...ROOMY, ...limits }) };
+  }
+
+  it('takes a job whose end nobody saw for ended when its time is over', async () => {
+    const { clock, tally } = start({ maxInflight: 1, liveMarginMs: 100 });
+    expect(tally.claim(draftJob(clock.now(), { deadlineAt: clock.now() + 50 }))).toEqual({ kind: 'claimed' });
+    await clock.advance(149);
+    expect(tally.claim(draftJob(clock.now()))).toEqual({ kind: 'full' });
+    await clock.advance(1);
+    expect(tally.claim(draftJob(clock.now()))).toEqual({ kind: 'claimed' });
+  });
+
+  it('counts a job once, however often it is claimed, settled or left', () => {
+    const { clock, tally } = start({ maxInflight: 1 });
+    const draft = draftRequest(clock.now());
+    expect(tally.claim(draft)).toEqual({ kind: 'claimed' });
+    expect(tally.claim(draft)).toEqual({ kind: 'held' });
+    expect(tally.levels()).toEqual({ bindings: 1, retained: 0, retainedBytes: 0 });
+    for (let round = 0; round < 3; round += 1) tally.settle(draft.jobId, { bytes: 10, isBound: true });
+    tally.leave(draft.jobId);
+    tally.leave(draft.jobId);
+    expect(tally.levels()).toEqual({ bindings: 1, retained: 1, retainedBytes: 2_058 });
+    expect(tally.isInFlight(draft.jobId)).toBe(false);
+  });
+
+  it('forgets what is retained, and what is bound, with its time', async () => {
+    const { clock, tally } = start({ retentionMs: 300, bindingLeaseMs: 100, maxBindings: 1 });
+    const draft = draftRequest(clock.now());
+    tally.claim(draft);
+    tally.settle(draft.jobId, { bytes: 0, isBound: true });
+    await clock.advance(100);
+    // Nobody's binding has to go: the lease is over.
+    expect(tally.claim(draftRequest(clock.now()))).toEqual({ kind: 'claimed' });
+    expect(tally.levels()).toMatchObject({ bindings: 1, retained: 1 });
+    await clock.advance(200);
+    tally.claim(draftJob(clock.now()));
+    expect(tally.levels()).toMatchObject({ retained: 0, retainedBytes: 0 });
+  });
+
+  it('counts an adopted job, whatever the limit', () => {
+    const { clock, tally } = start({ maxInflight: 1 });
+    tally.claim(draftJob(clock.now()));
+    const adopted = draftJob(clock.now());
+    tally.adopt(adopted);
+    tally.adopt(adopted);
+    expect(tally.isInFlight(adopted.jobId)).toBe(true);
+    tally.leave(adopted.jobId);
+    expect(tally.claim(draftJob(clock.now()))).toEqual({ kind: 'full' });
+  });
+});
