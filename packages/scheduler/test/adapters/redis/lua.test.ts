@@ -1,0 +1,119 @@
+/** House rules of Lua that can be read off the files: complete headers, declared keys, words as replies, nothing that looks at all keys. */
+import { describe, expect, it } from 'vitest';
+import {
+  callsOf,
+  keyNames,
+  type LuaScript,
+  listed,
+  luaScripts,
+  passed,
+  promisedWords,
+  returnedWords,
+  takeApart,
+  takesAnyNumber,
+  usedIndexes,
+} from './lua-scripts.ts';
+
+const scripts = luaScripts();
+
+/** Looks at all keys, at another database, or runs what nobody declared. */
+const FORBIDDEN =
+  /^(KEYS|SCAN|RANDOMKEY|EVAL.*|FCALL.*|SCRIPT|SELECT|SWAPDB|FLUSH.*|MIGRATE|MOVE|CONFIG|CLUSTER|WAIT.*|SORT.*|B[LRZ].*)$/;
+/** Not in Redis 6.2; the one that is used has another way beside it. */
+const LATER =
+  /^(SPUBLISH|EXPIRETIME|PEXPIRETIME|[LZ]MPOP|SINTERCARD|ZINTERCARD|HEXPIRE.*|HPEXPIRE.*|HGETEX|HSETEX)$/;
+const WITHOUT_KEY = new Set(['TIME']);
+const ALL_KEYS = new Set(['DEL', 'UNLINK', 'EXISTS']);
+const TWO_KEYS = new Set(['RENAME', 'RENAMENX', 'COPY', 'SMOVE', 'LMOVE']);
+
+function keysOf(command: string, args: readonly string[]): readonly string[] {
+  if (WITHOUT_KEY.has(command)) return [];
+  if (ALL_KEYS.has(command)) return args;
+  return args.slice(0, TWO_KEYS.has(command) ? 2 : 1);
+}
+
+function undeclared({ body }: LuaScript): string[] {
+  const known = keyNames(body);
+  return callsOf(body).flatMap(({ command, args }) =>
+    keysOf(command ?? '', args)
+      .filter((key) => !known.has(key))
+      .map((key) => `${command} ${key}`),
+  );
+}
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+describe('Lua', () => {
+  it('is there to be read', () => {
+    expect(scripts.length).toBeGreaterThan(10);
+  });
+
+  it('I8 one slot per script: a key that is made inside a script is noticed, one handed on is not', () => {
+    const script = (lines: string) => takeApart({ path: 'x.lua', text: `--[[ x ]]\n${lines}` });
+    const handedOn =
+      "local a, b = KEYS[1], KEYS[2]\nlocal c = a\nfor _, d in ipairs({ b, c }) do\nredis.call('GET', d)\nend";
+    expect(undeclared(script(handedOn))).toEqual([]);
+    expect(undeclared(script("local a = KEYS[1]\nredis.call('DEL', a, a .. ':x')"))).toEqual([
+      "DEL a .. ':x'",
+    ]);
+    expect(undeclared(script("local a = KEYS[1]\na = a .. ARGV[1]\nredis.call('GET', a)"))).toEqual([
+      'GET a',
+    ]);
+    expect(undeclared(script("redis.call('GET', ARGV[1])"))).toEqual(['GET ARGV[1]']);
+  });
+
+  describe.each(scripts.map((script) => [script.path.replace(/^.*\/redis\//, ''), script] as const))(
+    '%s',
+    (_, script) => {
+      const { name, header = '', body, wrapper = '' } = script;
+
+      it('begins with a header that says its name and what happens twice', () => {
+        expect(script.header).toBeDefined();
+        expect(header.startsWith(` ${name}: `)).toBe(true);
+        expect(header).toMatch(/^ {2}(Idempotent:|Safe twice:|Running it twice) /m);
+      });
+
+      it('lists every key and argument it uses, and no other', () => {
+        expect(usedIndexes(body, 'KEYS')).toEqual(numbers(listed(header, 'KEYS').length));
+        const args = listed(header, 'ARGV').length;
+        const used = usedIndexes(body, 'ARGV');
+        if (takesAnyNumber(body)) expect(numbers(args)).toEqual(expect.arrayContaining(used));
+        else expect(used).toEqual(numbers(args));
+      });
+
+      it('names its keys in the first line, by the names in the header', () => {
+        const [first = ''] = body.trimStart().split('\n');
+        const [, names = ''] = /^local ([\w, ]+) = KEYS\[1\]/.exec(first) ?? [];
+        const keys = listed(header, 'KEYS');
+        expect(names.split(', ').slice(0, keys.length)).toEqual(keys);
+        expect(usedIndexes(first, 'KEYS')).toEqual(numbers(keys.length));
+      });
+
+      it('replies with the words of the header', () => {
+        const words = promisedWords(header);
+        expect(words.length).toBeGreaterThan(0);
+        expect(words).toEqual(expect.arrayContaining(returnedWords(body)));
+        for (const word of words) expect(body).toContain(`'${word}'`);
+      });
+
+      it('I8 one slot per script: touches declared keys only', () => {
+        expect(undeclared(script)).toEqual([]);
+      });
+
+      it('calls nothing that looks beyond them, and nothing that Redis 6.2 does not know', () => {
+        const calls = callsOf(body);
+        expect(calls.map(({ command }) => command)).not.toContain(undefined);
+        expect(calls.filter(({ command = '' }) => FORBIDDEN.test(command))).toEqual([]);
+        expect(calls.filter((call) => LATER.test(call.command ?? '') && !call.isProtected)).toEqual([]);
+      });
+
+      it('has a wrapper beside it that passes as many keys and arguments', () => {
+        expect(wrapper).toContain(`'${name}')`);
+        const { keys, args } = passed(wrapper);
+        expect(keys ?? listed(header, 'KEYS').length).toBe(listed(header, 'KEYS').length);
+        if (!takesAnyNumber(body))
+          expect(args ?? listed(header, 'ARGV').length).toBe(listed(header, 'ARGV').length);
+      });
+    },
+  );
+});

@@ -1,0 +1,112 @@
+/** Which keys the operations on nodes name, and how often they ask: one slot, one round trip. */
+import fc from 'fast-check';
+import { Command } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
+import { createKeys, NODE_PARTS } from '../../../src/adapters/redis/keys.ts';
+import { partOf } from '../../../src/adapters/redis/node-directory/node-count.ts';
+import { createNodeDirectory } from '../../../src/adapters/redis/node-directory.ts';
+import { createArrivals } from '../../../src/adapters/redis/node-mailbox/arrivals.ts';
+import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
+import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
+import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
+import { isOutsideId } from '../../../src/domain/ids.ts';
+import { leaseId } from '../../../src/domain/lease.ts';
+import { createRecordingConnection } from './recording-connection.ts';
+
+const keys = createKeys('lingua');
+const slotOf = (key: string): number => new Command('exists', [key]).getSlot();
+
+const letters = [...'abzAZ019._:-'];
+const anyId = fc
+  .array(fc.constantFrom(...letters), { minLength: 1, maxLength: 40 })
+  .map((some) => some.join(''))
+  .filter(isOutsideId);
+
+const deaf = { on: () => undefined } as unknown as RedisConnection;
+
+function everyOperation() {
+  const { connection, takeCalls } = createRecordingConnection(['load', 1, 2]);
+  const ledger = createCapacityLedger({ connection, keys });
+  const directory = createNodeDirectory({ connection, keys, clock, maxNodes: 0 });
+  const mailbox = createNodeMailbox<string>({ connection, ear: deaf, keys, clock, maxPerNode: 5 });
+  const operations = (node: string, job: string): Record<string, () => unknown> => {
+    const lease = leaseId(job, 1);
+    return {
+      declare: () => ledger.declare(node, { slots: 1, isAccepting: true }),
+      reserve: () => ledger.reserve(node, lease, 1),
+      commit: () => ledger.commit(node, lease, 1),
+      release: () => ledger.release(node, lease),
+      fence: () => ledger.fence(node, lease),
+      reconcile: () => ledger.reconcile(node, { running: 0, runningJobIds: [job] }),
+      loads: () => ledger.loads([node]),
+      'forget a node': () => ledger.forget(node),
+      claim: () => directory.claim(node, 'somebody'),
+      current: () => directory.current(node),
+      'release a claim': () => directory.release(node, 1),
+      put: () => mailbox.put(node, { jobId: job, expiresAt: clock.now() + 1_000, body: '' }),
+      take: () => mailbox.take(node, { max: 1, waitMs: 0 }),
+      drop: () => mailbox.drop(node, job),
+      'forget a mailbox': () => mailbox.forget(node),
+    };
+  };
+  return { operations, takeCalls, directory };
+}
+
+describe('operations on nodes', () => {
+  it('I8 one slot per script: all keys of a call hash to the slot of their node, whatever ids are', async () => {
+    const { operations, takeCalls, directory } = everyOperation();
+    await directory.claim('first', 'somebody');
+    await fc.assert(
+      fc.asyncProperty(anyId, anyId, async (node, job) => {
+        takeCalls();
+        for (const operate of Object.values(operations(node, job))) {
+          await operate();
+          const [call = []] = takeCalls();
+          expect(call.length).toBeGreaterThan(0);
+          expect(new Set(call.map(slotOf))).toEqual(new Set([slotOf(`{node:${node}}`)]));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('ask once each', async () => {
+    const { operations, takeCalls, directory } = everyOperation();
+    await directory.claim('first', 'somebody');
+    for (const [name, operate] of Object.entries(operations('node-1', 'job-1'))) {
+      takeCalls();
+      await operate();
+      // A claim that ends is taken off the index, too: rare, and nobody waits for it.
+      expect([name, takeCalls().length]).toEqual([name, name === 'release a claim' ? 2 : 1]);
+    }
+  });
+
+  it('ask for the loads of many nodes in one go, each node once', async () => {
+    const { connection, takeCalls } = createRecordingConnection(['load', 1, 2]);
+    const ledger = createCapacityLedger({ connection, keys });
+    const nodes = Array.from({ length: 700 }, (_, index) => `node-${index}`);
+    expect((await ledger.loads([...nodes, ...nodes])).size).toBe(700);
+    expect(takeCalls()).toHaveLength(700);
+  });
+
+  it('listen on a channel in the slot of their node', () => {
+    const heard: string[] = [];
+    const ear = {
+      on: () => undefined,
+      ssubscribe: async (channel: string) => void heard.push(channel),
+    } as unknown as RedisConnection;
+    createArrivals({ ear, keys }).listen('node-1', { onListening() {}, onArrival() {} });
+    expect(heard.map(slotOf)).toEqual([slotOf('{node:node-1}')]);
+  });
+
+  it('spread the index of nodes evenly over its parts', () => {
+    const counts = new Array<number>(NODE_PARTS).fill(0);
+    for (let index = 0; index < 16_000; index += 1) {
+      const part = partOf(`node-${index}`);
+      counts[part] = (counts[part] ?? 0) + 1;
+    }
+    expect(Math.max(...counts)).toBeLessThan(2 * (16_000 / NODE_PARTS));
+    expect(Math.min(...counts)).toBeGreaterThan(0);
+  });
+});

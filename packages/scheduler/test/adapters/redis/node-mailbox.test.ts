@@ -1,0 +1,162 @@
+/** Mailboxes of several instances: what one puts another hands out, and nothing is left behind. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../../src/adapters/redis/redis-connection.ts';
+import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
+import type { MailboxEntry } from '../../../src/ports/node-mailbox.ts';
+import { fresh, times } from '../../contracts/harness.ts';
+import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
+
+const START_MS = 30_000;
+
+describe.each([
+  ['one server', startRedis],
+  ['a Cluster', startCluster],
+])('mailboxes of two instances on %s', (_, startServers) => {
+  let servers: RedisUnderTest;
+  const opened: RedisConnection[] = [];
+
+  async function connect(name: string, isListening = false): Promise<RedisConnection> {
+    const connection = connectRedis(servers.settings, { name, isListening });
+    opened.push(connection);
+    await whenReady(connection, START_MS);
+    return connection;
+  }
+
+  async function openInstance(keys: ReturnType<typeof createKeys>, hasEar = true) {
+    const connection = await connect('instance');
+    const ear = hasEar
+      ? await connect('ear', true)
+      : ({
+          on() {},
+          ssubscribe: async () => Promise.reject(new Error('deaf')),
+          sunsubscribe: async () => 0,
+        } as never);
+    return {
+      connection,
+      mailbox: createNodeMailbox<string>({ connection, ear, keys, clock, maxPerNode: 100 }),
+    };
+  }
+
+  const entry = (ttlMs = 60_000): MailboxEntry<string> => ({
+    jobId: fresh('job'),
+    expiresAt: clock.now() + ttlMs,
+    body: 'hello',
+  });
+
+  beforeAll(async () => {
+    servers = await startServers();
+  }, START_MS);
+
+  afterAll(async () => {
+    for (const connection of opened) connection.disconnect();
+    await servers.stop();
+  });
+
+  it('wake a take on one when something is put on the other', async () => {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const [a, b] = await Promise.all([openInstance(keys), openInstance(keys)]);
+    for (let round = 0; round < 5; round += 1) {
+      const node = fresh('node');
+      const waiting = b.mailbox.take(node, { max: 5, waitMs: 10_000 });
+      await sleep(30);
+      const put = entry();
+      const begunAt = performance.now();
+      await a.mailbox.put(node, put);
+      expect(await waiting).toEqual([put]);
+      // Well before anybody looks for himself.
+      expect(performance.now() - begunAt).toBeLessThan(1_000);
+    }
+  });
+
+  it('hand out every entry once, whoever takes', async () => {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const [a, b] = await Promise.all([openInstance(keys), openInstance(keys)]);
+    const node = fresh('node');
+    const entries = times(40, () => entry());
+    const takes = times(40, (index) =>
+      (index % 2 === 0 ? a : b).mailbox.take(node, { max: 1, waitMs: 10_000 }),
+    );
+    await sleep(30);
+    for (const [index, one] of entries.entries()) await (index % 2 === 0 ? a : b).mailbox.put(node, one);
+    const taken = (await Promise.all(takes)).flat();
+    expect(taken.map(({ jobId }) => jobId).sort()).toEqual(entries.map(({ jobId }) => jobId).sort());
+  });
+
+  it('find what arrived though no notice was heard, within seconds', async () => {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const { mailbox } = await openInstance(keys, false);
+    const node = fresh('node');
+    const waiting = mailbox.take(node, { max: 5, waitMs: 10_000 });
+    await sleep(30);
+    const put = entry();
+    const begunAt = performance.now();
+    await mailbox.put(node, put);
+    expect(await waiting).toEqual([put]);
+    expect(performance.now() - begunAt).toBeLessThan(4_000);
+  });
+
+  it('queue a job once, though it is put twice', async () => {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const { mailbox } = await openInstance(keys);
+    const node = fresh('node');
+    const [first, second] = [entry(), entry()];
+    for (const each of [first, second, first]) expect(await mailbox.put(node, each)).toBe('queued');
+    expect(await mailbox.take(node, { max: 9, waitMs: 0 })).toEqual([first, second]);
+  });
+
+  it('give what a caller that left was handed to the next one, in its old turn', async () => {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const { mailbox } = await openInstance(keys);
+    const node = fresh('node');
+    const entries = times(4, () => entry());
+    for (const each of entries) await mailbox.put(node, each);
+    const leaving = times(2, () => {
+      const abort = new AbortController();
+      const taking = mailbox.take(node, { max: 2, waitMs: 1_000, signal: abort.signal });
+      abort.abort();
+      return taking;
+    });
+    expect((await Promise.all(leaving)).flat()).toEqual([]);
+    expect(await mailbox.take(node, { max: 9, waitMs: 0 })).toEqual(entries);
+  });
+
+  it('leave no key behind, fetched or not', async () => {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const { mailbox, connection } = await openInstance(keys);
+    const [fetched, forgotten] = [fresh('node'), fresh('node')];
+    const count = (node: string) =>
+      (connection as Redis).exists(keys.nodeMailbox(node), keys.nodeMailboxBodies(node));
+    await mailbox.put(fetched, entry());
+    await mailbox.put(forgotten, entry(100));
+    await mailbox.put(forgotten, entry(50));
+    expect(await count(fetched)).toBe(2);
+    await mailbox.take(fetched, { max: 1, waitMs: 0 });
+    expect(await count(fetched)).toBe(0);
+    await sleep(60);
+    expect(await count(forgotten)).toBe(2);
+    await sleep(60);
+    expect(await count(forgotten)).toBe(0);
+  });
+
+  it('stop listening when nobody waits any more', async () => {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const { mailbox, connection } = await openInstance(keys);
+    const node = fresh('node');
+    const channel = keys.nodeArrivals(node);
+    const listening = async () =>
+      Number(((await (connection as Redis).spublish(channel, '')) as unknown as number) > 0);
+    const waiting = mailbox.take(node, { max: 1, waitMs: 150 });
+    await expect.poll(listening).toBe(1);
+    await waiting;
+    await expect.poll(listening).toBe(0);
+  });
+});

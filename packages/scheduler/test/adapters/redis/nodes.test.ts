@@ -1,0 +1,189 @@
+/** What nodes leave in Redis: how much, for how long, and what happens when the server or an id is lost. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
+import { createKeys, GENERATION_MEMORY_MS } from '../../../src/adapters/redis/keys.ts';
+import { createNodeDirectory } from '../../../src/adapters/redis/node-directory.ts';
+import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
+import { connectRedis, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
+import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
+import { leaseId } from '../../../src/domain/lease.ts';
+import type { ClaimResult } from '../../../src/ports/node-directory.ts';
+import { fresh, times } from '../../contracts/harness.ts';
+import { type RedisUnderTest, settingsFor, startRedis } from '../../support/redis-servers.ts';
+
+const START_MS = 30_000;
+const MOST_BYTES_PER_IDLE_NODE = 2_048;
+
+const generationOf = (claim: ClaimResult): number =>
+  claim.kind === 'claimed' ? claim.generation : Number.NaN;
+
+describe('nodes in Redis', () => {
+  let server: RedisUnderTest;
+  let connection: Redis;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    connection = connectRedis(server.settings, { name: 'nodes' }) as Redis;
+    await whenReady(connection, START_MS);
+  }, START_MS);
+
+  afterAll(async () => {
+    connection.disconnect();
+    await server.stop();
+  });
+
+  function open(maxNodes = 100) {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const ledger = createCapacityLedger({ connection, keys });
+    const openDirectory = () => createNodeDirectory({ connection, keys, clock, maxNodes });
+    return { keys, ledger, openDirectory, directory: openDirectory(), node: fresh('node') };
+  }
+
+  const keysOf = async (prefix: string): Promise<string[]> => connection.keys(`*${prefix}*`);
+
+  it('take at most 2 KB each when idle, all their keys together', async () => {
+    const { ledger, directory, node } = open();
+    await directory.claim(node, randomUUID() + randomUUID());
+    await ledger.declare(node, { slots: 4, isAccepting: true });
+    const lease = leaseId(fresh('job'), 1);
+    await ledger.reserve(node, lease, 1_000);
+    await ledger.fence(node, lease);
+    await ledger.reconcile(node, { running: 1, runningJobIds: [] });
+    await ledger.release(node, lease);
+    const found = await keysOf(node);
+    const bytes = await Promise.all(found.map((key) => connection.memory('USAGE', key)));
+    const total = bytes.reduce<number>((sum, each) => sum + Number(each), 0);
+    console.info(`an idle node takes ${total} bytes in ${found.length} key(s)`);
+    expect(total).toBeLessThan(MOST_BYTES_PER_IDLE_NODE);
+  });
+
+  it('leave no key of a lease once it ended, whichever way', async () => {
+    const { keys, ledger, node } = open();
+    await ledger.declare(node, { slots: 9, isAccepting: true });
+    const [released, expired, gone] = times(3, () => leaseId(fresh('job'), 1)) as [string, string, string];
+    await ledger.reserve(node, released, 60_000);
+    await ledger.reserve(node, expired, 20);
+    await ledger.reserve(node, gone, 60_000);
+    for (const lease of [released, expired, gone]) await ledger.fence(node, lease);
+    await ledger.reconcile(node, { running: 3 });
+    await sleep(30);
+    await ledger.release(node, released);
+    await ledger.reconcile(node, { running: 0, runningJobIds: [] });
+    expect(await connection.exists(keys.nodeLeases(node), keys.nodeLeaseMarks(node))).toBe(0);
+  });
+
+  it('are served though the server has lost every script', async () => {
+    const { ledger, node } = open();
+    await ledger.declare(node, { slots: 1, isAccepting: true });
+    await connection.script('FLUSH');
+    expect(await ledger.loads([node])).toEqual(new Map([[node, { used: 0, max: 1 }]]));
+    await connection.script('FLUSH');
+    expect(await ledger.reserve(node, 'job:1', 1_000)).toMatchObject({ kind: 'reserved' });
+  });
+
+  it('tell their loads by the thousand, in order', async () => {
+    const { ledger } = open();
+    const nodes = times(1_000, (index) => `node-${index}`);
+    await Promise.all(nodes.map((node, slots) => ledger.declare(node, { slots, isAccepting: true })));
+    const loads = await ledger.loads(nodes);
+    expect(nodes.every((node, slots) => loads.get(node)?.max === slots)).toBe(true);
+  });
+
+  it.each([
+    ['the ledger first', true],
+    ['the directory first', false],
+  ])('leave of a forgotten id its last generation, for an hour: %s', async (_, isLedgerFirst) => {
+    const { keys, ledger, directory, node } = open();
+    const first = generationOf(await directory.claim(node, 'mine'));
+    await ledger.declare(node, { slots: 1, isAccepting: true });
+    await ledger.reserve(node, 'job:1', 60_000);
+    if (isLedgerFirst) await ledger.forget(node);
+    await directory.release(node, first);
+    if (!isLedgerFirst) await ledger.forget(node);
+    expect(await connection.hgetall(keys.nodeMeta(node))).toEqual({ generation: String(first) });
+    const left = await connection.pttl(keys.nodeMeta(node));
+    expect(left).toBeGreaterThan(GENERATION_MEMORY_MS - 60_000);
+    expect(left).toBeLessThanOrEqual(GENERATION_MEMORY_MS);
+    expect(await keysOf(node)).toEqual([keys.nodeMeta(node)]);
+  });
+
+  it.each(['claimed', 'declared'] as const)(
+    'stay for good when an id that was forgotten is %s again',
+    async (how) => {
+      const { keys, ledger, directory, node } = open();
+      await directory.release(node, generationOf(await directory.claim(node, 'mine')));
+      expect(await connection.pttl(keys.nodeMeta(node))).toBeGreaterThan(0);
+      if (how === 'claimed') await directory.claim(node, 'mine');
+      else await ledger.declare(node, { slots: 1, isAccepting: true });
+      expect(await connection.pttl(keys.nodeMeta(node))).toBe(-1);
+    },
+  );
+
+  it('get later generations though Redis was emptied, or its clock was ahead before', async () => {
+    const { keys, directory, node } = open();
+    const before = generationOf(await directory.claim(node, 'mine'));
+    await connection.del(keys.nodeMeta(node));
+    await sleep(2);
+    const after = generationOf(await directory.claim(node, 'mine'));
+    expect(after).toBeGreaterThan(before);
+    const ahead = after + 3_600_000;
+    await connection.hset(keys.nodeMeta(node), 'generation', ahead);
+    expect(generationOf(await directory.claim(node, 'mine'))).toBe(ahead + 1);
+  });
+
+  it('I11 bounded: fill the directory for another instance as well, and make room in it', async () => {
+    const { openDirectory, directory } = open(3);
+    const nodes = times(3, () => fresh('node'));
+    const claims = await Promise.all(nodes.map((node) => directory.claim(node, 'mine')));
+    const other = openDirectory();
+    expect(await other.claim(fresh('node'), 'mine')).toEqual({ kind: 'full' });
+    expect(await other.claim(nodes[0] as string, 'mine')).toMatchObject({
+      kind: 'claimed',
+      isReturning: true,
+    });
+    expect(await directory.release(nodes[1] as string, generationOf(claims[1] as ClaimResult))).toBe(true);
+    expect(await openDirectory().claim(fresh('node'), 'mine')).toMatchObject({ kind: 'claimed' });
+  });
+
+  it('are unknown, never absent, while no server answers', async () => {
+    const nowhere = connectRedis(settingsFor({ url: 'redis://127.0.0.1:1' }), { name: 'nowhere' });
+    const keys = createKeys('lost');
+    const ledger = createCapacityLedger({ connection: nowhere, keys });
+    const directory = createNodeDirectory({ connection: nowhere, keys, clock, maxNodes: 9 });
+    const mailbox = createNodeMailbox<string>({
+      connection: nowhere,
+      ear: nowhere,
+      keys,
+      clock,
+      maxPerNode: 5,
+    });
+    const asked = [
+      ledger.declare('a', { slots: 1, isAccepting: true }),
+      ledger.reserve('a', 'job:1', 1_000),
+      ledger.commit('a', 'job:1', 1_000),
+      ledger.release('a', 'job:1'),
+      ledger.fence('a', 'job:1'),
+      ledger.reconcile('a', { running: 0 }),
+      ledger.loads(['a']),
+      ledger.forget('a'),
+      directory.claim('a', 'mine'),
+      directory.current('a'),
+      directory.release('a', 1),
+      mailbox.put('a', { jobId: 'job', expiresAt: clock.now() + 1_000, body: '' }),
+      mailbox.take('a', { max: 1, waitMs: 1_000 }),
+      mailbox.drop('a', 'job'),
+      mailbox.forget('a'),
+    ];
+    const answers = await Promise.allSettled(asked);
+    nowhere.disconnect();
+    for (const answer of answers) {
+      expect(answer).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'SCHEDULER_DEPENDENCY_DOWN', cause: expect.any(Error) },
+      });
+    }
+  });
+});
