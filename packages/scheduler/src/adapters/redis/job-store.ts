@@ -146,6 +146,7 @@ export function createJobStore(
     const hasFailed = record.state === 'FAILED' || record.failure !== undefined;
     const isBound = record.requestId !== undefined && !hasFailed;
     const gone = tally.settle(record.jobId, { bytes, isBound });
+    if (gone === undefined) return;
     index.end(record.jobId, record.deadlineAt);
     for (const jobId of gone) {
       index.drop(jobId);

@@ -78,6 +78,16 @@ describe('job stores of several instances', () => {
     expect(await b.get(draft.jobId)).toMatchObject({ state: 'FAILED' });
   });
 
+  it('never admits the same job twice, also when it has failed since', async () => {
+    const { a, b } = await start();
+    const draft = draftRequest(Date.now());
+    await a.admit(draft);
+    await fail(a, draft.jobId);
+    const job = await b.get(draft.jobId);
+    expect(await b.admit(draft)).toEqual({ kind: 'existing', job });
+    expect(await b.get(draft.jobId)).toEqual(job);
+  });
+
   it('refuses a job that is not named after its request', async () => {
     const { a } = await start();
     const draft = draftRequest(Date.now(), { requestId: 'one' });

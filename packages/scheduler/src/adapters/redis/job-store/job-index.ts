@@ -17,6 +17,7 @@ export interface JobIndex {
 }
 
 const LATER_MS = 50;
+/** A script must not keep its server for long. */
 const MOST_AT_ONCE = 128;
 /** What a Redis that does not answer may leave here. Past that it is forgotten: the indexes clean themselves by time. */
 const MOST_WAITING = 20_000;
@@ -25,21 +26,28 @@ export function createJobIndex(deps: {
   clock: Clock;
   write: (changes: IndexChanges) => Promise<void>;
 }): JobIndex {
-  let ended = new Map<JobId, number>();
-  let dropped = new Set<JobId>();
+  const ended = new Map<JobId, number>();
+  const dropped = new Set<JobId>();
   let cancel: Cancel | undefined;
+
+  /** What goes along now. It is taken out, so that it is not sent twice at a time. */
+  function takeSome(): Pick<IndexChanges, 'ended' | 'dropped'> {
+    const some = { ended: new Map(first(ended)), dropped: new Set(first(dropped)) };
+    for (const jobId of some.ended.keys()) ended.delete(jobId);
+    for (const jobId of some.dropped) dropped.delete(jobId);
+    return some;
+  }
 
   async function write(begun: ReadonlyMap<JobId, number>): Promise<void> {
     cancel?.();
     cancel = undefined;
-    const sent = { begun, ended, dropped };
-    ended = new Map();
-    dropped = new Set();
+    const some = takeSome();
+    later();
     try {
-      await deps.write(sent);
+      await deps.write({ begun, ...some });
     } catch (fault) {
-      for (const [jobId, deadlineAt] of sent.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
-      for (const jobId of sent.dropped) if (hasRoom()) dropped.add(jobId);
+      for (const [jobId, deadlineAt] of some.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
+      for (const jobId of some.dropped) if (hasRoom()) dropped.add(jobId);
       later();
       throw fault;
     }
@@ -61,7 +69,11 @@ export function createJobIndex(deps: {
   }
 
   return {
-    begin: (jobId, deadlineAt) => write(new Map([[jobId, deadlineAt]])),
+    begin(jobId, deadlineAt) {
+      ended.delete(jobId);
+      dropped.delete(jobId);
+      return write(new Map([[jobId, deadlineAt]]));
+    },
     end(jobId, deadlineAt) {
       if (!hasRoom() || ended.has(jobId)) return;
       ended.set(jobId, deadlineAt);
@@ -74,11 +86,23 @@ export function createJobIndex(deps: {
       note();
     },
     async close() {
-      cancel?.();
-      cancel = undefined;
-      if (ended.size + dropped.size > 0) await write(NOTHING).finally(() => cancel?.());
+      try {
+        while (ended.size + dropped.size > 0) await write(NOTHING);
+      } finally {
+        cancel?.();
+        cancel = undefined;
+      }
     },
   };
 }
 
 const NOTHING: ReadonlyMap<JobId, number> = new Map();
+
+function* first<T>(all: Iterable<T>): Iterable<T> {
+  let count = 0;
+  for (const each of all) {
+    if (count === MOST_AT_ONCE) return;
+    count += 1;
+    yield each;
+  }
+}

@@ -21,8 +21,11 @@ export interface JobTally {
   adopt(job: JobRecord): void;
   /** It was not written after all, or is gone. */
   leave(jobId: JobId): void;
-  /** Safe to repeat. Answers whose records have to go for it. */
-  settle(jobId: JobId, how: { readonly bytes: number; readonly isBound: boolean }): readonly JobId[];
+  /** Whose records have to go for it. Nothing if it was settled before. */
+  settle(
+    jobId: JobId,
+    how: { readonly bytes: number; readonly isBound: boolean },
+  ): readonly JobId[] | undefined;
   isInFlight(jobId: JobId): boolean;
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
 }
@@ -115,7 +118,7 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
 
     settle(jobId, { bytes, isBound }) {
       leave(jobId);
-      if (retained.has(jobId)) return NOBODY;
+      if (retained.has(jobId)) return undefined;
       sweep();
       const now = clock.now();
       const size = RECORD_BYTES + bytes;
@@ -135,5 +138,3 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
     levels: () => ({ bindings: boundInFlight + leases.size, retained: retained.size, retainedBytes }),
   };
 }
-
-const NOBODY: readonly JobId[] = [];
