@@ -10,7 +10,7 @@ import { jobStoreContract } from './job-store.ts';
 const START_MS = 30_000;
 
 describe.each([
-  ['one server', startRedis],
+  ['one server', () => startRedis()],
   ['a Cluster', startCluster],
 ])('on %s', (where, startServers) => {
   let redis: Connected;

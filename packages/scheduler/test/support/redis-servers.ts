@@ -38,14 +38,18 @@ export const settingsFor = (more: Partial<RedisSettings>): RedisSettings => ({
   ...more,
 });
 
-export async function startRedis(): Promise<RedisUnderTest> {
-  const server = await startServer([]);
+export async function startRedis(flags: readonly string[] = []): Promise<RedisUnderTest> {
+  const server = await startServer(flags);
   return {
     settings: settingsFor({ url: `redis://${HOST}:${server.port}` }),
     servers: [server],
     stop: () => server.stop(),
   };
 }
+
+/** As a server before version 7, as far as channels go. */
+export const startRedisWithoutShardedChannels = (): Promise<RedisUnderTest> =>
+  startRedis(['SSUBSCRIBE', 'SPUBLISH'].flatMap((command) => ['--rename-command', command, '']));
 
 export async function startCluster(): Promise<RedisUnderTest> {
   const flags = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(CLUSTER_NODE_TIMEOUT_MS)];
