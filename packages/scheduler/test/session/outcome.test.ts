@@ -33,6 +33,8 @@ describe('the outcome of a result', () => {
   it('is a result if there is any text without such a reason, or speech alone', () => {
     expect(outcomeOf(result({ ...EMPTY, textAsr: 'uh' }), undefined).kind).toBe('result');
     expect(outcomeOf(result({ ...EMPTY, ttsAudio: 'AAAA' }), undefined).kind).toBe('result');
+    const translated = result({ ...EMPTY, textTranslated: '嗯', extra: { reason: 'ASR_EMPTY' } });
+    expect(outcomeOf(translated, undefined).kind).toBe('result');
     const other = result({ ...EMPTY, textAsr: 'uh', extra: { reason: 'OTHER' } });
     expect(outcomeOf(other, undefined).kind).toBe('result');
   });

@@ -108,6 +108,17 @@ describe('draining', () => {
     expect(desk.jobs).toHaveLength(1);
   });
 
+  it('does not keep a closing session from its end', async () => {
+    const { open, desk, service } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    client.send({ kind: 'close' });
+    service.drain(LIMITS);
+    await desk.job().succeed();
+    expect(client.link.lines().slice(-2)).toEqual(['outcome 0:a', 'closed']);
+    expect(service.counts().sessions).toBe(0);
+  });
+
   it('still lets a session be closed', async () => {
     const { open, desk, service } = createSessionRig();
     const client = open();

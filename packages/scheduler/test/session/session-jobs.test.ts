@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionLink } from '../../src/session/session-output.ts';
-import { createSessionRig, deployed, languages, opening, speech } from './session-rig.ts';
+import { createSessionRig, deployed, languages, opening, PRESSURE, speech } from './session-rig.ts';
 
 describe('what a session asks of the job desk', () => {
   it('has padding and cut as the utterance was ended', async () => {
@@ -88,6 +88,35 @@ describe('what a session asks of the job desk', () => {
     client.utter('c', { speech: other });
     client.speak('d');
     expect(desk.jobs.map(({ request }) => request.need.poolIds)).toEqual([[1], [1], [2], [3]]);
+  });
+
+  it('knows which of its utterances wait for a slot, however many were done before', async () => {
+    const { open, desk, clock } = createSessionRig({ settings: { pressure: PRESSURE } });
+    const client = open();
+    for (let count = 0; count < 5; count++) {
+      client.speak(`done ${count}`);
+      await desk.job().succeed();
+    }
+    for (let count = 0; count < 5; count++) client.speak(`waits ${count}`);
+    await clock.advance(1_000);
+    client.send({ kind: 'heartbeat' });
+    expect(client.link.of('pressure').map(({ action }) => action)).toEqual(['SLOW_DOWN']);
+  });
+
+  it('takes nothing that comes while its end is being told', () => {
+    const { service, audio, desk } = createSessionRig();
+    const chunk = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: false } as const;
+    const link: SessionLink = {
+      tell(id, { kind }) {
+        if (kind === 'closed') service.receive(id, 'anybody', chunk);
+      },
+      replaced() {},
+    };
+    const opened = service.open(opening(), link);
+    service.receive(opened.kind === 'opened' ? opened.sessionId : '', 'anybody', { kind: 'close' });
+    expect(service.counts().sessions).toBe(0);
+    expect(audio.size()).toBe(0);
+    expect(desk.jobs).toEqual([]);
   });
 
   it('never has two jobs of one name', async () => {

@@ -27,6 +27,19 @@ describe('a session that is resumed', () => {
     expect(service.counts()).toEqual({ sessions: 1, connected: 1, watched: 0 });
   });
 
+  it('does not expire any more', async () => {
+    const { open, clock, service } = createSessionRig();
+    const client = open();
+    client.leave();
+    await clock.advance(59_000);
+    const again = client.resume();
+    await clock.advance(120_000);
+    expect(service.counts()).toMatchObject({ sessions: 1, connected: 1 });
+    again.leave();
+    await clock.advance(59_999);
+    expect(service.counts().sessions).toBe(1);
+  });
+
   it('gets unacknowledged results again, in order and under the same numbers, before new ones', async () => {
     const { open, desk } = createSessionRig();
     const client = open();
