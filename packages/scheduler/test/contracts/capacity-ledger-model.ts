@@ -170,6 +170,6 @@ export function capacityLedgerModel(start: () => Promise<Timed & { readonly ledg
       await ledger.forget(node);
     }
 
-    await fc.assert(fc.asyncProperty(steps(hasTime), replay), { numRuns: hasTime ? 300 : 25 });
+    await fc.assert(fc.asyncProperty(steps(hasTime), replay), { numRuns: hasTime ? 300 : 80 });
   });
 }

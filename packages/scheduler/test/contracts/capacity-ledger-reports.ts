@@ -101,7 +101,7 @@ export function capacityLedgerReports(startNode: (slots: number) => Promise<Star
   });
 
   it('forgets earlier releases with every new report', async () => {
-    const { ledger, node } = await startNode(4);
+    const { ledger, node, load } = await startNode(4);
     const [a, b] = [newLease(), newLease()];
     await ledger.reserve(node, a, LONG_MS);
     await ledger.reserve(node, b, LONG_MS);
@@ -109,6 +109,18 @@ export function capacityLedgerReports(startNode: (slots: number) => Promise<Star
     expect(await ledger.reconcile(node, { running: 3 })).toEqual({ used: 3, max: 4 });
     await ledger.release(node, b);
     expect(await ledger.reconcile(node, { running: 3 })).toEqual({ used: 3, max: 4 });
+    expect(await load()).toEqual({ used: 3, max: 4 });
+  });
+
+  it('takes nothing off the report for a lease that was taken after it', async () => {
+    const { ledger, node, load } = await startNode(4);
+    const [before, after] = [newLease(), newLease()];
+    await ledger.reserve(node, before, LONG_MS);
+    await ledger.reconcile(node, { running: 3 });
+    await ledger.reserve(node, after, LONG_MS);
+    expect(await ledger.release(node, after)).toEqual({ kind: 'released', used: 3, max: 4 });
+    expect(await load()).toEqual({ used: 3, max: 4 });
+    expect(await ledger.release(node, before)).toEqual({ kind: 'released', used: 2, max: 4 });
   });
 
   it('never goes below the live leases or zero, whatever was released since the report', async () => {

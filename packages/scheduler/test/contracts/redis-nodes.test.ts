@@ -23,7 +23,7 @@ const real = {
 };
 
 describe.each([
-  ['one server', startRedis],
+  ['one server', () => startRedis()],
   ['a Cluster', startCluster],
 ])('on %s', (where, startServers) => {
   let servers: RedisUnderTest;

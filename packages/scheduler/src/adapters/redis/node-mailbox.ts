@@ -8,7 +8,7 @@ import { createArrivals } from './node-mailbox/arrivals.ts';
 import { createDropEntry } from './node-mailbox/drop-entry.ts';
 import { createPutEntry } from './node-mailbox/put-entry.ts';
 import { createTakeEntries } from './node-mailbox/take-entries.ts';
-import { createWaitingTakes, type WaitingTakes } from './node-mailbox/waiting-takes.ts';
+import { createWaitingTakes } from './node-mailbox/waiting-takes.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 export function createNodeMailbox<T>(deps: {
@@ -32,9 +32,8 @@ export function createNodeMailbox<T>(deps: {
     nodeId: NodeId,
     max: number,
     signal: AbortSignal | undefined,
-    others?: WaitingTakes,
   ): Promise<readonly MailboxEntry<T>[]> {
-    const { entries, left } = await takeEntries(nodeId, max);
+    const entries = await takeEntries(nodeId, max);
     const taken = entries.map(({ jobId, body }) => ({ jobId, ...JSON.parse(body) }) as MailboxEntry<T>);
     if (isAborted(signal)) {
       // Whoever asked has gone in the meantime: back to where they were.
@@ -45,7 +44,6 @@ export function createNodeMailbox<T>(deps: {
       );
       return [];
     }
-    if (left > 0) others?.wakeOne();
     return taken;
   }
 
@@ -62,15 +60,11 @@ export function createNodeMailbox<T>(deps: {
       try {
         for (;;) {
           const seen = others.arrivals();
-          const taken = await takeNow(nodeId, max, signal, others);
+          const taken = await takeNow(nodeId, max, signal);
           const leftMs = until - clock.now();
           if (taken.length > 0 || leftMs <= 0) return taken;
           if (others.arrivals() === seen) await others.arrival(leftMs, signal);
-          if (isAborted(signal)) {
-            // It may have been woken for something: then that is another's.
-            others.wakeOne();
-            return [];
-          }
+          if (isAborted(signal)) return [];
         }
       } finally {
         others.leave();

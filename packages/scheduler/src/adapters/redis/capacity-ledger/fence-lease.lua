@@ -5,11 +5,9 @@
   Returns {"fenced"} or {"absent"}
   Idempotent: the mark is there or not; the lease's end does not move. ]]
 local leases, marks, lease = KEYS[1], KEYS[2], ARGV[1]
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local expiry = tonumber(redis.call('ZSCORE', leases, lease))
-if not expiry or expiry <= now then
+if not redis.call('ZSCORE', leases, lease) then
   return { 'absent' }
 end
+-- One that has expired may still be there: whoever drops it drops its marks.
 redis.call('HSET', marks, 'f:' .. lease, 1)
 return { 'fenced' }

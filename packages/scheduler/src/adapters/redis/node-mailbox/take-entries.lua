@@ -2,12 +2,12 @@
   KEYS[1] queue   ZSET  "expiry:job" (ms, server time) -> its turn
   KEYS[2] bodies  HASH  job -> what is handed out
   ARGV[1] max     how many at most
-  Returns {"taken", left, job, turn, body, job, turn, body ...}: how many are left in the queue, then what was taken
+  Returns {"taken", job, turn, body, job, turn, body ...}, {"taken"} alone when nothing is there
   Safe twice: an entry is handed out once, so a repeat takes the next ones; what an unheard reply held is lost. ]]
 local queue, bodies, max = KEYS[1], KEYS[2], tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local reply = { 'taken', 0 }
+local reply = { 'taken' }
 local taken = 0
 while taken < max do
   local entry, turn = unpack(redis.call('ZPOPMIN', queue))
@@ -23,5 +23,4 @@ while taken < max do
   end
   redis.call('HDEL', bodies, job)
 end
-reply[2] = redis.call('ZCARD', queue)
 return reply

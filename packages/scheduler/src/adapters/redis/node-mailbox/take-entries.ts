@@ -4,21 +4,22 @@ import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 
-export interface TakenEntries {
-  readonly entries: readonly { readonly jobId: JobId; readonly turn: string; readonly body: string }[];
-  /** How many still wait; some of them may have expired. */
-  readonly left: number;
+export interface TakenEntry {
+  readonly jobId: JobId;
+  /** Its place in the queue, should it come back. */
+  readonly turn: string;
+  readonly body: string;
 }
 
 export function createTakeEntries(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'take-entries');
-  return async (nodeId: NodeId, max: number): Promise<TakenEntries> => {
-    const [, left, ...taken] = await run([keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId)], [max]);
-    const entries = [];
+  return async (nodeId: NodeId, max: number): Promise<readonly TakenEntry[]> => {
+    const [, ...taken] = await run([keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId)], [max]);
+    const entries: TakenEntry[] = [];
     for (let at = 0; at + 2 < taken.length; at += 3) {
       const [jobId, turn, body] = taken.slice(at, at + 3).map(String) as [string, string, string];
       entries.push({ jobId, turn, body });
     }
-    return { entries, left: Number(left) };
+    return entries;
   };
 }

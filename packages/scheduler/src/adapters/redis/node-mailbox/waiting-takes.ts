@@ -9,7 +9,7 @@ export interface WaitingTakes {
   arrivals(): number;
   /** Ends with a notice, when aborted, after `limitMs`, or when it is time to look for oneself. */
   arrival(limitMs: number, signal: AbortSignal | undefined): Promise<void>;
-  wakeOne(): void;
+  /** Whoever goes may have been woken for something that he did not take, or not all of: the next one looks. */
   leave(): void;
 }
 
@@ -46,9 +46,11 @@ export function createWaitingTakes(deps: { clock: Clock; arrivals: Arrivals }) {
 
   function close(nodeId: NodeId, box: Box): void {
     box.members -= 1;
-    if (box.members > 0) return;
-    boxes.delete(nodeId);
-    box.stop();
+    if (box.members > 0) wakeOne(box);
+    else {
+      boxes.delete(nodeId);
+      box.stop();
+    }
   }
 
   function arrival(box: Box, limitMs: number, signal: AbortSignal | undefined): Promise<void> {
@@ -72,7 +74,6 @@ export function createWaitingTakes(deps: { clock: Clock; arrivals: Arrivals }) {
       return {
         arrivals: () => box.arrivals,
         arrival: (limitMs, signal) => arrival(box, limitMs, signal),
-        wakeOne: () => wakeOne(box),
         leave: () => close(nodeId, box),
       };
     },
