@@ -110,7 +110,8 @@ export async function createEmbeddedEngine(nodes: number, slots: number) {
     store,
     events: createJobEvents({ maxListeners: 10_000 }),
     audio: createAudioStore({ maxBytes: 1e9, maxBytesPerJob: 1e6 }),
-    link: { deliver: async () => WRITTEN, cancel() {} },
+    // At once, as to a socket.
+    link: { deliver: () => WRITTEN, cancel() {} },
     meter,
     log: QUIET,
     fleet,

@@ -69,6 +69,7 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     jobTimeoutMs: scheduler.job_timeout_seconds * SECOND,
     jobDeadlineMs: scheduler.job_deadline_ms,
     pendingTimeoutMs: scheduler.pending_timeout_ms,
+    fleetWarmupMs: scheduler.fleet_warmup_ms,
     // As long as an attempt may go unheard before it is acknowledged, a late answer may take to arrive.
     leaseGraceMs: scheduler.reservation_ttl_ms,
     maxRetry: scheduler.max_retry,

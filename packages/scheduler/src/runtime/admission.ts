@@ -23,6 +23,7 @@ export function createAdmission(
   parts: { placement: Placement; deadlines: Deadlines },
 ): (request: DispatchRequest) => Promise<DispatchOutcome> {
   const { placement, deadlines } = parts;
+  const startedAt = engine.clock.now();
 
   function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
     engine.meter.count('scheduler_jobs_refused_total', { code });
@@ -115,6 +116,9 @@ export function createAdmission(
     return { kind: 'dispatched', job, isRepeat: false };
   }
 
+  /** Right after a start the nodes are still on their way back: that none can do it says nothing yet. */
+  const isFleetKnown = (): boolean => engine.clock.now() - startedAt >= engine.settings.fleetWarmupMs;
+
   /** Nobody is free. An answer, unless the caller will wait and waiting can help. */
   async function withoutCandidate(
     request: DispatchRequest,
@@ -127,7 +131,7 @@ export function createAdmission(
       return repeat({ kind: isSame ? 'existing' : 'conflict', job: bound });
     }
     const why = whyNot(probe, request.spec.utteranceIndex);
-    return request.waitMs <= 0 || !why.isCapable ? refuseWith(why) : undefined;
+    return request.waitMs <= 0 || (!why.isCapable && isFleetKnown()) ? refuseWith(why) : undefined;
   }
 
   async function notAdmitted(

@@ -27,6 +27,8 @@ export interface EngineSettings {
   readonly jobTimeoutMs: number;
   readonly jobDeadlineMs: number;
   readonly pendingTimeoutMs: number;
+  /** How long after the start a job that may wait does so even if no node can do it. */
+  readonly fleetWarmupMs: number;
   /** What a running lease lasts beyond the job timeout. */
   readonly leaseGraceMs: number;
   readonly maxRetry: number;

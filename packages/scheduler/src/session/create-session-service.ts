@@ -37,6 +37,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   const sessions = new Map<SessionId, Session>();
   const roster = createRoster(sessions);
   let connected = 0;
+  /** Waited for, in the order in which they left. */
+  const absent = new Set<Session>();
   const tools: StepTools = {
     settings,
     ids,
@@ -46,6 +48,20 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   };
   const watch = createJobWatch({ jobs: deps.jobs, log, post });
 
+  function noteConnection(session: Session, isConnected: boolean): void {
+    connected += isConnected ? 1 : -1;
+    if (isConnected || session.phase === 'ended') absent.delete(session);
+    else absent.add(session);
+  }
+
+  /** Who is here matters more than who may come back: the one that has been away longest makes room. */
+  function hasRoom(): boolean {
+    if (sessions.size < settings.maxSessions) return true;
+    const [longest] = absent;
+    if (longest !== undefined) post(longest, { kind: 'evicted' });
+    return sessions.size < settings.maxSessions;
+  }
+
   /** One event after the other, also those that its own effects bring about. */
   function post(session: Session, event: SessionEvent): void {
     session.queued.push(event);
@@ -54,14 +70,25 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     try {
       for (let next = session.queued.shift(); next !== undefined; next = session.queued.shift()) {
         const wasConnected = session.link !== undefined;
-        for (const effect of stepSession(session, next, clock.now(), tools)) run(session, effect);
+        runAll(session, stepSession(session, next, clock.now(), tools));
         const isConnected = session.link !== undefined;
-        if (isConnected !== wasConnected) connected += isConnected ? 1 : -1;
+        if (isConnected !== wasConnected) noteConnection(session, isConnected);
       }
     } finally {
       session.isBusy = false;
     }
     wakeInTime(session);
+  }
+
+  /** One that fails must not take the others with it: an utterance would be accepted and never dispatched. */
+  function runAll(session: Session, effects: readonly SessionEffect[]): void {
+    for (const effect of effects) {
+      try {
+        run(session, effect);
+      } catch (fault) {
+        log.error({ session_id: session.sessionId, effect: effect.kind, err: fault }, 'an effect failed');
+      }
+    }
   }
 
   function run(session: Session, effect: SessionEffect): void {
@@ -97,6 +124,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.wake?.cancel();
     session.wake = undefined;
     session.link = undefined;
+    absent.delete(session);
     if (sessions.delete(session.sessionId)) meter.count('scheduler_sessions_ended_total', { reason });
     roster.remove(session.sessionId);
     log.debug({ session_id: session.sessionId, reason }, 'a session ended');
@@ -160,7 +188,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
         attach(session, opening, link);
         return { kind: 'opened', sessionId: session.sessionId };
       }
-      if (sessions.size >= settings.maxSessions) return FULL;
+      if (!hasRoom()) return FULL;
       const created = create(opening);
       attach(created.session, opening, link, created.resumeToken);
       return { kind: 'opened', sessionId: created.session.sessionId };
@@ -186,7 +214,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       return { told, ended: quiet(limits.limitMs) };
     },
     list: roster.page,
-    isFull: () => sessions.size >= settings.maxSessions,
+    isFull: () => connected >= settings.maxSessions,
     counts: () => ({ sessions: sessions.size, connected, watched: watch.size() }),
     stop() {
       for (const session of sessions.values()) session.wake?.cancel();

@@ -1,5 +1,6 @@
 /** Hot path: what every step ends with: outcomes leave in order, the client is told to slow down, a closing session ends. */
 import { gapEndsAt, keep, release } from './delivery.ts';
+import { cutStream } from './intake.ts';
 import { judgePressure, type Shares } from './pressure.ts';
 import { announce, letGo, noteFailure } from './progress.ts';
 import { nextChangeAt } from './segmentation.ts';
@@ -90,6 +91,10 @@ function relieve(step: Step, session: Session): void {
   if (action === undefined || session.link === undefined) return;
   session.told = { action, at: step.at };
   count(step, 'scheduler_backpressure_total', { action });
+  // Who obeys falls silent: that must not end what is being said.
+  if (action === 'PAUSE') {
+    cutStream(step, session, { kind: 'asked_to_pause', until: step.at + pressure.resumeAfterMs });
+  }
   tell(step, session, { kind: 'pressure', action, resumeAfterMs: pressure.resumeAfterMs });
 }
 

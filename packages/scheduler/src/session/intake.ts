@@ -4,14 +4,8 @@ import { joinGroup } from './groups.ts';
 import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from './job-order.ts';
 import { choosePool } from './preferred-pool.ts';
 import { announceAgain, fail } from './progress.ts';
-import {
-  audioOf,
-  type Sealed,
-  type SealReason,
-  type Segment,
-  type SegmentationEvent,
-  segment,
-} from './segmentation.ts';
+import { audioOf, type Segment } from './segment.ts';
+import { type Sealed, type SealReason, type SegmentationEvent, segment } from './segmentation.ts';
 import { isDeployed, type Session, type Speech, type Utterance, understands } from './session.ts';
 import type { Chunk, GivenUtterance } from './session-event.ts';
 import { count, type Step, tell, tellUi } from './step-context.ts';

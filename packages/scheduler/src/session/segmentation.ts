@@ -1,4 +1,5 @@
 /** Hot path: where the utterances of a stream of chunks end. Pure: a state, an event and its time give the next state and what was sealed. */
+import type { Segment } from './segment.ts';
 
 export interface SegmentationSettings {
   readonly pauseMs: number;
@@ -24,30 +25,13 @@ export const SEAL_REASONS = [
 ] as const;
 export type SealReason = (typeof SEAL_REASONS)[number];
 
-/** Newest first, so that adding one copies nothing. */
-interface Chunks {
-  readonly audio: Buffer;
-  readonly before: Chunks | undefined;
-}
-
-export interface Segment {
-  readonly chunks: Chunks;
-  readonly bytes: number;
-  readonly firstSeq: number;
-  readonly lastSeq: number;
-  readonly startedAt: number;
-  /** The pause is counted from here: the last chunk, or the end of playback. */
-  readonly quietSince: number;
-  readonly requestId: string | undefined;
-  /** Parts of one over-long utterance are one turn. */
-  readonly turn: number;
-}
-
 export interface Segmentation {
   readonly segment: Segment | undefined;
   /** The segment has ended; until then late chunks still belong to it. */
   readonly sealing: { readonly reason: SealReason; readonly until: number } | undefined;
   readonly playback: { readonly groupId: string; readonly until: number } | undefined;
+  /** Until then the client was asked to hold its audio back: silence means nothing. */
+  readonly askedToPauseUntil: number;
   /** The client is away: no time passes for its audio. */
   readonly heldSince: number | undefined;
   readonly turn: number;
@@ -66,6 +50,7 @@ export type SegmentationEvent =
     }
   | { readonly kind: 'time_passed' }
   | { readonly kind: 'playback_started' | 'playback_ended'; readonly groupId: string }
+  | { readonly kind: 'asked_to_pause'; readonly until: number }
   /** Seals what is there, at once. */
   | { readonly kind: 'cut'; readonly reason: SealReason }
   | { readonly kind: 'held' | 'let_go' };
@@ -84,6 +69,7 @@ export const SILENT: Segmentation = {
   segment: undefined,
   sealing: undefined,
   playback: undefined,
+  askedToPauseUntil: 0,
   heldSince: undefined,
   turn: 0,
   turnOpenUntil: 0,
@@ -120,6 +106,8 @@ export function segment(
     case 'playback_ended':
       if (passed.state.playback?.groupId !== event.groupId) return passed;
       return { ...passed, state: quietFrom({ ...passed.state, playback: undefined }, at) };
+    case 'asked_to_pause':
+      return { ...passed, state: { ...passed.state, askedToPauseUntil: event.until } };
     case 'held':
       return { ...passed, state: { ...passed.state, heldSince: passed.state.heldSince ?? at } };
     case 'let_go':
@@ -135,21 +123,12 @@ export function nextChangeAt(state: Segmentation, settings: SegmentationSettings
   return Math.min(pauseAt(state, open, settings), overlongAt(open, settings));
 }
 
-/** The audio of a segment in the order it came. */
-export function audioOf({ chunks, bytes }: Segment): Buffer {
-  if (chunks.before === undefined) return chunks.audio;
-  const joined = Buffer.allocUnsafe(bytes);
-  let end = bytes;
-  for (let part: Chunks | undefined = chunks; part !== undefined; part = part.before) {
-    end -= part.audio.length;
-    part.audio.copy(joined, end);
-  }
-  return joined;
-}
-
 /** Playback that is never reported to end suspends the pause for so long and no longer. */
-const pauseAt = ({ playback }: Segmentation, open: Segment, { pauseMs }: SegmentationSettings): number =>
-  Math.max(open.quietSince, playback?.until ?? 0) + pauseMs;
+const pauseAt = (
+  { playback, askedToPauseUntil }: Segmentation,
+  open: Segment,
+  { pauseMs }: SegmentationSettings,
+): number => Math.max(open.quietSince, playback?.until ?? 0, askedToPauseUntil) + pauseMs;
 
 const overlongAt = (open: Segment, { maxDurationMs }: SegmentationSettings): number =>
   maxDurationMs === 0 ? Number.POSITIVE_INFINITY : open.startedAt + maxDurationMs;
@@ -290,6 +269,7 @@ function letGo(state: Segmentation, at: number): Segmentation {
     ...state,
     heldSince: undefined,
     turnOpenUntil: state.turnOpenUntil + awayMs,
+    askedToPauseUntil: state.askedToPauseUntil + awayMs,
     segment: open && { ...open, startedAt: open.startedAt + awayMs, quietSince: open.quietSince + awayMs },
     sealing: sealing && { ...sealing, until: sealing.until + awayMs },
     playback: playback && { ...playback, until: playback.until + awayMs },

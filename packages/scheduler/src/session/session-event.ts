@@ -41,6 +41,8 @@ export type ClientEvent =
 export type SessionEvent =
   | ClientEvent
   | { readonly kind: 'time_passed' }
+  /** There is no room for it any more. */
+  | { readonly kind: 'evicted' }
   /** `resumeToken`: of a new session, to be told once; a resumed one has its own already. */
   | {
       readonly kind: 'attached';

@@ -48,6 +48,8 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
       return acknowledge(session.delivery, event.deliverySeq);
     case 'attached':
       return attach(step, session, event);
+    case 'evicted':
+      return end(step, session, 'evicted');
     case 'detached':
       return detach(step, session, event);
     case 'drain':

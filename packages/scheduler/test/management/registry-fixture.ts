@@ -111,7 +111,7 @@ export function createFixture(change: Partial<ManagementSettings> = {}) {
       sessionId: name,
       traceId: name,
       utteranceIndex: () => ++made,
-      digest: (text) => text,
+      digest: String,
     },
     ledger,
     directory,

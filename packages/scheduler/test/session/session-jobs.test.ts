@@ -3,6 +3,21 @@ import type { SessionLink } from '../../src/session/session-output.ts';
 import { createSessionRig, deployed, languages, opening, PRESSURE, speech } from './session-rig.ts';
 
 describe('what a session asks of the job desk', () => {
+  it('is asked although the client could not be told of it', async () => {
+    const { service, desk } = createSessionRig();
+    const broken: SessionLink = {
+      tell(_sessionId, output) {
+        if (output.kind === 'ui_event') throw new Error('the connection broke');
+      },
+      replaced() {},
+    };
+    const opened = service.open(opening(), broken);
+    if (opened.kind !== 'opened') throw new Error('no room');
+    const spoken = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: true, requestId: 'r' } as const;
+    service.receive(opened.sessionId, 'anybody', spoken);
+    expect(desk.jobs).toHaveLength(1);
+  });
+
   it('has padding and cut as the utterance was ended', async () => {
     const { open, desk, clock } = createSessionRig();
     const client = open();

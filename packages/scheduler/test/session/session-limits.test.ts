@@ -88,6 +88,26 @@ describe('limits of a session', () => {
     expect(client.resume().sessionId).toBe(client.sessionId);
   });
 
+  it('the session that has been away longest makes room for one that comes', async () => {
+    const { open, service, desk, audio, clock, counts } = createSessionRig({ settings: { maxSessions: 2 } });
+    const [first, second] = [open(), open()];
+    first.speak('lost');
+    second.speak('kept');
+    first.leave();
+    await clock.advance(10);
+    second.leave();
+    expect(service.isFull()).toBe(false);
+    const third = open();
+    expect(third.sessionId).not.toBe(first.sessionId);
+    expect(desk.cancelled).toMatchObject([{ code: 'SESSION_CLOSED' }]);
+    expect(second.resume().sessionId).toBe(second.sessionId);
+    expect(service.isFull()).toBe(true);
+    expect(service.open(opening(), third.link)).toEqual({ kind: 'full' });
+    expect(counts.get('scheduler_sessions_ended_total evicted')).toBe(1);
+    await desk.jobs[1]?.succeed();
+    expect(audio.size()).toBe(0);
+  });
+
   it('only its own credential speaks for a session', () => {
     const { open, service, desk } = createSessionRig();
     const { sessionId } = open(opening({ credential: 'mine' }));
@@ -112,6 +132,20 @@ describe('backpressure', () => {
     client.say('x'.repeat(30));
     client.say('x');
     expect(client.link.lines().slice(1)).toEqual(['pressure SLOW_DOWN 2000', 'pressure PAUSE 2000']);
+  });
+
+  it('suspends the pause rule for whoever obeys it', async () => {
+    const { open, clock, desk } = createSessionRig({
+      settings: { maxAudioBytes: 100, pressure: PRESSURE },
+    });
+    const client = open();
+    client.say('x'.repeat(85));
+    expect(client.link.of('pressure')).toMatchObject([{ action: 'PAUSE' }]);
+    await clock.advance(2_900);
+    client.say('and on');
+    expect(desk.jobs).toHaveLength(0);
+    await clock.advance(1_000 + 2_000 + 200);
+    expect(desk.jobs).toHaveLength(1);
   });
 
   it('is BUSY when the fleet’s queue grows', () => {

@@ -1,6 +1,7 @@
 /** A stream of chunks on its way through segmentation, with a time of its own. */
+
+import { audioOf } from '../../src/session/segment.ts';
 import {
-  audioOf,
   nextChangeAt,
   type Sealed,
   type SealReason,

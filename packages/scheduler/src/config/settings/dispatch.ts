@@ -74,6 +74,13 @@ export const dispatch = {
     aliases: [{ key: 'scheduler.job_timeout.pending_timeout_seconds', scale: 1_000 }],
     doc: 'How long a job of a session waits for a free slot.',
   }),
+  fleet_warmup_ms: integer({
+    default: 10_000,
+    min: 0,
+    max: 600_000,
+    unit: 'ms',
+    doc: 'For how long after a start a job that may wait is not refused because no node can do it: deployed nodes come back after 5 s.',
+  }),
   heartbeat_interval_seconds: number({
     default: 2,
     min: 0.1,

@@ -14,7 +14,7 @@ export const session = group('Sessions on sockets.', {
     default: 100_000,
     min: 1,
     max: 10_000_000,
-    doc: 'Sessions on one instance, those that may still be resumed included. Above it sockets are refused at the upgrade.',
+    doc: 'Sessions on one instance, those that may still be resumed included. At it the one that has been away longest makes room; if all are connected, sockets are refused at the upgrade.',
   }),
   max_utterances: integer({
     default: 32,

@@ -1,6 +1,7 @@
 /** Hot path: the way to a node: its open socket, else its callback endpoint, else the mailbox it polls. */
 import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { JobId } from '../../domain/ids.ts';
+import type { Soon } from '../../domain/soon.ts';
 import type { NodeRegistry, NodeStatus } from '../../management/node-registry.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -58,7 +59,8 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     return kept === 'queued' ? { kind: 'queued' } : undeliverable('mailbox_full');
   }
 
-  async function deliver(assignment: Assignment): Promise<Delivery> {
+  /** At once to a socket, which is the common case: only the other ways take time. */
+  function deliver(assignment: Assignment): Soon<Delivery> {
     const { nodeId, attempt, job, expiresAt } = assignment;
     const leftMs = expiresAt - clock.now();
     if (leftMs <= 0) return undeliverable('expired');

@@ -80,13 +80,14 @@ export function guardSocket(
   );
   let handler: SocketHandler | undefined;
   let isCut = false;
+  let isHeldBack = false;
   let cancelFarewell: Cancel | undefined;
 
   const queue = createInOrder({
     maxWaiting: settings.maxWaitingMessages,
     maxWeight: settings.maxWaitingBytes,
     full: () => ws.pause(),
-    eased: () => ws.resume(),
+    eased: readOn,
     failed(fault) {
       log.error({ ...fields, err: fault }, 'a message could not be handled');
       if (fault instanceof SchedulerError) sendError(fault.code, fault.message);
@@ -155,6 +156,32 @@ export function guardSocket(
     if (strikes.take(clock.now()) > 0) cut('invalid_messages');
   }
 
+  function readOn(): void {
+    if (!isHeldBack && !queue.isFull()) ws.resume();
+  }
+
+  /**
+   * Speech over the rate is not dropped: reading pauses, and the peer is slowed down by its own connection. What had been
+   * read already still comes through.
+   */
+  function holdBack(): void {
+    if (isHeldBack) return;
+    isHeldBack = true;
+    ws.pause();
+    clock.after(HOLD_MS, () => {
+      isHeldBack = false;
+      readOn();
+    });
+  }
+
+  function mayPass(): boolean {
+    if (kind === 'node') return isWithinRate();
+    const verdict = allowance();
+    if (verdict === 'limited') sendError('RATE_LIMITED', 'too many messages; they are read more slowly');
+    if (verdict !== 'allowed') holdBack();
+    return true;
+  }
+
   function isWithinRate(): boolean {
     const verdict = allowance();
     if (verdict === 'allowed') return true;
@@ -169,7 +196,7 @@ export function guardSocket(
   handler = opened;
 
   ws.on('message', (data: Buffer, isBinary) => {
-    if (isCut || !isWithinRate()) return;
+    if (isCut || !mayPass()) return;
     if (isBinary) {
       reject({ path: '', message: 'messages are JSON in text frames, not binary ones' });
       return;
@@ -207,4 +234,6 @@ export function guardSocket(
 
 /** A program in the field that sends one message we do not know with each heartbeat must not lose its connection for it. */
 const STRIKES_FORGIVEN_PER_SECOND = 0.1;
+/** How long reading pauses when a session is over its rate. */
+const HOLD_MS = 100;
 const TOO_LONG = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';

@@ -51,10 +51,17 @@ export const SHORT_TIMES: Settings = {
   'scheduler.job_deadline_ms': 5_000,
 };
 
+/** Tests bring their fleet along, and do not wait for one that is on its way. */
+const QUICK: Settings = {
+  'server.port': 0,
+  'server.drain_timeout_ms': 0,
+  'scheduler.fleet_warmup_ms': 0,
+};
+
 export function configOf(settings: Settings, toml = ''): Config {
   const loaded = loadConfig({
     toml: { text: toml, path: 'test.toml' },
-    flags: Object.entries({ 'server.port': 0, 'server.drain_timeout_ms': 0, ...settings }).map(
+    flags: Object.entries({ ...QUICK, ...settings }).map(
       ([key, value]) => ['set', `${key}=${value}`] as const,
     ),
   });

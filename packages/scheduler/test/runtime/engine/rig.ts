@@ -26,6 +26,7 @@ export const SETTINGS: JobServiceSettings = {
   jobTimeoutMs: 60_000,
   jobDeadlineMs: 90_000,
   pendingTimeoutMs: 10_000,
+  fleetWarmupMs: 0,
   leaseGraceMs: 5_000,
   maxRetry: 2,
   sampleK: 20,

@@ -41,6 +41,24 @@ describe('waiting for a slot', () => {
     expect(await waiting).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-b' } } });
   });
 
+  it('waits for nodes that are still on their way back after a start, if it may wait at all', async () => {
+    const rig = createRig({ settings: { fleetWarmupMs: 10_000 } });
+    expect(rig.refusal(await rig.service.dispatch(rig.request({ waitMs: 0 }))).code).toBe('NO_CAPABLE_NODE');
+    const waiting = rig.service.dispatch(rig.request({ waitMs: 5_000 }));
+    const inVain = rig.service.dispatch(rig.request({ waitMs: 1_000 }));
+    await rig.clock.advance(2_000);
+    expect(rig.refusal(await inVain).code).toBe('NO_CAPABLE_NODE');
+    await rig.addNode('node-a');
+    expect(await waiting).toMatchObject({ kind: 'dispatched', job: { fence: { nodeId: 'node-a' } } });
+  });
+
+  it('does not wait for a node that can do it once the fleet had time to come back', async () => {
+    const rig = createRig({ settings: { fleetWarmupMs: 10_000 } });
+    await rig.clock.advance(10_000);
+    const outcome = await rig.service.dispatch(rig.request({ waitMs: 5_000 }));
+    expect(rig.refusal(outcome).code).toBe('NO_CAPABLE_NODE');
+  });
+
   it('wakes the one that fits, not the one that came first', async () => {
     const rig = createRig();
     await rig.addNode('node-en');

@@ -75,6 +75,35 @@ describe('the limits of a socket', () => {
     expect(harness.registry.beats).toHaveLength(1);
   });
 
+  it('slow a session down that is over its rate, and drop nothing of what it says', async () => {
+    const heard: string[] = [];
+    harness = await startHarness({
+      messages: 3,
+      deps: {
+        session: {
+          path: '/ws/session',
+          kind: 'session',
+          role: 'client',
+          maxMessageBytes: 1_024,
+          open: () => ({ receive: (text) => void heard.push(text), left() {}, ended() {} }),
+        },
+      },
+    });
+    const client = await harness.connect('/ws/session');
+    for (const word of ['1', '2', '3', '4']) client.ws.send(word);
+    await until(() => heard.length === 4);
+    client.ws.send('5');
+    // Whatever another connection is answered after this came after it.
+    const other = await harness.connect();
+    other.send(register({ node_id: 'node-a' }));
+    await other.message(0);
+    expect(heard).toHaveLength(4);
+    harness.clock.advance(100);
+    await until(() => heard.length === 5);
+    expect(client.ws.readyState).toBe(client.ws.OPEN);
+    expect(client.received).toMatchObject([{ type: 'error', code: 'RATE_LIMITED' }]);
+  });
+
   it('let pings count as messages, so that a flood of them ends the socket', async () => {
     harness = await startHarness({ messages: 3, settings: { maxDroppedMessages: 2 } });
     const client = await harness.connect();

@@ -1,0 +1,32 @@
+/** Hot path: audio of one utterance while it is spoken: chunk after chunk, joined once at the end. Pure. */
+
+/** Newest first, so that adding one copies nothing. */
+interface Chunks {
+  readonly audio: Buffer;
+  readonly before: Chunks | undefined;
+}
+
+export interface Segment {
+  readonly chunks: Chunks;
+  readonly bytes: number;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly startedAt: number;
+  /** The pause is counted from here: the last chunk, or the end of playback. */
+  readonly quietSince: number;
+  readonly requestId: string | undefined;
+  /** Parts of one over-long utterance are one turn. */
+  readonly turn: number;
+}
+
+/** The audio of a segment in the order it came. */
+export function audioOf({ chunks, bytes }: Segment): Buffer {
+  if (chunks.before === undefined) return chunks.audio;
+  const joined = Buffer.allocUnsafe(bytes);
+  let end = bytes;
+  for (let part: Chunks | undefined = chunks; part !== undefined; part = part.before) {
+    end -= part.audio.length;
+    part.audio.copy(joined, end);
+  }
+  return joined;
+}
