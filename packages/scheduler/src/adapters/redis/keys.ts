@@ -10,6 +10,9 @@ export const GENERATION_MEMORY_MS = 3_600_000;
 /** Parts of the index of nodes: enough that no shard has all of it, few enough to count in one go. */
 export const NODE_PARTS = 16;
 
+/** Channels of notices about nodes: every instance listens to all of them. */
+export const NOTICE_PARTS = 4;
+
 export interface Keys {
   /** STRING · own slot · for ever. The schema version the keys are written in. */
   readonly schema: string;
@@ -20,7 +23,7 @@ export interface Keys {
   nodeLeases(nodeId: NodeId): string;
   /** HASH · {node} · with the leases. "f:job:attempt" fenced, "r:job:attempt" held at the last report. */
   nodeLeaseMarks(nodeId: NodeId): string;
-  /** STRING · {node} · 1 h. What the node can do, as JSON. */
+  /** STRING · {node} · 1 h; withdrawn, 1 min. "generation version region", then what others must know of the node, as JSON. */
   nodeCapabilities(nodeId: NodeId): string;
   /** STRING · {node} · 3 × the node's interval. "ts=<ms>;region=<region>" */
   nodePresence(nodeId: NodeId): string;
@@ -59,6 +62,8 @@ export interface Keys {
   readonly instances: string;
   /** ZSET · own slot, one of a few · for ever. Node id → last seen (ms). */
   nodesSeen(part: number): string;
+  /** CHANNEL · own slot, one of a few. Which sheets of nodes changed, as JSON: id, generation, version. */
+  nodeNotices(part: number): string;
 }
 
 export function createKeys(prefix: string): Keys {
@@ -87,6 +92,7 @@ export function createKeys(prefix: string): Keys {
     instanceMoves: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:job_moves`,
     instances: `${prefix}:schedulers:all`,
     nodesSeen: (part) => `${v}:nodes:last_seen:${part}`,
+    nodeNotices: (part) => `${v}:nodes:notices:${part}`,
   };
 }
 

@@ -1,0 +1,31 @@
+--[[ renew-node: a node was heard of, and its sheet is the one its holder thinks it is.
+  KEYS[1] sheet       STRING  "generation version region", a line end, the sheet; expires
+  KEYS[2] presence    STRING  "ts=<ms>;region=<region>"; expires
+  ARGV[1] generation  of the node
+  ARGV[2] version     of its last sheet
+  ARGV[3] life        ms for which the sheet is kept
+  ARGV[4] ttl         ms for which the node is present
+  ARGV[5] at          when it was heard of (ms)
+  Returns {"seen"}, {"returned"} if it was not present, {"missing"} if its sheet was lost, or {"stale", generation, version}
+  Idempotent: older news of its presence change nothing. ]]
+local sheet, presence, generation, version, life, ttl, at = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local known_generation, known_version, region = string.match(redis.call('GETRANGE', sheet, 0, 319), '^(%d+) (%d+) ([^\n]*)\n')
+if not known_generation then
+  return { 'missing' }
+end
+local newer = tonumber(generation) - tonumber(known_generation)
+if newer == 0 then
+  newer = tonumber(version) - tonumber(known_version)
+end
+if newer > 0 then
+  return { 'missing' }
+end
+if newer < 0 then
+  return { 'stale', known_generation, known_version }
+end
+redis.call('PEXPIRE', sheet, life)
+local seen = string.match(redis.call('GET', presence) or '', '^ts=(%d+);')
+if not seen or tonumber(seen) <= tonumber(at) then
+  redis.call('SET', presence, 'ts=' .. at .. ';region=' .. region, 'PX', ttl)
+end
+return { seen and 'seen' or 'returned' }

@@ -1,0 +1,23 @@
+/** Typed wrapper of renew-node.lua: the one write of the board per heartbeat. */
+import type { SheetVersion, Stale } from '../../../ports/node-board.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+import { SHEET_LIFE_MS } from './sheet-life.ts';
+import { staleOf } from './stale-of.ts';
+
+export function createRenewNode(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'renew-node');
+  return async (
+    { nodeId, generation, version }: SheetVersion,
+    ttlMs: number,
+    at: number,
+  ): Promise<{ readonly kind: 'seen' | 'returned' | 'missing' } | Stale> => {
+    const reply = await run(
+      [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId)],
+      [generation, version, SHEET_LIFE_MS, ttlMs, at],
+    );
+    if (reply[0] === 'stale') return staleOf(reply);
+    return { kind: reply[0] as 'seen' | 'returned' | 'missing' };
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Port: what instances tell one another of their nodes.
+ *
+ * The law: a node's sheet is known by (generation, version), and only a later one replaces it, however late, often or at once the
+ * others arrive. One instance at a time posts a generation, the one that holds the node; its versions grow. A node is present for
+ * `ttlMs` after it was last posted or seen, by the store's own clock, and news older than what is known of its presence changes
+ * nothing. A sheet outlives its presence, so that a node that fell silent (`expired`) can be told from one that was taken off
+ * (`withdrawn`) and from one of which the store has lost all trace (`absent`). A withdrawn generation stays so for a minute at
+ * least, whatever arrives of it. Pages name every id that stays listed during a whole round of them, some perhaps twice and some
+ * of which nothing is known any more. Notices may be lost, repeated and out of order, also one's own are heard: they say where
+ * to look and nothing else. A thrown error means *unknown*; every call may be repeated with the same effect.
+ */
+import type { NodeId } from '../domain/ids.ts';
+import type { NodeChannel, NodeView } from '../domain/node.ts';
+import type { InstanceName } from './instances.ts';
+
+export interface SheetVersion {
+  readonly nodeId: NodeId;
+  readonly generation: number;
+  readonly version: number;
+}
+
+export interface NodeSheet extends SheetVersion {
+  /** Who holds the node: for a socket, the only one that reaches it. */
+  readonly owner: InstanceName;
+  readonly channel: NodeChannel;
+  /** Where jobs are posted, for channel `endpoint`. */
+  readonly endpoint?: string;
+  readonly view: NodeView;
+  /** How often the node was told to beat. */
+  readonly intervalMs: number;
+  readonly region?: string;
+}
+
+/** `stale`: the board knows a later one, which is this. */
+export type Stale = { readonly kind: 'stale'; readonly generation: number; readonly version: number };
+
+export type Standing =
+  | {
+      readonly kind: 'present';
+      readonly generation: number;
+      readonly version: number;
+      /** Undefined: it is the one the asker knows. */
+      readonly sheet: NodeSheet | undefined;
+      /** When the node was last heard of, by the clock of whoever heard it. */
+      readonly seenAt: number;
+      /** How long it stays present unless it is seen again. */
+      readonly presentForMs: number;
+    }
+  | { readonly kind: 'expired' | 'withdrawn'; readonly generation: number }
+  | { readonly kind: 'absent' }
+  /** The part of the store that knows did not answer. */
+  | { readonly kind: 'unknown' };
+
+export interface NodePage {
+  readonly nodeIds: readonly NodeId[];
+  /** Where to go on; undefined: this was the last page of the round. */
+  readonly cursor: string | undefined;
+  /** False: the part of the store with this page did not answer and was passed over. */
+  readonly isWhole: boolean;
+}
+
+export interface NodeBoard {
+  /** Makes the node present too. `already`: it is the one that is known. */
+  post(sheet: NodeSheet, ttlMs: number): Promise<{ readonly kind: 'posted' | 'already' } | Stale>;
+  /** The node was heard of at `at`. `missing`: the sheet is not there, or an earlier one is; nothing is changed, it must be posted. */
+  seen(
+    sheet: SheetVersion,
+    ttlMs: number,
+    at: number,
+  ): Promise<{ readonly kind: 'seen' | 'missing' } | Stale>;
+  withdraw(nodeId: NodeId, generation: number): Promise<{ readonly kind: 'withdrawn' } | Stale>;
+  /** Keeps ids listed, which are forgotten otherwise after a while. A first post lists its id by itself. */
+  enlist(nodeIds: readonly NodeId[]): Promise<void>;
+  /** One answer for each id asked for. A sheet is left out if `generation` and `version` are its own. */
+  read(
+    asked: readonly (Pick<SheetVersion, 'nodeId'> & Partial<SheetVersion>)[],
+  ): Promise<ReadonlyMap<NodeId, Standing>>;
+  /** Some of all listed ids, at most `max`; without a cursor a round begins. */
+  page(cursor: string | undefined, max: number): Promise<NodePage>;
+  /** Resolves when notices are heard, to a function that ends it. Sheets that changed in quick succession are told together. */
+  subscribe(listen: (notices: readonly SheetVersion[]) => void): Promise<() => Promise<void>>;
+}
+
+/** Later than every version of its generation: nothing of it is taken any more. */
+export const WITHDRAWN_VERSION = Number.MAX_SAFE_INTEGER;
+
+/** Whether the first comes after the second. */
+export const isLater = (
+  one: { readonly generation: number; readonly version: number },
+  other: { readonly generation: number; readonly version: number },
+): boolean =>
+  one.generation > other.generation || (one.generation === other.generation && one.version > other.version);
