@@ -110,14 +110,18 @@ describe('two people who talk face to face', () => {
     await joinNode(first, 'node-a');
     await joinNode(first, 'node-b');
     await first.readyNodes(2);
-    const talkers = [1, 2].map((speaker) => startTalker(speaker, { url: sessionUrl(first) }));
+    const wire = await createBreakableWire(sessionUrl(first));
+    const talkers = [1, 2].map((speaker) => startTalker(speaker, { url: wire.url }));
     let app = first;
     await sayMany(talkers, 30, async (number) => {
       if (number === 15) {
         await first.app.stop();
+        // Who is back before the nodes would be told that there are none.
+        wire.cut({ isKept: true });
         app = await startApp({ ...SETTINGS, 'server.port': Number(new URL(first.url).port) });
         // The nodes come back by themselves.
         await app.readyNodes(2);
+        wire.mend();
       }
       await until(talkers, number - 6);
     });
@@ -133,7 +137,8 @@ describe('two people who talk face to face', () => {
     const first = await startApp({ ...SETTINGS, 'server.drain_timeout_ms': 5_000 });
     await joinNode(first, 'node-a');
     await first.readyNodes(1);
-    const talker = startTalker(1, { url: sessionUrl(first), chance: () => 0 });
+    const wire = await createBreakableWire(sessionUrl(first));
+    const talker = startTalker(1, { url: wire.url, chance: () => 0 });
     let draining = 0;
     talker.session.on('draining', () => {
       draining += 1;
@@ -144,8 +149,10 @@ describe('two people who talk face to face', () => {
         const stopped = first.app.stop();
         for (let more = 0; more < 3; more += 1) talker.say('a', 'pieces');
         await stopped;
+        wire.cut({ isKept: true });
         app = await startApp({ ...SETTINGS, 'server.port': Number(new URL(first.url).port) });
         await app.readyNodes(1);
+        wire.mend();
       }
       await until([talker], number - 6);
     });
