@@ -253,6 +253,15 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         expect(await boundId(store, draft)).toBe(repeat.jobId);
       });
 
+      it('does not discard a job that has failed, though it was never dispatched', async () => {
+        const { store, now } = await start();
+        const draft = draftRequest(now());
+        await store.admit(draft);
+        await fail(store, draft.jobId);
+        await store.discard(draft.jobId);
+        expect(await store.get(draft.jobId)).toMatchObject({ state: 'FAILED' });
+      });
+
       it('does not discard a job that was dispatched', async () => {
         const { store, now } = await start();
         const draft = draftRequest(now());

@@ -5,7 +5,12 @@ import { createJobEvents as createLocalEvents } from '../../src/adapters/memory/
 import { createJobEvents } from '../../src/adapters/redis/job-events.ts';
 import { createJobStore, type JobStoreLimits } from '../../src/adapters/redis/job-store.ts';
 import { createKeys, type Keys } from '../../src/adapters/redis/keys.ts';
-import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  type RedisSettings,
+  whenReady,
+} from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import type { RedisUnderTest } from './redis-servers.ts';
@@ -33,16 +38,23 @@ export interface Connected extends Connections {
   close(): Promise<void>;
 }
 
-async function connect({ settings }: RedisUnderTest, name: string): Promise<Connections> {
+async function connect(settings: RedisSettings, name: string): Promise<Connections> {
   const connection = connectRedis(settings, { name });
   const ear = connectRedis(settings, { name: `${name}-ear`, isListening: true });
   await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
   return { connection, ear };
 }
 
-export async function connectTo(starting: Promise<RedisUnderTest>): Promise<Connected> {
+/** A busy machine is no fault: commands may take long, unless a test is about just that. */
+const PATIENT = { commandTimeoutMs: 10_000, socketTimeoutMs: 20_000 };
+
+export async function connectTo(
+  starting: Promise<RedisUnderTest>,
+  timeouts: Partial<RedisSettings> = PATIENT,
+): Promise<Connected> {
   const servers = await starting;
-  const [own, other] = await Promise.all([connect(servers, 'jobs'), connect(servers, 'other-jobs')]);
+  const settings = { ...servers.settings, ...timeouts };
+  const [own, other] = await Promise.all([connect(settings, 'jobs'), connect(settings, 'other-jobs')]);
   return {
     ...own,
     servers,

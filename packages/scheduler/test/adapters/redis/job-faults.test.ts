@@ -13,7 +13,7 @@ const DOWN = { name: 'SchedulerError', code: 'SCHEDULER_DEPENDENCY_DOWN', cause:
 describe('a job store whose Redis does not answer', () => {
   let redis: Connected;
   beforeAll(async () => {
-    redis = await connectTo(startRedis());
+    redis = await connectTo(startRedis(), {});
   });
   afterAll(() => redis.close());
 

@@ -1,9 +1,11 @@
 /** The index of an instance's jobs: beginnings at once, ends along with them or later, nothing lost while Redis is away. */
-import { describe, expect, it } from 'vitest';
-import type { IndexChanges } from '../../../src/adapters/redis/job-store/index-jobs.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createIndexJobs, type IndexChanges } from '../../../src/adapters/redis/job-store/index-jobs.ts';
 import { createJobIndex } from '../../../src/adapters/redis/job-store/job-index.ts';
 import { times } from '../../contracts/harness.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
+import { type Connected, connectTo, freshKeys } from '../../support/redis-jobs.ts';
+import { startRedis } from '../../support/redis-servers.ts';
 
 function start() {
   const clock = createManualClock();
@@ -65,5 +67,71 @@ describe('a job index', () => {
     await index.begin('a', 1);
     await index.close();
     expect(written).toEqual([{ begun: ['a'], ended: [], dropped: [] }]);
+  });
+});
+
+describe('the indexes in Redis', () => {
+  let redis: Connected;
+  beforeAll(async () => {
+    redis = await connectTo(startRedis());
+  });
+  afterAll(() => redis.close());
+
+  const LIMITS = { liveMarginMs: 10_000, retentionMs: 20_000, maxRetained: 3 };
+
+  function open() {
+    const keys = freshKeys();
+    const [driven, settled] = [keys.instanceJobs('a'), keys.instanceSettledJobs('a')];
+    const write = createIndexJobs(redis.connection, keys, 'a', LIMITS);
+    const { connection } = redis;
+    return {
+      /** Deadlines by how long from now. */
+      write: (changes: { begun?: object; ended?: object; dropped?: string[] }) => {
+        const fromNow = (jobs: object = {}) =>
+          new Map(Object.entries(jobs).map(([jobId, inMs]) => [jobId, Date.now() + inMs]));
+        return write({
+          begun: fromNow(changes.begun),
+          ended: fromNow(changes.ended),
+          dropped: new Set(changes.dropped),
+        });
+      },
+      jobs: async () => [await connection.zrange(driven, 0, -1), await connection.zrange(settled, 0, -1)],
+      lives: async () => [await connection.pttl(driven), await connection.pttl(settled)],
+    };
+  }
+
+  it('have a job among the driven ones until it ends, then among the settled, and nowhere once dropped', async () => {
+    const { write, jobs } = open();
+    await write({ begun: { a: 1_000, b: 2_000, c: 3_000 } });
+    expect(await jobs()).toEqual([['a', 'b', 'c'], []]);
+    await write({ ended: { a: 1_000, b: 2_000 }, dropped: ['c'] });
+    expect(await jobs()).toEqual([[], ['a', 'b']]);
+    await write({ dropped: ['a'] });
+    expect(await jobs()).toEqual([[], ['b']]);
+  });
+
+  it('I11 bounded: remember no more settled jobs than they may, the latest ones', async () => {
+    const { write, jobs } = open();
+    await write({ ended: { a: 1, b: 2, c: 3, d: 4, e: 5 } });
+    expect(await jobs()).toEqual([[], ['c', 'd', 'e']]);
+  });
+
+  it('forget what can have no record any more', async () => {
+    const { write, jobs } = open();
+    await write({ begun: { late: -9_000 }, ended: { old: -29_000 } });
+    expect(await jobs()).toEqual([['late'], ['old']]);
+    await write({ begun: { gone: -10_001 }, ended: { forgotten: -30_001 } });
+    expect(await jobs()).toEqual([['late'], ['old']]);
+  });
+
+  it('live as long as any record they name may', async () => {
+    const { write, lives } = open();
+    await write({ begun: { a: 50_000 }, ended: { x: 0 } });
+    await write({ begun: { b: 5_000 } });
+    const [driven, settled] = (await lives()) as [number, number];
+    expect(driven).toBeGreaterThan(55_000);
+    expect(driven).toBeLessThanOrEqual(60_000);
+    expect(settled).toBeGreaterThan(25_000);
+    expect(settled).toBeLessThanOrEqual(30_000);
   });
 });

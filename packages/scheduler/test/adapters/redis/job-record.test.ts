@@ -25,6 +25,11 @@ const entry = fc.record(
 /** Absent, or there and undefined: both mean the same. */
 const orNot = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 
+/** What a node may add. -0 is 0 in every JSON that is written. */
+const additions = fc
+  .dictionary(text, fc.jsonValue())
+  .map((some) => JSON.parse(JSON.stringify(some)) as Record<string, unknown>);
+
 const result = fc.record(
   {
     textAsr: text,
@@ -32,8 +37,8 @@ const result = fc.record(
     ttsAudio: fc.oneof(fc.base64String(), fc.constant('QUJD'.repeat(40_000))),
     ttsFormat: text,
     processingTimeMs: orNot(fc.double({ noNaN: true, noDefaultInfinity: true, min: 0 })),
-    extra: orNot(fc.dictionary(text, fc.jsonValue())),
-    details: orNot(fc.dictionary(text, fc.jsonValue())),
+    extra: orNot(additions),
+    details: orNot(additions),
   },
   { requiredKeys: ['textAsr', 'textTranslated', 'ttsAudio', 'ttsFormat'] },
 );
