@@ -95,7 +95,10 @@ describe('the indexes in Redis', () => {
           dropped: new Set(changes.dropped),
         });
       },
-      jobs: async () => [await connection.zrange(driven, '0', '-1'), await connection.zrange(settled, '0', '-1')],
+      jobs: async () => [
+        await connection.zrange(driven, '0', '-1'),
+        await connection.zrange(settled, '0', '-1'),
+      ],
       lives: async () => [await connection.pttl(driven), await connection.pttl(settled)],
     };
   }
