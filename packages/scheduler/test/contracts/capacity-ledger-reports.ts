@@ -215,6 +215,14 @@ export function capacityLedgerReports(startNode: (slots: number) => Promise<Star
     expect(await load()).toEqual({ used: 0, max: 2 });
   });
 
+  it('fences nothing that is not held: the same lease taken later is not fenced', async () => {
+    const { ledger, node } = await startNode(2);
+    const lease = newLease();
+    await ledger.fence(node, lease);
+    await ledger.reserve(node, lease, LONG_MS);
+    expect(await ledger.reconcile(node, { running: 0, runningJobIds: [] })).toEqual({ used: 1, max: 2 });
+  });
+
   it('ends the fence with its lease: the same lease taken anew is not fenced', async () => {
     const { ledger, node, advance } = await startNode(2);
     const [released, expired] = [newLease(), newLease()];

@@ -71,18 +71,34 @@ export async function startCluster(): Promise<RedisUnderTest> {
   };
 }
 
-async function startServer(flags: readonly string[]): Promise<RedisServer> {
+/** Somebody else may take a port between finding it free and listening on it. */
+async function startServer(flags: readonly string[], triesLeft = 5): Promise<RedisServer> {
+  try {
+    return await tryServer(flags);
+  } catch (fault) {
+    if (triesLeft <= 1) throw fault;
+    return startServer(flags, triesLeft - 1);
+  }
+}
+
+async function tryServer(flags: readonly string[]): Promise<RedisServer> {
   const directory = mkdtempSync(join(tmpdir(), 'redis-'));
   // The bus of a Cluster listens 10,000 above.
   const port = await freePort();
   const args = ['--port', String(port), '--bind', HOST, '--dir', directory, '--save', '', ...flags];
   const child = spawn('redis-server', args, { stdio: 'ignore' });
-  const failed = new Promise<never>((_, reject) => {
-    child.once('error', (fault) => reject(new Error('redis-server could not be started', { cause: fault })));
-    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
+  let fault: Error | undefined;
+  child.once('error', (cause) => {
+    fault = new Error('redis-server could not be started', { cause });
   });
-  failed.catch(() => {});
-  await Promise.race([answering(port), failed]);
+  child.once('exit', (code) => {
+    fault ??= new Error(`redis-server ended with ${code}`);
+  });
+  await answering(port, () => {
+    if (fault === undefined) return child.pid ?? 0;
+    rmSync(directory, { recursive: true, force: true });
+    throw fault;
+  });
   return {
     port,
     pid: child.pid ?? 0,
@@ -116,18 +132,22 @@ async function freePort(): Promise<number> {
   }
 }
 
-async function answering(port: number): Promise<void> {
-  await withClient(port, async (client) => {
-    for (;;) {
-      const answer = await client.ping().catch(() => undefined);
-      if (answer === 'PONG') return;
-      await pause(20);
-    }
-  });
+/** Until the very process answers: who has the port may be another. */
+async function answering(port: number, livingPid: () => number): Promise<void> {
+  for (;;) {
+    const pid = livingPid();
+    const info = await withClient(port, (client) => client.info('server').catch(() => ''), { retries: 0 });
+    if (info.includes(`process_id:${pid}\r`)) return;
+    await pause(20);
+  }
 }
 
-async function withClient<T>(port: number, use: (client: Redis) => Promise<T>): Promise<T> {
-  const client = new Redis({ host: HOST, port, retryStrategy: () => 20, maxRetriesPerRequest: null });
+async function withClient<T>(
+  port: number,
+  use: (client: Redis) => Promise<T>,
+  { retries = null }: { retries?: number | null } = {},
+): Promise<T> {
+  const client = new Redis({ host: HOST, port, retryStrategy: () => 20, maxRetriesPerRequest: retries });
   client.on('error', () => {});
   try {
     return await use(client);

@@ -31,6 +31,7 @@ export interface ConnectionRole {
 }
 
 const SLOWEST_RECONNECT_MS = 500;
+const LOOK_WHEN_LOST_MS = 250;
 /** One try elsewhere after a failover; more would outlast the command's own timeout. */
 const RETRIES = 1;
 
@@ -42,7 +43,11 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole): Red
 }
 
 function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
-  if (settings.mode === 'cluster') return new Cluster(clusterNodes(settings), clusterOptions(settings, role));
+  if (settings.mode === 'cluster') {
+    const cluster = new Cluster(clusterNodes(settings), clusterOptions(settings, role));
+    watchMasters(cluster);
+    return cluster;
+  }
   const { host, port } = addressOf(settings.url);
   const options = {
     ...commonOptions(settings, role),
@@ -121,6 +126,16 @@ function clusterOptions(settings: RedisSettings, role: ConnectionRole) {
     // Channels that live in a slot are heard from its own master.
     shardedSubscribers: role.isListening === true,
   };
+}
+
+/** When a master is lost its successor is looked for often, and not only when it is time to look at the slots anyway. */
+function watchMasters(cluster: Cluster): void {
+  const isLost = ({ status }: Redis): boolean => status !== 'ready' && status !== 'wait';
+  const watch = setInterval(() => {
+    if (cluster.status === 'ready' && cluster.nodes('master').some(isLost)) cluster.refreshSlotsCache();
+  }, LOOK_WHEN_LOST_MS);
+  watch.unref();
+  cluster.once('end', () => clearInterval(watch));
 }
 
 const clusterNodes = ({ clusterUrls, url }: RedisSettings) =>

@@ -53,7 +53,8 @@ export const usedIndexes = (body: string, kind: 'KEYS' | 'ARGV'): number[] =>
   ].sort((a, b) => a - b);
 
 /** From which argument on a script takes as many as it gets: then the last one listed stands for all of them. */
-export const takesAnyNumber = (body: string): boolean => /unpack\(ARGV\b|#ARGV\b|\bARGV\[[a-z_]/.test(body);
+export const takesAnyNumber = (body: string): boolean =>
+  /(?:unpack|ipairs)\(ARGV\b|#ARGV\b|\bARGV\[[a-z_]/.test(body);
 
 /** Words that a reply may begin with. */
 export function promisedWords(header: string): string[] {

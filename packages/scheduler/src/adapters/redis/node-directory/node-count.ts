@@ -46,7 +46,7 @@ export function createNodeCount(deps: { connection: RedisConnection; keys: Keys;
     },
     async enter(nodeId) {
       await asDependency('adding a node to the index', () =>
-        connection.zadd(keys.nodesSeen(partOf(nodeId)), clock.now(), nodeId),
+        connection.zadd(keys.nodesSeen(partOf(nodeId)), 'GT', clock.now(), nodeId),
       );
     },
     async leave(nodeId) {

@@ -38,8 +38,9 @@ export function createArrivals(deps: { ear: RedisConnection; keys: Keys }): Arri
     await ear.subscribe(channel);
   }
 
-  const unsubscribe = (channel: string): Promise<unknown> =>
-    isSharded ? ear.sunsubscribe(channel) : ear.unsubscribe(channel);
+  async function unsubscribe(channel: string): Promise<void> {
+    await (isSharded ? ear.sunsubscribe(channel) : ear.unsubscribe(channel));
+  }
 
   return {
     listen(nodeId, listener) {
