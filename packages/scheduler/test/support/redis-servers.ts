@@ -71,6 +71,12 @@ export async function startCluster(): Promise<RedisUnderTest> {
   };
 }
 
+/** Tests that are broken off do not come to stop what they started. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** Somebody else may take a port between finding it free and listening on it. */
 async function startServer(flags: readonly string[], triesLeft = 5): Promise<RedisServer> {
   try {
@@ -87,6 +93,8 @@ async function tryServer(flags: readonly string[]): Promise<RedisServer> {
   const port = await freePort();
   const args = ['--port', String(port), '--bind', HOST, '--dir', directory, '--save', '', ...flags];
   const child = spawn('redis-server', args, { stdio: 'ignore' });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let fault: Error | undefined;
   child.once('error', (cause) => {
     fault = new Error('redis-server could not be started', { cause });
