@@ -162,7 +162,8 @@ describe('the replica of the fleet', () => {
 
   it('heals an emptied store: holders write their sheets anew, and nobody is removed meanwhile', async () => {
     const { clock, join, empty } = startRig();
-    const [a, b] = [join(), join()];
+    // Looks often enough to find them missing.
+    const [a, b] = [join(), join({ tickMs: 100, verifyMs: 100 })];
     await Promise.all([a.replica.start(), b.replica.start()]);
     const nodes = times(20, () => ownNode());
     for (const node of nodes) {

@@ -7,7 +7,7 @@
   ARGV[4] ttl         ms for which the node is present
   ARGV[5] at          when it was heard of (ms)
   Returns {"seen"}, {"returned"} if it was not present, {"missing"} if its sheet was lost, or {"stale", generation, version}
-  Idempotent: older news of its presence change nothing. ]]
+  Idempotent: older news of its presence changes nothing. ]]
 local sheet, presence, generation, version, life, ttl, at = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local known_generation, known_version, region = string.match(redis.call('GETRANGE', sheet, 0, 319), '^(%d+) (%d+) ([^\n]*)\n')
 if not known_generation then
@@ -23,7 +23,10 @@ end
 if newer < 0 then
   return { 'stale', known_generation, known_version }
 end
-redis.call('PEXPIRE', sheet, life)
+-- Not at every heartbeat: one write is enough, and half a life is long.
+if redis.call('PTTL', sheet) < tonumber(life) / 2 then
+  redis.call('PEXPIRE', sheet, life)
+end
 local seen = string.match(redis.call('GET', presence) or '', '^ts=(%d+);')
 if not seen or tonumber(seen) <= tonumber(at) then
   redis.call('SET', presence, 'ts=' .. at .. ';region=' .. region, 'PX', ttl)

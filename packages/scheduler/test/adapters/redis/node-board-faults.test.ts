@@ -1,0 +1,112 @@
+/** The board when a part of Redis is away, and on a server without sharded channels. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeBoard } from '../../../src/adapters/redis/node-board.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../../src/adapters/redis/redis-connection.ts';
+import type { NodeBoard, SheetVersion } from '../../../src/ports/node-board.ts';
+import { times } from '../../contracts/harness.ts';
+import { sheetFor } from '../../contracts/node-sheets.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type RedisUnderTest, startCluster } from '../../support/redis-servers.ts';
+
+const START_MS = 60_000;
+const LONG_MS = 60_000;
+
+describe('the board on a Cluster', () => {
+  let redis: RedisUnderTest;
+  let connection: RedisConnection;
+  let ear: RedisConnection;
+
+  beforeAll(async () => {
+    redis = await startCluster();
+    connection = connectRedis(redis.settings, { name: 'board' });
+    ear = connectRedis(redis.settings, { name: 'ear', isListening: true });
+    await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
+  }, START_MS);
+  afterAll(async () => {
+    connection?.disconnect();
+    ear?.disconnect();
+    await redis?.stop();
+  });
+
+  const open = (given = connection, listening = ear) =>
+    createNodeBoard({
+      connection: given,
+      ear: listening,
+      keys: createKeys(`test-${randomUUID()}`),
+      forgetAfterMs: LONG_MS,
+    });
+
+  it('tells of changes by plain channels where there are no sharded ones', async () => {
+    const board = open(withoutSharding(connection), withoutSharding(ear));
+    const heard: SheetVersion[] = [];
+    const stop = await board.subscribe((notices) => void heard.push(...notices));
+    const sheets = times(20, () => sheetFor());
+    for (const sheet of sheets) await board.post(sheet, LONG_MS);
+    await eventually(() => new Set(heard.map(({ nodeId }) => nodeId)).size === sheets.length);
+    await stop();
+  });
+
+  it('leaves unknown only what lives on a frozen master, and tells of changes again after its failover', async () => {
+    const board = open();
+    const sheets = times(60, () => sheetFor());
+    await Promise.all(sheets.map((sheet) => board.post(sheet, LONG_MS)));
+    const heard = new Set<string>();
+    await board.subscribe((notices) => {
+      for (const { nodeId } of notices) heard.add(nodeId);
+    });
+    const kinds = async () =>
+      [...(await board.read(sheets.map(({ nodeId }) => ({ nodeId })))).values()].map(({ kind }) => kind);
+    expect(new Set(await kinds())).toEqual(new Set(['present']));
+
+    redis.servers[0]?.signal('SIGSTOP');
+    const [during, pages] = await Promise.all([kinds(), roundOf(board)]);
+    expect(new Set(during)).toEqual(new Set(['present', 'unknown']));
+    expect(during.filter((kind) => kind === 'unknown').length).toBeLessThan(40);
+    expect(pages.unanswered).toBeGreaterThan(0);
+    expect(pages.found).toBeGreaterThan(0);
+
+    await eventually(async () => (await kinds()).every((kind) => kind === 'present'), { withinMs: 15_000 });
+    let version = 1;
+    await eventually(
+      async () => {
+        version += 1;
+        await Promise.allSettled(sheets.map((sheet) => board.post({ ...sheet, version }, LONG_MS)));
+        return heard.size === sheets.length;
+      },
+      { withinMs: 15_000 },
+    );
+    redis.servers[0]?.signal('SIGCONT');
+  }, 40_000);
+});
+
+async function roundOf(board: NodeBoard): Promise<{ found: number; unanswered: number }> {
+  let [found, unanswered] = [0, 0];
+  let cursor: string | undefined;
+  do {
+    const page = await board.page(cursor, 100);
+    found += page.nodeIds.length;
+    unanswered += page.isWhole ? 0 : 1;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return { found, unanswered };
+}
+
+/** As a server answers that does not know them. */
+function withoutSharding(connection: RedisConnection): RedisConnection {
+  const refuse = async (): Promise<never> => {
+    throw new Error('ERR unknown command');
+  };
+  return new Proxy(connection, {
+    get(target, name) {
+      if (name === 'ssubscribe' || name === 'spublish') return refuse;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
