@@ -46,10 +46,11 @@ function parser<const Schemas extends readonly MessageSchema[]>(
 }
 
 const unknownType = (type: string, known: Iterable<string>): Problem =>
-  problem(
-    '/type',
-    `"type" ${JSON.stringify(type.slice(0, 64))} is unknown; the nearest known one is "${nearest(type, known)}"`,
-  );
+  problem('/type', `"type" ${shown(type)} is unknown; the nearest known one is "${nearest(type, known)}"`);
+
+/** What does not look like a name may be anything, speech included, and does not belong in logs. */
+const shown = (type: string): string =>
+  /^\w{1,64}$/.test(type) ? JSON.stringify(type) : `(${type.length} characters)`;
 
 /** What the scheduler receives on /ws/node. */
 export const parseNodeMessage = parser(NODE_TO_SCHEDULER);

@@ -3,6 +3,7 @@ import { acknowledge } from './delivery.ts';
 import { tellOutcome } from './flow.ts';
 import { notePlayed } from './groups.ts';
 import { cutStream } from './intake.ts';
+import { APART_MS } from './pressure.ts';
 import { announceAgain, letGo } from './progress.ts';
 import { type Session, understands } from './session.ts';
 import type { SessionEvent } from './session-event.ts';
@@ -79,6 +80,7 @@ export function drain(step: Step, session: Session, { reconnectAfterMs, limitMs 
   if (understands(session, 'server_draining')) {
     return tell(step, session, { kind: 'draining', reconnectAfterMs });
   }
+  if (session.told !== undefined && step.at - session.told.at < APART_MS) return;
   // It keeps what is spoken until its connection ends, and begins anew elsewhere.
   session.told = { action: 'PAUSE', at: step.at };
   tell(step, session, { kind: 'pressure', action: 'PAUSE', resumeAfterMs: limitMs });

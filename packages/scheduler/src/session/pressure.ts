@@ -25,7 +25,7 @@ export interface Told {
 
 const SEVERITY: Readonly<Record<PressureAction, number>> = { SLOW_DOWN: 1, BUSY: 1, PAUSE: 2 };
 /** Clients ignore what comes quicker. */
-const APART_MS = 500;
+export const APART_MS = 500;
 
 /** What to tell now; undefined: nothing, or nothing new. `knowsOnlyPause`: the other two can mute a deployed client for good. */
 export function judgePressure(
