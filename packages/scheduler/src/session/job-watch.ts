@@ -49,6 +49,15 @@ export function createJobWatch(deps: {
     if (watchers.size === 0) for (const listen of idle.splice(0)) listen();
   }
 
+  /** The job that does it has another name than it was asked for under. */
+  function rename(session: Session, utterance: Utterance, jobId: JobId): void {
+    if (jobId === utterance.jobId || utterance.isAbandoned) return;
+    // In this order: in between, nobody may think that nothing is waited for.
+    add(jobId, { session, utterance });
+    remove(utterance);
+    utterance.jobId = jobId;
+  }
+
   function stop(jobId: JobId, message: string, code: ErrorCode): void {
     if (watchers.has(jobId)) return;
     jobs
@@ -61,7 +70,8 @@ export function createJobWatch(deps: {
     const outcome = await jobs.dispatch(request);
     const isConflict = outcome.kind === 'refused' && outcome.code === 'IDEMPOTENCY_CONFLICT';
     if (!isConflict || utterance.firstSeq === undefined) return outcome;
-    const { requestId: _requestId, fingerprint: _fingerprint, ...unbound } = request;
+    // Under a name of its own, too: the first one says which request it is of.
+    const { requestId: _requestId, fingerprint: _fingerprint, jobId: _jobId, ...unbound } = request;
     return jobs.dispatch(unbound);
   }
 
@@ -72,18 +82,17 @@ export function createJobWatch(deps: {
       if (outcome.kind === 'dispatched') stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
       return;
     }
-    if (jobId !== utterance.jobId) {
-      // In this order: in between, nobody may think that nothing is waited for.
-      add(jobId, { session, utterance });
-      remove(utterance);
-    }
+    rename(session, utterance, jobId);
     post(session, { kind: 'dispatched', utterance, outcome });
   }
 
   return {
     dispatch(session, utterance, request) {
       add(utterance.jobId, { session, utterance });
-      const admitted = () => post(session, { kind: 'admitted', utterance });
+      const admitted = ({ jobId }: JobRecord) => {
+        rename(session, utterance, jobId);
+        post(session, { kind: 'admitted', utterance });
+      };
       ask(utterance, { ...request, admitted }).then(
         (outcome) => heard(session, utterance, outcome),
         (fault: unknown) => {

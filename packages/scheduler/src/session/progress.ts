@@ -25,7 +25,6 @@ export function announceAgain(step: Step, session: Session, utterance: Utterance
 
 export function noteDispatched(step: Step, session: Session, utterance: Utterance, outcome: DispatchOutcome) {
   if (outcome.kind === 'dispatched') {
-    utterance.jobId = outcome.job.jobId;
     announce(step, session, utterance);
     return noteMove(step, session, utterance, outcome.job);
   }

@@ -156,6 +156,7 @@ describe('requests by name', () => {
     expect(desk.jobs).toHaveLength(2);
     expect(desk.job().request).not.toHaveProperty('requestId');
     expect(desk.job().request).not.toHaveProperty('fingerprint');
+    expect(desk.job().request).not.toHaveProperty('jobId');
     await desk.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:hello']);
   });
