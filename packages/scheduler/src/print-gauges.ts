@@ -24,10 +24,11 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
     meter.gauge('scheduler_audio_store_bytes', audio.size());
-    const { sessions: open, connected, watched } = sessions.counts();
+    const { sessions: open, connected, watched, resultBytes } = sessions.counts();
     meter.gauge('scheduler_sessions', connected, { state: 'connected' });
     meter.gauge('scheduler_sessions', open - connected, { state: 'resumable' });
     meter.gauge('scheduler_utterances_running', watched);
+    meter.gauge('scheduler_session_result_bytes', resultBytes);
     const { bindings, retained, retainedBytes } = store.levels();
     meter.gauge('scheduler_request_bindings', bindings);
     meter.gauge('scheduler_jobs_retained', retained);

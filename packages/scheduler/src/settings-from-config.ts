@@ -84,7 +84,7 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
   };
 }
 
-export function sessionSettings({ scheduler, session }: Config): SessionServiceDeps['settings'] {
+export function sessionSettings({ scheduler, session, server }: Config): SessionServiceDeps['settings'] {
   const { web_task_segmentation: cut, utterance_group: group, backpressure } = scheduler;
   const edge = cut.edge_stabilization;
   return {
@@ -102,6 +102,8 @@ export function sessionSettings({ scheduler, session }: Config): SessionServiceD
     delivery: {
       gapTimeoutMs: scheduler.result_gap_timeout_ms,
       maxPendingResults: session.max_pending_results,
+      // Half of what a connection may hold back: what is said meanwhile must fit beside it.
+      maxPendingBytes: Math.min(session.max_result_bytes, server.limits.max_buffered_bytes / 2),
       maxResultBytes: session.max_result_bytes,
       maxKeptResults: session.max_kept_results,
     },
@@ -114,6 +116,7 @@ export function sessionSettings({ scheduler, session }: Config): SessionServiceD
     resumeTtlMs: scheduler.session_resume_ttl_ms,
     pendingTimeoutMs: scheduler.pending_timeout_ms,
     maxSessions: session.max_sessions,
+    maxResultBytesTotal: session.max_result_bytes_total,
     maxUtterances: session.max_utterances,
     maxAudioBytes: scheduler.audio.max_bytes_per_session,
     isIndexBaseRandom: session.utterance_index_base === 'random',

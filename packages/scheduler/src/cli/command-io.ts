@@ -14,12 +14,20 @@ export const interruption = ({ interrupted }: CommandIo): Promise<void> =>
     else interrupted.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** The terminal of this process. A second Ctrl-C ends it the hard way, because the first one removes its handler. */
+/** npm hands its children the Ctrl-C that they had from the terminal already: so soon after the first it is the same one. */
+const SAME_INTERRUPT_MS = 500;
+const INTERRUPTED_STATUS = 130;
+
+/** The terminal of this process. A second Ctrl-C or SIGTERM ends it the hard way. */
 export function createProcessIo(): CommandIo {
   const controller = new AbortController();
-  const interrupt = (): void => controller.abort();
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  let firstAt: number | undefined;
+  process.on('SIGINT', () => {
+    firstAt ??= performance.now();
+    if (performance.now() - firstAt > SAME_INTERRUPT_MS) process.exit(INTERRUPTED_STATUS);
+    controller.abort();
+  });
+  process.once('SIGTERM', () => controller.abort());
   return {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),

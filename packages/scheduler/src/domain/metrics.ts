@@ -199,6 +199,11 @@ export const METRICS = {
     help: 'Results no longer kept for a client because it has too many unacknowledged.',
     limits: ['session.max_kept_results', 'session.max_result_bytes'],
   },
+  scheduler_session_result_bytes: {
+    kind: 'gauge',
+    help: 'Results that wait for an earlier one or are kept for a client, of all sessions.',
+    limits: ['session.max_result_bytes_total'],
+  },
   scheduler_backpressure_total: {
     kind: 'counter',
     help: 'Times a session was told to send less, by how.',

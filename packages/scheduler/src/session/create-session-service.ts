@@ -37,6 +37,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   const sessions = new Map<SessionId, Session>();
   const roster = createRoster(sessions);
   let connected = 0;
+  /** Of results that wait or are kept, of all sessions. */
+  let resultBytes = 0;
   /** Waited for, in the order in which they left. */
   const absent = new Set<Session>();
   const tools: StepTools = {
@@ -57,9 +59,13 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   /** Who is here matters more than who may come back: the one that has been away longest makes room. */
   function hasRoom(): boolean {
     if (sessions.size < settings.maxSessions) return true;
+    evictOne();
+    return sessions.size < settings.maxSessions;
+  }
+
+  function evictOne(): void {
     const [longest] = absent;
     if (longest !== undefined) post(longest, { kind: 'evicted' });
-    return sessions.size < settings.maxSessions;
   }
 
   /** One event after the other, also those that its own effects bring about. */
@@ -70,14 +76,17 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     try {
       for (let next = session.queued.shift(); next !== undefined; next = session.queued.shift()) {
         const wasConnected = session.link !== undefined;
+        const weight = resultBytesOf(session);
         runAll(session, stepSession(session, next, clock.now(), tools));
         const isConnected = session.link !== undefined;
         if (isConnected !== wasConnected) noteConnection(session, isConnected);
+        resultBytes += resultBytesOf(session) - weight;
       }
     } finally {
       session.isBusy = false;
     }
     wakeInTime(session);
+    if (resultBytes > settings.maxResultBytesTotal) evictOne();
   }
 
   /** One that fails must not take the others with it: an utterance would be accepted and never dispatched. */
@@ -215,12 +224,16 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     },
     list: roster.page,
     isFull: () => connected >= settings.maxSessions,
-    counts: () => ({ sessions: sessions.size, connected, watched: watch.size() }),
+    counts: () => ({ sessions: sessions.size, connected, watched: watch.size(), resultBytes }),
     stop() {
       for (const session of sessions.values()) session.wake?.cancel();
     },
   };
 }
+
+/** Nothing of one that has ended is left. */
+const resultBytesOf = ({ phase, delivery }: Session): number =>
+  phase === 'ended' ? 0 : delivery.pending.bytes + delivery.keptBytes;
 
 const FULL = { kind: 'full' } as const;
 const TIME_PASSED = { kind: 'time_passed' } as const;

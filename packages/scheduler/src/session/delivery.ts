@@ -4,7 +4,9 @@ import { type MissingReason, type Outcome, weightOf } from './outcome.ts';
 export interface DeliverySettings {
   readonly gapTimeoutMs: number;
   readonly maxPendingResults: number;
-  /** Of what waits here and what is kept after it left, each. */
+  /** Of what waits here, and of what a client may have under way: leaving all at once, it must fit into its connection. */
+  readonly maxPendingBytes: number;
+  /** Of what is kept after it left. */
   readonly maxResultBytes: number;
   readonly maxKeptResults: number;
 }
@@ -28,7 +30,8 @@ export interface Delivered<P extends Place> {
 export interface Delivery<P extends Place> {
   /** Accepted and not delivered, in the order of acceptance. */
   readonly waiting: P[];
-  readonly pending: { count: number; bytes: number };
+  /** Ready and waiting for their turn; `results`: those of them that are more than a word. */
+  readonly pending: { count: number; results: number; bytes: number };
   /** Delivered, until acknowledged: what a client that comes back has perhaps not received. */
   readonly kept: Delivered<P>[];
   keptBytes: number;
@@ -39,7 +42,7 @@ export interface Delivery<P extends Place> {
 
 export const createDelivery = <P extends Place>(): Delivery<P> => ({
   waiting: [],
-  pending: { count: 0, bytes: 0 },
+  pending: { count: 0, results: 0, bytes: 0 },
   kept: [],
   keptBytes: 0,
   deliverySeq: 0,
@@ -58,6 +61,7 @@ export function settle<P extends Place>(
   place.outcome = outcome;
   place.readyAt = at;
   delivery.pending.count += 1;
+  if (outcome.kind === 'result') delivery.pending.results += 1;
   delivery.pending.bytes += weightOf(outcome);
   return true;
 }
@@ -103,8 +107,8 @@ function gapIsOver<P extends Place>(
   at: number,
   settings: DeliverySettings,
 ): MissingReason | undefined {
-  const { count, bytes } = delivery.pending;
-  if (count > settings.maxPendingResults || (count > 0 && bytes > settings.maxResultBytes)) {
+  const { count, results, bytes } = delivery.pending;
+  if (results > settings.maxPendingResults || (count > 0 && bytes > settings.maxPendingBytes)) {
     return 'pending_overflow_evict';
   }
   const endsAt = gapEndsAt(delivery, settings);
@@ -115,6 +119,7 @@ function leave<P extends Place>(delivery: Delivery<P>, place: P, outcome: Outcom
   delivery.waiting.shift();
   place.outcome = undefined;
   delivery.pending.count -= 1;
+  if (outcome.kind === 'result') delivery.pending.results -= 1;
   delivery.pending.bytes -= weightOf(outcome);
   delivery.deliverySeq += 1;
   return { place, outcome, deliverySeq: delivery.deliverySeq };
@@ -135,6 +140,25 @@ export function keep<P extends Place>(
     forgetFirst(delivery);
     delivery.forgotten += 1;
   }
+}
+
+/** Those the client may be told now: no more under way, told and not acknowledged, than its connection takes. */
+export function untold<P extends Place>(
+  { kept }: Delivery<P>,
+  toldSeq: number,
+  { maxPendingBytes }: DeliverySettings,
+): readonly Delivered<P>[] {
+  const next: Delivered<P>[] = [];
+  let underWay = 0;
+  for (const delivered of kept) {
+    const weight = weightOf(delivered.outcome);
+    if (delivered.deliverySeq > toldSeq) {
+      if (underWay > 0 && underWay + weight > maxPendingBytes) return next;
+      next.push(delivered);
+    }
+    underWay += weight;
+  }
+  return next;
 }
 
 /** All up to this one have arrived. */

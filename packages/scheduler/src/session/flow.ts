@@ -1,5 +1,5 @@
 /** Hot path: what every step ends with: outcomes leave in order, the client is told to slow down, a closing session ends. */
-import { gapEndsAt, keep, release } from './delivery.ts';
+import { gapEndsAt, keep, release, untold } from './delivery.ts';
 import { cutStream } from './intake.ts';
 import { judgePressure, type Shares } from './pressure.ts';
 import { announce, letGo, noteFailure } from './progress.ts';
@@ -17,7 +17,8 @@ const PLACED_WITHIN_MS = 100;
 export function flow(step: Step, session: Session): void {
   if (session.phase === 'ended') return;
   deliver(step, session);
-  relieve(step, session);
+  if (understands(session, 'result_ack')) tellKept(step, session);
+  if (session.phase !== 'draining') relieve(step, session);
   if (session.phase === 'closing' && session.delivery.waiting.length === 0) {
     tell(step, session, { kind: 'closed' });
     step.effects.push({ kind: 'end', reason: 'closed' });
@@ -36,6 +37,15 @@ function deliver(step: Step, session: Session): void {
     const isLate = session.link === undefined && session.resumeDigest !== undefined;
     if (isNumbered || isLate) keepForLater(step, session, delivered);
     if (delivered.outcome.kind === 'result') notePlayable(session, delivered.place);
+    if (!isNumbered) tellOutcome(step, session, delivered);
+  }
+}
+
+/** Whoever acknowledges is told no more at once than it takes; the rest follows its acknowledgements. */
+function tellKept(step: Step, session: Session): void {
+  if (session.link === undefined) return;
+  for (const delivered of untold(session.delivery, session.toldSeq, step.settings.delivery)) {
+    session.toldSeq = delivered.deliverySeq;
     tellOutcome(step, session, delivered);
   }
 }

@@ -12,6 +12,8 @@ import { count, type Step, tell, tellUi } from './step-context.ts';
 
 /** Names of requests a session remembers; a repeat comes soon or never. */
 const MAX_REQUESTS = 64;
+/** A client that does not send again what was refused goes on without it after this long. */
+const REFUSED_PATIENCE_MS = 10_000;
 /** A client may number its utterances as it likes, as long as there are whole numbers after it. */
 const LARGEST_GIVEN_INDEX = 2 ** 52;
 
@@ -22,7 +24,10 @@ export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   if (understands(session, 'utterance_accepted') && chunk.seq <= session.lastSeq) {
     return count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_chunk' });
   }
-  if (!hasRoom(step, session, chunk.audio?.length ?? 0)) return refuseAudio(step, session, chunk);
+  if (isBehindRefused(step, session, chunk) || !hasRoom(step, session, chunk.audio?.length ?? 0)) {
+    return refuseAudio(step, session, chunk);
+  }
+  session.refused = undefined;
   session.lastSeq = Math.max(session.lastSeq, chunk.seq);
   if (chunk.clientTimestampMs !== undefined) {
     session.webToSchedulerMs = Math.max(0, step.at - chunk.clientTimestampMs);
@@ -54,6 +59,11 @@ function begin(step: Step, session: Session, { requestId, firstSeq }: Segment): 
   tellUi(step, session, { ...session.draft, index: session.nextIndex }, 'INPUT_STARTED', step.at);
 }
 
+/** What was under way behind a refused chunk comes again behind it: taken now, it would make the refused one look repeated. */
+function isBehindRefused(step: Step, { refused }: Session, { seq }: Chunk): boolean {
+  return refused !== undefined && seq > refused.seq && step.at - refused.at < REFUSED_PATIENCE_MS;
+}
+
 function hasRoom(step: Step, session: Session, bytes: number): boolean {
   if (bytes === 0) return true;
   if (session.audioBytes + bytes > step.settings.maxAudioBytes) return false;
@@ -64,6 +74,7 @@ function hasRoom(step: Step, session: Session, bytes: number): boolean {
 
 /** What was heard so far is still translated: half a sentence is better than none. */
 function refuseAudio(step: Step, session: Session, { seq }: Chunk): void {
+  if (understands(session, 'utterance_accepted')) session.refused ??= { seq, at: step.at };
   cutStream(step, session, { kind: 'cut', reason: 'limit' });
   count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
   const message = 'no room for more audio; what was sent before is translated';

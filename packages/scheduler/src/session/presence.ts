@@ -25,13 +25,13 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   tell(step, session, { kind: 'opened', traceId, audioFormat, sampleRate, resumeToken, isResumed, warning });
   const { kept } = session.delivery;
   if (kept.length > 0) count(step, 'scheduler_session_results_redelivered_total', undefined, kept.length);
-  for (const delivered of kept) {
-    announceAgain(step, session, delivered.place);
-    tellOutcome(step, session, delivered);
-  }
+  for (const { place } of kept) announceAgain(step, session, place);
   for (const utterance of session.delivery.waiting) announceAgain(step, session, utterance);
+  session.toldSeq = 0;
+  if (understands(session, 'result_ack')) return;
+  for (const delivered of kept) tellOutcome(step, session, delivered);
   // Who does not acknowledge has had them now.
-  if (!understands(session, 'result_ack')) acknowledge(session.delivery, session.delivery.deliverySeq);
+  acknowledge(session.delivery, session.delivery.deliverySeq);
 }
 
 /** Whoever can come back is waited for; jobs go on meanwhile. Nobody waits for those of the others. */

@@ -64,6 +64,6 @@ export interface SessionService {
   /** Newest first. A page may be short, or empty, and still have a cursor. */
   list(query: { tenantId?: TenantId; limit: number; cursor?: string }): SessionPage;
   isFull(): boolean;
-  counts(): { sessions: number; connected: number; watched: number };
+  counts(): { sessions: number; connected: number; watched: number; resultBytes: number };
   stop(): void;
 }

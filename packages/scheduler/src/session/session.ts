@@ -90,7 +90,11 @@ export interface Session {
   nextIndex: number;
   /** Highest chunk received; chunks repeated after a resume are below it. */
   lastSeq: number;
+  /** The first chunk there was no room for: what comes behind it waits for it. */
+  refused: { readonly seq: number; readonly at: number } | undefined;
   readonly delivery: Delivery<Utterance>;
+  /** Highest outcome told on this connection, of those that are acknowledged. */
+  toldSeq: number;
   /** Utterances without outcome. */
   running: number;
   /** Of them, those that no node has yet. */
@@ -129,7 +133,9 @@ export function createSession(
     draft: undefined,
     nextIndex: given.firstIndex,
     lastSeq: -1,
+    refused: undefined,
     delivery: createDelivery(),
+    toldSeq: 0,
     running: 0,
     unplaced: 0,
     audioBytes: 0,

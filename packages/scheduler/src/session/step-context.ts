@@ -23,6 +23,8 @@ export interface SessionSettings {
   readonly resumeTtlMs: number;
   readonly pendingTimeoutMs: number;
   readonly maxSessions: number;
+  /** Of all sessions; above it the one that has been away longest makes room. */
+  readonly maxResultBytesTotal: number;
   /** Utterances of one session without outcome. */
   readonly maxUtterances: number;
   readonly maxAudioBytes: number;

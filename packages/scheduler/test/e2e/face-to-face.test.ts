@@ -83,7 +83,7 @@ describe('two people who talk face to face', () => {
     expect(whole.opened).toHaveLength(1);
     await expectNothingLeft(app);
     for (const { session } of talkers) expect((await session.close()).isAcknowledged).toBe(true);
-    expect(app.app.sessions.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(app.app.sessions.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
   });
 
   it('get all translations though they are away longer than they can resume', async () => {

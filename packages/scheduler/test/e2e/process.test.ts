@@ -87,6 +87,16 @@ describe('lingua serve', () => {
     expect(server.err()).toBe('');
   });
 
+  it('takes the Ctrl-C of a terminal for one, although npm hands it on a second time', async () => {
+    const { server, held } = await serveOneJob();
+    server.signal('SIGINT');
+    server.signal('SIGINT');
+    await eventually(() => shutdownLines(server).length > 0);
+    held.finish();
+    expect(await server.ended).toEqual({ code: 0, signal: null });
+    expect(shutdownLines(server)).toEqual(SHUTDOWN);
+  });
+
   it('ends at once on a second SIGTERM', async () => {
     const { server } = await serveOneJob();
     server.signal('SIGTERM');

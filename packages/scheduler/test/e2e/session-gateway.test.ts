@@ -216,7 +216,7 @@ describe('the other messages of a session', () => {
     expect(session.frames.at(-1)?.type).toBe('session_close_ack');
     session.send(chunk(session, 4));
     expect(await session.next('error', 2)).toMatchObject({ code: 'INVALID_SESSION' });
-    expect(app.app.sessions.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(app.app.sessions.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
   });
 
   it('session_close of a session that said nothing is acknowledged at once', async () => {

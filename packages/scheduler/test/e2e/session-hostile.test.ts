@@ -222,6 +222,8 @@ describe('audio without end', () => {
     const heard = each.begun.map(({ audio }) => Buffer.from(audio, 'base64'));
     expect(Buffer.concat(heard)).toHaveLength(60_000);
     await eventually(async () => (await figure(app, 'scheduler_audio_store_bytes')) === 0);
+    // Again from where it was refused.
+    session.send(chunk(session, 5, { payload: pcm(5, 15_000) }));
     session.send(spoken(session, 6));
     await each.job(3);
     each.finish(3);

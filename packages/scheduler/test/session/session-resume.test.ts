@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSessionRig, deployed, opening } from './session-rig.ts';
+import { createSessionRig, deployed, opening, SETTINGS } from './session-rig.ts';
 
 const seqsOf = (told: readonly { delivered: { deliverySeq: number } }[]) =>
   told.map(({ delivered }) => delivered.deliverySeq);
@@ -24,7 +24,7 @@ describe('a session that is resumed', () => {
     await desk.job('c').succeed();
     expect(again.link.outcomes().at(-1)).toBe('2:c');
     expect(client.link.outcomes()).toEqual([]);
-    expect(service.counts()).toEqual({ sessions: 1, connected: 1, watched: 0 });
+    expect(service.counts()).toMatchObject({ sessions: 1, connected: 1, watched: 0 });
   });
 
   it('does not expire any more', async () => {
@@ -54,6 +54,23 @@ describe('a session that is resumed', () => {
     again.send({ kind: 'acknowledged', deliverySeq: 4 });
     again.leave();
     expect(again.resume().link.outcomes()).toEqual([]);
+  });
+
+  it('is told no more at once than its connection takes; the rest follows its acknowledgements', async () => {
+    // One result weighs a little over 512 bytes.
+    const { open, desk } = createSessionRig({
+      settings: { delivery: { ...SETTINGS.delivery, maxPendingBytes: 1_200 } },
+    });
+    const client = open();
+    for (const text of ['a', 'b', 'c', 'd', 'e']) client.speak(text);
+    client.leave();
+    for (const text of ['a', 'b', 'c', 'd', 'e']) await desk.job(text).succeed();
+    const again = client.resume();
+    expect(seqsOf(again.link.of('outcome'))).toEqual([1, 2]);
+    again.send({ kind: 'acknowledged', deliverySeq: 1 });
+    expect(seqsOf(again.link.of('outcome'))).toEqual([1, 2, 3]);
+    again.send({ kind: 'acknowledged', deliverySeq: 3 });
+    expect(again.link.outcomes()).toEqual(['0:a', '1:b', '2:c', '3:d', '4:e']);
   });
 
   it('gets what a client that does not acknowledge has not been sent, once', async () => {
@@ -88,10 +105,10 @@ describe('a session that is resumed', () => {
     expect(again.resume().link.lines()).toEqual([
       'resumed',
       'accepted 0',
-      'outcome 0:a',
       'accepted 1',
-      'outcome 1:b',
       'accepted 2',
+      'outcome 0:a',
+      'outcome 1:b',
     ]);
   });
 
@@ -189,7 +206,7 @@ describe('a session is not resumed', () => {
     await clock.advance(59_999);
     expect(service.counts().sessions).toBe(1);
     await clock.advance(1);
-    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
     expect(desk.cancelled).toMatchObject([{ jobId: desk.job().jobId, code: 'SESSION_CLOSED' }]);
     expect(audio.size()).toBe(0);
     expect(clock.pending()).toBe(0);
@@ -229,7 +246,7 @@ describe('a session of a client in the field', () => {
     client.say('half');
     expect(client.link.token()).toBeUndefined();
     client.leave();
-    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0 });
+    expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
     expect(desk.cancelled).toMatchObject([{ jobId: desk.job('a').jobId, code: 'SESSION_CLOSED' }]);
     expect(audio.size()).toBe(0);
     expect(clock.pending()).toBe(0);

@@ -21,6 +21,7 @@ export const SETTINGS: SessionServiceDeps['settings'] = {
   delivery: {
     gapTimeoutMs: 10_000,
     maxPendingResults: 32,
+    maxPendingBytes: 1_000_000,
     maxResultBytes: 1_000_000,
     maxKeptResults: 256,
   },
@@ -30,6 +31,7 @@ export const SETTINGS: SessionServiceDeps['settings'] = {
   resumeTtlMs: 60_000,
   pendingTimeoutMs: 10_000,
   maxSessions: 100,
+  maxResultBytesTotal: 10_000_000,
   maxUtterances: 32,
   maxAudioBytes: 1_000_000,
   isIndexBaseRandom: false,

@@ -18,7 +18,7 @@ export const SLOW_FRAME_MS = 500;
 export const DEFAULT_RESUME_MS = 5_000;
 /** A mistake of the scheduler must not silence a client for good. */
 export const LONGEST_RESUME_MS = 60_000;
-/** The scheduler drops what exceeds its rate (200 a second, 400 at once, by default); stay well below. */
+/** The scheduler reads more slowly what exceeds its rate (200 a second, 400 at once, by default); stay well below. */
 export const FRAMES_PER_SECOND = 100;
 export const FRAMES_AT_ONCE = 100;
 

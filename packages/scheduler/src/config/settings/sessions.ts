@@ -40,6 +40,12 @@ export const session = group('Sessions on sockets.', {
     max: 1024 * MB,
     doc: 'Bytes of results that one session may have waiting or kept.',
   }),
+  max_result_bytes_total: bytes({
+    default: 1024 * MB,
+    min: MB,
+    max: 1024 * 1024 * MB,
+    doc: 'Bytes of results that wait or are kept, of all sessions. Above it the session that has been away longest makes room.',
+  }),
 });
 
 export const utteranceGroup = group('Utterances that belong together: an answer given soon after playback.', {
