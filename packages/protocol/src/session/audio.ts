@@ -26,7 +26,7 @@ export const AudioChunk = message(
   {
     session_id: id('Session'),
     seq: count(
-      'Grows with each chunk; the first value is arbitrary. From clients that support utterance_accepted, one that is not higher than the last is a repeat and ignored',
+      'Grows with each chunk; the first value is arbitrary. From clients that support utterance_accepted, one that is not higher than the last is a repeat and ignored; one that was refused (RATE_LIMITED with its `seq` in the details) is to be sent again, and what came after it behind it',
     ),
     is_final: flag('The utterance ends here; with an empty payload: send now'),
     payload: optional(base64('Audio')),
