@@ -1,5 +1,7 @@
-/** A thread of its own with one fleet, 70 % busy: measures a round of dispatches when asked. Own heap, as a scheduler has. */
-import { parentPort, workerData } from 'node:worker_threads';
+/**
+ * A process of its own with one fleet, 70 % busy, as a scheduler is: measures a round of dispatches when asked.
+ * Arguments: nodes, dispatches per round. A thread would not do: CPU time is counted per process.
+ */
 import { createEmbeddedEngine, RESULT, request } from './embedded-engine.ts';
 import { cpuMicros } from './measure.ts';
 
@@ -11,7 +13,7 @@ interface Held {
   readonly nodeId: string;
 }
 
-const { size, perRound } = workerData as { size: number; perRound: number };
+const [size = 0, perRound = 0] = process.argv.slice(2).map(Number);
 /** Small enough that the fleet stays near 70 % busy. */
 const batch = Math.max(10, Math.min(500, Math.floor(size * SLOTS * 0.05)));
 const engine = await createEmbeddedEngine(size, SLOTS);
@@ -43,5 +45,6 @@ async function measure(): Promise<number> {
 
 await fill(Math.floor(size * SLOTS * BUSY));
 await measure();
-parentPort?.postMessage('ready');
-parentPort?.on('message', () => void measure().then((micros) => parentPort?.postMessage(micros)));
+process.send?.('ready');
+process.on('message', () => void measure().then((micros) => process.send?.(micros)));
+process.on('disconnect', () => process.exit(0));

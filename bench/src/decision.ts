@@ -1,6 +1,7 @@
 /** The whole decision in process: bind, select, reserve, state, null transport, at four fleet sizes and 70 % busy. */
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 import { type Figure, median } from './measure.ts';
 import { say } from './show.ts';
 
@@ -9,13 +10,12 @@ export async function decision(options: {
   rounds: number;
   perRound: number;
 }): Promise<Figure[]> {
-  const fleets = new Map<number, Worker>();
+  const script = fileURLToPath(new URL('decision-fleet.js', import.meta.url));
+  const fleets = new Map<number, ChildProcess>();
   const times = new Map<number, number[]>();
   for (const size of options.sizes) {
     say(`decision: registering ${size} nodes`);
-    const fleet = new Worker(new URL('decision-fleet.js', import.meta.url), {
-      workerData: { size, perRound: options.perRound },
-    });
+    const fleet = fork(script, [String(size), String(options.perRound)]);
     fleets.set(size, fleet);
     await once(fleet, 'message');
   }
@@ -23,12 +23,12 @@ export async function decision(options: {
   for (let round = 0; round < options.rounds; round++) {
     say(`decision: round ${round + 1} of ${options.rounds}`);
     for (const [size, fleet] of fleets) {
-      fleet.postMessage('measure');
+      fleet.send('measure');
       const [micros] = (await once(fleet, 'message')) as [number];
       times.set(size, [...(times.get(size) ?? []), micros]);
     }
   }
-  for (const fleet of fleets.values()) await fleet.terminate();
+  for (const fleet of fleets.values()) fleet.disconnect();
   const cost = (size: number): number => median(times.get(size) ?? []);
   const figures = options.sizes.map(
     (size): Figure => ({
