@@ -2,6 +2,46 @@ import { describe, expect, it } from 'vitest';
 import type { SessionLink } from '../../src/session/session-output.ts';
 import { createSessionRig, deployed, languages, opening, PRESSURE, speech } from './session-rig.ts';
 
+describe('what a session remembers', () => {
+  it('is the names of its last 64 requests, and no more', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    for (let count = 0; count <= 64; count += 1) {
+      client.utter(`${count}`, { requestId: `r${count}` });
+      await desk.job().succeed();
+    }
+    const jobs = desk.jobs.length;
+    client.utter('64', { requestId: 'r64' });
+    expect(desk.jobs).toHaveLength(jobs);
+    client.utter('0', { requestId: 'r0' });
+    expect(desk.jobs).toHaveLength(jobs + 1);
+  });
+
+  it('is the last eight groups that may be played', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open();
+    for (let count = 0; count < 9; count += 1) {
+      client.speak(`${count}`);
+      await desk.job().succeed();
+      await clock.advance(5_000);
+    }
+    const groups = client.link.of('outcome').map(({ delivered }) => delivered.place.groupId);
+    const played = () => client.link.of('ui_event').filter(({ event }) => event === 'TTS_PLAY_STARTED');
+    client.send({ kind: 'playback_started', groupId: groups[0] ?? '' });
+    expect(played()).toEqual([]);
+    client.send({ kind: 'playback_started', groupId: groups[1] ?? '' });
+    expect(played()).toMatchObject([{ about: { index: 1 } }]);
+  });
+
+  it('is how long the client’s audio was under way, and tells it with the result', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open();
+    client.say('a', { clientTimestampMs: clock.now() - 40, isFinal: true, requestId: 'r' });
+    await desk.job().succeed();
+    expect(client.link.of('outcome')).toMatchObject([{ webToSchedulerMs: 40 }]);
+  });
+});
+
 describe('what a session asks of the job desk', () => {
   it('is asked although the client could not be told of it', async () => {
     const { service, desk } = createSessionRig();
