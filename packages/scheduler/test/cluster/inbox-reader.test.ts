@@ -128,6 +128,30 @@ describe('the reader of an inbox', () => {
     expect(counts.get('scheduler_inbox_reader_restarts_total')).toBe(1);
   });
 
+  it('does not read twice at a time when a read that was given up comes back after all', async () => {
+    const held: (() => void)[] = [];
+    let reads = 0;
+    let most = 0;
+    let hangs = 1;
+    const { clock } = await startReader(fine, (inner) => ({
+      ...inner,
+      async take(...args) {
+        if (hangs-- > 0) await new Promise<void>((resolve) => held.push(resolve));
+        reads += 1;
+        most = Math.max(most, reads);
+        const letters = await inner.take(...args);
+        reads -= 1;
+        return letters;
+      },
+    }));
+    await clock.advance(2 * SETTINGS.scanIntervalMs);
+    for (const release of held) release();
+    await clock.advance(5 * SETTINGS.waitMs);
+    most = 0;
+    await clock.advance(5 * SETTINGS.waitMs);
+    expect(most).toBe(1);
+  });
+
   it('is not taken for stuck while a letter takes long to handle', async () => {
     const { clock, inbox, stuck } = await startReader(
       () => new Promise<void>((resolve) => clock.after(20_000, resolve)),

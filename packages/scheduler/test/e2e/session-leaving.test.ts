@@ -1,26 +1,8 @@
-/** A client that cannot come back, or finds no room when it does. */
-import type { JobAssign } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { joinSdkNode } from './support/sdk-node.ts';
-import { openSession, resume, sessionUrl, spoken } from './support/session-client.ts';
-import { holdEachJob } from './support/session-jobs.ts';
+import { openSession, resume, spoken } from './support/session-client.ts';
+import { audioOf, startHeld } from './support/session-held.ts';
 import { figure } from './support/session-metrics.ts';
-import { QUICK } from './support/session-settings.ts';
-import { type Settings, startApp } from './support/start-app.ts';
-
-async function startHeld(settings: Settings = {}) {
-  const app = await startApp({ ...QUICK, ...settings });
-  const each = holdEachJob();
-  await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-a', onJob: each.onJob });
-  await app.readyNodes(1);
-  const url = sessionUrl(app);
-  const gone = () =>
-    eventually(async () => (await figure(app, 'scheduler_sessions{state="connected"}')) === 0);
-  return { app, each, url, gone, session: await openSession({ url }) };
-}
-
-const audioOf = ({ audio }: JobAssign): number[] => [...new Set(Buffer.from(audio, 'base64'))];
 
 describe('a client that understands less', () => {
   it('and acknowledges nothing gets what it missed once, without number or acceptance', async () => {

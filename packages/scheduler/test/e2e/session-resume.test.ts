@@ -1,8 +1,5 @@
-/** A client loses its connection at every possible moment, comes back, and has lost nothing. */
-import type { JobAssign } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { joinSdkNode } from './support/sdk-node.ts';
 import {
   chunk,
   openSession,
@@ -12,24 +9,11 @@ import {
   spoken,
   utterance,
 } from './support/session-client.ts';
-import { holdEachJob } from './support/session-jobs.ts';
+import { audioOf, startHeld } from './support/session-held.ts';
 import { figure } from './support/session-metrics.ts';
 import { QUICK } from './support/session-settings.ts';
-import { type Settings, startApp } from './support/start-app.ts';
+import { startApp } from './support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
-
-async function startHeld(settings: Settings = {}) {
-  const app = await startApp({ ...QUICK, ...settings });
-  const each = holdEachJob();
-  await joinSdkNode({ url: app.nodeUrl, nodeId: 'node-a', onJob: each.onJob });
-  await app.readyNodes(1);
-  const url = sessionUrl(app);
-  const gone = () =>
-    eventually(async () => (await figure(app, 'scheduler_sessions{state="connected"}')) === 0);
-  return { app, each, url, gone, session: await openSession({ url }) };
-}
-
-const audioOf = ({ audio }: JobAssign): number[] => [...new Set(Buffer.from(audio, 'base64'))];
 
 describe('a session whose socket is cut', () => {
   it('in the middle of an utterance goes on with it: chunks sent again are not heard twice', async () => {

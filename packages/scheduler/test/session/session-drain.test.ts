@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settled } from './scripted-desk.ts';
-import { createSessionRig, deployed, opening } from './session-rig.ts';
+import { createSessionRig, deployed, opening, PRESSURE } from './session-rig.ts';
 
 const LIMITS = { reconnectAfterMs: 500, limitMs: 30_000 };
 
@@ -80,6 +80,20 @@ describe('draining', () => {
     open();
     expect(await watched(service.drain(LIMITS).ended)()).toBe(true);
     expect(clock.pending()).toBe(0);
+  });
+
+  it('keeps its PAUSE apart from one just told, and none that is shorter follows it', async () => {
+    const { open, service, clock } = createSessionRig({
+      settings: { maxAudioBytes: 100, pressure: PRESSURE },
+    });
+    const [told, fresh] = [open(deployed()), open(deployed())];
+    told.say('x'.repeat(85));
+    service.drain(LIMITS);
+    expect(told.link.of('pressure')).toMatchObject([{ resumeAfterMs: 2_000 }]);
+    expect(fresh.link.of('pressure')).toMatchObject([{ resumeAfterMs: LIMITS.limitMs }]);
+    await clock.advance(2_500);
+    fresh.say('x'.repeat(85));
+    expect(fresh.link.of('pressure')).toHaveLength(1);
   });
 
   it('waits for a job that is found under another name', async () => {

@@ -157,6 +157,10 @@ describe('requests by name', () => {
     expect(desk.job().request).not.toHaveProperty('requestId');
     expect(desk.job().request).not.toHaveProperty('fingerprint');
     expect(desk.job().request).not.toHaveProperty('jobId');
+    // Under the name it was admitted with, before anybody else may speak of it.
+    desk.job().admit();
+    const [accepted] = client.link.of('accepted');
+    expect(accepted?.utterance.jobId).toBe(desk.job().jobId);
     await desk.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:hello']);
   });

@@ -5,7 +5,7 @@ import { HEALTHY } from '../../../src/cli/simulated-node/behaviour.ts';
 import { createSimulatedFleet } from '../../../src/cli/simulated-node/simulated-fleet.ts';
 import { startApp } from '../../e2e/support/start-app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createTerminal } from './terminal.ts';
+import { createTerminal } from '../terminal.ts';
 
 const QUICK = ['--chunk-ms', '20', '--utterance-ms', '60', '--pause-ms', '20'];
 

@@ -4,27 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { startScriptedScheduler, until } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
-import type { CommandIo } from '../../../src/cli/command-io.ts';
 import { runSimulatedNode } from '../../../src/cli/simulated-node/run-simulated-node.ts';
+import { createTerminal } from '../terminal.ts';
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
-
-function terminal(): CommandIo & { readonly lines: string[]; readonly errors: string[]; interrupt(): void } {
-  const controller = new AbortController();
-  const lines: string[] = [];
-  const errors: string[] = [];
-  return {
-    lines,
-    errors,
-    out: (line) => lines.push(line),
-    err: (line) => errors.push(line),
-    interrupted: controller.signal,
-    interrupt: () => controller.abort(),
-  };
-}
 
 function file(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-'));
@@ -37,7 +23,7 @@ function file(text: string): string {
 it('runs a mixed fleet, tells its progress, and ends cleanly', async () => {
   const scheduler = await startScriptedScheduler({ nodeId: (_, count) => `node-${count}` });
   open.push(scheduler.stop);
-  const io = terminal();
+  const io = createTerminal();
   const behaviour = file('[[mix]]\n[mix.latency]\nkind = "constant"\nms = 1\n[[mix]]\ndeployed = true');
   const exit = runSimulatedNode(
     ['--url', scheduler.url, '--count', '4', '--languages', 'EN, de', '--behaviour', behaviour, '--json'],
@@ -56,7 +42,7 @@ it('runs a mixed fleet, tells its progress, and ends cleanly', async () => {
 it('prints a line a person can read', async () => {
   const scheduler = await startScriptedScheduler();
   open.push(scheduler.stop);
-  const io = terminal();
+  const io = createTerminal();
   const exit = runSimulatedNode(['--url', scheduler.url], io);
   await until(() => io.lines.length === 2);
   io.interrupt();
@@ -67,7 +53,7 @@ it('prints a line a person can read', async () => {
 it('keeps trying without a scheduler, says so once, and still ends', async () => {
   const scheduler = await startScriptedScheduler();
   await scheduler.stop();
-  const io = terminal();
+  const io = createTerminal();
   const exit = runSimulatedNode(['--url', scheduler.url, '--count', '3'], io, { progressMs: 10 });
   await until(() => io.lines.length > 3 && io.errors.length > 0);
   io.interrupt();
@@ -76,7 +62,7 @@ it('keeps trying without a scheduler, says so once, and still ends', async () =>
 });
 
 it('tells every wrong option at once and returns 2', async () => {
-  const io = terminal();
+  const io = createTerminal();
   const argv = [
     '--url',
     'http://x',
@@ -100,7 +86,7 @@ it('tells every wrong option at once and returns 2', async () => {
 });
 
 it('refuses an option it does not know, and a file that is not there', async () => {
-  const io = terminal();
+  const io = createTerminal();
   expect(await runSimulatedNode(['--speed', '3'], io)).toBe(2);
   expect(await runSimulatedNode(['--behaviour', '/nowhere/at-all'], io)).toBe(2);
   expect(io.errors[0]).toContain("'--speed'");
@@ -108,7 +94,7 @@ it('refuses an option it does not know, and a file that is not there', async () 
 });
 
 it('explains itself', async () => {
-  const io = terminal();
+  const io = createTerminal();
   expect(await runSimulatedNode(['--help'], io)).toBe(0);
   expect(io.lines[0]).toContain('Usage: lingua node');
 });

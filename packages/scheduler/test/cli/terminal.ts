@@ -1,5 +1,5 @@
 /** A terminal that remembers what was printed, and can be interrupted. */
-import type { CommandIo } from '../../../src/cli/command-io.ts';
+import type { CommandIo } from '../../src/cli/command-io.ts';
 
 export interface Terminal extends CommandIo {
   readonly lines: string[];
