@@ -25,6 +25,7 @@ export function changeJob(record: JobRecord, change: JobChange): JobRecord {
     requestId: record.requestId,
     fingerprint: record.fingerprint,
     spec: record.spec,
+    need: record.need,
     state: change.state,
     fence: change.fence ?? record.fence,
     intent: change.intent === undefined ? record.intent : (change.intent ?? undefined),

@@ -17,6 +17,13 @@ export type AudioSource =
   | { readonly kind: 'reference'; readonly url: string }
   | { readonly kind: 'none' };
 
+/** Where another instance serves the audio that it holds for a job. */
+export interface AudioAt {
+  readonly url: string;
+  readonly token: string;
+  readonly bytes: number;
+}
+
 /** How the utterance came to its end; nodes in the field are always told "manual". */
 export type CutReason = 'manual' | 'pause' | 'timeout' | 'max_duration';
 

@@ -1,6 +1,7 @@
 /** Vocabulary: a job, the table of its states, and the fence that decides who may move it. */
 import type { JobId, NodeId, SessionId, TenantId } from './ids.ts';
 import type { JobResult, JobSpec } from './job-spec.ts';
+import type { Need } from './need.ts';
 
 export const JOB_STATES = [
   'CREATED',
@@ -81,6 +82,8 @@ export interface JobRecord {
   /** Digest of the body, so that one request_id cannot mean two things. */
   readonly fingerprint?: string | undefined;
   readonly spec: JobSpec;
+  /** What it demands of a node, for whoever has to find another one. Records of settled jobs may be without. */
+  readonly need?: Need | undefined;
   readonly state: JobState;
   /** The dispatched attempt; absent before the first dispatch. */
   readonly fence?: Attempt | undefined;

@@ -34,7 +34,9 @@ export interface Expected {
 export type MoveResult =
   | { readonly kind: 'moved'; readonly job: JobRecord }
   | { readonly kind: 'stale'; readonly job: JobRecord }
-  | { readonly kind: 'unknown_job' };
+  | { readonly kind: 'unknown_job' }
+  /** Another instance, or another incarnation of this one, drives it: nothing was changed, and it is not ours to move. */
+  | { readonly kind: 'driven_elsewhere' };
 
 export interface JobPage {
   readonly jobs: readonly JobRecord[];

@@ -8,6 +8,7 @@
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
+import type { AudioAt } from '../domain/job-spec.ts';
 import type { Soon } from '../domain/soon.ts';
 
 export interface Assignment {
@@ -15,10 +16,18 @@ export interface Assignment {
   readonly attempt: number;
   readonly job: JobRecord;
   readonly expiresAt: number;
+  /** Where its audio is, if another instance holds it. */
+  readonly audioAt?: AudioAt | undefined;
 }
 
 export type Delivery =
-  | { readonly kind: 'written' }
+  | {
+      readonly kind: 'written';
+      /** Another instance holds the node and has written DISPATCHED: the record after it. */
+      readonly job?: JobRecord | undefined;
+      /** Of the connection it was written to, if another instance holds it. */
+      readonly generation?: number | undefined;
+    }
   | { readonly kind: 'queued' }
   /** `overloaded`: the node answered that it has no room. */
   | { readonly kind: 'undeliverable' | 'overloaded' | 'unknown'; readonly reason: string };

@@ -1,5 +1,6 @@
 /** Hot path: what nodes say about their jobs. Only the attempt that holds the fence is heard (I4). */
 
+import { ANY_ATTEMPT, type Answer, type AnswerOutcome, type ReportedFailure } from '../domain/answer.ts';
 import { meaningOf } from '../domain/failure.ts';
 import type { NodeId } from '../domain/ids.ts';
 import { holdsFence, isOut, isSettled } from '../domain/job.ts';
@@ -9,13 +10,7 @@ import type { Deadlines } from './deadlines.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
 import type { Flight } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
-import {
-  ANY_ATTEMPT,
-  type Answer,
-  type AnswerOutcome,
-  type JobService,
-  type ReportedFailure,
-} from './job-service.ts';
+import type { JobService } from './job-service.ts';
 import type { Placement } from './placement.ts';
 import type { Settling } from './settling.ts';
 

@@ -19,6 +19,7 @@ export function draftJob(
     requestId: request.requestId,
     fingerprint: request.fingerprint,
     spec: request.spec,
+    need: request.need,
     state: firstNodeId === undefined ? 'CREATED' : 'RESERVED',
     fence: undefined,
     intent: firstNodeId === undefined ? undefined : { nodeId: firstNodeId, attempt: 1 },

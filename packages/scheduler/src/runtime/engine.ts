@@ -112,7 +112,7 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
 }
 
 function take(engine: Engine, flight: Flight, moved: MoveResult): boolean {
-  if (moved.kind === 'unknown_job') {
+  if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') {
     flight.isLost = true;
     return false;
   }

@@ -1,32 +1,10 @@
 /** Hot path: what the rest of the program may ask of the job engine. */
+import type { Answer, AnswerOutcome, CancelOutcome, ReportedFailure } from '../domain/answer.ts';
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { JobResult } from '../domain/job-spec.ts';
-
-/** For answers that may name the wrong attempt: then only (node, job) are compared. */
-export const ANY_ATTEMPT = -1;
-
-/** Who answers, for which attempt. */
-export interface Answer {
-  readonly nodeId: NodeId;
-  readonly jobId: JobId;
-  readonly attempt: number;
-}
-
-export interface ReportedFailure {
-  readonly code: string;
-  readonly message: string;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
-
-export type AnswerOutcome =
-  | { readonly kind: 'accepted'; readonly job: JobRecord }
-  /** Changed nothing. `fenced`: another attempt is current; `settled`: the job has its outcome. */
-  | { readonly kind: 'ignored'; readonly reason: 'unknown_job' | 'fenced' | 'settled' | 'lease_lost' };
-
-export type CancelOutcome = { readonly kind: 'cancelled' | 'settled' | 'unknown_job' };
+import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 
 export interface JobService {
   dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
@@ -37,8 +15,25 @@ export interface JobService {
   cancel(jobId: JobId, reason: string, code?: ErrorCode): Promise<CancelOutcome>;
   /** The node's connection ended: after the grace all its jobs are retried at once. */
   nodeLeft(nodeId: NodeId, graceMs: number): void;
-  /** It is back: jobs it no longer names are retried, the others go on. */
-  nodeReturned(nodeId: NodeId, runningJobIds: readonly string[] | undefined): void;
+  /**
+   * It is back: jobs it no longer names are retried, the others go on. With a generation: jobs that were written to that connection,
+   * or a later one, are none of those it could have named.
+   */
+  nodeReturned(nodeId: NodeId, runningJobIds: readonly string[] | undefined, generation?: number): void;
   /** Resolves when no job is in flight, or after the limit; answers how many were left. */
   drain(limitMs: number): Promise<number>;
+}
+
+/** What instances that share a store need of the engine besides. */
+export interface SharedDriving {
+  /** It is in flight here. */
+  drives(jobId: JobId): boolean;
+  /** Goes on with a job that another instance drove, from its record alone. Safe to repeat. */
+  adopt(job: JobRecord): void;
+  /** The audio of a job in flight can be had again: here, or where it says. */
+  audioReturned(jobId: JobId, at?: AudioAt): void;
+  /** Forgets every job without a word to anybody, because others drive them by now. */
+  abandonAll(): void;
+  /** Every job in flight as this instance knows it: what a store that lost writes must be told again. */
+  inFlightJobs(): Iterable<JobRecord>;
 }

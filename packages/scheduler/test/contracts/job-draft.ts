@@ -100,6 +100,7 @@ const FIELDS: Readonly<Record<keyof JobRecord, true>> = {
   requestId: true,
   fingerprint: true,
   spec: true,
+  need: true,
   state: true,
   fence: true,
   intent: true,

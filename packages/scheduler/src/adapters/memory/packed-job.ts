@@ -54,6 +54,7 @@ export class PackedJob {
       requestId: this.requestId,
       fingerprint: this.fingerprint,
       spec: this.spec,
+      need: undefined,
       state: this.state,
       fence: this.fence,
       intent: this.intent,

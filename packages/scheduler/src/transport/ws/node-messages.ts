@@ -1,9 +1,10 @@
 /** Hot path: what a registered node says about its jobs, and to whom it is told. One per connection. */
 import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
+import { ANY_ATTEMPT, type AnswerOutcome } from '../../domain/answer.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
-import { ANY_ATTEMPT, type AnswerOutcome, type JobService } from '../../runtime/job-service.ts';
+import type { JobService } from '../../runtime/job-service.ts';
 import { mayNameAnotherAttempt, toFailure, toResult } from '../wire/job-report.ts';
 
 export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobResult | NodeError;

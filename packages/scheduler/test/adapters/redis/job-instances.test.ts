@@ -107,7 +107,9 @@ describe('job stores of several instances', () => {
         b.move(draft.jobId, expected, changeTo('FAILED')),
       ]);
       expect([one?.kind, two?.kind].sort()).toEqual(['moved', 'stale']);
-      expect(one?.kind !== 'unknown_job' && one?.job).toEqual(two?.kind !== 'unknown_job' && two?.job);
+      expect(one !== undefined && 'job' in one && one.job).toEqual(
+        two !== undefined && 'job' in two && two.job,
+      );
     }
   });
 

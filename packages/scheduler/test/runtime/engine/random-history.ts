@@ -1,9 +1,9 @@
 /** A random history of the engine: what clients, nodes and time do, over ports that are slow and fail by seeded chance. */
 import fc from 'fast-check';
+import type { Answer } from '../../../src/domain/answer.ts';
 import type { DispatchOutcome } from '../../../src/domain/dispatch.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Delivery } from '../../../src/ports/node-link.ts';
-import type { Answer } from '../../../src/runtime/job-service.ts';
 import { type Chaos, chaotic } from '../../support/chaotic.ts';
 import { seededChance } from '../fleet/fleet-fixture.ts';
 import { createRig, deployedProfile, profile, RESULT, type Rig } from './rig.ts';

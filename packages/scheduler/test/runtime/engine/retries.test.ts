@@ -1,6 +1,6 @@
 /** What happens to a job when its node fails, is silent, refuses, lies or goes away. */
 import { describe, expect, it } from 'vitest';
-import { ANY_ATTEMPT } from '../../../src/runtime/job-service.ts';
+import { ANY_ATTEMPT } from '../../../src/domain/answer.ts';
 import { createRig, deployedProfile, profile, RESULT } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };

@@ -1,12 +1,12 @@
 /** Jobs that are always on node-1, and move when a test says so. */
 
+import type { AnswerOutcome } from '../../../src/domain/answer.ts';
 import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispatch.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { IdSource } from '../../../src/ports/id-source.ts';
 import type { JobEvents } from '../../../src/ports/job-events.ts';
 import type { JobStore } from '../../../src/ports/job-store.ts';
-import type { AnswerOutcome } from '../../../src/runtime/job-service.ts';
 import type { HttpServices } from '../../../src/transport/http/http-services.ts';
 
 export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: JobEvents }) {

@@ -1,5 +1,6 @@
 /** Small stand-ins for the services behind the sockets: they do the least that is right, and remember what they were asked. */
 
+import type { Answer, AnswerOutcome, ReportedFailure } from '../../../src/domain/answer.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { JobResult } from '../../../src/domain/job-spec.ts';
 import type {
@@ -11,7 +12,7 @@ import type {
 } from '../../../src/management/node-registry.ts';
 import type { Log, LogFields } from '../../../src/ports/log.ts';
 import type { Labels, Meter } from '../../../src/ports/meter.ts';
-import type { Answer, AnswerOutcome, JobService, ReportedFailure } from '../../../src/runtime/job-service.ts';
+import type { JobService } from '../../../src/runtime/job-service.ts';
 import type { Admission, Gate, Principal } from '../../../src/transport/access/gate.ts';
 
 export const HEARTBEAT_INTERVAL_MS = 15_000;

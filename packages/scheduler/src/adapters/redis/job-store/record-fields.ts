@@ -20,8 +20,8 @@ export interface StoredJob {
 
 /** Fields and values in turn. */
 export function fieldsOf(record: JobRecord, driver: string): string[] {
-  const { tenantId, sessionId, requestId, fingerprint, spec, createdAt, deadlineAt, timeline } = record;
-  const about = { tenantId, sessionId, requestId, fingerprint, spec, createdAt, deadlineAt };
+  const { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt, timeline } = record;
+  const about = { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt };
   const fields = ['id', record.jobId, 'about', JSON.stringify(about), 'driver', driver];
   fields.push('state', record.state, 'attempt', String(record.fence?.attempt ?? 0));
   if (record.fence !== undefined) fields.push('fence', JSON.stringify(record.fence));
@@ -64,6 +64,7 @@ export function jobFromFields(flat: readonly (string | number | null)[]): Stored
       requestId: about.requestId,
       fingerprint: about.fingerprint,
       spec: about.spec,
+      need: about.need,
       state: fields.get('state') as JobState,
       fence: json('fence'),
       intent: json('intent'),

@@ -1,6 +1,6 @@
 /** Hot path: what nodes report of their jobs: ack, done, fail. A late report is answered, but changes nothing. */
 import type { JobAckReport, JobDoneReport, JobFailReport } from '@lingua/protocol';
-import type { Answer, AnswerOutcome } from '../../../runtime/job-service.ts';
+import type { Answer, AnswerOutcome } from '../../../domain/answer.ts';
 import { toReportedFailure, toResult } from '../../wire/job-report.ts';
 import { actsFor } from '../acts-for.ts';
 import type { Routes } from '../declare-route.ts';
