@@ -6,7 +6,6 @@
  * for one life of a node's presence, and a node the store has lost all trace of is kept for as long.
  */
 import type { NodeId } from '../domain/ids.ts';
-import type { NodeView } from '../domain/node.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { InstanceName } from '../ports/instances.ts';
@@ -18,6 +17,7 @@ import {
   type SheetVersion,
   type Standing,
 } from '../ports/node-board.ts';
+import { createDeadOwners } from './dead-owners.ts';
 import { judgeStanding, type KnownNode } from './judge-standing.ts';
 import { createOwnSheets, type OwnNode } from './own-sheets.ts';
 
@@ -36,13 +36,16 @@ export interface ReplicaSettings {
 }
 
 export interface ReplicaEvents {
-  /** A node of another instance is new or changed. */
-  changed(view: NodeView): void;
+  /** A node of another instance is new or changed. `before`: as it was known so far. */
+  changed(sheet: NodeSheet, before: NodeSheet | undefined): void;
   beat(nodeId: NodeId, at: number): void;
-  removed(nodeId: NodeId): void;
+  /** Gone, or nobody knows how to reach it. */
+  removed(sheet: NodeSheet): void;
   /** A node that was held here is held elsewhere since: its connection here is an old one. May be said more than once. */
   overtaken(nodeId: NodeId, generation: number): void;
 }
+
+export type ReplicaStats = Readonly<{ known: number; own: number; refused: number; isFrozen: boolean }>;
 
 export interface NodeReplica {
   /** Resolves when the board was read once, or could not be. Until then others' nodes come in one by one. */
@@ -55,14 +58,11 @@ export interface NodeReplica {
   drop(nodeId: NodeId, generation: number): boolean;
   /** A node of another instance: who holds it and how it gets its jobs. */
   find(nodeId: NodeId): NodeSheet | undefined;
-  /** The store was away, or its master changed: nothing is removed for a while. */
-  freeze(): void;
-  stats(): {
-    readonly known: number;
-    readonly own: number;
-    readonly refused: number;
-    readonly isFrozen: boolean;
-  };
+  /** An instance is dead: its sockets are gone, and nobody else reaches the nodes on them until they connect anew. */
+  disown(instanceId: string): void;
+  /** The store was away, or its master changed: nothing is removed for a while, and own nodes are told to it again. */
+  reassert(): void;
+  stats(): ReplicaStats;
   /** Takes own nodes off whose sockets end with this instance. */
   stop(): Promise<void>;
 }
@@ -89,6 +89,7 @@ export function createNodeReplica(deps: {
   const wanted = new Set<NodeId>();
   /** Being looked at. One look per node at a time, so that no late answer undoes a later one. */
   const asking = new Set<NodeId>();
+  const dead = createDeadOwners();
   const own = createOwnSheets({
     ...deps,
     enlistMs: settings.enlistMs,
@@ -182,16 +183,26 @@ export function createNodeReplica(deps: {
       verifyMs: settings.verifyMs,
       retryMs: settings.tickMs,
     });
-    if (verdict.kind === 'ignore') return;
+    if (verdict.kind === 'ignore' || (verdict.kind === 'take' && dead.held(verdict.node.sheet))) return;
     if (verdict.kind === 'take' && !known.has(nodeId) && known.size >= settings.maxNodes) {
       refused += 1;
       return;
     }
+    const before = known.get(nodeId)?.sheet;
     known.delete(nodeId);
-    if (verdict.kind === 'remove') events.removed(nodeId);
-    else known.set(nodeId, verdict.node);
-    if (verdict.kind === 'take') events.changed(verdict.node.sheet.view);
+    if (verdict.kind !== 'remove') known.set(nodeId, verdict.node);
+    else if (before !== undefined) events.removed(before);
+    if (verdict.kind === 'take') events.changed(verdict.node.sheet, before);
     if (verdict.kind === 'seen') events.beat(nodeId, verdict.seenAt);
+  }
+
+  function disown(instanceId: string): void {
+    for (const [nodeId, { sheet }] of known) {
+      if (sheet.owner.instanceId !== instanceId || sheet.channel !== 'socket') continue;
+      dead.note(sheet.owner);
+      known.delete(nodeId);
+      events.removed(sheet);
+    }
   }
 
   async function listen(): Promise<void> {
@@ -270,7 +281,11 @@ export function createNodeReplica(deps: {
     },
 
     find: (nodeId) => known.get(nodeId)?.sheet,
-    freeze,
+    disown,
+    reassert() {
+      freeze();
+      own.tellAgain();
+    },
     stats: () => ({ known: known.size, own: own.size, refused, isFrozen: isFrozen() }),
 
     async stop() {

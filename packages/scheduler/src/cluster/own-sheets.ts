@@ -22,6 +22,8 @@ export interface OwnSheets {
   drop(nodeId: NodeId, generation: number): boolean;
   /** A newer generation lives elsewhere: nothing more is told of this one. */
   yieldTo(nodeId: NodeId, generation: number): void;
+  /** The store may have lost some of them. */
+  tellAgain(): void;
   /** Tells what could not be told before, and keeps the ids listed. Bounded. */
   round(): Promise<void>;
   /** Takes nodes off that nobody else can reach. */
@@ -157,7 +159,10 @@ export function createOwnSheets(deps: {
               listedAt: clock.now(),
               incarnation: undefined,
             };
-      own.node = node;
+      // What it said when it connected stays true of this connection.
+      const runningJobIds = node.runningJobIds ?? before?.node.runningJobIds;
+      const isSame = before?.node.generation === node.generation;
+      own.node = isSame && runningJobIds !== undefined ? { ...node, runningJobIds } : node;
       owned.set(node.nodeId, own);
       renumber(own);
       void write(own);
@@ -182,6 +187,13 @@ export function createOwnSheets(deps: {
     },
 
     yieldTo,
+
+    tellAgain() {
+      for (const own of owned.values()) {
+        own.isDirty = true;
+        own.listedAt = 0;
+      }
+    },
 
     async round() {
       if (deps.isFenced()) return;

@@ -27,6 +27,12 @@ export interface NodeSheet extends SheetVersion {
   /** Where jobs are posted, for channel `endpoint`. */
   readonly endpoint?: string;
   readonly view: NodeView;
+  /** Who registered it; nobody else may speak for it. */
+  readonly credential: string;
+  /** False: its socket is gone. A node without one has no connection to lose. */
+  readonly isConnected: boolean;
+  /** What it still worked on when this connection began, if it said so. */
+  readonly runningJobIds?: readonly string[];
   /** How often the node was told to beat. */
   readonly intervalMs: number;
   readonly region?: string;

@@ -27,6 +27,8 @@ export const ownNode = (part: Partial<OwnNode> = {}, view: Partial<NodeView> = {
     nodeId,
     generation: 1,
     channel: 'socket',
+    credential: 'credential-1',
+    isConnected: true,
     intervalMs: INTERVAL_MS,
     ...part,
     view: part.view ?? viewFor(nodeId, view),
@@ -74,14 +76,14 @@ export function joinBoard(deps: {
     isFenced: () => way.isFenced,
     settings: { ...SETTINGS, ...deps.settings },
     events: {
-      changed(view) {
+      changed({ view }) {
         heard.changed += 1;
         views.set(view.nodeId, view);
       },
       beat: () => {
         heard.beats += 1;
       },
-      removed(nodeId) {
+      removed({ nodeId }) {
         heard.removed.push(nodeId);
         views.delete(nodeId);
       },

@@ -8,6 +8,7 @@ import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
 import { createNodeDirectory } from '../../src/adapters/memory/node-directory.ts';
 import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
+import { createWhispers } from '../../src/adapters/memory/whispers.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -22,6 +23,7 @@ import { jobEventsAcrossContract } from './job-events-across.ts';
 import { jobStoreContract } from './job-store.ts';
 import { nodeDirectoryContract } from './node-directory.ts';
 import { type Letter, nodeMailboxContract } from './node-mailbox.ts';
+import { whispersContract } from './whispers.ts';
 
 const ROOMY = {
   bindingLeaseMs: 60_000,
@@ -101,3 +103,5 @@ idSourceContract('system', async () => {
     restart: () => createIdSource({ clock, digestsRequests: true }),
   };
 });
+
+whispersContract('memory', async () => ({ whispers: createWhispers(), close: async () => undefined }));

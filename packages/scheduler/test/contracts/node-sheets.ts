@@ -58,6 +58,8 @@ export const sheetFor = (part: Partial<NodeSheet> = {}, view: Partial<NodeView> 
     generation: 1_700_000_000_000,
     version: 1,
     owner: { instanceId: 'instance-1', incarnation: 'incarnation-1' },
+    credential: 'credential-1',
+    isConnected: true,
     channel: 'socket',
     intervalMs: 15_000,
     ...part,

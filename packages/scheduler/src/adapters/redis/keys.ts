@@ -58,6 +58,10 @@ export interface Keys {
   instanceSettledJobs(instanceId: string): string;
   /** CHANNEL · {instance}. Ids of jobs that moved and that somebody on this instance waits for; carries nothing else. */
   instanceMoves(instanceId: string): string;
+  /** CHANNEL · {instance}. What others whisper to this instance: partial texts, outcomes of its nodes. */
+  instanceWhispers(instanceId: string): string;
+  /** CHANNEL · own slot. What is whispered to all: loads of nodes. */
+  readonly commonWhispers: string;
   /** SET · own slot · for ever. Every instance that was not yet adopted. */
   readonly instances: string;
   /** ZSET · own slot, one of a few · for ever. Node id → last seen (ms). */
@@ -90,6 +94,8 @@ export function createKeys(prefix: string): Keys {
     instanceJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs`,
     instanceSettledJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs_settled`,
     instanceMoves: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:job_moves`,
+    instanceWhispers: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:whispers`,
+    commonWhispers: `${v}:schedulers:whispers`,
     instances: `${prefix}:schedulers:all`,
     nodesSeen: (part) => `${v}:nodes:last_seen:${part}`,
     nodeNotices: (part) => `${v}:nodes:notices:${part}`,

@@ -3,6 +3,7 @@
  * pub/sub, and whoever waits looks for himself now and then. One channel per instance, so that waiting subscribes nothing.
  */
 import type { JobId } from '../../../domain/ids.ts';
+import { createChannels, type Ear } from '../channels.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 
@@ -13,71 +14,39 @@ export interface MoveNotices {
   close(): Promise<void>;
 }
 
-/** `ear`: a connection that only listens. It may be shared with others that do. */
 export function createMoveNotices(deps: {
   connection: RedisConnection;
+  /** Only listens. */
   ear: RedisConnection;
   keys: Keys;
   instanceId: string;
   onMoved: (jobId: JobId) => void;
 }): MoveNotices {
-  const { connection, ear, keys } = deps;
+  const { keys } = deps;
+  const channels = createChannels(deps);
   const own = keys.instanceMoves(deps.instanceId);
-  /** A server before sharded channels has only those that every server hears. */
-  let isSharded = true;
-  let listening: Promise<void> | undefined;
-
-  const hear = (channel: string, jobId: string): void => {
-    if (channel === own) deps.onMoved(jobId);
-  };
-  ear.on('smessage', hear);
-  ear.on('message', hear);
-
-  /** Sharded if the server has it. */
-  async function eitherWay(sharded: () => Promise<unknown>, plain: () => Promise<unknown>): Promise<void> {
-    if (isSharded) {
-      try {
-        await sharded();
-        return;
-      } catch (fault) {
-        if (!isUnknownCommand(fault)) throw fault;
-        isSharded = false;
-      }
-    }
-    await plain();
-  }
+  let listening: Promise<Ear> | undefined;
 
   return {
-    listen() {
-      listening ??= eitherWay(
-        () => ear.ssubscribe(own),
-        () => ear.subscribe(own),
-      ).catch((fault: unknown) => {
-        listening = undefined;
-        throw fault;
-      });
-      return listening;
+    async listen() {
+      listening ??= channels
+        .subscribe([own], (_, jobId) => deps.onMoved(jobId))
+        .catch((fault: unknown) => {
+          listening = undefined;
+          throw fault;
+        });
+      await listening;
     },
 
     send(instanceId, jobId) {
-      const channel = keys.instanceMoves(instanceId);
       // A lost notice is found by looking.
-      eitherWay(
-        () => connection.spublish(channel, jobId),
-        () => connection.publish(channel, jobId),
-      ).catch(() => {});
+      channels.publish(keys.instanceMoves(instanceId), jobId).catch(() => {});
     },
 
     async close() {
-      ear.off('smessage', hear);
-      ear.off('message', hear);
-      if (listening === undefined) return;
+      const ear = listening;
       listening = undefined;
-      // If this is not heard, notices nobody listens to are the worst of it.
-      await (isSharded ? ear.sunsubscribe(own) : ear.unsubscribe(own)).catch(() => undefined);
+      await (await ear?.catch(() => undefined))?.close();
     },
   };
 }
-
-const isUnknownCommand = (fault: unknown): boolean =>
-  fault instanceof Error && /unknown command/i.test(fault.message);

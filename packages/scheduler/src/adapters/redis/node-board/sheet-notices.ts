@@ -4,6 +4,7 @@
  */
 import type { NodeId } from '../../../domain/ids.ts';
 import type { SheetVersion } from '../../../ports/node-board.ts';
+import { createChannels, type Ear } from '../channels.ts';
 import { type Keys, NOTICE_PARTS } from '../keys.ts';
 import { partOf } from '../node-directory/node-count.ts';
 import type { RedisConnection } from '../redis-connection.ts';
@@ -20,87 +21,40 @@ type Line = readonly [nodeId: NodeId, generation: number, version: number];
 /** Of one message; the rest goes into the next. */
 const MOST_PER_MESSAGE = 500;
 
-/** `ear`: a connection that only listens. It may be shared with others that do. */
 export function createSheetNotices(deps: {
   connection: RedisConnection;
+  /** Only listens. */
   ear: RedisConnection;
   keys: Keys;
   onNotices: (notices: readonly SheetVersion[]) => void;
 }): SheetNotices {
-  const { connection, ear } = deps;
-  const channels = Array.from({ length: NOTICE_PARTS }, (_, part) => deps.keys.nodeNotices(part));
+  const channels = createChannels(deps);
+  const parts = Array.from({ length: NOTICE_PARTS }, (_, part) => deps.keys.nodeNotices(part));
   const untold = new Map<NodeId, Line>();
-  /** A server before sharded channels has only those that every server hears. */
-  let isSharded = true;
-  let listening: Promise<void> | undefined;
-
-  const hear = (channel: string, message: string): void => {
-    if (channels.includes(channel)) deps.onNotices(noticesOf(message));
-  };
-
-  /** Sharded if the server has it. */
-  async function eitherWay(sharded: () => Promise<unknown>, plain: () => Promise<unknown>): Promise<void> {
-    if (isSharded) {
-      try {
-        await sharded();
-        return;
-      } catch (fault) {
-        if (!isUnknownCommand(fault)) throw fault;
-        isSharded = false;
-      }
-    }
-    await plain();
-  }
+  let listening: Promise<Ear> | undefined;
 
   function sendAll(): void {
-    const parts = channels.map((): Line[] => []);
-    for (const line of untold.values()) parts[partOf(line[0]) % NOTICE_PARTS]?.push(line);
+    const lines = parts.map((): Line[] => []);
+    for (const line of untold.values()) lines[partOf(line[0]) % NOTICE_PARTS]?.push(line);
     untold.clear();
-    for (const [part, lines] of parts.entries()) {
-      for (let from = 0; from < lines.length; from += MOST_PER_MESSAGE) {
-        publish(channels[part] as string, JSON.stringify(lines.slice(from, from + MOST_PER_MESSAGE)));
+    for (const [part, some] of lines.entries()) {
+      for (let from = 0; from < some.length; from += MOST_PER_MESSAGE) {
+        const text = JSON.stringify(some.slice(from, from + MOST_PER_MESSAGE));
+        // A lost notice is made up for by looking.
+        channels.publish(parts[part] as string, text).catch(() => undefined);
       }
     }
-  }
-
-  function publish(channel: string, message: string): void {
-    // A lost notice is made up for by looking.
-    eitherWay(
-      () => connection.spublish(channel, message),
-      () => connection.publish(channel, message),
-    ).catch(() => undefined);
-  }
-
-  async function subscribe(): Promise<void> {
-    ear.on('smessage', hear);
-    ear.on('message', hear);
-    // One by one: in a Cluster they live in different slots.
-    const subscribed = channels.map((channel) =>
-      eitherWay(
-        () => ear.ssubscribe(channel),
-        () => ear.subscribe(channel),
-      ),
-    );
-    await Promise.all(subscribed);
-  }
-
-  async function close(): Promise<void> {
-    ear.off('smessage', hear);
-    ear.off('message', hear);
-    listening = undefined;
-    // If this is not heard, notices nobody listens to are the worst of it.
-    await Promise.allSettled(
-      channels.map((channel) => (isSharded ? ear.sunsubscribe(channel) : ear.unsubscribe(channel))),
-    );
   }
 
   return {
-    listen() {
-      listening ??= subscribe().catch(async (fault: unknown) => {
-        await close();
-        throw fault;
-      });
-      return listening;
+    async listen() {
+      listening ??= channels
+        .subscribe(parts, (_, text) => deps.onNotices(noticesOf(text)))
+        .catch((fault: unknown) => {
+          listening = undefined;
+          throw fault;
+        });
+      await listening;
     },
 
     send({ nodeId, generation, version }) {
@@ -109,7 +63,9 @@ export function createSheetNotices(deps: {
     },
 
     async close() {
-      if (listening !== undefined) await close();
+      const ear = listening;
+      listening = undefined;
+      await (await ear?.catch(() => undefined))?.close();
     },
   };
 }
@@ -123,6 +79,3 @@ function noticesOf(message: string): readonly SheetVersion[] {
     return [];
   }
 }
-
-const isUnknownCommand = (fault: unknown): boolean =>
-  fault instanceof Error && /unknown command/i.test(fault.message);

@@ -12,11 +12,21 @@ const FORMAT = 1;
 
 type Words = typeof ANY | readonly string[];
 
-export function sheetText({ owner, channel, endpoint, view, intervalMs, region }: NodeSheet): string {
+export function sheetText(sheet: NodeSheet): string {
+  const { owner, channel, endpoint, view, intervalMs, region, credential, isConnected, runningJobIds } =
+    sheet;
   const { health, slots, lastBeatAt, markedServices, poolIds } = view;
   const flags = bitsOf(VIEW_FLAGS, view);
   const fixed = [FORMAT, owner.instanceId, owner.incarnation, channel, intervalMs, health, flags, slots];
-  const rest = { e: endpoint, r: region, m: orNone(markedServices), p: orNone(poolIds) };
+  const rest: Rest = {
+    c: credential,
+    ...(endpoint !== undefined && { e: endpoint }),
+    ...(region !== undefined && { r: region }),
+    ...(!isConnected && { l: 1 }),
+    ...(runningJobIds !== undefined && { j: runningJobIds }),
+    ...(markedServices.length > 0 && { m: markedServices }),
+    ...(poolIds.length > 0 && { p: poolIds }),
+  };
   return `${JSON.stringify([...fixed, lastBeatAt, rest])}\n${profileText(view.profile)}`;
 }
 
@@ -74,6 +84,10 @@ export function createSheetReader(): (version: SheetVersion, text: string) => No
 }
 
 interface Rest {
+  readonly c: string;
+  /** Its connection is lost. */
+  readonly l?: 1;
+  readonly j?: readonly string[];
   readonly e?: string;
   readonly r?: string;
   readonly m?: readonly string[];
@@ -113,6 +127,9 @@ function readSheet(version: SheetVersion, line: string, profile: NodeProfile): N
     channel,
     ...(rest.e !== undefined && { endpoint: rest.e }),
     view,
+    credential: rest.c,
+    isConnected: rest.l !== 1,
+    ...(rest.j !== undefined && { runningJobIds: rest.j }),
     intervalMs,
     ...(rest.r !== undefined && { region: rest.r }),
   };
@@ -166,8 +183,6 @@ const flagsOf = <K extends string>(names: readonly K[], bits: number): Record<K,
   Object.fromEntries(names.map((name, at) => [name, (bits & (1 << at)) !== 0])) as Record<K, boolean>;
 
 const NONE: readonly never[] = [];
-
-const orNone = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
 const directionsOf = (words: readonly string[]): readonly Direction[] =>
   Array.from({ length: words.length / 2 }, (_, at) => ({

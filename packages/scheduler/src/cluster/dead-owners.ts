@@ -1,0 +1,26 @@
+/** Cold path: incarnations that are known to be dead, for as long as sheets of theirs may still be read. */
+import type { InstanceName } from '../ports/instances.ts';
+import type { NodeSheet } from '../ports/node-board.ts';
+
+/** More than ever die within the life of a sheet. */
+const MOST_REMEMBERED = 1_000;
+
+export interface DeadOwners {
+  note(owner: InstanceName): void;
+  /** Nobody reaches the node of this sheet: its socket ended with its owner. */
+  held(sheet: Pick<NodeSheet, 'channel' | 'owner'>): boolean;
+}
+
+export function createDeadOwners(): DeadOwners {
+  const dead = new Set<string>();
+  return {
+    note(owner) {
+      dead.add(nameOf(owner));
+      const [oldest] = dead;
+      if (dead.size > MOST_REMEMBERED && oldest !== undefined) dead.delete(oldest);
+    },
+    held: ({ channel, owner }) => channel === 'socket' && dead.has(nameOf(owner)),
+  };
+}
+
+const nameOf = ({ instanceId, incarnation }: InstanceName): string => `${instanceId}/${incarnation}`;
