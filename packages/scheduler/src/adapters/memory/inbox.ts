@@ -1,6 +1,7 @@
 /** Letters between instances that share one process: for the simulator and for tests, and the readable specification of the Redis one. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Inbox, Letter } from '../../ports/inbox.ts';
+import { createDeadShelf, type DeadShelf } from './dead-letters.ts';
 
 export interface InboxLimits {
   readonly maxLetters: number;
@@ -18,13 +19,12 @@ interface Kept {
 
 interface Box {
   readonly letters: Map<string, Kept>;
-  readonly dead: Kept[];
   isOpen: boolean;
   wake: (() => void) | undefined;
 }
 
-export function createInbox(deps: { clock: Clock } & InboxLimits): Inbox {
-  const { clock } = deps;
+export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLimits): Inbox {
+  const { clock, shelf = createDeadShelf(deps) } = deps;
   const boxes = new Map<string, Box>();
   let lastId = 0;
 
@@ -50,17 +50,16 @@ export function createInbox(deps: { clock: Clock } & InboxLimits): Inbox {
     });
   }
 
-  function bury(box: Box, kept: Kept): void {
+  function bury(instanceId: string, box: Box, kept: Kept): void {
     box.letters.delete(kept.letterId);
-    box.dead.push(kept);
-    if (box.dead.length > deps.maxDead) box.dead.shift();
+    shelf.bury(instanceId, kept);
   }
 
   return {
     async open(instanceId) {
       const box = boxes.get(instanceId);
       if (box === undefined) {
-        boxes.set(instanceId, { letters: new Map(), dead: [], isOpen: true, wake: undefined });
+        boxes.set(instanceId, { letters: new Map(), isOpen: true, wake: undefined });
       } else box.isOpen = true;
     },
     async send(to, body) {
@@ -86,7 +85,7 @@ export function createInbox(deps: { clock: Clock } & InboxLimits): Inbox {
         .filter(({ handedOutAt }) => handedOutAt !== undefined && clock.now() - handedOutAt >= idleMs)
         .slice(0, max);
       const hopeless = stuck.filter(({ deliveries }) => deliveries >= deps.maxDeliveries);
-      for (const kept of hopeless) bury(box, kept);
+      for (const kept of hopeless) bury(instanceId, box, kept);
       return {
         letters: stuck.filter((kept) => !hopeless.includes(kept)).map(handOut),
         died: hopeless.length,
@@ -108,7 +107,7 @@ export function createInbox(deps: { clock: Clock } & InboxLimits): Inbox {
       return {
         letters: letters.length,
         handedOut: letters.filter(({ handedOutAt }) => handedOutAt !== undefined).length,
-        dead: box?.dead.length ?? 0,
+        dead: shelf.of(instanceId).length,
       };
     },
   };

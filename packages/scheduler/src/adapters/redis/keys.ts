@@ -50,8 +50,12 @@ export interface Keys {
   presence(instanceId: string): string;
   /** STREAM · {instance} · until adopted. */
   inbox(instanceId: string): string;
-  /** STREAM · {instance} · bounded. */
+  /** STREAM · {instance} · bounded; after its instance is gone, for a week. */
   deadLetters(instanceId: string): string;
+  /** ZSET · own slot · bounded. Instances that are gone and left dead letters → until when those are kept (ms). */
+  readonly orphanedDeadLetters: string;
+  /** STRING · {instance} · a few seconds. What it says of its work: "nodes sessions jobs". */
+  instanceFigures(instanceId: string): string;
   /** ZSET · {instance} · until adopted, or the last deadline. Jobs it drives → deadline. */
   instanceJobs(instanceId: string): string;
   /** ZSET · {instance} · retention; bounded. Jobs it settled lately → deadline. */
@@ -91,6 +95,8 @@ export function createKeys(prefix: string): Keys {
     presence: (instanceId) => `${prefix}:schedulers:presence:${instanceId}`,
     inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,
     deadLetters: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:dlq`,
+    orphanedDeadLetters: `${v}:schedulers:dlq_orphaned`,
+    instanceFigures: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:figures`,
     instanceJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs`,
     instanceSettledJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs_settled`,
     instanceMoves: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:job_moves`,

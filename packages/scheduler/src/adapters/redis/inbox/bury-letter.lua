@@ -14,6 +14,8 @@ if #found == 0 then
 end
 local body = found[1][2][2]
 local id = redis.call('XADD', dead, 'MAXLEN', limit, '*', 'body', body, 'letter', letter, 'deliveries', deliveries)
+-- Whoever was gone and is back keeps its dead letters for good again.
+redis.call('PERSIST', dead)
 redis.call('XACK', inbox, group, letter)
 redis.call('XDEL', inbox, letter)
 return { 'buried', id }

@@ -1,0 +1,96 @@
+/** Dead letters, as the stream of each instance that its inbox buries them in. Cold path. */
+import {
+  type DeadLetters,
+  HEAD_BYTES,
+  LETTER_ID,
+  MOST_ORPHANED,
+  ORPHANED_FOR_MS,
+  type WholeDeadLetter,
+} from '../../ports/dead-letters.ts';
+import type { Inbox } from '../../ports/inbox.ts';
+import { createNoteOrphan } from './dead-letters/note-orphan.ts';
+import { createPageDeadLetters, timeOf } from './dead-letters/page-dead-letters.ts';
+import { createRemoveDeadLetters } from './dead-letters/remove-dead-letters.ts';
+import { asDependency } from './dependency.ts';
+import type { Keys } from './keys.ts';
+import type { RedisConnection } from './redis-connection.ts';
+
+/** A server answers nobody else while it removes these. */
+const MOST_PER_SCRIPT = 256;
+
+export function createDeadLetters(deps: {
+  connection: RedisConnection;
+  keys: Keys;
+  inbox: Pick<Inbox, 'send'>;
+  orphanedForMs?: number;
+}): DeadLetters {
+  const { connection, keys, inbox, orphanedForMs = ORPHANED_FOR_MS } = deps;
+  const page = createPageDeadLetters(connection, keys);
+  const remove = createRemoveDeadLetters(connection, keys);
+  const noteOrphan = createNoteOrphan(connection, keys);
+
+  async function find(instanceId: string, letterId: string): Promise<WholeDeadLetter | undefined> {
+    if (!LETTER_ID.test(letterId)) return undefined;
+    const [entry] = await connection.xrange(keys.deadLetters(instanceId), letterId, letterId);
+    return entry === undefined ? undefined : wholeLetter(entry);
+  }
+
+  return {
+    list: (instanceId, { max, after }) =>
+      asDependency('listing dead letters', () =>
+        page(instanceId, { from: after === undefined ? '+' : `(${after}`, max, headBytes: HEAD_BYTES }),
+      ),
+    get: (instanceId, letterId) => asDependency('reading a dead letter', () => find(instanceId, letterId)),
+    replay: (instanceId, letterId, to) =>
+      asDependency('replaying a dead letter', async () => {
+        const letter = await find(instanceId, letterId);
+        if (letter === undefined) return 'absent';
+        // The two lie in different slots: sent first, so that what fails in between can cost a second delivery and no letter.
+        const result = await inbox.send(to, letter.body);
+        if (result !== 'sent') return result;
+        await remove(instanceId, [letterId]);
+        return 'replayed';
+      }),
+    purge: (instanceId, { diedBefore, max }) =>
+      asDependency('purging dead letters', async () => {
+        const from = diedBefore === undefined ? '+' : String(Math.max(0, diedBefore - 1));
+        let purged = 0;
+        for (;;) {
+          const found = await page(instanceId, {
+            from,
+            max: Math.min(max - purged, MOST_PER_SCRIPT),
+            headBytes: 0,
+          });
+          const letterIds = found.letters.map(({ letterId }) => letterId);
+          if (letterIds.length > 0) purged += await remove(instanceId, letterIds);
+          if (found.isLast || purged >= max) return { purged, isDone: found.isLast };
+        }
+      }),
+    orphan: (instanceId) =>
+      asDependency('keeping dead letters of the gone', async () => {
+        const dead = keys.deadLetters(instanceId);
+        if ((await connection.xlen(dead)) === 0) return;
+        await noteOrphan(instanceId, orphanedForMs);
+        await connection.pexpire(dead, orphanedForMs);
+      }),
+    orphaned: () =>
+      asDependency('listing who left dead letters', () =>
+        connection.zrange(keys.orphanedDeadLetters, 0, String(MOST_ORPHANED - 1)),
+      ),
+  };
+}
+
+function wholeLetter([letterId, flat]: [id: string, fields: string[]]): WholeDeadLetter {
+  const fields = new Map<string, string>();
+  for (let at = 0; at + 1 < flat.length; at += 2) fields.set(flat[at] as string, flat[at + 1] as string);
+  const body = fields.get('body') ?? '';
+  const text = Buffer.from(body);
+  return {
+    letterId,
+    diedAt: timeOf(letterId),
+    deliveries: Number(fields.get('deliveries') ?? 0),
+    bytes: text.length,
+    head: text.subarray(0, HEAD_BYTES).toString(),
+    body,
+  };
+}

@@ -1,0 +1,12 @@
+/** Typed wrapper of note-orphan.lua. Cold path. */
+import { MOST_ORPHANED } from '../../../ports/dead-letters.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createNoteOrphan(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'note-orphan');
+  return async (instanceId: string, lifeMs: number): Promise<void> => {
+    await run([keys.orphanedDeadLetters], [instanceId, lifeMs, MOST_ORPHANED]);
+  };
+}

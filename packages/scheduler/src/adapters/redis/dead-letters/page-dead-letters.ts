@@ -1,0 +1,30 @@
+/** Typed wrapper of page-dead-letters.lua. Cold path. */
+import { type DeadLetter, type DeadLetterPage, PAGE_BYTES } from '../../../ports/dead-letters.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createPageDeadLetters(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'page-dead-letters');
+  return async (
+    instanceId: string,
+    { from, max, headBytes }: { from: string; max: number; headBytes: number },
+  ): Promise<DeadLetterPage> => {
+    const [word, ...rest] = await run([keys.deadLetters(instanceId)], [from, max, headBytes, PAGE_BYTES]);
+    const letters: DeadLetter[] = [];
+    for (let at = 0; at < rest.length; at += 4) {
+      const [letterId, deliveries, bytes, head] = rest.slice(at, at + 4);
+      letters.push({
+        letterId: String(letterId),
+        diedAt: timeOf(String(letterId)),
+        deliveries: Number(deliveries),
+        bytes: Number(bytes),
+        head: String(head),
+      });
+    }
+    return { letters, isLast: word === 'last' };
+  };
+}
+
+/** An entry of a stream is named by the time at which it was written. */
+export const timeOf = (letterId: string): number => Number(letterId.split('-')[0]);

@@ -1,0 +1,12 @@
+/** Typed wrapper of remove-dead-letters.lua. Cold path. */
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createRemoveDeadLetters(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'remove-dead-letters');
+  return async (instanceId: string, letterIds: readonly string[]): Promise<number> => {
+    const [, removed] = await run([keys.deadLetters(instanceId)], [...letterIds]);
+    return Number(removed);
+  };
+}

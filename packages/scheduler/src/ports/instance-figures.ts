@@ -1,0 +1,19 @@
+/**
+ * Port: what each instance says of how much it has to do. Cold path, for people to look at: nothing is decided by it.
+ *
+ * The law: the figures an instance wrote last can be read for `ttlMs`, as a whole and never in part. A thrown error means
+ * *unknown*; every call may be repeated.
+ */
+export interface Figures {
+  /** Nodes whose connection it holds. */
+  readonly nodes: number;
+  readonly sessions: number;
+  /** Jobs that it drives and that have no outcome. */
+  readonly jobs: number;
+}
+
+export interface InstanceFigures {
+  write(instanceId: string, figures: Figures, ttlMs: number): Promise<void>;
+  /** `undefined`: it has not said anything lately. */
+  read(instanceId: string): Promise<Figures | undefined>;
+}

@@ -1,0 +1,224 @@
+/** Contract of DeadLetters: its law as tests, for any adapter. */
+import { describe, expect, it } from 'vitest';
+import { type DeadLetters, HEAD_BYTES, LETTER_ID, PAGE_BYTES } from '../../src/ports/dead-letters.ts';
+import type { Inbox } from '../../src/ports/inbox.ts';
+import { type Closable, edgeOf, fresh, perTest, type Timed, times } from './harness.ts';
+
+export interface DeadLettersLimits {
+  readonly maxLetters: number;
+  readonly maxDeliveries: number;
+  readonly maxDead: number;
+  readonly orphanedForMs: number;
+}
+
+export interface DeadLettersHarness extends Timed, Closable {
+  readonly inbox: Inbox;
+  readonly deadLetters: DeadLetters;
+}
+
+const ROOMY: DeadLettersLimits = {
+  maxLetters: 1_000,
+  maxDeliveries: 1,
+  maxDead: 1_000,
+  orphanedForMs: 60_000,
+};
+const SHORT_MS = 300;
+const AT_ONCE = { max: 1_000, waitMs: 0 };
+
+export function deadLettersContract(
+  name: string,
+  open: (limits: DeadLettersLimits) => Promise<DeadLettersHarness>,
+): void {
+  describe(`DeadLetters: ${name}`, () => {
+    const startWith = perTest(open);
+
+    async function start(limits: Partial<DeadLettersLimits> = {}) {
+      const harness = await startWith({ ...ROOMY, ...limits });
+      const { inbox, deadLetters } = harness;
+      const me = fresh('instance');
+      await inbox.open(me);
+
+      /** Letters die as they do in real life: handed out too often. */
+      async function die(...bodies: readonly string[]): Promise<void> {
+        for (const body of bodies) {
+          await inbox.send(me, body);
+          await inbox.take(me, AT_ONCE);
+          await harness.advance(2);
+          const { died } = await inbox.takeAgain(me, { max: 100, idleMs: 1 });
+          expect(died).toBe(1);
+        }
+      }
+      const heads = async (instanceId = me) =>
+        (await deadLetters.list(instanceId, { max: 100 })).letters.map(({ head }) => head);
+      const idOf = async (wanted: string): Promise<string> => {
+        const { letters } = await deadLetters.list(me, { max: 100 });
+        return letters.find(({ head }) => head === wanted)?.letterId ?? 'nothing';
+      };
+      const arrived = async (instanceId: string) =>
+        (await inbox.take(instanceId, AT_ONCE)).map(({ body }) => body);
+      return { ...harness, me, die, heads, idOf, arrived };
+    }
+
+    it('lists what died, newest first, with what operators must know of it', async () => {
+      const { deadLetters, me, die } = await start({ maxDeliveries: 1 });
+      await die('first', '{"text":"你好"}');
+      const { letters, isLast } = await deadLetters.list(me, { max: 10 });
+      expect(isLast).toBe(true);
+      expect(letters).toMatchObject([
+        { head: '{"text":"你好"}', deliveries: 1, bytes: 17 },
+        { head: 'first', deliveries: 1, bytes: 5 },
+      ]);
+      for (const { letterId, diedAt } of letters) {
+        expect(letterId).toMatch(LETTER_ID);
+        expect(letterId.startsWith(`${diedAt}-`)).toBe(true);
+      }
+      expect(letters[0]).not.toHaveProperty('body');
+    });
+
+    it('has nothing of instances it never heard of', async () => {
+      const { deadLetters } = await start();
+      const nobody = fresh('nobody');
+      expect(await deadLetters.list(nobody, { max: 10 })).toEqual({ letters: [], isLast: true });
+      expect(await deadLetters.get(nobody, '1-1')).toBeUndefined();
+      expect(await deadLetters.purge(nobody, { max: 10 })).toEqual({ purged: 0, isDone: true });
+      expect(await deadLetters.replay(nobody, '1-1', nobody)).toBe('absent');
+      await deadLetters.orphan(nobody);
+      expect(await deadLetters.orphaned()).toEqual([]);
+    });
+
+    it('goes through all of them in pages, each letter once, the last page known as such', async () => {
+      const { deadLetters, me, die } = await start();
+      await die('a', 'b', 'c', 'd');
+      const pages: string[][] = [];
+      let after: string | undefined;
+      for (let isLast = false; !isLast; ) {
+        const page = await deadLetters.list(me, { max: 2, after });
+        pages.push(page.letters.map(({ head }) => head));
+        after = page.letters.at(-1)?.letterId;
+        isLast = page.isLast;
+      }
+      expect(pages).toEqual([
+        ['d', 'c'],
+        ['b', 'a'],
+      ]);
+    });
+
+    it('I11 bounded: shows the beginning of a long letter, and ends a page before it gets too large', async () => {
+      const { deadLetters, me, die } = await start();
+      const long = 'x'.repeat(PAGE_BYTES / 2);
+      await die('old', long, long, 'new');
+      const page = await deadLetters.list(me, { max: 100 });
+      expect(page.letters.map(({ bytes }) => bytes)).toEqual([3, long.length, long.length]);
+      expect(page.letters[1]?.head).toBe('x'.repeat(HEAD_BYTES));
+      expect(page.isLast).toBe(false);
+      const rest = await deadLetters.list(me, { max: 100, after: page.letters[2]?.letterId });
+      expect(rest).toMatchObject({ letters: [{ head: 'old' }], isLast: true });
+    });
+
+    it('gives one letter whole, and nothing for an id it does not know', async () => {
+      const { deadLetters, me, die, idOf } = await start();
+      const body = `{"text":"${'你'.repeat(HEAD_BYTES)}"}`;
+      await die(body, 'other');
+      const { letters } = await deadLetters.list(me, { max: 10 });
+      const long = letters[1];
+      expect(await deadLetters.get(me, long?.letterId ?? '')).toEqual({ ...long, body });
+      expect(await deadLetters.get(fresh('another'), await idOf('other'))).toBeUndefined();
+      for (const unknown of ['1-1', 'x', '', '-', '+', '99999999999999999999999-1']) {
+        expect(await deadLetters.get(me, unknown)).toBeUndefined();
+        expect(await deadLetters.replay(me, unknown, me)).toBe('absent');
+      }
+    });
+
+    it('replays a letter into the inbox it is told, where it is new again, and has it no more', async () => {
+      const { deadLetters, inbox, me, die, idOf, heads, arrived } = await start();
+      const other = fresh('instance');
+      await inbox.open(other);
+      await die('for other', 'stays', 'for me');
+      const letterId = await idOf('for other');
+      expect(await deadLetters.replay(me, letterId, other)).toBe('replayed');
+      expect(await deadLetters.replay(me, letterId, other)).toBe('absent');
+      expect(await deadLetters.replay(me, await idOf('for me'), me)).toBe('replayed');
+      expect(await inbox.take(other, AT_ONCE)).toMatchObject([{ body: 'for other', deliveries: 1 }]);
+      expect(await arrived(me)).toEqual(['for me']);
+      expect(await heads()).toEqual(['stays']);
+    });
+
+    it('keeps a letter that its inbox refuses', async () => {
+      const { deadLetters, inbox, me, die, idOf, heads } = await start({ maxLetters: 1 });
+      await die('letter');
+      const letterId = await idOf('letter');
+      expect(await deadLetters.replay(me, letterId, fresh('nobody'))).toBe('gone');
+      await inbox.send(me, 'fills it');
+      expect(await deadLetters.replay(me, letterId, me)).toBe('full');
+      expect(await heads()).toEqual(['letter']);
+    });
+
+    it('loses no letter to replays at once: it arrives at least once and is gone', async () => {
+      const { deadLetters, me, die, idOf, heads, arrived } = await start();
+      await die('wanted');
+      const letterId = await idOf('wanted');
+      const results = await Promise.all(times(5, () => deadLetters.replay(me, letterId, me)));
+      const replayed = results.filter((result) => result === 'replayed').length;
+      expect(replayed).toBeGreaterThan(0);
+      expect(await arrived(me)).toEqual(times(replayed, () => 'wanted'));
+      expect(await heads()).toEqual([]);
+    });
+
+    it('purges all of one instance and nothing of another, and then counts none', async () => {
+      const { deadLetters, inbox, me, die, heads } = await start();
+      await die('a', 'b');
+      expect(await deadLetters.purge(fresh('another'), { max: 10 })).toEqual({ purged: 0, isDone: true });
+      expect(await heads()).toEqual(['b', 'a']);
+      expect(await deadLetters.purge(me, { max: 10 })).toEqual({ purged: 2, isDone: true });
+      expect(await deadLetters.purge(me, { max: 10 })).toEqual({ purged: 0, isDone: true });
+      expect((await inbox.size(me)).dead).toBe(0);
+      await die('c');
+      expect(await heads()).toEqual(['c']);
+    });
+
+    it('purges those that died before a time, not those that died at it', async () => {
+      const { deadLetters, me, die, heads, advance } = await start();
+      await die('old', 'older than asked');
+      await advance(5);
+      await die('young');
+      const { letters } = await deadLetters.list(me, { max: 1 });
+      const diedBefore = letters[0]?.diedAt ?? 0;
+      expect(await deadLetters.purge(me, { diedBefore, max: 10 })).toEqual({ purged: 2, isDone: true });
+      expect(await heads()).toEqual(['young']);
+      expect(await deadLetters.purge(me, { diedBefore: 0, max: 10 })).toEqual({ purged: 0, isDone: true });
+    });
+
+    it('I11 bounded: purges no more than it is told at once, and says that there is more', async () => {
+      const { deadLetters, me, die, heads } = await start();
+      await die('a', 'b', 'c');
+      expect(await deadLetters.purge(me, { max: 2 })).toEqual({ purged: 2, isDone: false });
+      expect(await heads()).toHaveLength(1);
+      expect(await deadLetters.purge(me, { max: 2 })).toEqual({ purged: 1, isDone: true });
+    });
+
+    it('still finds the letters of an instance that is gone, for a time', async () => {
+      const { deadLetters, me, die, idOf, heads, ...timed } = await start({ orphanedForMs: SHORT_MS });
+      await die('left behind');
+      await deadLetters.orphan(me);
+      await deadLetters.orphan(me);
+      expect(await deadLetters.orphaned()).toEqual([me]);
+      expect(await heads()).toEqual(['left behind']);
+      const letterId = await idOf('left behind');
+      await timed.advance(SHORT_MS + edgeOf(timed));
+      expect(await heads()).toEqual([]);
+      expect(await deadLetters.get(me, letterId)).toBeUndefined();
+      expect(await deadLetters.replay(me, letterId, me)).toBe('absent');
+      expect(await deadLetters.purge(me, { max: 10 })).toEqual({ purged: 0, isDone: true });
+    });
+
+    it('keeps letters for good again when their instance is back and another dies there', async () => {
+      const { deadLetters, me, die, heads, ...timed } = await start({ orphanedForMs: SHORT_MS });
+      await die('before');
+      await deadLetters.orphan(me);
+      await timed.advance(1);
+      await die('after');
+      await timed.advance(SHORT_MS + edgeOf(timed));
+      expect(await heads()).toEqual(['after', 'before']);
+    });
+  });
+}
