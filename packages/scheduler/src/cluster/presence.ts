@@ -1,7 +1,8 @@
 /** Background actor: says that this instance lives, knows who else does, and notices when it was itself taken for dead. */
 import type { Cancel, Clock } from '../ports/clock.ts';
-import type { Instance, Instances } from '../ports/instances.ts';
+import { DEATH_REMEMBERED_MS, type Instance, type Instances } from '../ports/instances.ts';
 import type { Log } from '../ports/log.ts';
+import { createStoreTime } from './store-time.ts';
 
 export interface PresenceSettings {
   readonly intervalMs: number;
@@ -14,12 +15,20 @@ export interface PresenceSettings {
 export interface PresenceEvents {
   /** It was taken for dead while it was frozen or cut off: everything it held is somebody else's by now. */
   lost(): void;
-  /** These announced themselves once and live no more. Said at every look until they are adopted and removed. */
+  /**
+   * Its presence had ended, but nobody had taken it for dead: the store was away or has lost data. It goes on under the same
+   * incarnation, and writes anew what the store may have lost.
+   */
+  emptied(): void;
+  /**
+   * These announced themselves once, live no more, and cannot come back under the incarnation they had. Said at every look until
+   * they are adopted and removed.
+   */
   died(instanceIds: readonly string[]): void;
 }
 
 export interface Presence {
-  /** `taken`: another living instance has this name. */
+  /** `taken`: another living instance has this name, and kept it for as long as a dead one could have. */
   start(): Promise<'started' | 'taken'>;
   /**
    * It may have been adopted without knowing: nothing may be sent or written until a renewal has succeeded. Decided by the
@@ -29,11 +38,17 @@ export interface Presence {
   self(): Instance;
   /** Those that lived when last looked, at most `viewMs` ago. */
   living(): Promise<ReadonlyMap<string, Instance>>;
+  /** The time by the store's clock (epoch ms): what instances can compare although their own clocks differ. */
+  storeNow(): number;
+  /** The store may have lost data, as at a failover: silence proves no death until everybody had time to come back. */
+  freeze(): void;
   /** Says good-bye, so that what is left is adopted at once. */
   stop(): Promise<void>;
 }
 
 const TRIES_PER_INTERVAL = 4;
+/** Who was away longer cannot know whether its death was declared and forgotten. */
+const LONGEST_ABSENCE_MS = DEATH_REMEMBERED_MS / 2;
 
 export function createPresence(deps: {
   instances: Instances;
@@ -46,31 +61,62 @@ export function createPresence(deps: {
   newIncarnation: () => string;
 }): Presence {
   const { instances, clock, log, settings, events } = deps;
+  const storeTime = createStoreTime();
   let self = deps.first;
+  /** When the last successful renewal was sent, by this clock. */
   let renewedAt = Number.NEGATIVE_INFINITY;
+  /** When it was done, by the store's. */
+  let renewedAtStore: number | undefined;
   let reachableSince = Number.POSITIVE_INFINITY;
   let view: { readonly at: number; readonly living: ReadonlyMap<string, Instance> } | undefined;
+  let looking: Promise<ReadonlyMap<string, Instance>> | undefined;
   let cancel: Cancel | undefined;
+  let isAnnounced = false;
   let isStopped = false;
 
   const isFenced = (): boolean => clock.now() - renewedAt > settings.ttlMs;
 
-  async function look(): Promise<ReadonlyMap<string, Instance>> {
+  async function lookAround(): Promise<ReadonlyMap<string, Instance>> {
     const at = clock.now();
     const all = await instances.all();
     const living = await instances.living(all);
     view = { at, living };
-    const dead = all.filter((instanceId) => !living.has(instanceId));
-    if (dead.length > 0 && mayAdopt()) events.died(dead);
+    if (!isFenced() && !living.has(self.instanceId)) {
+      // It is there by right, so the store has lost data: what else it does not show may be as alive as this instance.
+      log.warn({ instance_id: self.instanceId }, 'the store has lost the presence of this instance');
+      freeze();
+    }
+    const silent = all.filter((instanceId) => !living.has(instanceId));
+    if (silent.length > 0 && mayAdopt()) void tellDead(silent).catch(unreachable);
     return living;
   }
 
+  /** One look at a time: many may ask at once. */
+  function look(): Promise<ReadonlyMap<string, Instance>> {
+    looking ??= lookAround().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+
+  /** Who is only late must not come back after it was adopted: the store decides between the two. */
+  async function tellDead(silent: readonly string[]): Promise<void> {
+    const verdicts = await Promise.all(silent.map((instanceId) => instances.declareDead(instanceId)));
+    const dead = silent.filter((_, index) => verdicts[index] === 'dead');
+    if (dead.length > 0 && mayAdopt()) events.died(dead);
+  }
+
   /** After an outage nobody has renewed anything: silence proves no death until everybody had time to come back. */
-  const mayAdopt = (): boolean => !isFenced() && clock.now() - reachableSince >= 2 * settings.ttlMs;
+  const mayAdopt = (): boolean =>
+    !isStopped && !isFenced() && clock.now() - reachableSince >= 2 * settings.ttlMs;
+
+  function freeze(): void {
+    if (reachableSince !== Number.POSITIVE_INFINITY) reachableSince = clock.now();
+  }
 
   function unreachable(fault: unknown): void {
     reachableSince = Number.POSITIVE_INFINITY;
-    log.warn({ err: fault }, 'the presence of this instance could not be renewed');
+    log.warn({ err: fault }, 'the store could not be asked about instances');
   }
 
   function reached(sentAt: number): void {
@@ -80,25 +126,48 @@ export function createPresence(deps: {
 
   async function renew(): Promise<void> {
     const sentAt = clock.now();
-    const wasFenced = isFenced();
-    const result = await instances.renew(self, settings.ttlMs);
-    if (result === 'renewed') return reached(sentAt);
-    // Gone by expiry alone is gone too: whoever looked in between has adopted what was here.
-    log.error({ instance_id: self.instanceId, was_fenced: wasFenced }, 'this instance was taken for dead');
-    events.lost();
-    await announceAnew();
+    const { kind, at } = await instances.renew(self, settings.ttlMs);
+    storeTime.note({ sentAt, receivedAt: clock.now(), at });
+    if (isStopped) return;
+    const awayMs = at - (renewedAtStore ?? at);
+    if (kind === 'lost' || (kind === 'revived' && awayMs > LONGEST_ABSENCE_MS)) return beginAnew(kind);
+    reached(sentAt);
+    renewedAtStore = at;
+    if (kind === 'renewed') return;
+    log.warn(
+      { instance_id: self.instanceId, away_ms: awayMs },
+      'the presence of this instance was renewed anew',
+    );
+    freeze();
+    events.emptied();
   }
 
-  async function announceAnew(): Promise<void> {
+  async function beginAnew(kind: 'lost' | 'revived'): Promise<void> {
+    log.error({ instance_id: self.instanceId, was_fenced: isFenced() }, 'this instance was taken for dead');
+    isAnnounced = false;
+    renewedAt = Number.NEGATIVE_INFINITY;
+    const former = self;
     self = { ...self, incarnation: deps.newIncarnation() };
+    events.lost();
+    if (kind === 'revived') await instances.leave(former);
+    await announce();
+  }
+
+  async function announce(): Promise<boolean> {
     const sentAt = clock.now();
-    if ((await instances.announce(self, settings.ttlMs)) === 'announced') reached(sentAt);
+    if ((await instances.announce(self, settings.ttlMs)) === 'taken') return false;
+    isAnnounced = true;
+    reached(sentAt);
+    renewedAtStore = undefined;
+    return true;
   }
 
   async function tick(): Promise<void> {
     let nextMs = settings.intervalMs;
     try {
-      await renew();
+      if (isAnnounced) await renew();
+      else if (!(await announce()))
+        log.error({ instance_id: self.instanceId }, 'another has the name of this instance');
       await look();
     } catch (fault) {
       unreachable(fault);
@@ -108,11 +177,21 @@ export function createPresence(deps: {
     if (!isStopped) cancel = clock.after(nextMs, () => void tick());
   }
 
+  /** A process that is started again soon after it was killed finds its former self still present. */
+  async function announceWithin(limitMs: number): Promise<boolean> {
+    const giveUpAt = clock.now() + limitMs;
+    while (!(await announce())) {
+      if (clock.now() > giveUpAt) return false;
+      await new Promise<void>((resolve) => clock.after(settings.intervalMs / TRIES_PER_INTERVAL, resolve));
+    }
+    return true;
+  }
+
   return {
     async start() {
-      const sentAt = clock.now();
-      if ((await instances.announce(self, settings.ttlMs)) === 'taken') return 'taken';
-      reached(sentAt);
+      if (!(await announceWithin(settings.ttlMs))) return 'taken';
+      // For the store's time, from the first moment on.
+      await renew().catch(unreachable);
       cancel = clock.after(settings.intervalMs, () => void tick());
       return 'started';
     },
@@ -121,6 +200,8 @@ export function createPresence(deps: {
     async living() {
       return view !== undefined && clock.now() - view.at <= settings.viewMs ? view.living : look();
     },
+    storeNow: () => clock.now() + storeTime.offsetMs(),
+    freeze,
     async stop() {
       isStopped = true;
       cancel?.();

@@ -1,76 +1,41 @@
 /** An instance among others: alive, fenced, taken for dead, gone. */
 import { describe, expect, it } from 'vitest';
-import { createInstances } from '../../src/adapters/memory/instances.ts';
-import { createPresence } from '../../src/cluster/presence.ts';
-import type { Instance, Instances } from '../../src/ports/instances.ts';
-import { createManualClock } from '../support/manual-clock.ts';
-
-const SETTINGS = { intervalMs: 2_000, ttlMs: 4_000, viewMs: 1_000 };
-const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
-
-function about(instanceId: string): Instance {
-  return { instanceId, incarnation: `${instanceId}-1`, startedAt: 1, hostname: 'h', pid: 1, version: '1' };
-}
-
-function startRig() {
-  const clock = createManualClock();
-  const shared = createInstances({ clock });
-  /** An instance whose way to the store can be cut. */
-  function join(instanceId: string) {
-    const way = { isCut: false, hangs: false };
-    const guarded = (<K extends keyof Instances>(name: K) =>
-      (...args: unknown[]) => {
-        if (way.hangs) return new Promise(() => {});
-        if (way.isCut) return Promise.reject(new Error('the store is away'));
-        return (shared[name] as (...given: unknown[]) => unknown)(...args);
-      }) as <K extends keyof Instances>(name: K) => Instances[K];
-    const instances: Instances = {
-      announce: guarded('announce'),
-      renew: guarded('renew'),
-      leave: guarded('leave'),
-      living: guarded('living'),
-      all: guarded('all'),
-      remove: guarded('remove'),
-    };
-    const heard = { lost: 0, died: [] as string[][] };
-    let incarnations = 1;
-    const presence = createPresence({
-      instances,
-      clock,
-      log: QUIET,
-      settings: SETTINGS,
-      events: {
-        lost: () => {
-          heard.lost += 1;
-        },
-        died: (ids) => heard.died.push([...ids]),
-      },
-      first: about(instanceId),
-      newIncarnation: () => `${instanceId}-${++incarnations}`,
-    });
-    return { presence, way, heard };
-  }
-  return { clock, shared, join };
-}
+import { about, SETTINGS, startPresences } from './presence-rig.ts';
 
 describe('presence', () => {
   it('keeps an instance alive for as long as it renews, with the start it had', async () => {
-    const { clock, shared, join } = startRig();
+    const { clock, store, join } = startPresences();
     const { presence } = join('a');
     expect(await presence.start()).toBe('started');
     await clock.advance(60_000);
-    expect((await shared.living(['a'])).get('a')).toEqual(about('a'));
+    expect((await store().living(['a'])).get('a')).toEqual(about('a'));
     expect(presence.isFenced()).toBe(false);
   });
 
   it('refuses a name that another incarnation lives under', async () => {
-    const { shared, join } = startRig();
-    await shared.announce({ ...about('a'), incarnation: 'somebody else' }, 10_000);
-    expect(await join('a').presence.start()).toBe('taken');
+    const { clock, store, join } = startPresences();
+    await store().announce({ ...about('a'), incarnation: 'somebody else' }, 60_000);
+    const starting = join('a').presence.start();
+    await clock.advance(2 * SETTINGS.ttlMs);
+    expect(await starting).toBe('taken');
+    expect((await store().living(['a'])).get('a')?.incarnation).toBe('somebody else');
+  });
+
+  it('waits for the presence of its former self to end, as after a crash', async () => {
+    const { clock, store, join } = startPresences();
+    await store().announce({ ...about('a'), incarnation: 'crashed' }, SETTINGS.ttlMs);
+    const { presence, heard } = join('a');
+    const starting = presence.start();
+    await clock.advance(SETTINGS.ttlMs + SETTINGS.intervalMs);
+    expect(await starting).toBe('started');
+    expect((await store().living(['a'])).get('a')).toEqual(about('a'));
+    await clock.advance(60_000);
+    expect(presence.isFenced()).toBe(false);
+    expect(heard).toMatchObject({ lost: 0, emptied: 0 });
   });
 
   it('is fenced as soon as its last renewal is older than its life, not before', async () => {
-    const { clock, join } = startRig();
+    const { clock, join } = startPresences();
     const { presence, way } = join('a');
     await presence.start();
     way.isCut = true;
@@ -81,15 +46,10 @@ describe('presence', () => {
   });
 
   it('counts its life from when the renewal was sent, however late the answer is', async () => {
-    const { clock, shared, join } = startRig();
-    const { presence } = join('a');
+    const { clock, join } = startPresences();
+    const { presence, way } = join('a');
     await presence.start();
-    const { renew } = shared;
-    shared.renew = async (...args) => {
-      const answer = await renew(...args);
-      await new Promise<void>((resolve) => clock.after(3_000, resolve));
-      return answer;
-    };
+    way.backMs = 3_000;
     // Sent after 2 s, answered after 5 s, so it lives until 6 s.
     await clock.advance(5_500);
     expect(presence.isFenced()).toBe(false);
@@ -98,7 +58,7 @@ describe('presence', () => {
   });
 
   it('comes back by itself when the store does, if nobody noticed', async () => {
-    const { clock, join } = startRig();
+    const { clock, join } = startPresences();
     const { presence, way, heard } = join('a');
     await presence.start();
     await clock.advance(1_000);
@@ -111,23 +71,24 @@ describe('presence', () => {
     expect(heard.lost).toBe(0);
   });
 
-  it('says that it was lost, and goes on as a new incarnation, when its presence ended meanwhile', async () => {
-    const { clock, shared, join } = startRig();
+  it('says that it was lost, and goes on as a new incarnation, when it was taken for dead meanwhile', async () => {
+    const { clock, store, join } = startPresences();
     const { presence, way, heard } = join('a');
     await presence.start();
     way.isCut = true;
     await clock.advance(10_000);
     expect(heard.lost).toBe(0);
+    expect(await store().declareDead('a')).toBe('dead');
     way.isCut = false;
     await clock.advance(SETTINGS.intervalMs);
     expect(heard.lost).toBe(1);
     expect(presence.self().incarnation).toBe('a-2');
     expect(presence.isFenced()).toBe(false);
-    expect((await shared.living(['a'])).get('a')?.incarnation).toBe('a-2');
+    expect((await store().living(['a'])).get('a')?.incarnation).toBe('a-2');
   });
 
   it('tells the survivors who died, and only those', async () => {
-    const { clock, join } = startRig();
+    const { clock, join } = startPresences();
     const [a, b, c] = [join('a'), join('b'), join('c')];
     for (const { presence } of [a, b, c]) await presence.start();
     await clock.advance(10_000);
@@ -139,7 +100,7 @@ describe('presence', () => {
   });
 
   it('tells at once who left of its own accord', async () => {
-    const { clock, join } = startRig();
+    const { clock, join } = startPresences();
     const [a, b] = [join('a'), join('b')];
     for (const { presence } of [a, b]) await presence.start();
     await clock.advance(10_000);
@@ -149,7 +110,7 @@ describe('presence', () => {
   });
 
   it('takes nobody for dead before everybody had time to come back after an outage', async () => {
-    const { clock, join } = startRig();
+    const { clock, join } = startPresences();
     const [a, b] = [join('a'), join('b')];
     for (const { presence } of [a, b]) await presence.start();
     await clock.advance(10_000);
@@ -164,7 +125,7 @@ describe('presence', () => {
   });
 
   it('I9 nothing to the dead: what it knows of others is never older than its limit', async () => {
-    const { clock, join } = startRig();
+    const { clock, join } = startPresences();
     const [a, b] = [join('a'), join('b')];
     for (const { presence } of [a, b]) await presence.start();
     await clock.advance(2_000);

@@ -51,7 +51,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       const { instances, ...timed } = await start();
       const one = make();
       await instances.announce(one, SHORT_MS);
-      expect(await instances.renew(one, LONG_MS)).toBe('renewed');
+      expect(await instances.renew(one, LONG_MS)).toMatchObject({ kind: 'renewed' });
       await timed.advance(SHORT_MS + edgeOf(timed));
       expect(await find(instances, one)).toEqual(one);
     });
@@ -78,11 +78,83 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       const dead = make();
       await instances.announce(dead, SHORT_MS);
       await timed.advance(SHORT_MS + edgeOf(timed));
-      expect(await instances.renew(dead, LONG_MS)).toBe('lost');
       const next = make({ instanceId: dead.instanceId });
       expect(await instances.announce(next, LONG_MS)).toBe('announced');
-      expect(await instances.renew(dead, LONG_MS)).toBe('lost');
+      expect(await instances.renew(dead, LONG_MS)).toMatchObject({ kind: 'lost' });
       expect(await find(instances, next)).toEqual(next);
+    });
+
+    it('lets one come back that was silent for too long, with everything it said, if nobody took it for dead', async () => {
+      const { instances, ...timed } = await start();
+      const one = make();
+      await instances.announce(one, SHORT_MS);
+      await timed.advance(SHORT_MS + edgeOf(timed));
+      expect(await instances.renew(one, LONG_MS)).toMatchObject({ kind: 'revived' });
+      expect(await find(instances, one)).toEqual(one);
+      expect(await instances.renew(one, LONG_MS)).toMatchObject({ kind: 'renewed' });
+    });
+
+    it('brings nobody back who was declared dead, however long it renews', async () => {
+      const { instances, ...timed } = await start();
+      const one = make();
+      await instances.announce(one, SHORT_MS);
+      await timed.advance(SHORT_MS + edgeOf(timed));
+      expect(await instances.declareDead(one.instanceId)).toBe('dead');
+      expect(await instances.declareDead(one.instanceId)).toBe('dead');
+      for (let again = 0; again < 3; again += 1) {
+        expect(await instances.renew(one, SHORT_MS)).toMatchObject({ kind: 'lost' });
+        await timed.advance(SHORT_MS + edgeOf(timed));
+      }
+      expect(await find(instances, one)).toBeUndefined();
+      expect(await instances.all()).toEqual([one.instanceId]);
+    });
+
+    it('declares nobody dead who lives', async () => {
+      const { instances } = await start();
+      const one = make();
+      await instances.announce(one, LONG_MS);
+      expect(await instances.declareDead(one.instanceId)).toBe('living');
+      expect(await instances.renew(one, LONG_MS)).toMatchObject({ kind: 'renewed' });
+      expect(await find(instances, one)).toEqual(one);
+    });
+
+    it('lets either a late renewal or a declaration of death succeed, never both', async () => {
+      const { instances, ...timed } = await start();
+      const late = times(20, () => make());
+      for (const one of late) await instances.announce(one, SHORT_MS);
+      await timed.advance(SHORT_MS + edgeOf(timed));
+      const outcomes = await Promise.all(
+        late.map(async (one, index) => {
+          const renew = () => instances.renew(one, LONG_MS).then(({ kind }) => kind);
+          const declare = () => instances.declareDead(one.instanceId);
+          const both = index % 2 === 0 ? [renew(), declare()] : [declare(), renew()];
+          return (await Promise.all(both)).sort().join(' and ');
+        }),
+      );
+      for (const outcome of outcomes) expect(['living and revived', 'dead and lost']).toContain(outcome);
+    });
+
+    it('gives the name of one that was declared dead to the next incarnation', async () => {
+      const { instances } = await start();
+      const [dead, next] = [make({ instanceId: 'again' }), make({ instanceId: 'again' })];
+      expect(await instances.declareDead('again')).toBe('dead');
+      expect(await instances.announce(next, LONG_MS)).toBe('announced');
+      expect(await instances.renew(next, LONG_MS)).toMatchObject({ kind: 'renewed' });
+      expect(await instances.renew(dead, LONG_MS)).toMatchObject({ kind: 'lost' });
+      expect(await instances.declareDead('again')).toBe('living');
+    });
+
+    it('answers a renewal with the time of the store, whatever came of it', async () => {
+      const { instances, ...timed } = await start();
+      const one = make();
+      await instances.announce(one, LONG_MS);
+      const { at } = await instances.renew(one, LONG_MS);
+      await timed.advance(SHORT_MS);
+      const { at: later } = await instances.renew({ ...one, incarnation: 'another' }, LONG_MS);
+      expect(Number.isSafeInteger(at)).toBe(true);
+      expect(at).toBeGreaterThan(1_600_000_000_000);
+      expect(later - at).toBeGreaterThanOrEqual(SHORT_MS - 1);
+      expect(later - at).toBeLessThan(LONG_MS);
     });
 
     it('lets one go of its own accord, and only by its own incarnation', async () => {
@@ -94,7 +166,7 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       await instances.leave(one);
       await instances.leave(one);
       expect(await find(instances, one)).toBeUndefined();
-      expect(await instances.renew(one, LONG_MS)).toBe('lost');
+      expect(await instances.renew(one, LONG_MS)).toMatchObject({ kind: 'lost' });
       expect(await instances.all()).toEqual([one.instanceId]);
     });
 
@@ -110,10 +182,12 @@ export function instancesContract(name: string, open: () => Promise<InstancesHar
       expect(await instances.all()).toEqual([living.instanceId]);
     });
 
-    it('renews nobody it never heard of', async () => {
+    it('knows again by its renewal whom it has forgotten altogether', async () => {
       const { instances } = await start();
-      expect(await instances.renew(make(), LONG_MS)).toBe('lost');
-      expect(await instances.all()).toEqual([]);
+      const one = make();
+      expect(await instances.renew(one, LONG_MS)).toMatchObject({ kind: 'revived' });
+      expect(await find(instances, one)).toEqual(one);
+      expect(await instances.all()).toEqual([one.instanceId]);
     });
   });
 }

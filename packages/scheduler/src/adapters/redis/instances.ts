@@ -2,6 +2,7 @@
 import type { Instance, Instances } from '../../ports/instances.ts';
 import { asDependency } from './dependency.ts';
 import { createAnnounceInstance } from './instances/announce-instance.ts';
+import { createDeclareDead } from './instances/declare-dead.ts';
 import { createLeaveInstances } from './instances/leave-instances.ts';
 import { createRenewInstance } from './instances/renew-instance.ts';
 import type { Keys } from './keys.ts';
@@ -12,6 +13,7 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
   const announce = createAnnounceInstance(connection, keys);
   const renew = createRenewInstance(connection, keys);
   const leave = createLeaveInstances(connection, keys);
+  const declareDead = createDeclareDead(connection, keys);
 
   async function about(instanceId: string): Promise<Instance | undefined> {
     const text = await connection.hget(keys.presence(instanceId), 'about');
@@ -27,10 +29,10 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
       }),
     renew: (self, ttlMs) =>
       asDependency('renewing an instance', async () => {
-        const result = await renew(self, ttlMs);
+        const renewal = await renew(self, ttlMs);
         // Again each time: an emptied store, or a hasty survivor, may have lost the name.
-        if (result === 'renewed') await connection.sadd(keys.instances, self.instanceId);
-        return result;
+        if (renewal.kind !== 'lost') await connection.sadd(keys.instances, self.instanceId);
+        return renewal;
       }),
     leave: (self) => asDependency('leaving', () => leave(self)),
     living: (instanceIds) =>
@@ -39,6 +41,7 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
         return new Map(found.flatMap((one) => (one === undefined ? [] : [[one.instanceId, one] as const])));
       }),
     all: () => asDependency('listing instances', () => connection.smembers(keys.instances)),
+    declareDead: (instanceId) => asDependency('declaring an instance dead', () => declareDead(instanceId)),
     remove: (instanceId) =>
       asDependency('removing an instance', async () => {
         if ((await about(instanceId)) === undefined) await connection.srem(keys.instances, instanceId);

@@ -1,5 +1,5 @@
 --[[ announce-instance: an instance says that it lives, unless another incarnation does under its name.
-  KEYS[1] presence     HASH  incarnation, about; expires
+  KEYS[1] presence     HASH  incarnation, about; or dead; expires
   ARGV[1] incarnation  of who announces itself
   ARGV[2] about        the instance as JSON
   ARGV[3] ttl          ms
@@ -10,6 +10,7 @@ local holder = redis.call('HGET', presence, 'incarnation')
 if holder and holder ~= incarnation then
   return { 'taken' }
 end
+redis.call('HDEL', presence, 'dead')
 redis.call('HSETNX', presence, 'incarnation', incarnation)
 redis.call('HSETNX', presence, 'about', about)
 redis.call('PEXPIRE', presence, ttl)

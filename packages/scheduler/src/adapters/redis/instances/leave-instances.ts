@@ -1,5 +1,5 @@
 /** Typed wrapper of leave-instances.lua. */
-import type { InstanceName } from '../../../ports/instances.ts';
+import { DEATH_REMEMBERED_MS, type InstanceName } from '../../../ports/instances.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
@@ -7,6 +7,6 @@ import { loadScript } from '../script.ts';
 export function createLeaveInstances(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'leave-instances');
   return async (self: InstanceName): Promise<void> => {
-    await run([keys.presence(self.instanceId)], [self.incarnation]);
+    await run([keys.presence(self.instanceId)], [self.incarnation, DEATH_REMEMBERED_MS]);
   };
 }

@@ -1,12 +1,22 @@
---[[ renew-instance: an instance goes on living, if its presence is still its own.
-  KEYS[1] presence     HASH  incarnation, about; expires
+--[[ renew-instance: an instance goes on living, if nobody else has its name and nobody has taken it for dead.
+  KEYS[1] presence     HASH  incarnation, about; or dead; expires
   ARGV[1] incarnation  of who renews
-  ARGV[2] ttl          ms
-  Returns {"renewed"} or {"lost"}
+  ARGV[2] about        the instance as JSON
+  ARGV[3] ttl          ms
+  Returns {"renewed"|"revived"|"lost", at}, at in ms of this server
   Idempotent: twice renewed is renewed. ]]
-local presence, incarnation, ttl = KEYS[1], ARGV[1], ARGV[2]
-if redis.call('HGET', presence, 'incarnation') ~= incarnation then
-  return { 'lost' }
+local presence, incarnation, about, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local time = redis.call('TIME')
+local at = time[1] * 1000 + math.floor(time[2] / 1000)
+local holder, dead = unpack(redis.call('HMGET', presence, 'incarnation', 'dead'))
+if dead or (holder and holder ~= incarnation) then
+  return { 'lost', at }
+end
+if not holder then
+  redis.call('HSET', presence, 'incarnation', incarnation, 'about', about)
 end
 redis.call('PEXPIRE', presence, ttl)
-return { 'renewed' }
+if holder then
+  return { 'renewed', at }
+end
+return { 'revived', at }

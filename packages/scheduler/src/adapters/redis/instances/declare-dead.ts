@@ -1,0 +1,13 @@
+/** Typed wrapper of declare-dead.lua. */
+import { DEATH_REMEMBERED_MS } from '../../../ports/instances.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createDeclareDead(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'declare-dead');
+  return async (instanceId: string): Promise<'dead' | 'living'> => {
+    const [word] = await run([keys.presence(instanceId)], [DEATH_REMEMBERED_MS]);
+    return word === 'dead' ? 'dead' : 'living';
+  };
+}

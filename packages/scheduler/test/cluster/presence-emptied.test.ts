@@ -1,0 +1,155 @@
+/** Presence when the store loses data, goes back in time, or was away for long: nobody is taken for dead who is not. */
+import { describe, expect, it } from 'vitest';
+import { DEATH_REMEMBERED_MS } from '../../src/ports/instances.ts';
+import { SETTINGS, startPresences } from './presence-rig.ts';
+
+async function startThree() {
+  const rig = startPresences();
+  const [a, b, c] = [rig.join('a'), rig.join('b'), rig.join('c')];
+  const all = [a, b, c];
+  for (const { presence } of all) await presence.start();
+  await rig.clock.advance(10_000);
+  return { ...rig, a, b, c, all };
+}
+
+describe('presence on a store that loses data', () => {
+  it('goes on under the same incarnation when the store was emptied, and says so once', async () => {
+    const { clock, store, empty, all } = await startThree();
+    empty();
+    await clock.advance(2 * SETTINGS.intervalMs);
+    for (const { heard, presence } of all) {
+      expect(heard).toEqual({ lost: 0, emptied: 1, died: [], fencedWhenEmptied: false });
+      expect(presence.self().incarnation).toMatch(/-1$/);
+    }
+    expect([...(await store().living(['a', 'b', 'c'])).keys()]).toEqual(['a', 'b', 'c']);
+    await clock.advance(60_000);
+    for (const { heard } of all) expect(heard).toMatchObject({ lost: 0, emptied: 1, died: [] });
+  });
+
+  it('takes nobody for dead for two lives after the store was emptied, then those that stay away', async () => {
+    const { clock, store, empty, a, b } = await startThree();
+    empty();
+    b.way.isCut = true;
+    // The name alone has survived, as it may where it lies on another server.
+    await store().announce({ ...b.presence.self() }, 1);
+    await clock.advance(SETTINGS.intervalMs + 2 * SETTINGS.ttlMs - 1);
+    expect(a.heard.died).toEqual([]);
+    await clock.advance(2 * SETTINGS.intervalMs);
+    expect(a.heard.died.at(-1)).toEqual(['b']);
+  });
+
+  it('is not lost after an outage in which every presence ended, and nobody else is', async () => {
+    const { clock, all } = await startThree();
+    for (const { way } of all) way.isCut = true;
+    await clock.advance(30_000);
+    for (const { presence } of all) expect(presence.isFenced()).toBe(true);
+    for (const { way } of all) way.isCut = false;
+    await clock.advance(30_000);
+    for (const { heard, presence } of all) {
+      expect(heard).toEqual({ lost: 0, emptied: 1, died: [], fencedWhenEmptied: false });
+      expect(presence.isFenced()).toBe(false);
+    }
+  });
+
+  it('is lost when another incarnation got its name from a store that had forgotten it', async () => {
+    const { clock, store, empty, a } = await startThree();
+    empty();
+    await store().announce({ ...a.presence.self(), incarnation: 'usurper' }, 5_000);
+    await clock.advance(SETTINGS.intervalMs);
+    expect(a.heard).toMatchObject({ lost: 1, emptied: 0 });
+    // However fresh its last renewal was, it is fenced until the name is its own again.
+    expect(a.presence.isFenced()).toBe(true);
+    await clock.advance(2 * SETTINGS.intervalMs);
+    expect(a.presence.isFenced()).toBe(false);
+    expect(a.presence.self().incarnation).toBe('a-2');
+    expect(a.heard.lost).toBe(1);
+  });
+
+  it('does not say twice that it was lost when the store goes away before it is back', async () => {
+    const { clock, store, a } = await startThree();
+    a.way.isCut = true;
+    await clock.advance(2 * SETTINGS.ttlMs);
+    await store().declareDead('a');
+    // It hears of its death, and then nothing more for a while.
+    const { announce } = store();
+    let refusals = 2;
+    store().announce = (...args) =>
+      refusals-- > 0 ? Promise.reject(new Error('away again')) : announce(...args);
+    a.way.isCut = false;
+    await clock.advance(3 * SETTINGS.intervalMs);
+    expect(a.heard.lost).toBe(1);
+    expect(a.presence.isFenced()).toBe(false);
+  });
+
+  it('is lost when it was away for so long that its death may be forgotten', async () => {
+    const { clock, store, a, b } = await startThree();
+    a.way.isCut = true;
+    await clock.advance(DEATH_REMEMBERED_MS / 4);
+    expect(b.heard.died.at(-1)).toEqual(['a']);
+    await store().remove('a');
+    await clock.advance(2 * DEATH_REMEMBERED_MS);
+    a.way.isCut = false;
+    await clock.advance(SETTINGS.intervalMs);
+    expect(a.heard).toMatchObject({ lost: 1, emptied: 0 });
+    expect(a.presence.self().incarnation).toBe('a-2');
+    expect((await store().living(['a'])).get('a')?.incarnation).toBe('a-2');
+  });
+
+  it('takes nobody for dead by a look that does not show itself', async () => {
+    const { clock, store, a, b } = await startThree();
+    const { living } = store();
+    b.way.isCut = true;
+    // A replica that became the master without the last writes: a's own presence is not there.
+    store().living = async (ids) => new Map([...(await living(ids))].filter(([id]) => id !== 'a'));
+    await clock.advance(3 * SETTINGS.ttlMs);
+    expect(a.heard.died).toEqual([]);
+    store().living = living;
+    await clock.advance(2 * SETTINGS.ttlMs - SETTINGS.intervalMs);
+    expect(a.heard.died).toEqual([]);
+    await clock.advance(3 * SETTINGS.intervalMs);
+    expect(a.heard.died.at(-1)).toEqual(['b']);
+  });
+
+  it('takes nobody for dead for two lives after it was told that the store may have lost data', async () => {
+    const { clock, a, b } = await startThree();
+    b.way.isCut = true;
+    await clock.advance(SETTINGS.ttlMs - 1);
+    a.presence.freeze();
+    await clock.advance(2 * SETTINGS.ttlMs - 1);
+    expect(a.heard.died).toEqual([]);
+    await clock.advance(SETTINGS.intervalMs + 1);
+    expect(a.heard.died.at(-1)).toEqual(['b']);
+  });
+
+  it('tells of no death that the store denies', async () => {
+    const { clock, store, a, b } = await startThree();
+    b.way.isCut = true;
+    // It renews itself between a's look and a's verdict.
+    store().declareDead = async () => 'living';
+    await clock.advance(3 * SETTINGS.ttlMs);
+    expect(a.heard.died).toEqual([]);
+  });
+
+  it('does not come back by a renewal that was under way when it left', async () => {
+    const { clock, store, a } = await startThree();
+    a.way.backMs = 500;
+    await clock.advance(SETTINGS.intervalMs);
+    await Promise.all([a.presence.stop(), clock.advance(1_000)]);
+    await clock.advance(10_000);
+    expect((await store().living(['a'])).size).toBe(0);
+    expect(a.heard).toMatchObject({ lost: 0, emptied: 0 });
+  });
+});
+
+describe('the time of the store', () => {
+  it('is known from the start, however far apart the clocks are', async () => {
+    const { clock, join } = startPresences();
+    for (const ahead of [-3_600_000, 0, 250]) {
+      const { presence } = join(`ahead ${ahead}`, { ahead });
+      await presence.start();
+      expect(presence.storeNow()).toBe(clock.now());
+      await clock.advance(7_777);
+      expect(presence.storeNow()).toBe(clock.now());
+    }
+  });
+});
