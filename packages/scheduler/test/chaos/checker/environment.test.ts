@@ -1,0 +1,176 @@
+/** The rules about store, instances and what is left find what breaks them, and only that. */
+import { describe, expect, it } from 'vitest';
+import { checkHistory } from './check-history.ts';
+import { accepted, assigned, fault, healed, imagine, oneJob, result, type Step, up } from './imagined.ts';
+import { checkInstances } from './instances.ts';
+import { checkLeftovers, type LeftKey } from './leftovers.ts';
+import { longestGapMs, printSummary, printViolations } from './print.ts';
+import { checkStoreDown } from './store-down.ts';
+import { ALLOWANCES } from './violation.ts';
+
+const outage = [
+  [1_000, fault(1, 'store_down')],
+  [9_000, healed(1)],
+] as const;
+
+describe('I7 in a history', () => {
+  const answer = (
+    kind: 'accepted' | 'refused' | 'unanswered',
+    askedAt: number,
+    at: number,
+    code = 'SCHEDULER_DEPENDENCY_DOWN',
+  ) => {
+    const about = { client: 'c', request: 'r', askedAt };
+    if (kind === 'accepted') return [at, { kind, ...about, job: 'j' }] as const;
+    return kind === 'refused'
+      ? ([at, { kind, ...about, code }] as const)
+      : ([at, { kind, ...about, why: 'timeout' }] as const);
+  };
+  const check = (...steps: readonly Step[]) => {
+    const history = imagine(...outage, ...steps).sort((one, other) => one.at - other.at);
+    return checkStoreDown(history, ALLOWANCES);
+  };
+
+  it('is broken by work that is accepted while there is no store', () => {
+    expect(check(answer('accepted', 4_000, 5_000)).violations).toMatchObject([
+      { invariant: 'I7 fail closed' },
+    ]);
+  });
+
+  it('holds for refusals by the right name, which are counted', () => {
+    const { violations, counts } = check(answer('refused', 4_000, 5_000));
+    expect(violations).toEqual([]);
+    expect(counts['refused because the store was down']).toBe(1);
+  });
+
+  it('is broken by another name, and by silence', () => {
+    expect(check(answer('refused', 4_000, 5_000, 'INTERNAL_ERROR')).violations).toHaveLength(1);
+    expect(check(answer('unanswered', 4_000, 7_000)).violations).toHaveLength(1);
+  });
+
+  it('lets an instance be silent that is frozen besides', () => {
+    expect(
+      check(answer('unanswered', 4_000, 7_000), [3_000, fault(2, 'instance_frozen')]).violations,
+    ).toEqual([]);
+  });
+
+  it('judges only what was asked after the loss was known and answered before its end', () => {
+    expect(check(answer('accepted', 1_500, 2_000)).violations).toEqual([]);
+    expect(check(answer('accepted', 5_000, 9_500)).violations).toEqual([]);
+    expect(check([5_000, accepted('r', 'j')]).violations).toEqual([]);
+  });
+});
+
+describe('I8 and I9 in a history', () => {
+  const check = (...steps: readonly Step[]) => checkInstances(imagine(...steps), [], ALLOWANCES).violations;
+  const down = (isMeant: boolean) => ({ kind: 'instance_down', instance: 'i', isMeant }) as const;
+
+  it('hold for what was on its way when the instance died', () => {
+    expect(check([1_000, down(true)], [1_200, assigned('n', 'j', 1, 'i')])).toEqual([]);
+  });
+
+  it('are broken by work from the dead', () => {
+    expect(check([1_000, down(true)], [3_000, assigned('n', 'j', 1, 'i')])).toMatchObject([
+      { about: ['j', 'n'] },
+    ]);
+    expect(check([1_000, down(true)], [3_000, assigned('n', 'j', 1, 'k')])).toEqual([]);
+  });
+
+  it('are broken by work from the frozen, not from the thawed', () => {
+    const frozen = [
+      [1_000, fault(1, 'instance_frozen', 'i')],
+      [5_000, healed(1)],
+    ] as const;
+    const at = (ms: number) => imagine(...frozen, [ms, assigned('n', 'j', 1, 'i')]);
+    expect(checkInstances(at(3_000), [], ALLOWANCES).violations).toHaveLength(1);
+    expect(checkInstances(at(5_100), [], ALLOWANCES).violations).toEqual([]);
+  });
+
+  it('are broken by an instance that ends by itself', () => {
+    expect(check(down(false))).toHaveLength(1);
+    expect(check(down(true))).toEqual([]);
+  });
+
+  it('are broken by a script that leaves its slot; other errors are counted', () => {
+    const line = (text: string) => ({ instance: 'i', at: 1, level: 50, text });
+    const { violations, counts } = checkInstances(
+      [],
+      [line('CROSSSLOT Keys in request'), line('other')],
+      ALLOWANCES,
+    );
+    expect(violations).toMatchObject([{ invariant: 'I8 one slot per script' }]);
+    expect(counts['errors in logs']).toBe(2);
+  });
+});
+
+describe('I2 in what is left', () => {
+  const check = (...keys: readonly (Partial<LeftKey> & { name: string })[]) =>
+    checkLeftovers({
+      at: 1,
+      keys: keys.map((key) => ({ ttlMs: -1, size: 1, ...key })),
+      livingInstances: ['alive'],
+    });
+
+  it('holds for nodes, living instances, and what ends by itself', () => {
+    const { violations, counts } = check(
+      { name: 'v1:nodes:{node:n}:meta' },
+      { name: 'v1:nodes:{node:n}:reserved', liveLeases: 0 },
+      { name: 'nodes:owner:{node:n}', ttlMs: 9_000 },
+      { name: 'v1:jobs:{job:x}:fsm', ttlMs: 60_000 },
+      { name: 'streams:{instance:alive}:inbox', size: 0 },
+      { name: 'schedulers:all' },
+      { name: 'v1:schedulers:{instance:gone}:jobs_settled', ttlMs: 1_000 },
+      { name: 'schema' },
+    );
+    expect(violations).toEqual([]);
+    expect(counts).toMatchObject({ 'leaked leases': 0, 'keys: nodes': 2, 'keys: jobs': 1 });
+  });
+
+  it.each([
+    ['a live lease', { name: 'v1:nodes:{node:n}:reserved', liveLeases: 1 }],
+    ['a job that stays for ever', { name: 'v1:jobs:{job:x}:fsm' }],
+    ['a job that stays too long', { name: 'v1:jobs:{job:x}:fsm', ttlMs: 3_600_000 }],
+    ['mail nobody fetched', { name: 'v1:nodes:{node:n}:mailbox', size: 2, ttlMs: 1_000 }],
+    ['an entry in an inbox', { name: 'streams:{instance:alive}:inbox', size: 1 }],
+    ['a dead letter', { name: 'streams:{instance:alive}:dlq', size: 1 }],
+    ['the inbox of a dead instance', { name: 'streams:{instance:gone}:inbox', size: 0 }],
+    ['the index of a dead instance', { name: 'v1:schedulers:{instance:gone}:jobs', size: 0 }],
+    ['a key of no kind', { name: 'v1:whatever' }],
+  ])('is broken by %s', (_name, key) => {
+    expect(check(key).violations).toMatchObject([{ invariant: 'I2 no leak', about: [key.name] }]);
+  });
+});
+
+describe('all rules together', () => {
+  it('find nothing in a run in which nothing is wrong', () => {
+    const history = imagine(up('n'), ...oneJob('r', 'j'), ...oneJob('q', 'k'));
+    expect(checkHistory({ history }).violations).toEqual([]);
+  });
+
+  it('tell violations in the order of time, with the story of the first', () => {
+    const history = imagine(up('n'), ...oneJob('r', 'j'), result('r', 'n', 'j'), [
+      90_000,
+      assigned('n', 'j', 7),
+    ]);
+    const { violations } = checkHistory({ history });
+    expect(violations.map(({ at }) => at)).toEqual([...violations.map(({ at }) => at)].sort((a, b) => a - b));
+    const text = printViolations(history, violations);
+    expect(text).toContain('c got 2 outcomes of r');
+    expect(text).toMatch(/asked +client=c request=r/);
+    expect(text).toMatch(/started +node=n job=j attempt=1/);
+  });
+
+  it('say how long nobody got a result after a fault', () => {
+    const history = imagine(
+      ...oneJob('r', 'j'),
+      [5_000, fault(1, 'instance_killed', 'i')],
+      [6_000, result('q', 'n', 'k')],
+      [9_000, result('p', 'n', 'l')],
+      [9_500, { kind: 'quiet' }],
+    );
+    expect(longestGapMs(history, 5_000, 9_500)).toBe(3_000);
+    expect(printSummary(history, checkHistory({ history }))).toMatch(
+      /instance_killed +i +5.00 s +for good +3.00 s/,
+    );
+  });
+});

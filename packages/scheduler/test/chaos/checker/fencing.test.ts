@@ -1,0 +1,133 @@
+/** The rule of fencing finds what breaks it, and only that. */
+import { describe, expect, it } from 'vitest';
+import { checkFencing } from './fencing.ts';
+import {
+  accepted,
+  asked,
+  assigned,
+  done,
+  fault,
+  imagine,
+  missing,
+  oneJob,
+  record,
+  result,
+  type Step,
+  started,
+} from './imagined.ts';
+import { ALLOWANCES } from './violation.ts';
+
+const check = (...steps: readonly Step[]) => checkFencing(imagine(...steps), ALLOWANCES);
+
+describe('I4 in a history', () => {
+  it('holds for results of attempts that were done', () => {
+    const { violations, counts } = check(...oneJob());
+    expect(violations).toEqual([]);
+    expect(counts['late results']).toBe(0);
+  });
+
+  it('is broken by a result that no node made', () => {
+    const { violations } = check(asked('r'), accepted('r', 'j'), started('n', 'j'), result('r', 'n', 'j'));
+    expect(violations).toMatchObject([{ invariant: 'I4 fencing', about: ['r', 'j', 'n'] }]);
+  });
+
+  it('is broken by a result of another attempt, another node, or one that was done only later', () => {
+    expect(check(asked('r'), done('n', 'j', 1), result('r', 'n', 'j', 2)).violations).toHaveLength(1);
+    expect(check(asked('r'), done('m', 'j'), result('r', 'n', 'j')).violations).toHaveLength(1);
+    expect(check(asked('r'), result('r', 'n', 'j'), done('n', 'j')).violations).toHaveLength(1);
+  });
+
+  it('is broken by a result that no node signed', () => {
+    const { violations } = check(asked('r'), {
+      kind: 'outcome',
+      client: 'c',
+      request: 'r',
+      result: { by: undefined, words: 'words of r' },
+    });
+    expect(violations).toHaveLength(1);
+  });
+
+  it('is broken by the words of somebody else', () => {
+    const { violations } = check(asked('r'), asked('q'), done('n', 'j'), {
+      kind: 'outcome',
+      client: 'c',
+      request: 'r',
+      result: { by: { node: 'n', job: 'j', attempt: 1 }, words: 'words of q' },
+    });
+    expect(violations).toMatchObject([{ says: 'r said "words of r" and was told "words of q"' }]);
+  });
+
+  it('is broken by the result of another job', () => {
+    const { violations } = check(asked('r'), done('n', 'j'), {
+      kind: 'outcome',
+      client: 'c',
+      request: 'r',
+      job: 'k',
+      result: { by: { node: 'n', job: 'j', attempt: 1 }, words: 'words of r' },
+    });
+    expect(violations).toHaveLength(1);
+  });
+
+  it('is broken by a result that came long after the next attempt had left', () => {
+    const { violations } = check(
+      asked('r'),
+      assigned('n', 'j'),
+      [1_000, assigned('m', 'j', 2)],
+      [9_000, done('n', 'j')],
+      result('r', 'n', 'j'),
+    );
+    expect(violations).toMatchObject([{ about: ['r', 'j', 'n'] }]);
+  });
+
+  it('lets a result and the next attempt cross', () => {
+    const { violations } = check(
+      asked('r'),
+      assigned('n', 'j'),
+      [1_000, assigned('m', 'j', 2)],
+      [1_400, done('n', 'j')],
+      result('r', 'n', 'j'),
+    );
+    expect(violations).toEqual([]);
+  });
+
+  it('excuses a late result while the writes of a lost master are missing', () => {
+    const { violations } = check(
+      asked('r'),
+      assigned('n', 'j'),
+      [1_000, assigned('m', 'j', 2)],
+      [1_100, fault(1, 'master_killed')],
+      [9_000, done('n', 'j')],
+      result('r', 'n', 'j'),
+    );
+    expect(violations).toEqual([]);
+  });
+
+  it('is broken by work for a job whose outcome was told', () => {
+    const late = 700 + ALLOWANCES.flightMs + 100;
+    const { violations } = check(...oneJob(), [late, assigned('m', 'j', 2)]);
+    expect(violations).toMatchObject([{ at: late, about: ['j', 'm'] }]);
+    expect(check(...oneJob(), [800, assigned('m', 'j', 2)]).violations).toEqual([]);
+  });
+
+  it('is broken by a record that says something else in the end', () => {
+    const told = [asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'n', 'j')] as const;
+    expect(check(...told, record('j', 'RELEASED', { node: 'm', attempt: 2 })).violations).toHaveLength(1);
+    expect(check(...told, record('j', 'RELEASED')).violations).toHaveLength(1);
+    expect(check(...told, record('j', 'RELEASED', { node: 'n', attempt: 1 })).violations).toEqual([]);
+  });
+
+  it('lets a job end well of which its session was told that it is missing', () => {
+    const { violations } = check(
+      asked('r'),
+      accepted('r', 'j'),
+      missing('r'),
+      record('j', 'RELEASED', { node: 'n', attempt: 1 }),
+    );
+    expect(violations).toEqual([]);
+  });
+
+  it('counts what was done and not taken', () => {
+    const { counts } = check(asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'm', 'j', 2));
+    expect(counts['late results']).toBe(1);
+  });
+});

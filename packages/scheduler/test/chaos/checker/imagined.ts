@@ -1,0 +1,112 @@
+/** Histories that a checker's test makes up: a run in which nothing is wrong, to be broken in one place. */
+import type { FaultKind, Happening, Unrecorded } from '../history.ts';
+
+/** 100 ms after the one before, or when it says. */
+export type Step = Unrecorded | readonly [at: number, step: Unrecorded];
+
+export function imagine(...steps: readonly Step[]): Happening[] {
+  let last = 0;
+  return steps.map((each) => {
+    const [at, step] = isTimed(each) ? each : ([last + 100, each] as const);
+    last = at;
+    return { ...step, at };
+  });
+}
+
+const isTimed = (step: Step): step is readonly [number, Unrecorded] => Array.isArray(step);
+
+export const up = (node: string, slots = 2): Unrecorded => ({ kind: 'node_up', node, slots, style: 'sdk' });
+export const assigned = (node: string, job: string, attempt = 1, instance?: string): Unrecorded => ({
+  kind: 'assigned',
+  node,
+  job,
+  attempt,
+  ...(instance !== undefined && { instance }),
+});
+export const started = (node: string, job: string, attempt = 1): Unrecorded => ({
+  kind: 'started',
+  node,
+  job,
+  attempt,
+});
+export const turnedAway = (node: string, job: string, attempt = 1): Unrecorded => ({
+  kind: 'turned_away',
+  node,
+  job,
+  attempt,
+});
+export const done = (node: string, job: string, attempt = 1): Unrecorded => ({
+  kind: 'ended',
+  how: 'done',
+  node,
+  job,
+  attempt,
+});
+export const asked = (request: string, client = 'c'): Unrecorded => ({
+  kind: 'asked',
+  client,
+  request,
+  words: `words of ${request}`,
+});
+export const accepted = (request: string, job: string, client = 'c'): Unrecorded => ({
+  kind: 'accepted',
+  client,
+  request,
+  job,
+});
+export const result = (
+  request: string,
+  node: string,
+  job: string,
+  attempt = 1,
+  client = 'c',
+): Unrecorded => ({
+  kind: 'outcome',
+  client,
+  request,
+  job,
+  result: { by: { node, job, attempt }, words: `words of ${request}` },
+});
+export const missing = (request: string, client = 'c'): Unrecorded => ({
+  kind: 'outcome',
+  client,
+  request,
+  missing: 'job_failed',
+});
+export const delivered = (seq: number, index: number, what = 'result', session = 's'): Unrecorded => ({
+  kind: 'delivered',
+  client: 'c',
+  session,
+  seq,
+  index,
+  what,
+});
+export const fault = (number: number, what: FaultKind, target = 'x'): Unrecorded => ({
+  kind: 'fault_began',
+  fault: number,
+  what,
+  target,
+});
+export const healed = (number: number): Unrecorded => ({ kind: 'fault_ended', fault: number });
+export const record = (
+  job: string,
+  state: string | undefined,
+  by?: { node: string; attempt: number },
+): Unrecorded => ({
+  kind: 'looked_up',
+  job,
+  state,
+  timeline: [],
+  ...(by !== undefined && { result: { by: { ...by, job }, words: '' } }),
+});
+
+/** One job from the asking to the record. */
+export const oneJob = (request = 'r', job = 'j', node = 'n'): Unrecorded[] => [
+  asked(request),
+  accepted(request, job),
+  assigned(node, job),
+  started(node, job),
+  done(node, job),
+  result(request, node, job),
+  record(job, 'RELEASED', { node, attempt: 1 }),
+];

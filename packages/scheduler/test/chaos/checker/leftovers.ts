@@ -1,0 +1,77 @@
+/** I2: when everything is quiet, nothing is left in Redis but what belongs to the living. Pure; somebody else reads Redis. */
+import type { Finding, Violation } from './violation.ts';
+
+export interface Leftovers {
+  readonly at: number;
+  readonly keys: readonly LeftKey[];
+  readonly livingInstances: readonly string[];
+}
+
+export interface LeftKey {
+  readonly name: string;
+  /** -1: for ever. */
+  readonly ttlMs: number;
+  /** Members, entries or fields. */
+  readonly size: number;
+  /** Of a set of leases: those that have not ended. */
+  readonly liveLeases?: number;
+}
+
+/** What a run may leave behind: which names, how long it may still live, and whether it must be empty. */
+interface Kind {
+  readonly what: string;
+  readonly pattern: RegExp;
+  readonly isForEver?: true;
+  readonly isEmpty?: true;
+}
+
+/** Jobs are kept for their retention, sessions until nobody may resume them: both end by themselves. */
+const KINDS: readonly Kind[] = [
+  { what: 'leases', pattern: /^v1:nodes:\{node:[^}]+\}:reserved$/, isForEver: true },
+  { what: 'mailboxes', pattern: /^v1:nodes:\{node:[^}]+\}:mailbox(_bodies)?$/, isEmpty: true },
+  {
+    what: 'nodes',
+    pattern:
+      /^(v1:nodes:\{node:[^}]+\}:(meta|capabilities|presence|reserved_marks)|nodes:owner:\{node:[^}]+\})$/,
+    isForEver: true,
+  },
+  { what: 'nodes', pattern: /^v1:nodes:last_seen:\d+$/, isForEver: true },
+  { what: 'jobs', pattern: /^v1:jobs:\{job:[^}]+\}:/ },
+  { what: 'sessions', pattern: /^(v1:sessions:\{session:[^}]+\}:|sessions:owner:\{session:)/ },
+  { what: 'inboxes', pattern: /^streams:\{instance:([^}]+)\}:inbox$/, isForEver: true, isEmpty: true },
+  { what: 'dead letters', pattern: /^streams:\{instance:([^}]+)\}:dlq$/, isForEver: true, isEmpty: true },
+  {
+    what: 'jobs under way',
+    pattern: /^v1:schedulers:\{instance:([^}]+)\}:jobs$/,
+    isForEver: true,
+    isEmpty: true,
+  },
+  { what: 'instances', pattern: /^(v1:schedulers:\{instance:[^}]+\}:|schedulers:|schema$)/, isForEver: true },
+];
+
+/** Longer than any retention of the run. */
+const LONGEST_TTL_MS = 600_000;
+
+export function checkLeftovers({ at, keys, livingInstances }: Leftovers): Finding {
+  const violations: Violation[] = [];
+  const counts: Record<string, number> = {};
+  let leaked = 0;
+  const found = (key: LeftKey, says: string): void => {
+    violations.push({ invariant: 'I2 no leak', at, says: `${key.name} ${says}`, about: [key.name] });
+  };
+  for (const key of keys) {
+    const kind = KINDS.find(({ pattern }) => pattern.test(key.name));
+    const instance = /\{instance:([^}]+)\}/.exec(key.name)?.[1];
+    counts[`keys: ${kind?.what ?? 'unknown'}`] = (counts[`keys: ${kind?.what ?? 'unknown'}`] ?? 0) + 1;
+    leaked += key.liveLeases ?? 0;
+    if (kind === undefined) found(key, 'is of no known kind');
+    else if ((key.liveLeases ?? 0) > 0)
+      found(key, `has ${key.liveLeases} live leases when everything is quiet`);
+    else if (kind.isEmpty && key.size > 0) found(key, `has ${key.size} entries when everything is quiet`);
+    else if (!kind.isForEver && (key.ttlMs < 0 || key.ttlMs > LONGEST_TTL_MS))
+      found(key, key.ttlMs < 0 ? 'stays for ever' : `stays for ${key.ttlMs} ms`);
+    else if (instance !== undefined && key.ttlMs < 0 && !livingInstances.includes(instance))
+      found(key, 'belongs to an instance that is gone, and stays for ever');
+  }
+  return { violations, counts: { 'leaked leases': leaked, ...counts } };
+}

@@ -1,0 +1,68 @@
+/** The rule of order finds what breaks it, and only that. */
+import { describe, expect, it } from 'vitest';
+import { asked, delivered, imagine, missing, type Step } from './imagined.ts';
+import { checkOrder } from './order.ts';
+
+const check = (...steps: readonly Step[]) => checkOrder(imagine(...steps));
+
+describe('I5 in a history', () => {
+  it('holds for numbers without holes and utterances in order', () => {
+    const { violations, counts } = check(delivered(1, 0), delivered(2, 1), delivered(3, 4));
+    expect(violations).toEqual([]);
+    expect(counts).toEqual({ sessions: 1, 'repeated deliveries': 0 });
+  });
+
+  it('drops repeats by their number, and counts them', () => {
+    const { violations, counts } = check(
+      delivered(1, 0),
+      delivered(2, 1),
+      delivered(1, 0),
+      delivered(2, 1),
+      delivered(3, 2),
+    );
+    expect(violations).toEqual([]);
+    expect(counts['repeated deliveries']).toBe(2);
+  });
+
+  it('is broken by a hole', () => {
+    expect(check(delivered(1, 0), delivered(3, 2)).violations).toMatchObject([
+      { invariant: 'I5 order', says: 's of c got number 3 where 2 was next' },
+    ]);
+  });
+
+  it('is broken by a first number that is not 1', () => {
+    expect(check(delivered(2, 0)).violations).toHaveLength(1);
+  });
+
+  it('is broken by a number that comes late', () => {
+    expect(check(delivered(1, 0), delivered(3, 2), delivered(2, 1)).violations.length).toBeGreaterThan(1);
+  });
+
+  it('is broken by utterances in the wrong order', () => {
+    expect(check(delivered(1, 1), delivered(2, 0)).violations).toHaveLength(1);
+  });
+
+  it('is broken by an utterance with two outcomes', () => {
+    expect(check(delivered(1, 0), delivered(2, 0)).violations.length).toBeGreaterThan(0);
+  });
+
+  it('is broken by a number that means something else when it is repeated', () => {
+    expect(check(delivered(1, 0, 'result of j'), delivered(1, 0, 'missing')).violations).toHaveLength(1);
+    expect(check(delivered(1, 0), delivered(1, 1)).violations).toHaveLength(1);
+  });
+
+  it('is a matter of each session', () => {
+    expect(
+      check(delivered(1, 0, 'x', 's'), delivered(1, 0, 'x', 't'), delivered(2, 1, 'x', 's')).violations,
+    ).toEqual([]);
+  });
+
+  it('is broken across sessions by what was said later and heard first', () => {
+    const { violations } = check(asked('r'), asked('q'), delivered(1, 0), missing('q'), missing('r'));
+    expect(violations).toMatchObject([{ about: ['c', 'r', 'q'] }]);
+  });
+
+  it('does not bind those who have no session', () => {
+    expect(check(asked('r'), asked('q'), missing('q'), missing('r')).violations).toEqual([]);
+  });
+});

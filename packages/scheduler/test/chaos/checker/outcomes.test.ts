@@ -1,0 +1,127 @@
+/** The rule of outcomes finds what breaks it, and only that. */
+import { describe, expect, it } from 'vitest';
+import {
+  accepted,
+  asked,
+  assigned,
+  fault,
+  healed,
+  imagine,
+  missing,
+  oneJob,
+  record,
+  result,
+  type Step,
+} from './imagined.ts';
+import { checkOutcomes } from './outcomes.ts';
+import { ALLOWANCES } from './violation.ts';
+
+const check = (...steps: readonly Step[]) => checkOutcomes(imagine(...steps), ALLOWANCES);
+const LATE = ALLOWANCES.deadlineMs + ALLOWANCES.graceMs + 1_000;
+
+describe('I3 in a history', () => {
+  it('holds when every request has one outcome', () => {
+    const { violations, counts } = check(...oneJob('r', 'j'), ...oneJob('q', 'k'));
+    expect(violations).toEqual([]);
+    expect(counts).toMatchObject({ requests: 2, accepted: 2, results: 2, 'missing results': 0, lost: 0 });
+  });
+
+  it('is broken by a second outcome', () => {
+    const { violations, counts } = check(...oneJob(), missing('r'));
+    expect(violations).toMatchObject([{ invariant: 'I3 one outcome', about: ['r', 'j'] }]);
+    expect(counts.doubled).toBe(1);
+  });
+
+  it('is broken by an outcome after the deadline', () => {
+    const { violations } = check(asked('r'), [1_000, accepted('r', 'j')], [1_000 + LATE, missing('r')]);
+    expect(violations).toMatchObject([{ invariant: 'I3 one outcome' }]);
+  });
+
+  it('does not count the time in which no instance lived', () => {
+    const { violations } = check(
+      { kind: 'instance_up', instance: 'i' },
+      asked('r'),
+      [1_000, accepted('r', 'j')],
+      [2_000, { kind: 'instance_down', instance: 'i', isMeant: true }],
+      [6_000, { kind: 'instance_up', instance: 'k' }],
+      [1_000 + LATE, missing('r')],
+    );
+    expect(violations).toEqual([]);
+  });
+
+  it('takes a frozen instance for none, but not as long as another one lives', () => {
+    const story = (instances: readonly string[]) =>
+      check(
+        ...instances.map((instance) => ({ kind: 'instance_up' as const, instance })),
+        asked('r'),
+        [1_000, accepted('r', 'j')],
+        [2_000, fault(1, 'instance_frozen', 'i')],
+        [6_000, healed(1)],
+        [1_000 + LATE, missing('r')],
+      ).violations;
+    expect(story(['i'])).toEqual([]);
+    expect(story(['i', 'k'])).toHaveLength(1);
+  });
+
+  it('is broken by an attempt that went to two nodes', () => {
+    const { violations } = check(assigned('n', 'j'), assigned('m', 'j', 2), assigned('m', 'j'));
+    expect(violations).toMatchObject([{ invariant: 'I3 one outcome', about: ['j', 'm', 'n'] }]);
+  });
+
+  it('holds for an attempt that reached its node twice', () => {
+    expect(check(assigned('n', 'j'), assigned('n', 'j')).violations).toEqual([]);
+  });
+
+  it('is broken by two jobs of one request that both did not fail', () => {
+    const { violations } = check(...oneJob(), accepted('r', 'k'), record('k', 'RUNNING'));
+    expect(violations).toMatchObject([{ about: ['r', 'j', 'k'] }]);
+  });
+
+  it('is broken by two jobs of one request if nobody knows one of them any more', () => {
+    expect(check(...oneJob(), accepted('r', 'k'), record('k', undefined)).violations).toHaveLength(1);
+  });
+
+  it('holds for a request whose first job failed', () => {
+    expect(check(accepted('r', 'k'), record('k', 'RELEASED'), ...oneJob()).violations).toEqual([]);
+  });
+
+  it('is broken by a job that still runs when everything is quiet', () => {
+    const { violations } = check(assigned('n', 'j'), record('j', 'RUNNING'));
+    expect(violations).toMatchObject([{ about: ['j'], says: 'j is still RUNNING when everything is quiet' }]);
+  });
+});
+
+describe('nothing lost', () => {
+  it('is broken by an accepted request without an outcome', () => {
+    const { violations, counts } = check(asked('r'), accepted('r', 'j'));
+    expect(violations).toMatchObject([{ invariant: 'nothing lost', about: ['r', 'j'] }]);
+    expect(counts.lost).toBe(1);
+  });
+
+  it('is broken by a request that was never accepted, if its client has not given it up', () => {
+    expect(check(asked('r')).violations).toMatchObject([{ invariant: 'nothing lost' }]);
+  });
+
+  it('is not broken by a request that was never accepted and was given up', () => {
+    const { violations, counts } = check(
+      asked('r'),
+      { kind: 'refused', client: 'c', request: 'r', code: 'RATE_LIMITED' },
+      { kind: 'abandoned', client: 'c', request: 'r' },
+    );
+    expect(violations).toEqual([]);
+    expect(counts).toMatchObject({ 'refused answers': 1, 'abandoned, never accepted': 1 });
+  });
+
+  it('is broken by an accepted request that its client gave up', () => {
+    const { violations } = check(asked('r'), accepted('r', 'j'), {
+      kind: 'abandoned',
+      client: 'c',
+      request: 'r',
+    });
+    expect(violations).toHaveLength(1);
+  });
+
+  it('takes an outcome for one although the acceptance was never heard of', () => {
+    expect(check(asked('r'), result('r', 'n', 'j')).violations).toEqual([]);
+  });
+});

@@ -1,0 +1,42 @@
+/** I7: while there is no store, new work is refused, soon and by the right name; it is never accepted. Pure. */
+import { type Happening, ofKind } from '../history.ts';
+import { covers, type Fault, faultsOf } from './faults.ts';
+import type { Allowances, Finding, Violation } from './violation.ts';
+
+export function checkStoreDown(history: readonly Happening[], { noticeMs }: Allowances): Finding {
+  const all = faultsOf(history);
+  const outages = all.filter(({ what }) => what === 'store_down');
+  const isFrozen = (at: number): boolean =>
+    all.some((fault) => fault.what.startsWith('instance_') && covers(fault, at));
+  const during = (outage: Fault, from: number | undefined, to: number): boolean =>
+    from !== undefined && outage.beganAt + noticeMs <= from && to < outage.endedAt;
+
+  const violations: Violation[] = [];
+  let refused = 0;
+  for (const each of ofKind(history, 'accepted', 'refused', 'unanswered')) {
+    const outage = outages.find((fault) => during(fault, each.askedAt, each.at));
+    if (outage === undefined) continue;
+    if (each.kind === 'refused') refused += 1;
+    const says = complaint(each, isFrozen(each.at));
+    if (says !== undefined)
+      violations.push({
+        invariant: 'I7 fail closed',
+        at: each.at,
+        says: `${each.request} of ${each.client} ${says}`,
+        about: [each.request],
+      });
+  }
+  return { violations, counts: { 'refused because the store was down': refused } };
+}
+
+function complaint(
+  each: Extract<Happening, { kind: 'accepted' | 'refused' | 'unanswered' }>,
+  isFrozen: boolean,
+): string | undefined {
+  if (each.kind === 'accepted') return 'was accepted while there was no store';
+  if (each.kind === 'unanswered')
+    return isFrozen ? undefined : `was not answered while there was no store: ${each.why}`;
+  return each.code === 'SCHEDULER_DEPENDENCY_DOWN'
+    ? undefined
+    : `was refused with ${each.code} while there was no store`;
+}
