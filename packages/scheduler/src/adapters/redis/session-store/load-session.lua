@@ -1,0 +1,11 @@
+--[[ load-session: a session as it was last saved, and who has it.
+  KEYS[1] owner     STRING  who has the session; expires
+  KEYS[2] state     HASH    revision, body; expires
+  Returns {"found", owner, body} or {"absent"}
+  Idempotent: only reads. ]]
+local owner, state = KEYS[1], KEYS[2]
+local body = redis.call('HGET', state, 'body')
+if not body then
+  return { 'absent' }
+end
+return { 'found', redis.call('GET', owner) or '', body }

@@ -1,0 +1,14 @@
+/** Typed wrapper of load-session.lua. Cold path. */
+import type { SessionId } from '../../../domain/ids.ts';
+import type { StoredSession } from '../../../ports/session-store.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createLoadSession(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'load-session');
+  return async (sessionId: SessionId): Promise<StoredSession | undefined> => {
+    const [word, owner, body] = await run([keys.sessionOwner(sessionId), keys.sessionState(sessionId)], []);
+    return word === 'found' ? { owner: String(owner), state: JSON.parse(String(body)) } : undefined;
+  };
+}

@@ -1,0 +1,17 @@
+/** Typed wrapper of save-session.lua. Hot path: once per utterance. */
+import type { SavedSession } from '../../../ports/session-store.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createSaveSession(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'save-session');
+  return async (state: SavedSession, owner: string, ttlMs: number): Promise<'saved' | 'lost'> => {
+    const { sessionId, revision } = state;
+    const [word] = await run(
+      [keys.sessionOwner(sessionId), keys.sessionState(sessionId)],
+      [owner, revision, JSON.stringify(state), ttlMs],
+    );
+    return word === 'lost' ? 'lost' : 'saved';
+  };
+}

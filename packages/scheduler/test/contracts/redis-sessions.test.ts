@@ -1,0 +1,62 @@
+/** Sessions that any instance can go on with keep their law in memory, on one Redis and on a Cluster. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSessionStore as createMemoryStore } from '../../src/adapters/memory/session-store.ts';
+import { createSessionStore } from '../../src/adapters/redis/session-store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { type Connected, connectTo, freshKeys, realTime } from '../support/redis-jobs.ts';
+import { startCluster, startRedis } from '../support/redis-servers.ts';
+import { sessionStoreContract } from './session-store.ts';
+
+const START_MS = 60_000;
+
+sessionStoreContract('memory', async () => {
+  const clock = createManualClock();
+  const store = createMemoryStore({ clock });
+  return { store, advance: clock.advance, edgeMs: 1, close: async () => undefined };
+});
+
+describe.each([
+  ['one Redis', () => startRedis()],
+  ['a Cluster', startCluster],
+])('on %s', (where, startServers) => {
+  let redis: Connected;
+
+  beforeAll(async () => {
+    redis = await connectTo(startServers());
+  }, START_MS);
+  afterAll(() => redis.close());
+
+  sessionStoreContract(where, async () => ({
+    ...realTime,
+    store: createSessionStore({ connection: redis.connection, keys: freshKeys() }),
+    close: async () => undefined,
+  }));
+
+  it('leaves nothing behind of a session that is over, and lets both keys expire together', async () => {
+    const keys = freshKeys();
+    const store = createSessionStore({ connection: redis.connection, keys });
+    const state = {
+      sessionId: 's-1',
+      revision: 1,
+      tenantId: 't',
+      resumeDigest: 'd',
+      openedAt: 1,
+      nextIndex: 0,
+      lastSeq: -1,
+      deliverySeq: 0,
+      utterances: [],
+      groups: [],
+    };
+    await store.save(state, 'a/1', 60_000);
+    await store.take('s-1', 'b/1', 'a/1', 50_000);
+    await store.touch([state], 'b/1', 40_000);
+    for (const key of [keys.sessionOwner('s-1'), keys.sessionState('s-1')]) {
+      const left = await redis.connection.pttl(key);
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(40_000);
+    }
+    await store.remove('s-1', 'b/1');
+    expect(await redis.connection.exists(keys.sessionOwner('s-1'))).toBe(0);
+    expect(await redis.connection.exists(keys.sessionState('s-1'))).toBe(0);
+  });
+});
