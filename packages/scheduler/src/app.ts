@@ -126,7 +126,7 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     sockets,
     mailbox,
     endpoints,
-    registry,
+    find: (nodeId) => registry.get(nodeId),
     audio,
     references,
     clock,

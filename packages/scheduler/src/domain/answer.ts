@@ -24,3 +24,6 @@ export type AnswerOutcome =
   | { readonly kind: 'ignored'; readonly reason: 'unknown_job' | 'fenced' | 'settled' | 'lease_lost' };
 
 export type CancelOutcome = { readonly kind: 'cancelled' | 'settled' | 'unknown_job' };
+
+/** What whoever brought an answer is told of it. */
+export type Verdict = { readonly kind: 'accepted' } | Extract<AnswerOutcome, { readonly kind: 'ignored' }>;

@@ -227,6 +227,33 @@ export const METRICS = {
     kind: 'counter',
     help: 'Letters that were put aside after too many deliveries.',
   },
+  scheduler_adoptions_total: {
+    kind: 'counter',
+    help: 'Dead instances whose jobs and letters this one took over.',
+  },
+  scheduler_answers_held: {
+    kind: 'gauge',
+    help: 'What nodes said of their jobs and could not be brought to the driver yet.',
+  },
+  scheduler_answers_dropped_total: {
+    kind: 'counter',
+    help: 'What nodes said of their jobs and could not be brought to the driver at all, by reason.',
+    labels: ['reason'],
+  },
+  scheduler_replica_nodes: {
+    kind: 'gauge',
+    help: 'Nodes this instance knows: its own, those of others, and those refused at the limit.',
+    labels: ['of'],
+  },
+  scheduler_instance_fenced: {
+    kind: 'gauge',
+    help: '1 while this instance may have been taken for dead and therefore writes nothing.',
+  },
+  scheduler_store_reasserted_total: {
+    kind: 'counter',
+    help: 'What was told again to a store that may have lost it, by what.',
+    labels: ['what'],
+  },
   scheduler_dependency_down_total: {
     kind: 'counter',
     help: 'Requests refused because the store could not be asked.',

@@ -22,7 +22,7 @@ describe('nodes of an instance that died', () => {
     await clock.advance(1);
     b.replica.disown('a');
     expect(b.heard.removed).toEqual([socket.nodeId]);
-    await clock.advance(2 * SETTINGS.verifyMs);
+    await clock.advance(SETTINGS.verifyMs);
     expect([...b.views.keys()]).toEqual([endpoint.nodeId]);
     expect(b.replica.find(socket.nodeId)).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 /** Hot path: a job as the node gets to see it. Nodes in the field get only what they understand. Pure. */
 import type { AudioRef, JobAssign } from '@lingua/protocol';
 import type { JobRecord } from '../../domain/job.ts';
-import type { CutReason, JobSpec } from '../../domain/job-spec.ts';
+import type { AudioAt, CutReason, JobSpec } from '../../domain/job-spec.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 import { given } from '../wire/given.ts';
 import { unwrapWav } from '../wire/unwrap-wav.ts';
@@ -21,9 +21,15 @@ export interface AssignInput {
   readonly profile: Pick<NodeProfile, 'isDeployed' | 'supports'>;
   /** What the audio store holds for the job. */
   readonly audio: Buffer | undefined;
+  /** Where another instance holds it. */
+  readonly audioAt?: AudioAt | undefined;
   /** Where the node may fetch held audio; nothing: it goes inline. */
   readonly refer: (audio: Buffer) => AudioRef | undefined;
 }
+
+/** Only a node that fetches by itself can take a job whose audio is neither here nor in the message. */
+export const canFetch = ({ supports }: Pick<NodeProfile, 'supports'>): boolean =>
+  supports.includes('audio_ref');
 
 export function assignMessage(input: AssignInput): AssignMessage {
   const { job, attempt, profile } = input;
@@ -82,20 +88,26 @@ const asItIs = (job: JobRecord): Partial<JobAssign> => ({
 
 type AudioFields = { audio: string; audio_ref?: AudioRef; audio_format: string; sample_rate: number };
 
-function audioFields({ job, profile, audio, refer }: AssignInput): AudioFields | UnfitReason {
+function audioFields({ job, profile, audio, audioAt, refer }: AssignInput): AudioFields | UnfitReason {
   const { spec } = job;
   const described = { audio_format: spec.audioFormat, sample_rate: spec.sampleRate };
-  const canFetch = profile.supports.includes('audio_ref');
   switch (spec.audio.kind) {
     case 'reference':
-      if (!canFetch) return 'audio_ref_unsupported';
+      if (!canFetch(profile)) return 'audio_ref_unsupported';
       return { audio: '', audio_ref: { url: spec.audio.url }, ...described };
     case 'none':
       return profile.isDeployed ? 'audio_missing' : { audio: '', ...described };
     case 'held':
-      if (audio === undefined) return 'audio_lost';
+      if (audio === undefined) {
+        return audioAt !== undefined && canFetch(profile)
+          ? { audio: '', audio_ref: audioAt, ...described }
+          : 'audio_lost';
+      }
       if (profile.isDeployed) return bareAudio(spec, audio);
-      return referredAudio(canFetch ? refer(audio) : undefined, described) ?? inlineAudio(audio, described);
+      return (
+        referredAudio(canFetch(profile) ? refer(audio) : undefined, described) ??
+        inlineAudio(audio, described)
+      );
   }
 }
 

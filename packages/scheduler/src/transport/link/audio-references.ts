@@ -2,11 +2,14 @@
 import type { AddressInfo } from 'node:net';
 import type { AudioRef } from '@lingua/protocol';
 import type { JobId } from '../../domain/ids.ts';
+import type { AudioAt } from '../../domain/job-spec.ts';
 import type { AudioTokens } from '../access/audio-tokens.ts';
 import { isLoopbackAddress } from '../access/networks.ts';
 
 export interface AudioReferences {
   refer(jobId: JobId, audio: Buffer): AudioRef | undefined;
+  /** Where another instance fetches audio that is held here, however little it is. */
+  referAlways(jobId: JobId, audio: Buffer): AudioAt | undefined;
   /** The address at which nodes reach this instance. Until it is known everything goes inline. */
   serveAt(baseUrl: string): void;
 }
@@ -16,15 +19,15 @@ export function createAudioReferences(deps: {
   readonly inlineMaxBytes: number;
 }): AudioReferences {
   let base: string | undefined;
+
+  function referAlways(jobId: JobId, audio: Buffer): AudioAt | undefined {
+    if (base === undefined) return undefined;
+    return { url: `${base}/v1/audio/${jobId}`, token: deps.tokens.issue(jobId), bytes: audio.length };
+  }
+
   return {
-    refer(jobId, audio) {
-      if (base === undefined || audio.length <= deps.inlineMaxBytes) return undefined;
-      return {
-        url: `${base}/v1/audio/${jobId}`,
-        token: deps.tokens.issue(jobId),
-        bytes: audio.length,
-      };
-    },
+    refer: (jobId, audio) => (audio.length <= deps.inlineMaxBytes ? undefined : referAlways(jobId, audio)),
+    referAlways,
     serveAt(baseUrl) {
       base = baseUrl.replace(/\/+$/, '');
     },

@@ -1,8 +1,9 @@
 /** Hot path: the way to a node: its open socket, else its callback endpoint, else the mailbox it polls. */
 import type { JobAssign, JobCancel } from '@lingua/protocol';
-import type { JobId } from '../../domain/ids.ts';
+import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Soon } from '../../domain/soon.ts';
-import type { NodeRegistry, NodeStatus } from '../../management/node-registry.ts';
+import type { NodeStatus } from '../../management/node-registry.ts';
+import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EndpointCaller } from '../../ports/endpoint-caller.ts';
@@ -10,7 +11,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Assignment, Delivery, NodeLink } from '../../ports/node-link.ts';
 import type { NodeMailbox } from '../../ports/node-mailbox.ts';
 import type { NodeSockets } from '../ws/node-sockets.ts';
-import { assignMessage } from './assign-message.ts';
+import { assignMessage, canFetch } from './assign-message.ts';
 import type { AudioReferences } from './audio-references.ts';
 
 export interface NodeLinkSettings {
@@ -23,20 +24,25 @@ export interface NodeLinkDeps {
   readonly mailbox: NodeMailbox<JobAssign>;
   /** Absent: no endpoint is ever called. */
   readonly endpoints?: EndpointCaller;
-  readonly registry: Pick<NodeRegistry, 'get'>;
+  /** What is known of a node, whoever holds it. */
+  readonly find: (nodeId: NodeId) => FoundNode | undefined;
   readonly audio: Pick<AudioStore, 'get'>;
   readonly references: Pick<AudioReferences, 'refer'>;
+  /** Absent: all audio is held here. */
+  readonly fetcher?: AudioFetcher;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: NodeLinkSettings;
 }
 
+export type FoundNode = Pick<NodeStatus, 'view' | 'channel' | 'endpoint'>;
+
 const undeliverable = (reason: string): Delivery => ({ kind: 'undeliverable', reason });
 
 export function createNodeLink(deps: NodeLinkDeps): NodeLink {
-  const { sockets, mailbox, registry, audio, references, clock, log, settings } = deps;
+  const { sockets, mailbox, find, audio, references, clock, log, settings } = deps;
 
-  async function post(node: NodeStatus, message: JobAssign | JobCancel, limitMs: number): Promise<Delivery> {
+  async function post(node: FoundNode, message: JobAssign | JobCancel, limitMs: number): Promise<Delivery> {
     const { endpoint } = node;
     if (deps.endpoints === undefined || endpoint === undefined) return undeliverable('no_endpoint');
     const timeoutMs = Math.min(settings.endpointTimeoutMs, limitMs);
@@ -61,16 +67,37 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
 
   /** At once to a socket, which is the common case: only the other ways take time. */
   function deliver(assignment: Assignment): Soon<Delivery> {
-    const { nodeId, attempt, job, expiresAt } = assignment;
+    const { nodeId, job, expiresAt, audioAt } = assignment;
     const leftMs = expiresAt - clock.now();
     if (leftMs <= 0) return undeliverable('expired');
-    const node = registry.get(nodeId);
+    const node = find(nodeId);
     if (node === undefined) return undeliverable('unknown_node');
+    const held = audio.get(job.jobId);
+    const mustFetch =
+      held === undefined &&
+      job.spec.audio.kind === 'held' &&
+      audioAt !== undefined &&
+      !canFetch(node.view.profile);
+    if (!mustFetch || deps.fetcher === undefined) return hand(assignment, node, held, leftMs);
+    return deps.fetcher.fetch(audioAt, leftMs).then((fetched) => {
+      const stillMs = expiresAt - clock.now();
+      return stillMs <= 0 ? undeliverable('expired') : hand(assignment, node, fetched, stillMs);
+    });
+  }
+
+  function hand(
+    assignment: Assignment,
+    node: FoundNode,
+    held: Buffer | undefined,
+    leftMs: number,
+  ): Soon<Delivery> {
+    const { nodeId, attempt, job, audioAt } = assignment;
     const made = assignMessage({
       job,
       attempt,
       profile: node.view.profile,
-      audio: audio.get(job.jobId),
+      audio: held,
+      audioAt,
       refer: (bytes) => references.refer(job.jobId, bytes),
     });
     if (made.kind === 'unfit') return undeliverable(made.reason);
@@ -86,7 +113,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     }
   }
 
-  async function withdraw(node: NodeStatus, jobId: JobId, message: JobCancel): Promise<void> {
+  async function withdraw(node: FoundNode, jobId: JobId, message: JobCancel): Promise<void> {
     const { nodeId, profile } = node.view;
     if (node.channel === 'mailbox') await mailbox.drop(nodeId, jobId);
     // To an endpoint that says nothing of cancelling, everything posted is a job.
@@ -100,7 +127,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     cancel(nodeId, jobId, reason) {
       const message: JobCancel = { type: 'job_cancel', job_id: jobId, reason };
       sockets.send(nodeId, message);
-      const node = registry.get(nodeId);
+      const node = find(nodeId);
       if (node === undefined) return;
       // Best effort: the attempt is fenced whether or not the node hears of it.
       withdraw(node, jobId, message).catch((fault: unknown) =>

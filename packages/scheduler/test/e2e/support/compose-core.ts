@@ -67,7 +67,7 @@ export function composeCore(deps: {
     link: createNodeLink({
       sockets: { send: () => false },
       mailbox,
-      registry,
+      find: (nodeId) => registry.get(nodeId),
       audio,
       references: { refer: () => undefined },
       clock,

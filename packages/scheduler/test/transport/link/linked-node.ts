@@ -35,7 +35,7 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
     sockets,
     endpoints,
     log: createFakeLog(),
-    registry: { get: (nodeId) => nodes.get(nodeId) },
+    find: (nodeId) => nodes.get(nodeId),
     settings: { endpointTimeoutMs: 300 },
   });
 

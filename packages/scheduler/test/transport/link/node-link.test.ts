@@ -48,7 +48,7 @@ function link(node: Node | undefined, answer: CallResult = { kind: 'taken' }) {
     },
     log,
     sockets: { send: (_, message) => node?.hasSocket === true && sent.push(message) > 0 },
-    registry: { get: () => status as NodeStatus | undefined },
+    find: () => status as NodeStatus | undefined,
     endpoints: {
       permits: () => true,
       async post(url, body, timeoutMs) {

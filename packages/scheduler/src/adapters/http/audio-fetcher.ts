@@ -1,0 +1,36 @@
+/** Fetches audio from the instance that holds it, over HTTP, bounded in time and size. */
+import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
+
+export function createAudioFetcher(): AudioFetcher {
+  return {
+    async fetch({ url, token, bytes }, limitMs) {
+      if (limitMs <= 0) return undefined;
+      try {
+        const answer = await fetch(url, {
+          headers: { authorization: `Bearer ${token}` },
+          redirect: 'error',
+          signal: AbortSignal.timeout(limitMs),
+        });
+        if (!answer.ok || answer.body === null) {
+          await answer.body?.cancel();
+          return undefined;
+        }
+        return await collect(answer.body, bytes);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Whoever sends more than was announced is not whom we meant to ask. */
+async function collect(body: AsyncIterable<Uint8Array>, bytes: number): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  let received = 0;
+  for await (const chunk of body) {
+    received += chunk.length;
+    if (received > bytes) return undefined;
+    chunks.push(chunk);
+  }
+  return received === bytes ? Buffer.concat(chunks, received) : undefined;
+}

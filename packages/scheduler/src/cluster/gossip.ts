@@ -1,0 +1,132 @@
+/**
+ * Background actor: news between instances that are soon outdated, and may be lost: loads of nodes, how attempts on another's
+ * node went, text while it grows. What follows closely is told as one.
+ */
+import type { JobId, NodeId } from '../domain/ids.ts';
+import type { Load } from '../domain/lease.ts';
+import type { Cancel, Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Whispers } from '../ports/whispers.ts';
+
+export interface PartialText {
+  readonly jobId: JobId;
+  readonly nodeId: NodeId;
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
+export type NodeNews = 'placed' | 'succeeded' | 'failed';
+
+export interface GossipEvents {
+  /** A slot of a node was taken or came free elsewhere. */
+  loaded(nodeId: NodeId, load: Load): void;
+  /** An attempt on a node of this instance, driven elsewhere. */
+  nodeNews(nodeId: NodeId, news: NodeNews): void;
+  partial(partial: PartialText): void;
+}
+
+export interface Gossip {
+  start(): Promise<void>;
+  load(nodeId: NodeId, load: Load): void;
+  nodeNews(to: string, nodeId: NodeId, news: NodeNews): void;
+  partial(to: string, partial: PartialText): void;
+  stop(): Promise<void>;
+}
+
+type Loads = readonly (readonly [NodeId, number, number])[];
+
+type Whisper =
+  | { readonly from: string; readonly loads: Loads }
+  | { readonly from: string; readonly partials: readonly PartialText[] }
+  | { readonly from: string; readonly news: readonly (readonly [NodeId, NodeNews])[] };
+
+/** DESIGN §6: a view up to a tenth of a second old gets a slot at the first try. */
+const TELL_MS = 40;
+/** Of one message, so that nobody's event loop is held up by it. */
+const MOST_AT_ONCE = 500;
+const LISTEN_AGAIN_MS = 2_000;
+
+export function createGossip(deps: {
+  whispers: Whispers;
+  clock: Clock;
+  log: Log;
+  instanceId: string;
+  events: GossipEvents;
+}): Gossip {
+  const { whispers, clock, log, instanceId, events } = deps;
+  const loads = new Map<NodeId, Load>();
+  const partials = new Map<string, Map<JobId, PartialText>>();
+  const news = new Map<string, (readonly [NodeId, NodeNews])[]>();
+  let telling: Cancel | undefined;
+  let listening: Cancel | undefined;
+  let stopListening: (() => Promise<void>) | undefined;
+  let isStopped = false;
+
+  function soon(): void {
+    telling ??= clock.after(TELL_MS, tellAll);
+  }
+
+  function tellAll(): void {
+    telling = undefined;
+    const from = instanceId;
+    const all = [...loads].map(([nodeId, { used, max }]) => [nodeId, used, max] as const);
+    loads.clear();
+    for (const some of portions(all)) whispers.sayToAll(JSON.stringify({ from, loads: some }));
+    for (const [to, byJob] of partials)
+      for (const some of portions([...byJob.values()]))
+        whispers.say(to, JSON.stringify({ from, partials: some }));
+    partials.clear();
+    for (const [to, list] of news)
+      for (const some of portions(list)) whispers.say(to, JSON.stringify({ from, news: some }));
+    news.clear();
+  }
+
+  function hear(text: string): void {
+    const whisper = JSON.parse(text) as Whisper;
+    if (whisper.from === instanceId) return;
+    if ('loads' in whisper)
+      for (const [nodeId, used, max] of whisper.loads) events.loaded(nodeId, { used, max });
+    if ('news' in whisper) for (const [nodeId, word] of whisper.news) events.nodeNews(nodeId, word);
+    if ('partials' in whisper) for (const partial of whisper.partials) events.partial(partial);
+  }
+
+  /** Deaf is slower, not wrong: it goes on trying to listen. */
+  async function listen(): Promise<void> {
+    try {
+      stopListening = await whispers.listen(instanceId, hear);
+    } catch (fault) {
+      log.warn({ err: fault }, 'other instances cannot be heard yet');
+      if (!isStopped) listening = clock.after(LISTEN_AGAIN_MS, () => void listen());
+    }
+  }
+
+  return {
+    start: listen,
+    load(nodeId, load) {
+      loads.set(nodeId, load);
+      soon();
+    },
+    nodeNews(to, nodeId, word) {
+      const list = news.get(to) ?? [];
+      news.set(to, list);
+      list.push([nodeId, word]);
+      soon();
+    },
+    partial(to, partial) {
+      const byJob = partials.get(to) ?? new Map<JobId, PartialText>();
+      partials.set(to, byJob);
+      byJob.set(partial.jobId, partial);
+      soon();
+    },
+    async stop() {
+      isStopped = true;
+      telling?.();
+      listening?.();
+      await stopListening?.().catch(() => undefined);
+    },
+  };
+}
+
+function* portions<T>(all: readonly T[]): Iterable<readonly T[]> {
+  for (let from = 0; from < all.length; from += MOST_AT_ONCE) yield all.slice(from, from + MOST_AT_ONCE);
+}

@@ -1,0 +1,147 @@
+/**
+ * Letters between instances, as calls: `tell` hands over something that may not be lost, `ask` waits for an answer.
+ *
+ * Nothing is sent to an instance that was not living when last looked, at most a second ago (I9), nor by one that may itself
+ * have been taken for dead. Letters of one lane are handled in the order they were sent.
+ */
+import { isErrorCode, SchedulerError } from '../domain/errors.ts';
+import type { Cancel, Clock } from '../ports/clock.ts';
+import type { Inbox } from '../ports/inbox.ts';
+import type { Instance } from '../ports/instances.ts';
+
+export interface PostOffice {
+  /** False: nobody is there, or its inbox is full; then it was not sent. Throws: it may have been. */
+  tell(to: string, letter: Outgoing): Promise<boolean>;
+  /** Rejects with SCHEDULER_DEPENDENCY_DOWN if there is no answer in time; whether it was heard is then unknown. */
+  ask(to: string, letter: Outgoing, limitMs: number): Promise<unknown>;
+  /** Who handles letters about this. What it answers goes to whoever asked. */
+  on(topic: string, handle: (body: unknown, from: string) => Promise<unknown>): void;
+  /** A letter has come. Rejects if it could not be handled. */
+  receive(text: string): Promise<void>;
+  asking(): number;
+}
+
+export interface Outgoing {
+  readonly topic: string;
+  /** What must stay in order: the job, the node or the session it is about. */
+  readonly lane: string;
+  readonly body: unknown;
+}
+
+interface Envelope {
+  readonly topic: string;
+  readonly from: string;
+  readonly ask?: string;
+  readonly body: unknown;
+}
+
+type Reply = { readonly answer: unknown } | { readonly code: string; readonly message: string };
+
+const REPLY = 'reply';
+/** Answers that are waited for; each is bounded in time, and this is far beyond what a sound cluster has under way. */
+const MAX_ASKING = 20_000;
+
+/** What comes before the letter itself, so that its lane is known without reading it. */
+export const laneOf = (text: string): string => text.slice(0, text.indexOf(' '));
+
+export function createPostOffice(deps: {
+  inbox: Pick<Inbox, 'send'>;
+  clock: Clock;
+  self: () => { readonly instanceId: string };
+  isFenced: () => boolean;
+  living: () => Promise<ReadonlyMap<string, Instance>>;
+  newAskId: () => string;
+}): PostOffice {
+  const { inbox, clock } = deps;
+  const handlers = new Map<string, (body: unknown, from: string) => Promise<unknown>>();
+  const asked = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
+
+  async function post(to: string, { topic, lane, body }: Outgoing, ask?: string): Promise<boolean> {
+    if (deps.isFenced()) throw down('this instance may have been taken for dead and sends nothing');
+    if (!(await deps.living()).has(to)) return false;
+    const envelope: Envelope = {
+      topic,
+      from: deps.self().instanceId,
+      body,
+      ...(ask !== undefined && { ask }),
+    };
+    return (await inbox.send(to, `${lane} ${JSON.stringify(envelope)}`)) === 'sent';
+  }
+
+  function settle(askId: string, reply: Reply): void {
+    const waiting = asked.get(askId);
+    if (waiting === undefined) return;
+    asked.delete(askId);
+    waiting.cancel();
+    waiting.settle(reply);
+  }
+
+  function awaitReply(askId: string, to: string, limitMs: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      asked.set(askId, {
+        settle: (reply) => ('answer' in reply ? resolve(reply.answer) : reject(faultOf(reply))),
+        cancel: clock.after(limitMs, () => {
+          asked.delete(askId);
+          reject(down(`instance ${to} did not answer within ${limitMs} ms`));
+        }),
+      });
+    });
+  }
+
+  async function answerOf(handle: () => Promise<unknown>): Promise<Reply> {
+    try {
+      return { answer: await handle() };
+    } catch (fault) {
+      const code = fault instanceof SchedulerError ? fault.code : 'INTERNAL_ERROR';
+      return { code, message: fault instanceof Error ? fault.message : String(fault) };
+    }
+  }
+
+  return {
+    tell: (to, letter) => post(to, letter),
+
+    async ask(to, letter, limitMs) {
+      if (asked.size >= MAX_ASKING) throw down('too many answers of other instances are waited for');
+      const askId = deps.newAskId();
+      const reply = awaitReply(askId, to, limitMs);
+      // It may fail before anybody waits for it.
+      reply.catch(() => undefined);
+      try {
+        if (!(await post(to, letter, askId))) settle(askId, absent(to));
+      } catch (fault) {
+        // It may have been sent all the same, but whoever asked will not wait for what may never come.
+        settle(askId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) });
+      }
+      return reply;
+    },
+
+    on: (topic, handle) => void handlers.set(topic, handle),
+
+    async receive(text) {
+      const { topic, from, ask, body } = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Envelope;
+      if (topic === REPLY && ask !== undefined) return settle(ask, body as Reply);
+      const handle = handlers.get(topic);
+      if (handle === undefined) throw new Error(`nobody handles letters about ${topic}`);
+      if (ask === undefined) {
+        await handle(body, from);
+        return;
+      }
+      const reply = await answerOf(() => handle(body, from));
+      await post(from, { topic: REPLY, lane: ask, body: reply }, ask);
+    },
+
+    asking: () => asked.size,
+  };
+}
+
+const down = (message: string): SchedulerError => new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', message);
+
+const absent = (to: string): Reply => ({
+  code: 'SCHEDULER_DEPENDENCY_DOWN',
+  message: `instance ${to} is not there, or takes no more letters`,
+});
+
+const faultOf = ({ code, message }: { code: string; message: string }): SchedulerError =>
+  new SchedulerError(isErrorCode(code) ? code : 'INTERNAL_ERROR', message);
+
+const messageOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));

@@ -1,0 +1,164 @@
+/**
+ * Hot path: what is said of a job on an instance that does not drive it, brought to the one that does.
+ *
+ * A node's socket must not be held up: what it says is handed over to its driver's inbox and, while that driver is being replaced
+ * or the store is away, held here and handed over later. Over HTTP the answer is waited for.
+ */
+import type { Answer, CancelOutcome, ReportedFailure, Verdict } from '../domain/answer.ts';
+import { type ErrorCode, SchedulerError } from '../domain/errors.ts';
+import type { JobId } from '../domain/ids.ts';
+import type { JobResult } from '../domain/job-spec.ts';
+import type { Instance } from '../ports/instances.ts';
+import type { DriverBook } from './driver-book.ts';
+import type { HeldAnswers } from './held-answers.ts';
+import type { PostOffice } from './post-office.ts';
+
+/** The part of the engine that answers go to. */
+export interface AnswerDesk {
+  acknowledge(answer: Answer): Promise<Verdict>;
+  finish(answer: Answer, result: JobResult): Promise<Verdict>;
+  fail(answer: Answer, failure: ReportedFailure): Promise<Verdict>;
+}
+
+export interface CancelDesk {
+  cancel(jobId: JobId, reason: string, code?: ErrorCode): Promise<CancelOutcome>;
+}
+
+export interface RemoteJobs {
+  /** For nodes that wait for what becomes of their answer. */
+  readonly heard: AnswerDesk & CancelDesk;
+  /** For nodes on sockets. `accepted` means no more than that it will be brought to whoever drives the job. */
+  readonly handedOver: AnswerDesk;
+}
+
+/** What a node says, as it travels. */
+export type Saying = { readonly answer: Answer } & (
+  | { readonly say: 'acknowledged' }
+  | { readonly say: 'finished'; readonly result: JobResult }
+  | { readonly say: 'failed'; readonly failure: ReportedFailure }
+);
+
+interface CancelLetter {
+  readonly jobId: JobId;
+  readonly reason: string;
+  readonly code?: ErrorCode;
+}
+
+/** `here`: it is driven here, or it is over and only a lease is left to give back. `nobody`: its driver is being replaced. */
+type Direction = 'here' | 'nobody' | { readonly instanceId: string };
+
+export function createRemoteJobs(deps: {
+  office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
+  local: AnswerDesk & CancelDesk & { drives(jobId: JobId): boolean };
+  driverOf: (jobId: JobId) => Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
+  /** "instance/incarnation" of this one. */
+  driver: () => string;
+  living: () => Promise<ReadonlyMap<string, Instance>>;
+  book: DriverBook;
+  held: HeldAnswers;
+  /** A result as it may pass through the store. */
+  fit: (result: JobResult) => JobResult;
+  answerMs: number;
+}): RemoteJobs {
+  const { office, local, book, held } = deps;
+
+  function hear(saying: Saying): Promise<Verdict> {
+    switch (saying.say) {
+      case 'acknowledged':
+        return local.acknowledge(saying.answer);
+      case 'finished':
+        return local.finish(saying.answer, saying.result);
+      case 'failed':
+        return local.fail(saying.answer, saying.failure);
+    }
+  }
+
+  async function directionOf(jobId: JobId): Promise<Direction> {
+    if (local.drives(jobId)) return 'here';
+    const noted = book.find(jobId);
+    if (noted !== undefined && (await lives(noted))) return { instanceId: instanceOf(noted) };
+    const stored = await deps.driverOf(jobId);
+    if (stored === undefined || stored.isSettled || stored.driver === deps.driver()) return 'here';
+    return (await lives(stored.driver)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
+  }
+
+  async function lives(driver: string): Promise<boolean> {
+    const instance = (await deps.living()).get(instanceOf(driver));
+    return instance !== undefined && `${instance.instanceId}/${instance.incarnation}` === driver;
+  }
+
+  async function handOver(saying: Saying): Promise<boolean> {
+    const { jobId } = saying.answer;
+    const direction = await directionOf(jobId);
+    if (direction === 'nobody') return false;
+    if (direction === 'here') {
+      await hear(saying);
+      return true;
+    }
+    const isSent = await office.tell(direction.instanceId, { topic: 'answer', lane: jobId, body: saying });
+    if (!isSent || saying.say !== 'acknowledged') book.forget(jobId);
+    return isSent;
+  }
+
+  async function handOverOrHold(saying: Saying): Promise<Verdict> {
+    if (local.drives(saying.answer.jobId)) return hear(saying);
+    const fitting = fitted(saying);
+    // What was said before of the same job goes first.
+    if (held.holds(saying.answer.jobId) || !(await handOver(fitting).catch(() => false))) held.add(fitting);
+    return ACCEPTED;
+  }
+
+  const fitted = (saying: Saying): Saying =>
+    saying.say === 'finished' ? { ...saying, result: deps.fit(saying.result) } : saying;
+
+  async function elsewhereOr<T>(
+    jobId: JobId,
+    here: () => Promise<T>,
+    topic: string,
+    body: unknown,
+  ): Promise<T> {
+    const direction = await directionOf(jobId);
+    if (direction === 'here') return here();
+    if (direction === 'nobody') {
+      throw new SchedulerError(
+        'SCHEDULER_DEPENDENCY_DOWN',
+        `the instance that drove job ${jobId} is being replaced; try again shortly`,
+      );
+    }
+    return (await office.ask(direction.instanceId, { topic, lane: jobId, body }, deps.answerMs)) as T;
+  }
+
+  const ask = async (saying: Saying): Promise<Verdict> =>
+    elsewhereOr(saying.answer.jobId, () => hear(saying), 'answer', fitted(saying));
+
+  const cancel: CancelDesk['cancel'] = (jobId, reason, code) => {
+    const letter: CancelLetter = { jobId, reason, ...(code !== undefined && { code }) };
+    return elsewhereOr(jobId, () => local.cancel(jobId, reason, code), 'cancel', letter);
+  };
+
+  held.onTry(handOver);
+  // Who drives it may have changed while the letter was on its way: then it goes on from here.
+  office.on('answer', async (body) => wordOf(await ask(body as Saying)));
+  office.on('cancel', async (body) => {
+    const { jobId, reason, code } = body as CancelLetter;
+    return cancel(jobId, reason, code);
+  });
+
+  return {
+    heard: { ...deskOf(ask), cancel },
+    handedOver: deskOf(handOverOrHold),
+  };
+}
+
+const ACCEPTED: Verdict = { kind: 'accepted' };
+
+const deskOf = (take: (saying: Saying) => Promise<Verdict>): AnswerDesk => ({
+  acknowledge: (answer) => take({ say: 'acknowledged', answer }),
+  finish: (answer, result) => take({ say: 'finished', answer, result }),
+  fail: (answer, failure) => take({ say: 'failed', answer, failure }),
+});
+
+/** Without the record, which nobody at the other end reads. */
+const wordOf = (verdict: Verdict): Verdict => (verdict.kind === 'accepted' ? ACCEPTED : verdict);
+
+const instanceOf = (driver: string): string => driver.slice(0, driver.lastIndexOf('/'));

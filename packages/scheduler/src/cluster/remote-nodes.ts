@@ -1,0 +1,153 @@
+/**
+ * Hot path: the way to nodes whose sockets other instances hold, and what this instance does for others with its own.
+ *
+ * The holder writes the job to the socket, then DISPATCHED into its record on behalf of the driver, then answers; without a
+ * socket it answers that the job is undeliverable. An assignment past its expiry is dropped.
+ */
+import type { JobId, NodeId } from '../domain/ids.ts';
+import { holdsFence, type JobRecord } from '../domain/job.ts';
+import { changeJob, type JobChange } from '../domain/job-change.ts';
+import type { AudioAt } from '../domain/job-spec.ts';
+import type { Expected, MoveResult } from '../ports/job-store.ts';
+import type { Log } from '../ports/log.ts';
+import type { NodeSheet } from '../ports/node-board.ts';
+import type { Assignment, Delivery, NodeLink } from '../ports/node-link.ts';
+import type { DriverBook } from './driver-book.ts';
+import type { PostOffice } from './post-office.ts';
+
+interface AssignLetter extends Assignment {
+  readonly driver: string;
+}
+
+interface WithdrawLetter {
+  readonly nodeId: NodeId;
+  readonly jobId: JobId;
+  readonly reason: string;
+}
+
+type Answered =
+  /** `at`: when DISPATCHED was written; absent: it could not be. */
+  | { readonly kind: 'written'; readonly generation: number; readonly at?: number }
+  | Exclude<Delivery, { kind: 'written' }>;
+
+export interface RemoteNodesDeps {
+  readonly office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
+  /** To nodes that are reached from here. */
+  readonly local: NodeLink;
+  /** A node of another instance. */
+  readonly find: (nodeId: NodeId) => NodeSheet | undefined;
+  /** "instance/incarnation" of this one. */
+  readonly driver: () => string;
+  /** Where others fetch the audio that is held here; undefined if it is not. */
+  readonly audioAt: (jobId: JobId) => AudioAt | undefined;
+  readonly generationOf: (nodeId: NodeId) => number | undefined;
+  readonly moveFor: (
+    driver: string,
+    jobId: JobId,
+    expected: Expected,
+    change: JobChange,
+  ) => Promise<MoveResult>;
+  readonly publish: (job: JobRecord) => void;
+  readonly book: Pick<DriverBook, 'note'>;
+  /** The store's time: what instances whose clocks differ have in common. */
+  readonly storeNow: () => number;
+  readonly now: () => number;
+  readonly answerMs: number;
+  readonly log: Log;
+}
+
+export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
+  const { office, local, log } = deps;
+
+  /** Who holds its socket, if that is not us. */
+  function holderOf(nodeId: NodeId): string | undefined {
+    const sheet = deps.find(nodeId);
+    return sheet?.channel === 'socket' ? sheet.owner.instanceId : undefined;
+  }
+
+  async function deliverThrough(holder: string, assignment: Assignment): Promise<Delivery> {
+    const { nodeId, attempt, job } = assignment;
+    const { need: _, ...sent } = job;
+    const letter: AssignLetter = {
+      ...assignment,
+      job: sent,
+      audioAt: assignment.audioAt ?? deps.audioAt(job.jobId),
+      expiresAt: assignment.expiresAt - deps.now() + deps.storeNow(),
+      driver: deps.driver(),
+    };
+    let answered: Answered;
+    try {
+      answered = (await office.ask(
+        holder,
+        { topic: 'assign', lane: job.jobId, body: letter },
+        deps.answerMs,
+      )) as Answered;
+    } catch (fault) {
+      log.info(
+        { job_id: job.jobId, node_id: nodeId, holder, err: fault },
+        'the holder of a node did not answer',
+      );
+      return { kind: 'unknown', reason: 'holder_silent' };
+    }
+    if (answered.kind !== 'written' || answered.at === undefined) return answered;
+    const change = dispatchedAt(answered.at, nodeId, attempt);
+    return { kind: 'written', generation: answered.generation, job: changeJob(job, change) };
+  }
+
+  async function assigned(letter: AssignLetter): Promise<Answered> {
+    const { nodeId, attempt, job, driver } = letter;
+    const expiresAt = letter.expiresAt - deps.storeNow() + deps.now();
+    const delivery = await local.deliver({ ...letter, expiresAt });
+    if (delivery.kind !== 'written') return delivery;
+    deps.book.note(job.jobId, driver);
+    const generation = deps.generationOf(nodeId) ?? 0;
+    const at = deps.now();
+    const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
+    try {
+      const moved = await deps.moveFor(driver, job.jobId, expected, dispatchedAt(at, nodeId, attempt));
+      if (moved.kind === 'moved') deps.publish(moved.job);
+      if (moved.kind === 'moved') return { kind: 'written', generation, at };
+      if (moved.kind === 'stale' && holdsFence(moved.job, nodeId, attempt))
+        return { kind: 'written', generation };
+    } catch (fault) {
+      // The node has it: whoever drives the job writes it down.
+      log.warn({ job_id: job.jobId, node_id: nodeId, err: fault }, 'a delivery could not be recorded here');
+      return { kind: 'written', generation };
+    }
+    // The job went on without this attempt while it was on its way.
+    local.cancel(nodeId, job.jobId, 'superseded');
+    return { kind: 'unknown', reason: 'superseded' };
+  }
+
+  office.on('assign', (body) => assigned(body as AssignLetter));
+  office.on('withdraw', async (body) => {
+    const { nodeId, jobId, reason } = body as WithdrawLetter;
+    local.cancel(nodeId, jobId, reason);
+  });
+
+  return {
+    deliver(assignment) {
+      const holder = holderOf(assignment.nodeId);
+      return holder === undefined ? local.deliver(assignment) : deliverThrough(holder, assignment);
+    },
+
+    cancel(nodeId, jobId, reason) {
+      const holder = holderOf(nodeId);
+      if (holder === undefined) return local.cancel(nodeId, jobId, reason);
+      const body: WithdrawLetter = { nodeId, jobId, reason };
+      // Best effort, as everywhere: the attempt is fenced whether or not the node hears of it.
+      office
+        .tell(holder, { topic: 'withdraw', lane: jobId, body })
+        .catch((fault: unknown) =>
+          log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'a cancel was lost'),
+        );
+    },
+  };
+}
+
+const dispatchedAt = (at: number, nodeId: NodeId, attempt: number): JobChange => ({
+  state: 'DISPATCHED',
+  fence: { nodeId, attempt },
+  intent: null,
+  entry: { state: 'DISPATCHED', at, attempt, nodeId, reason: undefined },
+});

@@ -1,0 +1,69 @@
+/** Audio that another instance holds: nodes that fetch get its address, the others get the bytes. */
+import type { JobAssign } from '@lingua/protocol';
+import { describe, expect, it } from 'vitest';
+import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
+import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
+import type { NodeStatus } from '../../../src/management/node-registry.ts';
+import { createNodeLink } from '../../../src/transport/link/node-link.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { createFakeLog } from '../ws/fakes.ts';
+import { job } from './jobs.ts';
+
+const AT = { url: 'http://other:5010/v1/audio/job-1', token: 'token-1', bytes: 6 };
+
+function linkTo(node: { supports: string[]; isDeployed?: boolean }, fetched: Buffer | undefined | 'late') {
+  const clock = createManualClock();
+  const sent: JobAssign[] = [];
+  const asked: number[] = [];
+  const profile = { isDeployed: node.isDeployed ?? false, supports: node.supports };
+  const link = createNodeLink({
+    clock,
+    log: createFakeLog(),
+    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: 4 }),
+    audio: createAudioStore({ maxBytes: 1_000, maxBytesPerJob: 1_000 }),
+    references: { refer: () => undefined },
+    sockets: { send: (_, message) => sent.push(message as JobAssign) > 0 },
+    find: () => ({ channel: 'socket', view: { profile } }) as unknown as NodeStatus,
+    fetcher: {
+      async fetch(_, limitMs) {
+        asked.push(limitMs);
+        if (fetched !== 'late') return fetched;
+        await clock.advance(limitMs);
+        return Buffer.from('speech');
+      },
+    },
+    settings: { endpointTimeoutMs: 1_000 },
+  });
+  const held = job({ audio: { kind: 'held', bytes: AT.bytes } });
+  const deliver = () =>
+    link.deliver({ nodeId: 'node-a', attempt: 1, job: held, expiresAt: clock.now() + 3_000, audioAt: AT });
+  return { deliver, sent, asked };
+}
+
+describe('audio that another instance holds', () => {
+  it('is named by its address to a node that fetches', async () => {
+    const { deliver, sent, asked } = linkTo({ supports: ['audio_ref'] }, undefined);
+    expect(await deliver()).toEqual({ kind: 'written' });
+    expect(sent[0]).toMatchObject({ audio: '', audio_ref: AT });
+    expect(asked).toEqual([]);
+  });
+
+  it('is fetched here for a node that does not, within the life of the assignment', async () => {
+    const { deliver, sent, asked } = linkTo({ supports: [], isDeployed: true }, Buffer.from('speech'));
+    expect(await deliver()).toEqual({ kind: 'written' });
+    expect(Buffer.from(sent[0]?.audio ?? '', 'base64').toString()).toBe('speech');
+    expect(asked).toEqual([3_000]);
+  });
+
+  it('makes the job undeliverable if it cannot be had', async () => {
+    const { deliver, sent } = linkTo({ supports: [] }, undefined);
+    expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'audio_lost' });
+    expect(sent).toEqual([]);
+  });
+
+  it('comes too late for an assignment that expired meanwhile', async () => {
+    const { deliver, sent } = linkTo({ supports: [] }, 'late');
+    expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'expired' });
+    expect(sent).toEqual([]);
+  });
+});
