@@ -3,7 +3,7 @@
  *
  * The law: a letter that was `sent` is handed out at least once, first come first served, until it is confirmed; one that was
  * handed out and not confirmed for a while is handed out again, and after too many deliveries it is put among the dead
- * letters: never dropped, never in the way of the others. At its limit an inbox refuses the sender (`full`); what is in it is
+ * letters: not dropped unless none are kept, never in the way of the others. At its limit an inbox refuses the sender (`full`); what is in it is
  * never trimmed. One that nobody opened, or that was closed, refuses too (`gone`). A confirmed letter leaves nothing behind.
  * An inbox is closed only when it is empty, in one step, so that no letter can slip in between. A thrown error means *unknown*.
  */
@@ -26,10 +26,13 @@ export interface Inbox {
   send(to: string, body: string): Promise<'sent' | 'full' | 'gone'>;
   /** New letters, waiting for them if there are none. For one reader at a time. */
   take(instanceId: string, limits: { max: number; waitMs: number }): Promise<readonly Letter[]>;
-  /** Letters that were handed out and not confirmed for `idleMs`; those delivered too often are dead now. */
+  /**
+   * Letters that were handed out and not confirmed for `idleMs`; those delivered too often are dead now. `except`: these are
+   * being handled, and neither come again nor die, however long it takes.
+   */
   takeAgain(
     instanceId: string,
-    limits: { max: number; idleMs: number },
+    limits: { max: number; idleMs: number; except?: ReadonlySet<string> },
   ): Promise<{ readonly letters: readonly Letter[]; readonly died: number }>;
   confirm(instanceId: string, letterIds: readonly string[]): Promise<void>;
   /** `not_empty`: something is still to be handled. Dead letters stay. */

@@ -7,6 +7,7 @@ export interface InboxLimits {
   readonly maxLetters: number;
   readonly maxDeliveries: number;
   readonly maxDead: number;
+  readonly minIdleToDieMs?: number;
 }
 
 export interface InboxHarness extends Timed, Closable {
@@ -139,6 +140,51 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await stuck()).toMatchObject({ letters: [{ body: 'fine' }], died: 0 });
     });
 
+    it('leaves alone what is still being handled, however long: it neither comes again nor dies', async () => {
+      const { inbox, me, advance, ...timed } = await start({ maxDeliveries: 2 });
+      for (const body of ['slow', 'stuck', 'slow too']) await inbox.send(me, body);
+      const [slow, , slowToo] = idsOf(await inbox.take(me, AT_ONCE));
+      const except = new Set([slow ?? '', slowToo ?? '']);
+      for (const expected of [{ letters: [{ body: 'stuck', deliveries: 2 }] }, { letters: [], died: 1 }]) {
+        await advance(IDLE_MS + edgeOf({ advance, ...timed }));
+        expect(await inbox.takeAgain(me, { max: 1, idleMs: IDLE_MS, except })).toMatchObject(expected);
+      }
+      // They were delivered once all the time.
+      const again = await inbox.takeAgain(me, { max: 10, idleMs: IDLE_MS });
+      expect(again.letters).toMatchObject([
+        { body: 'slow', deliveries: 2 },
+        { body: 'slow too', deliveries: 2 },
+      ]);
+    });
+
+    it('finds what is stuck behind more letters under way than one look shows', async () => {
+      const { inbox, me, stuck } = await start();
+      const bodiesSent = times(600, (index) => `letter ${index}`);
+      for (const body of bodiesSent) await inbox.send(me, body);
+      const ids = idsOf(await inbox.take(me, AT_ONCE));
+      await stuck();
+      const except = new Set(ids.slice(0, -2));
+      const again = await inbox.takeAgain(me, { max: 5, idleMs: 0, except });
+      expect(bodies(again.letters)).toEqual(bodiesSent.slice(-2));
+    });
+
+    it('lets a letter die only after it has lain for a while', async () => {
+      const { inbox, me, advance, stuck } = await start({ maxDeliveries: 1, minIdleToDieMs: 1_000 });
+      await inbox.send(me, 'poison');
+      await inbox.take(me, AT_ONCE);
+      expect(await stuck()).toEqual({ letters: [], died: 0 });
+      await advance(1_000);
+      expect(await stuck()).toEqual({ letters: [], died: 1 });
+    });
+
+    it('drops dead letters where none are kept, and counts them', async () => {
+      const { inbox, me, stuck } = await start({ maxDeliveries: 1, maxDead: 0 });
+      for (const body of ['a', 'b']) await inbox.send(me, body);
+      await inbox.take(me, AT_ONCE);
+      expect(await stuck()).toEqual({ letters: [], died: 2 });
+      expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    });
+
     it('I11 bounded: keeps no more dead letters than its limit', async () => {
       const { inbox, me, stuck } = await start({ maxDeliveries: 1, maxDead: 2 });
       for (const body of ['a', 'b', 'c', 'd']) await inbox.send(me, body);
@@ -154,6 +200,14 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await inbox.confirm(me, ids);
       await inbox.confirm(me, ids);
       await inbox.confirm(me, []);
+      await inbox.confirm(fresh('nobody'), ids);
+      expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    });
+
+    it('confirms thousands of letters at once', async () => {
+      const { inbox, me } = await start();
+      await Promise.all(times(2_500, (index) => inbox.send(me, String(index))));
+      await inbox.confirm(me, idsOf(await inbox.take(me, { max: 3_000, waitMs: 0 })));
       expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 0 });
     });
 

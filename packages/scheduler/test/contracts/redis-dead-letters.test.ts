@@ -38,7 +38,13 @@ describe.each([
 
   deadLettersContract(name, async (limits) => {
     const { keys, timed } = harness();
-    const inbox = createInbox({ connection, blocking: connection, keys, group: 'scheduler', ...limits });
+    const inbox = createInbox({
+      connection,
+      blocking: () => connection,
+      keys,
+      group: 'scheduler',
+      ...limits,
+    });
     return { ...timed, inbox, deadLetters: createDeadLetters({ connection, keys, inbox, ...limits }) };
   });
 

@@ -48,7 +48,7 @@ describe.each([
     const { keys, ...timed } = harness();
     return {
       ...timed,
-      inbox: createInbox({ connection, blocking, keys, group: 'scheduler', ...limits }),
+      inbox: createInbox({ connection, blocking: () => blocking, keys, group: 'scheduler', ...limits }),
     };
   });
 });

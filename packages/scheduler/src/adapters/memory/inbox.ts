@@ -6,7 +6,10 @@ import { createDeadShelf, type DeadShelf } from './dead-letters.ts';
 export interface InboxLimits {
   readonly maxLetters: number;
   readonly maxDeliveries: number;
+  /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
+  /** How long a letter lies after its last delivery before it is dead. */
+  readonly minIdleToDieMs?: number;
 }
 
 interface Kept {
@@ -78,18 +81,17 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
       await arrival(box, waitMs);
       return fresh(box, max);
     },
-    async takeAgain(instanceId, { max, idleMs }) {
+    async takeAgain(instanceId, { max, idleMs, except }) {
       const box = boxes.get(instanceId);
       if (box === undefined) return { letters: [], died: 0 };
+      const idleOf = ({ handedOutAt = Number.POSITIVE_INFINITY }: Kept): number => clock.now() - handedOutAt;
       const stuck = [...box.letters.values()]
-        .filter(({ handedOutAt }) => handedOutAt !== undefined && clock.now() - handedOutAt >= idleMs)
+        .filter((kept) => idleOf(kept) >= idleMs && except?.has(kept.letterId) !== true)
         .slice(0, max);
-      const hopeless = stuck.filter(({ deliveries }) => deliveries >= deps.maxDeliveries);
-      for (const kept of hopeless) bury(instanceId, box, kept);
-      return {
-        letters: stuck.filter((kept) => !hopeless.includes(kept)).map(handOut),
-        died: hopeless.length,
-      };
+      const isHopeless = ({ deliveries }: Kept): boolean => deliveries >= deps.maxDeliveries;
+      const dead = stuck.filter((kept) => isHopeless(kept) && idleOf(kept) >= (deps.minIdleToDieMs ?? 0));
+      for (const kept of dead) bury(instanceId, box, kept);
+      return { letters: stuck.filter((kept) => !isHopeless(kept)).map(handOut), died: dead.length };
     },
     async confirm(instanceId, letterIds) {
       for (const letterId of letterIds) boxes.get(instanceId)?.letters.delete(letterId);

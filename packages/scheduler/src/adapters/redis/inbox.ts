@@ -3,7 +3,9 @@ import type { Inbox, Letter } from '../../ports/inbox.ts';
 import { asDependency } from './dependency.ts';
 import { createBuryLetter } from './inbox/bury-letter.ts';
 import { createCloseInbox } from './inbox/close-inbox.ts';
+import { createConfirmLetters } from './inbox/confirm-letters.ts';
 import { createSendLetter } from './inbox/send-letter.ts';
+import { findStuckLetters, type StuckLetter } from './inbox/stuck-letters.ts';
 import type { Keys } from './keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
@@ -11,47 +13,70 @@ export interface InboxSettings {
   readonly group: string;
   readonly maxLetters: number;
   readonly maxDeliveries: number;
+  /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
+  /** How long a letter lies after its last delivery before it is dead. */
+  readonly minIdleToDieMs?: number;
 }
 
 /** There is one reader at a time, and whoever adopts an inbox reads as the same one. */
 const READER = 'reader';
 
-type Entry = [id: string, fields: string[] | null];
+type Entry = [id: string, fields: string[] | null] | null;
 
 export function createInbox(
   deps: {
     connection: RedisConnection;
-    /** For reads that wait: nothing else may wait behind them. */
-    blocking: RedisConnection;
+    /** For reads that wait: nothing else may wait behind them. Asked each time, since a stuck one is replaced. */
+    blocking: () => RedisConnection;
     keys: Keys;
   } & InboxSettings,
 ): Inbox {
-  const { connection, blocking, keys, group } = deps;
+  const { connection, keys, group, minIdleToDieMs = 0 } = deps;
   const send = createSendLetter(connection, keys, deps.maxLetters);
   const close = createCloseInbox(connection, keys);
+  const confirm = createConfirmLetters(connection, keys, group);
   const bury = createBuryLetter(connection, keys, deps);
 
   async function read(instanceId: string, max: number, waitMs: number): Promise<readonly Letter[]> {
     const inbox = keys.inbox(instanceId);
     const answer = (await (waitMs > 0
-      ? blocking.xreadgroup('GROUP', group, READER, 'COUNT', max, 'BLOCK', waitMs, 'STREAMS', inbox, '>')
+      ? deps
+          .blocking()
+          .xreadgroup('GROUP', group, READER, 'COUNT', max, 'BLOCK', waitMs, 'STREAMS', inbox, '>')
       : connection.xreadgroup('GROUP', group, READER, 'COUNT', max, 'STREAMS', inbox, '>'))) as unknown as
       | [[string, Entry[]]]
       | null;
     return lettersOf(answer?.[0][1] ?? [], () => 1);
   }
 
-  async function deliveriesOf(inbox: string, entries: readonly Entry[]): Promise<Map<string, number>> {
-    const [first, last] = [entries[0]?.[0], entries.at(-1)?.[0]];
-    if (first === undefined || last === undefined) return new Map();
-    const pending = (await connection.xpending(inbox, group, first, last, entries.length, READER)) as [
-      string,
-      string,
-      number,
-      number,
-    ][];
-    return new Map(pending.map(([id, , , deliveries]) => [id, deliveries]));
+  async function claim(inbox: string, stuck: readonly StuckLetter[], idleMs: number): Promise<Letter[]> {
+    if (stuck.length === 0) return [];
+    const deliveries = new Map(stuck.map((letter) => [letter.letterId, letter.deliveries + 1]));
+    // Whoever else claimed it in between has it: it is not idle any more.
+    const claimed = await connection.xclaim(
+      inbox,
+      group,
+      READER,
+      idleMs,
+      ...stuck.map(({ letterId }) => letterId),
+    );
+    return lettersOf(claimed as Entry[], (id) => deliveries.get(id) ?? 1);
+  }
+
+  async function takeAgain(
+    instanceId: string,
+    limits: { max: number; idleMs: number; except?: ReadonlySet<string> },
+  ): Promise<{ letters: readonly Letter[]; died: number }> {
+    const inbox = keys.inbox(instanceId);
+    const found = await findStuckLetters(connection, inbox, { group, except: new Set(), ...limits });
+    const isHopeless = ({ deliveries }: StuckLetter): boolean => deliveries >= deps.maxDeliveries;
+    let died = 0;
+    for (const letter of found.filter(isHopeless)) {
+      if (letter.idleMs >= minIdleToDieMs && (await bury(instanceId, letter))) died += 1;
+    }
+    const again = found.filter((letter) => !isHopeless(letter));
+    return { letters: await claim(inbox, again, limits.idleMs), died };
   }
 
   return {
@@ -69,29 +94,12 @@ export function createInbox(
       asDependency('reading an inbox', () =>
         read(instanceId, max, waitMs).catch(ifGone<readonly Letter[]>([])),
       ),
-    takeAgain: (instanceId, { max, idleMs }) =>
-      asDependency('reading stuck letters', async () => {
-        const inbox = keys.inbox(instanceId);
-        const [, entries] = (await connection
-          .xautoclaim(inbox, group, READER, idleMs, '0', 'COUNT', max)
-          .catch(ifGone(['', []]))) as [string, Entry[]];
-        const deliveries = await deliveriesOf(inbox, entries);
-        const claimed = lettersOf(entries, (id) => deliveries.get(id) ?? 1);
-        const letters = claimed.filter((letter) => letter.deliveries <= deps.maxDeliveries);
-        let died = 0;
-        for (const letter of claimed) {
-          if (letter.deliveries > deps.maxDeliveries && (await bury(instanceId, beforeLast(letter))))
-            died += 1;
-        }
-        return { letters, died };
-      }),
+    takeAgain: (instanceId, limits) =>
+      asDependency('reading stuck letters', () =>
+        takeAgain(instanceId, limits).catch(ifGone({ letters: [], died: 0 })),
+      ),
     confirm: (instanceId, letterIds) =>
-      asDependency('confirming letters', async () => {
-        if (letterIds.length === 0) return;
-        const inbox = keys.inbox(instanceId);
-        await connection.xack(inbox, group, ...letterIds);
-        await connection.xdel(inbox, ...letterIds);
-      }),
+      asDependency('confirming letters', () => confirm(instanceId, letterIds)),
     close: (instanceId) => asDependency('closing an inbox', () => close(instanceId)),
     size: (instanceId) =>
       asDependency('measuring an inbox', async () => {
@@ -106,14 +114,12 @@ export function createInbox(
   };
 }
 
-/** Claiming it counted as one more delivery, but it was not handed out. */
-const beforeLast = (letter: Letter): Letter => ({ ...letter, deliveries: letter.deliveries - 1 });
-
 function lettersOf(entries: readonly Entry[], deliveries: (id: string) => number): Letter[] {
-  return entries.flatMap(([letterId, fields]) =>
-    // A letter that was deleted meanwhile comes without fields.
-    fields === null ? [] : [{ letterId, body: fields[1] ?? '', deliveries: deliveries(letterId) }],
-  );
+  return entries.flatMap((entry) => {
+    // One that was deleted meanwhile comes without fields, or as nothing, depending on the server.
+    const [letterId, fields] = entry ?? ['', null];
+    return fields === null ? [] : [{ letterId, body: fields[1] ?? '', deliveries: deliveries(letterId) }];
+  });
 }
 
 /** An inbox that was never opened, or is closed, holds nothing. */

@@ -1,5 +1,4 @@
 /** Typed wrapper of bury-letter.lua. */
-import type { Letter } from '../../../ports/inbox.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
@@ -10,11 +9,15 @@ export function createBuryLetter(
   settings: { group: string; maxDead: number },
 ) {
   const run = loadScript(connection, import.meta.url, 'bury-letter');
-  return async (instanceId: string, { letterId, deliveries }: Letter): Promise<boolean> => {
+  /** False: it is gone already. */
+  return async (
+    instanceId: string,
+    { letterId, deliveries }: { letterId: string; deliveries: number },
+  ): Promise<boolean> => {
     const [word] = await run(
       [keys.inbox(instanceId), keys.deadLetters(instanceId)],
       [settings.group, letterId, deliveries, settings.maxDead],
     );
-    return word === 'buried';
+    return word !== 'absent';
   };
 }

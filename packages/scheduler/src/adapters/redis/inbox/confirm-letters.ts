@@ -1,0 +1,16 @@
+/** Typed wrapper of confirm-letters.lua. */
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+/** More would not fit on the stack of Lua. */
+const MOST_AT_ONCE = 1_000;
+
+export function createConfirmLetters(connection: RedisConnection, keys: Keys, group: string) {
+  const run = loadScript(connection, import.meta.url, 'confirm-letters');
+  return async (instanceId: string, letterIds: readonly string[]): Promise<void> => {
+    for (let from = 0; from < letterIds.length; from += MOST_AT_ONCE) {
+      await run([keys.inbox(instanceId)], [group, ...letterIds.slice(from, from + MOST_AT_ONCE)]);
+    }
+  };
+}
