@@ -1,28 +1,18 @@
 /** The real engine on memory adapters with a fleet of a given size and a null transport. */
-import { createAudioStore } from '../../packages/scheduler/dist/adapters/memory/audio-store.js';
 import { createCapacityLedger } from '../../packages/scheduler/dist/adapters/memory/capacity-ledger.js';
 import { createJobEvents } from '../../packages/scheduler/dist/adapters/memory/job-events.js';
 import { createJobStore } from '../../packages/scheduler/dist/adapters/memory/job-store.js';
 import { createNodeDirectory } from '../../packages/scheduler/dist/adapters/memory/node-directory.js';
-import { createPrometheusMeter } from '../../packages/scheduler/dist/adapters/prometheus/meter.js';
-import { systemClock } from '../../packages/scheduler/dist/adapters/system/clock.js';
+import { systemClock as clock } from '../../packages/scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../packages/scheduler/dist/adapters/system/id-source.js';
 import { loadConfig } from '../../packages/scheduler/dist/config/load-config.js';
 import type { Config } from '../../packages/scheduler/dist/config/settings.js';
 import type { DispatchRequest } from '../../packages/scheduler/dist/domain/dispatch.js';
-import { createNodeRegistry } from '../../packages/scheduler/dist/management/create-node-registry.js';
 import type { Registration } from '../../packages/scheduler/dist/management/node-registry.js';
-import { createJobService } from '../../packages/scheduler/dist/runtime/create-job-service.js';
-import { createFleetView } from '../../packages/scheduler/dist/runtime/fleet/fleet-view.js';
-import {
-  jobServiceSettings,
-  jobStoreLimits,
-  managementSettings,
-} from '../../packages/scheduler/dist/settings-from-config.js';
+import { jobStoreLimits } from '../../packages/scheduler/dist/settings-from-config.js';
+import { createEngine } from './engine.ts';
 
 export const LANGUAGES = ['en', 'zh', 'ja', 'ko', 'de', 'fr', 'es', 'pt'];
-
-const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** No limit is to be met: they are tested elsewhere. */
 const ROOMY = [
@@ -74,79 +64,21 @@ export function registration(nodeId: string, slots: number): Registration {
 
 export async function createEmbeddedEngine(nodes: number, slots: number) {
   const config = benchConfig();
-  const clock = systemClock;
-  const ledger = createCapacityLedger({ clock });
-  const store = createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 });
-  const fleet = createFleetView();
-  const meter = createPrometheusMeter();
-  const ids = createIdSource({ clock, digestsRequests: false });
-  const registry = createNodeRegistry({
-    clock,
-    chance: Math.random,
-    ids,
-    ledger,
+  const engine = createEngine({
+    config,
+    ids: createIdSource({ clock, digestsRequests: false }),
+    ledger: createCapacityLedger({ clock }),
+    store: createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 }),
     directory: createNodeDirectory({ maxNodes: nodes + 1 }),
-    meter,
-    log: QUIET,
-    settings: managementSettings(config),
-    events: {
-      changed: (view) => fleet.upsert(view),
-      loaded(nodeId, load) {
-        fleet.setLoad(nodeId, load);
-        fleet.beat(nodeId, clock.now());
-      },
-      removed: (nodeId) => fleet.remove(nodeId),
-      statusChanged() {},
-      ordered() {},
-      disconnected() {},
-      connected() {},
-    },
-  });
-  const jobs = createJobService({
-    clock,
-    chance: Math.random,
-    ids,
-    ledger,
-    store,
     events: createJobEvents({ maxListeners: 10_000 }),
-    audio: createAudioStore({ maxBytes: 1e9, maxBytesPerJob: 1e6 }),
     // At once, as to a socket.
     link: { deliver: () => WRITTEN, cancel() {} },
-    meter,
-    log: QUIET,
-    fleet,
-    nodes: {
-      profile: (nodeId) => fleet.view(nodeId)?.profile,
-      placed: (nodeId) => registry.recordPlacement(nodeId),
-      outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
-      modelNotAvailable() {},
-    },
-    settings: jobServiceSettings(config),
   });
-  const generations = new Map<string, number>();
-  for (let i = 0; i < nodes; i++) {
-    const registered = await registry.register(registration(`node-${i}`, slots));
-    if (registered.kind !== 'registered') throw new Error(registered.message);
-    generations.set(registered.nodeId, registered.generation);
-  }
-  return {
-    generations,
-    jobs,
-    registry,
-    fleet,
-    /** A node that is not heard of for 45 s is stale: whatever takes longer must let them beat. */
-    async beatAll() {
-      for (const [nodeId, generation] of generations)
-        await registry.heartbeat({ nodeId, generation, resources: { runningJobs: 0 }, runningJobIds: [] });
-    },
-    stop() {
-      jobs.stop();
-      registry.stop();
-    },
-  };
+  for (let i = 0; i < nodes; i++) await engine.register(registration(`node-${i}`, slots));
+  return engine;
 }
 
-const WRITTEN = { kind: 'written' } as const;
+export const WRITTEN = { kind: 'written' } as const;
 
 let sequence = 0;
 

@@ -8,12 +8,15 @@ import { heartbeats } from './heartbeats.ts';
 import { http } from './http.ts';
 import { type Figure, isMet } from './measure.ts';
 import { memory } from './memory.ts';
+import { redis } from './redis.ts';
+import { redisCost } from './redis-cost.ts';
 import { sessions } from './sessions.ts';
 import { say, table } from './show.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
 
-  --only LIST    scenarios to run, of: decision, heartbeats, memory, http, cycle, sessions
+  --only LIST    scenarios to run, of: decision, heartbeats, memory, http, cycle, sessions,
+                 redis, redis-cost
   --rounds N     repetitions; figures are medians (5)
   --quick        one short round each, to see that it works; its figures say nothing, so they have no targets
   --json FILE    the figures for machines
@@ -21,7 +24,16 @@ const USAGE = `Usage: npm run bench -- [options]
 
 const SIZES = [100, 1_000, 10_000, 100_000];
 
-const SCENARIOS = ['decision', 'heartbeats', 'memory', 'http', 'cycle', 'sessions'] as const;
+const SCENARIOS = [
+  'decision',
+  'heartbeats',
+  'memory',
+  'http',
+  'cycle',
+  'sessions',
+  'redis',
+  'redis-cost',
+] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
 interface Options {
@@ -81,6 +93,9 @@ async function measure({ wanted, rounds, isQuick }: Options): Promise<Figure[]> 
               utterancesMs: 10_000,
             },
       ),
+    redis: () =>
+      redis({ rounds, jobsPerRound: isQuick ? 200 : 5_000, rate: 200, pacedMs: isQuick ? 300 : 5_000 }),
+    'redis-cost': () => redisCost(isQuick ? { alone: 20, together: 200 } : { alone: 200, together: 2_000 }),
   };
   const figures: Figure[] = [];
   for (const name of wanted) figures.push(...(await scenarios[name]()));

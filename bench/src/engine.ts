@@ -1,0 +1,99 @@
+/** The real engine and registry on whatever adapters are given, with a fleet of equal nodes. */
+import { createAudioStore } from '../../packages/scheduler/dist/adapters/memory/audio-store.js';
+import { createPrometheusMeter } from '../../packages/scheduler/dist/adapters/prometheus/meter.js';
+import { systemClock as clock } from '../../packages/scheduler/dist/adapters/system/clock.js';
+import type { Config } from '../../packages/scheduler/dist/config/settings.js';
+import { createNodeRegistry } from '../../packages/scheduler/dist/management/create-node-registry.js';
+import type { Registration } from '../../packages/scheduler/dist/management/node-registry.js';
+import type { CapacityLedger } from '../../packages/scheduler/dist/ports/capacity-ledger.js';
+import type { IdSource } from '../../packages/scheduler/dist/ports/id-source.js';
+import type { JobEvents } from '../../packages/scheduler/dist/ports/job-events.js';
+import type { JobStore } from '../../packages/scheduler/dist/ports/job-store.js';
+import type { NodeDirectory } from '../../packages/scheduler/dist/ports/node-directory.js';
+import type { NodeLink } from '../../packages/scheduler/dist/ports/node-link.js';
+import { createJobService } from '../../packages/scheduler/dist/runtime/create-job-service.js';
+import { createFleetView } from '../../packages/scheduler/dist/runtime/fleet/fleet-view.js';
+import {
+  jobServiceSettings,
+  managementSettings,
+} from '../../packages/scheduler/dist/settings-from-config.js';
+
+export interface EngineParts {
+  readonly config: Config;
+  readonly ids: IdSource;
+  readonly ledger: CapacityLedger;
+  readonly store: JobStore;
+  readonly directory: NodeDirectory;
+  readonly events: JobEvents;
+  readonly link: NodeLink;
+}
+
+export const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function createEngine({ config, ids, ledger, store, directory, events, link }: EngineParts) {
+  const fleet = createFleetView();
+  const meter = createPrometheusMeter();
+  const registry = createNodeRegistry({
+    clock,
+    chance: Math.random,
+    ids,
+    ledger,
+    directory,
+    meter,
+    log: QUIET,
+    settings: managementSettings(config),
+    events: {
+      changed: (view) => fleet.upsert(view),
+      loaded(nodeId, load) {
+        fleet.setLoad(nodeId, load);
+        fleet.beat(nodeId, clock.now());
+      },
+      removed: (nodeId) => fleet.remove(nodeId),
+      statusChanged() {},
+      ordered() {},
+      disconnected() {},
+      connected() {},
+    },
+  });
+  const jobs = createJobService({
+    clock,
+    chance: Math.random,
+    ids,
+    ledger,
+    store,
+    events,
+    audio: createAudioStore({ maxBytes: 1e9, maxBytesPerJob: 1e6 }),
+    link,
+    meter,
+    log: QUIET,
+    fleet,
+    nodes: {
+      profile: (nodeId) => fleet.view(nodeId)?.profile,
+      placed: (nodeId) => registry.recordPlacement(nodeId),
+      outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
+      modelNotAvailable() {},
+    },
+    settings: jobServiceSettings(config),
+  });
+  const generations = new Map<string, number>();
+  return {
+    generations,
+    jobs,
+    registry,
+    fleet,
+    async register(each: Registration) {
+      const registered = await registry.register(each);
+      if (registered.kind !== 'registered') throw new Error(registered.message);
+      generations.set(registered.nodeId, registered.generation);
+    },
+    /** A node that is not heard of for 45 s is stale: whatever takes longer must let them beat. */
+    async beatAll() {
+      for (const [nodeId, generation] of generations)
+        await registry.heartbeat({ nodeId, generation, resources: { runningJobs: 0 }, runningJobIds: [] });
+    },
+    stop() {
+      jobs.stop();
+      registry.stop();
+    },
+  };
+}

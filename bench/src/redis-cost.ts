@@ -1,0 +1,147 @@
+/** What the scheduler asks of Redis: commands and round trips per job, where they go, and what stays there. */
+import type { Figure } from './measure.ts';
+import { closedLoop } from './redis/contestant.ts';
+import { createEngineContestant } from './redis/engine-contestant.ts';
+import { bytesOfKeys, keysOf } from './redis/key-bytes.ts';
+import { type BenchRedis, startRedisServer } from './redis/redis-server.ts';
+import { watchRoundTrips } from './redis/round-trips.ts';
+import { spreadOf } from './redis/slots.ts';
+import { watchWire } from './redis/wire.ts';
+import { say } from './show.ts';
+
+const IN_FLIGHT = 64;
+/** How long finished jobs are kept here, so that their end can be waited for. */
+const RETENTION_MS = 1_500;
+const MARGIN_MS = 500;
+const MOST_WAIT_MS = 15_000;
+
+export interface RedisCostOptions {
+  readonly alone: number;
+  readonly together: number;
+}
+
+type Row = Omit<Figure, 'scenario'>;
+
+export async function redisCost(options: RedisCostOptions): Promise<Figure[]> {
+  const server = await startRedisServer();
+  try {
+    const rows = [...(await asked(server, options)), ...(await left(server, options))];
+    return rows.map((row) => ({ scenario: 'redis-cost', ...row }));
+  } finally {
+    await server.stop();
+  }
+}
+
+const MOST_COMMANDS = { target: { atMost: 10 } };
+
+async function asked(server: BenchRedis, { alone, together }: RedisCostOptions): Promise<Row[]> {
+  say(`redis-cost: ${alone} jobs one by one, ${together} with ${IN_FLIGHT} in flight`);
+  const engine = await createEngineContestant({ port: server.port, prefix: 'asked', instanceId: 'bench' });
+  const wire = await watchWire(server);
+  const trips = watchRoundTrips(engine.engine.connection);
+  const before: number[] = [];
+  const whole: number[] = [];
+  // Once, so that the server knows the scripts.
+  await engine.run();
+  await engine.tidy();
+  const byOne = await wire.during(async () => {
+    for (let i = 0; i < alone; i++) {
+      trips.begin();
+      await engine.run(() => before.push(trips.sofar()));
+      whole.push(trips.sofar());
+    }
+    await engine.tidy();
+  });
+  const byMany = await wire.during(async () => {
+    await closedLoop(engine, { jobs: together, inFlight: IN_FLIGHT });
+    await engine.tidy();
+  });
+  wire.stop();
+  await engine.stop();
+  const spread = spreadOf(byMany.commands);
+  return [
+    {
+      name: 'commands per job, one at a time',
+      value: byOne.commands.length / alone,
+      unit: '',
+      ...MOST_COMMANDS,
+    },
+    {
+      name: `commands per job, ${IN_FLIGHT} in flight`,
+      value: byMany.commands.length / together,
+      unit: '',
+      ...MOST_COMMANDS,
+    },
+    {
+      name: 'calls inside their scripts per job',
+      value: byMany.scriptCalls / together,
+      unit: '',
+    },
+    {
+      name: 'round trips before a job leaves, at most',
+      value: Math.max(...before),
+      unit: '',
+      target: { atMost: 2 },
+    },
+    { name: 'round trips until it is released, at most', value: Math.max(...whole), unit: '' },
+    ...['node', 'job'].map(
+      (kind): Row => ({
+        name: `commands to the busiest ${kind} ÷ to the mean one`,
+        value: spread.busiestByKind.get(kind) ?? Number.NaN,
+        unit: '×',
+        target: { atMost: 2 },
+      }),
+    ),
+    {
+      name: 'commands to the busiest of three masters ÷ the mean',
+      value: spread.busiestMaster,
+      unit: '×',
+      target: { atMost: 2 },
+    },
+    { name: 'commands to the busiest slot', value: spread.busiestSlotShare * 100, unit: '% of all' },
+  ];
+}
+
+/** What is left of jobs when their time is over. */
+async function left(server: BenchRedis, { together }: RedisCostOptions): Promise<Row[]> {
+  say(`redis-cost: what ${together} finished jobs leave`);
+  const limits = { retentionMs: RETENTION_MS, bindingLeaseMs: RETENTION_MS / 2, liveMarginMs: MARGIN_MS };
+  const engine = await createEngineContestant({
+    port: server.port,
+    prefix: 'left',
+    instanceId: 'bench',
+    limits,
+  });
+  const look = async () => ({
+    keys: await keysOf(server.observer, 'left:'),
+    bytes: await bytesOfKeys(server.observer, 'left:'),
+  });
+  const baseline = await look();
+  await closedLoop(engine, { jobs: together, inFlight: IN_FLIGHT });
+  await engine.tidy();
+  const kept = await look();
+  const overAt = performance.now() + MOST_WAIT_MS;
+  while ((await keysOf(server.observer, 'left:')) > baseline.keys && performance.now() < overAt)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  const after = await look();
+  await engine.stop();
+  return [
+    {
+      name: 'bytes per finished job while it is kept',
+      value: (kept.bytes - baseline.bytes) / together,
+      unit: 'B',
+    },
+    {
+      name: 'bytes per finished job after its time',
+      value: (after.bytes - baseline.bytes) / together,
+      unit: 'B',
+      target: { atMost: 0 },
+    },
+    {
+      name: `keys left of ${together} jobs after their time`,
+      value: after.keys - baseline.keys,
+      unit: '',
+      target: { atMost: 0 },
+    },
+  ];
+}

@@ -1,0 +1,59 @@
+/** Whoever takes jobs to their end on Redis, and the two ways jobs come: as fast as they end, or at a fixed rate. */
+import { cpuMicros } from '../measure.ts';
+
+export interface Contestant {
+  /** One job from its beginning to its end. `left`: it is with whoever does the work. */
+  run(left?: () => void): Promise<void>;
+  /** Takes away what the jobs before have left, outside of what is measured. */
+  tidy(): Promise<void>;
+  /** Of processes of its own beside this one. */
+  otherCpuMicros(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface Closed {
+  readonly perSecond: number;
+  /** Per job. */
+  readonly cpuMicros: number;
+  readonly otherCpuMicros: number;
+}
+
+/** So many in flight all the time. */
+export async function closedLoop(
+  contestant: Contestant,
+  { jobs, inFlight }: { jobs: number; inFlight: number },
+): Promise<Closed> {
+  let left = jobs;
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) await contestant.run();
+  };
+  const [otherBefore, ownBefore, start] = [await contestant.otherCpuMicros(), cpuMicros(), performance.now()];
+  await Promise.all(Array.from({ length: inFlight }, lane));
+  const [ms, own] = [performance.now() - start, cpuMicros() - ownBefore];
+  const other = (await contestant.otherCpuMicros()) - otherBefore;
+  return { perSecond: (jobs * 1_000) / ms, cpuMicros: own / jobs, otherCpuMicros: other / jobs };
+}
+
+/** Closer than timers are. */
+const SPIN_MS = 2;
+
+/** Milliseconds from when each job should have come until it was with whoever does the work, sorted: a late start counts. */
+export async function openLoop(
+  contestant: Contestant,
+  { rate, forMs }: { rate: number; forMs: number },
+): Promise<number[]> {
+  const total = Math.floor((rate * forMs) / 1_000);
+  const times: number[] = [];
+  const running: Promise<void>[] = [];
+  const start = performance.now();
+  for (let i = 0; i < total; i++) {
+    const dueAt = start + (i * 1_000) / rate;
+    const aheadMs = dueAt - performance.now();
+    if (aheadMs > SPIN_MS) await new Promise((resolve) => setTimeout(resolve, aheadMs - SPIN_MS));
+    while (performance.now() < dueAt) await new Promise(setImmediate);
+    running.push(contestant.run(() => times.push(performance.now() - dueAt)));
+  }
+  await Promise.all(running);
+  if (times.length !== total) throw new Error(`${total - times.length} of ${total} jobs never left`);
+  return times.sort((a, b) => a - b);
+}

@@ -1,0 +1,88 @@
+/** The real engine on Redis adapters, as one instance of several may be; what its nodes do with a job is the caller's. */
+import { createJobEvents as createLocalEvents } from '../../../packages/scheduler/dist/adapters/memory/job-events.js';
+import { createCapacityLedger } from '../../../packages/scheduler/dist/adapters/redis/capacity-ledger.js';
+import { createJobEvents } from '../../../packages/scheduler/dist/adapters/redis/job-events.js';
+import {
+  createJobStore,
+  type JobStoreLimits,
+} from '../../../packages/scheduler/dist/adapters/redis/job-store.js';
+import { createKeys } from '../../../packages/scheduler/dist/adapters/redis/keys.js';
+import { createNodeDirectory } from '../../../packages/scheduler/dist/adapters/redis/node-directory.js';
+import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/redis-connection.js';
+import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
+import { createIdSource } from '../../../packages/scheduler/dist/adapters/system/id-source.js';
+import type { CapacityLedger } from '../../../packages/scheduler/dist/ports/capacity-ledger.js';
+import type { Assignment } from '../../../packages/scheduler/dist/ports/node-link.js';
+import { jobStoreLimits } from '../../../packages/scheduler/dist/settings-from-config.js';
+import { benchConfig, WRITTEN } from '../embedded-engine.ts';
+import { createEngine } from '../engine.ts';
+import { connectTo } from './redis-server.ts';
+
+export interface RedisEngineOptions {
+  readonly port: number;
+  readonly prefix: string;
+  readonly instanceId: string;
+  /** The job is on its way to a node. */
+  readonly onDelivery: (assignment: Assignment) => void;
+  readonly limits?: Partial<JobStoreLimits>;
+  /** To see what the ledger is asked. */
+  readonly throughLedger?: (ledger: CapacityLedger) => CapacityLedger;
+}
+
+/** Beyond what the embedded store needs. */
+const LIMITS = { resultInlineMaxBytes: 512 * 1_024, liveMarginMs: 60_000 };
+
+export async function createRedisEngine(options: RedisEngineOptions) {
+  const { port, instanceId, onDelivery, throughLedger = (ledger) => ledger } = options;
+  const [connection, ear] = await Promise.all([
+    connectTo(port, instanceId),
+    connectTo(port, `${instanceId}-ear`, true),
+  ]);
+  const keys = createKeys(options.prefix);
+  const config = benchConfig();
+  const ids = createIdSource({ clock, digestsRequests: true });
+  const store = createJobStore({
+    connection,
+    keys,
+    clock,
+    digest: ids.digest,
+    instanceId,
+    incarnation: '1',
+    ...jobStoreLimits(config),
+    ...LIMITS,
+    ...options.limits,
+  });
+  const local = createLocalEvents({ maxListeners: 10_000 });
+  const events = createJobEvents({ connection, ear, keys, clock, instanceId, local, store });
+  const engine = createEngine({
+    config,
+    ids,
+    ledger: throughLedger(createCapacityLedger({ connection, keys })),
+    store,
+    directory: createNodeDirectory({ connection, keys, clock, maxNodes: 100_000 }),
+    events,
+    link: {
+      deliver(assignment) {
+        onDelivery(assignment);
+        return WRITTEN;
+      },
+      cancel() {},
+    },
+  });
+  return {
+    ...engine,
+    connection,
+    keys,
+    /** Writes what it still owes to the indexes. */
+    settle: () => store.close(),
+    async stop() {
+      engine.stop();
+      await Promise.all([store.close(), events.close()]);
+      disconnect(connection, ear);
+    },
+  };
+}
+
+function disconnect(...connections: RedisConnection[]): void {
+  for (const connection of connections) connection.disconnect();
+}

@@ -1,0 +1,29 @@
+/** How many round trips follow one another, as long as one thing happens at a time. */
+import type { Command } from 'ioredis';
+import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/redis-connection.js';
+
+export interface RoundTrips {
+  begin(): void;
+  /** The longest chain of commands so far, each sent after an answer to the one before. */
+  sofar(): number;
+}
+
+export function watchRoundTrips(connection: RedisConnection): RoundTrips {
+  let longest = 0;
+  const send = connection.sendCommand.bind(connection);
+  connection.sendCommand = (command: Command, ...rest: []) => {
+    // What has been answered by now may be what it is sent for.
+    const depth = longest + 1;
+    const note = (): void => {
+      longest = Math.max(longest, depth);
+    };
+    command.promise.then(note, note);
+    return send(command, ...rest);
+  };
+  return {
+    begin() {
+      longest = 0;
+    },
+    sofar: () => longest,
+  };
+}
