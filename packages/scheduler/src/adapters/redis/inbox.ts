@@ -54,13 +54,8 @@ export function createInbox(
     if (stuck.length === 0) return [];
     const deliveries = new Map(stuck.map((letter) => [letter.letterId, letter.deliveries + 1]));
     // Whoever else claimed it in between has it: it is not idle any more.
-    const claimed = await connection.xclaim(
-      inbox,
-      group,
-      READER,
-      idleMs,
-      ...stuck.map(({ letterId }) => letterId),
-    );
+    const ids = stuck.map(({ letterId }) => letterId);
+    const claimed = await connection.call('XCLAIM', inbox, group, READER, idleMs, ...ids);
     return lettersOf(claimed as Entry[], (id) => deliveries.get(id) ?? 1);
   }
 
