@@ -82,12 +82,12 @@ export const ROOMY: JobStoreLimits = {
 
 const { digest } = createIdSource({ clock, digestsRequests: true });
 
-/** One instance's view of the jobs under `keys`. */
+/** One instance's view of the jobs under `keys`, in its first incarnation unless `driver` says otherwise. */
 export function openInstance(
   { connection, ear }: Connections,
   keys: Keys,
   instanceId: string,
-  limits: Partial<JobStoreLimits> = {},
+  limits: Partial<JobStoreLimits & { driver: () => string }> = {},
   maxListeners = 100,
 ) {
   const store = createJobStore({
@@ -96,7 +96,7 @@ export function openInstance(
     clock,
     digest,
     instanceId,
-    incarnation: '1',
+    driver: () => `${instanceId}/1`,
     ...ROOMY,
     ...limits,
   });

@@ -1,8 +1,9 @@
 /**
  * Hot path: job records and request bindings of all instances, in Redis.
  *
- * A job and its binding are one record in one slot, so that every call is one script. What limits say is counted on
- * this instance and not in Redis; there everything ends by itself. A thrown error means *unknown*.
+ * A job and its binding are one record in one slot, so that every call is one script. A record names its driver, and only in
+ * that one's name can it be moved. What limits say is counted on this instance and not in Redis; there everything ends by itself.
+ * A thrown error means *unknown*.
  */
 import { SchedulerError } from '../../domain/errors.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
@@ -12,6 +13,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobQuery, JobStore, MoveResult } from '../../ports/job-store.ts';
 import { asDependency } from './dependency.ts';
 import { type Admitted, createAdmitJob } from './job-store/admit-job.ts';
+import { createJobAdoption, type JobAdoption } from './job-store/adoption.ts';
 import { createDiscardJob } from './job-store/discard-job.ts';
 import { createDropJob } from './job-store/drop-job.ts';
 import { createFindBoundJob } from './job-store/find-bound-job.ts';
@@ -20,12 +22,11 @@ import { createIndexJobs } from './job-store/index-jobs.ts';
 import { createJobIndex } from './job-store/job-index.ts';
 import { createJobTally } from './job-store/job-tally.ts';
 import { createKnownJobs } from './job-store/known-jobs.ts';
-import { listJobs, type Position } from './job-store/list-jobs.ts';
+import { listJobs } from './job-store/list-jobs.ts';
 import { createMoveJob } from './job-store/move-job.ts';
-import { indexesOf, readDriven } from './job-store/read-index.ts';
-import { jobFromFields } from './job-store/record-fields.ts';
+import { indexesOf } from './job-store/read-index.ts';
+import { jobFromFields, type StoredJob } from './job-store/record-fields.ts';
 import { createShelveJob } from './job-store/shelve-job.ts';
-import { createTakeOverJob } from './job-store/take-over-job.ts';
 import { createUnbindJob } from './job-store/unbind-job.ts';
 import { createWatchJob } from './job-store/watch-job.ts';
 import { jobTag, type Keys, requestTag } from './keys.ts';
@@ -48,20 +49,18 @@ export interface JobStoreLimits {
 }
 
 /** What instances need of one another's jobs, beyond the port. */
-export interface RedisJobStore extends JobStore {
+export interface RedisJobStore extends JobStore, JobAdoption {
+  /**
+   * Moves a job in the name of who drives it, as the holder of a node's socket does when the job has left. What is counted and
+   * indexed here stays as it is: the job is the driver's.
+   */
+  moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
   /** From now on moves of the job are told to this instance. Its record, unless it is unknown or still that revision. */
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
   /** Who watched the job when it became this record, which must be the very object that `move` gave out. */
   watchersOf(record: JobRecord): readonly string[];
-  /** Admitted or taken over here, and not known to have ended. */
+  /** Admitted or taken over here, by this incarnation, and not known to have ended. */
   drives(jobId: JobId): boolean;
-  /** Jobs another instance drives, by what its index says: some may be settled or gone. Next deadlines first. */
-  drivenBy(instanceId: string, limit: number): Promise<readonly Position[]>;
-  /** Drives a job of `drivenBy` from now on. `from`: "instance/incarnation" that is gone. Safe to repeat. */
-  takeOver(
-    job: Position,
-    from: string,
-  ): Promise<{ kind: 'taken'; job: JobRecord } | { kind: 'settled' | 'driven' | 'unknown_job' }>;
   /** How full it is, as this instance counts. */
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
   /** Writes what the indexes still lack. */
@@ -79,11 +78,11 @@ export function createJobStore(
     /** As job ids are made with. */
     digest: (text: string) => string;
     instanceId: string;
-    incarnation: string;
+    /** "instance/incarnation". Asked every time: who was taken for dead goes on as another incarnation. */
+    driver: () => string;
   } & JobStoreLimits,
 ): RedisJobStore {
   const { connection, keys, instanceId } = deps;
-  const driver = `${instanceId}/${deps.incarnation}`;
   const scripts = {
     admit: createAdmitJob(connection, keys),
     shelve: createShelveJob(connection, keys),
@@ -93,7 +92,6 @@ export function createJobStore(
     unbind: createUnbindJob(connection, keys),
     drop: createDropJob(connection, keys),
     watch: createWatchJob(connection, keys, instanceId),
-    takeOver: createTakeOverJob(connection, keys),
   };
   const index = createJobIndex({
     clock: deps.clock,
@@ -101,7 +99,17 @@ export function createJobStore(
   });
   const tally = createJobTally(deps);
   const known = createKnownJobs({ maxKnown: deps.maxInflight });
+  const adoption = createJobAdoption({ ...deps, driver, index, tally, known, shelve: scripts.shelve });
   const watchers = new WeakMap<JobRecord, readonly string[]>();
+  let counted = deps.driver();
+
+  /** What an earlier incarnation drove is not driven by this one, unless it takes it over. */
+  function driver(): string {
+    const name = deps.driver();
+    if (name !== counted) tally.leaveAll();
+    counted = name;
+    return name;
+  }
 
   async function read(key: string, jobId: JobId): Promise<JobRecord | undefined> {
     const fields = await connection.hgetall(key);
@@ -134,7 +142,7 @@ export function createJobStore(
 
   async function write(draft: JobRecord): Promise<Exclude<Admitted, { kind: 'over' }>> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const admitted = await scripts.admit(draft, { driver, liveMarginMs: deps.liveMarginMs });
+      const admitted = await scripts.admit(draft, { driver: driver(), liveMarginMs: deps.liveMarginMs });
       if (admitted.kind !== 'over') return admitted;
       await scripts.shelve(admitted.jobId);
     }
@@ -153,6 +161,16 @@ export function createJobStore(
       // One that stays, because Redis does not answer, ends with its time.
       scripts.drop(jobId).catch(() => {});
     }
+  }
+
+  function fitted(change: JobChange): JobChange {
+    if (change.result === undefined) return change;
+    const result = fitResult(change.result, deps.resultInlineMaxBytes);
+    return result === change.result ? change : { ...change, result };
+  }
+
+  function noteWatchers({ record, watchers: names }: Pick<StoredJob, 'record' | 'watchers'>): void {
+    if (names.length > 0) watchers.set(record, names);
   }
 
   return {
@@ -185,15 +203,14 @@ export function createJobStore(
     },
 
     async move(jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
-      const fitting = fitted(change, deps.resultInlineMaxBytes);
-      const moved = await scripts.move(jobId, expected, fitting, known.get(jobId));
-      if (moved.kind === 'unknown_job') {
+      const moved = await scripts.move(driver(), jobId, expected, fitted(change), known.get(jobId));
+      if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') {
         known.forget(jobId);
         tally.leave(jobId);
         return moved;
       }
       const { kind, record, revision } = moved;
-      if (moved.watchers.length > 0) watchers.set(record, moved.watchers);
+      noteWatchers(moved);
       if (record.state === 'RELEASED') known.forget(jobId);
       else known.note(record, revision);
       if (isSettled(record.state)) {
@@ -203,16 +220,25 @@ export function createJobStore(
       return { kind, job: record };
     },
 
+    async moveFor(other, jobId, expected, change) {
+      const moved = await scripts.move(other, jobId, expected, fitted(change), undefined);
+      if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') return moved;
+      noteWatchers(moved);
+      return { kind: moved.kind, job: moved.record };
+    },
+
     async discard(jobId: JobId): Promise<void> {
-      if ((await scripts.discard(jobId)) === 'kept') return;
+      const discarded = await scripts.discard(jobId, driver());
+      if (discarded === 'kept') return;
       known.forget(jobId);
       tally.leave(jobId);
-      index.drop(jobId);
+      if (discarded !== 'driven_elsewhere') index.drop(jobId);
     },
 
     get,
     bound,
 
+    // Of all instances that are not yet adopted; what others settled is shown through whoever inherited it.
     list: (query: JobQuery) =>
       asDependency('listing jobs', async () => {
         const others = await connection.smembers(keys.instances);
@@ -222,27 +248,14 @@ export function createJobStore(
 
     watch: scripts.watch,
     watchersOf: (record) => watchers.get(record) ?? NOBODY,
-    drives: (jobId) => tally.isInFlight(jobId),
-
-    drivenBy: (each, limit) =>
-      asDependency('reading the jobs of an instance', () => readDriven(connection, keys, each, limit)),
-
-    async takeOver({ jobId, deadlineAt }, from) {
-      await index.begin(jobId, deadlineAt);
-      const taken = await scripts.takeOver(jobId, from, driver);
-      if (taken.kind !== 'taken') {
-        if (taken.kind === 'settled') index.end(jobId, deadlineAt);
-        else index.drop(jobId);
-        return taken;
-      }
-      const { record, revision } = taken.stored;
-      tally.adopt(record);
-      known.note(record, revision);
-      return { kind: 'taken', job: record };
+    drives(jobId) {
+      driver();
+      return tally.isInFlight(jobId);
     },
 
+    ...adoption,
     levels: tally.levels,
-    close: index.close,
+    close: index.flush,
   };
 }
 
@@ -252,9 +265,3 @@ const existing = (draft: JobRecord, job: JobRecord): AdmitResult => ({
   kind: job.fingerprint === draft.fingerprint ? 'existing' : 'conflict',
   job,
 });
-
-function fitted(change: JobChange, inlineMaxBytes: number): JobChange {
-  if (change.result === undefined) return change;
-  const result = fitResult(change.result, inlineMaxBytes);
-  return result === change.result ? change : { ...change, result };
-}

@@ -37,7 +37,12 @@ describe('a job store whose Redis does not answer', () => {
       () => store.bound(moving.tenantId, moving.requestId as string),
       () => store.list({ limit: 5 }),
       () => store.drivenBy('instance-a', 5),
-      () => store.takeOver({ jobId: fresh('job'), deadlineAt: 0 }, 'a/1'),
+      () => store.takeOver({ jobId: fresh('job'), deadlineAt: 0 }, { instanceId: 'a' }),
+      () => store.moveFor('a/1', moving.jobId, expectedOf(moving), changeTo('RESERVED', { entry })),
+      () => store.driverOf(moving.jobId),
+      () => store.restore(moving),
+      () => store.inheritSettled('a'),
+      () => store.forgetIndexes('a'),
     ];
     server()?.signal('SIGSTOP');
     const asked = await Promise.allSettled(calls.map((call) => call()));

@@ -56,17 +56,55 @@ describe('a job index', () => {
     for (const jobId of times(1_000, (at) => `job-${at}`)) index.end(jobId, 1);
     await Promise.resolve();
     redis.isAway = false;
-    await index.close();
+    await index.flush();
     expect(Math.max(...written.map(({ ended }) => ended.length))).toBeLessThanOrEqual(128);
     expect(new Set(written.flatMap(({ ended }) => ended)).size).toBe(1_000);
   });
 
-  it('does not drop a job that begins after all', async () => {
-    const { index, written } = start();
+  it('does not drop a job that begins after all, also when Redis did not take the drop before', async () => {
+    const clock = createManualClock();
+    const written: string[] = [];
+    let refuse: ((fault: Error) => void) | undefined;
+    const index = createJobIndex({
+      clock,
+      write({ begun, ended, dropped }) {
+        written.push(`begun ${[...begun.keys()]} ended ${[...ended.keys()]} dropped ${[...dropped]}`);
+        return refuse === undefined
+          ? new Promise((_, reject) => {
+              refuse = reject;
+            })
+          : Promise.resolve();
+      },
+    });
     index.drop('a');
-    await index.begin('a', 1);
-    await index.close();
-    expect(written).toEqual([{ begun: ['a'], ended: [], dropped: [] }]);
+    index.end('b', 1);
+    await clock.advance(50);
+    const beginnings = [index.begin('a', 1), index.begin('b', 1)];
+    refuse?.(new Error('away'));
+    await Promise.all(beginnings);
+    index.drop('c');
+    await index.begin('c', 1);
+    await clock.advance(1_000);
+    expect(written).toEqual([
+      'begun  ended b dropped a',
+      'begun a,b ended  dropped ',
+      'begun c ended  dropped ',
+    ]);
+  });
+
+  it('writes what begins in one turn together, never many at once, and each hears of its own', async () => {
+    const { index, written, redis } = start();
+    index.end('old', 1);
+    await Promise.all(times(300, (at) => index.begin(`job-${at}`, at)));
+    expect(written.map(({ begun }) => begun.length)).toEqual([128, 128, 44]);
+    expect(new Set(written.flatMap(({ begun }) => begun)).size).toBe(300);
+    expect(written.flatMap(({ ended }) => ended)).toEqual(['old']);
+    redis.isAway = true;
+    const failing = Promise.allSettled(times(3, (at) => index.begin(`lost-${at}`, at)));
+    expect((await failing).map(({ status }) => status)).toEqual(times(3, () => 'rejected'));
+    redis.isAway = false;
+    await index.begin('next', 1);
+    expect(written.at(-1)).toEqual({ begun: ['next'], ended: [], dropped: [] });
   });
 });
 

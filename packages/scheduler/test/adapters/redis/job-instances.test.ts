@@ -1,4 +1,4 @@
-/** Several instances on one Cluster: one record per job, limits of each, lists of all, and jobs that change their driver. */
+/** Several instances on one Redis: one record per job, moved by its driver alone, limits of each, lists of all. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobStoreLimits } from '../../../src/adapters/redis/job-store.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
@@ -16,7 +16,7 @@ import {
   run,
 } from '../../contracts/job-draft.ts';
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
-import { startCluster } from '../../support/redis-servers.ts';
+import { startCluster, startRedis } from '../../support/redis-servers.ts';
 
 const START_MS = 30_000;
 const ids = (jobs: readonly JobRecord[]): string[] => jobs.map((job) => job.jobId);
@@ -32,10 +32,13 @@ async function collect(store: JobStore, query: JobQuery, between?: () => Promise
   }
 }
 
-describe('job stores of several instances', () => {
+describe.each([
+  ['one server', () => startRedis()],
+  ['a Cluster', startCluster],
+])('job stores of several instances on %s', (_, startServers) => {
   let redis: Connected;
   beforeAll(async () => {
-    redis = await connectTo(startCluster());
+    redis = await connectTo(startServers());
   }, START_MS);
   afterAll(() => redis.close());
 
@@ -72,7 +75,7 @@ describe('job stores of several instances', () => {
     const { a, b } = await start();
     const draft = draftRequest(Date.now());
     await a.admit(draft);
-    await fail(b, draft.jobId);
+    await fail(a, draft.jobId);
     const results = await Promise.all(times(20, (index) => (index % 2 === 0 ? a : b).admit(repeatOf(draft))));
     expect(results.filter(({ kind }) => kind === 'admitted')).toHaveLength(1);
     expect(await b.get(draft.jobId)).toMatchObject({ state: 'FAILED' });
@@ -96,7 +99,50 @@ describe('job stores of several instances', () => {
     });
   });
 
-  it('I4 fencing: of moves on two instances one wins, and the other sees what it did', async () => {
+  it('I4 fencing: only its driver moves a job or takes it back, in any state; to others it says so and shows nothing', async () => {
+    const { a, b, c } = await start();
+    const draft = draftRequest(Date.now());
+    await a.admit(draft);
+    const states = ['RESERVED', 'DISPATCHED', 'RUNNING', 'FINISHED', 'RELEASED'] as const;
+    for (const [index, state] of states.entries()) {
+      const before = await a.get(draft.jobId);
+      const expected = expectedOf(before as JobRecord);
+      for (const other of [b, c]) {
+        expect(await other.move(draft.jobId, expected, changeTo('FAILED'))).toEqual({
+          kind: 'driven_elsewhere',
+        });
+        expect(await other.moveFor('a/2', draft.jobId, expected, changeTo('FAILED'))).toEqual({
+          kind: 'driven_elsewhere',
+        });
+        await other.discard(draft.jobId);
+      }
+      expect(await b.get(draft.jobId)).toEqual(before);
+      const entry = { state, at: index, attempt: 0 };
+      expect(await a.move(draft.jobId, expected, changeTo(state, { entry }))).toMatchObject({
+        kind: 'moved',
+      });
+    }
+    await a.admit(repeatOf(draft));
+    expect(
+      await b.move(draft.jobId, { state: 'RELEASED', fenceAttempt: 0 }, changeTo('FAILED')),
+    ).toMatchObject({
+      kind: expect.stringMatching(/^(driven_elsewhere|unknown_job)$/),
+    });
+  });
+
+  it('I4 fencing: a failed job that was put aside still belongs to its driver', async () => {
+    const { a, b } = await start();
+    const draft = draftRequest(Date.now());
+    await a.admit(draft);
+    await fail(a, draft.jobId);
+    await b.admit(repeatOf(draft));
+    const expected = { state: 'FAILED', fenceAttempt: 0 } as const;
+    expect(await b.move(draft.jobId, expected, changeTo('RELEASED'))).toEqual({ kind: 'driven_elsewhere' });
+    expect(await a.move(draft.jobId, expected, changeTo('RELEASED'))).toMatchObject({ kind: 'moved' });
+    expect(await a.driverOf(draft.jobId)).toEqual({ driver: 'a/1', isSettled: true });
+  });
+
+  it('I4 fencing: of a move by the driver and one in its name one wins, and the other sees what it did', async () => {
     const { a, b } = await start();
     for (const draft of times(10, () => draftJob(Date.now()))) {
       await a.admit(draft);
@@ -104,7 +150,7 @@ describe('job stores of several instances', () => {
       const expected = { state: 'RUNNING', fenceAttempt: 1 } as const;
       const [one, two] = await Promise.all([
         a.move(draft.jobId, expected, changeTo('FINISHED')),
-        b.move(draft.jobId, expected, changeTo('FAILED')),
+        b.moveFor('a/1', draft.jobId, expected, changeTo('FAILED')),
       ]);
       expect([one?.kind, two?.kind].sort()).toEqual(['moved', 'stale']);
       expect(one !== undefined && 'job' in one && one.job).toEqual(
@@ -113,7 +159,33 @@ describe('job stores of several instances', () => {
     }
   });
 
-  it('shows a mover what others moved since it last looked, though state and fence are what it expects', async () => {
+  it('lets the holder of a socket write DISPATCHED for the driver, and counts and indexes nothing for that', async () => {
+    const { keys, a, b } = await start({ maxInflight: 1 });
+    const draft = draftJob(Date.now(), { state: 'RESERVED', intent: { nodeId: 'node-a', attempt: 1 } });
+    await a.admit(draft);
+    await b.watch(draft.jobId, -1);
+    const fence = { nodeId: 'node-a', attempt: 1 };
+    const change = changeTo('DISPATCHED', { fence, intent: null });
+    const dispatched = await b.moveFor('a/1', draft.jobId, expectedOf(draft), change);
+    expect(dispatched).toEqual({ kind: 'moved', job: await a.get(draft.jobId) });
+    expect(dispatched).toMatchObject({ job: { state: 'DISPATCHED', fence, intent: undefined } });
+    expect(dispatched.kind === 'moved' && b.watchersOf(dispatched.job)).toEqual(['b']);
+    expect(b.drives(draft.jobId)).toBe(false);
+    expect(a.drives(draft.jobId)).toBe(true);
+    expect(b.levels()).toEqual({ bindings: 0, retained: 0, retainedBytes: 0 });
+    expect(await b.moveFor('a/1', draft.jobId, expectedOf(draft), change)).toMatchObject({ kind: 'stale' });
+    // The driver has not seen it, and is shown all of it with its next move.
+    const running = await a.move(draft.jobId, { state: 'DISPATCHED', fenceAttempt: 1 }, changeTo('RUNNING'));
+    expect(running).toEqual({ kind: 'moved', job: await b.get(draft.jobId) });
+    expect(running).toMatchObject({ job: { fence, timeline: { length: 3 } } });
+    expect(await b.admit(draftJob(Date.now()))).toMatchObject({ kind: 'admitted' });
+    await b.close();
+    expect(await b.drivenBy('a', 5)).toEqual([{ jobId: draft.jobId, deadlineAt: draft.deadlineAt }]);
+    expect(await redis.connection.zscore(keys.instanceJobs('b'), draft.jobId)).toBeNull();
+    expect(await b.moveFor('a/1', fresh('job'), expectedOf(draft), change)).toEqual({ kind: 'unknown_job' });
+  });
+
+  it('shows the driver what was moved in its name since it last looked, though state and fence are what it expects', async () => {
     const { a, b } = await start();
     const draft = draftJob(Date.now());
     await a.admit(draft);
@@ -122,10 +194,11 @@ describe('job stores of several instances', () => {
       entry: { state: 'RESERVED', at: 1, attempt: 1, nodeId } as const,
     });
     await moveOn(a, draft.jobId, 'RESERVED', intent('node-a'));
-    await moveOn(b, draft.jobId, 'RESERVED', intent('node-b'));
+    const expected = { state: 'RESERVED', fenceAttempt: 0 } as const;
+    await b.moveFor('a/1', draft.jobId, expected, changeTo('RESERVED', intent('node-b')));
     const moved = await a.move(
       draft.jobId,
-      { state: 'RESERVED', fenceAttempt: 0 },
+      expected,
       changeTo('RESERVED', { entry: intent('node-c').entry }),
     );
     expect(moved).toEqual({ kind: 'moved', job: await b.get(draft.jobId) });
@@ -152,9 +225,12 @@ describe('job stores of several instances', () => {
     expect(await b.admit(two)).toMatchObject({ kind: 'admitted' });
     expect(await a.admit(repeatOf(two))).toMatchObject({ kind: 'existing', job: { jobId: two.jobId } });
     expect(await a.admit(repeatOf(two, { fingerprint: 'other' }))).toMatchObject({ kind: 'conflict' });
+    await b.takeOver(one, { instanceId: 'a' });
     await finish(b, one.jobId);
     // It hears of that by whatever it asks next about the job.
-    await a.move(one.jobId, expectedOf(one), changeTo('FAILED'));
+    expect(await a.move(one.jobId, expectedOf(one), changeTo('FAILED'))).toEqual({
+      kind: 'driven_elsewhere',
+    });
     expect(await a.admit(three)).toMatchObject({ kind: 'admitted' });
   });
 
@@ -164,7 +240,9 @@ describe('job stores of several instances', () => {
     const now = Date.now();
     const drafts = times(30, (index) => draftJob(now + index, { tenantId }));
     for (const [index, draft] of drafts.entries()) await (index % 2 === 0 ? a : b).admit(draft);
-    for (const draft of drafts.slice(5, 15)) await finish(a, draft.jobId);
+    for (const [index, draft] of drafts.entries()) {
+      if (index >= 5 && index < 15) await finish(index % 2 === 0 ? a : b, draft.jobId);
+    }
     for (const limit of [1, 7, 100]) {
       expect(await collect(b, { limit })).toEqual(ids(drafts).reverse());
     }
@@ -198,32 +276,5 @@ describe('job stores of several instances', () => {
     await a.admit(draftJob(Date.now()));
     for (const cursor of ['', 'x', 'x.y', '.'])
       expect(await a.list({ limit: 5, cursor })).toEqual({ jobs: [] });
-  });
-
-  it('lets one survivor take over a job of a dead instance, as often as it asks, and nobody else', async () => {
-    const { keys, a, b, c } = await start();
-    const drafts = times(3, (index) => draftJob(Date.now() + index));
-    for (const draft of drafts) await a.admit(draft);
-    await finish(a, drafts[2]?.jobId ?? '');
-    const driven = await b.drivenBy('a', 10);
-    expect(driven.map(({ jobId }) => jobId)).toEqual(ids(drafts));
-    expect(await b.drivenBy('a', 2)).toEqual(driven.slice(0, 2));
-    const [first, , settled] = driven as [(typeof driven)[0], (typeof driven)[0], (typeof driven)[0]];
-    const results = await Promise.all([b.takeOver(first, 'a/1'), c.takeOver(first, 'a/1')]);
-    expect(results.map(({ kind }) => kind).sort()).toEqual(['driven', 'taken']);
-    const [winner, loser] = results[0]?.kind === 'taken' ? [b, c] : [c, b];
-    expect(await winner.takeOver(first, 'a/1')).toEqual({ kind: 'taken', job: drafts[0] });
-    expect(await loser.takeOver(first, 'a/1')).toEqual({ kind: 'driven' });
-    expect(winner.drives(first.jobId)).toBe(true);
-    expect(loser.drives(first.jobId)).toBe(false);
-    expect(await b.takeOver(settled, 'a/1')).toEqual({ kind: 'settled' });
-    expect(await b.takeOver({ jobId: fresh('job'), deadlineAt: Date.now() }, 'a/1')).toEqual({
-      kind: 'unknown_job',
-    });
-    expect(await moveOn(winner, first.jobId, 'RESERVED')).toMatchObject({ kind: 'moved' });
-    await redis.connection.sadd(keys.instances, 'c');
-    await redis.connection.del(keys.instanceJobs('a'), keys.instanceSettledJobs('a'));
-    await b.close();
-    expect((await collect(b, { limit: 1 })).toSorted()).toEqual([first.jobId, settled.jobId].toSorted());
   });
 });

@@ -58,6 +58,18 @@ const parts = fc.record(
   { requiredKeys: [] },
 );
 
+const change = fc.record(
+  {
+    state: liveState,
+    fence: orNot(attempt),
+    intent: fc.option(attempt, { nil: null }),
+    passing: orNot(entry),
+    failure: orNot(fc.record({ code: text, message: text })),
+    result: orNot(result),
+  },
+  { requiredKeys: ['state'] },
+);
+
 describe('a record in Redis', () => {
   let redis: Connected;
   beforeAll(async () => {
@@ -97,17 +109,6 @@ describe('a record in Redis', () => {
   it('comes back as the pure function changes it, seen by who moved it and by who did not', async () => {
     const keys = freshKeys();
     const [mover, other] = [openInstance(redis, keys, 'a').store, openInstance(redis.other, keys, 'b').store];
-    const change = fc.record(
-      {
-        state: liveState,
-        fence: orNot(attempt),
-        intent: fc.option(attempt, { nil: null }),
-        passing: orNot(entry),
-        failure: orNot(fc.record({ code: text, message: text })),
-        result: orNot(result),
-      },
-      { requiredKeys: ['state'] },
-    );
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 40 }), async (changes) => {
         let job: JobRecord = draftJob(Date.now());
@@ -115,7 +116,9 @@ describe('a record in Redis', () => {
         for (const [at, { state, ...rest }] of changes.entries()) {
           const next = { ...changeTo(state), ...rest, entry: { state, at, attempt: at } } as JobChange;
           // Each now and then moves what the other moved last.
-          const moved = await (at % 3 === 2 ? other : mover).move(job.jobId, expectedOf(job), next);
+          const moved = await (at % 3 === 2
+            ? other.moveFor('a/1', job.jobId, expectedOf(job), next)
+            : mover.move(job.jobId, expectedOf(job), next));
           job = changeJob(job, next);
           expect(moved).toEqual({ kind: 'moved', job });
         }

@@ -4,10 +4,12 @@ import { jobTag, type Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 
+export type Discarded = 'discarded' | 'kept' | 'driven_elsewhere' | 'unknown_job';
+
 export function createDiscardJob(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'discard-job');
-  return async (jobId: JobId): Promise<'discarded' | 'kept' | 'unknown_job'> => {
-    const [word] = await run([keys.job(jobTag(jobId))], [jobId]);
-    return word === 'discarded' || word === 'kept' ? word : 'unknown_job';
+  return async (jobId: JobId, driver: string): Promise<Discarded> => {
+    const [word] = await run([keys.job(jobTag(jobId))], [jobId, driver]);
+    return word as Discarded;
   };
 }

@@ -1,8 +1,9 @@
 /**
  * Hot path: which jobs this instance drives and which it settled lately, in two indexes of its own slot.
  *
- * A job that begins is written at once, for whoever may have to adopt it. What ended can wait: until then the job is found in the
- * index of driven ones. So it goes along with the next that begins, or by itself after a while.
+ * A job that begins is written at once, for whoever may have to adopt it; those that begin in one turn of the event loop are
+ * written together. What ended can wait: until then the job is found in the index of driven ones. So it goes along with the next
+ * that begins, or by itself after a while.
  */
 import type { JobId } from '../../../domain/ids.ts';
 import type { Cancel, Clock } from '../../../ports/clock.ts';
@@ -13,7 +14,7 @@ export interface JobIndex {
   end(jobId: JobId, deadlineAt: number): void;
   drop(jobId: JobId): void;
   /** Writes what is left. */
-  close(): Promise<void>;
+  flush(): Promise<void>;
 }
 
 const LATER_MS = 50;
@@ -28,29 +29,48 @@ export function createJobIndex(deps: {
 }): JobIndex {
   const ended = new Map<JobId, number>();
   const dropped = new Set<JobId>();
+  let begun = new Map<JobId, number>();
+  let beginning: Promise<void> | undefined;
+  /** On their way to Redis, which may not take them. */
+  const flying = new Set<ReturnType<typeof takeSome>>();
   let cancel: Cancel | undefined;
 
   /** What goes along now. It is taken out, so that it is not sent twice at a time. */
-  function takeSome(): Pick<IndexChanges, 'ended' | 'dropped'> {
+  function takeSome(): { readonly ended: Map<JobId, number>; readonly dropped: Set<JobId> } {
     const some = { ended: new Map(first(ended)), dropped: new Set(first(dropped)) };
     for (const jobId of some.ended.keys()) ended.delete(jobId);
     for (const jobId of some.dropped) dropped.delete(jobId);
     return some;
   }
 
-  async function write(begun: ReadonlyMap<JobId, number>): Promise<void> {
+  async function write(some: ReadonlyMap<JobId, number>): Promise<void> {
     cancel?.();
     cancel = undefined;
-    const some = takeSome();
+    const others = takeSome();
     later();
+    flying.add(others);
     try {
-      await deps.write({ begun, ...some });
+      await deps.write({ begun: some, ...others });
     } catch (fault) {
-      for (const [jobId, deadlineAt] of some.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
-      for (const jobId of some.dropped) if (hasRoom()) dropped.add(jobId);
+      for (const [jobId, deadlineAt] of others.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
+      for (const jobId of others.dropped) if (hasRoom()) dropped.add(jobId);
       later();
       throw fault;
+    } finally {
+      flying.delete(others);
     }
+  }
+
+  /** All that began since the last time; whoever began any of it hears if that fails. */
+  async function writeBegun(): Promise<void> {
+    const all = [...begun];
+    begun = new Map();
+    beginning = undefined;
+    const writes: Promise<void>[] = [];
+    for (let from = 0; from < all.length; from += MOST_AT_ONCE) {
+      writes.push(write(new Map(all.slice(from, from + MOST_AT_ONCE))));
+    }
+    await Promise.all(writes);
   }
 
   const hasRoom = (): boolean => ended.size + dropped.size < MOST_WAITING;
@@ -70,9 +90,13 @@ export function createJobIndex(deps: {
 
   return {
     begin(jobId, deadlineAt) {
-      ended.delete(jobId);
-      dropped.delete(jobId);
-      return write(new Map([[jobId, deadlineAt]]));
+      for (const waiting of [{ ended, dropped }, ...flying]) {
+        waiting.ended.delete(jobId);
+        waiting.dropped.delete(jobId);
+      }
+      begun.set(jobId, deadlineAt);
+      beginning ??= new Promise<void>((resolve) => setImmediate(resolve)).then(writeBegun);
+      return beginning;
     },
     end(jobId, deadlineAt) {
       if (!hasRoom() || ended.has(jobId)) return;
@@ -85,7 +109,7 @@ export function createJobIndex(deps: {
       dropped.add(jobId);
       note();
     },
-    async close() {
+    async flush() {
       try {
         while (ended.size + dropped.size > 0) await write(NOTHING);
       } finally {

@@ -19,8 +19,10 @@ export interface JobTally {
   claim(draft: JobRecord): Claim;
   /** Admitted elsewhere and driven here from now on, whatever the limits: somebody has to. */
   adopt(job: JobRecord): void;
-  /** It was not written after all, or is gone. */
+  /** It was not written after all, or is gone, or driven by another. */
   leave(jobId: JobId): void;
+  /** None of those in flight is driven here any more. */
+  leaveAll(): void;
   /** Whose records have to go for it. Nothing if it was settled before. */
   settle(
     jobId: JobId,
@@ -115,6 +117,11 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
     },
 
     leave,
+
+    leaveAll() {
+      inFlight.clear();
+      boundInFlight = 0;
+    },
 
     settle(jobId, { bytes, isBound }) {
       leave(jobId);

@@ -2,19 +2,20 @@
   KEYS[1] current    HASH  the latest job of this tag
   KEYS[2] earlier    HASH  this job, if its request has been bound anew since
   ARGV[1] id         of the job
-  ARGV[2] state      it must have
-  ARGV[3] attempt    its fence must have
-  ARGV[4] revision   the caller has seen, or -1
-  ARGV[5] retention  ms to keep it from now on if this settles it, or 0
-  ARGV[6] lease      ms it stays bound from now on if this settles it
-  ARGV[7] first      entries of the timeline that stay; as many of the newest take turns in the fields after them
-  ARGV[8] entries    how many follow
-  ARGV[9] entry      the entries, then fields and values in turn
+  ARGV[2] driver     "instance/incarnation" in whose name it is moved
+  ARGV[3] state      it must have
+  ARGV[4] attempt    its fence must have
+  ARGV[5] revision   the caller has seen, or -1
+  ARGV[6] retention  ms to keep it from now on if this settles it, or 0
+  ARGV[7] lease      ms it stays bound from now on if this settles it
+  ARGV[8] first      entries of the timeline that stay; as many of the newest take turns in the fields after them
+  ARGV[9] entries    how many follow
+  ARGV[10] entry     the entries, then fields and values in turn
   Returns {"moved", watchers} if the caller had seen the latest revision, {"moved_unseen", field, value, ...} with the whole
-  record if not, {"stale", field, value, ...}, or {"unknown_job"}
+  record if not, {"stale", field, value, ...}, {"driven_elsewhere"} if it is not that driver's, or {"unknown_job"}
   Idempotent: once moved, the state, the attempt or the newest entry says so, and the repeat is stale. ]]
-local current, earlier, id, state, attempt, revision = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local retention, lease, first, entries = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local current, earlier, id, driver, state, attempt, revision = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local retention, lease, first, entries = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local function field(index)
   if index < first then
     return 't' .. index
@@ -22,23 +23,27 @@ local function field(index)
   return 't' .. first + (index - first) % first
 end
 local key = current
-local job = redis.call('HMGET', key, 'id', 'state', 'attempt', 'n', 'settled', 'watchers')
+local job = redis.call('HMGET', key, 'id', 'state', 'attempt', 'n', 'settled', 'watchers', 'driver')
 if job[1] ~= id then
   key = earlier
-  job = redis.call('HMGET', key, 'id', 'state', 'attempt', 'n', 'settled', 'watchers')
+  job = redis.call('HMGET', key, 'id', 'state', 'attempt', 'n', 'settled', 'watchers', 'driver')
   if job[1] ~= id then
     return { 'unknown_job' }
   end
 end
+-- Before anything else: who was taken for dead must not even be shown what it could go on from.
+if job[7] ~= driver then
+  return { 'driven_elsewhere' }
+end
 local n = tonumber(job[4])
-local last = 8 + entries
+local last = 9 + entries
 if job[2] ~= state or job[3] ~= attempt or redis.call('HGET', key, field(n - 1)) == ARGV[last] then
   return { 'stale', unpack(redis.call('HGETALL', key)) }
 end
 local changes = { unpack(ARGV, last + 1) }
 for at = 1, entries do
   changes[#changes + 1] = field(n)
-  changes[#changes + 1] = ARGV[8 + at]
+  changes[#changes + 1] = ARGV[9 + at]
   n = n + 1
 end
 changes[#changes + 1] = 'n'

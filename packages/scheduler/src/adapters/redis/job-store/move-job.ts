@@ -22,7 +22,8 @@ export type Moved =
       /** What the change carries from outside, as written. */
       readonly bytes: number;
     } & Omit<StoredJob, 'driver'>)
-  | { readonly kind: 'unknown_job' };
+  | { readonly kind: 'unknown_job' }
+  | { readonly kind: 'driven_elsewhere' };
 
 export function createMoveJob(
   connection: RedisConnection,
@@ -34,6 +35,7 @@ export function createMoveJob(
   const retentionMs = Math.max(1, limits.retentionMs);
 
   return async (
+    driver: string,
     jobId: JobId,
     expected: Expected,
     change: JobChange,
@@ -47,6 +49,7 @@ export function createMoveJob(
       [keys.job(tag), keys.earlierJob(tag, jobId)],
       [
         jobId,
+        driver,
         expected.state,
         expected.fenceAttempt,
         known?.revision ?? -1,
@@ -58,7 +61,7 @@ export function createMoveJob(
         ...fields,
       ],
     );
-    if (word === 'unknown_job') return { kind: 'unknown_job' };
+    if (word === 'unknown_job' || word === 'driven_elsewhere') return { kind: word };
     if (word !== 'moved' || known === undefined) {
       return { ...jobFromFields(rest), bytes, kind: word === 'stale' ? 'stale' : 'moved' };
     }

@@ -37,6 +37,18 @@ export const readDriven = async (
     ),
   );
 
+/** What an instance settled lately, latest deadlines first. */
+export const readSettled = async (
+  connection: RedisConnection,
+  keys: Keys,
+  instanceId: string,
+  skip: number,
+  count: number,
+): Promise<Position[]> =>
+  positions(
+    await connection.zrevrange(keys.instanceSettledJobs(instanceId), skip, skip + count - 1, 'WITHSCORES'),
+  );
+
 function positions(flat: readonly string[]): Position[] {
   const found: Position[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {

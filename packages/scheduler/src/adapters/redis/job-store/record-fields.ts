@@ -18,18 +18,28 @@ export interface StoredJob {
   readonly watchers: readonly string[];
 }
 
-/** Fields and values in turn. */
-export function fieldsOf(record: JobRecord, driver: string): string[] {
+/** Fields and values in turn. `revision`: entries ever written, of which the record may have lost the middle. */
+export function fieldsOf(record: JobRecord, driver: string, revision = record.timeline.length): string[] {
   const { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt, timeline } = record;
   const about = { tenantId, sessionId, requestId, fingerprint, spec, need, createdAt, deadlineAt };
   const fields = ['id', record.jobId, 'about', JSON.stringify(about), 'driver', driver];
   fields.push('state', record.state, 'attempt', String(record.fence?.attempt ?? 0));
-  if (record.fence !== undefined) fields.push('fence', JSON.stringify(record.fence));
-  if (record.intent !== undefined) fields.push('intent', JSON.stringify(record.intent));
-  if (record.failure !== undefined) fields.push('failure', JSON.stringify(record.failure));
-  if (record.result !== undefined) fields.push('result', JSON.stringify(record.result));
-  fields.push('n', String(timeline.length));
-  for (const [index, entry] of timeline.entries()) fields.push(`t${index}`, entryText(entry));
+  for (const name of CHANGING)
+    if (record[name] !== undefined) fields.push(name, JSON.stringify(record[name]));
+  fields.push('n', String(revision));
+  const lost = revision - timeline.length;
+  for (const [index, entry] of timeline.entries()) {
+    fields.push(`t${fieldNumber(index < FIRST_ENTRIES ? index : index + lost)}`, entryText(entry));
+  }
+  return fields;
+}
+
+const CHANGING = ['fence', 'intent', 'failure', 'result'] as const;
+
+/** As `fieldsOf`, over a record that may be there already: what this one lacks is emptied. */
+export function wholeFieldsOf(record: JobRecord, driver: string, revision: number): string[] {
+  const fields = fieldsOf(record, driver, revision);
+  for (const name of CHANGING) if (record[name] === undefined) fields.push(name, '');
   return fields;
 }
 

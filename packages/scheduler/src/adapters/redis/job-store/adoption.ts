@@ -1,0 +1,156 @@
+/** Cold path: jobs that change their driver, records that a failover lost, and what an instance that is gone leaves in its indexes. */
+import type { JobId } from '../../../domain/ids.ts';
+import { isSettled, type JobRecord } from '../../../domain/job.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import { asDependency } from '../dependency.ts';
+import { jobTag, type Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { instanceOfDriver } from './driver-name.ts';
+import { createForgetIndexes } from './forget-indexes.ts';
+import type { JobIndex } from './job-index.ts';
+import type { JobTally } from './job-tally.ts';
+import type { KnownJobs } from './known-jobs.ts';
+import type { Position } from './list-jobs.ts';
+import { readDriven, readSettled } from './read-index.ts';
+import { createRestoreJob, type Restored, type RestoreLimits } from './restore-job.ts';
+import { createTakeOverJob, type FormerDriver } from './take-over-job.ts';
+
+export interface JobAdoption {
+  /** Who drives the job, or drove it when it was settled. */
+  driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
+  /** Jobs another instance drives, by what its index says: some may be settled or gone. Next deadlines first. */
+  drivenBy(instanceId: string, limit: number): Promise<readonly Position[]>;
+  /**
+   * Drives a job from now on that `from` drove, and takes it off that one's index: one of `drivenBy`, or one that a repeat of its
+   * request found. Of several who try, one gets it. Safe to repeat.
+   */
+  takeOver(
+    job: Position,
+    from: FormerDriver,
+  ): Promise<{ kind: 'taken'; job: JobRecord } | { kind: 'settled' | 'driven' | 'unknown_job' }>;
+  /**
+   * Writes a job that is driven here as `job` says, if its record was lost or is behind that; a record that is further is kept.
+   * `driven_elsewhere`: it is another's by now, or its request has another job. Only for records as `admit`, `move` and `takeOver` gave them out.
+   */
+  restore(job: JobRecord): Promise<'restored' | 'kept' | 'driven_elsewhere'>;
+  /** From now on lists show through this instance what the other one settled. Safe to repeat. */
+  inheritSettled(from: string): Promise<void>;
+  /** Removes the indexes of an instance that is gone. False, and nothing changes, while a job of it is to be taken over. */
+  forgetIndexes(instanceId: string): Promise<boolean>;
+}
+
+/** As many as go into one write of the index. */
+const PAGE = 128;
+/** Each time the request was bound and unbound again by others in between; then something is wrong. */
+const MOST_TRIES = 10;
+
+export function createJobAdoption(
+  deps: {
+    connection: RedisConnection;
+    keys: Keys;
+    clock: Clock;
+    instanceId: string;
+    driver: () => string;
+    index: JobIndex;
+    tally: JobTally;
+    known: KnownJobs;
+    shelve: (jobId: JobId) => Promise<void>;
+    maxRetained: number;
+  } & RestoreLimits,
+): JobAdoption {
+  const { connection, keys, index, tally, known } = deps;
+  const takeOverJob = createTakeOverJob(connection, keys);
+  const restoreJob = createRestoreJob(connection, keys, deps);
+
+  /** The index of an instance names what any incarnation of it drives: another one's jobs must not be taken off it. */
+  function dropUnlessOurs(jobId: JobId, driver?: string): void {
+    if (driver === undefined || instanceOfDriver(driver) !== deps.instanceId) index.drop(jobId);
+  }
+
+  const leaveIndex = (instanceId: string, jobId: JobId): Promise<unknown> =>
+    asDependency('taking a job off an index', () => connection.zrem(keys.instanceJobs(instanceId), jobId));
+
+  /** Entries that were ever written. The record itself does not say once it has lost its middle. */
+  function revisionOf(job: JobRecord): number {
+    const seen = known.get(job.jobId);
+    return seen !== undefined && endsAlike(seen.record, job) ? seen.revision : job.timeline.length;
+  }
+
+  async function writeAnew(job: JobRecord): Promise<Exclude<Restored, { kind: 'over' }>> {
+    const by = { driver: deps.driver(), revision: revisionOf(job), now: deps.clock.now() };
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const restored = await restoreJob(job, by);
+      if (restored.kind === 'restored') known.note(job, by.revision);
+      if (restored.kind !== 'over') return restored;
+      await deps.shelve(restored.jobId);
+    }
+    throw new Error(`request of ${job.jobId} was never free`);
+  }
+
+  return {
+    driverOf: (jobId) =>
+      asDependency('reading who drives a job', async () => {
+        const tag = jobTag(jobId);
+        for (const key of [keys.job(tag), keys.earlierJob(tag, jobId)]) {
+          const [id, driver, settled] = await connection.hmget(key, 'id', 'driver', 'settled');
+          if (id === jobId) return { driver: driver ?? '', isSettled: settled !== null };
+          if (tag === jobId) break;
+        }
+        return undefined;
+      }),
+
+    drivenBy: (instanceId, limit) =>
+      asDependency('reading the jobs of an instance', () => readDriven(connection, keys, instanceId, limit)),
+
+    async takeOver({ jobId, deadlineAt }, from) {
+      // First here, then off the other's index: at no time is a job in neither.
+      await index.begin(jobId, deadlineAt);
+      const taken = await takeOverJob(jobId, from, deps.driver());
+      if (taken.kind === 'taken') {
+        tally.adopt(taken.stored.record);
+        known.note(taken.stored.record, taken.stored.revision);
+      } else if (taken.kind === 'settled') index.end(jobId, deadlineAt);
+      else dropUnlessOurs(jobId, taken.kind === 'driven' ? taken.driver : undefined);
+      const isStillTheirs = taken.kind === 'driven' && instanceOfDriver(taken.driver) === from.instanceId;
+      if (from.instanceId !== deps.instanceId && !isStillTheirs) await leaveIndex(from.instanceId, jobId);
+      return taken.kind === 'taken' ? { kind: 'taken', job: taken.stored.record } : { kind: taken.kind };
+    },
+
+    async restore(job) {
+      const { jobId, deadlineAt } = job;
+      const isOver = isSettled(job.state);
+      const [restored] = await asDependency('restoring a job', () =>
+        Promise.all([writeAnew(job), isOver ? undefined : index.begin(jobId, deadlineAt)]),
+      );
+      if (restored.kind === 'restored' || restored.kind === 'kept') {
+        if (isOver) index.end(jobId, deadlineAt);
+        else tally.adopt(job);
+        return restored.kind;
+      }
+      known.forget(jobId);
+      tally.leave(jobId);
+      dropUnlessOurs(jobId, restored.kind === 'driven_elsewhere' ? restored.driver : undefined);
+      return 'driven_elsewhere';
+    },
+
+    async inheritSettled(from) {
+      const read = (skip: number) =>
+        asDependency('reading what an instance settled', () =>
+          readSettled(connection, keys, from, skip, PAGE),
+        );
+      for (let skip = 0; skip < deps.maxRetained; skip += PAGE) {
+        const page = await read(skip);
+        for (const { jobId, deadlineAt } of page) index.end(jobId, deadlineAt);
+        await index.flush();
+        if (page.length < PAGE) return;
+      }
+    },
+
+    forgetIndexes: createForgetIndexes(connection, keys, deps.liveMarginMs),
+  };
+}
+
+function endsAlike({ timeline: one }: JobRecord, { timeline: other }: JobRecord): boolean {
+  const [a, b] = [one.at(-1), other.at(-1)];
+  return one.length === other.length && a?.state === b?.state && a?.at === b?.at && a?.attempt === b?.attempt;
+}
