@@ -41,9 +41,9 @@ export interface Keys {
   /** HASH · {job} · retention. A settled job whose request was bound anew. */
   earlierJob(tag: string, jobId: JobId): string;
 
-  /** STRING · {session} · owner TTL. */
+  /** STRING · {session} · with the state. "instance/incarnation" of whoever has the session. */
   sessionOwner(sessionId: SessionId): string;
-  /** HASH · {session} · resume TTL. */
+  /** HASH · {session} · renewed while its client is there, then resume TTL. What another instance needs to go on: revision, body. */
   sessionState(sessionId: SessionId): string;
 
   /** STRING · {instance} · presence TTL. */
