@@ -7,6 +7,8 @@ import { leaseId } from '../domain/lease.ts';
 import type { RejectionCount } from '../domain/need.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { AdmitResult } from '../ports/job-store.ts';
+import { ABANDONED } from './abandon.ts';
+import type { Adoption } from './adoption.ts';
 import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
 import { draftJob } from './draft-job.ts';
@@ -14,16 +16,19 @@ import { type Engine, giveBack } from './engine.ts';
 import { createFlight, type Flight, NOBODY_SHUNNED } from './flight.ts';
 import type { Placed, Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import { createRepeats } from './repeats.ts';
 import { type CompiledNeed, compileNeed } from './select/compile-need.ts';
 import type { Selection } from './select/select.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
   engine: Engine,
-  parts: { placement: Placement; deadlines: Deadlines },
+  parts: { placement: Placement; deadlines: Deadlines; adoption: Adoption },
 ): (request: DispatchRequest) => Promise<DispatchOutcome> {
   const { placement, deadlines } = parts;
   const startedAt = engine.clock.now();
+  /** Refused, and to be discarded as soon as the store answers. */
+  const takenBack = new Set<JobId>();
 
   function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
     engine.meter.count('scheduler_jobs_refused_total', { code });
@@ -40,28 +45,12 @@ export function createAdmission(
     return refuse(code, message, reasons);
   };
 
-  /** The same request again: the same job, as soon as it has a node. */
-  async function repeat(admitted: Extract<AdmitResult, { job: JobRecord }>): Promise<DispatchOutcome> {
-    if (admitted.kind === 'conflict') {
-      return refuse('IDEMPOTENCY_CONFLICT', 'this request_id is bound to a job with another body');
-    }
-    const { jobId, fence } = admitted.job;
-    const flight = engine.flights.get(jobId);
-    if (flight === undefined) {
-      const job = fence === undefined ? await engine.store.get(jobId).catch(() => undefined) : admitted.job;
-      if (job?.fence !== undefined) return { kind: 'dispatched', job, isRepeat: true };
-      // Being taken back after a fault, or not yet driven: what it will come to nobody knows.
-      return refuse(
-        'SCHEDULER_DEPENDENCY_DOWN',
-        'the first request is still being settled; repeat it shortly',
-      );
-    }
-    if (!flight.isPlacing) return { kind: 'dispatched', job: flight.job, isRepeat: true };
-    const first = await new Promise<DispatchOutcome>((resolve) => {
-      flight.repeats = [...(flight.repeats ?? []), resolve];
-    });
-    return first.kind === 'refused' ? first : { ...first, isRepeat: true };
-  }
+  const repeat = createRepeats(engine, {
+    adoption: parts.adoption,
+    refuse,
+    isBeingTakenBack: (jobId) => takenBack.has(jobId),
+    dispatchAnew: (request) => begin(request),
+  });
 
   function admit(draft: JobRecord): Soon<AdmitResult | { kind: 'down' }> {
     const admitting = engine.store.admit(draft);
@@ -74,12 +63,15 @@ export function createAdmission(
   }
 
   /** Asked again until it is done: what stays bound would answer every repeat with a job that nobody drives. */
-  async function discard(jobId: JobId): Promise<void> {
+  async function discard(jobId: JobId, abandonments = engine.abandonments): Promise<void> {
+    takenBack.add(jobId);
     try {
-      await engine.store.discard(jobId);
+      // Whoever took over what we drove decides about this one too.
+      if (abandonments === engine.abandonments) await engine.store.discard(jobId);
+      takenBack.delete(jobId);
     } catch (fault) {
       engine.log.warn({ job_id: jobId, err: fault }, 'a refused job could not be discarded yet');
-      engine.wheel.set(ASK_AGAIN_MS, () => void discard(jobId));
+      engine.wheel.set(ASK_AGAIN_MS, () => void discard(jobId, abandonments));
     }
   }
 
@@ -98,6 +90,7 @@ export function createAdmission(
     const waited = canWait
       ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs })
       : 'limit';
+    if (flight.driving !== 'ours') return undefined;
     // The limit may have struck while the job was already on its way: then it is dispatched all the same.
     if ((waited !== 'limit' && waited !== 'queue_full') || flight.job.fence !== undefined) return undefined;
     const answer = refuseWith(whyNot(flight, flight.job.spec.utteranceIndex));
@@ -107,6 +100,8 @@ export function createAdmission(
 
   function launched(flight: Flight): DispatchOutcome {
     const { job } = flight;
+    if (flight.driving !== 'ours' && job.fence === undefined)
+      return refuse(ABANDONED.code, ABANDONED.message);
     if (isSettled(job.state) && job.fence === undefined) {
       return refuse('JOB_CANCELLED', 'the job was cancelled before it had a node');
     }
@@ -128,18 +123,20 @@ export function createAdmission(
     if (bound === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     if (bound !== undefined) {
       const isSame = bound.fingerprint === request.fingerprint;
-      return repeat({ kind: isSame ? 'existing' : 'conflict', job: bound });
+      return repeat(request, { kind: isSame ? 'existing' : 'conflict', job: bound });
     }
     const why = whyNot(probe, request.spec.utteranceIndex);
     return request.waitMs <= 0 || (!why.isCapable && isFleetKnown()) ? refuseWith(why) : undefined;
   }
 
   async function notAdmitted(
+    request: DispatchRequest,
     admitted: Exclude<AdmitResult, { kind: 'admitted' }> | { kind: 'down' },
     jobId: JobId,
     reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
     engine.audio.drop(jobId);
+    if (admitted.kind === 'down') takenBack.add(jobId);
     if (reserved !== undefined && (await reserved.reserving)) {
       await giveBack(engine, reserved.nodeId, leaseId(jobId, 1));
     }
@@ -147,7 +144,7 @@ export function createAdmission(
     if (admitted.kind === 'down') await discard(jobId);
     if (admitted.kind === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
-    return repeat(admitted);
+    return repeat(request, admitted);
   }
 
   async function withoutRoom(request: DispatchRequest): Promise<DispatchOutcome> {
@@ -156,7 +153,7 @@ export function createAdmission(
       return refuse('RATE_LIMITED', 'no room for more audio on this instance');
     }
     const isSame = bound.fingerprint === request.fingerprint;
-    return repeat({ kind: isSame ? 'existing' : 'conflict', job: bound });
+    return repeat(request, { kind: isSame ? 'existing' : 'conflict', job: bound });
   }
 
   function enter(request: DispatchRequest, probe: Asked, first: FirstChoice): Soon<DispatchOutcome> {
@@ -183,7 +180,10 @@ export function createAdmission(
     reserved: Reserved | undefined,
     admitted: AdmitResult | { kind: 'down' },
   ): Soon<DispatchOutcome> {
-    if (admitted.kind !== 'admitted') return notAdmitted(admitted, jobId, reserved);
+    if (admitted.kind !== 'admitted') return notAdmitted(request, admitted, jobId, reserved);
+    // With other instances: a repeat that was quicker than this answer may have made it ours already.
+    const adopted = engine.drivers && engine.flights.get(jobId);
+    if (adopted !== undefined) return { kind: 'dispatched', job: adopted.job, isRepeat: false };
     const flight = createFlight(admitted.job, request.need, compiled);
     engine.flights.add(flight);
     deadlines.startJob(flight);

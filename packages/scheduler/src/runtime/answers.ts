@@ -8,7 +8,7 @@ import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Deadlines } from './deadlines.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
-import type { Flight } from './flight.ts';
+import { type Flight, isAbandoned } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
 import type { Placement } from './placement.ts';
@@ -51,7 +51,7 @@ export function createAnswers(
       await placement.recordSent(flight, answer.nodeId, attempt);
     }
     if (isSettled(flight.job.state)) return 'settled';
-    return holdsFence(flight.job, answer.nodeId, attempt) ? flight : 'fenced';
+    return holdsFence(flight.job, answer.nodeId, attempt) && !isAbandoned(flight) ? flight : 'fenced';
   }
 
   /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
@@ -85,6 +85,7 @@ export function createAnswers(
       const { fence, state } = flight.job;
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
       const hasRoom = await hasSlot(fence.nodeId, leaseId(answer.jobId, fence.attempt));
+      if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
       // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.
       if (isSettled(flight.job.state) || !holdsFence(flight.job, fence.nodeId, fence.attempt)) {
         await leaveFenced(engine, fence.nodeId, leaseId(answer.jobId, fence.attempt));
@@ -104,16 +105,18 @@ export function createAnswers(
         !(await advance(engine, flight, 'acknowledged', { intent: null }))
       ) {
         if (
-          flight.isLost ||
+          flight.driving !== 'ours' ||
           isSettled(flight.job.state) ||
           !holdsFence(flight.job, fence.nodeId, fence.attempt)
         )
           return ignore('ack', answer, 'fenced');
       }
-      if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', answer, 'fenced');
+      const isCurrent = holdsFence(flight.job, fence.nodeId, fence.attempt) && flight.driving === 'ours';
+      if (!isCurrent) return ignore('ack', answer, 'fenced');
       flight.givenUp = 0;
       // A successor may have been on its way elsewhere: it is this node's loss that counts again.
       engine.flights.board(flight, fence.nodeId);
+      if (flight.attempts !== fence.attempt) flight.generation = undefined;
       flight.stopWaiting?.();
       deadlines.acknowledged(flight);
       return { kind: 'accepted', job: flight.job };
@@ -147,7 +150,10 @@ export function createAnswers(
         return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
       }
       const meaning = meaningOf(failure);
-      if (meaning.blamesNode) engine.nodes.outcome(answer.nodeId, 'failed');
+      // Served by another instance, the audio may have gone with it: then no node is to blame, and none can do better.
+      const isAudioGone = failure.code === 'AUDIO_LOST' && typeof flight.audioAt === 'object';
+      if (isAudioGone) flight.audioAt = 'missing';
+      else if (meaning.blamesNode) engine.nodes.outcome(answer.nodeId, 'failed');
       if (failure.code === 'MODEL_NOT_AVAILABLE')
         engine.nodes.modelNotAvailable(answer.nodeId, failure.details ?? {});
       const { code, message } = failure;

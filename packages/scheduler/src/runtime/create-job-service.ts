@@ -1,15 +1,17 @@
 /** Hot path: the job engine, put together. Reads as its parts list. */
 import { isSettled } from '../domain/job.ts';
+import { abandonAll } from './abandon.ts';
 import { createAdmission } from './admission.ts';
+import { createAdoption } from './adoption.ts';
 import { createAnswers } from './answers.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { Engine, EnginePorts, EngineSettings, NodeKnowledge } from './engine.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import { createFlights } from './flight.ts';
 import { createGivingUp, type GivingUp } from './giving-up.ts';
-import type { JobService } from './job-service.ts';
+import type { JobService, SharedDriving } from './job-service.ts';
 import { createNodeLoss } from './node-loss.ts';
-import { createPlacement } from './placement.ts';
+import { createPlacement, type Placement } from './placement.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { createSessionHistory } from './session-history.ts';
 import { createSettling } from './settling.ts';
@@ -27,7 +29,7 @@ export interface JobServiceSettings extends EngineSettings {
 const TICK_MS = 20;
 const QUEUE_BACKSTOP_MS = 250;
 
-export interface RunningJobService extends JobService {
+export interface RunningJobService extends JobService, SharedDriving {
   inFlight(): number;
   waiting(): number;
   stop(): void;
@@ -43,6 +45,7 @@ export function createJobService(
     onFault: (fault) => log.error({ err: fault }, 'a timer failed'),
   });
   const queue = createWaitingQueue({ ...settings, clock, backstopMs: QUEUE_BACKSTOP_MS });
+  let placement: Placement;
   const engine: Engine = {
     ...deps,
     wheel,
@@ -50,15 +53,18 @@ export function createJobService(
     flights: createFlights(),
     budget: createRetryBudget(settings.retryBudget),
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
+    abandonments: 0,
+    foundSent: (flight, before) => void placement.foundSent(flight, before),
   };
 
   const settling = createSettling(engine);
-  // Deadlines give attempts up and giving up sends new ones: the one knot in the parts list.
+  // Deadlines give attempts up and giving up sends new ones; a move may reveal that one was sent: the knots in the parts list.
   let givingUp: GivingUp;
   const deadlines = createDeadlines(engine, () => givingUp);
-  const placement = createPlacement(engine, deadlines);
+  placement = createPlacement(engine, deadlines);
   givingUp = createGivingUp(engine, placement, settling);
-  const dispatch = createAdmission(engine, { placement, deadlines });
+  const adoption = createAdoption(engine, { deadlines, givingUp, settling });
+  const dispatch = createAdmission(engine, { placement, deadlines, adoption });
   const answers = createAnswers(engine, { placement, deadlines, givingUp, settling });
   const nodeLoss = createNodeLoss(engine, givingUp, answers.acknowledge);
 
@@ -72,6 +78,7 @@ export function createJobService(
     dispatch,
     ...answers,
     ...nodeLoss,
+    ...adoption,
 
     async cancel(jobId, reason, code = 'JOB_CANCELLED') {
       const flight = engine.flights.get(jobId);
@@ -92,6 +99,12 @@ export function createJobService(
           resolve(0);
         });
       });
+    },
+
+    drives: (jobId) => engine.flights.get(jobId) !== undefined,
+    abandonAll: () => abandonAll(engine),
+    *inFlightJobs() {
+      for (const { job } of engine.flights.all()) yield job;
     },
 
     inFlight: () => engine.flights.size(),

@@ -2,12 +2,12 @@
 import type { NodeId } from '../domain/ids.ts';
 import { isOut } from '../domain/job.ts';
 import type { Engine } from './engine.ts';
-import type { Flight } from './flight.ts';
+import { type Flight, isAbandoned } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 
 export interface Deadlines {
   /** The whole job, waiting and all attempts included. */
-  startJob(flight: Flight): void;
+  startJob(flight: Flight, deadlineAt?: number): void;
   attemptSent(flight: Flight): void;
   acknowledged(flight: Flight): void;
 }
@@ -17,7 +17,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
 
   /** The attempt that is out; its timer is cancelled when it is not any more. */
   function holder(flight: Flight): NodeId | undefined {
-    return isOut(flight.job) ? flight.job.fence?.nodeId : undefined;
+    return isOut(flight.job) && !isAbandoned(flight) ? flight.job.fence?.nodeId : undefined;
   }
 
   function ackMissed(flight: Flight): void {
@@ -46,7 +46,8 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
 
   function deadlinePassed(flight: Flight): void {
     const late = { code: 'JOB_TIMEOUT', message: `no outcome within ${settings.jobDeadlineMs} ms` };
-    void givingUp().conclude(flight, flight.lastFailure ?? late, 'open');
+    const failure = isWaitingForAudio(flight) ? AUDIO_GONE : (flight.lastFailure ?? late);
+    void givingUp().conclude(flight, failure, 'open');
   }
 
   function armRun(flight: Flight): void {
@@ -55,8 +56,8 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
   }
 
   return {
-    startJob(flight) {
-      flight.deadlineTimer = wheel.setAt(flight.job.deadlineAt, deadlinePassed, flight);
+    startJob(flight, deadlineAt = flight.job.deadlineAt) {
+      flight.deadlineTimer = wheel.setAt(deadlineAt, deadlinePassed, flight);
     },
     attemptSent(flight) {
       const { leftBy } = flight;
@@ -82,3 +83,11 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
     acknowledged: armRun,
   };
 }
+
+/** An attempt that answered after all, while its audio was awaited, needs it no more. */
+const isWaitingForAudio = ({ audioAt, job }: Flight): boolean => audioAt === 'awaited' && !isOut(job);
+
+const AUDIO_GONE = {
+  code: 'AUDIO_LOST',
+  message: 'its audio was lost with the instance that held it, before another node could be sent the job',
+};

@@ -14,8 +14,10 @@ import type { Expected, JobChange, JobStore, MoveResult } from '../ports/job-sto
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
+import { abandon } from './abandon.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import type { Flight, Flights } from './flight.ts';
+import type { JobDrivers } from './job-drivers.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { SessionHistory } from './session-history.ts';
 import type { TimerWheel } from './timer-wheel.ts';
@@ -58,6 +60,8 @@ export interface EnginePorts {
   readonly link: NodeLink;
   readonly meter: Meter;
   readonly log: Log;
+  /** Absent: no other instance shares the store. */
+  readonly drivers?: JobDrivers | undefined;
 }
 
 export interface Engine extends EnginePorts {
@@ -69,6 +73,10 @@ export interface Engine extends EnginePorts {
   readonly queue: WaitingQueue;
   readonly budget: RetryBudget;
   readonly history: SessionHistory;
+  /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
+  abandonments: number;
+  /** The instance that holds the node's socket has written DISPATCHED, and this is how we learn of it. `before`: the fence until then. */
+  foundSent(flight: Flight, before: Attempt | undefined): void;
 }
 
 /** What besides the state changes in a move. */
@@ -87,6 +95,7 @@ export interface Step {
  * caller thought; the flight then holds the record as it is. A store that fails is asked until it answers.
  */
 export function advance(engine: Engine, flight: Flight, event: JobEvent, step: Step = {}): Soon<boolean> {
+  if (flight.driving !== 'ours') return false;
   const { job } = flight;
   const before = step.via === undefined ? job.state : nextState(job.state, step.via);
   const state = before === undefined ? undefined : nextState(before, event);
@@ -112,14 +121,33 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
 }
 
 function take(engine: Engine, flight: Flight, moved: MoveResult): boolean {
-  if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') {
-    flight.isLost = true;
-    return false;
+  if (moved.kind === 'moved') {
+    flight.job = moved.job;
+    engine.events.publish(moved.job);
+    // It may have been abandoned while this was being written.
+    return flight.driving === 'ours';
   }
-  flight.job = moved.job;
-  if (moved.kind !== 'moved') return false;
-  engine.events.publish(moved.job);
-  return true;
+  if (moved.kind === 'stale') catchUp(engine, flight, moved.job);
+  else if (moved.kind === 'driven_elsewhere') loseToOther(engine, flight);
+  else if (flight.driving === 'ours') flight.driving = 'record_gone';
+  return false;
+}
+
+/** Somebody else moved it: the record is as it is now. */
+function catchUp(engine: Engine, flight: Flight, job: JobRecord): void {
+  const before = flight.job.fence;
+  flight.job = job;
+  const isNewlySent = job.state === 'DISPATCHED' && job.fence?.attempt !== before?.attempt;
+  if (isNewlySent && flight.driving === 'ours') engine.foundSent(flight, before);
+}
+
+function loseToOther(engine: Engine, flight: Flight): void {
+  engine.meter.count('scheduler_fenced_total', DRIVER);
+  engine.log.warn(
+    { job_id: flight.job.jobId },
+    'another instance drives this job by now; it is dropped here',
+  );
+  abandon(engine, flight);
 }
 
 /** A store that fails leaves it open whether it wrote: asked again until it says. */
@@ -131,12 +159,15 @@ async function askAgain(
   fault: unknown,
 ): Promise<boolean> {
   const { jobId } = flight.job;
+  const { abandonments } = engine;
   for (let last = fault; ; ) {
     engine.log.error(
       { job_id: jobId, state: change.state, err: last },
       'the store did not answer a job move',
     );
     await new Promise<void>((resolve) => engine.wheel.set(ASK_AGAIN_MS, resolve));
+    // Also a job that is settled and no longer in flight may have been abandoned, with only its release left to write.
+    if (flight.driving !== 'ours' || engine.abandonments !== abandonments) return false;
     try {
       const moved = await engine.store.move(jobId, expected, change);
       const isOurs = moved.kind === 'stale' && hasEntry(moved.job, change.entry);
@@ -148,6 +179,7 @@ async function askAgain(
 }
 
 const ASK_AGAIN_MS = 250;
+const DRIVER = { kind: 'driver' };
 
 /** The first try wrote it after all: nobody else makes the same entry. */
 function hasEntry({ timeline }: JobRecord, entry: TimelineEntry): boolean {

@@ -2,7 +2,7 @@
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { JobResult } from '../domain/job-spec.ts';
+import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import type { Timer } from './timer-wheel.ts';
@@ -27,6 +27,13 @@ export interface Flight {
   deadlineTimer: Timer | undefined;
   /** When the attempt that is out was sent. */
   sentAt: number;
+  /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
+  generation: number | undefined;
+  /**
+   * Where its audio is, if not held here. `missing`: nowhere, so that no other node can be sent the job. `awaited`: nowhere, and
+   * that is all it waits for.
+   */
+  audioAt: AudioAt | 'missing' | 'awaited' | undefined;
   /** Why the last attempt ended; the job's failure if no other succeeds. */
   lastFailure: { code: string; message: string } | undefined;
   /** A result worth having if no better one comes. */
@@ -40,8 +47,8 @@ export interface Flight {
   givenUp: number;
   /** Its outcome is being written. */
   isSettling: boolean;
-  /** Its record is gone from the store. */
-  isLost: boolean;
+  /** Whether it is ours to move. `record_gone`: the store has lost it. `elsewhere`: another instance drives it by now. */
+  driving: 'ours' | 'record_gone' | 'elsewhere';
   /** Nodes that could not be handed the job, and until when they are left alone. */
   shunned: ReadonlyMap<NodeId, number>;
   /** The node that left while the job was on its way to it. */
@@ -66,6 +73,12 @@ export function noteSent(flight: Flight, nodeId: NodeId): void {
   if (!flight.sentTo.includes(nodeId)) flight.sentTo = flight.sentTo.concat(nodeId);
 }
 
+/** Another instance drives it by now: not a word more of ours, to anybody. */
+export const isAbandoned = ({ driving }: Flight): boolean => driving === 'elsewhere';
+
+/** No node can be sent the job. */
+export const lacksAudio = ({ audioAt }: Flight): boolean => audioAt === 'missing' || audioAt === 'awaited';
+
 export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed): Flight {
   return {
     job,
@@ -79,6 +92,8 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     attemptTimer: undefined,
     deadlineTimer: undefined,
     sentAt: 0,
+    generation: undefined,
+    audioAt: undefined,
     lastFailure: undefined,
     fallback: undefined,
     isPlacing: true,
@@ -86,7 +101,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     stopWaiting: undefined,
     givenUp: 0,
     isSettling: false,
-    isLost: false,
+    driving: 'ours',
     shunned: NOBODY_SHUNNED,
     leftBy: undefined,
     aboard: undefined,
@@ -98,6 +113,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
 export interface Flights {
   add(flight: Flight): void;
   get(jobId: JobId): Flight | undefined;
+  all(): Iterable<Flight>;
   remove(flight: Flight): void;
   /** The node is sent the job, or has it: its loss concerns the flight from now on. */
   board(flight: Flight, nodeId: NodeId): void;
@@ -130,7 +146,10 @@ export function createFlights(): Flights {
   return {
     add: (flight) => byJob.set(flight.job.jobId, flight),
     get: (jobId) => byJob.get(jobId),
+    all: () => byJob.values(),
     remove(flight) {
+      // One that was abandoned has left already, and its job may be in flight again since.
+      if (byJob.get(flight.job.jobId) !== flight) return;
       byJob.delete(flight.job.jobId);
       leave(flight);
       if (byJob.size > 0) return;

@@ -4,7 +4,7 @@ import { type Attempt, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { candidates } from './candidates.ts';
 import { advance, type Engine, giveBack } from './engine.ts';
-import type { Flight } from './flight.ts';
+import { type Flight, isAbandoned, lacksAudio } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placement } from './placement.ts';
 import type { NodeSide, Settling } from './settling.ts';
@@ -28,6 +28,8 @@ export interface GivingUp {
    * waits for a slot, not when the wait ends: whoever brought the news must not be kept.
    */
   giveUp(flight: Flight, reason: Reason): Promise<boolean>;
+  /** For a job that no node has, or whose last attempt was given up: another node, now or as soon as one is free. */
+  tryElsewhere(flight: Flight, side: NodeSide): Promise<void>;
   /** The end of a job that could not be retried: its best result, or its last failure. */
   conclude(
     flight: Flight,
@@ -76,9 +78,19 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
   }
 
   async function tryElsewhere(flight: Flight, side: NodeSide): Promise<void> {
+    if (lacksAudio(flight)) return awaitAudio(flight, side);
     const placed = await placement.place(flight, candidates(engine, flight, flight.job.spec.utteranceIndex));
     if (placed !== 'nobody') return;
     if (await backToWaiting(engine, flight, true)) void waitElsewhere(flight, side);
+  }
+
+  /** No node can be sent a job without its audio: there is nothing to do but wait for it, until the deadline. */
+  async function awaitAudio(flight: Flight, side: NodeSide): Promise<void> {
+    flight.audioAt = 'missing';
+    if (!(await backToWaiting(engine, flight, true))) return;
+    if (lacksAudio(flight)) flight.audioAt = 'awaited';
+    // It came back while that was being written.
+    else await tryElsewhere(flight, side);
   }
 
   async function waitElsewhere(flight: Flight, side: NodeSide): Promise<void> {
@@ -90,8 +102,10 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
 
   return {
     conclude,
+    tryElsewhere,
     async giveUp(flight, { code, message, isCounted, side, isLoss, afterRelease }) {
       const { fence } = flight.job;
+      if (isAbandoned(flight)) return false;
       if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)
         return false;
       flight.givenUp = fence.attempt;
@@ -106,7 +120,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       }
       while (!(await advance(engine, flight, 'gave_up', { reason: code, intent: null }))) {
         const isStillOurs =
-          flight.job.fence?.attempt === fence.attempt && isOut(flight.job) && !flight.isLost;
+          flight.job.fence?.attempt === fence.attempt && isOut(flight.job) && flight.driving === 'ours';
         if (!isStillOurs) return false;
       }
       if (isCounted) flight.retries += 1;

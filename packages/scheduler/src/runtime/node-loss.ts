@@ -30,6 +30,10 @@ export function createNodeLoss(
     void givingUp.giveUp(flight, { code: 'WS_DISCONNECTED', message, isCounted: true, side, isLoss: true });
   }
 
+  /** It was not there to be named when the node came back, or nobody can say whether it was. */
+  const isLaterThan = ({ job, generation }: Flight, nodeId: NodeId, returned: number): boolean =>
+    job.intent?.nodeId === nodeId || (generation !== undefined && generation >= returned);
+
   function lose(nodeId: NodeId): void {
     graces.delete(nodeId);
     for (const flight of engine.flights.on(nodeId)) abandon(flight, nodeId, `${nodeId} disconnected`, false);
@@ -46,16 +50,20 @@ export function createNodeLoss(
         );
     },
 
-    nodeReturned(nodeId, runningJobIds) {
+    nodeReturned(nodeId, runningJobIds, generation) {
       graces.get(nodeId)?.cancel();
       graces.delete(nodeId);
       if (runningJobIds === undefined) return;
       const running = new Set(runningJobIds);
       for (const flight of engine.flights.on(nodeId)) {
-        const { jobId, fence } = flight.job;
-        if (!running.has(jobId)) abandon(flight, nodeId, `${nodeId} came back without the job`, true);
-        // Its acknowledgement may have been lost with the connection: naming the job is one.
-        else if (fence !== undefined) void acknowledge({ nodeId, jobId, attempt: fence.attempt });
+        const { jobId, fence, intent } = flight.job;
+        if (running.has(jobId)) {
+          // Its acknowledgement may have been lost with the connection: naming the job is one.
+          const attempt = intent?.nodeId === nodeId ? intent : fence;
+          if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });
+        } else if (generation === undefined || !isLaterThan(flight, nodeId, generation)) {
+          abandon(flight, nodeId, `${nodeId} came back without the job`, true);
+        }
       }
     },
   };

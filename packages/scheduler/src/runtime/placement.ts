@@ -1,12 +1,12 @@
 /** Hot path: reserve → record → send, over the candidates of a selection, until one has the job. */
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, holdsFence } from '../domain/job.ts';
+import { type Attempt, holdsFence, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { ReserveResult } from '../ports/capacity-ledger.ts';
-import type { Delivery } from '../ports/node-link.ts';
+import type { Assignment, Delivery } from '../ports/node-link.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
-import { type Flight, noteSent, shun } from './flight.ts';
+import { type Flight, isAbandoned, noteSent, shun } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Selection } from './select/select.ts';
 
@@ -24,6 +24,8 @@ export interface Placement {
   send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
   recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed>;
+  /** The record turned out to be DISPATCHED, by whoever holds the node's socket. Once per attempt. `before`: the fence until then. */
+  foundSent(flight: Flight, before: Attempt | undefined): Soon<Placed>;
 }
 
 export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight): void }): Placement {
@@ -83,6 +85,8 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   /** `sent` all the same if the answer was quicker than the record. */
   async function notBoarded(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
     if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
+    // The attempt may go on under whoever drives the job now.
+    if (isAbandoned(flight)) return 'overtaken';
     link.cancel(nodeId, flight.job.jobId, 'superseded');
     await leaveFenced(engine, nodeId, leaseId(flight.job.jobId, attempt));
     watchLeaseEnd(engine, nodeId);
@@ -118,9 +122,11 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   function send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed> {
     // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
     const now = clock.now();
-    const previous = { attempts: flight.attempts, sentAt: flight.sentAt, sentTo: flight.sentTo };
+    const { attempts, sentAt, sentTo, generation } = flight;
+    const previous = { attempts, sentAt, sentTo, generation };
     flight.attempts = attempt;
     flight.sentAt = now;
+    flight.generation = Number.POSITIVE_INFINITY;
     noteSent(flight, nodeId);
     engine.flights.board(flight, nodeId);
     const { job } = flight;
@@ -130,7 +136,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     };
     let delivering: Soon<Delivery>;
     try {
-      delivering = link.deliver({ nodeId, attempt, job, expiresAt: now + settings.ackTimeoutMs });
+      delivering = link.deliver(assign(flight, nodeId, attempt, now + settings.ackTimeoutMs));
     } catch (fault) {
       return fail(fault);
     }
@@ -145,17 +151,40 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     delivery: Delivery,
     previous: Previous,
   ): Soon<Placed> {
+    if (isAbandoned(flight)) return 'overtaken';
     if (delivery.kind !== 'written' && delivery.kind !== 'queued')
       return notSent(flight, nodeId, attempt, delivery, previous);
     engine.nodes.placed(nodeId);
+    const { intent } = flight.job;
+    const isDue = intent?.nodeId === nodeId && intent.attempt === attempt;
+    if (isDue || holdsFence(flight.job, nodeId, attempt))
+      flight.generation = delivery.kind === 'written' ? delivery.generation : undefined;
     // Answered, and perhaps given up, while the send was under way.
-    if (flight.job.intent?.nodeId !== nodeId || flight.job.intent.attempt !== attempt)
-      return notBoarded(flight, nodeId, attempt);
+    if (!isDue) return notBoarded(flight, nodeId, attempt);
+    if (
+      delivery.kind === 'written' &&
+      delivery.job !== undefined &&
+      holdsFence(delivery.job, nodeId, attempt)
+    )
+      return sentByHolder(flight, delivery.job);
     const before = flight.job.fence;
     const moving = advance(engine, flight, 'dispatched', { fence: { nodeId, attempt }, intent: null });
     const goOn = (hasMoved: boolean): Soon<Placed> =>
       hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
     return moving instanceof Promise ? moving.then(goOn) : goOn(moving);
+  }
+
+  /** Whoever holds the node's socket has written DISPATCHED: that record is taken as if we had written it. */
+  function sentByHolder(flight: Flight, job: JobRecord): Soon<Placed> {
+    const before = flight.job.fence;
+    flight.job = job;
+    return foundSent(flight, before);
+  }
+
+  function foundSent(flight: Flight, before: Attempt | undefined): Soon<Placed> {
+    const { fence } = flight.job;
+    engine.events.publish(flight.job);
+    return fence === undefined ? 'overtaken' : boarded(flight, fence.nodeId, fence.attempt, before);
   }
 
   async function notSent(
@@ -183,12 +212,14 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
 
   async function place(flight: Flight, selection: Selection): Promise<Placed> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (flight.driving !== 'ours') return 'overtaken';
       const nodeId = selection.next();
       if (nodeId === undefined) return 'nobody';
       const attempt = flight.attempts + 1;
       if (!(await reserve(nodeId, leaseId(flight.job.jobId, attempt)))) continue;
       if (!(await advance(engine, flight, 'reserved', { intent: { nodeId, attempt } }))) {
-        await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
+        // Who drives it elsewhere may have taken the slot under the same name.
+        if (!isAbandoned(flight)) await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
         return 'overtaken';
       }
       const placed = await send(flight, nodeId, attempt);
@@ -197,11 +228,18 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     return 'nobody';
   }
 
-  return { reserve, place, send, recordSent };
+  return { reserve, place, send, recordSent, foundSent };
+}
+
+function assign({ job, audioAt }: Flight, nodeId: NodeId, attempt: number, expiresAt: number): Assignment {
+  // Most audio is held here, and most assignments need not say where it is.
+  return typeof audioAt === 'object'
+    ? { nodeId, attempt, job, expiresAt, audioAt }
+    : { nodeId, attempt, job, expiresAt };
 }
 
 /** What a flight was before a send, should the send turn out not to have happened. */
-type Previous = Pick<Flight, 'attempts' | 'sentAt' | 'sentTo'>;
+type Previous = Pick<Flight, 'attempts' | 'sentAt' | 'sentTo' | 'generation'>;
 
 /** How long a node is left alone by a job that could not be handed to it. */
 const SHUN_MS = 1_000;

@@ -49,11 +49,13 @@ export function createSettling(engine: Engine): Settling {
   /** The outcome was written by somebody else, or its record is gone: what the job held here ends all the same. */
   async function letGo(flight: Flight): Promise<void> {
     if (engine.flights.get(flight.job.jobId) !== flight) return;
-    if (isSettled(flight.job.state) || flight.isLost) await close(flight, 'open');
+    if (isSettled(flight.job.state) || flight.driving === 'record_gone') await close(flight, 'open');
   }
 
   const isOpen = (flight: Flight, of: Attempt | undefined): boolean =>
-    !flight.isLost && !isSettled(flight.job.state) && (of === undefined || isSame(flight.job.fence, of));
+    flight.driving === 'ours' &&
+    !isSettled(flight.job.state) &&
+    (of === undefined || isSame(flight.job.fence, of));
 
   /**
    * Writes the outcome, again if something else moved the job meanwhile, until it is written or no longer ours to write.

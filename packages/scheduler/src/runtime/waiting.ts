@@ -1,9 +1,12 @@
 /** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
 import { candidates, isCandidate } from './candidates.ts';
 import { advance, type Engine } from './engine.ts';
-import type { Flight } from './flight.ts';
+import { type Flight, isAbandoned } from './flight.ts';
 import type { Placed, Placement } from './placement.ts';
 import type { Waiter } from './waiting-queue.ts';
+
+/** Reason of a move that gave a reservation up, and no attempt. */
+export const NO_SLOT = 'no_slot';
 
 export type Waited = Exclude<Placed, 'nobody'> | 'limit' | 'queue_full';
 
@@ -14,6 +17,7 @@ export function waitForSlot(
   flight: Flight,
   wait: { isRetry: boolean; limitMs: number },
 ): Promise<Waited> {
+  if (isAbandoned(flight)) return Promise.resolve('overtaken');
   return new Promise((resolve) => {
     let isOver = false;
     let isTrying = false;
@@ -66,6 +70,8 @@ export function waitForSlot(
 
 /** A try that got as far as RESERVED and then found nobody is not reserved any more. */
 export async function backToWaiting(engine: Engine, flight: Flight, isRetry: boolean): Promise<boolean> {
-  if (flight.job.state !== 'RESERVED') return flight.job.state === (isRetry ? 'RETRYING' : 'CREATED');
-  return advance(engine, flight, isRetry ? 'gave_up' : 'unplaced', { intent: null, reason: 'no_slot' });
+  const { state } = flight.job;
+  // A job that was taken over before it was ever placed waits like a retry.
+  if (state !== 'RESERVED') return state === 'CREATED' || (isRetry && state === 'RETRYING');
+  return advance(engine, flight, isRetry ? 'gave_up' : 'unplaced', { intent: null, reason: NO_SLOT });
 }
