@@ -58,6 +58,8 @@ export interface NodeReplica {
   drop(nodeId: NodeId, generation: number): boolean;
   /** A node of another instance: who holds it and how it gets its jobs. */
   find(nodeId: NodeId): NodeSheet | undefined;
+  /** Those of all other instances. */
+  all(): Iterable<NodeSheet>;
   /** An instance is dead: its sockets are gone, and nobody else reaches the nodes on them until they connect anew. */
   disown(instanceId: string): void;
   /** The store was away, or its master changed: nothing is removed for a while, and own nodes are told to it again. */
@@ -281,6 +283,7 @@ export function createNodeReplica(deps: {
     },
 
     find: (nodeId) => known.get(nodeId)?.sheet,
+    all: () => [...known.values()].map(({ sheet }) => sheet),
     disown,
     reassert() {
       freeze();

@@ -1,4 +1,4 @@
-/** Cold path: an operator's orders to one node, and what the loss of its socket means. */
+/** Cold path: an operator's orders to one node, and what the loss of its socket, or of its place here, means. */
 import type { NodeId } from '../domain/ids.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
 import { isConnected } from './node-record.ts';
@@ -35,6 +35,16 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
       node.isFresh = false;
       void fleet.publish(node);
       events.disconnected(nodeId, graceMs);
+    },
+
+    overtaken(nodeId: NodeId, generation: number): void {
+      const node = fleet.nodes.get(nodeId);
+      if (node !== undefined && node.generation < generation) fleet.remove(node);
+    },
+
+    /** The next scan does it, a bounded part at a time. */
+    redeclare(): void {
+      for (const node of fleet.nodes.values()) node.declared = undefined;
     },
   };
 }

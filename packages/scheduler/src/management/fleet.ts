@@ -104,7 +104,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
       if (nodes.get(node.nodeId) !== node) return;
       nodes.delete(node.nodeId);
       tally(node, -1);
-      events.removed(node.nodeId);
+      events.removed(node.nodeId, node.generation);
     },
 
     move(node, input) {

@@ -9,7 +9,7 @@ export function createListing({ settings }: RegistryDeps, fleet: Fleet): Pick<No
   return {
     get(nodeId) {
       const node = fleet.nodes.get(nodeId);
-      return node === undefined ? undefined : statusOf(node, settings.thresholds);
+      return node === undefined ? undefined : statusOf(node, settings);
     },
 
     list({ limit, cursor }) {
@@ -20,7 +20,7 @@ export function createListing({ settings }: RegistryDeps, fleet: Fleet): Pick<No
       for (const node of fleet.nodes.values()) {
         if (!(node.sequence > after)) continue;
         if (nodes.length === size) return { nodes, cursor: String(last?.sequence) };
-        nodes.push(statusOf(node, settings.thresholds));
+        nodes.push(statusOf(node, settings));
         last = node;
       }
       return { nodes };

@@ -96,14 +96,15 @@ export function staleAfterMs({ identity }: NodeRecord, settings: ManagementSetti
 export const offlineAfterMs = (node: NodeRecord, settings: ManagementSettings): number =>
   Math.max(staleAfterMs(node, settings), settings.heartbeatTimeoutMs);
 
-export function statusOf(node: NodeRecord, thresholds: Thresholds): NodeStatus {
+export function statusOf(node: NodeRecord, settings: ManagementSettings): NodeStatus {
   const { endpoint, version, platform, region, zone, registeredAt } = node.identity;
   return {
-    view: viewOf(node, thresholds),
+    view: viewOf(node, settings.thresholds),
     credential: node.identity.credential,
     generation: node.generation,
     channel: node.channel,
     isConnected: isConnected(node),
+    intervalMs: Math.round(staleAfterMs(node, settings) / 3),
     registeredAt,
     resources: node.resources,
     ...(node.report.languages !== undefined && { languages: node.report.languages }),

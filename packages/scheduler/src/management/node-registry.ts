@@ -74,6 +74,8 @@ export interface NodeStatus {
   readonly endpoint?: string;
   /** False: its socket is gone. A node without one has no connection to lose. */
   readonly isConnected: boolean;
+  /** How often it beats, as far as anybody should expect. */
+  readonly intervalMs: number;
   readonly registeredAt: number;
   readonly resources: ResourceReport;
   /** As it last named them; absent if it never did. */
@@ -94,7 +96,7 @@ export interface RegistryEvents {
   changed(view: NodeView): void;
   /** The ledger answered with the node's load. */
   loaded(nodeId: NodeId, load: Load): void;
-  removed(nodeId: NodeId): void;
+  removed(nodeId: NodeId, generation: number): void;
   /** To be pushed to the node. */
   statusChanged(nodeId: NodeId, health: NodeHealth, reason: string): void;
   /** An operator wants the node to finish and take nothing new, or takes that back. To be told to nodes that understand it. */
@@ -115,6 +117,10 @@ export interface NodeRegistry {
   /** A job was placed on the node: a node on probation gets no second one before the outcome of this one. */
   recordPlacement(nodeId: NodeId): void;
   recordOutcome(nodeId: NodeId, outcome: NodeOutcome): void;
+  /** It lives on another instance since, under that generation: it is not this one's any more. */
+  overtaken(nodeId: NodeId, generation: number): void;
+  /** The ledger may have lost what it was told: it is told again. */
+  redeclare(): void;
   get(nodeId: NodeId): NodeStatus | undefined;
   list(page: { limit: number; cursor?: string }): { nodes: readonly NodeStatus[]; cursor?: string };
   /** Ends timers. */

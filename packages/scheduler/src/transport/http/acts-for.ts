@@ -4,11 +4,11 @@ import type { Principal } from '../access/gate.ts';
 import type { HttpServices } from './http-services.ts';
 
 export function actsFor(
-  services: Pick<HttpServices, 'gate' | 'registry'>,
+  services: Pick<HttpServices, 'gate' | 'registry' | 'elsewhere'>,
   principal: Principal,
   nodeId: NodeId,
 ): boolean {
   if (!services.gate.mayUseNode(principal, nodeId)) return false;
-  const owner = services.registry.get(nodeId)?.credential;
+  const owner = (services.elsewhere?.find(nodeId) ?? services.registry.get(nodeId))?.credential;
   return owner === undefined || owner === principal.credential || principal.roles.has('operator');
 }

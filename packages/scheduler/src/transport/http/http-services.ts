@@ -1,5 +1,8 @@
 /** What the HTTP server is given: the services behind its routes, and its settings. */
 import type { JobAssign } from '@lingua/protocol';
+import type { ClusterReader } from '../../cluster/cluster-reader.ts';
+import type { DeadLetterDesk } from '../../cluster/dead-letter-desk.ts';
+import type { AnswerDesk, CancelDesk } from '../../cluster/remote-jobs.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { NodeRegistry } from '../../management/node-registry.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
@@ -14,6 +17,7 @@ import type { JobService } from '../../runtime/job-service.ts';
 import type { SessionService } from '../../session/session-service.ts';
 import type { AudioTokens } from '../access/audio-tokens.ts';
 import type { Gate } from '../access/gate.ts';
+import type { NodesElsewhere } from './nodes-elsewhere.ts';
 
 /** Among `reasons` it means: finishing, takes nothing new. */
 export const DRAINING = 'draining';
@@ -60,7 +64,9 @@ export const HTTP_DEFAULTS: HttpSettings = {
 
 export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
-  readonly jobs: Pick<JobService, 'dispatch' | 'acknowledge' | 'finish' | 'fail' | 'cancel'>;
+  /** Absent: there is no other instance. */
+  readonly elsewhere?: NodesElsewhere;
+  readonly jobs: Pick<JobService, 'dispatch'> & AnswerDesk & CancelDesk;
   readonly reader: JobReader;
   readonly sessions: Pick<SessionService, 'list'>;
   readonly mailbox: Pick<NodeMailbox<JobAssign>, 'take'>;
@@ -74,6 +80,8 @@ export interface HttpServices {
   readonly readiness: () => Readiness;
   /** Absent: no audio is served from here. */
   readonly audio?: { readonly store: Pick<AudioStore, 'get'>; readonly tokens: Pick<AudioTokens, 'opens'> };
+  /** Absent: the instances and their dead letters are not shown here. */
+  readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterDesk };
   readonly metrics?: { readonly contentType: string; print(): Promise<string> };
   /** Leases held on a node; without it, what the node last reported. */
   readonly usedSlots?: (nodeId: NodeId) => number | undefined;

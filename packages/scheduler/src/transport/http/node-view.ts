@@ -3,6 +3,7 @@ import type { NodeView } from '@lingua/protocol';
 import { ANY } from '../../domain/language.ts';
 import type { NodeChannel } from '../../domain/node.ts';
 import type { NodeStatus } from '../../management/node-registry.ts';
+import type { NodeSheet } from '../../ports/node-board.ts';
 import { given } from '../wire/given.ts';
 
 export const DELIVERIES = {
@@ -34,5 +35,27 @@ export function viewNode(status: NodeStatus, usedSlots: number | undefined): Nod
     mem_percent: resources.memoryPercent,
     registered_at_ms: status.registeredAt,
     last_heartbeat_at_ms: view.lastBeatAt,
+  });
+}
+
+/** One that another instance holds: what its holder tells the others of it. */
+export function viewSheet(
+  { view, channel, generation, region, owner }: NodeSheet,
+  usedSlots: number | undefined,
+): NodeView {
+  const { readyTypes } = view.profile;
+  return given({
+    node_id: view.nodeId,
+    status: view.health,
+    cordoned: view.isCordoned,
+    region,
+    delivery: DELIVERIES[channel],
+    generation,
+    used_slots: usedSlots ?? 0,
+    max_concurrent_jobs: view.slots,
+    ready_types: readyTypes === ANY ? [ANY] : [...readyTypes],
+    accept_public_jobs: view.profile.acceptsPublicJobs,
+    last_heartbeat_at_ms: view.lastBeatAt,
+    instance_id: owner.instanceId,
   });
 }

@@ -1,17 +1,17 @@
 /** Hot path: what a registered node says about its jobs, and to whom it is told. One per connection. */
 import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
-import { ANY_ATTEMPT, type AnswerOutcome } from '../../domain/answer.ts';
+import type { AnswerDesk } from '../../cluster/remote-jobs.ts';
+import { ANY_ATTEMPT, type Verdict } from '../../domain/answer.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
-import type { JobService } from '../../runtime/job-service.ts';
 import { mayNameAnotherAttempt, toFailure, toResult } from '../wire/job-report.ts';
 
 export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobResult | NodeError;
 
 export interface NodeMessagesDeps {
   readonly meter: Meter;
-  readonly jobs: Pick<JobService, 'acknowledge' | 'finish' | 'fail'>;
+  readonly jobs: AnswerDesk;
   readonly log: Log;
   /** Whoever shows recognised text while it grows. */
   readonly onPartial?: (nodeId: NodeId, partial: NodeAsrPartial) => void;
@@ -33,7 +33,7 @@ export function createNodeMessages(
     if (running.size > MAX_REMEMBERED && oldest !== undefined) running.delete(oldest);
   }
 
-  function note(message: Exclude<JobMessage, NodeError>, outcome: AnswerOutcome): void {
+  function note(message: Exclude<JobMessage, NodeError>, outcome: Verdict): void {
     if (outcome.kind === 'accepted') return;
     const { type, job_id, node_id, trace_id } = message;
     log.debug({ type, job_id, node_id, trace_id, reason: outcome.reason }, 'an answer changed nothing');

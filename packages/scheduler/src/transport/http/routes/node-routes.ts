@@ -13,7 +13,7 @@ const DEFAULT_JOBS = 16;
 const LONGEST_INTRODUCTION = 1024 * 1024;
 
 export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Waits): void {
-  const { registry, gate, endpoints, mailbox, settings } = services;
+  const { registry, elsewhere, gate, endpoints, mailbox, settings } = services;
   const bodyLimit = Math.min(settings.maxNodeBodyBytes, LONGEST_INTRODUCTION);
 
   routes.add<{ Body: HttpNodeRegister }>(
@@ -49,7 +49,10 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
     async ({ body, principal }, reply) => {
       if (!actsFor(services, principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
       const known = registry.get(body.node_id)?.languages;
-      const outcome = await registry.heartbeat(readHeartbeat(body, known));
+      const outcome =
+        elsewhere?.find(body.node_id) === undefined
+          ? await registry.heartbeat(readHeartbeat(body, known))
+          : await elsewhere.beat(body);
       if (outcome.kind !== 'beat') return replyError(reply, REGISTER_AGAIN);
       return { ok: true, status: outcome.health };
     },
@@ -64,7 +67,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
         return replyError(reply, { ...NOT_THIS_NODE, field: '/id' });
       }
       // Whoever is not registered has no mailbox, so that invented names open none.
-      if (registry.get(params.id) === undefined)
+      if (registry.get(params.id) === undefined && elsewhere?.find(params.id) === undefined)
         return replyError(reply, { ...REGISTER_AGAIN, field: '/id' });
       const wait = waits.begin(reply);
       if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);

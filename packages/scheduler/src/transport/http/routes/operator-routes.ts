@@ -7,7 +7,8 @@ import { given } from '../../wire/given.ts';
 import type { Routes } from '../declare-route.ts';
 import type { HttpServices } from '../http-services.ts';
 import { summarizeJob } from '../job-view.ts';
-import { viewNode } from '../node-view.ts';
+import { listNodes } from '../list-nodes.ts';
+import { orderNode } from '../nodes-elsewhere.ts';
 import { replyError } from '../reply-error.ts';
 import { viewSession } from '../session-view.ts';
 
@@ -15,17 +16,15 @@ const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 const PAGE = 100;
 
 export function addOperatorRoutes(routes: Routes, services: HttpServices): void {
-  const { registry, reader, sessions, usedSlots } = services;
+  const { reader, sessions } = services;
 
   routes.add<{ Querystring: NodesQuery }>('GET', '/api/v1/nodes', OPTIONS, ({ query }, reply) => {
     const { limit = PAGE, cursor, status } = query;
     if (status !== undefined && !(NODE_HEALTHS as readonly string[]).includes(status)) {
       return replyError(reply, mustBeOneOf('status', NODE_HEALTHS));
     }
-    const page = registry.list(given({ limit, cursor }));
-    const nodes = page.nodes
-      .filter(({ view }) => status === undefined || view.health === status)
-      .map((node) => viewNode(node, usedSlots?.(node.view.nodeId)));
+    const page = listNodes(services, { limit, cursor });
+    const nodes = page.nodes.filter((node) => status === undefined || node.status === status);
     return reply.send(given({ nodes, next_cursor: page.cursor }));
   });
 
@@ -51,17 +50,16 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
       `/api/v1/nodes/:id/${order}`,
       OPTIONS,
       async ({ params }, reply) => {
-        const isKnown = await registry.control(params.id, order);
-        const node = registry.get(params.id);
-        if (!isKnown || node === undefined) {
+        const node = await orderNode(services, params.id, order);
+        if (node === undefined) {
           return replyError(reply, { code: 'NOT_FOUND', detail: 'there is no such node', field: '/id' });
         }
         return {
           ok: true,
           node_id: params.id,
-          status: node.view.health,
-          cordoned: node.view.isCordoned,
-          running_jobs: usedSlots?.(params.id) ?? node.resources.runningJobs,
+          status: node.health,
+          cordoned: node.isCordoned,
+          running_jobs: node.runningJobs,
         };
       },
     );

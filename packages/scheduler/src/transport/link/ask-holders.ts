@@ -1,0 +1,57 @@
+/** Heartbeats over HTTP and operators' orders, brought to the instance that holds the node. */
+import type { HttpNodeHeartbeat } from '@lingua/protocol';
+import type { PostOffice } from '../../cluster/post-office.ts';
+import { SchedulerError } from '../../domain/errors.ts';
+import type { NodeId } from '../../domain/ids.ts';
+import type { HeartbeatOutcome } from '../../management/node-registry.ts';
+import type { NodeSheet } from '../../ports/node-board.ts';
+import { readHeartbeat } from '../http/http-registration.ts';
+import type { HttpServices } from '../http/http-services.ts';
+import {
+  type NodeCommand,
+  type NodesElsewhere,
+  type OrderedNode,
+  orderNode,
+} from '../http/nodes-elsewhere.ts';
+
+interface OrderLetter {
+  readonly nodeId: NodeId;
+  readonly command: NodeCommand;
+}
+
+export function createHolders(deps: {
+  office: Pick<PostOffice, 'ask' | 'on'>;
+  registry: HttpServices['registry'];
+  replica: { find(nodeId: NodeId): NodeSheet | undefined; all(): Iterable<NodeSheet> };
+  usedSlots: (nodeId: NodeId) => number | undefined;
+  answerMs: number;
+}): NodesElsewhere {
+  const { office, registry, replica, answerMs } = deps;
+
+  async function ask<T>(nodeId: NodeId, topic: string, body: unknown): Promise<T> {
+    const holder = replica.find(nodeId)?.owner.instanceId;
+    if (holder === undefined) throw new SchedulerError('NODE_UNAVAILABLE', `nobody holds node ${nodeId}`);
+    return (await office.ask(holder, { topic, lane: nodeId, body }, answerMs)) as T;
+  }
+
+  // Null, because nothing else of "nothing" survives a letter.
+  office.on('node_order', async (body) => {
+    const { nodeId, command } = body as OrderLetter;
+    return (await orderNode({ registry, usedSlots: deps.usedSlots }, nodeId, command)) ?? null;
+  });
+  office.on('node_beat', async (body) => {
+    const beat = body as HttpNodeHeartbeat;
+    return registry.heartbeat(readHeartbeat(beat, registry.get(beat.node_id)?.languages));
+  });
+
+  return {
+    find: replica.find,
+    beat: (body) => ask<HeartbeatOutcome>(body.node_id, 'node_beat', body),
+    order: async (nodeId, command) =>
+      (await ask<OrderedNode | null>(nodeId, 'node_order', { nodeId, command })) ?? undefined,
+    page(after, limit) {
+      const later = [...replica.all()].filter(({ nodeId }) => after === undefined || nodeId > after);
+      return later.sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1)).slice(0, limit);
+    },
+  };
+}
