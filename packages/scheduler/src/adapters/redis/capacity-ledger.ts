@@ -1,26 +1,46 @@
 /** The capacity ledger of many instances: a set of leases per node, changed by one script per call, on the server's own time. */
+import type { NodeId } from '../../domain/ids.ts';
+import type { LeaseId, Load } from '../../domain/lease.ts';
 import type { CapacityLedger } from '../../ports/capacity-ledger.ts';
 import { createCommitLease } from './capacity-ledger/commit-lease.ts';
 import { createDeclareNode } from './capacity-ledger/declare-node.ts';
 import { createFenceLease } from './capacity-ledger/fence-lease.ts';
 import { createForgetNode } from './capacity-ledger/forget-node.ts';
 import { createReadLoad } from './capacity-ledger/read-load.ts';
+import { createReassertLease } from './capacity-ledger/reassert-lease.ts';
 import { createReconcileNode } from './capacity-ledger/reconcile-node.ts';
 import { createReleaseLease } from './capacity-ledger/release-lease.ts';
 import { createReserveSlot } from './capacity-ledger/reserve-slot.ts';
-import type { Keys } from './keys.ts';
+import { type Keys, NODE_IDLE_MS } from './keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-export function createCapacityLedger(deps: { connection: RedisConnection; keys: Keys }): CapacityLedger {
-  const { connection, keys } = deps;
+export interface RedisCapacityLedger extends CapacityLedger {
+  /**
+   * Writes a lease again that its holder knows to exist, after a failover may have lost it. It counts though the node is full
+   * by it, lasts at least `ttlMs` from here, and is not fenced by this. Nothing if the node is unknown.
+   */
+  reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<Load | undefined>;
+}
+
+export function createCapacityLedger(deps: {
+  connection: RedisConnection;
+  keys: Keys;
+  /**
+   * How long a node is known that nobody declares, claims or reports: at least half of this, and at most all of it. So nothing
+   * is left of a node whose holder died. Twice as long as an absent node is kept, or more.
+   */
+  idleMs?: number;
+}): RedisCapacityLedger {
+  const { connection, keys, idleMs = NODE_IDLE_MS } = deps;
   return {
-    declare: createDeclareNode(connection, keys),
-    reserve: createReserveSlot(connection, keys),
-    commit: createCommitLease(connection, keys),
+    declare: createDeclareNode(connection, keys, idleMs),
+    reserve: createReserveSlot(connection, keys, idleMs),
+    commit: createCommitLease(connection, keys, idleMs),
     release: createReleaseLease(connection, keys),
-    fence: createFenceLease(connection, keys),
-    reconcile: createReconcileNode(connection, keys),
+    fence: createFenceLease(connection, keys, idleMs),
+    reconcile: createReconcileNode(connection, keys, idleMs),
     loads: createReadLoad(connection, keys),
     forget: createForgetNode(connection, keys),
+    reassert: createReassertLease(connection, keys, idleMs),
   };
 }

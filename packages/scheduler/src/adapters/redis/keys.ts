@@ -4,6 +4,9 @@ import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
 /** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
 export const SCHEMA_VERSION = 1;
 
+/** How long the keys of a node outlive its last report, unless said otherwise: far longer than any lease lasts. */
+export const NODE_IDLE_MS = 3_600_000;
+
 /** How long a forgotten node id still knows its last generation. */
 export const GENERATION_MEMORY_MS = 3_600_000;
 
@@ -17,7 +20,7 @@ export interface Keys {
   /** STRING · own slot · for ever. The schema version the keys are written in. */
   readonly schema: string;
 
-  /** HASH · {node} · until forgotten, then 1 h with the generation alone. slots, accepting, reported, released, generation, credential. */
+  /** HASH · {node} · 1 h or more after its last report; forgotten, 1 h with the generation alone. slots, accepting, reported, released, generation, credential. */
   nodeMeta(nodeId: NodeId): string;
   /** ZSET · {node} · with the node. "job:attempt" → expiry (ms, server time). */
   nodeLeases(nodeId: NodeId): string;

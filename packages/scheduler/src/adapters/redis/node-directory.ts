@@ -3,11 +3,12 @@
  *
  * The limit on nodes is approximate: who claims brings along whether there is room by its own count, which is at most a few
  * seconds old. Instances that fill the last places at once may exceed it by what they add in that time. Nothing is counted per heartbeat.
+ * An id whose node nobody reports any more is free again after a while; its next generation is later all the same.
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { ClaimResult, NodeDirectory } from '../../ports/node-directory.ts';
 import { asDependency } from './dependency.ts';
-import type { Keys } from './keys.ts';
+import { type Keys, NODE_IDLE_MS } from './keys.ts';
 import { createClaimNode } from './node-directory/claim-node.ts';
 import { createNodeCount } from './node-directory/node-count.ts';
 import { createReleaseClaim } from './node-directory/release-claim.ts';
@@ -18,10 +19,12 @@ export function createNodeDirectory(deps: {
   keys: Keys;
   clock: Clock;
   maxNodes: number;
+  /** As the ledger's. */
+  idleMs?: number;
 }): NodeDirectory {
   const { connection, keys } = deps;
   const count = createNodeCount(deps);
-  const claimNode = createClaimNode(connection, keys);
+  const claimNode = createClaimNode(connection, keys, deps.idleMs ?? NODE_IDLE_MS);
   const releaseClaim = createReleaseClaim(connection, keys);
 
   /** At once, not one after the other: an id that is claimed or in conflict belongs into the index either way. */

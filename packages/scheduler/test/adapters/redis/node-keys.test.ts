@@ -41,6 +41,7 @@ function everyOperation() {
       reconcile: () => ledger.reconcile(node, { running: 0, runningJobIds: [job] }),
       loads: () => ledger.loads([node]),
       'forget a node': () => ledger.forget(node),
+      reassert: () => ledger.reassert(node, lease, 1),
       claim: () => directory.claim(node, 'somebody'),
       current: () => directory.current(node),
       'release a claim': () => directory.release(node, 1),

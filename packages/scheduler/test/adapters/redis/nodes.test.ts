@@ -110,18 +110,6 @@ describe('nodes in Redis', () => {
     expect(await keysOf(node)).toEqual([keys.nodeMeta(node)]);
   });
 
-  it.each(['claimed', 'declared'] as const)(
-    'stay for good when an id that was forgotten is %s again',
-    async (how) => {
-      const { keys, ledger, directory, node } = open();
-      await directory.release(node, generationOf(await directory.claim(node, 'mine')));
-      expect(await connection.pttl(keys.nodeMeta(node))).toBeGreaterThan(0);
-      if (how === 'claimed') await directory.claim(node, 'mine');
-      else await ledger.declare(node, { slots: 1, isAccepting: true });
-      expect(await connection.pttl(keys.nodeMeta(node))).toBe(-1);
-    },
-  );
-
   it('get later generations though Redis was emptied, or its clock was ahead before', async () => {
     const { keys, directory, node } = open();
     const before = generationOf(await directory.claim(node, 'mine'));
@@ -169,6 +157,7 @@ describe('nodes in Redis', () => {
       ledger.reconcile('a', { running: 0 }),
       ledger.loads(['a']),
       ledger.forget('a'),
+      ledger.reassert('a', 'job:1', 1_000),
       directory.claim('a', 'mine'),
       directory.current('a'),
       directory.release('a', 1),

@@ -4,9 +4,10 @@
   KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms from now
+  ARGV[3] idle    ms that a node's keys outlive its last report by
   Returns {"committed"|"retaken"|"lost", used, max} or {"unknown_node"}
   Idempotent: a repeat finds the lease held and only moves its end. ]]
-local node, leases, marks, lease, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local node, leases, marks, lease, ttl, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
 if not slots then
   return { 'unknown_node' }
@@ -30,4 +31,7 @@ if held >= max then
   return { 'lost', math.max(held, seen), max }
 end
 redis.call('ZADD', leases, now + ttl, lease)
+if held == 0 then
+  redis.call('PEXPIRE', leases, idle)
+end
 return { 'retaken', math.max(held + 1, seen), max }

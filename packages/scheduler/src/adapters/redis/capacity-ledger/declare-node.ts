@@ -7,8 +7,8 @@ import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 import { loadOf } from './load-of.ts';
 
-export function createDeclareNode(connection: RedisConnection, keys: Keys) {
+export function createDeclareNode(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'declare-node');
   return async (nodeId: NodeId, { slots, isAccepting }: NodeCapacity): Promise<Load> =>
-    loadOf(await run([keys.nodeMeta(nodeId), keys.nodeLeases(nodeId)], [slots, isAccepting ? 1 : 0]));
+    loadOf(await run([keys.nodeMeta(nodeId), keys.nodeLeases(nodeId)], [slots, isAccepting ? 1 : 0, idleMs]));
 }

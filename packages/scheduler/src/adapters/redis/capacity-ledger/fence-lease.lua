@@ -2,12 +2,14 @@
   KEYS[1] leases  ZSET  "job:attempt" -> expiry (ms, server time)
   KEYS[2] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
   ARGV[1] lease   "job:attempt"
+  ARGV[2] idle    ms that a node's keys outlive its last report by
   Returns {"fenced"} or {"absent"}
   Idempotent: the mark is there or not; the lease's end does not move. ]]
-local leases, marks, lease = KEYS[1], KEYS[2], ARGV[1]
+local leases, marks, lease, idle = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
 if not redis.call('ZSCORE', leases, lease) then
   return { 'absent' }
 end
 -- One that has expired may still be there: whoever drops it drops its marks.
 redis.call('HSET', marks, 'f:' .. lease, 1)
+redis.call('PEXPIRE', marks, idle)
 return { 'fenced' }

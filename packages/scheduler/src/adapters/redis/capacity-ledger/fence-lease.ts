@@ -5,9 +5,9 @@ import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 
-export function createFenceLease(connection: RedisConnection, keys: Keys) {
+export function createFenceLease(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'fence-lease');
   return async (nodeId: NodeId, lease: LeaseId): Promise<void> => {
-    await run([keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)], [lease]);
+    await run([keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)], [lease, idleMs]);
   };
 }

@@ -4,9 +4,10 @@
   KEYS[3] marks    HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
   ARGV[1] running  jobs the node counts
   ARGV[2] named    JSON list of the ids of its jobs, or "" when it did not name them
+  ARGV[3] idle     ms that the node's keys outlive its last report by, or half as long
   Returns {"reconciled", used, max} or {"unknown_node"}
   Idempotent: the same report again finds the same; what was released between the two is counted by the node itself. ]]
-local node, leases, marks, running, named = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local node, leases, marks, running, named, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 local slots = redis.call('HGET', node, 'slots')
 if not slots then
   return { 'unknown_node' }
@@ -36,4 +37,10 @@ for _, lease in ipairs(held) do
   redis.call('HSET', marks, 'r:' .. lease, 1)
 end
 redis.call('HSET', node, 'reported', running, 'released', 0)
+-- Not at every heartbeat: each would be sent to the replicas, and half the time is long.
+for _, key in ipairs({ node, leases, marks }) do
+  if redis.call('PTTL', key) < tonumber(idle) / 2 then
+    redis.call('PEXPIRE', key, idle)
+  end
+end
 return { 'reconciled', math.max(#held, tonumber(running)), tonumber(slots) }

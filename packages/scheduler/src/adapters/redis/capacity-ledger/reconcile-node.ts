@@ -7,12 +7,12 @@ import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 import { loadOf } from './load-of.ts';
 
-export function createReconcileNode(connection: RedisConnection, keys: Keys) {
+export function createReconcileNode(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'reconcile-node');
   return async (nodeId: NodeId, { running, runningJobIds }: LoadReport): Promise<Load | undefined> => {
     const reply = await run(
       [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
-      [running, runningJobIds === undefined ? '' : JSON.stringify(runningJobIds)],
+      [running, runningJobIds === undefined ? '' : JSON.stringify(runningJobIds), idleMs],
     );
     return reply[0] === 'unknown_node' ? undefined : loadOf(reply);
   };

@@ -4,9 +4,10 @@
   KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms
+  ARGV[3] idle    ms that a node's keys outlive its last report by
   Returns {"reserved"|"already"|"full", used, max} or {"not_ready"|"unknown_node"}
   Idempotent: the same lease never takes two slots, and a repeat changes nothing of it. ]]
-local node, leases, marks, lease, ttl = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local node, leases, marks, lease, ttl, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 local slots, accepting, reported, released = unpack(redis.call('HMGET', node, 'slots', 'accepting', 'reported', 'released'))
 if not slots then
   return { 'unknown_node' }
@@ -30,4 +31,8 @@ if math.max(held, seen) >= max then
   return { 'full', math.max(held, seen), max }
 end
 redis.call('ZADD', leases, now + ttl, lease)
+-- A set that has just come into being would stay for good if nobody reported the node any more.
+if held == 0 then
+  redis.call('PEXPIRE', leases, idle)
+end
 return { 'reserved', math.max(held + 1, seen), max }

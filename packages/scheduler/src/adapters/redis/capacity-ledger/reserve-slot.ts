@@ -7,12 +7,12 @@ import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 import { loadOf } from './load-of.ts';
 
-export function createReserveSlot(connection: RedisConnection, keys: Keys) {
+export function createReserveSlot(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'reserve-slot');
   return async (nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<ReserveResult> => {
     const reply = await run(
       [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
-      [lease, ttlMs],
+      [lease, ttlMs, idleMs],
     );
     const kind = reply[0] as ReserveResult['kind'];
     return kind === 'not_ready' || kind === 'unknown_node' ? { kind } : { kind, ...loadOf(reply) };

@@ -2,9 +2,10 @@
   KEYS[1] node        HASH  credential, generation, and the node's capacity
   ARGV[1] credential  whose the id is
   ARGV[2] room        "1" if an unknown id may be added, "0" if the directory is full
+  ARGV[3] idle        ms that the id outlives the last report of its node by
   Returns {"claimed", generation, is_returning} or {"conflict"|"full"}
   Safe twice: a repeat is a newer claim of the same credential and gets a later generation. ]]
-local node, credential, room = KEYS[1], ARGV[1], ARGV[2]
+local node, credential, room, idle = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local holder, last = unpack(redis.call('HMGET', node, 'credential', 'generation'))
 if holder and holder ~= credential then
   return { 'conflict' }
@@ -12,10 +13,10 @@ end
 if not holder and room ~= '1' then
   return { 'full' }
 end
--- Time makes it grow though the hash was lost or forgotten; the last one makes it grow though time went back.
+-- Time makes it grow though the hash was lost, forgotten or expired; the last one makes it grow though time went back.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local generation = math.max(now, (tonumber(last) or 0) + 1)
 redis.call('HSET', node, 'credential', credential, 'generation', string.format('%.0f', generation))
-redis.call('PERSIST', node)
+redis.call('PEXPIRE', node, idle)
 return { 'claimed', generation, holder and 1 or 0 }

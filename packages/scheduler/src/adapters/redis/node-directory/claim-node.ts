@@ -5,10 +5,13 @@ import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 
-export function createClaimNode(connection: RedisConnection, keys: Keys) {
+export function createClaimNode(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'claim-node');
   return async (nodeId: NodeId, credential: string, hasRoom: boolean): Promise<ClaimResult> => {
-    const [word, generation, isReturning] = await run([keys.nodeMeta(nodeId)], [credential, hasRoom ? 1 : 0]);
+    const [word, generation, isReturning] = await run(
+      [keys.nodeMeta(nodeId)],
+      [credential, hasRoom ? 1 : 0, idleMs],
+    );
     if (word !== 'claimed') return { kind: word === 'full' ? 'full' : 'conflict' };
     return { kind: 'claimed', generation: Number(generation), isReturning: isReturning === 1 };
   };

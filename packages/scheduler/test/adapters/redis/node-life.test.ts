@@ -1,0 +1,205 @@
+/** How long Redis knows a node that nobody reports any more, and how leases come back that a failover lost. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeDirectory } from '../../../src/adapters/redis/node-directory.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../../src/adapters/redis/redis-connection.ts';
+import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
+import { leaseId } from '../../../src/domain/lease.ts';
+import type { ClaimResult } from '../../../src/ports/node-directory.ts';
+import { fresh, times } from '../../contracts/harness.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
+
+const START_MS = 30_000;
+const IDLE_MS = 20_000;
+const LONG_MS = 60_000;
+
+const newLease = (): string => leaseId(fresh('job'), 1);
+const generationOf = (claim: ClaimResult): number =>
+  claim.kind === 'claimed' ? claim.generation : Number.NaN;
+
+describe.each([
+  ['one server', () => startRedis()],
+  ['a Cluster', startCluster],
+])('on %s', (_, startServers) => {
+  let servers: RedisUnderTest;
+  let connection: RedisConnection;
+  beforeAll(async () => {
+    servers = await startServers();
+    connection = connectRedis(servers.settings, { name: 'node-life' });
+    await whenReady(connection, START_MS);
+  }, START_MS);
+  afterAll(async () => {
+    connection.disconnect();
+    await servers.stop();
+  });
+
+  function open(idleMs = IDLE_MS) {
+    const keys = createKeys(`test-${randomUUID()}`);
+    const node = fresh('node');
+    const own = [keys.nodeMeta(node), keys.nodeLeases(node), keys.nodeLeaseMarks(node)];
+    return {
+      keys,
+      node,
+      ledger: createCapacityLedger({ connection, keys, idleMs }),
+      directory: createNodeDirectory({ connection, keys, clock, maxNodes: 100, idleMs }),
+      /** Of the hash, the leases and the marks; -2 without the key, -1 without an end. */
+      lives: () => Promise.all(own.map((key) => connection.pttl(key))),
+      shorten: (ms: number) => Promise.all(own.map((key) => connection.pexpire(key, ms))),
+    };
+  }
+
+  const isWhole = (life: number | undefined) => life !== undefined && life > IDLE_MS / 2 && life <= IDLE_MS;
+
+  describe('a node that nobody reports', () => {
+    it('is known for a while after it was claimed or declared, also when its id had been forgotten', async () => {
+      const { ledger, directory, node, lives, shorten } = open();
+      for (const _round of [1, 2]) {
+        const generation = generationOf(await directory.claim(node, 'mine'));
+        expect((await lives()).map(isWhole)).toEqual([true, false, false]);
+        await shorten(5_000);
+        await ledger.declare(node, { slots: 1, isAccepting: true });
+        expect((await lives()).map(isWhole)).toEqual([true, false, false]);
+        await shorten(5_000);
+        await directory.claim(node, 'mine').then(generationOf);
+        expect((await lives()).map(isWhole)).toEqual([true, false, false]);
+        await directory.release(node, generation + 1);
+        await ledger.forget(node);
+      }
+    });
+
+    it('leaves no key without an end, whatever is done with its leases', async () => {
+      const { ledger, node, lives, shorten } = open();
+      await ledger.declare(node, { slots: 4, isAccepting: true });
+      const lease = newLease();
+      for (const take of [
+        () => ledger.reserve(node, lease, LONG_MS),
+        () => ledger.commit(node, lease, LONG_MS),
+        () => ledger.reassert(node, lease, LONG_MS),
+      ]) {
+        await take();
+        expect((await lives()).map(isWhole)).toEqual([true, true, false]);
+        await ledger.fence(node, lease);
+        expect((await lives()).map(isWhole)).toEqual([true, true, true]);
+        await ledger.release(node, lease);
+        expect((await lives()).slice(1)).toEqual([-2, -2]);
+      }
+      await ledger.reserve(node, lease, LONG_MS);
+      await ledger.reconcile(node, { running: 1 });
+      expect((await lives()).map(isWhole)).toEqual([true, true, true]);
+      // A second lease does not lengthen the time of the first: reports do.
+      await shorten(5_000);
+      await ledger.reserve(node, newLease(), 1_000);
+      await ledger.declare(node, { slots: 4, isAccepting: true });
+      expect((await lives()).map(isWhole)).toEqual([true, true, false]);
+    });
+
+    it('is gone with everything it had, and its next generation is later than the last', async () => {
+      const { ledger, directory, node, lives } = open(300);
+      const last = generationOf(await directory.claim(node, 'mine'));
+      await ledger.declare(node, { slots: 2, isAccepting: true });
+      const lease = newLease();
+      await ledger.reserve(node, lease, LONG_MS);
+      await ledger.fence(node, lease);
+      await ledger.reconcile(node, { running: 1 });
+      await eventually(async () => expect(await lives()).toEqual([-2, -2, -2]));
+      expect(await ledger.reserve(node, newLease(), LONG_MS)).toEqual({ kind: 'unknown_node' });
+      expect(await ledger.reconcile(node, { running: 1 })).toBeUndefined();
+      expect(await directory.current(node)).toBeUndefined();
+      const claim = await directory.claim(node, 'theirs');
+      expect(claim).toMatchObject({ kind: 'claimed', isReturning: false });
+      expect(generationOf(claim)).toBeGreaterThan(last);
+      expect(await directory.release(node, last)).toBe(false);
+    });
+
+    it('stays as long as it is reported, with its claim and its leases', async () => {
+      const { ledger, directory, node, lives, shorten } = open();
+      const generation = generationOf(await directory.claim(node, 'mine'));
+      await ledger.declare(node, { slots: 2, isAccepting: true });
+      await ledger.reserve(node, newLease(), LONG_MS);
+      for (const left of [IDLE_MS / 2 - 1, 100]) {
+        await ledger.reconcile(node, { running: 1 });
+        await shorten(left);
+        await ledger.reconcile(node, { running: 1 });
+        expect((await lives()).map(isWhole)).toEqual([true, true, true]);
+      }
+      expect(await directory.current(node)).toBe(generation);
+      expect(await directory.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
+    });
+
+    it('is not written at every report: half of its time is enough', async () => {
+      const { ledger, node, lives, shorten } = open();
+      await ledger.declare(node, { slots: 2, isAccepting: true });
+      await ledger.reserve(node, newLease(), LONG_MS);
+      await ledger.reconcile(node, { running: 1 });
+      await shorten(IDLE_MS - 5_000);
+      await ledger.reconcile(node, { running: 1 });
+      for (const life of await lives()) expect(life).toBeLessThanOrEqual(IDLE_MS - 5_000);
+    });
+  });
+
+  describe('a lease that a failover lost', () => {
+    async function start(slots: number) {
+      const opened = open();
+      await opened.ledger.declare(opened.node, { slots, isAccepting: true });
+      return opened;
+    }
+
+    it('is there again, once, also beyond the slots, and keeps new ones out', async () => {
+      const { ledger, node } = await start(2);
+      const [first, second, third] = times(3, newLease) as [string, string, string];
+      expect(await ledger.reassert(node, first, LONG_MS)).toEqual({ used: 1, max: 2 });
+      expect(await ledger.reassert(node, first, LONG_MS)).toEqual({ used: 1, max: 2 });
+      expect(await ledger.reserve(node, first, LONG_MS)).toMatchObject({ kind: 'already' });
+      await ledger.reassert(node, second, LONG_MS);
+      expect(await ledger.reassert(node, third, LONG_MS)).toEqual({ used: 3, max: 2 });
+      expect(await ledger.reserve(node, newLease(), LONG_MS)).toEqual({ kind: 'full', used: 3, max: 2 });
+      await ledger.release(node, third);
+      expect(await ledger.release(node, second)).toEqual({ kind: 'released', used: 1, max: 2 });
+      expect(await ledger.reserve(node, newLease(), LONG_MS)).toMatchObject({ kind: 'reserved' });
+    });
+
+    it('lasts at least as long as asked, and never shorter than before', async () => {
+      const { keys, ledger, node } = await start(2);
+      const lease = newLease();
+      const endsIn = async () => Number(await connection.zscore(keys.nodeLeases(node), lease)) - Date.now();
+      await ledger.reserve(node, lease, 5_000);
+      await ledger.reassert(node, lease, 50_000);
+      expect(await endsIn()).toBeGreaterThan(40_000);
+      await ledger.reassert(node, lease, 5_000);
+      expect(await endsIn()).toBeGreaterThan(40_000);
+      expect(await endsIn()).toBeLessThanOrEqual(50_000);
+      const short = newLease();
+      await ledger.reassert(node, short, 20);
+      await eventually(async () => (await ledger.loads([node])).get(node)?.used === 1);
+      expect(await ledger.commit(node, short, LONG_MS)).toMatchObject({ kind: 'retaken', used: 2 });
+    });
+
+    it('counts beside what the node reported, without what expired, and clears no fence', async () => {
+      const { keys, ledger, node } = await start(9);
+      const [fenced, expired] = [newLease(), newLease()];
+      const liveLeases = () => connection.zcount(keys.nodeLeases(node), Date.now(), '+inf');
+      await ledger.reserve(node, fenced, LONG_MS);
+      await ledger.fence(node, fenced);
+      await ledger.reserve(node, expired, 20);
+      await ledger.reconcile(node, { running: 5 });
+      await eventually(async () => (await liveLeases()) === 1);
+      expect(await ledger.reassert(node, newLease(), LONG_MS)).toEqual({ used: 5, max: 9 });
+      expect(await connection.hkeys(keys.nodeLeaseMarks(node))).not.toContain(`r:${expired}`);
+      await ledger.reassert(node, fenced, LONG_MS);
+      expect(await ledger.reconcile(node, { running: 1, runningJobIds: [] })).toEqual({ used: 1, max: 9 });
+    });
+
+    it('is unknown on a node that is, and takes nothing there', async () => {
+      const { ledger, node, lives } = open();
+      expect(await ledger.reassert(node, newLease(), LONG_MS)).toBeUndefined();
+      expect(await lives()).toEqual([-2, -2, -2]);
+    });
+  });
+});
