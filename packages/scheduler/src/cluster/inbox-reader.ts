@@ -1,27 +1,48 @@
-/** Background actor: reads this instance's inbox, has each letter handled once, and looks after those that got stuck. */
+/**
+ * Background actor: reads this instance's inbox, has each letter handled once, and looks after those that got stuck.
+ *
+ * What is promised: letters of one lane are handled one at a time, in the order they came; lanes do not wait for one another, and
+ * reading goes on meanwhile, because a handler may wait for an answer that lies further behind. Only `maxHandling` letters bound
+ * it: handlers must end by themselves. A letter that fails keeps back only itself: it comes again later, before what waits in its
+ * lane by then, but after what was handled meanwhile. What a former process left unhandled comes again after `idleMs`, in its
+ * order, maybe after newer letters. A letter that is being handled is not handed out again however long it takes.
+ */
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Inbox, Letter } from '../ports/inbox.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
+import { createConfirmations } from './confirmations.ts';
+import { createLetterLanes } from './letter-lanes.ts';
 
 export interface InboxReaderSettings {
+  /** Letters of one read. */
   readonly maxLetters: number;
   readonly waitMs: number;
   readonly scanIntervalMs: number;
+  /** Stuck letters of one look. */
+  readonly scanCount: number;
   readonly idleMs: number;
   /** A read that has not come back after this long never will: another takes its place. */
   readonly watchdogMs: number;
+  /** Letters under way, from being read to being confirmed; at it reading pauses. */
+  readonly maxHandling?: number;
+  /** How long `stop` waits for letters under way. */
+  readonly stopMs?: number;
 }
 
 export interface InboxReader {
   start(): void;
-  /** Resolves when no letter is being handled. */
+  /** Reads no more. Resolves when no letter is under way, or those that are take too long; they come again elsewhere. */
   stop(): Promise<void>;
+  /** Letters under way. */
+  handling(): number;
 }
 
 /** Letters that were handled and may come again: a confirmation can be lost. */
 const MAX_REMEMBERED = 10_000;
 const AFTER_A_FAULT_MS = 200;
+const MAX_HANDLING = 1_024;
+const STOP_MS = 5_000;
 
 export function createInboxReader(deps: {
   instanceId: string;
@@ -30,20 +51,44 @@ export function createInboxReader(deps: {
   log: Log;
   meter: Meter;
   settings: InboxReaderSettings;
+  /** What must stay in order shares a lane. */
+  laneOf: (body: string) => string;
   /** Rejects if the letter could not be handled: it comes again, and is dead after too many tries. */
   handle: (body: string) => Promise<void>;
+  /** This instance may have been taken for dead: nothing is read or handled, and what was read comes again. */
+  isFenced?: () => boolean;
   /** The reader is stuck: a new connection may help. */
   stuck?: () => void;
 }): InboxReader {
-  const { instanceId, inbox, clock, log, meter, settings } = deps;
+  const { instanceId, inbox, clock, log, meter, settings, isFenced = () => false } = deps;
+  const { maxHandling = MAX_HANDLING, stopMs = STOP_MS } = settings;
   const handled = new Set<string>();
+  /** From being read until the confirmation is answered. */
+  const underWay = new Set<string>();
+  const lanes = createLetterLanes({ laneOf, handle });
+  const confirmations = createConfirmations({
+    clock,
+    confirm: (letterIds) => inbox.confirm(instanceId, letterIds),
+    settled(letterIds, fault) {
+      if (fault !== undefined) noteFault(fault);
+      for (const letterId of letterIds) end(letterId);
+    },
+  });
+  let ended: (() => void)[] = [];
   let isStopped = false;
+  let isFaulty = false;
   /** Only the newest loop goes on: an older one was stuck and given up. */
   let generation = 0;
-  /** When the read that is under way began. */
-  let readingSince: number | undefined;
   let cancelScan: Cancel | undefined;
-  let underWay: Promise<void> = Promise.resolve();
+
+  /** A letter that makes no sense is for the handler to refuse. */
+  function laneOf(body: string): string {
+    try {
+      return deps.laneOf(body);
+    } catch {
+      return '';
+    }
+  }
 
   function remember(letterId: string): void {
     handled.add(letterId);
@@ -51,80 +96,126 @@ export function createInboxReader(deps: {
     if (handled.size > MAX_REMEMBERED && oldest !== undefined) handled.delete(oldest);
   }
 
-  async function handleOne({ letterId, body, deliveries }: Letter): Promise<boolean> {
-    if (handled.has(letterId)) return true;
+  async function handle({ letterId, body, deliveries }: Letter): Promise<void> {
+    if (isFenced()) return end(letterId);
     try {
       await deps.handle(body);
       remember(letterId);
-      return true;
+      confirmations.add(letterId);
     } catch (fault) {
       meter.count('scheduler_inbox_failures_total');
       log.warn(
         { letter_id: letterId, deliveries, err: fault },
         'a letter could not be handled; it comes again',
       );
-      return false;
+      end(letterId);
     }
   }
 
-  /** One after the other, in the order they came; a failure keeps only itself back. */
-  async function handleAll(letters: readonly Letter[]): Promise<void> {
-    const done: string[] = [];
-    for (const letter of letters) if (await handleOne(letter)) done.push(letter.letterId);
-    if (done.length > 0) await inbox.confirm(instanceId, done);
+  function accept(letters: readonly Letter[]): void {
+    for (const letter of letters) {
+      if (underWay.has(letter.letterId)) continue;
+      underWay.add(letter.letterId);
+      if (handled.has(letter.letterId)) confirmations.add(letter.letterId);
+      else lanes.add(letter);
+    }
   }
 
-  const inTurn = (letters: readonly Letter[]): Promise<void> => {
-    underWay = underWay.then(() => handleAll(letters)).catch(noteFault);
-    return underWay;
-  };
+  function end(letterId: string): void {
+    underWay.delete(letterId);
+    const waiting = ended;
+    ended = [];
+    for (const wake of waiting) wake();
+  }
+
+  const nextEnd = (): Promise<void> => new Promise((resolve) => ended.push(resolve));
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve));
+  const room = (): number => maxHandling - underWay.size;
 
   function noteFault(fault: unknown): void {
-    log.warn({ err: fault }, 'the inbox could not be read or confirmed');
+    if (isStopped) return;
+    // Once per outage: it is tried several times a second.
+    if (!isFaulty) log.warn({ err: fault }, 'the inbox could not be read or confirmed');
+    isFaulty = true;
   }
 
   async function read(own: number): Promise<void> {
-    while (!isStopped && own === generation) {
-      readingSince = clock.now();
-      try {
-        const letters = await inbox.take(instanceId, { max: settings.maxLetters, waitMs: settings.waitMs });
-        if (own === generation) readingSince = undefined;
-        await inTurn(letters);
-      } catch (fault) {
-        noteFault(fault);
-        await new Promise<void>((resolve) => clock.after(AFTER_A_FAULT_MS, resolve));
-      }
+    const isCurrent = (): boolean => !isStopped && own === generation;
+    while (isCurrent()) {
+      if (isFenced()) await pause(AFTER_A_FAULT_MS);
+      else if (room() < 1) await nextEnd();
+      else if (!(await readOnce(own)) && isCurrent()) await pause(AFTER_A_FAULT_MS);
     }
   }
 
-  async function scan(): Promise<void> {
-    if (readingSince !== undefined && clock.now() - readingSince > settings.watchdogMs) {
-      meter.count('scheduler_inbox_reader_restarts_total');
-      log.error({ instance_id: instanceId }, 'the reader of the inbox is stuck; another takes its place');
-      deps.stuck?.();
-      generation += 1;
-      void read(generation);
-    }
+  /** False if it is not worth trying again at once. */
+  async function readOnce(own: number): Promise<boolean> {
+    const begunAt = clock.now();
+    const calm = clock.after(settings.watchdogMs, () => replaceReader(own));
     try {
-      const { maxLetters: max, idleMs } = settings;
-      const { letters, died } = await inbox.takeAgain(instanceId, { max, idleMs });
-      if (died > 0) meter.count('scheduler_dead_letters_total', undefined, died);
-      if (letters.length > 0) await inTurn(letters);
+      const max = Math.min(settings.maxLetters, room());
+      const letters = await inbox.take(instanceId, { max, waitMs: settings.waitMs });
+      // What comes after a stop is for whoever adopts the inbox.
+      if (!isStopped) accept(letters);
+      if (own === generation) isFaulty = false;
+      return letters.length > 0 || clock.now() - begunAt >= settings.waitMs / 2 || !(await reopen(own));
     } catch (fault) {
-      noteFault(fault);
+      if (own === generation) noteFault(fault);
+      return false;
+    } finally {
+      calm();
     }
+  }
+
+  /** Whoever does not wait for letters has no inbox: the store has lost it. */
+  async function reopen(own: number): Promise<boolean> {
+    if (isStopped || own !== generation || isFenced()) return false;
+    await inbox.open(instanceId);
+    return true;
+  }
+
+  function replaceReader(own: number): void {
+    if (isStopped || own !== generation) return;
+    meter.count('scheduler_inbox_reader_restarts_total');
+    log.error({ instance_id: instanceId }, 'the reader of the inbox is stuck; another takes its place');
+    deps.stuck?.();
+    generation += 1;
+    void read(generation);
+  }
+
+  async function scan(): Promise<void> {
+    const max = Math.min(settings.scanCount, room());
+    if (max > 0 && !isFenced()) {
+      try {
+        const limits = { max, idleMs: settings.idleMs, except: underWay };
+        const { letters, died } = await inbox.takeAgain(instanceId, limits);
+        if (died > 0) meter.count('scheduler_dead_letters_total', undefined, died);
+        if (!isStopped) accept(letters);
+      } catch (fault) {
+        noteFault(fault);
+      }
+    }
+    scanLater();
+  }
+
+  function scanLater(): void {
     if (!isStopped) cancelScan = clock.after(settings.scanIntervalMs, () => void scan());
   }
 
   return {
     start() {
       void read(generation);
-      cancelScan = clock.after(settings.scanIntervalMs, () => void scan());
+      scanLater();
     },
     async stop() {
       isStopped = true;
       cancelScan?.();
-      await underWay;
+      let isLate = false;
+      const tooLate = pause(stopMs).then(() => {
+        isLate = true;
+      });
+      while (underWay.size > 0 && !isLate) await Promise.race([nextEnd(), tooLate]);
     },
+    handling: () => underWay.size,
   };
 }

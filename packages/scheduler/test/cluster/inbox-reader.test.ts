@@ -1,48 +1,6 @@
 /** Letters that arrive are handled once each, whatever fails on the way. */
 import { describe, expect, it } from 'vitest';
-import { createInbox } from '../../src/adapters/memory/inbox.ts';
-import { createInboxReader } from '../../src/cluster/inbox-reader.ts';
-import type { Inbox } from '../../src/ports/inbox.ts';
-import { createManualClock } from '../support/manual-clock.ts';
-
-const SETTINGS = { maxLetters: 10, waitMs: 1_000, scanIntervalMs: 5_000, idleMs: 5_000, watchdogMs: 3_000 };
-const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
-
-async function startReader(
-  handle: (body: string) => Promise<void>,
-  wrap: (inbox: Inbox) => Inbox = (inbox) => inbox,
-) {
-  const clock = createManualClock();
-  const inbox = createInbox({ clock, maxLetters: 100, maxDeliveries: 3, maxDead: 10 });
-  await inbox.open('me');
-  const counts = new Map<string, number>();
-  const seen: string[] = [];
-  let stuck = 0;
-  const reader = createInboxReader({
-    instanceId: 'me',
-    inbox: wrap(inbox),
-    clock,
-    log: QUIET,
-    meter: {
-      count: (name, _labels, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
-      gauge() {},
-      observe() {},
-    },
-    settings: SETTINGS,
-    handle: async (body) => {
-      seen.push(body);
-      await handle(body);
-    },
-    stuck: () => {
-      stuck += 1;
-    },
-  });
-  reader.start();
-  await clock.advance(0);
-  return { clock, inbox, reader, seen, counts, stuck: () => stuck };
-}
-
-const fine = async (): Promise<void> => {};
+import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
 
 describe('the reader of an inbox', () => {
   it('has letters handled in the order they came, and leaves nothing behind', async () => {
@@ -51,20 +9,6 @@ describe('the reader of an inbox', () => {
     await clock.advance(10);
     expect(seen).toEqual(['a', 'b', 'c']);
     expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
-  });
-
-  it('handles one letter at a time', async () => {
-    let atOnce = 0;
-    let most = 0;
-    const { clock, inbox } = await startReader(async () => {
-      atOnce += 1;
-      most = Math.max(most, atOnce);
-      await new Promise<void>((resolve) => clock.after(50, resolve));
-      atOnce -= 1;
-    });
-    for (let index = 0; index < 15; index++) await inbox.send('me', String(index));
-    await clock.advance(5_000);
-    expect(most).toBe(1);
   });
 
   it('tries a letter again that failed, without holding up the others', async () => {
@@ -94,10 +38,12 @@ describe('the reader of an inbox', () => {
 
   it('handles a letter once although its confirmation was lost', async () => {
     let losses = 1;
-    const { clock, inbox, seen } = await startReader(fine, (inner) => ({
-      ...inner,
-      confirm: (...args) => (losses-- > 0 ? Promise.reject(new Error('lost')) : inner.confirm(...args)),
-    }));
+    const { clock, inbox, seen } = await startReader(fine, {
+      wrap: (inner) => ({
+        ...inner,
+        confirm: (...args) => (losses-- > 0 ? Promise.reject(new Error('lost')) : inner.confirm(...args)),
+      }),
+    });
     await inbox.send('me', 'once');
     await clock.advance(3 * SETTINGS.scanIntervalMs);
     expect(seen).toEqual(['once']);
@@ -106,10 +52,12 @@ describe('the reader of an inbox', () => {
 
   it('goes on reading after the store was away', async () => {
     let faults = 3;
-    const { clock, inbox, seen } = await startReader(fine, (inner) => ({
-      ...inner,
-      take: (...args) => (faults-- > 0 ? Promise.reject(new Error('away')) : inner.take(...args)),
-    }));
+    const { clock, inbox, seen } = await startReader(fine, {
+      wrap: (inner) => ({
+        ...inner,
+        take: (...args) => (faults-- > 0 ? Promise.reject(new Error('away')) : inner.take(...args)),
+      }),
+    });
     await inbox.send('me', 'waited');
     await clock.advance(2_000);
     expect(seen).toEqual(['waited']);
@@ -117,10 +65,12 @@ describe('the reader of an inbox', () => {
 
   it('replaces a read that never comes back', async () => {
     let hangs = 1;
-    const { clock, inbox, seen, counts, stuck } = await startReader(fine, (inner) => ({
-      ...inner,
-      take: (...args) => (hangs-- > 0 ? new Promise(() => {}) : inner.take(...args)),
-    }));
+    const { clock, inbox, seen, counts, stuck } = await startReader(fine, {
+      wrap: (inner) => ({
+        ...inner,
+        take: (...args) => (hangs-- > 0 ? new Promise(() => {}) : inner.take(...args)),
+      }),
+    });
     await inbox.send('me', 'behind a dead read');
     await clock.advance(2 * SETTINGS.scanIntervalMs);
     expect(seen).toEqual(['behind a dead read']);
@@ -133,17 +83,19 @@ describe('the reader of an inbox', () => {
     let reads = 0;
     let most = 0;
     let hangs = 1;
-    const { clock } = await startReader(fine, (inner) => ({
-      ...inner,
-      async take(...args) {
-        if (hangs-- > 0) await new Promise<void>((resolve) => held.push(resolve));
-        reads += 1;
-        most = Math.max(most, reads);
-        const letters = await inner.take(...args);
-        reads -= 1;
-        return letters;
-      },
-    }));
+    const { clock } = await startReader(fine, {
+      wrap: (inner) => ({
+        ...inner,
+        async take(...args) {
+          if (hangs-- > 0) await new Promise<void>((resolve) => held.push(resolve));
+          reads += 1;
+          most = Math.max(most, reads);
+          const letters = await inner.take(...args);
+          reads -= 1;
+          return letters;
+        },
+      }),
+    });
     await clock.advance(2 * SETTINGS.scanIntervalMs);
     for (const release of held) release();
     await clock.advance(5 * SETTINGS.waitMs);
@@ -161,6 +113,84 @@ describe('the reader of an inbox', () => {
     expect(stuck()).toBe(0);
   });
 
+  it('opens its inbox again when the store has lost it, without asking in a circle', async () => {
+    let isGone = true;
+    let takes = 0;
+    const { clock, send, seen, isEmpty } = await startReader(fine, {
+      wrap: (inner) => ({
+        ...inner,
+        async open(instanceId) {
+          isGone = false;
+          await inner.open(instanceId);
+        },
+        async take(...args) {
+          takes += 1;
+          return isGone ? [] : inner.take(...args);
+        },
+      }),
+    });
+    await clock.advance(100);
+    expect(isGone).toBe(false);
+    expect(takes).toBe(1);
+    await clock.advance(SETTINGS.waitMs);
+    await send('a:1');
+    await clock.advance(10);
+    expect(seen).toEqual(['a:1']);
+    expect(await isEmpty()).toBe(true);
+    isGone = true;
+    await clock.advance(10_000);
+    expect(isGone).toBe(false);
+    expect(takes).toBeLessThan(20);
+  });
+
+  it('neither reads nor handles while it may have been taken for dead, and loses nothing by it', async () => {
+    let isFenced = true;
+    const { clock, send, seen, isEmpty } = await startReader(fine, { isFenced: () => isFenced });
+    await send('a:1', 'a:2');
+    await clock.advance(20_000);
+    expect(seen).toEqual([]);
+    isFenced = false;
+    await clock.advance(1_000);
+    expect(seen).toEqual(['a:1', 'a:2']);
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('leaves to a later time what waits in a lane when it is fenced', async () => {
+    let isFenced = false;
+    const { clock, send, seen, counts, isEmpty } = await startReader(
+      async (body) => {
+        if (body === 'a:1') await new Promise<void>((resolve) => clock.after(1_000, resolve));
+      },
+      { isFenced: () => isFenced },
+    );
+    await send('a:1', 'a:2');
+    isFenced = true;
+    await clock.advance(20_000);
+    expect(seen).toEqual(['a:1']);
+    isFenced = false;
+    await clock.advance(20_000);
+    expect(seen).toEqual(['a:1', 'a:2']);
+    expect(counts.get('scheduler_inbox_failures_total')).toBeUndefined();
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('warns once of an outage, however often it tries', async () => {
+    let isAway = true;
+    const { clock, warnings } = await startReader(fine, {
+      wrap: (inner) => ({
+        ...inner,
+        take: (...args) => (isAway ? Promise.reject(new Error('away')) : inner.take(...args)),
+      }),
+    });
+    await clock.advance(10_000);
+    expect(warnings).toHaveLength(1);
+    isAway = false;
+    await clock.advance(2_000);
+    isAway = true;
+    await clock.advance(2_000);
+    expect(warnings).toHaveLength(2);
+  });
+
   it('stops after the letter at hand', async () => {
     let isDone = false;
     const { clock, inbox, reader } = await startReader(async () => {
@@ -174,5 +204,29 @@ describe('the reader of an inbox', () => {
     await stopping;
     expect(isDone).toBe(true);
     expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+  });
+
+  it('handles nothing that comes after the stop: that is for whoever adopts the inbox', async () => {
+    const { clock, inbox, reader, seen, send } = await startReader(fine);
+    await reader.stop();
+    await send('a:1');
+    await clock.advance(20_000);
+    expect(seen).toEqual([]);
+    expect((await inbox.size('me')).letters).toBe(1);
+  });
+
+  it('does not wait for ever for a letter that takes too long when it stops', async () => {
+    const { clock, reader, send } = await startReader(() => new Promise(() => {}), {
+      settings: { stopMs: 700 },
+    });
+    await send('a:1');
+    let isStopped = false;
+    void reader.stop().then(() => {
+      isStopped = true;
+    });
+    await clock.advance(699);
+    expect(isStopped).toBe(false);
+    await clock.advance(2);
+    expect(isStopped).toBe(true);
   });
 });

@@ -1,0 +1,205 @@
+/** Letters in lanes: order where it matters, no waiting where it does not, and bounds. */
+import { describe, expect, it } from 'vitest';
+import type { Inbox } from '../../src/ports/inbox.ts';
+import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
+
+/** Handlers that end when the test says so. */
+function createGates() {
+  const open = new Map<string, (outcome?: Error) => void>();
+  return {
+    handle: (body: string) =>
+      new Promise<void>((resolve, reject) => {
+        open.set(body, (fault) => (fault === undefined ? resolve() : reject(fault)));
+      }),
+    end(body: string, fault?: Error): void {
+      const settle = open.get(body);
+      if (settle === undefined) throw new Error(`${body} is not being handled`);
+      open.delete(body);
+      settle(fault);
+    },
+    atWork: () => [...open.keys()],
+  };
+}
+
+describe('lanes of an inbox', () => {
+  it('are handled at the same time, the letters of each one after the other', async () => {
+    const gates = createGates();
+    const { clock, send, isEmpty } = await startReader(gates.handle);
+    await send('a:1', 'a:2', 'b:1', 'a:3', 'b:2');
+    await clock.advance(10);
+    expect(gates.atWork()).toEqual(['a:1', 'b:1']);
+    gates.end('b:1');
+    await clock.advance(0);
+    expect(gates.atWork()).toEqual(['a:1', 'b:2']);
+    for (const body of ['a:1', 'a:2', 'b:2', 'a:3']) {
+      gates.end(body);
+      await clock.advance(10);
+    }
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('let a handler wait for an answer that lies further behind', async () => {
+    let answer: (() => void) | undefined;
+    const { clock, send, seen, isEmpty } = await startReader(
+      (body) => {
+        if (body === 'reply:1') answer?.();
+        return body === 'ask:1' ? new Promise((resolve) => (answer = resolve)) : Promise.resolve();
+      },
+      { settings: { maxLetters: 1 } },
+    );
+    await send('ask:1', 'ask:2', 'reply:1');
+    await clock.advance(100);
+    expect(seen).toEqual(['ask:1', 'reply:1', 'ask:2']);
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('go on behind a letter that failed, which comes again by itself', async () => {
+    let failures = 1;
+    const { clock, send, seen, isEmpty } = await startReader(async (body) => {
+      if (body === 'a:bad' && failures-- > 0) throw new Error('not now');
+    });
+    await send('a:bad', 'a:2', 'a:3');
+    await clock.advance(10);
+    expect(seen).toEqual(['a:bad', 'a:2', 'a:3']);
+    await clock.advance(2 * SETTINGS.scanIntervalMs);
+    expect(seen).toEqual(['a:bad', 'a:2', 'a:3', 'a:bad']);
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('put letters that come again, in their order, before newer ones that wait', async () => {
+    const gates = createGates();
+    const { clock, send, seen } = await startReader(gates.handle);
+    await send('a:1', 'a:2', 'a:3');
+    for (const body of ['a:1', 'a:2']) {
+      gates.end(body, new Error('not now'));
+      await clock.advance(0);
+    }
+    await send('a:4', 'a:5');
+    // a:3 is slow, so that what failed meets what is new.
+    await clock.advance(2 * SETTINGS.scanIntervalMs);
+    for (const body of ['a:3', 'a:1', 'a:2', 'a:4', 'a:5']) {
+      expect(gates.atWork()).toEqual([body]);
+      gates.end(body);
+      await clock.advance(0);
+    }
+    expect(seen).toEqual(['a:1', 'a:2', 'a:3', 'a:1', 'a:2', 'a:4', 'a:5']);
+  });
+
+  it('do not get a letter again that is only slow, nor count it as delivered again', async () => {
+    const gates = createGates();
+    const { clock, inbox, send, seen, counts } = await startReader(gates.handle);
+    await send('a:slow', 'a:behind');
+    await clock.advance(20 * SETTINGS.scanIntervalMs);
+    expect(seen).toEqual(['a:slow']);
+    expect(counts.size).toBe(0);
+    gates.end('a:slow');
+    await clock.advance(10);
+    gates.end('a:behind');
+    await clock.advance(10);
+    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+  });
+
+  it('leave a letter whose lane cannot be told to the handler', async () => {
+    const { clock, send, seen, isEmpty } = await startReader(fine, {
+      laneOf: () => {
+        throw new Error('garbage');
+      },
+    });
+    await send('?');
+    await clock.advance(10);
+    expect(seen).toEqual(['?']);
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('I11 bounded: at the limit of letters under way reading pauses, and goes on when one ends', async () => {
+    const gates = createGates();
+    const { clock, inbox, reader, send, stuck } = await startReader(gates.handle, {
+      settings: { maxHandling: 12, maxLetters: 10 },
+    });
+    await send(...Array.from({ length: 30 }, (_, index) => `${index}:x`));
+    await clock.advance(10 * SETTINGS.scanIntervalMs);
+    expect(gates.atWork()).toHaveLength(12);
+    expect(reader.handling()).toBe(12);
+    expect((await inbox.size('me')).handedOut).toBe(12);
+    // Whoever waits for room is not stuck.
+    expect(stuck()).toBe(0);
+    gates.end('0:x');
+    await clock.advance(10);
+    expect(gates.atWork()).toHaveLength(12);
+    while (gates.atWork().length > 0) {
+      for (const body of gates.atWork()) gates.end(body);
+      await clock.advance(10);
+    }
+    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    expect(reader.handling()).toBe(0);
+  });
+
+  it('takes no more stuck letters than there is room for', async () => {
+    const gates = createGates();
+    const asked: number[] = [];
+    const wrap = (inner: Inbox): Inbox => ({
+      ...inner,
+      takeAgain(instanceId, limits) {
+        asked.push(limits.max);
+        return inner.takeAgain(instanceId, limits);
+      },
+    });
+    const settings = { maxHandling: 3, scanCount: 2 };
+    const { clock, send } = await startReader(gates.handle, { wrap, settings });
+    await clock.advance(SETTINGS.scanIntervalMs);
+    await send('a:1', 'b:1');
+    await clock.advance(SETTINGS.scanIntervalMs);
+    await send('c:1');
+    await clock.advance(3 * SETTINGS.scanIntervalMs);
+    expect(asked).toEqual([2, 1]);
+  });
+});
+
+describe('confirmations', () => {
+  it('of letters that end together share commands of at most 64', async () => {
+    const sizes: number[] = [];
+    const wrap = (inner: Inbox): Inbox => ({
+      ...inner,
+      confirm(instanceId, letterIds) {
+        sizes.push(letterIds.length);
+        return inner.confirm(instanceId, letterIds);
+      },
+    });
+    const { clock, inbox, send, isEmpty } = await startReader(fine, { wrap, settings: { maxLetters: 200 } });
+    for (let index = 0; index < 150; index += 1) void inbox.send('me', `${index}:x`);
+    await clock.advance(100);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(64);
+    expect(sizes.length).toBeLessThanOrEqual(5);
+    expect(await isEmpty()).toBe(true);
+    await send('alone:1');
+    await clock.advance(10);
+    expect(sizes.at(-1)).toBe(1);
+  });
+
+  it('that take long keep their letters from coming again, and hold up no lane', async () => {
+    const held: (() => void)[] = [];
+    const again: number[] = [];
+    const wrap = (inner: Inbox): Inbox => ({
+      ...inner,
+      async confirm(instanceId, letterIds) {
+        await new Promise<void>((resolve) => held.push(resolve));
+        await inner.confirm(instanceId, letterIds);
+      },
+      async takeAgain(instanceId, limits) {
+        const found = await inner.takeAgain(instanceId, limits);
+        again.push(found.letters.length);
+        return found;
+      },
+    });
+    const { clock, send, seen, isEmpty } = await startReader(fine, { wrap });
+    await send('a:1', 'a:2');
+    await clock.advance(3 * SETTINGS.scanIntervalMs);
+    expect(seen).toEqual(['a:1', 'a:2']);
+    expect(again.every((count) => count === 0)).toBe(true);
+    while (held.length > 0) {
+      held.pop()?.();
+      await clock.advance(10);
+    }
+    expect(await isEmpty()).toBe(true);
+  });
+});

@@ -1,0 +1,67 @@
+/** A reader of an inbox in memory, with time that is stepped. */
+import { createInbox } from '../../src/adapters/memory/inbox.ts';
+import { createInboxReader, type InboxReaderSettings } from '../../src/cluster/inbox-reader.ts';
+import type { Inbox } from '../../src/ports/inbox.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+export const SETTINGS: InboxReaderSettings = {
+  maxLetters: 10,
+  waitMs: 1_000,
+  scanIntervalMs: 5_000,
+  scanCount: 100,
+  idleMs: 5_000,
+  watchdogMs: 3_000,
+};
+
+export const fine = async (): Promise<void> => {};
+
+/** Letters are "lane:text". */
+export async function startReader(
+  handle: (body: string) => Promise<void>,
+  options: {
+    wrap?: (inbox: Inbox) => Inbox;
+    settings?: Partial<InboxReaderSettings>;
+    laneOf?: (body: string) => string;
+    isFenced?: () => boolean;
+  } = {},
+) {
+  const clock = createManualClock();
+  const inbox = createInbox({ clock, maxLetters: 10_000, maxDeliveries: 3, maxDead: 10 });
+  await inbox.open('me');
+  const counts = new Map<string, number>();
+  const warnings: string[] = [];
+  const seen: string[] = [];
+  let stuck = 0;
+  const reader = createInboxReader({
+    instanceId: 'me',
+    inbox: (options.wrap ?? ((inner) => inner))(inbox),
+    clock,
+    log: { debug() {}, info() {}, warn: (_, message) => void warnings.push(message), error() {} },
+    meter: {
+      count: (name, _labels, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
+      gauge() {},
+      observe() {},
+    },
+    settings: { ...SETTINGS, ...options.settings },
+    laneOf: options.laneOf ?? ((body) => body.split(':')[0] ?? ''),
+    handle: async (body) => {
+      seen.push(body);
+      await handle(body);
+    },
+    ...(options.isFenced !== undefined && { isFenced: options.isFenced }),
+    stuck: () => {
+      stuck += 1;
+    },
+  });
+  reader.start();
+  await clock.advance(0);
+  const send = async (...bodies: string[]): Promise<void> => {
+    for (const body of bodies) await inbox.send('me', body);
+    await clock.advance(0);
+  };
+  const isEmpty = async (): Promise<boolean> => {
+    const { letters, dead } = await inbox.size('me');
+    return letters === 0 && dead === 0;
+  };
+  return { clock, inbox, reader, seen, counts, warnings, send, isEmpty, stuck: () => stuck };
+}
