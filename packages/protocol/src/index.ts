@@ -1,5 +1,21 @@
 /** Everything the protocol offers: schemas with their types, parsing at the edges, published JSON Schema and documentation. */
 export { ERROR_CODES, type ErrorCode, isErrorCode } from './error-codes.ts';
+export {
+  ClusterInstance,
+  ClusterReply,
+  ClusterStore,
+  DeadLetterPath,
+  DeadLetterQuery,
+  DeadLetterReplay,
+  DeadLetterReplayReply,
+  DeadLetterSummary,
+  DeadLettersPurge,
+  DeadLettersPurgeReply,
+  DeadLettersQuery,
+  DeadLettersReply,
+  DeadLetterView,
+  OrphanedLetters,
+} from './http/cluster.ts';
 export { DispatchOptions, DispatchReply, DispatchRequest } from './http/dispatch.ts';
 export { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
 export { ErrorReply, RejectionCount } from './http/error-reply.ts';

@@ -1,5 +1,17 @@
 /** The HTTP API as a table: routes, documentation and OpenAPI are read from it. */
 import type { TSchema } from 'typebox';
+import {
+  ClusterReply,
+  DeadLetterPath,
+  DeadLetterQuery,
+  DeadLetterReplay,
+  DeadLetterReplayReply,
+  DeadLettersPurge,
+  DeadLettersPurgeReply,
+  DeadLettersQuery,
+  DeadLettersReply,
+  DeadLetterView,
+} from './cluster.ts';
 import { DispatchReply, DispatchRequest } from './dispatch.ts';
 import { HealthReply } from './health.ts';
 import {
@@ -31,7 +43,7 @@ import {
 import { AudioPath, FetchQuery, JobPath, NodePath, WaitQuery } from './path.ts';
 
 export type HttpEndpoint = {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   path: string;
   summary: string;
   extension: boolean;
@@ -171,6 +183,48 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   nodeOrder('cordon', 'Give a node no new jobs'),
   nodeOrder('uncordon', 'Give a node jobs again'),
   nodeOrder('drain', 'Give a node no new jobs and let it finish'),
+  {
+    method: 'GET',
+    path: '/api/v1/cluster',
+    summary: 'List instances, and how their store is',
+    extension: true,
+    reply: ClusterReply,
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/dead-letters',
+    summary: 'List letters between instances that could not be handled',
+    extension: true,
+    query: DeadLettersQuery,
+    reply: DeadLettersReply,
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/dead-letters/:id',
+    summary: 'Look at a dead letter',
+    extension: true,
+    params: DeadLetterPath,
+    query: DeadLetterQuery,
+    reply: DeadLetterView,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/dead-letters/:id/replay',
+    summary:
+      'Put a dead letter into the inbox of its instance again, or of the answering one if that is gone. It is then handled like any other: what it says of a job counts only if it names the current node and attempt',
+    extension: true,
+    params: DeadLetterPath,
+    body: DeadLetterReplay,
+    reply: DeadLetterReplayReply,
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/dead-letters',
+    summary: 'Remove dead letters for good',
+    extension: true,
+    query: DeadLettersPurge,
+    reply: DeadLettersPurgeReply,
+  },
   health('/health/live', 'The process runs'),
   health('/health/ready', 'The instance is ready for work'),
   health('/health', 'The same as /health/ready'),

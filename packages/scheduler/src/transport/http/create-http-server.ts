@@ -14,6 +14,7 @@ import { createHandleUnknownRoute } from './handle-unknown-route.ts';
 import type { HttpServices } from './http-services.ts';
 import { parseBodies } from './parse-body.ts';
 import { addAudioRoute } from './routes/audio-route.ts';
+import { addClusterRoutes } from './routes/cluster-routes.ts';
 import { addDispatchRoute } from './routes/dispatch-route.ts';
 import { addHealthRoutes } from './routes/health-routes.ts';
 import { addJobEventsRoute } from './routes/job-events-route.ts';
@@ -96,6 +97,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     addJobEventsRoute(routes, services, waits);
     if (services.audio !== undefined) addAudioRoute(routes, services, services.audio);
     addOperatorRoutes(routes, services);
+    if (services.cluster !== undefined) addClusterRoutes(routes, services, services.cluster);
     addHealthRoutes(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
   });

@@ -31,7 +31,7 @@ export type Handler<Shape extends RouteGenericInterface> = (
 export interface Routes {
   readonly declared: readonly DeclaredRoute[];
   add<Shape extends RouteGenericInterface>(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'DELETE',
     path: string,
     options: RouteOptions,
     handler: Handler<Shape>,

@@ -21,6 +21,11 @@ const ROUTES: readonly [method: string, path: string, body: unknown, roles: read
   ['POST', '/api/v1/nodes/node-123/cordon', {}, []],
   ['POST', '/api/v1/nodes/node-123/uncordon', {}, []],
   ['POST', '/api/v1/nodes/node-123/drain', {}, []],
+  ['GET', '/api/v1/cluster', undefined, []],
+  ['GET', '/api/v1/dead-letters', undefined, []],
+  ['GET', '/api/v1/dead-letters/a:1-1', undefined, []],
+  ['POST', '/api/v1/dead-letters/a:1-1/replay', {}, []],
+  ['DELETE', '/api/v1/dead-letters', undefined, []],
   ['GET', '/metrics', undefined, []],
 ];
 

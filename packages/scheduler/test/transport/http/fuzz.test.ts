@@ -14,6 +14,7 @@ const POSTS: readonly [path: string, good: Record<string, unknown>][] = [
   ['/api/v1/nodes/nobody/cordon', {}],
   ['/api/v1/nodes/nobody/uncordon', {}],
   ['/api/v1/nodes/nobody/drain', {}],
+  ['/api/v1/dead-letters/a:1-1/replay', {}],
 ];
 
 const RUNS = 60;
@@ -66,6 +67,8 @@ describe('paths and queries', () => {
       '/api/v1/nodes?',
       '/api/v1/jobs?',
       '/api/v1/sessions?',
+      '/api/v1/dead-letters?',
+      '/api/v1/dead-letters/',
       '/v1/job/x/events?',
       '/',
     ];

@@ -8,12 +8,15 @@ import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts'
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
+import { createClusterReader } from '../../../src/cluster/cluster-reader.ts';
+import { NO_DEAD_LETTERS } from '../../../src/cluster/dead-letter-desk.ts';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import { createAudioTokens } from '../../../src/transport/access/audio-tokens.ts';
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
 import { createHttpServer } from '../../../src/transport/http/create-http-server.ts';
 import { HTTP_DEFAULTS, type HttpServices } from '../../../src/transport/http/http-services.ts';
+import { instanceNamed } from '../../support/instances-in-memory.ts';
 import { createFakeEngine } from './fake-engine.ts';
 import { createFakeRegistry } from './fake-registry.ts';
 
@@ -91,6 +94,15 @@ export async function startServer(options: StartOptions = {}) {
     clock,
     readiness: () => readiness,
     audio,
+    cluster: {
+      reader: createClusterReader({
+        clock,
+        self: () => instanceNamed('alone'),
+        figures: () => ({ nodes: 0, sessions: 0, jobs: 0 }),
+        store: () => ({ mode: 'embedded', isOk: true }),
+      }),
+      deadLetters: NO_DEAD_LETTERS,
+    },
     metrics: { contentType: 'text/plain', print: async () => 'scheduler_nodes 1\n' },
     ...options.services,
     settings: { ...HTTP_DEFAULTS, logsRequests: true, ...options.settings },

@@ -1,0 +1,162 @@
+/** What operators see of many instances, and what they do with letters between them that nobody could handle. */
+import { type Static, Type } from 'typebox';
+import {
+  anything,
+  count,
+  flag,
+  id,
+  label,
+  list,
+  oneOf,
+  optional,
+  quantity,
+  text,
+} from '../shared/bounded.ts';
+import { nextCursor, pageFields } from './path.ts';
+
+export const ClusterStore = Type.Object(
+  {
+    mode: oneOf(['embedded', 'single', 'sentinel', 'cluster'], 'embedded: one process without Redis'),
+    ok: flag('Whether it answers'),
+    detail: optional(text('What is wrong with it', 4096)),
+  },
+  { title: 'ClusterStore', description: 'What the instances share' },
+);
+export type ClusterStore = Static<typeof ClusterStore>;
+
+export const ClusterInstance = Type.Object(
+  {
+    instance_id: id('Instance'),
+    state: oneOf(
+      ['self', 'living', 'dead', 'unknown'],
+      'self: the one that answers; dead: not yet adopted; unknown: its presence could not be read in time',
+    ),
+    incarnation: optional(label('New with every start, and after it was taken for dead')),
+    started_at_ms: optional(quantity('When its process started (epoch ms)')),
+    uptime_ms: optional(quantity('Time since then')),
+    hostname: optional(label('Machine')),
+    pid: optional(count('Process')),
+    version: optional(label('Version of the scheduler')),
+    advertise_url: optional(text('Where others reach it', 2048)),
+    nodes: optional(count('Nodes whose connection it holds; absent: unknown')),
+    sessions: optional(count('Sessions it holds; absent: unknown')),
+    jobs_in_flight: optional(count('Jobs it drives; absent: unknown')),
+    inbox_letters: optional(count('Letters in its inbox, pending ones included; absent: unknown')),
+    inbox_pending: optional(count('Letters it has read and not yet handled; absent: unknown')),
+    dead_letters: optional(count('Letters it could not handle; absent: unknown')),
+  },
+  { title: 'ClusterInstance', description: 'An instance; what could not be learned in time is absent' },
+);
+export type ClusterInstance = Static<typeof ClusterInstance>;
+
+export const OrphanedLetters = Type.Object(
+  { instance_id: id('Instance that is gone'), dead_letters: count('Letters it could not handle') },
+  { title: 'OrphanedLetters', description: 'What an instance that is gone left behind' },
+);
+export type OrphanedLetters = Static<typeof OrphanedLetters>;
+
+export const ClusterReply = Type.Object(
+  {
+    instance_id: id('The instance that answers'),
+    store: ClusterStore,
+    instances: list(ClusterInstance, 1_000, 'All instances: the one that answers, then by name'),
+    orphaned: list(OrphanedLetters, 1_000, 'Dead letters of instances that are gone'),
+    warnings: list(text('What to look at', 4096), 10_000, 'What an operator should look at'),
+  },
+  { title: 'ClusterReply', description: 'All instances and their store' },
+);
+export type ClusterReply = Static<typeof ClusterReply>;
+
+const letterId = Type.String({
+  pattern: '^[A-Za-z0-9._:-]{1,128}:[0-9]{1,16}-[0-9]{1,16}$',
+  named: 'letter id',
+  expects: 'an id as the list of dead letters shows it',
+  description: 'Dead letter: its instance and its place there',
+});
+
+export const DeadLetterPath = Type.Object(
+  { id: letterId },
+  { title: 'DeadLetterPath', description: 'Names a dead letter' },
+);
+export type DeadLetterPath = Static<typeof DeadLetterPath>;
+
+export const DeadLettersQuery = Type.Object(
+  { ...pageFields, instance_id: optional(id('Only dead letters of this instance')) },
+  { title: 'DeadLettersQuery', description: 'Which dead letters to list' },
+);
+export type DeadLettersQuery = Static<typeof DeadLettersQuery>;
+
+const deadLetter = {
+  id: letterId,
+  instance_id: id('Instance it was for'),
+  kind: optional(label('What it is about')),
+  from: optional(label('Instance that sent it')),
+  job_id: optional(id('Job it is about')),
+  node_id: optional(id('Node it is about')),
+  bytes: count('Size'),
+  deliveries: count('How often it was handed out in vain'),
+  reason: oneOf(['too_many_deliveries'], 'Why it is dead'),
+  died_at_ms: quantity('When it was given up (epoch ms)'),
+  age_ms: quantity('Time since then'),
+};
+
+export const DeadLetterSummary = Type.Object(deadLetter, {
+  title: 'DeadLetterSummary',
+  description: 'A dead letter in a list; never what was said in it',
+});
+export type DeadLetterSummary = Static<typeof DeadLetterSummary>;
+
+export const DeadLettersReply = Type.Object(
+  {
+    letters: list(DeadLetterSummary, 1_000, 'Dead letters by instance, of each the newest first'),
+    unreachable: list(id('Instance'), 10_000, 'Instances whose letters could not be read in time'),
+    next_cursor: nextCursor,
+  },
+  { title: 'DeadLettersReply', description: 'A page of dead letters' },
+);
+export type DeadLettersReply = Static<typeof DeadLettersReply>;
+
+export const DeadLetterQuery = Type.Object(
+  { raw: optional(flag('Audio too, instead of its length')) },
+  { title: 'DeadLetterQuery', description: 'How to show a dead letter' },
+);
+export type DeadLetterQuery = Static<typeof DeadLetterQuery>;
+
+export const DeadLetterView = Type.Object(
+  { ...deadLetter, body: anything('What it says; audio is replaced by its length') },
+  { title: 'DeadLetterView', description: 'A dead letter with what it says' },
+);
+export type DeadLetterView = Static<typeof DeadLetterView>;
+
+export const DeadLetterReplay = Type.Object(
+  {},
+  { title: 'DeadLetterReplay', description: 'Puts a dead letter into an inbox again' },
+);
+export type DeadLetterReplay = Static<typeof DeadLetterReplay>;
+
+export const DeadLetterReplayReply = Type.Object(
+  { ok: Type.Literal(true), id: letterId, to: id('Instance into whose inbox it was put') },
+  { title: 'DeadLetterReplayReply', description: 'Where the letter is now' },
+);
+export type DeadLetterReplayReply = Static<typeof DeadLetterReplayReply>;
+
+export const DeadLettersPurge = Type.Object(
+  {
+    instance_id: optional(id('Only dead letters of this instance')),
+    older_than_ms: optional(count('Only those that died longer ago than this')),
+    all: optional(flag('All of them: must be said if nothing else is')),
+  },
+  { title: 'DeadLettersPurge', description: 'Which dead letters to remove for good' },
+);
+export type DeadLettersPurge = Static<typeof DeadLettersPurge>;
+
+export const DeadLettersPurgeReply = Type.Object(
+  {
+    ok: Type.Literal(true),
+    purged: count('Letters that were removed'),
+    done: flag('False: there are more, ask again'),
+    unreachable: list(id('Instance'), 10_000, 'Instances whose letters could not be removed'),
+  },
+  { title: 'DeadLettersPurgeReply', description: 'What was removed' },
+);
+export type DeadLettersPurgeReply = Static<typeof DeadLettersPurgeReply>;

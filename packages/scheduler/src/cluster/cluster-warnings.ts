@@ -1,0 +1,52 @@
+/** Cold path: what an operator should look at, and what to do about it. Pure. */
+import type { ClusterView, InstanceLine } from './cluster-view.ts';
+
+/** A busy inbox is emptied in milliseconds: this many letters mean that it is not. */
+const MANY_LETTERS = 1_000;
+
+export function clusterWarnings({
+  store,
+  instances,
+  orphans,
+}: Pick<ClusterView, 'store' | 'instances' | 'orphans'>): string[] {
+  const dead = instances.filter(({ state }) => state === 'dead');
+  const unknown = instances.filter(({ state }) => state === 'unknown');
+  const crowded = instances.filter(({ inbox }) => (inbox?.letters ?? 0) >= MANY_LETTERS);
+  const letters = instances.reduce((sum, { inbox }) => sum + (inbox?.dead ?? 0), 0);
+  const left = orphans.reduce((sum, { deadLetters }) => sum + deadLetters, 0);
+  return [
+    ...(store.isOk
+      ? []
+      : [
+          `the store is not well${store.detail === undefined ? '' : `: ${store.detail}`}; new work is refused`,
+        ]),
+    ...dead.map(({ instanceId }) => `${instanceId} is dead and waits to be adopted by a survivor`),
+    ...(unknown.length === 0
+      ? []
+      : [`nothing could be learned in time of ${names(unknown)}: the part of the store they are in is slow`]),
+    ...crowded.map(
+      ({ instanceId, inbox }) =>
+        `${inbox?.letters} letters wait in the inbox of ${instanceId}: it is too slow, or hangs`,
+    ),
+    ...versionsDiffer(instances),
+    ...deadLetters(letters + left, left),
+  ];
+}
+
+function versionsDiffer(instances: readonly InstanceLine[]): string[] {
+  const versions = new Set(instances.flatMap(({ instance }) => instance?.version ?? []));
+  return versions.size < 2
+    ? []
+    : [`versions differ: ${[...versions].sort().join(', ')}; fine during a rolling restart only`];
+}
+
+function deadLetters(all: number, left: number): string[] {
+  if (all === 0) return [];
+  const whose = left === 0 ? '' : `, ${left} of instances that are gone`;
+  return all === 1
+    ? [`1 dead letter${whose}: look at it with "lingua dlq list"`]
+    : [`${all} dead letters${whose}: look at them with "lingua dlq list"`];
+}
+
+const names = (lines: readonly InstanceLine[]): string =>
+  lines.map(({ instanceId }) => instanceId).join(', ');

@@ -1,0 +1,118 @@
+/** What operators see of many instances, and what they order of letters between them that could not be handled. */
+import type {
+  DeadLetterPath,
+  DeadLetterQuery,
+  DeadLetterReplay,
+  DeadLettersPurge,
+  DeadLettersQuery,
+} from '@lingua/protocol';
+import { type LetterName, printLetterName, readLetterName } from '../../../cluster/letter-name.ts';
+import type { Refusal } from '../../wire/error-answer.ts';
+import { given } from '../../wire/given.ts';
+import { viewCluster } from '../cluster-view.ts';
+import { summarizeDeadLetter, viewDeadLetter } from '../dead-letter-view.ts';
+import type { Routes } from '../declare-route.ts';
+import type { HttpServices } from '../http-services.ts';
+import { replyError } from '../reply-error.ts';
+
+const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
+const PAGE = 100;
+
+export function addClusterRoutes(
+  routes: Routes,
+  { clock }: Pick<HttpServices, 'clock'>,
+  { reader, deadLetters }: NonNullable<HttpServices['cluster']>,
+): void {
+  routes.add('GET', '/api/v1/cluster', OPTIONS, async () => viewCluster(await reader.read()));
+
+  routes.add<{ Querystring: DeadLettersQuery }>(
+    'GET',
+    '/api/v1/dead-letters',
+    OPTIONS,
+    async ({ query }, reply) => {
+      const { limit = PAGE, instance_id: instanceId } = query;
+      const cursor = query.cursor === undefined ? undefined : readLetterName(query.cursor);
+      if (query.cursor !== undefined && cursor === undefined) return replyError(reply, NO_SUCH_PAGE);
+      const page = await deadLetters.list({ limit, instanceId, cursor });
+      const now = clock.now();
+      return given({
+        letters: page.letters.map((letter) => summarizeDeadLetter(letter, now)),
+        unreachable: page.unreachable,
+        next_cursor: page.cursor === undefined ? undefined : printLetterName(page.cursor),
+      });
+    },
+  );
+
+  routes.add<{ Params: DeadLetterPath; Querystring: DeadLetterQuery }>(
+    'GET',
+    '/api/v1/dead-letters/:id',
+    OPTIONS,
+    async ({ params, query }, reply) => {
+      const name = nameIn(params);
+      const letter = await deadLetters.get(name);
+      if (letter === undefined) return replyError(reply, NO_SUCH_LETTER);
+      return viewDeadLetter({ ...letter, ...name }, clock.now(), { isRaw: query.raw === true });
+    },
+  );
+
+  routes.add<{ Params: DeadLetterPath; Body: DeadLetterReplay }>(
+    'POST',
+    '/api/v1/dead-letters/:id/replay',
+    OPTIONS,
+    async ({ params }, reply) => {
+      const result = await deadLetters.replay(nameIn(params));
+      if (result.kind === 'absent') return replyError(reply, NO_SUCH_LETTER);
+      if (result.kind === 'full') return replyError(reply, inboxFull(result.to));
+      return { ok: true, id: params.id, to: result.to };
+    },
+  );
+
+  routes.add<{ Querystring: DeadLettersPurge }>(
+    'DELETE',
+    '/api/v1/dead-letters',
+    OPTIONS,
+    async ({ query }, reply) => {
+      const { instance_id: instanceId, older_than_ms: olderThanMs, all = false } = query;
+      const isNarrowed = instanceId !== undefined || olderThanMs !== undefined;
+      if (isNarrowed === all) return replyError(reply, all ? CONTRADICTION : NO_SCOPE);
+      const { purged, isDone, unreachable } = await deadLetters.purge({ instanceId, olderThanMs });
+      return { ok: true, purged, done: isDone, unreachable };
+    },
+  );
+}
+
+/** The path was validated: it is one. */
+const nameIn = ({ id }: DeadLetterPath): LetterName => readLetterName(id) ?? { instanceId: id, letterId: '' };
+
+const NO_SUCH_LETTER: Refusal = {
+  code: 'NOT_FOUND',
+  detail: 'there is no such dead letter',
+  field: '/id',
+  hint: 'It was replayed or purged meanwhile, or made room for later ones; GET /api/v1/dead-letters lists those there are.',
+};
+
+const NO_SUCH_PAGE: Refusal = {
+  code: 'INVALID_MESSAGE',
+  detail: '"cursor" must be the next_cursor of the page before',
+  field: '/cursor',
+};
+
+const NO_SCOPE: Refusal = {
+  code: 'INVALID_MESSAGE',
+  detail: 'nothing says which dead letters to remove',
+  field: '/all',
+  hint: 'Give instance_id, older_than_ms or both; or all=true for every dead letter.',
+};
+
+const CONTRADICTION: Refusal = {
+  code: 'INVALID_MESSAGE',
+  detail: '"all" does not go with "instance_id" or "older_than_ms"',
+  field: '/all',
+  hint: 'Leave out all, or the others.',
+};
+
+const inboxFull = (instanceId: string): Refusal => ({
+  code: 'RATE_LIMITED',
+  detail: `the inbox of ${instanceId} is full`,
+  hint: 'The letter is still among the dead ones; try again when that instance has caught up.',
+});
