@@ -10,13 +10,14 @@ import { type Figure, isMet } from './measure.ts';
 import { memory } from './memory.ts';
 import { redis } from './redis.ts';
 import { redisCost } from './redis-cost.ts';
+import { reserve } from './reserve.ts';
 import { sessions } from './sessions.ts';
 import { say, table } from './show.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
 
   --only LIST    scenarios to run, of: decision, heartbeats, memory, http, cycle, sessions,
-                 redis, redis-cost
+                 redis, redis-cost, reserve
   --rounds N     repetitions; figures are medians (5)
   --quick        one short round each, to see that it works; its figures say nothing, so they have no targets
   --json FILE    the figures for machines
@@ -33,6 +34,7 @@ const SCENARIOS = [
   'sessions',
   'redis',
   'redis-cost',
+  'reserve',
 ] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
@@ -96,6 +98,8 @@ async function measure({ wanted, rounds, isQuick }: Options): Promise<Figure[]> 
     redis: () =>
       redis({ rounds, jobsPerRound: isQuick ? 200 : 5_000, rate: 200, pacedMs: isQuick ? 300 : 5_000 }),
     'redis-cost': () => redisCost(isQuick ? { alone: 20, together: 200 } : { alone: 200, together: 2_000 }),
+    reserve: () =>
+      reserve(isQuick ? { serviceMs: 400, forMs: 400 } : { serviceMs: 1_000, forMs: rounds * 3_000 }),
   };
   const figures: Figure[] = [];
   for (const name of wanted) figures.push(...(await scenarios[name]()));

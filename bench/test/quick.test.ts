@@ -1,10 +1,12 @@
 /** The benchmark runs, prints every figure the project promises, and answers wrong arguments with its usage. */
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BENCH, ensureBuilt } from '../../packages/scheduler/test/e2e/support/ensure-built.ts';
+import { eventually } from '../../packages/scheduler/test/support/eventually.ts';
 
 interface Ended {
   readonly code: number;
@@ -41,6 +43,19 @@ const PROMISED = [
   ['cycle', 'p99, 64 at once'],
   ['cycle', 'p50, one at a time'],
   ['cycle', 'p99, one at a time'],
+  ['redis', 'engine, null transport ÷ BullMQ'],
+  ['redis', 'p99 at 200 jobs/s, engine ÷ BullMQ'],
+  ['redis', 'CPU per job, engine, null transport: its process'],
+  ['redis', 'CPU per job, engine, null transport: redis-server'],
+  ['redis', 'CPU per job, BullMQ: its process'],
+  ['redis', 'CPU per job, BullMQ: redis-server'],
+  ['redis-cost', 'commands per job, one at a time'],
+  ['redis-cost', 'commands per job, 64 in flight'],
+  ['redis-cost', 'round trips before a job leaves'],
+  ['redis-cost', 'commands to the busiest node'],
+  ['redis-cost', 'bytes per finished job after its time'],
+  ['redis-cost', 'keys left'],
+  ['reserve', 'first try has a slot, 3 instances'],
 ] as const;
 
 beforeAll(ensureBuilt, 180_000);
@@ -54,7 +69,7 @@ describe('a quick run', () => {
   beforeAll(async () => {
     ended = await bench('--quick', '--json', file);
     if (ended.code === 0) report = JSON.parse(readFileSync(file, 'utf8')) as Report;
-  }, 60_000);
+  }, 180_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('ends with 0 and says that it was quick', () => {
@@ -91,5 +106,47 @@ describe('wrong arguments', () => {
     expect(err).toContain('Usage: npm run bench');
     expect(err).not.toMatch(/^\s+at /m);
     expect(err).not.toContain('round 1');
+  });
+});
+
+describe('the redis-server it starts', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lingua-bench-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const childrenOf = (pid: number): number[] =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  it('is gone, with its folder, when the bench is broken off', async () => {
+    const child = spawn(process.execPath, [BENCH, '--only', 'redis-cost'], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const exited = once(child, 'exit');
+    // It says so when the server answers.
+    await once(child.stderr, 'data');
+    const servers = childrenOf(child.pid ?? 0);
+    expect(servers).toHaveLength(1);
+    expect(readdirSync(folder)).toHaveLength(1);
+    child.kill('SIGINT');
+    expect(await exited).toEqual([null, 'SIGINT']);
+    await eventually(() => !servers.some(isAlive));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is asked for by name when it is missing', async () => {
+    const child = execFile(process.execPath, [BENCH, '--only', 'redis-cost'], { env: { PATH: folder } });
+    let said = '';
+    child.stderr?.on('data', (text: string) => {
+      said += text;
+    });
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(said).toContain('redis-server could not be started: is it installed?');
   });
 });

@@ -47,7 +47,7 @@ export async function createRedisEngine(options: RedisEngineOptions) {
     clock,
     digest: ids.digest,
     instanceId,
-    incarnation: '1',
+    driver: () => `${instanceId}/1`,
     ...jobStoreLimits(config),
     ...LIMITS,
     ...options.limits,

@@ -1,0 +1,105 @@
+/** Several engines on one Redis, each with its own view of the fleet, that hear of one another only what instances tell. */
+import { createWhispers } from '../../../packages/scheduler/dist/adapters/redis/whispers.js';
+import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
+import { createGossip } from '../../../packages/scheduler/dist/cluster/gossip.js';
+import type { CapacityLedger } from '../../../packages/scheduler/dist/ports/capacity-ledger.js';
+import type { Assignment } from '../../../packages/scheduler/dist/ports/node-link.js';
+import { registration } from '../embedded-engine.ts';
+import { QUIET } from '../engine.ts';
+import { createRedisEngine } from './redis-engine.ts';
+import { connectTo } from './redis-server.ts';
+
+export interface InstanceOptions {
+  readonly port: number;
+  readonly prefix: string;
+  readonly count: number;
+  readonly nodes: number;
+  readonly slots: number;
+  /** Whether they tell one another how full nodes are. */
+  readonly isTelling: boolean;
+  readonly onDelivery: (instance: Instance, assignment: Assignment) => void;
+  /** The answer to the first reserve of a lease. */
+  readonly onFirstTry: (isTaken: boolean) => void;
+}
+
+type RedisEngine = Awaited<ReturnType<typeof createRedisEngine>>;
+
+export interface Instance {
+  readonly engine: RedisEngine;
+  stop(): Promise<void>;
+}
+
+export async function createInstances(options: InstanceOptions): Promise<readonly Instance[]> {
+  const { count, nodes, slots } = options;
+  const instances = await Promise.all(
+    Array.from({ length: count }, (_, index) => createInstance(options, index)),
+  );
+  for (let i = 0; i < nodes; i++) {
+    const holder = instances[i % count] as Instance;
+    const nodeId = `node-${i}`;
+    await holder.engine.register(registration(nodeId, slots));
+    const view = holder.engine.fleet.view(nodeId);
+    if (view === undefined) throw new Error(`${nodeId} is not in the view of its holder`);
+    for (const { engine } of instances) {
+      if (engine !== holder.engine) engine.fleet.upsert(view);
+    }
+  }
+  return instances;
+}
+
+async function createInstance(options: InstanceOptions, index: number): Promise<Instance> {
+  const { port, prefix } = options;
+  const instanceId = `instance-${index}`;
+  const ear = await connectTo(port, `${instanceId}-gossip`, true);
+  const engine = await createRedisEngine({
+    port,
+    prefix,
+    instanceId,
+    onDelivery: (assignment) => options.onDelivery(instance, assignment),
+    throughLedger: (ledger) => telling(ledger, options, (nodeId, load) => gossip.load(nodeId, load)),
+  });
+  const gossip = createGossip({
+    whispers: createWhispers({ connection: engine.connection, ear, keys: engine.keys }),
+    clock,
+    log: QUIET,
+    instanceId,
+    events: { loaded: (nodeId, load) => engine.fleet.setLoad(nodeId, load), nodeNews() {}, partial() {} },
+  });
+  const instance: Instance = {
+    engine,
+    async stop() {
+      await gossip.stop();
+      await engine.stop();
+      ear.disconnect();
+    },
+  };
+  await gossip.start();
+  return instance;
+}
+
+/** Every answer of the ledger says how full the node is now: the others want to know. */
+function telling(
+  ledger: CapacityLedger,
+  { isTelling, onFirstTry }: InstanceOptions,
+  tell: (nodeId: string, load: { used: number; max: number }) => void,
+): CapacityLedger {
+  const tried = new Set<string>();
+  const note = <T extends object>(nodeId: string, answer: T): T => {
+    if (isTelling && 'used' in answer) tell(nodeId, answer as T & { used: number; max: number });
+    return answer;
+  };
+  return {
+    ...ledger,
+    async reserve(nodeId, lease, ttlMs) {
+      const answer = await ledger.reserve(nodeId, lease, ttlMs);
+      if (!tried.has(lease)) onFirstTry(answer.kind === 'reserved');
+      tried.add(lease);
+      return note(nodeId, answer);
+    },
+    commit: async (nodeId, lease, ttlMs) => note(nodeId, await ledger.commit(nodeId, lease, ttlMs)),
+    async release(nodeId, lease) {
+      tried.delete(lease);
+      return note(nodeId, await ledger.release(nodeId, lease));
+    },
+  };
+}
