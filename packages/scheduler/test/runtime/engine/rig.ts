@@ -2,7 +2,7 @@
 import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
-import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
+import { createJobStore, type MemoryJobStore } from '../../../src/adapters/memory/job-store.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispatch.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
@@ -18,7 +18,8 @@ import type { JobStore } from '../../../src/ports/job-store.ts';
 import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
 import { createJobService, type JobServiceSettings } from '../../../src/runtime/create-job-service.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import { createManualClock } from '../../support/manual-clock.ts';
+import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 
 export const SETTINGS: JobServiceSettings = {
   ackTimeoutMs: 3_000,
@@ -85,21 +86,32 @@ export interface RigOptions {
   readonly maxInflight?: number;
   readonly chance?: Chance;
   readonly retentionMs?: number;
+  /** Another rig, as if both were instances on the same store. */
+  readonly shares?: Pick<SharedWorld, 'clock' | 'ledger' | 'store'>;
+  readonly drivers?: JobDrivers;
+}
+
+interface SharedWorld {
+  readonly clock: ManualClock;
+  readonly ledger: CapacityLedger;
+  readonly store: MemoryJobStore;
 }
 
 export function createRig(options: RigOptions = {}) {
-  const clock = createManualClock();
-  const inner = createCapacityLedger({ clock });
+  const clock = options.shares?.clock ?? createManualClock();
+  const inner = options.shares?.ledger ?? createCapacityLedger({ clock });
   const ledger = options.wrapLedger?.(inner, clock) ?? inner;
-  const innerStore = createJobStore({
-    clock,
-    bindingLeaseMs: 90_000,
-    retentionMs: options.retentionMs ?? 300_000,
-    maxRetained: 10_000,
-    maxRetainedBytes: 64_000_000,
-    maxInflight: options.maxInflight ?? 10_000,
-    maxBindings: 10_000,
-  });
+  const innerStore =
+    options.shares?.store ??
+    createJobStore({
+      clock,
+      bindingLeaseMs: 90_000,
+      retentionMs: options.retentionMs ?? 300_000,
+      maxRetained: 10_000,
+      maxRetainedBytes: 64_000_000,
+      maxInflight: options.maxInflight ?? 10_000,
+      maxBindings: 10_000,
+    });
   const store = options.wrapStore?.(innerStore, clock) ?? innerStore;
   const fleet = createFleetView();
   const profiles = new Map<string, NodeProfile>();
@@ -109,6 +121,8 @@ export function createRig(options: RigOptions = {}) {
   const counts = new Map<string, number>();
   const deliveries = new Map<string, (assignment: Assignment) => Delivery | Promise<Delivery>>();
   const audio = createAudioStore({ maxBytes: 1_000_000, maxBytesPerJob: 100_000 });
+  const events = createJobEvents({ maxListeners: 1_000 });
+  const published: JobRecord[] = [];
   let index = 0;
 
   const service = createJobService({
@@ -117,7 +131,14 @@ export function createRig(options: RigOptions = {}) {
     ids: createIdSource({ clock, digestsRequests: true }),
     ledger,
     store,
-    events: createJobEvents({ maxListeners: 1_000 }),
+    events: {
+      ...events,
+      publish(job) {
+        published.push(job);
+        events.publish(job);
+      },
+    },
+    drivers: options.drivers,
     audio,
     fleet,
     link: {
@@ -157,6 +178,7 @@ export function createRig(options: RigOptions = {}) {
     cancelled,
     outcomes,
     counts,
+    published,
 
     async addNode(nodeId: string, slots = 1, kind: NodeProfile = profile()): Promise<void> {
       profiles.set(nodeId, kind);

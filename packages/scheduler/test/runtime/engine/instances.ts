@@ -1,0 +1,94 @@
+/** Two engines on one store and one ledger, which keeps note of who drives each job as the shared store does. */
+import type { JobRecord } from '../../../src/domain/job.ts';
+import type { JobStore, MoveResult } from '../../../src/ports/job-store.ts';
+import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import { createRig, type Rig, type RigOptions } from './rig.ts';
+
+export interface DriverNotes {
+  /** The store as that instance sees it: moves of jobs that it does not drive change nothing. */
+  seenBy(instance: string, store: JobStore): JobStore;
+  /** From now on the instance drives the job. */
+  assign(jobId: string, instance: string): void;
+  of(jobId: string): string | undefined;
+}
+
+export function createDriverNotes(): DriverNotes {
+  const drivers = new Map<string, string>();
+  const isOther = (jobId: string, instance: string): boolean => (drivers.get(jobId) ?? instance) !== instance;
+
+  return {
+    seenBy: (instance, store) => ({
+      ...store,
+      async admit(draft) {
+        const admitted = await store.admit(draft);
+        if (admitted.kind === 'admitted') drivers.set(draft.jobId, instance);
+        return admitted;
+      },
+      async move(jobId, expected, change): Promise<MoveResult> {
+        return isOther(jobId, instance) ? { kind: 'driven_elsewhere' } : store.move(jobId, expected, change);
+      },
+      async discard(jobId) {
+        if (!isOther(jobId, instance)) await store.discard(jobId);
+      },
+    }),
+    assign: (jobId, instance) => drivers.set(jobId, instance),
+    of: (jobId) => drivers.get(jobId),
+  };
+}
+
+export interface Instances {
+  readonly first: Rig;
+  readonly second: Rig;
+  readonly drivers: DriverNotes;
+  /** Both know the node. */
+  addNode(...node: Parameters<Rig['addNode']>): Promise<void>;
+  /** The second drives the job from now on; the first is not told. Answers the record that it went on from. */
+  takeOver(jobId: string): Promise<JobRecord>;
+  record(jobId: string): Promise<JobRecord>;
+}
+
+export function createInstances(
+  options: Pick<RigOptions, 'settings'> & {
+    wrapFirst?: (store: JobStore) => JobStore;
+    drivers?: JobDrivers;
+  } = {},
+): Instances {
+  const notes = createDriverNotes();
+  const { settings = {} } = options;
+  const first = createRig({
+    settings,
+    wrapStore: (store) => {
+      const seen = notes.seenBy('first', store);
+      return options.wrapFirst?.(seen) ?? seen;
+    },
+  });
+  const second = createRig({
+    settings,
+    shares: first,
+    wrapStore: (store) => notes.seenBy('second', store),
+    ...(options.drivers === undefined ? {} : { drivers: options.drivers }),
+  });
+
+  async function record(jobId: string): Promise<JobRecord> {
+    const found = await first.store.get(jobId);
+    if (found === undefined) throw new Error(`${jobId} is not recorded`);
+    return found;
+  }
+
+  return {
+    first,
+    second,
+    drivers: notes,
+    record,
+    async addNode(...node) {
+      await first.addNode(...node);
+      await second.addNode(...node);
+    },
+    async takeOver(jobId) {
+      notes.assign(jobId, 'second');
+      const taken = await record(jobId);
+      second.service.adopt(taken);
+      return taken;
+    },
+  };
+}
