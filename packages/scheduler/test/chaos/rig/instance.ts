@@ -1,0 +1,126 @@
+/** One scheduler as a process of its own, with its log in a file. */
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LINGUA } from '../../e2e/support/ensure-built.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { LogLine } from '../checker/instances.ts';
+import type { Recorder } from '../history.ts';
+import { call } from './call.ts';
+
+export interface Instance {
+  readonly name: string;
+  readonly port: number;
+  readonly logPath: string;
+  isRunning(): boolean;
+  /** Resolves with the exit code; null if a signal ended it. */
+  readonly ended: Promise<number | null>;
+  freeze(): void;
+  thaw(): void;
+  kill(): Promise<void>;
+  /** Asks it to drain; resolves when it has ended. */
+  terminate(): Promise<number | null>;
+}
+
+const READY_MS = 20_000;
+
+/** Resolves when it is ready. */
+export async function startInstance(options: {
+  readonly name: string;
+  readonly port: number;
+  readonly folder: string;
+  readonly config: string;
+  readonly recorder: Recorder;
+}): Promise<Instance> {
+  const { name, port, recorder } = options;
+  const configPath = join(options.folder, `${name}.toml`);
+  const logPath = join(options.folder, `${name}.log`);
+  writeFileSync(configPath, options.config);
+  const log = openSync(logPath, 'w');
+  const child = spawn(process.execPath, [LINGUA, 'serve', '--config', configPath], {
+    // Nor the settings of whoever runs the tests.
+    cwd: '/',
+    env: { PATH: process.env.PATH ?? '' },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  process.once('exit', () => child.kill('SIGKILL'));
+  let isRunning = true;
+  let meant: NodeJS.Signals | undefined;
+  let wasUp = false;
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', (code) => {
+      isRunning = false;
+      // Whoever is asked to go goes in order.
+      const isMeant = meant === 'SIGKILL' || (meant === 'SIGTERM' && code === 0);
+      if (wasUp) recorder.record({ kind: 'instance_down', instance: name, isMeant });
+      resolve(code);
+    });
+  });
+  await eventually(
+    async () => {
+      if (!isRunning) return true;
+      return (await call(port, 'GET', '/health/ready', { timeoutMs: 500 })).status === 200;
+    },
+    { withinMs: READY_MS },
+  );
+  if (!isRunning) throw new Error(`${name} ended before it was ready:\n${readFileSync(logPath, 'utf8')}`);
+  wasUp = true;
+  recorder.record({ kind: 'instance_up', instance: name });
+
+  function end(signal: NodeJS.Signals): Promise<number | null> {
+    meant = signal;
+    child.kill(signal);
+    return ended;
+  }
+
+  return {
+    name,
+    port,
+    logPath,
+    ended,
+    isRunning: () => isRunning,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    async kill() {
+      await end('SIGKILL');
+    },
+    terminate: () => end('SIGTERM'),
+  };
+}
+
+/** What it logged, in the time of the recorder. */
+export function readLog({ name, logPath }: Instance, recorder: Recorder): LogLine[] {
+  const epoch = Date.now() - recorder.now();
+  return readFileSync(logPath, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((text) => {
+      const { time, level } = parseLine(text);
+      return { instance: name, at: (time ?? epoch) - epoch, level: level ?? FATAL, text };
+    });
+}
+
+/** Whatever is not a line of the log was written by a process in distress. */
+const FATAL = 60;
+
+function parseLine(text: string): { readonly time?: number; readonly level?: number } {
+  try {
+    const line = JSON.parse(text) as { time?: number | string; level?: number | string };
+    return { time: Number(new Date(line.time ?? 0)), level: levelOf(line.level) };
+  } catch {
+    return {};
+  }
+}
+
+const LEVELS: Readonly<Record<string, number>> = {
+  trace: 10,
+  debug: 20,
+  info: 30,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+};
+
+const levelOf = (level: number | string | undefined): number =>
+  typeof level === 'number' ? level : (LEVELS[level ?? ''] ?? FATAL);

@@ -1,0 +1,99 @@
+/** The scheduler's instances: places with a fixed port each, and in each place one process after the other. */
+import { type AddressInfo, createServer } from 'node:net';
+import type { LogLine } from '../checker/instances.ts';
+import type { Recorder } from '../history.ts';
+import type { Backend } from './balancer.ts';
+import { type Instance, readLog, startInstance } from './instance.ts';
+
+export interface Schedulers {
+  readonly places: number;
+  at(place: number): Instance;
+  /** A new process in that place; resolves when it is ready. */
+  start(place: number): Promise<Instance>;
+  backends(): readonly Backend[];
+  logs(): LogLine[];
+  stop(): Promise<void>;
+}
+
+/** Short where a test would wait for it; what instances know of each other is as delivered. */
+const SETTINGS = `
+[server]
+endpoint_networks = ["127.0.0.0/8"]
+drain_timeout_ms = 8000
+[scheduler]
+job_timeout_seconds = 8
+job_deadline_ms = 20000
+pending_timeout_ms = 6000
+job_retention_ms = 240000
+[scheduler.task_binding]
+lease_seconds = 90
+[scheduler.node_health]
+heartbeat_interval_seconds = 5
+[scheduler.audio]
+inline_max_bytes = 1024
+[scheduler.web_task_segmentation.edge_stabilization]
+late_audio_ms = 20
+hangover_manual_ms = 10
+hangover_auto_ms = 10
+`;
+
+export async function startSchedulers(options: {
+  readonly count: number;
+  readonly folder: string;
+  readonly recorder: Recorder;
+  /** Absent: one process without Redis. */
+  readonly redisUrls?: readonly string[] | undefined;
+}): Promise<Schedulers> {
+  const { folder, recorder } = options;
+  const ports = await freePorts(options.count);
+  const current: Instance[] = [];
+  const all: Instance[] = [];
+
+  async function start(place: number): Promise<Instance> {
+    const port = ports[place] ?? 0;
+    const name = `i${place + 1}.${all.filter((each) => each.port === port).length + 1}`;
+    const instance = await startInstance({
+      name,
+      port,
+      folder,
+      recorder,
+      config: configOf(port, options.redisUrls),
+    });
+    all.push(instance);
+    current[place] = instance;
+    return instance;
+  }
+
+  for (const place of ports.keys()) await start(place);
+  return {
+    places: ports.length,
+    at: (place) => current[place] as Instance,
+    start,
+    backends: () => ports.map((port, place) => ({ port, instance: current[place]?.name ?? '' })),
+    logs: () => all.flatMap((instance) => readLog(instance, recorder)),
+    async stop() {
+      await Promise.all(all.map((instance) => instance.kill()));
+    },
+  };
+}
+
+function configOf(port: number, redisUrls: readonly string[] | undefined): string {
+  const own = `port = ${port}\nadvertise_url = "http://127.0.0.1:${port}"`;
+  const settings = SETTINGS.replace('[server]', `[server]\n${own}`);
+  if (redisUrls === undefined) return settings;
+  return `${settings}
+[scheduler.phase2]
+enabled = true
+[scheduler.phase2.redis]
+mode = "cluster"
+cluster_urls = ${JSON.stringify(redisUrls)}
+`;
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const probes = Array.from({ length: count }, () => createServer());
+  await Promise.all(probes.map((probe) => new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))));
+  const ports = probes.map((probe) => (probe.address() as AddressInfo).port);
+  await Promise.all(probes.map((probe) => new Promise((done) => probe.close(done))));
+  return ports;
+}
