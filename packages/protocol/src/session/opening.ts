@@ -69,6 +69,11 @@ export const SessionInitAck = message('session_init_ack', 'The session is open',
       'The session continues: numbers go on, running utterances too, and outcomes that were not acknowledged come again',
     ),
   ),
+  moved: extension(
+    flag(
+      'The session continues on another instance: whoever still has the audio of an utterance without an outcome sends it again as it was, accepted or not; a repeat never makes a second job',
+    ),
+  ),
 });
 export type SessionInitAck = Static<typeof SessionInitAck>;
 

@@ -23,8 +23,8 @@ export interface SavedUtterance {
   readonly firstSeq?: number | undefined;
   readonly lastSeq?: number | undefined;
   readonly acceptedAt: number;
-  /** Its outcome has left: the result of its job, or this reason why there is none. */
-  readonly delivered?: { readonly missing?: string | undefined } | undefined;
+  /** Its outcome stands, whether or not it has left: the result of its job, or this reason why there is none. */
+  readonly settled?: { readonly missing?: string | undefined } | undefined;
 }
 
 export interface SavedGroup {

@@ -1,19 +1,22 @@
 /** Hot path: all sessions of this instance, each behind its own mailbox; effects run after the step that asked for them. */
-import type { SessionId } from '../domain/ids.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
+import { createAttendance } from './attendance.ts';
 import { nextWakeAt } from './flow.ts';
+import { createJobFollow } from './job-follow.ts';
 import { createJobWatch } from './job-watch.ts';
+import { createMoves } from './moves.ts';
+import { createPatientDesk } from './patient-desk.ts';
 import type { Pools } from './preferred-pool.ts';
-import { createRoster } from './roster.ts';
-import { createSession, type Opening, type Session, understands } from './session.ts';
+import { createSession, type Opening, type Session, type Utterance, understands } from './session.ts';
 import type { SessionEffect, SessionEvent } from './session-event.ts';
 import type { SessionLink } from './session-output.ts';
-import type { JobDesk, SessionService } from './session-service.ts';
+import { createSessionSaver } from './session-saver.ts';
+import type { Elsewhere, JobDesk, Opened, SessionService } from './session-service.ts';
 import { stepSession } from './step.ts';
 import type { SessionSettings, StepTools } from './step-context.ts';
 
@@ -27,20 +30,19 @@ export interface SessionServiceDeps {
   readonly jobs: JobDesk;
   readonly pools: Pools;
   readonly settings: SessionSettings & { readonly maxWaiting: number };
+  /** Absent: sessions live and die with this process. */
+  readonly elsewhere?: Elsewhere | undefined;
 }
 
 /** A random first number leaves room for as many utterances again. */
 const RANDOM_BASE = 2 ** 31;
+/** How long a client is not told to move because the store does not answer. */
+const SAVE_LIMIT_MS = 1_000;
 
 export function createSessionService(deps: SessionServiceDeps): SessionService {
-  const { clock, ids, audio, meter, log, settings } = deps;
-  const sessions = new Map<SessionId, Session>();
-  const roster = createRoster(sessions);
-  let connected = 0;
-  /** Of results that wait or are kept, of all sessions. */
-  let resultBytes = 0;
-  /** Waited for, in the order in which they left. */
-  const absent = new Set<Session>();
+  const { clock, chance, ids, audio, meter, log, settings, elsewhere } = deps;
+  const attendance = createAttendance({ maxSessions: settings.maxSessions, evict });
+  const { sessions } = attendance;
   const tools: StepTools = {
     settings,
     ids,
@@ -48,24 +50,25 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     pools: deps.pools,
     queueShare: () => (settings.maxWaiting === 0 ? 0 : deps.jobs.waiting() / settings.maxWaiting),
   };
-  const watch = createJobWatch({ jobs: deps.jobs, log, post });
+  const asked = new Set<Utterance>();
+  const desk = createPatientDesk({ ...deps, patienceMs: settings.pendingTimeoutMs });
+  const follow =
+    elsewhere &&
+    createJobFollow({
+      ...elsewhere,
+      clock,
+      patienceMs: settings.pendingTimeoutMs,
+      isBeingAsked: (utterance) => asked.has(utterance),
+    });
+  const watch = createJobWatch({ jobs: deps.jobs, desk, asked, elsewhere: follow, log, post });
+  const saver = elsewhere && createSessionSaver({ ...elsewhere, clock, chance, log, post });
+  const moves =
+    elsewhere &&
+    saver &&
+    createMoves({ elsewhere, saver, watch, ids, clock, log, attendance, settings, post });
 
-  function noteConnection(session: Session, isConnected: boolean): void {
-    connected += isConnected ? 1 : -1;
-    if (isConnected || session.phase === 'ended') absent.delete(session);
-    else absent.add(session);
-  }
-
-  /** Who is here matters more than who may come back: the one that has been away longest makes room. */
-  function hasRoom(): boolean {
-    if (sessions.size < settings.maxSessions) return true;
-    evictOne();
-    return sessions.size < settings.maxSessions;
-  }
-
-  function evictOne(): void {
-    const [longest] = absent;
-    if (longest !== undefined) post(longest, { kind: 'evicted' });
+  function evict(session: Session): void {
+    post(session, { kind: 'evicted' });
   }
 
   /** One event after the other, also those that its own effects bring about. */
@@ -75,18 +78,16 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.isBusy = true;
     try {
       for (let next = session.queued.shift(); next !== undefined; next = session.queued.shift()) {
-        const wasConnected = session.link !== undefined;
-        const weight = resultBytesOf(session);
+        const before = attendance.noted(session);
         runAll(session, stepSession(session, next, clock.now(), tools));
-        const isConnected = session.link !== undefined;
-        if (isConnected !== wasConnected) noteConnection(session, isConnected);
-        resultBytes += resultBytesOf(session) - weight;
+        attendance.note(session, before);
+        if (session.unsaved !== 'nothing') saver?.want(session);
       }
     } finally {
       session.isBusy = false;
     }
     wakeInTime(session);
-    if (resultBytes > settings.maxResultBytesTotal) evictOne();
+    if (attendance.resultBytes() > settings.maxResultBytesTotal) attendance.evictOne();
   }
 
   /** One that fails must not take the others with it: an utterance would be accepted and never dispatched. */
@@ -100,31 +101,33 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     }
   }
 
-  function run(session: Session, effect: SessionEffect): void {
+  function run(session: Session, effect: SessionEffect) {
     switch (effect.kind) {
       case 'tell':
-        session.link?.tell(session.sessionId, effect.output);
-        return;
+        return session.link?.tell(session.sessionId, effect.output);
       case 'replace':
-        effect.link.replaced();
-        return;
+        return effect.link.replaced();
+      case 'abandon':
+        return effect.link.abandoned();
       case 'dispatch':
-        watch.dispatch(session, effect.utterance, effect.request);
-        return;
+        return watch.dispatch(session, effect.utterance, effect.request);
       case 'forget':
-        watch.forget(effect.utterance);
-        return;
+        return watch.forget(effect.utterance);
+      case 'hand_over':
+        return watch.handOver(effect.utterance);
       case 'cancel':
-        watch.cancel(effect.utterance, effect.message, effect.code);
-        return;
+        return watch.cancel(effect.utterance, effect.message, effect.code);
       case 'count':
-        meter.count(effect.name, effect.labels, effect.by);
-        return;
+        return meter.count(effect.name, effect.labels, effect.by);
       case 'observe':
-        meter.observe(effect.name, effect.value);
-        return;
+        return meter.observe(effect.name, effect.value);
+      case 'unshare':
+        return void saver?.remove(session);
+      case 'departed':
+        return endSession(session, effect.reason);
       case 'end':
         endSession(session, effect.reason);
+        return dismiss(session, effect.unheard ?? []);
     }
   }
 
@@ -133,10 +136,22 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.wake?.cancel();
     session.wake = undefined;
     session.link = undefined;
-    absent.delete(session);
-    if (sessions.delete(session.sessionId)) meter.count('scheduler_sessions_ended_total', { reason });
-    roster.remove(session.sessionId);
+    if (attendance.remove(session)) meter.count('scheduler_sessions_ended_total', { reason });
     log.debug({ session_id: session.sessionId, reason }, 'a session ended');
+  }
+
+  /** Nobody waits for these any more, unless somebody else has the session by now. */
+  function dismiss(session: Session, unheard: readonly Utterance[]): void {
+    const cancel = (utterance: Utterance) =>
+      watch.cancel(utterance, 'the session that waited for it ended', 'SESSION_CLOSED');
+    if (!session.isShared || saver === undefined) {
+      for (const utterance of unheard) cancel(utterance);
+      return;
+    }
+    void saver.remove(session).then((result) => {
+      // Not cancelled for nothing they end by themselves, in time.
+      for (const utterance of unheard) result === 'removed' ? cancel(utterance) : watch.handOver(utterance);
+    });
   }
 
   /** One timer each, set anew only if it would be late: chunks come far more often than pauses. */
@@ -154,14 +169,23 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     };
   }
 
-  function quiet(limitMs: number): Promise<void> {
+  /** At the limit, if not before. */
+  function atMost(limitMs: number, whenDone: (done: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
       const cancel = clock.after(limitMs, resolve);
-      watch.onEmpty(() => {
+      whenDone(() => {
         cancel();
         resolve();
       });
     });
+  }
+
+  const flushed = (session: Session): Promise<void> =>
+    atMost(SAVE_LIMIT_MS, (done) => void saver?.flush(session).then(done));
+
+  async function drained(limitMs: number): Promise<void> {
+    await atMost(limitMs, watch.onEmpty);
+    await Promise.all([...sessions.values()].filter(({ isShared }) => isShared).map(flushed));
   }
 
   function resumable({ tenantId, resume }: Opening): Session | undefined {
@@ -176,31 +200,45 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     const resumeToken = canResume ? ids.traceId() + ids.traceId() : undefined;
     const session = createSession(ids.sessionId(), opening, {
       at: clock.now(),
-      firstIndex: settings.isIndexBaseRandom ? Math.floor(deps.chance() * RANDOM_BASE) : 0,
+      firstIndex: settings.isIndexBaseRandom ? Math.floor(chance() * RANDOM_BASE) : 0,
       resumeDigest: resumeToken === undefined ? undefined : ids.digest(resumeToken),
+      isShared: canResume && elsewhere !== undefined,
     });
-    sessions.set(session.sessionId, session);
-    roster.add(session.sessionId);
+    attendance.add(session);
     return { session, resumeToken };
   }
 
-  function attach(session: Session, opening: Opening, link: SessionLink, resumeToken?: string): void {
+  function attach(
+    session: Session,
+    opening: Opening,
+    link: SessionLink,
+    how: { readonly resumeToken?: string | undefined; readonly hasMoved?: boolean } = {},
+  ): Opened {
+    const { resumeToken, hasMoved = false } = how;
     const isResumed = resumeToken === undefined && opening.resume?.sessionId === session.sessionId;
-    meter.count('scheduler_sessions_opened_total', { kind: isResumed ? 'resumed' : 'new' });
-    post(session, { kind: 'attached', link, opening, isResumed, resumeToken });
+    const kind = hasMoved ? 'moved' : isResumed ? 'resumed' : 'new';
+    meter.count('scheduler_sessions_opened_total', { kind });
+    post(session, { kind: 'attached', link, opening, isResumed, hasMoved, resumeToken });
+    return { kind: 'opened', sessionId: session.sessionId };
+  }
+
+  function openHere(opening: Opening, link: SessionLink): Opened {
+    const session = resumable(opening);
+    if (session !== undefined) return attach(session, opening, link);
+    if (!attendance.hasRoom()) return FULL;
+    const created = create(opening);
+    return attach(created.session, opening, link, created);
   }
 
   return {
     open(opening, link) {
-      const session = resumable(opening);
-      if (session !== undefined) {
-        attach(session, opening, link);
-        return { kind: 'opened', sessionId: session.sessionId };
-      }
-      if (!hasRoom()) return FULL;
-      const created = create(opening);
-      attach(created.session, opening, link, created.resumeToken);
-      return { kind: 'opened', sessionId: created.session.sessionId };
+      const arriving = moves?.arrive(opening);
+      if (arriving === undefined) return openHere(opening, link);
+      return arriving.then((arrival) => {
+        if (arrival.kind === 'none') return openHere(opening, link);
+        if (arrival.kind !== 'arrived') return arrival;
+        return attach(arrival.session, opening, link, { hasMoved: true });
+      });
     },
     receive(sessionId, credential, event) {
       const session = sessions.get(sessionId);
@@ -216,24 +254,38 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     partial: watch.partial,
     drain(limits) {
       let told = 0;
+      const { reconnectAfterMs } = limits;
       for (const session of [...sessions.values()]) {
         if (session.link !== undefined && understands(session, 'server_draining')) told += 1;
         post(session, { kind: 'drain', ...limits });
+        if (session.isShared)
+          void flushed(session).then(() => post(session, { kind: 'ready_to_move', reconnectAfterMs }));
       }
-      return { told, ended: quiet(limits.limitMs) };
+      return { told, ended: drained(limits.limitMs) };
     },
-    list: roster.page,
-    isFull: () => connected >= settings.maxSessions,
-    counts: () => ({ sessions: sessions.size, connected, watched: watch.size(), resultBytes }),
+    release: async (sessionId) => moves?.release(sessionId) ?? false,
+    abandonAll() {
+      moves?.abandon();
+      for (const session of [...sessions.values()]) post(session, { kind: 'depart', why: 'fenced' });
+      saver?.stop();
+    },
+    reassert: () => saver?.reassert(),
+    list: attendance.page,
+    isFull: () => attendance.connected() >= settings.maxSessions,
+    counts: () => ({
+      sessions: sessions.size,
+      connected: attendance.connected(),
+      watched: watch.size(),
+      resultBytes: attendance.resultBytes(),
+    }),
     stop() {
       for (const session of sessions.values()) session.wake?.cancel();
+      desk.stop();
+      follow?.stopAll();
+      saver?.stop();
     },
   };
 }
-
-/** Nothing of one that has ended is left. */
-const resultBytesOf = ({ phase, delivery }: Session): number =>
-  phase === 'ended' ? 0 : delivery.pending.bytes + delivery.keptBytes;
 
 const FULL = { kind: 'full' } as const;
 const TIME_PASSED = { kind: 'time_passed' } as const;

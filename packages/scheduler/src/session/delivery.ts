@@ -76,12 +76,14 @@ export function release<P extends Place>(
   delivery: Delivery<P>,
   at: number,
   settings: DeliverySettings,
+  mayLeave: (place: P) => boolean = () => true,
 ): readonly Released<P>[] {
   const released: Released<P>[] = [];
   for (;;) {
     const [head] = delivery.waiting;
     if (head === undefined) return released;
     if (head.outcome !== undefined) {
+      if (!mayLeave(head)) return released;
       released.push({ kind: 'delivered', delivered: leave(delivery, head, head.outcome) });
       continue;
     }
@@ -97,7 +99,8 @@ export function gapEndsAt<P extends Place>(
   delivery: Delivery<P>,
   settings: DeliverySettings,
 ): number | undefined {
-  if (delivery.pending.count === 0) return undefined;
+  // One that is ready itself is no gap, whatever else it waits for.
+  if (delivery.pending.count === 0 || delivery.waiting[0]?.outcome !== undefined) return undefined;
   const ready = delivery.waiting.filter(({ outcome }) => outcome !== undefined);
   return Math.min(...ready.map(({ readyAt }) => readyAt)) + settings.gapTimeoutMs;
 }

@@ -5,6 +5,7 @@ import { judgePressure, type Shares } from './pressure.ts';
 import { announce, letGo, noteFailure } from './progress.ts';
 import { nextChangeAt } from './segmentation.ts';
 import { type Session, type Utterance, understands } from './session.ts';
+import { isSecured, noteChange } from './sharing.ts';
 import { count, type Step, tell } from './step-context.ts';
 
 /** Groups whose playback may still be reported. */
@@ -27,7 +28,9 @@ export function flow(step: Step, session: Session): void {
 
 function deliver(step: Step, session: Session): void {
   const { settings } = step;
-  for (const released of release(session.delivery, step.at, settings.delivery)) {
+  const mayLeave = (utterance: Utterance) => isSecured(session, utterance);
+  for (const released of release(session.delivery, step.at, settings.delivery, mayLeave)) {
+    noteChange(session, 'soon');
     if (released.kind === 'given_up') {
       giveUp(step, session, released.place, released.reason);
       continue;

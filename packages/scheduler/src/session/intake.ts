@@ -1,13 +1,17 @@
 /** Hot path: speech comes in. Chunks are cut into utterances, utterances become jobs; what cannot be taken is refused aloud. */
 import type { ErrorCode } from '../domain/errors.ts';
+import { claimRoom } from './audio-room.ts';
+import { bindingName, fingerprintOf } from './binding.ts';
 import { joinGroup } from './groups.ts';
 import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from './job-order.ts';
 import { choosePool } from './preferred-pool.ts';
 import { announceAgain, fail } from './progress.ts';
+import { attachAgain, gather } from './reattach.ts';
 import { audioOf, type Segment } from './segment.ts';
 import { type Sealed, type SealReason, type SegmentationEvent, segment } from './segmentation.ts';
-import { isDeployed, type Session, type Speech, type Utterance, understands } from './session.ts';
+import { isDeployed, type Session, type Utterance, understands } from './session.ts';
 import type { Chunk, GivenUtterance } from './session-event.ts';
+import { noteChange } from './sharing.ts';
 import { count, type Step, tell, tellUi } from './step-context.ts';
 
 /** Names of requests a session remembers; a repeat comes soon or never. */
@@ -22,9 +26,15 @@ export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   // Told to move, it sends this again where it goes.
   if (session.phase === 'draining' && understands(session, 'server_draining')) return;
   if (understands(session, 'utterance_accepted') && chunk.seq <= session.lastSeq) {
+    if (gather(step, session, chunk)) return;
     return count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_chunk' });
   }
-  if (isBehindRefused(step, session, chunk) || !hasRoom(step, session, chunk.audio?.length ?? 0)) {
+  const bytes = chunk.audio?.length ?? 0;
+  if (
+    isBehindRefused(step, session, chunk) ||
+    isBacklogged(step, session) ||
+    !claimRoom(step, session, bytes)
+  ) {
     return refuseAudio(step, session, chunk);
   }
   session.refused = undefined;
@@ -64,13 +74,9 @@ function isBehindRefused(step: Step, { refused }: Session, { seq }: Chunk): bool
   return refused !== undefined && seq > refused.seq && step.at - refused.at < REFUSED_PATIENCE_MS;
 }
 
-function hasRoom(step: Step, session: Session, bytes: number): boolean {
-  if (bytes === 0) return true;
-  if (session.audioBytes + bytes > step.settings.maxAudioBytes) return false;
-  if (step.audio.claim(bytes) === 'full') return false;
-  session.audioBytes += bytes;
-  return true;
-}
+/** Outcomes that may not leave, because others cannot be told of them now, are not piled up for ever. */
+const isBacklogged = ({ settings }: Step, { isShared, delivery }: Session): boolean =>
+  isShared && delivery.waiting.length >= 2 * settings.maxUtterances;
 
 /** What was heard so far is still translated: half a sentence is better than none. */
 function refuseAudio(step: Step, session: Session, { seq }: Chunk): void {
@@ -86,8 +92,6 @@ function refuse(step: Step, session: Session, code: ErrorCode, message: string):
   count(step, 'scheduler_session_messages_dropped_total', { reason: code.toLowerCase() });
   if (!isDeployed(session)) tell(step, session, { kind: 'error', code, message });
 }
-
-const bindingName = (requestId: string, firstSeq: number): string => `${requestId}:${firstSeq}`;
 
 function acceptSealed(step: Step, session: Session, { segment: sealed, reason }: Sealed): void {
   const { settings } = step;
@@ -135,13 +139,14 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
   const { requestId, audio, speech } = given;
   const known = requestId === undefined ? undefined : session.requests.get(requestId);
   if (known !== undefined) {
+    if (attachAgain(step, session, known, given)) return;
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_utterance' });
     return announceAgain(step, session, known);
   }
   // What was spoken before comes before.
   cutStream(step, session, { kind: 'cut', reason: 'next' });
   const bytes = audio?.length ?? 0;
-  if (session.audioBytes + bytes > step.settings.maxAudioBytes) {
+  if (isBacklogged(step, session) || session.audioBytes + bytes > step.settings.maxAudioBytes) {
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
     const message = 'no room for more audio of this session; wait for results, then send it again';
     const details = { ...(requestId !== undefined && { request_id: requestId }) };
@@ -168,16 +173,6 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
       binding: requestId === undefined ? undefined : { requestId, fingerprint: fingerprintOf(step, given) },
     },
   });
-}
-
-/** What was said, and in which languages: two clients of a tenant may name their requests alike. */
-function fingerprintOf(
-  { ids }: Step,
-  { speech, audio, source }: Pick<GivenUtterance, 'speech' | 'audio' | 'source'>,
-): string {
-  const { source: from, target, a, b } = speech.languages;
-  const sound = audio === undefined ? source : ids.digest(audio);
-  return ids.digest(JSON.stringify([from, target, a, b, speech.audioFormat, sound]));
 }
 
 interface Acceptance {
@@ -211,10 +206,15 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     lastSeq: acceptance.lastSeq,
     acceptedAt: step.at,
     audioBytes: acceptance.audioBytes,
+    isAdmitted: false,
     isAnnounced: false,
+    savedJobId: undefined,
+    isAudioElsewhere: false,
+    hadOutcome: false,
     isPlaced: false,
     nodeId: undefined,
     isAbandoned: false,
+    isHandedOver: false,
     uiTold: 0,
     isSettled: false,
     outcome: undefined,
@@ -222,6 +222,8 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
   };
   session.draft = undefined;
   session.nextIndex = index + 1;
+  session.sealedSeq = Math.max(session.sealedSeq, acceptance.lastSeq ?? -1);
+  noteChange(session, 'now');
   session.delivery.waiting.push(utterance);
   session.running += 1;
   session.unplaced += 1;
@@ -236,19 +238,11 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
       'too many utterances of this session have no result yet',
     );
   }
-  const { poolIds } = poolOf(step, session, order.speech);
+  session.pool = choosePool(session.pool, session, order.speech.languages, step.pools);
+  const { poolIds } = session.pool;
   const waitMs = step.settings.pendingTimeoutMs;
   const request = orderJob(session, utterance, { ...order, contextText: joined.context, poolIds, waitMs });
   step.effects.push({ kind: 'dispatch', utterance, request });
-}
-
-function poolOf(
-  step: Step,
-  session: Session,
-  { languages }: Speech,
-): { poolIds: readonly number[] | undefined } {
-  session.pool = choosePool(session.pool, session, languages, step.pools);
-  return session.pool;
 }
 
 /** Only whole utterances are repeated by name; chunks are by number. */

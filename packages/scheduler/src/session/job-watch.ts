@@ -2,11 +2,14 @@
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
-import type { JobRecord } from '../domain/job.ts';
+import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { Log } from '../ports/log.ts';
+import type { JobFollow } from './job-follow.ts';
+import type { PatientDesk } from './patient-desk.ts';
 import type { Session, Utterance } from './session.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { JobDesk } from './session-service.ts';
+import { noteChange } from './sharing.ts';
 
 interface Watcher {
   readonly session: Session;
@@ -15,10 +18,14 @@ interface Watcher {
 
 export interface JobWatch {
   dispatch(session: Session, utterance: Utterance, request: DispatchRequest): void;
+  /** Another instance drives its job, as far as is known. */
+  follow(session: Session, utterance: Utterance): void;
   /** Has its outcome. */
   forget(utterance: Utterance): void;
   /** Has none to wait for: the job is cancelled, unless somebody else waits for it. */
   cancel(utterance: Utterance, message: string, code: ErrorCode): void;
+  /** Another instance waits for it. */
+  handOver(utterance: Utterance): void;
   moved(job: JobRecord): void;
   partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
   size(): number;
@@ -27,19 +34,26 @@ export interface JobWatch {
 }
 
 export function createJobWatch(deps: {
-  jobs: JobDesk;
+  jobs: Pick<JobDesk, 'cancel'>;
+  desk: PatientDesk;
+  /** Those that were asked for here and have no answer yet. */
+  asked: Set<Utterance>;
+  /** Absent: there are no other instances. */
+  elsewhere: JobFollow | undefined;
   log: Log;
   post: (session: Session, event: SessionEvent) => void;
 }): JobWatch {
-  const { jobs, log, post } = deps;
+  const { jobs, desk, asked, elsewhere, log, post } = deps;
   const watchers = new Map<JobId, readonly Watcher[]>();
   const idle: (() => void)[] = [];
 
   function add(jobId: JobId, watcher: Watcher): void {
-    watchers.set(jobId, [...(watchers.get(jobId) ?? []), watcher]);
+    const others = (watchers.get(jobId) ?? []).filter(({ utterance }) => utterance !== watcher.utterance);
+    watchers.set(jobId, [...others, watcher]);
   }
 
   function remove(utterance: Utterance): void {
+    elsewhere?.stop(utterance);
     const left = watchers.get(utterance.jobId)?.filter((watcher) => watcher.utterance !== utterance);
     if (left !== undefined && left.length > 0) {
       watchers.set(utterance.jobId, left);
@@ -49,13 +63,17 @@ export function createJobWatch(deps: {
     if (watchers.size === 0) for (const listen of idle.splice(0)) listen();
   }
 
+  const isOver = ({ isAbandoned, isHandedOver }: Utterance): boolean => isAbandoned || isHandedOver;
+
   /** The job that does it has another name than it was asked for under. */
   function rename(session: Session, utterance: Utterance, jobId: JobId): void {
-    if (jobId === utterance.jobId || utterance.isAbandoned) return;
+    if (jobId === utterance.jobId || isOver(utterance)) return;
     // In this order: in between, nobody may think that nothing is waited for.
     add(jobId, { session, utterance });
     remove(utterance);
     utterance.jobId = jobId;
+    // Others know it by the name it had.
+    noteChange(session, 'now');
   }
 
   function stop(jobId: JobId, message: string, code: ErrorCode): void {
@@ -65,47 +83,70 @@ export function createJobWatch(deps: {
       .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'a job could not be cancelled'));
   }
 
-  /** Cut elsewhere than when it was first sent, it is other audio: a job of its own, bound to nothing. */
-  async function ask(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome> {
-    const outcome = await jobs.dispatch(request);
-    const isConflict = outcome.kind === 'refused' && outcome.code === 'IDEMPOTENCY_CONFLICT';
-    if (!isConflict || utterance.firstSeq === undefined) return outcome;
-    // Under a name of its own, too: the first one says which request it is of.
-    const { requestId: _requestId, fingerprint: _fingerprint, jobId: _jobId, ...unbound } = request;
-    return jobs.dispatch(unbound);
+  function follow(session: Session, utterance: Utterance): void {
+    if (elsewhere === undefined || utterance.isSettled || isOver(utterance)) return;
+    add(utterance.jobId, { session, utterance });
+    elsewhere.follow(
+      utterance,
+      (job) => post(session, { kind: 'recalled', utterance, job }),
+      () => post(session, { kind: 'job_gone', utterance }),
+    );
   }
 
-  function heard(session: Session, utterance: Utterance, outcome: DispatchOutcome): void {
+  function heard(
+    session: Session,
+    utterance: Utterance,
+    outcome: DispatchOutcome,
+    wasAdmittedHere: boolean,
+  ): void {
+    if (utterance.isHandedOver) return;
     const jobId = outcome.kind === 'dispatched' ? outcome.job.jobId : utterance.jobId;
     if (utterance.isAbandoned) {
       // It was given up before it was known under this name.
       if (outcome.kind === 'dispatched') stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
       return;
     }
+    // Its audio was offered again, and not wanted: its job goes on elsewhere without.
+    if (outcome.kind === 'refused' && utterance.isAdmitted && !wasAdmittedHere) return;
     rename(session, utterance, jobId);
+    if (outcome.kind === 'dispatched') {
+      if (outcome.isRepeat && !isSettled(outcome.job.state)) follow(session, utterance);
+      else elsewhere?.stop(utterance);
+    }
     post(session, { kind: 'dispatched', utterance, outcome });
   }
 
   return {
     dispatch(session, utterance, request) {
       add(utterance.jobId, { session, utterance });
+      asked.add(utterance);
+      let wasAdmittedHere = false;
       const admitted = ({ jobId }: JobRecord) => {
+        wasAdmittedHere = true;
         rename(session, utterance, jobId);
         post(session, { kind: 'admitted', utterance });
       };
-      ask(utterance, { ...request, admitted }).then(
-        (outcome) => heard(session, utterance, outcome),
-        (fault: unknown) => {
+      desk
+        .ask(utterance, { ...request, admitted })
+        .catch((fault: unknown) => {
           log.error({ job_id: utterance.jobId, err: fault }, 'an utterance could not be dispatched');
-          heard(session, utterance, FAULT);
-        },
-      );
+          return FAULT;
+        })
+        .then((outcome) => {
+          asked.delete(utterance);
+          heard(session, utterance, outcome, wasAdmittedHere);
+        });
     },
+    follow,
     forget: remove,
     cancel(utterance, message, code) {
       utterance.isAbandoned = true;
       remove(utterance);
       stop(utterance.jobId, message, code);
+    },
+    handOver(utterance) {
+      utterance.isHandedOver = true;
+      remove(utterance);
     },
     moved(job) {
       const waiting = watchers.get(job.jobId);

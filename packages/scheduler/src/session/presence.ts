@@ -1,18 +1,21 @@
 /** Hot path: a client comes, goes and comes back, and a session ends. */
+import { dropAudio } from './audio-room.ts';
 import { acknowledge } from './delivery.ts';
 import { tellOutcome } from './flow.ts';
 import { notePlayed } from './groups.ts';
 import { cutStream } from './intake.ts';
 import { APART_MS } from './pressure.ts';
-import { announceAgain, letGo } from './progress.ts';
-import { type Session, understands } from './session.ts';
+import { announce, announceAgain, letGo } from './progress.ts';
+import { type Session, type Utterance, understands } from './session.ts';
 import type { SessionEvent } from './session-event.ts';
+import { noteChange } from './sharing.ts';
 import { count, type Step, tell, tellUi } from './step-context.ts';
 
 type Of<Kind extends SessionEvent['kind']> = Extract<SessionEvent, { kind: Kind }>;
 
 export function attach(step: Step, session: Session, event: Of<'attached'>): void {
   const { link, opening, resumeToken, isResumed } = event;
+  const hasMoved = event.hasMoved || (isResumed && wantsAudio(session));
   const older = session.link;
   if (older !== undefined && older !== link) step.effects.push({ kind: 'replace', link: older });
   session.opening = opening;
@@ -22,7 +25,17 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   cutStream(step, session, { kind: 'let_go' });
   const { speech, traceId, warning } = opening;
   const { audioFormat, sampleRate } = speech;
-  tell(step, session, { kind: 'opened', traceId, audioFormat, sampleRate, resumeToken, isResumed, warning });
+  noteChange(session, 'soon');
+  tell(step, session, {
+    kind: 'opened',
+    traceId,
+    audioFormat,
+    sampleRate,
+    resumeToken,
+    isResumed,
+    hasMoved,
+    warning,
+  });
   const { kept } = session.delivery;
   if (kept.length > 0) count(step, 'scheduler_session_results_redelivered_total', undefined, kept.length);
   for (const { place } of kept) announceAgain(step, session, place);
@@ -34,12 +47,17 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   acknowledge(session.delivery, session.delivery.deliverySeq);
 }
 
+/** Speech that another instance has or had, and that this one may need. */
+const wantsAudio = ({ delivery }: Session): boolean =>
+  delivery.waiting.some(({ isSettled, isAudioElsewhere }) => isAudioElsewhere && !isSettled);
+
 /** Whoever can come back is waited for; jobs go on meanwhile. Nobody waits for those of the others. */
 export function detach(step: Step, session: Session, { link }: Of<'detached'>) {
   if (session.link !== link) return;
   session.link = undefined;
   if (session.resumeDigest === undefined || session.phase === 'closing') return end(step, session, 'left');
   session.expiresAt = step.at + step.settings.resumeTtlMs;
+  noteChange(session, 'soon');
   cutStream(step, session, { kind: 'held' });
 }
 
@@ -47,29 +65,50 @@ export function detach(step: Step, session: Session, { link }: Of<'detached'>) {
 export function end(step: Step, session: Session, reason: string): void {
   if (session.phase === 'ended') return;
   session.phase = 'ended';
+  session.unsaved = 'nothing';
   dropAudio(step, session);
-  for (const utterance of session.delivery.waiting) {
-    if (utterance.isSettled) continue;
-    letGo(session, utterance);
-    const message = 'the session that waited for it ended';
-    step.effects.push({ kind: 'cancel', utterance, code: 'SESSION_CLOSED', message });
-  }
-  step.effects.push({ kind: 'end', reason });
+  step.effects.push({ kind: 'end', reason, unheard: letAllGo(session) });
 }
 
-function dropAudio(step: Step, session: Session): void {
-  const open = session.segmentation.segment;
-  if (open === undefined) return;
-  session.segmentation = { ...session.segmentation, segment: undefined, sealing: undefined };
-  session.audioBytes -= open.bytes;
-  step.audio.unclaim(open.bytes);
-  count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_of_ended_session' });
+/** Those without an outcome, which now count for nobody here. */
+function letAllGo(session: Session): readonly Utterance[] {
+  const unheard = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
+  for (const utterance of unheard) letGo(session, utterance);
+  return unheard;
+}
+
+/** It goes on elsewhere, if anywhere: nothing of it is cancelled, and its client is not told about it any more. */
+export function depart(step: Step, session: Session, { why }: Of<'depart'>): void {
+  // Whoever hears of acceptances sends the rest again; of the others half a sentence is better than none.
+  if (why === 'released' && !understands(session, 'utterance_accepted')) {
+    cutStream(step, session, { kind: 'cut', reason: 'close' });
+  }
+  session.phase = 'ended';
+  // What is known of it elsewhere is not ours to change any more.
+  if (why !== 'released') unshare(session);
+  dropAudio(step, session);
+  for (const utterance of letAllGo(session)) step.effects.push({ kind: 'hand_over', utterance });
+  if (session.link !== undefined) {
+    step.effects.push({ kind: why === 'fenced' ? 'abandon' : 'replace', link: session.link });
+  }
+  step.effects.push({ kind: 'departed', reason: why === 'fenced' ? 'fenced' : 'moved' });
+}
+
+function unshare(session: Session): void {
+  session.isShared = false;
+  session.unsaved = 'nothing';
 }
 
 /** What was said so far is still translated; the answer comes with the last outcome. */
 export function close(step: Step, session: Session): void {
   cutStream(step, session, { kind: 'cut', reason: 'close' });
   session.phase = 'closing';
+  if (!session.isShared) return;
+  // Nobody resumes it, so nothing waits for others to know.
+  unshare(session);
+  step.effects.push({ kind: 'unshare' });
+  for (const utterance of session.delivery.waiting)
+    if (utterance.isAdmitted) announce(step, session, utterance);
 }
 
 /** What was said so far is still translated here. */
@@ -78,12 +117,18 @@ export function drain(step: Step, session: Session, { reconnectAfterMs, limitMs 
   session.phase = 'draining';
   cutStream(step, session, { kind: 'cut', reason: 'close' });
   if (understands(session, 'server_draining')) {
-    return tell(step, session, { kind: 'draining', reconnectAfterMs });
+    // Where others can go on with it they have to know everything first.
+    return session.isShared ? noteChange(session, 'now') : tellToMove(step, session, reconnectAfterMs);
   }
   if (session.told !== undefined && step.at - session.told.at < APART_MS) return;
   // It keeps what is spoken until its connection ends, and begins anew elsewhere.
   session.told = { action: 'PAUSE', at: step.at };
   tell(step, session, { kind: 'pressure', action: 'PAUSE', resumeAfterMs: limitMs });
+}
+
+export function tellToMove(step: Step, session: Session, reconnectAfterMs: number): void {
+  const isMeant = session.phase === 'draining' && understands(session, 'server_draining');
+  if (isMeant) tell(step, session, { kind: 'draining', reconnectAfterMs });
 }
 
 export function notePlayback(

@@ -6,12 +6,15 @@ import { settle } from './delivery.ts';
 import { noteText } from './groups.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { isDeployed, type Session, type Utterance, understands } from './session.ts';
+import type { SavedName } from './session-event.ts';
 import { UI_EVENTS, type UiEventName } from './session-output.ts';
+import { isSecured } from './sharing.ts';
 import { count, type Step, tell, tellUi } from './step-context.ts';
 
-/** Its audio is the scheduler's responsibility from here. */
+/** Its audio is the scheduler's responsibility from here; not before another instance would know of it, too. */
 export function announce(step: Step, session: Session, utterance: Utterance): void {
-  if (utterance.isAnnounced) return;
+  utterance.isAdmitted = true;
+  if (utterance.isAnnounced || !isSecured(session, utterance)) return;
   utterance.isAnnounced = true;
   if (understands(session, 'utterance_accepted')) tell(step, session, { kind: 'accepted', utterance });
 }
@@ -53,8 +56,33 @@ export function noteMove(step: Step, session: Session, utterance: Utterance, job
   } else if (job.result !== undefined) {
     if (job.result.textAsr !== '') tellOnce(step, session, utterance, 'ASR_FINAL');
     if (job.result.textTranslated !== '') tellOnce(step, session, utterance, 'NMT_DONE');
-    session.groups = noteText(session.groups, utterance.groupId, job.result.textAsr, step.settings.group);
+    if (!utterance.hadOutcome)
+      session.groups = noteText(session.groups, utterance.groupId, job.result.textAsr, step.settings.group);
     conclude(step, session, utterance, outcomeOf(job.result, toNodeMs(job)));
+  }
+}
+
+/** What another instance accepted, or drives, as its record says. */
+export function noteRecalled(step: Step, session: Session, utterance: Utterance, job: JobRecord): void {
+  if (utterance.isSettled) return;
+  announce(step, session, utterance);
+  noteMove(step, session, utterance, job);
+}
+
+/** There is no record of it. */
+export function noteGone(step: Step, session: Session, utterance: Utterance): void {
+  if (utterance.isSettled) return;
+  if (utterance.hadOutcome) fail(step, session, utterance, 'RESULT_TIMEOUT', 'its result is no longer kept');
+  else if (utterance.isAdmitted)
+    fail(step, session, utterance, 'NO_AVAILABLE_NODE', 'its job was given up on another instance');
+  else fail(step, session, utterance, 'AUDIO_LOST', 'the instance that had its audio is gone');
+}
+
+/** Other instances know of these; what waited for that goes on. */
+export function noteSaved(step: Step, session: Session, names: readonly SavedName[]): void {
+  for (const { utterance, jobId } of names) {
+    utterance.savedJobId = jobId;
+    if (utterance.isAdmitted) announce(step, session, utterance);
   }
 }
 
@@ -114,6 +142,7 @@ function conclude(step: Step, session: Session, utterance: Utterance, outcome: O
   if (!settle(session.delivery, utterance, outcome, step.at)) return;
   letGo(session, utterance);
   step.effects.push({ kind: 'forget', utterance });
+  if (utterance.hadOutcome) return;
   const seconds = (step.at - utterance.acceptedAt) / 1_000;
   count(step, 'scheduler_utterance_outcomes_total', {
     outcome: outcome.kind === 'result' ? 'result' : outcome.reason,

@@ -31,6 +31,8 @@ export type SessionOutput =
       /** Only at the first opening: it is not kept here. */
       readonly resumeToken: string | undefined;
       readonly isResumed: boolean;
+      /** Audio that has no outcome yet may be needed again. */
+      readonly hasMoved: boolean;
       readonly warning: string | undefined;
     }
   | { readonly kind: 'accepted'; readonly utterance: Utterance }
@@ -66,4 +68,6 @@ export interface SessionLink {
   tell(sessionId: SessionId, output: SessionOutput): void;
   /** A newer connection has the session. */
   replaced(): void;
+  /** This instance serves nobody any more; another one does. */
+  abandoned(): void;
 }

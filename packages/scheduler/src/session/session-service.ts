@@ -3,6 +3,10 @@ import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
+import type { Soon } from '../domain/soon.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import type { JobStore } from '../ports/job-store.ts';
+import type { SessionStore } from '../ports/session-store.ts';
 import type { Opening, Session } from './session.ts';
 import type { ClientEvent } from './session-event.ts';
 import type { SessionLink } from './session-output.ts';
@@ -14,6 +18,24 @@ export interface JobDesk {
   cancel(jobId: JobId, message: string, code: ErrorCode): Promise<unknown>;
   waiting(): number;
 }
+
+/** What sessions need of other instances. */
+export interface Elsewhere {
+  readonly store: SessionStore;
+  /** "instance/incarnation" of this process, as it is now. */
+  readonly owner: () => string;
+  readonly records: Pick<JobStore, 'get'>;
+  /** Of jobs that other instances drive, too. */
+  readonly events: Pick<JobEvents, 'subscribe'>;
+  /** Asks an owner to let a session go. True: it has, and has saved all of it. */
+  readonly release: (owner: string, sessionId: SessionId) => Promise<boolean>;
+}
+
+export type Opened =
+  | { readonly kind: 'opened'; readonly sessionId: SessionId }
+  | { readonly kind: 'full' }
+  /** Whether there is a session to resume cannot be known now. */
+  | { readonly kind: 'unavailable' };
 
 export interface SessionView {
   readonly sessionId: SessionId;
@@ -49,8 +71,11 @@ export interface SessionPage {
 }
 
 export interface SessionService {
-  /** Opens one, or the one that is resumed. The client is told on its link before this returns. */
-  open(opening: Opening, link: SessionLink): { kind: 'opened'; sessionId: SessionId } | { kind: 'full' };
+  /**
+   * Opens one, or the one that is resumed. The client is told on its link before this returns, or its promise does: only the resume of
+   * a session that is not here has to wait.
+   */
+  open(opening: Opening, link: SessionLink): Soon<Opened>;
   /** `unknown`: not open, or not for this credential. */
   receive(sessionId: SessionId, credential: string, event: ClientEvent): 'taken' | 'unknown';
   /** The connection is gone. */
@@ -61,6 +86,12 @@ export interface SessionService {
   partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
   /** Tells everybody to move, and seals what was said. `ended`: every utterance has its outcome, or the time is over. */
   drain(limits: { reconnectAfterMs: number; limitMs: number }): { told: number; ended: Promise<void> };
+  /** Another instance wants it: saves it, and forgets it without cancelling anything. True: all of it is saved. */
+  release(sessionId: SessionId): Promise<boolean>;
+  /** This instance may serve nobody any more: closes every connection, forgets all sessions, cancels and writes nothing. */
+  abandonAll(): void;
+  /** The store may have lost something: looks whether all sessions are there, and writes those again that are not. */
+  reassert(): void;
   /** Newest first. A page may be short, or empty, and still have a cursor. */
   list(query: { tenantId?: TenantId; limit: number; cursor?: string }): SessionPage;
   isFull(): boolean;

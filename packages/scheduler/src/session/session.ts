@@ -61,16 +61,34 @@ export interface Utterance extends Place {
   readonly acceptedAt: number;
   /** Audio of it that counts against the session. */
   audioBytes: number;
+  /** Its job is recorded, or will never be: the client may be told that it was accepted. */
+  isAdmitted: boolean;
   /** The client knows that it was accepted. */
   isAnnounced: boolean;
+  /** The name of its job as other instances would find it. */
+  savedJobId: JobId | undefined;
+  /** Accepted by another instance, which has or had the audio; sent again it is needed here. */
+  isAudioElsewhere: boolean;
+  /** It was counted where it was accepted. */
+  readonly hadOutcome: boolean;
   /** A node has had it. */
   isPlaced: boolean;
   /** The node whose attempt counts. */
   nodeId: NodeId | undefined;
   /** Nobody waits for it any more; a job of it that turns up later is cancelled. */
   isAbandoned: boolean;
+  /** Another instance waits for it now: whatever comes of it is not heard here, and nothing is cancelled. */
+  isHandedOver: boolean;
   /** Bits of the ui_events that were told: each at most once, whatever retries there are. */
   uiTold: number;
+}
+
+/** Chunks of one utterance that came again so far, in order. */
+export interface Gathered {
+  readonly utterance: Utterance;
+  readonly chunks: Buffer[];
+  bytes: number;
+  lastSeq: number;
 }
 
 export interface Session {
@@ -80,6 +98,12 @@ export interface Session {
   /** Of the token that proves the right to resume; absent: it cannot be resumed. */
   readonly resumeDigest: string | undefined;
   opening: Opening;
+  /** Other instances can go on with it: nothing is told that they would not know of. */
+  isShared: boolean;
+  /** Of what was last written for them. */
+  revision: number;
+  /** What has changed since: not at all, nothing that hurries, or something that a client waits to be told. */
+  unsaved: 'nothing' | 'soon' | 'now';
   /** Absent: no client is connected. */
   link: SessionLink | undefined;
   /** Without a client: when it is given up. */
@@ -90,6 +114,10 @@ export interface Session {
   nextIndex: number;
   /** Highest chunk received; chunks repeated after a resume are below it. */
   lastSeq: number;
+  /** Of the last utterance that was cut: what came after it is here alone. */
+  sealedSeq: number;
+  /** Audio of an utterance of another instance that is being sent again. */
+  gathered: Gathered | undefined;
   /** The first chunk there was no room for: what comes behind it waits for it. */
   refused: { readonly seq: number; readonly at: number } | undefined;
   readonly delivery: Delivery<Utterance>;
@@ -119,7 +147,7 @@ export interface Session {
 export function createSession(
   sessionId: SessionId,
   opening: Opening,
-  given: { at: number; firstIndex: number; resumeDigest: string | undefined },
+  given: { at: number; firstIndex: number; resumeDigest: string | undefined; isShared: boolean },
 ): Session {
   return {
     sessionId,
@@ -127,12 +155,17 @@ export function createSession(
     openedAt: given.at,
     resumeDigest: given.resumeDigest,
     opening,
+    isShared: given.isShared,
+    revision: 0,
+    unsaved: 'nothing',
     link: undefined,
     expiresAt: undefined,
     segmentation: SILENT,
     draft: undefined,
     nextIndex: given.firstIndex,
     lastSeq: -1,
+    sealedSeq: -1,
+    gathered: undefined,
     refused: undefined,
     delivery: createDelivery(),
     toldSeq: 0,

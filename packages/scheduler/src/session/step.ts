@@ -2,10 +2,19 @@
 import { acknowledge } from './delivery.ts';
 import { flow } from './flow.ts';
 import { cutStream, takeChunk, takeUtterance } from './intake.ts';
-import { attach, close, detach, drain, end, notePlayback } from './presence.ts';
-import { announce, noteDispatched, noteMove, notePartial } from './progress.ts';
+import { attach, close, depart, detach, drain, end, notePlayback, tellToMove } from './presence.ts';
+import {
+  announce,
+  noteDispatched,
+  noteGone,
+  noteMove,
+  notePartial,
+  noteRecalled,
+  noteSaved,
+} from './progress.ts';
 import type { Session } from './session.ts';
 import type { SessionEffect, SessionEvent } from './session-event.ts';
+import { noteChange } from './sharing.ts';
 import { type Step, type StepTools, tell } from './step-context.ts';
 
 export function stepSession(
@@ -45,6 +54,7 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
     case 'close':
       return close(step, session);
     case 'acknowledged':
+      noteChange(session, 'soon');
       return acknowledge(session.delivery, event.deliverySeq);
     case 'attached':
       return attach(step, session, event);
@@ -54,6 +64,16 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
       return detach(step, session, event);
     case 'drain':
       return drain(step, session, event);
+    case 'ready_to_move':
+      return tellToMove(step, session, event.reconnectAfterMs);
+    case 'depart':
+      return depart(step, session, event);
+    case 'saved':
+      return noteSaved(step, session, event.names);
+    case 'recalled':
+      return noteRecalled(step, session, event.utterance, event.job);
+    case 'job_gone':
+      return noteGone(step, session, event.utterance);
     case 'admitted':
       return announce(step, session, event.utterance);
     case 'dispatched':

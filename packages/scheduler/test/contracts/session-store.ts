@@ -34,8 +34,8 @@ const make = (parts: Partial<SavedSession> = {}): SavedSession => ({
   lastSeq: 29,
   deliverySeq: 4,
   utterances: [
-    spoken(0, { delivered: { missing: 'gap_timeout' } }),
-    spoken(1, { delivered: {} }),
+    spoken(0, { settled: { missing: 'gap_timeout' } }),
+    spoken(1, { settled: {} }),
     spoken(2, { requestId: undefined }),
   ],
   groups: [{ groupId: 'g2', parts: 1, context: 'was "gesagt" 😀', playedAt: 5 }],

@@ -8,6 +8,7 @@ const session = createSession('s-1', opening({ tenantId: 'acme' }), {
   at: 0,
   firstIndex: 0,
   resumeDigest: undefined,
+  isShared: false,
 });
 
 const UTTERANCE: Utterance = {
@@ -21,10 +22,15 @@ const UTTERANCE: Utterance = {
   lastSeq: 4,
   acceptedAt: 0,
   audioBytes: 4,
+  isAdmitted: false,
   isAnnounced: false,
+  savedJobId: undefined,
+  isAudioElsewhere: false,
+  hadOutcome: false,
   isPlaced: false,
   nodeId: undefined,
   isAbandoned: false,
+  isHandedOver: false,
   uiTold: 0,
   isSettled: false,
   outcome: undefined,

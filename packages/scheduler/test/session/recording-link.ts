@@ -16,18 +16,23 @@ export interface RecordingLink extends SessionLink {
   /** To come back with, if it was given one. */
   token(): string | undefined;
   isReplaced(): boolean;
+  isAbandoned(): boolean;
   forget(): void;
 }
 
 export function createRecordingLink(): RecordingLink {
   const told: SessionOutput[] = [];
   let isReplaced = false;
+  let isAbandoned = false;
   const of = <K extends Kind>(kind: K): Of<K>[] => told.filter((one): one is Of<K> => one.kind === kind);
   return {
     told,
     tell: (_sessionId, output) => told.push(output),
     replaced() {
       isReplaced = true;
+    },
+    abandoned() {
+      isAbandoned = true;
     },
     lines: () => told.filter(({ kind }) => kind !== 'ui_event').map(lineOf),
     ui: (index) =>
@@ -40,6 +45,7 @@ export function createRecordingLink(): RecordingLink {
     of,
     token: () => of('opened')[0]?.resumeToken,
     isReplaced: () => isReplaced,
+    isAbandoned: () => isAbandoned,
     forget() {
       told.length = 0;
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionLink } from '../../src/session/session-output.ts';
-import { createSessionRig, deployed, languages, opening, PRESSURE, speech } from './session-rig.ts';
+import { createSessionRig, deployed, languages, opening, openNow, PRESSURE, speech } from './session-rig.ts';
 
 describe('what a session remembers', () => {
   it('is the names of its last 64 requests, and no more', async () => {
@@ -50,11 +50,11 @@ describe('what a session asks of the job desk', () => {
         if (output.kind === 'ui_event') throw new Error('the connection broke');
       },
       replaced() {},
+      abandoned() {},
     };
-    const opened = service.open(opening(), broken);
-    if (opened.kind !== 'opened') throw new Error('no room');
+    const sessionId = openNow(service, opening(), broken);
     const spoken = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: true, requestId: 'r' } as const;
-    service.receive(opened.sessionId, 'anybody', spoken);
+    service.receive(sessionId, 'anybody', spoken);
     expect(desk.jobs).toHaveLength(1);
   });
 
@@ -166,9 +166,9 @@ describe('what a session asks of the job desk', () => {
         if (kind === 'closed') service.receive(id, 'anybody', chunk);
       },
       replaced() {},
+      abandoned() {},
     };
-    const opened = service.open(opening(), link);
-    service.receive(opened.kind === 'opened' ? opened.sessionId : '', 'anybody', { kind: 'close' });
+    service.receive(openNow(service, opening(), link), 'anybody', { kind: 'close' });
     expect(service.counts().sessions).toBe(0);
     expect(audio.size()).toBe(0);
     expect(desk.jobs).toEqual([]);
@@ -202,15 +202,14 @@ describe('what a session asks of the job desk', () => {
 describe('connections are counted', () => {
   it('once, also when one breaks while it is being told something', async () => {
     const { service, desk } = createSessionRig();
-    let sessionId = '';
     const link: SessionLink = {
       tell(id, output) {
         if (output.kind === 'outcome') service.left(id, link);
       },
       replaced() {},
+      abandoned() {},
     };
-    const opened = service.open(opening(), link);
-    if (opened.kind === 'opened') sessionId = opened.sessionId;
+    const sessionId = openNow(service, opening(), link);
     const chunk = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: true, requestId: 'r' } as const;
     service.receive(sessionId, 'anybody', chunk);
     service.receive(sessionId, 'anybody', { kind: 'close' });

@@ -8,6 +8,7 @@ import { createSessionService, type SessionServiceDeps } from '../../src/session
 import { NO_POOLS, type Pools } from '../../src/session/preferred-pool.ts';
 import { type Opening, SESSION_ABILITIES, type Speech } from '../../src/session/session.ts';
 import type { Chunk, ClientEvent, GivenUtterance } from '../../src/session/session-event.ts';
+import type { SessionLink } from '../../src/session/session-output.ts';
 import type { SessionService } from '../../src/session/session-service.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { createRecordingLink, type RecordingLink } from './recording-link.ts';
@@ -67,6 +68,13 @@ export const opening = (overrides: Partial<Opening> = {}): Opening => ({
 /** Of a client in the field: it says nothing of extensions. */
 export const deployed = (overrides: Partial<Opening> = {}): Opening =>
   opening({ abilities: undefined, ...overrides });
+
+/** Without other instances nothing has to be waited for. */
+export function openNow(service: SessionService, given: Opening, link: SessionLink): string {
+  const opened = service.open(given, link);
+  if (opened instanceof Promise || opened.kind !== 'opened') throw new Error('no room for another session');
+  return opened.sessionId;
+}
 
 export interface Client {
   readonly sessionId: string;
@@ -129,9 +137,7 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
 
   function open(given: Opening = opening()): Client {
     const link = createRecordingLink();
-    const opened = service.open(given, link);
-    if (opened.kind === 'full') throw new Error('no room for another session');
-    const { sessionId } = opened;
+    const sessionId = openNow(service, given, link);
     const send = (event: ClientEvent) => service.receive(sessionId, given.credential, event);
     const say = (text: string, more: Partial<Chunk> = {}): void => {
       const audioOfIt = text === '' ? undefined : Buffer.from(text);

@@ -11,6 +11,8 @@ export const CUT_CODES = {
   /** A registration that may succeed later. */
   unavailable: 1013,
   shutdown: 1012,
+  /** This instance was taken for dead, and others do its work by now. */
+  fenced: 1012,
 } as const;
 
 export type CutReason = keyof typeof CUT_CODES;

@@ -8,7 +8,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { isRoomMessage, ROOMS_UNSUPPORTED } from '../../session/rooms/unsupported.ts';
 import type { SessionLink } from '../../session/session-output.ts';
-import type { SessionService } from '../../session/session-service.ts';
+import type { Opened, SessionService } from '../../session/session-service.ts';
 import type { Gate, Principal } from '../access/gate.ts';
 import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
 import { readMessage, readOpening, type SessionMessage } from './session-messages.ts';
@@ -27,6 +27,8 @@ export interface SessionSocketDeps {
 
 /** Clients in the field show every error as an alert. */
 const ERRORS_APART_MS = 10_000;
+/** What may be otherwise a moment later. */
+const PASSING: ReadonlySet<ErrorCode> = new Set(['RATE_LIMITED', 'SCHEDULER_DEPENDENCY_DOWN']);
 
 export function openSessionSocket(
   deps: SessionSocketDeps,
@@ -36,6 +38,7 @@ export function openSessionSocket(
   const { sessions, meter, log, clock } = deps;
   let sessionId: SessionId | undefined;
   let isDeployed = true;
+  let isGone = false;
   let lastErrorAt = Number.NEGATIVE_INFINITY;
   const cancelDeadline = clock.after(deps.initDeadlineMs, () => socket.cut('registration_deadline'));
 
@@ -45,6 +48,7 @@ export function openSessionSocket(
       socket.send(JSON.stringify(sessionWords(id, output)));
     },
     replaced: () => socket.cut('replaced'),
+    abandoned: () => socket.cut('fenced'),
   };
 
   function mayTellError(): boolean {
@@ -62,7 +66,7 @@ export function openSessionSocket(
   function refuse(code: ErrorCode, message: string, path?: string): void {
     log.info({ code, reason: message }, 'a session was refused');
     sendError(code, message, path === undefined ? undefined : { path });
-    socket.cut(code === 'RATE_LIMITED' ? 'unavailable' : 'refused');
+    socket.cut(PASSING.has(code) ? 'unavailable' : 'refused');
   }
 
   function init(message: SessionInit) {
@@ -75,9 +79,19 @@ export function openSessionSocket(
     if (read.kind === 'invalid') return refuse('INVALID_MESSAGE', read.problem.message, read.problem.path);
     // One connection, one session: what it had before is left to its own end.
     if (sessionId !== undefined) sessions.left(sessionId, link);
-    const opened = sessions.open(read.value, link);
+    sessionId = undefined;
+    const opening = sessions.open(read.value, link);
+    // One that is elsewhere has to be fetched; what the client says meanwhile waits for its turn.
+    return opening instanceof Promise ? opening.then(answered) : answered(opening);
+  }
+
+  function answered(opened: Opened) {
     if (opened.kind === 'full') return refuse('RATE_LIMITED', 'this instance has no room for more sessions');
+    if (opened.kind === 'unavailable') {
+      return refuse('SCHEDULER_DEPENDENCY_DOWN', 'sessions of other instances cannot be looked for now');
+    }
     sessionId = opened.sessionId;
+    if (isGone) sessions.left(sessionId, link);
   }
 
   function drop(message: SessionMessage) {
@@ -103,6 +117,7 @@ export function openSessionSocket(
     mayTellError,
     left() {
       cancelDeadline();
+      isGone = true;
       if (sessionId !== undefined) sessions.left(sessionId, link);
     },
     ended() {},

@@ -79,7 +79,11 @@ const opened = (sessionId: SessionId, output: Output<'opened'>): SchedulerToSess
   negotiated_audio_format: output.audioFormat,
   negotiated_sample_rate: output.sampleRate,
   negotiated_channel_count: 1,
-  ...given({ resume_token: output.resumeToken, resumed: output.isResumed ? true : undefined }),
+  ...given({
+    resume_token: output.resumeToken,
+    resumed: output.isResumed ? true : undefined,
+    moved: output.hasMoved ? true : undefined,
+  }),
 });
 
 function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSession {

@@ -10,7 +10,7 @@ import type { SessionLink } from '../../../src/session/session-output.ts';
 import { sessionSettings } from '../../../src/settings-from-config.ts';
 import { configOf } from '../../config/loaded.ts';
 
-const SILENT: SessionLink = { tell: () => {}, replaced: () => {} };
+const SILENT: SessionLink = { tell: () => {}, replaced: () => {}, abandoned: () => {} };
 const NOTHING = { count: () => {}, gauge: () => {}, observe: () => {} };
 const TWO_WAY = {
   src_lang: 'auto',
@@ -57,7 +57,7 @@ export function openSessions() {
         },
         link,
       );
-      if (opened.kind === 'full') throw new Error('there is no room');
+      if (opened instanceof Promise || opened.kind !== 'opened') throw new Error('there is no room');
       links.set(opened.sessionId, link);
       return opened.sessionId;
     },
