@@ -11,6 +11,8 @@ export interface RedisServer {
   readonly port: number;
   readonly pid: number;
   signal(name: NodeJS.Signals): void;
+  /** Killed and started again, on its port and with the files it has. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -92,6 +94,29 @@ async function tryServer(flags: readonly string[]): Promise<RedisServer> {
   // The bus of a Cluster listens 10,000 above.
   const port = await freePort();
   const args = ['--port', String(port), '--bind', HOST, '--dir', directory, '--save', '', ...flags];
+  const removeFiles = () => rmSync(directory, { recursive: true, force: true });
+  let child = await launch(port, args).catch((fault: unknown) => {
+    removeFiles();
+    throw fault;
+  });
+  return {
+    port,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    signal: (name) => void child.kill(name),
+    async restart() {
+      await kill(child);
+      child = await launch(port, args);
+    },
+    async stop() {
+      await kill(child);
+      removeFiles();
+    },
+  };
+}
+
+async function launch(port: number, args: readonly string[]): Promise<ChildProcess> {
   const child = spawn('redis-server', args, { stdio: 'ignore' });
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -104,24 +129,16 @@ async function tryServer(flags: readonly string[]): Promise<RedisServer> {
   });
   await answering(port, () => {
     if (fault === undefined) return child.pid ?? 0;
-    rmSync(directory, { recursive: true, force: true });
     throw fault;
   });
-  return {
-    port,
-    pid: child.pid ?? 0,
-    signal: (name) => void child.kill(name),
-    stop: () => stopServer(child, directory),
-  };
+  return child;
 }
 
-async function stopServer(child: ChildProcess, directory: string): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGKILL');
-    await exited;
-  }
-  rmSync(directory, { recursive: true, force: true });
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await exited;
 }
 
 const HIGHEST_PORT_WITH_BUS = 55_000;

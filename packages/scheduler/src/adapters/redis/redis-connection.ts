@@ -45,7 +45,7 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole): Red
 function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
   if (settings.mode === 'cluster') {
     const cluster = new Cluster(clusterNodes(settings), clusterOptions(settings, role));
-    watchMasters(cluster);
+    lookForLostMasters(cluster);
     return cluster;
   }
   const { host, port } = addressOf(settings.url);
@@ -129,7 +129,7 @@ function clusterOptions(settings: RedisSettings, role: ConnectionRole) {
 }
 
 /** When a master is lost its successor is looked for often, and not only when it is time to look at the slots anyway. */
-function watchMasters(cluster: Cluster): void {
+function lookForLostMasters(cluster: Cluster): void {
   const isLost = ({ status }: Redis): boolean => status !== 'ready' && status !== 'wait';
   const watch = setInterval(() => {
     if (cluster.status === 'ready' && cluster.nodes('master').some(isLost)) cluster.refreshSlotsCache();

@@ -1,0 +1,184 @@
+/** The start looks at Redis: what would lose data refuses it, what could be better is said with its remedy. */
+import { type Cluster, Redis } from 'ioredis';
+import { afterEach, describe, expect, it } from 'vitest';
+import { inspectStore } from '../../../src/adapters/redis/inspect-store.ts';
+import { connectRedis, type RedisSettings, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
+
+const START_MS = 60_000;
+const closing: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function inspect(
+  { settings }: Pick<RedisUnderTest, 'settings'>,
+  more: Partial<RedisSettings> = {},
+  durability: 'primary' | 'replica' = 'primary',
+) {
+  const connection = connectRedis({ ...settings, ...more }, { name: 'inspector' });
+  try {
+    await whenReady(connection, START_MS);
+    return await inspectStore(connection, { durability });
+  } finally {
+    connection.disconnect();
+  }
+}
+
+async function start(flags: readonly string[] = []): Promise<RedisUnderTest> {
+  const redis = await startRedis(flags);
+  closing.push(() => redis.stop());
+  return redis;
+}
+
+const portOf = ({ servers }: RedisUnderTest): number => servers[0]?.port ?? 0;
+
+async function tell(redis: RedisUnderTest, ...command: [string, ...string[]]): Promise<void> {
+  const client = new Redis({ host: '127.0.0.1', port: portOf(redis) });
+  const [name, ...args] = command;
+  await client.call(name, ...args);
+  client.disconnect();
+}
+
+describe('one Redis', () => {
+  it.each(['allkeys-lru', 'volatile-ttl', 'allkeys-random'])(
+    'that evicts by %s is refused by name, with the command that mends it',
+    async (policy) => {
+      const redis = await start(['--maxmemory-policy', policy]);
+      const name = `127.0.0.1:${portOf(redis)}`;
+      const refusal = inspect(redis);
+      await expect(refusal).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+      await expect(refusal).rejects.toThrow(`Redis ${name} has maxmemory-policy ${policy}`);
+      await expect(refusal).rejects.toThrow(
+        `redis-cli -h 127.0.0.1 -p ${portOf(redis)} CONFIG SET maxmemory-policy noeviction`,
+      );
+      await tell(redis, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+      expect(await inspect(redis)).toBeInstanceOf(Array);
+    },
+  );
+
+  it('without a replica and without an append-only file is warned of', async () => {
+    const redis = await start();
+    const warnings = await inspect(redis);
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatch(/has no replica: .*REPLICAOF/);
+    expect(warnings[1]).toMatch(/append-only file: .*CONFIG SET appendonly yes/);
+  });
+
+  it('with both is as it should be', async () => {
+    const redis = await start(['--appendonly', 'yes']);
+    const replica = await start();
+    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
+    await eventually(async () => expect(await inspect(redis)).toEqual([]));
+  });
+
+  it('without a replica cannot do what durability = "replica" asks for, and says so', async () => {
+    const redis = await start(['--appendonly', 'yes']);
+    expect(await inspect(redis, {}, 'replica')).toEqual([
+      expect.stringMatching(/has no replica, but scheduler\.phase2\.durability = "replica"/),
+    ]);
+  });
+
+  it('that is a replica itself is refused', async () => {
+    const [master, replica] = [await start(), await start()];
+    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(master)));
+    await expect(inspect(replica)).rejects.toThrow(/is a replica and takes no writes/);
+  });
+
+  it('that is part of a Cluster is refused in mode single', async () => {
+    const redis = await start(['--cluster-enabled', 'yes']);
+    await expect(inspect(redis)).rejects.toThrow('scheduler.phase2.redis.mode = "cluster"');
+  });
+
+  it('without CONFIG tells what is needed by INFO', async () => {
+    const evicting = await start(['--rename-command', 'CONFIG', '', '--maxmemory-policy', 'allkeys-lru']);
+    await expect(inspect(evicting)).rejects.toThrow(/maxmemory-policy allkeys-lru/);
+    const sound = await start(['--rename-command', 'CONFIG', '']);
+    const warnings = await inspect(sound);
+    expect(warnings).toHaveLength(2);
+    expect(warnings.join()).not.toMatch(/does not let/);
+  });
+
+  it('without INFO tells what is needed by CONFIG, and the rest is warned of', async () => {
+    const redis = await start(['--maxmemory-policy', 'allkeys-lru']);
+    await tell(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-info');
+    const user = { username: 'app', password: 'secret' };
+    await expect(inspect(redis, user)).rejects.toThrow(/maxmemory-policy allkeys-lru/);
+    await tell(redis, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    const warnings = await inspect(redis, user);
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatch(/append-only file/);
+    expect(warnings[1]).toMatch(/does not let this user see its replicas .*, its version .*\+info/);
+  });
+
+  it('that tells nothing at all is used with a warning', async () => {
+    const redis = await start(['--maxmemory-policy', 'allkeys-lru']);
+    await tell(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-@dangerous');
+    const warnings = await inspect(redis, { username: 'app', password: 'secret' });
+    expect(warnings).toEqual([expect.stringMatching(/does not let this user see maxmemory-policy/)]);
+  });
+
+  it('that does not answer is a fault, not a warning', async () => {
+    const redis = await start();
+    const connection = connectRedis(redis.settings, { name: 'inspector' });
+    closing.push(() => connection.disconnect());
+    await whenReady(connection, START_MS);
+    redis.servers[0]?.signal('SIGSTOP');
+    await expect(inspectStore(connection, { durability: 'primary' })).rejects.toMatchObject({
+      code: 'SCHEDULER_DEPENDENCY_DOWN',
+      cause: expect.any(Error),
+    });
+    redis.servers[0]?.signal('SIGCONT');
+  });
+
+  it('of a version before 6.2 is warned of', async () => {
+    const redis = await start(['--appendonly', 'yes']);
+    const connection = connectRedis(redis.settings, { name: 'inspector' });
+    closing.push(() => connection.disconnect());
+    await whenReady(connection, START_MS);
+    for (const [version, isOld] of [
+      ['6.0.16', true],
+      ['5.0.7', true],
+      ['6.2.0', false],
+      ['7.2.4', false],
+      ['10.0.0', false],
+    ] as const) {
+      const older = Object.create(connection, {
+        info: {
+          value: async () =>
+            (await connection.info()).replace(/redis_version:.*\r/, `redis_version:${version}\r`),
+        },
+      }) as typeof connection;
+      const warnings = await inspectStore(older, { durability: 'primary' });
+      expect(warnings.some((text) => text.includes(`version ${version}; use 6.2`))).toBe(isOld);
+    }
+  });
+});
+
+describe('a Cluster', () => {
+  it('is inspected at every master', async () => {
+    const redis = await startCluster();
+    closing.push(() => redis.stop());
+    const connection = connectRedis(redis.settings, { name: 'inspector' }) as Cluster;
+    closing.push(() => connection.disconnect());
+    await whenReady(connection, START_MS);
+    const look = () => inspectStore(connection, { durability: 'replica' });
+    const [first, second] = connection.nodes('master') as [Redis, Redis];
+
+    expect(await look()).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/append-only file/)));
+
+    await first.config('SET', 'cluster-require-full-coverage', 'yes');
+    const warnings = (await look()).filter((text) => text.includes('cluster-require-full-coverage'));
+    expect(warnings).toEqual([expect.stringContaining(`:${first.options.port} has cluster-require`)]);
+
+    const victim = redis.servers.find(({ port }) => port === first.options.port);
+    victim?.signal('SIGSTOP');
+    expect((await look())[0]).toContain(`:${first.options.port} does not answer`);
+    victim?.signal('SIGCONT');
+
+    await second.config('SET', 'maxmemory-policy', 'volatile-lru');
+    await expect(look()).rejects.toThrow(`:${second.options.port} has maxmemory-policy volatile-lru`);
+  }, 60_000);
+});
