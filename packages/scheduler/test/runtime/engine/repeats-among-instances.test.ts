@@ -1,0 +1,224 @@
+/** The same request again, on an instance that does not have its job in flight. */
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import type { DriverClaim, JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import { createInstances, type Instances } from './instances.ts';
+import { RESULT } from './rig.ts';
+
+const SAME = { requestId: 'r', fingerprint: 'f' };
+
+/** The second instance asks about drivers what the test says; what it offered is noted. */
+function createAsking(claim: (job: JobRecord, instances: Instances) => Promise<DriverClaim>) {
+  const offered: string[] = [];
+  const claimed: string[] = [];
+  const drivers: JobDrivers = {
+    claim(job) {
+      claimed.push(job.jobId);
+      return claim(job, instances);
+    },
+    offerAudio: (job) => offered.push(job.jobId),
+  };
+  const instances = createInstances({ drivers });
+  return { ...instances, offered, claimed };
+}
+
+const theirs = async (): Promise<DriverClaim> => ({ kind: 'theirs' });
+
+const ours = async (job: JobRecord, { drivers, record }: Instances): Promise<DriverClaim> => {
+  drivers.assign(job.jobId, 'second');
+  return { kind: 'ours', job: await record(job.jobId) };
+};
+
+describe('a repeat of a request whose job another instance drives', () => {
+  it('is answered with the job, and its audio is offered to the driver until the deadline', async () => {
+    const { first, second, addNode, offered } = createAsking(theirs);
+    await addNode('node-a', 2);
+    const { jobId } = await first.dispatch(SAME);
+    for (let i = 0; i < 3; i++) {
+      expect(await second.service.dispatch(second.request(SAME))).toMatchObject({
+        kind: 'dispatched',
+        isRepeat: true,
+        job: { jobId, fence: { nodeId: 'node-a' } },
+      });
+    }
+    expect(second.service.drives(jobId)).toBe(false);
+    expect(offered).toEqual([jobId, jobId, jobId]);
+    expect(second.audio.get(jobId)).toEqual(Buffer.from([1, 2, 3, 4]));
+    expect(second.audio.size()).toBe(4);
+    await first.clock.advance(90_100);
+    expect(second.audio.size()).toBe(0);
+    expect(await first.used('node-a')).toBe(0);
+  });
+
+  it('is answered though it has no node yet', async () => {
+    const { first, second, addNode } = createAsking(theirs);
+    await addNode('node-a');
+    await first.dispatch();
+    const waiting = first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
+    await first.clock.advance(1);
+    const repeat = await second.service.dispatch(second.request(SAME));
+    expect(repeat).toMatchObject({ kind: 'dispatched', isRepeat: true, job: { state: 'CREATED' } });
+    await first.clock.advance(6_000);
+    await waiting;
+  });
+
+  it('offers nothing if it brought none, or there is no room for it', async () => {
+    const { first, second, addNode, offered } = createAsking(theirs);
+    await addNode('node-a', 20);
+    await first.dispatch(SAME);
+    const { audio: _, ...bare } = second.request(SAME);
+    expect((await second.service.dispatch(bare)).kind).toBe('dispatched');
+    while (second.audio.put(`filler-${second.audio.size()}`, Buffer.alloc(100_000)) === 'held') {}
+    expect((await second.service.dispatch(second.request(SAME))).kind).toBe('dispatched');
+    expect(offered).toEqual([]);
+  });
+
+  it('is a conflict if it means something else', async () => {
+    const { first, second, addNode, claimed } = createAsking(theirs);
+    await addNode('node-a', 2);
+    await first.dispatch(SAME);
+    const other = second.request({ ...SAME, fingerprint: 'g' });
+    expect(second.refusal(await second.service.dispatch(other)).code).toBe('IDEMPOTENCY_CONFLICT');
+    expect(claimed).toEqual([]);
+  });
+
+  it('is answered with the result without asking anybody', async () => {
+    const { first, second, addNode, claimed } = createAsking(theirs);
+    await addNode('node-a');
+    const { jobId } = await first.dispatch(SAME);
+    await first.service.finish(first.last(jobId), RESULT);
+    expect(await second.service.dispatch(second.request(SAME))).toMatchObject({
+      kind: 'dispatched',
+      isRepeat: true,
+      job: { jobId, result: RESULT },
+    });
+    expect(claimed).toEqual([]);
+  });
+
+  it('is refused while nobody can say who drives it', async () => {
+    const { first, second, addNode } = createAsking(() => Promise.reject(new Error('down')));
+    await addNode('node-a', 2);
+    await first.dispatch(SAME);
+    expect(second.refusal(await second.service.dispatch(second.request(SAME))).code).toBe(
+      'SCHEDULER_DEPENDENCY_DOWN',
+    );
+    expect(second.audio.size()).toBe(0);
+  });
+});
+
+describe('a repeat of a request whose job has no living driver', () => {
+  it('drives it, and brings the audio that a further attempt needs', async () => {
+    const { first, second, addNode } = createAsking(ours);
+    await addNode('node-a');
+    const { jobId } = await first.dispatch(SAME);
+    first.service.abandonAll();
+    await addNode('node-b');
+    expect(await second.service.dispatch(second.request(SAME))).toMatchObject({
+      kind: 'dispatched',
+      isRepeat: true,
+      job: { jobId, state: 'DISPATCHED' },
+    });
+    expect(second.service.drives(jobId)).toBe(true);
+    await first.clock.advance(3_100);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+    await second.service.finish(second.last(jobId), RESULT);
+    expect(second.audio.size()).toBe(0);
+  });
+
+  it('brings back the audio of a job that is in flight here and waits for nothing else', async () => {
+    const { first, second, addNode, takeOver, claimed } = createAsking(ours);
+    await addNode('node-a');
+    const { jobId } = await first.dispatch(SAME);
+    first.service.abandonAll();
+    await takeOver(jobId);
+    await addNode('node-b');
+    await first.clock.advance(3_100);
+    expect(second.sent).toEqual([]);
+    expect(await second.service.dispatch(second.request(SAME))).toMatchObject({
+      isRepeat: true,
+      job: { jobId },
+    });
+    await first.clock.advance(10);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+    expect(claimed).toEqual([]);
+  });
+
+  it('makes it ours once though two repeats ask at once', async () => {
+    const { first, second, addNode } = createAsking(ours);
+    await addNode('node-a');
+    const { jobId } = await first.dispatch(SAME);
+    first.service.abandonAll();
+    const repeats = await Promise.all([1, 2].map(() => second.service.dispatch(second.request(SAME))));
+    expect(repeats.map((repeat) => repeat.kind === 'dispatched' && repeat.job.jobId)).toEqual([jobId, jobId]);
+    expect(second.service.inFlight()).toBe(1);
+    expect(second.audio.size()).toBe(4);
+  });
+
+  it('leaves no audio behind if there is nothing to drive after all', async () => {
+    const { first, second, addNode } = createAsking(async (job) => ({
+      kind: 'ours',
+      job: { ...job, state: 'RELEASED' },
+    }));
+    await addNode('node-a', 2);
+    await first.dispatch(SAME);
+    expect((await second.service.dispatch(second.request(SAME))).kind).toBe('dispatched');
+    expect(second.audio.size()).toBe(0);
+    expect(second.service.inFlight()).toBe(0);
+  });
+});
+
+describe('a repeat of a request whose job ends meanwhile', () => {
+  it('is answered with the result', async () => {
+    const { first, second, addNode } = createAsking(async (job, { first: driver }) => {
+      await driver.service.finish(driver.last(job.jobId), RESULT);
+      return { kind: 'over' };
+    });
+    await addNode('node-a', 2);
+    const { jobId } = await first.dispatch(SAME);
+    expect(await second.service.dispatch(second.request(SAME))).toMatchObject({
+      kind: 'dispatched',
+      isRepeat: true,
+      job: { jobId, result: RESULT },
+    });
+  });
+
+  it('is a new job if the first failed', async () => {
+    const { first, second, addNode } = createAsking(async (job, { first: driver }) => {
+      await driver.service.cancel(job.jobId, 'x');
+      return { kind: 'over' };
+    });
+    await addNode('node-a', 2);
+    const { jobId } = await first.dispatch(SAME);
+    const again = await second.service.dispatch(second.request(SAME));
+    expect(again).toMatchObject({ kind: 'dispatched', isRepeat: false });
+    expect(again.kind === 'dispatched' && again.job.jobId).not.toBe(jobId);
+    expect(second.sent).toHaveLength(1);
+  });
+
+  it('is tried anew once and no more', async () => {
+    // Whatever was bound fails, and somebody else has bound the request again by then.
+    const { first, second, addNode, claimed } = createAsking(async (job, { first: driver }) => {
+      await driver.service.cancel(job.jobId, 'x');
+      await driver.dispatch(SAME);
+      return { kind: 'over' };
+    });
+    await addNode('node-a', 9);
+    await first.dispatch(SAME);
+    expect(second.refusal(await second.service.dispatch(second.request(SAME))).code).toBe(
+      'SCHEDULER_DEPENDENCY_DOWN',
+    );
+    expect(claimed).toHaveLength(2);
+    // The same request may be repeated, and then has its one more try again.
+    expect((await second.service.dispatch(second.request(SAME))).kind).toBe('refused');
+    expect(claimed).toHaveLength(4);
+  });
+
+  it('is refused if it is not over after all', async () => {
+    const { first, second, addNode } = createAsking(async () => ({ kind: 'over' }));
+    await addNode('node-a', 2);
+    await first.dispatch(SAME);
+    expect(second.refusal(await second.service.dispatch(second.request(SAME))).code).toBe(
+      'SCHEDULER_DEPENDENCY_DOWN',
+    );
+  });
+});
