@@ -19,7 +19,7 @@ import { call } from './call.ts';
 import { injectFaults, type World } from './injector.ts';
 import { planFaults } from './plan-faults.ts';
 import type { RedisStore } from './redis-store.ts';
-import { type Schedulers, startSchedulers } from './schedulers.ts';
+import { FIELD_SLOTS, type Schedulers, startSchedulers } from './schedulers.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -69,7 +69,10 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
   }
 }
 
-/** Of every kind, some near each instance. Those without a socket live nowhere. */
+/**
+ * Of every kind, some near each instance. Those without a socket live nowhere. So few slots that all are taken at times: only then
+ * could one be sold twice.
+ */
 function joinFleet(seed: number, recorder: Recorder, { backends }: Schedulers): Promise<FleetNode[]> {
   const member = (number: number, kind: string, slots: number) => ({
     name: `node-${kind}-${number}`,
@@ -79,16 +82,23 @@ function joinFleet(seed: number, recorder: Recorder, { backends }: Schedulers): 
   });
   return Promise.all([
     ...[1, 2, 3, 4].map((number) =>
-      joinSdkFleetNode({ ...member(number, 'sdk', 2), backends: liveNear(number - 1, backends) }),
+      joinSdkFleetNode({
+        ...member(number, 'sdk', number > 2 ? 1 : 2),
+        backends: liveNear(number - 1, backends),
+      }),
     ),
     ...[1, 2].map((number) =>
-      joinFieldFleetNode({ ...member(number, 'field', 4), backends: takeTurns(backends) }),
+      joinFieldFleetNode({ ...member(number, 'field', FIELD_SLOTS), backends: takeTurns(backends) }),
     ),
     ...[1, 2].map((number) =>
-      joinHttpFleetNode({ ...member(number, 'poll', 2), backends: takeTurns(backends), way: 'poll' }),
+      joinHttpFleetNode({ ...member(number, 'poll', number), backends: takeTurns(backends), way: 'poll' }),
     ),
     ...[1, 2].map((number) =>
-      joinHttpFleetNode({ ...member(number, 'endpoint', 2), backends: takeTurns(backends), way: 'endpoint' }),
+      joinHttpFleetNode({
+        ...member(number, 'endpoint', number),
+        backends: takeTurns(backends),
+        way: 'endpoint',
+      }),
     ),
   ]);
 }

@@ -15,6 +15,9 @@ export interface Schedulers {
   stop(): Promise<void>;
 }
 
+/** Nodes in the field do not say how many they have. */
+export const FIELD_SLOTS = 2;
+
 /** Short where a test would wait for it; what instances know of each other is as delivered. */
 const SETTINGS = `
 [server]
@@ -25,6 +28,7 @@ job_timeout_seconds = 8
 job_deadline_ms = 20000
 pending_timeout_ms = 6000
 job_retention_ms = 240000
+max_concurrent_jobs_per_node = ${FIELD_SLOTS}
 [scheduler.task_binding]
 lease_seconds = 90
 [scheduler.node_health]
