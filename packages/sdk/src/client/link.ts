@@ -26,7 +26,7 @@ export interface LinkDeps {
   readonly chance: () => number;
   readonly timings: SessionTimings;
   readonly introduce: (resume: Resume | undefined) => Outgoing;
-  readonly onOpened: (sessionId: string, isResumed: boolean) => void;
+  readonly onOpened: (sessionId: string, isResumed: boolean, hasMoved: boolean) => void;
   /** Everything but what the link itself understands. Before the session is open only errors. */
   readonly onFrame: (frame: ServerFrame) => void;
   readonly onDraining: (reconnectAfterMs: number) => void;
@@ -121,7 +121,7 @@ export function createLink(deps: LinkDeps): Link {
     resume = token === undefined ? undefined : { sessionId: given, token };
     openedAt = clock.now();
     keepAlive.start();
-    deps.onOpened(given, isResumed);
+    deps.onOpened(given, isResumed, isResumed && frame.moved === true);
   }
 
   function refused(frame: ServerFrame): void {

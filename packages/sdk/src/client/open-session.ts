@@ -34,11 +34,11 @@ export function openSession(options: SessionOptions): Session {
   const link = createLink({
     ...settings,
     introduce: (resume) => sessionInit(settings, resume),
-    onOpened(sessionId, isResumed) {
+    onOpened(sessionId, isResumed, hasMoved) {
       if (state !== 'closing') state = 'open';
       receipts.opened(isResumed);
       // Before anybody is told: what they send then comes after what was kept.
-      sender.opened(isResumed);
+      sender.opened(isResumed, hasMoved);
       emit({ type: 'open', sessionId, resumed: isResumed });
     },
     onFrame: receive,

@@ -17,6 +17,8 @@ export interface Entry {
   wasSent: boolean;
   /** Sent in this session. */
   isGiven: boolean;
+  /** The session moved to another instance, which may need what the one before was sent. */
+  isOwed: boolean;
   sentAt: number;
 }
 
@@ -48,6 +50,7 @@ export const createEntry = (
   proposedIndex: undefined,
   wasSent: false,
   isGiven: false,
+  isOwed: false,
   sentAt: 0,
 });
 

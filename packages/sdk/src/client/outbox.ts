@@ -32,8 +32,11 @@ export interface Outbox {
   /** The id of the utterance that ends here; undefined if none had begun. */
   endUtterance(): string | undefined;
   addUtterance(requestId: string, bytes: Uint8Array, options: UtteranceOptions): boolean;
-  /** A session is there. Resumed: the scheduler still has what it accepted. Otherwise it has nothing. */
-  opened(isResumed: boolean): void;
+  /**
+   * A session is there. Resumed: the scheduler still has what it accepted; moved: its audio is perhaps lost with another instance.
+   * Otherwise it has nothing.
+   */
+  opened(isResumed: boolean, hasMoved?: boolean): void;
   hasFrames(): boolean;
   /** How long the next frame has to wait for the fate of earlier ones; Infinity: until something is heard of them. */
   blockedMs(now: number): number;
@@ -187,12 +190,18 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       );
       return true;
     },
-    opened(isResumed) {
+    opened(isResumed, hasMoved = false) {
       if (!isResumed) forgetSession();
-      queue = entries.filter(({ index }) => index === undefined);
+      for (const entry of entries) entry.isOwed = hasMoved && entry.wasSent && entry.bytes.length > 0;
+      // What was accepted came before what was not, and waits for no outcome.
+      queue = [
+        ...entries.filter(({ index, isOwed }) => index !== undefined && isOwed),
+        ...entries.filter(({ index }) => index === undefined),
+      ];
     },
     hasFrames: () => queue.length > 0,
     blockedMs(now) {
+      if (queue[0]?.index !== undefined) return 0;
       const waiting = new Set(queue);
       const accepted = new Set<number>();
       const ends: number[] = [];
@@ -227,6 +236,7 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       }
       entry.wasSent = true;
       entry.isGiven = true;
+      entry.isOwed = false;
       entry.sentAt = now;
       return frameOf(entry);
     },
@@ -235,7 +245,7 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       highestIndex = Math.max(highestIndex, utteranceIndex);
       const taken = covered(acceptance);
       for (const entry of taken) entry.index = utteranceIndex;
-      queue = queue.filter(({ index }) => index === undefined);
+      queue = queue.filter(({ index, isOwed }) => index === undefined || isOwed);
       remove(idleEnds());
       const found = taken[0]?.requestId ?? acceptance.requestId;
       if (taken.length > 0 && early.delete(utteranceIndex)) settled(utteranceIndex);

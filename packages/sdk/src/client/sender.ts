@@ -9,7 +9,7 @@ export interface Sender {
   /** Something has changed: sends what may be sent now, and later what may be sent later. */
   pump(): void;
   press(action: BackpressureAction, resumeAfterMs: number | undefined): void;
-  opened(isResumed: boolean): void;
+  opened(isResumed: boolean, hasMoved: boolean): void;
   stop(): void;
 }
 
@@ -60,9 +60,9 @@ export function createSender(deps: {
       pace = press(pace, action, resumeAfterMs, clock.now());
       pump();
     },
-    opened(isResumed) {
-      if (!isResumed) pace = eased(pace);
-      outbox.opened(isResumed);
+    opened(isResumed, hasMoved) {
+      if (!isResumed || hasMoved) pace = eased(pace);
+      outbox.opened(isResumed, hasMoved);
       pump();
     },
     stop: () => cancel?.(),

@@ -7,7 +7,7 @@ import { createModelScheduler, type ModelScheduler, token, tokensOf } from './su
 
 const LIMITS = { maxKeptBytes: 1_000_000, maxJoinedBytes: 6, maxUtterancesInFlight: 1_000 };
 const RUNS = { numRuns: 500 };
-const LOSSES = ['resume', 'restart'] as const;
+const LOSSES = ['resume', 'restart', 'move'] as const;
 
 const weighted = <const Name extends string>(weight: number, name: Name) => ({
   weight,
@@ -73,6 +73,7 @@ function createWorld(repeatsAcceptances: boolean): World {
       else if (each === 'whole') outbox.addUtterance(`whole-${nextRequest()}`, give(whole), {});
       else if (each === 'resume') scheduler.reconnect(true);
       else if (each === 'restart') scheduler.reconnect(false);
+      else if (each === 'move') scheduler.reconnect(true, true);
       else scheduler[each]();
     },
   };

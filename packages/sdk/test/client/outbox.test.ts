@@ -139,6 +139,67 @@ describe('a cut that the scheduler made', () => {
   });
 });
 
+describe('a session that moved to another instance', () => {
+  it('is sent again what has no outcome, accepted or not, once and as it was', () => {
+    const outbox = create();
+    say(outbox, 3);
+    outbox.addUtterance('whole', piece(), {});
+    outbox.addChunk(piece());
+    const [whole] = takeAll(outbox);
+    outbox.accepted(of(0, 1, 1));
+    outbox.accepted(of(1, 2, 2));
+    outbox.accepted(of(2, undefined, undefined, 'whole'));
+    outbox.settled(0);
+    outbox.opened(true, true);
+    expect(takeAll(outbox)).toMatchObject([
+      { seq: 2, requestId: 'req-1' },
+      whole,
+      { seq: 3, requestId: 'req-1' },
+      { seq: 4 },
+    ]);
+    expect(outbox.hasFrames()).toBe(false);
+    outbox.opened(true);
+    expect(takeAll(outbox)).toMatchObject([{ seq: 3 }, { seq: 4 }]);
+    outbox.settled(1);
+    outbox.settled(2);
+    expect(outbox.audioBytes()).toBe(4);
+  });
+
+  it('is sent what it says it accepted all the same: it may not have the audio', () => {
+    const outbox = create();
+    say(outbox, 1);
+    outbox.opened(true, true);
+    outbox.accepted(of(0, 1, 1));
+    expect(takeAll(outbox)).toMatchObject([{ seq: 1 }]);
+    outbox.accepted(of(0, 1, 1));
+    expect(outbox.hasFrames()).toBe(false);
+  });
+
+  it('is not sent again what got its outcome meanwhile, nor ends without audio', () => {
+    const outbox = create();
+    say(outbox, 1);
+    outbox.endUtterance();
+    takeAll(outbox);
+    outbox.accepted(of(0, undefined, undefined, 'req-1'));
+    outbox.opened(true, true);
+    outbox.settled(0);
+    expect(outbox.hasFrames()).toBe(false);
+    expect(outbox.isEmpty()).toBe(true);
+  });
+
+  it('is sent it however many utterances are in flight: none of them may end without', () => {
+    const outbox = create({ maxUtterancesInFlight: 1 });
+    outbox.addUtterance('a', piece(), {});
+    takeAll(outbox);
+    outbox.accepted(of(0, undefined, undefined, 'a'));
+    outbox.addUtterance('b', piece(), {});
+    outbox.opened(true, true);
+    expect(outbox.blockedMs(1_000_000)).toBe(0);
+    expect(outbox.take(0)).toMatchObject({ requestId: 'a' });
+    expect(outbox.blockedMs(1_000_000)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
 it('keeps what was refused, although something later has its outcome', () => {
   const outbox = create();
   for (const id of ['a', 'b']) outbox.addUtterance(id, piece(), {});

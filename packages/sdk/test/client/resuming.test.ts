@@ -83,6 +83,27 @@ describe('a session that is resumed', () => {
     expect(scheduler.ofType('utterance')).toEqual([]);
   });
 
+  it('sends everything without outcome again to another instance, accepted or not', async () => {
+    const { scheduler, session, reconnect } = await startSession(
+      {},
+      {
+        answer: (init, count) => ({
+          ...neverResumes(init, 1),
+          ...(count > 1 && { resumed: true, moved: true }),
+        }),
+      },
+    );
+    for (const text of ['one', 'two', 'three']) session.sendAudio(bytes(text));
+    session.sendUtterance(bytes('whole'), { requestId: 'whole' });
+    for (const index of [0, 1]) scheduler.send(accepted(index, index + 1, index + 1));
+    scheduler.send({ type: 'utterance_accepted', utterance_index: 2, job_id: 'job', request_id: 'whole' });
+    scheduler.send(result(0));
+    await scheduler.caughtUp();
+    await reconnect();
+    expect(scheduler.heardHere()).toEqual(['2two', '3three']);
+    expect(scheduler.ofType('utterance')).toMatchObject([{ request_id: 'whole', utterance_index: 0 }]);
+  });
+
   it('keeps its token if it is not given another', async () => {
     const { scheduler, reconnect } = await startSession(
       {},

@@ -38,8 +38,8 @@ export interface ModelScheduler {
   answer(): void;
   /** The client hears one message. */
   hear(): void;
-  /** The connection breaks, and another opens. */
-  reconnect(isResumed: boolean): void;
+  /** The connection breaks, and another opens; `hasMoved`: on an instance that has the session, but not its audio. */
+  reconnect(isResumed: boolean, hasMoved?: boolean): void;
   /** Until nothing more happens. */
   drain(): void;
   /** Tokens whose outcome the client heard, in that order. */
@@ -59,6 +59,11 @@ export function createModelScheduler(
   let lastSeq = 0;
   let sentHere = new Set<number>();
   let knownHere = new Set<number>();
+  /** Accepted elsewhere and without outcome: to be sent again. */
+  const owed = new Set<number>();
+  const sentEver = new Set<number>();
+  /** Sent to the instance before: this one may be sent it again, whatever is known of it. */
+  let sentElsewhere = new Set<number>();
   /** Tokens after which this client knows a cut, and those in the middle of a known utterance. */
   let mustEnd = new Set<number>();
   let mustNotEnd = new Set<number>();
@@ -109,12 +114,15 @@ export function createModelScheduler(
     const tokens = tokensOf(frame.bytes);
     for (const each of tokens) {
       if (heard.includes(each)) complaints.push(`${each} was sent after its outcome`);
-      if (knownHere.has(each)) complaints.push(`${each} was sent after its acceptance`);
+      if (knownHere.has(each) && !sentElsewhere.has(each))
+        complaints.push(`${each} was sent after its acceptance`);
       if (sentHere.has(each)) complaints.push(`${each} was sent twice on one connection`);
       sentHere.add(each);
+      sentEver.add(each);
+      owed.delete(each);
     }
     const end = tokens.at(-1);
-    if (frame.kind === 'chunk' && end !== undefined) {
+    if (frame.kind === 'chunk' && end !== undefined && !sentElsewhere.has(end)) {
       if (mustEnd.has(end) && !frame.isFinal) complaints.push(`the cut after ${end} was forgotten`);
       if (mustNotEnd.has(end) && frame.isFinal) complaints.push(`a new cut after ${end}`);
     }
@@ -161,9 +169,10 @@ export function createModelScheduler(
         outbox.settled(acceptance.utteranceIndex);
         told.sealed.isHeard = true;
         heard.push(...tokens);
+        for (const each of tokens) owed.delete(each);
       }
     },
-    reconnect(isResumed: boolean) {
+    reconnect(isResumed: boolean, hasMoved = false) {
       up = [];
       lastSeq = 0;
       sentHere = new Set();
@@ -181,7 +190,13 @@ export function createModelScheduler(
         down = [];
         knownHere = new Set();
       }
-      outbox.opened(isResumed);
+      owed.clear();
+      sentElsewhere = new Set(hasMoved ? sentEver : []);
+      if (hasMoved) {
+        for (const each of knownHere) if (!heard.includes(each)) owed.add(each);
+        knownHere = new Set();
+      }
+      outbox.opened(isResumed, hasMoved);
       // Cuts are only looked at while everything is sent anew: later the scheduler may cut elsewhere.
       if (isResumed) {
         mustEnd = new Set();
@@ -197,6 +212,7 @@ export function createModelScheduler(
         while (session.sealed.some(({ isAnswered }) => !isAnswered)) scheduler.answer();
         while (down.length > 0) scheduler.hear();
       } while (isBusy());
+      for (const each of owed) complaints.push(`${each} was not sent again`);
     },
   };
   return scheduler;
