@@ -4,49 +4,37 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import type { JobAssign } from '@lingua/protocol';
+import { createAudioFetcher } from './adapters/http/audio-fetcher.ts';
 import { createEndpointCaller } from './adapters/http/endpoint-caller.ts';
 import { createAudioStore } from './adapters/memory/audio-store.ts';
-import { createCapacityLedger } from './adapters/memory/capacity-ledger.ts';
 import { createJobEvents } from './adapters/memory/job-events.ts';
-import { createJobStore } from './adapters/memory/job-store.ts';
-import { createNodeDirectory } from './adapters/memory/node-directory.ts';
-import { createNodeMailbox } from './adapters/memory/node-mailbox.ts';
 import { createPrometheusMeter } from './adapters/prometheus/meter.ts';
 import { systemClock } from './adapters/system/clock.ts';
 import { createEventLoopProbe } from './adapters/system/event-loop.ts';
 import { createIdSource } from './adapters/system/id-source.ts';
+import { alone } from './alone.ts';
 import type { Config } from './config/settings.ts';
+import { createEdges } from './edges.ts';
 import { createNodeRegistry } from './management/create-node-registry.ts';
-import type { NodeRegistry } from './management/node-registry.ts';
+import type { NodeRegistry, RegistryEvents } from './management/node-registry.ts';
+import { createNeighbourhood } from './neighbourhood.ts';
 import type { Log } from './ports/log.ts';
 import { createPrintGauges } from './print-gauges.ts';
 import { createJobService, type RunningJobService } from './runtime/create-job-service.ts';
+import type { NodeKnowledge } from './runtime/engine.ts';
 import { createFleetView } from './runtime/fleet/fleet-view.ts';
 import { createJobReader, type JobReader } from './runtime/job-reader.ts';
 import { createSessionService } from './session/create-session-service.ts';
 import { NO_POOLS } from './session/preferred-pool.ts';
 import type { SessionService } from './session/session-service.ts';
-import {
-  accessSettings,
-  httpSettings,
-  jobServiceSettings,
-  jobStoreLimits,
-  managementSettings,
-  sessionSettings,
-  socketSettings,
-} from './settings-from-config.ts';
+import { jobServiceSettings, managementSettings, sessionSettings } from './settings-from-config.ts';
+import type { SharedStore } from './shared-store.ts';
 import { createShutDown } from './shut-down.ts';
 import { createAudioTokens } from './transport/access/audio-tokens.ts';
-import { createGate } from './transport/access/create-gate.ts';
 import { createNetworks } from './transport/access/networks.ts';
-import { createHttpServer } from './transport/http/create-http-server.ts';
-import { DRAINING } from './transport/http/http-services.ts';
 import { audioBaseUrl, createAudioReferences } from './transport/link/audio-references.ts';
 import { createNodeLink } from './transport/link/node-link.ts';
 import { createNodeSockets } from './transport/ws/node-sockets.ts';
-import { createSessionRoute } from './transport/ws/session-route.ts';
-import { createSocketServer } from './transport/ws/socket-server.ts';
 import { VERSION } from './version.ts';
 
 export interface App {
@@ -61,32 +49,76 @@ export interface App {
 }
 
 const MAX_JOB_LISTENERS = 20_000;
-const SESSION_INIT_DEADLINE_MS = 60_000;
 
-export function createApp({ config, log }: { config: Config; log: Log }): App {
+/** `shared`: the store of several instances. Absent: this process is alone and needs none. */
+export function createApp(deps: { config: Config; log: Log; shared?: SharedStore | undefined }): App {
+  const { config, log, shared } = deps;
   const clock = systemClock;
   const chance = Math.random;
-  const ids = createIdSource({ clock, digestsRequests: false });
+  const ids = createIdSource({ clock, digestsRequests: shared !== undefined });
   const meter = createPrometheusMeter();
   const loop = createEventLoopProbe();
-
-  // What is remembered. One process, so memory; several share a store behind the same ports.
-  const ledger = createCapacityLedger({ clock });
-  const store = createJobStore({ clock, ...jobStoreLimits(config) });
-  const directory = createNodeDirectory({ maxNodes: config.scheduler.max_nodes });
-  const mailbox = createNodeMailbox<JobAssign>({ clock, maxPerNode: config.scheduler.mailbox.max_jobs });
+  const fleet = createFleetView();
+  const sockets = createNodeSockets({ clock });
   const audio = createAudioStore({
     maxBytes: config.scheduler.audio.max_bytes_total,
     maxBytesPerJob: config.scheduler.audio.max_bytes_per_job,
   });
-  const events = createJobEvents({
+  const localEvents = createJobEvents({
     maxListeners: MAX_JOB_LISTENERS,
     onFault: (fault) => log.error({ err: fault }, 'a listener of job events failed'),
   });
+  const audioTokens = createAudioTokens({ secret: randomBytes(32) });
+  const references = createAudioReferences({
+    tokens: audioTokens,
+    inlineMaxBytes: config.scheduler.audio.inline_max_bytes,
+  });
+
+  // What is remembered. One process keeps it in memory; several share a store behind the same ports.
+  const together =
+    shared &&
+    createNeighbourhood({
+      config,
+      store: shared,
+      clock,
+      chance,
+      ids,
+      meter,
+      log,
+      localEvents,
+      local: {
+        jobs: () => jobs,
+        sessions: () => sessions,
+        registry: () => registry,
+        fleet,
+        audioAt(jobId) {
+          const held = audio.get(jobId);
+          return held && references.referAlways(jobId, held);
+        },
+        cutEverybody: sockets.cutAll,
+        cutNode: sockets.cut,
+      },
+    });
+  const { ledger, jobStore: store, directory, mailbox, events } = together ?? alone(config, localEvents);
 
   // Cold path: who the nodes are. It tells selection and the engine what changed.
-  const fleet = createFleetView();
-  const sockets = createNodeSockets({ clock });
+  const nodeEvents: RegistryEvents = {
+    changed: (view) => fleet.upsert(view),
+    loaded(nodeId, load) {
+      fleet.setLoad(nodeId, load);
+      fleet.beat(nodeId, clock.now());
+    },
+    removed(nodeId) {
+      fleet.remove(nodeId);
+      mailbox
+        .forget(nodeId)
+        .catch((fault: unknown) => log.warn({ node_id: nodeId, err: fault }, 'a mailbox was not emptied'));
+    },
+    statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
+    ordered: (nodeId, order) => sockets.order(nodeId, order),
+    disconnected: (nodeId, graceMs) => jobs.nodeLeft(nodeId, graceMs),
+    connected: (nodeId, runningJobIds) => jobs.nodeReturned(nodeId, runningJobIds),
+  };
   const registry = createNodeRegistry({
     clock,
     chance,
@@ -96,43 +128,30 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     meter,
     log,
     settings: managementSettings(config),
-    events: {
-      changed: (view) => fleet.upsert(view),
-      loaded(nodeId, load) {
-        fleet.setLoad(nodeId, load);
-        fleet.beat(nodeId, clock.now());
-      },
-      removed(nodeId) {
-        fleet.remove(nodeId);
-        mailbox
-          .forget(nodeId)
-          .catch((fault: unknown) => log.warn({ node_id: nodeId, err: fault }, 'a mailbox was not emptied'));
-      },
-      statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
-      ordered: (nodeId, order) => sockets.order(nodeId, order),
-      disconnected: (nodeId, graceMs) => jobs.nodeLeft(nodeId, graceMs),
-      connected: (nodeId, runningJobIds) => jobs.nodeReturned(nodeId, runningJobIds),
-    },
+    events: together?.nodeNews.ofOwn(nodeEvents) ?? nodeEvents,
   });
 
   // Hot path: jobs onto nodes.
-  const audioTokens = createAudioTokens({ secret: randomBytes(32) });
-  const references = createAudioReferences({
-    tokens: audioTokens,
-    inlineMaxBytes: config.scheduler.audio.inline_max_bytes,
-  });
   const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
-  const link = createNodeLink({
+  const localLink = createNodeLink({
     sockets,
     mailbox,
     endpoints,
-    find: (nodeId) => registry.get(nodeId),
+    find: (nodeId) => together?.replica.find(nodeId) ?? registry.get(nodeId),
     audio,
     references,
+    fetcher: createAudioFetcher(),
     clock,
     log,
     settings: { endpointTimeoutMs: config.scheduler.ack_timeout_ms },
   });
+  const knowledge: NodeKnowledge = {
+    profile: (nodeId) => fleet.view(nodeId)?.profile,
+    placed: (nodeId) => registry.recordPlacement(nodeId),
+    outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
+    modelNotAvailable: (nodeId, details) =>
+      log.info({ node_id: nodeId, service_id: details.service_id }, 'a node lacks a model it was asked for'),
+  };
   const jobs = createJobService({
     clock,
     chance: config.scheduler.candidate_shuffle ? chance : NO_CHANCE,
@@ -147,22 +166,15 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
       subscribe: events.subscribe,
     },
     audio,
-    link,
+    link: together?.link(localLink) ?? localLink,
     meter,
     log,
     fleet,
     settings: jobServiceSettings(config),
-    nodes: {
-      profile: (nodeId) => fleet.view(nodeId)?.profile,
-      placed: (nodeId) => registry.recordPlacement(nodeId),
-      outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
-      modelNotAvailable: (nodeId, details) =>
-        log.info(
-          { node_id: nodeId, service_id: details.service_id },
-          'a node lacks a model it was asked for',
-        ),
-    },
+    nodes: together?.nodeNews.knowledge(knowledge) ?? knowledge,
+    drivers: together?.drivers,
   });
+  const answers = together?.answers(jobs);
   const reader = createJobReader({ clock, store, events });
 
   // Sessions: speech becomes jobs, and their outcomes leave in order.
@@ -173,61 +185,50 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     audio,
     meter,
     log,
-    jobs,
+    jobs: { dispatch: jobs.dispatch, waiting: jobs.waiting, cancel: (answers?.heard ?? jobs).cancel },
     pools: NO_POOLS,
     settings: sessionSettings(config),
+    elsewhere: together && {
+      store: together.sessionStore,
+      owner: together.driver,
+      records: store,
+      events,
+      release: together.releaseSession,
+    },
   });
 
-  // The edges.
-  let isDraining = false;
-  let isLeaving = false;
-  const gate = createGate({ clock, meter, settings: accessSettings(config) });
-  const http = createHttpServer({
+  const { http, socketServer, phase } = createEdges({
+    config,
+    clock,
+    ids,
+    meter,
+    log,
     registry,
     jobs,
+    answers,
     reader,
     sessions,
     mailbox,
     endpoints,
-    gate,
-    ids,
-    meter,
-    log,
-    clock,
-    audio: { store: audio, tokens: audioTokens },
-    metrics: meter,
-    readiness: () => (isDraining ? NOT_READY : READY),
-    usedSlots: (nodeId) => fleet.load(nodeId)?.used,
-    settings: httpSettings(config, VERSION),
-  });
-  const socketServer = createSocketServer({
-    server: http.app.server,
-    registry,
-    jobs,
-    gate,
     sockets,
-    meter,
-    log,
-    clock,
-    ids,
-    // Nodes may come back while their last jobs end: with them come the results.
-    isDraining: () => isLeaving,
-    onPartial: (nodeId, { job_id, text, is_final }) => sessions.partial(job_id, text, is_final, nodeId),
-    session: createSessionRoute({
-      sessions,
-      gate,
-      ids,
-      clock,
-      meter,
-      log,
-      isDraining: () => isDraining,
-      initDeadlineMs: SESSION_INIT_DEADLINE_MS,
-      maxMessageBytes: config.server.limits.max_message_bytes,
-    }),
-    settings: socketSettings(config),
+    fleet,
+    audio: { store: audio, tokens: audioTokens },
+    together,
   });
-
-  meter.onPrint(createPrintGauges({ meter, jobs, sessions, store, events, mailbox, audio, http, loop }));
+  meter.onPrint(
+    createPrintGauges({
+      meter,
+      jobs,
+      sessions,
+      store,
+      events: localEvents,
+      mailbox: 'levels' in mailbox ? mailbox : undefined,
+      audio,
+      http,
+      loop,
+      together,
+    }),
+  );
 
   const shutDown = createShutDown({
     sessions,
@@ -239,20 +240,24 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     endpoints,
     loop,
     log,
+    leave: together?.stop,
     drainTimeoutMs: config.server.drain_timeout_ms,
     drains: () => {
-      isDraining = true;
+      phase.isDraining = true;
     },
     leaves: () => {
-      isLeaving = true;
+      phase.isLeaving = true;
     },
   });
   let stopping: Promise<void> | undefined;
 
-  function serveAudio(address: AddressInfo): void {
+  /** Where nodes and other instances reach this one. */
+  function serveAudio(address: AddressInfo): string | undefined {
     const base = audioBaseUrl(config.server.advertise_url, address);
-    if (base === undefined) log.info({}, NO_AUDIO_BY_REFERENCE);
-    else references.serveAt(base);
+    if (base !== undefined) references.serveAt(base);
+    else if (together === undefined) log.info({}, NO_AUDIO_BY_REFERENCE);
+    else throw new Error(NO_WAY_FOR_OTHERS);
+    return base;
   }
 
   return {
@@ -262,11 +267,14 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
     registry,
     async start() {
       const address = await http.listen({ host: config.server.host, port: config.server.port });
+      const base = serveAudio(address);
+      await together?.start(base);
+      const mode = shared?.mode ?? 'embedded';
+      const instance = together && { instance_id: together.instanceId };
       log.info(
-        { host: address.address, port: address.port, mode: 'embedded', version: VERSION },
+        { host: address.address, port: address.port, mode, version: VERSION, ...instance },
         'listening',
       );
-      serveAudio(address);
       return address;
     },
     stop() {
@@ -280,5 +288,5 @@ export function createApp({ config, log }: { config: Config; log: Log }): App {
 const NO_CHANCE = () => 0;
 const NO_AUDIO_BY_REFERENCE =
   'audio goes to every node inline: nodes cannot know at which address they reach this instance; set server.advertise_url';
-const READY = { isReady: true, reasons: [] };
-const NOT_READY = { isReady: false, reasons: [DRAINING] };
+const NO_WAY_FOR_OTHERS =
+  'other instances cannot know at which address they reach this one; set server.advertise_url';

@@ -1,6 +1,7 @@
 /** Composition root: how full everything is, asked when metrics are printed and not kept meanwhile. */
 import type { MemoryJobStore } from './adapters/memory/job-store.ts';
 import type { MemoryNodeMailbox } from './adapters/memory/node-mailbox.ts';
+import type { Neighbourhood } from './neighbourhood.ts';
 import type { AudioStore } from './ports/audio-store.ts';
 import type { Meter } from './ports/meter.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
@@ -12,14 +13,16 @@ export interface GaugedParts {
   readonly sessions: Pick<SessionService, 'counts'>;
   readonly store: Pick<MemoryJobStore, 'levels'>;
   readonly events: { size(): number };
-  readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'>;
+  /** Absent: it is in the shared store, whose limit holds for each node alone. */
+  readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'> | undefined;
   readonly audio: Pick<AudioStore, 'size'>;
   readonly http: { waits(): number };
   readonly loop: { delayP99(): number };
+  readonly together: Pick<Neighbourhood, 'replica' | 'held' | 'isFenced'> | undefined;
 }
 
 export function createPrintGauges(parts: GaugedParts): () => void {
-  const { meter, jobs, sessions, store, events, mailbox, audio, http, loop } = parts;
+  const { meter, jobs, sessions, store, events, mailbox, audio, http, loop, together } = parts;
   return () => {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
@@ -35,9 +38,20 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_jobs_retained_bytes', retainedBytes);
     meter.gauge('scheduler_job_listeners', events.size());
     meter.gauge('scheduler_http_waits', http.waits());
-    const { jobs: mailed, most } = mailbox.levels();
-    meter.gauge('scheduler_mailbox_jobs', mailed, { of: 'all' });
-    meter.gauge('scheduler_mailbox_jobs', most, { of: 'fullest' });
+    const mailed = mailbox?.levels();
+    if (mailed !== undefined) {
+      meter.gauge('scheduler_mailbox_jobs', mailed.jobs, { of: 'all' });
+      meter.gauge('scheduler_mailbox_jobs', mailed.most, { of: 'fullest' });
+    }
+    if (together !== undefined) printNeighbourhood(together);
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
+  function printNeighbourhood({ replica, held, isFenced }: NonNullable<typeof together>): void {
+    const { known, own, refused } = replica.stats();
+    meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
+    meter.gauge('scheduler_replica_nodes', known, { of: 'others' });
+    meter.gauge('scheduler_replica_nodes', refused, { of: 'refused' });
+    meter.gauge('scheduler_answers_held', held.size());
+    meter.gauge('scheduler_instance_fenced', isFenced() ? 1 : 0);
+  }
 }

@@ -160,7 +160,11 @@ export function accessSettings(config: Config): AccessSettings {
   };
 }
 
-export function httpSettings({ server, log }: Config, version: string): HttpSettings {
+export function httpSettings(
+  { server, log }: Config,
+  version: string,
+  instanceId: string | undefined,
+): HttpSettings {
   return {
     ...HTTP_DEFAULTS,
     maxBodyBytes: server.limits.max_message_bytes,
@@ -173,6 +177,7 @@ export function httpSettings({ server, log }: Config, version: string): HttpSett
     corsOrigins: server.cors_origins,
     logsRequests: log.level === 'debug',
     version,
+    ...(instanceId !== undefined && { instanceId }),
   };
 }
 

@@ -1,9 +1,11 @@
 /** Runs the scheduler until it is interrupted, then lets it drain. */
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '../adapters/system/clock.ts';
 import { createLog } from '../adapters/system/log.ts';
 import { type App, createApp } from '../app.ts';
 import type { Config } from '../config/settings.ts';
 import { findUnbuilt } from '../config/unbuilt.ts';
+import { openSharedStore, type SharedStore } from '../shared-store.ts';
 import { type CommandIo, interruption } from './command-io.ts';
 
 export interface Listening {
@@ -20,7 +22,15 @@ export async function runApp(
   const unbuilt = findUnbuilt(config);
   for (const problem of unbuilt) io.err(`lingua: ${problem}`);
   if (unbuilt.length > 0) return 2;
-  const app = createApp({ config, log: createLog(config.log.level, { isPretty: config.log.pretty }) });
+  const log = createLog(config.log.level, { isPretty: config.log.pretty });
+  let shared: SharedStore | undefined;
+  try {
+    if (config.scheduler.phase2.enabled) shared = await openSharedStore({ config, clock: systemClock, log });
+  } catch (error) {
+    io.err(`lingua: the store cannot be used: ${messageOf(error)}`);
+    return 1;
+  }
+  const app = createApp({ config, log, shared });
   let address: AddressInfo;
   try {
     address = await app.start();
@@ -43,5 +53,7 @@ function whyNotListening(error: unknown, { server }: Config): string {
   if (code === 'EACCES') return `${at} may not be used by this user; choose a port above 1023`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `${server.host} is no address of this machine; choose another --host`;
-  return `cannot listen on ${at}: ${error instanceof Error ? error.message : String(error)}`;
+  return code === undefined ? messageOf(error) : `cannot listen on ${at}: ${messageOf(error)}`;
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

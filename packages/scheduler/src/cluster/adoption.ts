@@ -26,7 +26,8 @@ export interface Estate {
     from: { readonly instanceId: string; readonly livingIncarnation?: string },
   ): Promise<{ kind: 'taken'; job: JobRecord } | { kind: 'settled' | 'driven' | 'unknown_job' }>;
   inheritSettled(from: string): Promise<void>;
-  forgetIndexes(instanceId: string): Promise<void>;
+  /** False while a job of it is still to be taken over. */
+  forgetIndexes(instanceId: string): Promise<boolean>;
 }
 
 export interface Adoption {
@@ -49,6 +50,8 @@ export function createAdoption(deps: {
   inbox: Pick<Inbox, 'take' | 'takeAgain' | 'confirm' | 'close'>;
   estate: Estate;
   adopt: (job: JobRecord) => void;
+  /** Its dead letters stay, for operators to look at. */
+  orphan: (instanceId: string) => Promise<void>;
   /** Handles a letter as if it had come here. */
   receive: (text: string) => Promise<void>;
   clock: Clock;
@@ -118,7 +121,8 @@ export function createAdoption(deps: {
     // Once more: the dead may have written until its very end, and the index comes before the job.
     const late = await adoptJobs(instanceId);
     await estate.inheritSettled(instanceId);
-    await estate.forgetIndexes(instanceId);
+    if (!(await estate.forgetIndexes(instanceId))) return;
+    await deps.orphan(instanceId);
     await deps.instances.remove(instanceId);
     meter.count('scheduler_adoptions_total');
     log.warn({ instance_id: instanceId, jobs: jobs + late }, 'adopted what a dead instance left behind');

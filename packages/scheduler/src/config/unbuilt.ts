@@ -1,16 +1,11 @@
 /**
  * What a configuration asks for that this version does not do yet. Such a file is read and printed like any other, but not
- * started with: that would promise isolation, or other instances, in vain. Pure.
+ * started with: that would promise isolation in vain. Pure.
  */
 import type { Config } from './settings.ts';
 
 export function findUnbuilt({ scheduler }: Config): readonly string[] {
   const found: string[] = [];
-  if (scheduler.phase2.enabled) {
-    found.push(
-      'scheduler.phase2.enabled is true, but this version runs as one process without Redis; set it to false',
-    );
-  }
   if (scheduler.phase3.enabled) {
     found.push(
       'scheduler.phase3.enabled is true, but this version has no pools: jobs would run on any node; set it to false',

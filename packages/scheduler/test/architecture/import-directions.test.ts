@@ -23,11 +23,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** The composition root: it puts everything together, and nobody imports it but the command line. */
 const ROOT_FILES = [
+  'alone.ts',
   'app.ts',
+  'edges.ts',
   'index.ts',
+  'jobs-of-many.ts',
+  'ledger-of-many.ts',
   'main.ts',
+  'neighbourhood.ts',
+  'node-news.ts',
   'print-gauges.ts',
   'settings-from-config.ts',
+  'shared-settings.ts',
+  'shared-store.ts',
   'shut-down.ts',
   'version.ts',
 ];

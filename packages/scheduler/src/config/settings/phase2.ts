@@ -76,7 +76,7 @@ const noSchemaCompat = 'The state it stood for is derived or part of the request
 export const phase2 = group('Many instances on one Redis.', {
   enabled: boolean({
     default: false,
-    doc: 'Shares state with other instances through Redis. Must be false in this version, which runs as one process.',
+    doc: 'Shares state with other instances through Redis; otherwise this process is alone and needs none.',
   }),
   instance_id: text({
     default: 'auto',

@@ -28,6 +28,10 @@ export interface NodeSockets {
    * have ended. Answers how many were asked. The others stay: they come back only once, so they are closed last.
    */
   drain(reason: string): number;
+  /** It has connected to another instance since. */
+  cut(nodeId: NodeId): void;
+  /** This instance was taken for dead: nothing that comes over these connections counts any more. */
+  cutAll(): void;
   count(): number;
 }
 
@@ -74,6 +78,10 @@ export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
         if (understandsDrain(connection) && send(nodeId, order)) asked += 1;
       }
       return asked;
+    },
+    cut: (nodeId) => connections.get(nodeId)?.socket.cut('replaced'),
+    cutAll() {
+      for (const { socket } of [...connections.values()]) socket.cut('fenced');
     },
     count: () => connections.size,
   };

@@ -1,0 +1,21 @@
+/** Composition root: what one process remembers by itself. */
+import type { JobAssign } from '@lingua/protocol';
+import { createCapacityLedger } from './adapters/memory/capacity-ledger.ts';
+import { createJobStore } from './adapters/memory/job-store.ts';
+import { createNodeDirectory } from './adapters/memory/node-directory.ts';
+import { createNodeMailbox } from './adapters/memory/node-mailbox.ts';
+import { systemClock as clock } from './adapters/system/clock.ts';
+import type { Config } from './config/settings.ts';
+import type { JobEvents } from './ports/job-events.ts';
+import { jobStoreLimits } from './settings-from-config.ts';
+
+export function alone(config: Config, events: JobEvents) {
+  const { scheduler } = config;
+  return {
+    ledger: createCapacityLedger({ clock }),
+    jobStore: createJobStore({ clock, ...jobStoreLimits(config) }),
+    directory: createNodeDirectory({ maxNodes: scheduler.max_nodes }),
+    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs }),
+    events,
+  };
+}

@@ -1,0 +1,72 @@
+/** Cold path: who drives a job that a repeat of its request found here, and how to take it from a driver that is dead. */
+import type { JobId } from '../domain/ids.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { AudioAt } from '../domain/job-spec.ts';
+import type { Instance } from '../ports/instances.ts';
+import type { Log } from '../ports/log.ts';
+import type { Estate } from './adoption.ts';
+import type { PostOffice } from './post-office.ts';
+
+export type Claimed = { kind: 'ours'; job: JobRecord } | { kind: 'theirs' } | { kind: 'over' };
+
+interface AudioLetter {
+  readonly jobId: JobId;
+  readonly at: AudioAt;
+}
+
+export function createJobClaims(deps: {
+  estate: Pick<Estate, 'takeOver'>;
+  driverOf: (jobId: JobId) => Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
+  /** "instance/incarnation" of this one. */
+  driver: () => string;
+  living: () => Promise<ReadonlyMap<string, Instance>>;
+  /** Declared dead and not yet adopted: silence alone proves nothing. */
+  isDead: (instanceId: string) => boolean;
+  office: Pick<PostOffice, 'tell' | 'on'>;
+  audioAt: (jobId: JobId) => AudioAt | undefined;
+  audioReturned: (jobId: JobId, at: AudioAt) => void;
+  log: Log;
+}) {
+  const { estate, office, log } = deps;
+
+  office.on('audio', async (body) => {
+    const { jobId, at } = body as AudioLetter;
+    deps.audioReturned(jobId, at);
+  });
+
+  async function offer({ jobId }: JobRecord): Promise<void> {
+    const stored = await deps.driverOf(jobId);
+    const at = deps.audioAt(jobId);
+    if (stored === undefined || stored.isSettled || at === undefined) return;
+    const letter: AudioLetter = { jobId, at };
+    await office.tell(instanceOf(stored.driver), { topic: 'audio', lane: jobId, body: letter });
+  }
+
+  return {
+    async claim({ jobId, deadlineAt }: JobRecord): Promise<Claimed> {
+      const stored = await deps.driverOf(jobId);
+      if (stored === undefined || stored.isSettled) return { kind: 'over' };
+      const instanceId = instanceOf(stored.driver);
+      const living = (await deps.living()).get(instanceId);
+      const isGone = living === undefined ? deps.isDead(instanceId) : nameOf(living) !== stored.driver;
+      if (!isGone) return { kind: 'theirs' };
+      const from =
+        living === undefined ? { instanceId } : { instanceId, livingIncarnation: living.incarnation };
+      const taken = await estate.takeOver({ jobId, deadlineAt }, from);
+      if (taken.kind === 'taken') return { kind: 'ours', job: taken.job };
+      return { kind: taken.kind === 'driven' ? 'theirs' : 'over' };
+    },
+
+    offerAudio(job: JobRecord): void {
+      offer(job).catch((fault: unknown) =>
+        log.info(
+          { job_id: job.jobId, err: fault },
+          'audio that came again could not be offered to the driver',
+        ),
+      );
+    },
+  };
+}
+
+const nameOf = ({ instanceId, incarnation }: Instance): string => `${instanceId}/${incarnation}`;
+const instanceOf = (driver: string): string => driver.slice(0, driver.lastIndexOf('/'));

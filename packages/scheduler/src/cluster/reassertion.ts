@@ -1,0 +1,101 @@
+/**
+ * Background actor: tells a store that may have lost writes — a master changed, or it was emptied — what this instance knows to be
+ * true: the jobs it drives, the slots they hold, its nodes. What the store lost nobody else can give back to it.
+ */
+import type { JobId, NodeId } from '../domain/ids.ts';
+import type { JobRecord } from '../domain/job.ts';
+import { leaseId } from '../domain/lease.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+
+/** What lies where writes may be lost. */
+export interface Affected {
+  readonly job: (jobId: JobId) => boolean;
+  readonly node: (nodeId: NodeId) => boolean;
+}
+
+export const EVERYTHING: Affected = { job: () => true, node: () => true };
+
+export interface Reassertion {
+  run(affected: Affected): Promise<void>;
+  /** Resolves when nothing that concerns the node is still to be told: a slot that is taken is not given away meanwhile. */
+  settled(nodeId: NodeId): Promise<void> | undefined;
+}
+
+const AT_ONCE = 64;
+
+export function createReassertion(deps: {
+  jobs: () => Iterable<JobRecord>;
+  restore: (job: JobRecord) => Promise<unknown>;
+  reassert: (nodeId: NodeId, lease: string, ttlMs: number) => Promise<unknown>;
+  /** Own nodes, claims and sessions: each knows how to tell itself again. */
+  others: () => void;
+  reservationTtlMs: number;
+  runningTtlMs: number;
+  log: Log;
+  meter: Meter;
+}): Reassertion {
+  const { log, meter } = deps;
+  let underWay: { readonly affected: Affected; readonly done: Promise<void> } | undefined;
+
+  async function each<T>(all: readonly T[], what: string, tell: (one: T) => Promise<unknown>): Promise<void> {
+    for (let from = 0; from < all.length; from += AT_ONCE) {
+      const told = await Promise.allSettled(all.slice(from, from + AT_ONCE).map(tell));
+      const lost = told.filter(({ status }) => status === 'rejected').length;
+      meter.count('scheduler_store_reasserted_total', { what }, told.length - lost);
+      // What cannot be told now is told by whatever happens to it next: every later write is compared and written anew.
+      if (lost > 0) log.warn({ what, lost }, 'the store did not take all it may have lost');
+    }
+  }
+
+  async function tellAll(affected: Affected): Promise<void> {
+    const jobs = [...deps.jobs()];
+    await each(leasesOf(jobs, affected), 'leases', ({ nodeId, lease, isRunning }) =>
+      deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs),
+    );
+    await each(
+      jobs.filter(({ jobId }) => affected.job(jobId)),
+      'jobs',
+      deps.restore,
+    );
+    log.info({ jobs: jobs.length }, 'told the store again what it may have lost');
+  }
+
+  return {
+    async run(affected) {
+      deps.others();
+      const before = underWay?.done;
+      const done = (async () => {
+        await before;
+        await tellAll(affected);
+      })();
+      const own = { affected, done };
+      underWay = own;
+      await done.catch((fault: unknown) => log.error({ err: fault }, 'the store could not be told again'));
+      if (underWay === own) underWay = undefined;
+    },
+    settled: (nodeId) => (underWay?.affected.node(nodeId) === true ? underWay.done : undefined),
+  };
+}
+
+interface HeldLease {
+  readonly nodeId: NodeId;
+  readonly lease: string;
+  readonly isRunning: boolean;
+}
+
+function leasesOf(jobs: readonly JobRecord[], affected: Affected): readonly HeldLease[] {
+  return jobs.flatMap(({ jobId, state, fence, intent }) =>
+    [fence, intent].flatMap((attempt) =>
+      attempt === undefined || !affected.node(attempt.nodeId)
+        ? []
+        : [
+            {
+              nodeId: attempt.nodeId,
+              lease: leaseId(jobId, attempt.attempt),
+              isRunning: state === 'RUNNING' && attempt === fence,
+            },
+          ],
+    ),
+  );
+}

@@ -1,0 +1,102 @@
+/** Composition root: the doors of an instance — HTTP and sockets — and what is told to whoever knocks. */
+import type { JobAssign } from '@lingua/protocol';
+import type { RemoteJobs } from './cluster/remote-jobs.ts';
+import type { Config } from './config/settings.ts';
+import type { NodeRegistry } from './management/node-registry.ts';
+import type { Neighbourhood } from './neighbourhood.ts';
+import type { Clock } from './ports/clock.ts';
+import type { EndpointCaller } from './ports/endpoint-caller.ts';
+import type { IdSource } from './ports/id-source.ts';
+import type { Log } from './ports/log.ts';
+import type { NodeMailbox } from './ports/node-mailbox.ts';
+import type { RunningJobService } from './runtime/create-job-service.ts';
+import type { FleetView } from './runtime/fleet/fleet-view.ts';
+import type { JobReader } from './runtime/job-reader.ts';
+import type { SessionService } from './session/session-service.ts';
+import { accessSettings, httpSettings, socketSettings } from './settings-from-config.ts';
+import { createGate } from './transport/access/create-gate.ts';
+import { createHttpServer } from './transport/http/create-http-server.ts';
+import { DRAINING, type HttpServices } from './transport/http/http-services.ts';
+import type { NodeSockets } from './transport/ws/node-sockets.ts';
+import { createSessionRoute } from './transport/ws/session-route.ts';
+import { createSocketServer } from './transport/ws/socket-server.ts';
+import { VERSION } from './version.ts';
+
+const SESSION_INIT_DEADLINE_MS = 60_000;
+
+export function createEdges(parts: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly meter: HttpServices['meter'] & NonNullable<HttpServices['metrics']>;
+  readonly log: Log;
+  readonly registry: NodeRegistry;
+  readonly jobs: RunningJobService;
+  /** What is said of jobs that others drive; absent: there are no others. */
+  readonly answers: RemoteJobs | undefined;
+  readonly reader: JobReader;
+  readonly sessions: SessionService;
+  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly endpoints: EndpointCaller;
+  readonly sockets: NodeSockets;
+  readonly fleet: FleetView;
+  readonly audio: NonNullable<HttpServices['audio']>;
+  readonly together: Neighbourhood | undefined;
+}) {
+  const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
+  const phase = { isDraining: false, isLeaving: false };
+  const gate = createGate({ clock, meter, settings: accessSettings(config) });
+
+  const http = createHttpServer({
+    registry,
+    ...(together !== undefined && { elsewhere: together.holders() }),
+    jobs: { ...(answers?.heard ?? jobs), dispatch: jobs.dispatch },
+    reader: parts.reader,
+    sessions,
+    mailbox: parts.mailbox,
+    endpoints: parts.endpoints,
+    gate,
+    ids,
+    meter,
+    log,
+    clock,
+    audio: parts.audio,
+    metrics: meter,
+    readiness: () => (phase.isDraining ? NOT_READY : (together?.readiness() ?? READY)),
+    usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,
+    settings: httpSettings(config, VERSION, together?.instanceId),
+  });
+
+  const socketServer = createSocketServer({
+    server: http.app.server,
+    registry,
+    jobs: answers?.handedOver ?? jobs,
+    gate,
+    sockets: parts.sockets,
+    meter,
+    log,
+    clock,
+    ids,
+    // Nodes may come back while their last jobs end: with them come the results.
+    isDraining: () => phase.isLeaving,
+    onPartial: (nodeId, { job_id, text, is_final }) =>
+      (together ?? sessions).partial(job_id, text, is_final, nodeId),
+    session: createSessionRoute({
+      sessions,
+      gate,
+      ids,
+      clock,
+      meter,
+      log,
+      isDraining: () => phase.isDraining,
+      initDeadlineMs: SESSION_INIT_DEADLINE_MS,
+      maxMessageBytes: config.server.limits.max_message_bytes,
+    }),
+    settings: socketSettings(config),
+  });
+
+  return { http, socketServer, phase };
+}
+
+const READY = { isReady: true, reasons: [] };
+const NOT_READY = { isReady: false, reasons: [DRAINING] };

@@ -1,0 +1,154 @@
+/** Composition root: jobs that other instances drive, or drove: the way to their nodes and drivers, and what becomes of them when one dies. */
+import { fitResult } from './adapters/redis/job-store/fit-result.ts';
+import type { RedisJobStore } from './adapters/redis/job-store.ts';
+import { createAdoption } from './cluster/adoption.ts';
+import { createDriverBook } from './cluster/driver-book.ts';
+import type { Gossip } from './cluster/gossip.ts';
+import { createHeldAnswers } from './cluster/held-answers.ts';
+import { createJobClaims } from './cluster/job-claims.ts';
+import type { NodeReplica } from './cluster/node-replica.ts';
+import type { PostOffice } from './cluster/post-office.ts';
+import type { Presence } from './cluster/presence.ts';
+import { createReassertion } from './cluster/reassertion.ts';
+import { createRemoteJobs } from './cluster/remote-jobs.ts';
+import { createRemoteNodes } from './cluster/remote-nodes.ts';
+import { presenceTtlMs } from './config/nesting.ts';
+import type { Config } from './config/settings.ts';
+import type { JobId, NodeId } from './domain/ids.ts';
+import type { LocalParts } from './neighbourhood.ts';
+import type { Clock } from './ports/clock.ts';
+import type { IdSource } from './ports/id-source.ts';
+import type { JobEvents } from './ports/job-events.ts';
+import type { Log } from './ports/log.ts';
+import type { Meter } from './ports/meter.ts';
+import type { NodeLink } from './ports/node-link.ts';
+import type { RunningJobService } from './runtime/create-job-service.ts';
+import type { SharedStore } from './shared-store.ts';
+
+const LONGEST_HELD_BYTES = 64 * 1024 * 1024;
+const MOST_HELD = 10_000;
+const SECOND = 1_000;
+
+export function createJobsOfMany(deps: {
+  readonly config: Config;
+  readonly store: SharedStore;
+  readonly jobStore: RedisJobStore;
+  readonly publish: JobEvents['publish'];
+  readonly presence: Presence;
+  readonly driver: () => string;
+  readonly office: PostOffice;
+  readonly replica: NodeReplica;
+  readonly gossip: Gossip;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly local: LocalParts;
+}) {
+  const { store, jobStore, presence, driver, office, replica, gossip, clock, meter, log, local } = deps;
+  const { scheduler } = deps.config;
+  const { living, isFenced, storeNow } = presence;
+  const { driverOf } = jobStore;
+  const answerMs = scheduler.ack_timeout_ms;
+  /** Declared dead and not yet adopted. */
+  let dead: ReadonlySet<string> = new Set();
+
+  const book = createDriverBook();
+  const held = createHeldAnswers({
+    clock,
+    log,
+    meter,
+    holdMs: scheduler.job_deadline_ms,
+    maxHeld: MOST_HELD,
+    maxBytes: LONGEST_HELD_BYTES,
+  });
+  const drivers = createJobClaims({
+    estate: jobStore,
+    driverOf,
+    driver,
+    living,
+    isDead: (instanceId) => dead.has(instanceId),
+    office,
+    audioAt: local.audioAt,
+    audioReturned: (jobId, at) => local.jobs().audioReturned(jobId, at),
+    log,
+  });
+  const adoption = createAdoption({
+    self: presence.self,
+    living,
+    isFenced,
+    instances: store.instances,
+    inbox: store.inbox,
+    estate: jobStore,
+    adopt: (job) => local.jobs().adopt(job),
+    orphan: store.deadLetters.orphan,
+    receive: office.receive,
+    clock,
+    digest: deps.ids.digest,
+    turnMs: presenceTtlMs(deps.config) / 2,
+    log,
+    meter,
+  });
+  const reassertion = createReassertion({
+    jobs: () => local.jobs().inFlightJobs(),
+    restore: jobStore.restore,
+    reassert: store.ledger.reassert,
+    others() {
+      presence.freeze();
+      replica.reassert();
+      local.registry().redeclare();
+      local.sessions().reassert();
+    },
+    reservationTtlMs: scheduler.reservation_ttl_ms,
+    runningTtlMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
+    log,
+    meter,
+  });
+
+  return {
+    drivers,
+    held,
+    adoption,
+    reassertion,
+    died(instanceIds: readonly string[]): void {
+      dead = new Set(instanceIds);
+      adoption.died(instanceIds);
+    },
+    /** The way to nodes, wherever their sockets are. */
+    link: (to: NodeLink): NodeLink =>
+      createRemoteNodes({
+        office,
+        local: to,
+        find: replica.find,
+        driver,
+        audioAt: local.audioAt,
+        generationOf: (nodeId) => local.registry().get(nodeId)?.generation,
+        moveFor: jobStore.moveFor,
+        publish: deps.publish,
+        book,
+        storeNow,
+        now: clock.now,
+        answerMs,
+        log,
+      }),
+    /** What is said of jobs, wherever they are driven. */
+    answers: (jobs: RunningJobService) =>
+      createRemoteJobs({
+        office,
+        local: jobs,
+        driverOf,
+        driver,
+        living,
+        book,
+        held,
+        fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
+        answerMs,
+      }),
+    /** Text of a job that may be driven elsewhere. */
+    partial(jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId): void {
+      const to = book.find(jobId);
+      if (to === undefined) local.sessions().partial(jobId, text, isFinal, nodeId);
+      else gossip.partial(to.slice(0, to.lastIndexOf('/')), { jobId, text, isFinal, nodeId });
+    },
+  };
+}

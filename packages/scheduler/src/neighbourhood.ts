@@ -1,0 +1,266 @@
+/**
+ * Composition root: this instance among others. What it owns is told to them, what they own is known here, and what concerns
+ * somebody else's job, node or session finds its way there.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { createGossip } from './cluster/gossip.ts';
+import { unlessFenced } from './cluster/guard.ts';
+import { createInboxReader } from './cluster/inbox-reader.ts';
+import { createNodeReplica } from './cluster/node-replica.ts';
+import { createPostOffice, laneOf } from './cluster/post-office.ts';
+import { createPresence } from './cluster/presence.ts';
+import { EVERYTHING } from './cluster/reassertion.ts';
+import type { Config } from './config/settings.ts';
+import type { JobId, NodeId, SessionId } from './domain/ids.ts';
+import type { AudioAt } from './domain/job-spec.ts';
+import { createJobsOfMany } from './jobs-of-many.ts';
+import { createLedgerOfMany } from './ledger-of-many.ts';
+import type { NodeRegistry } from './management/node-registry.ts';
+import { createNodeNews } from './node-news.ts';
+import type { Chance } from './ports/chance.ts';
+import type { Clock } from './ports/clock.ts';
+import type { IdSource } from './ports/id-source.ts';
+import type { JobEvents } from './ports/job-events.ts';
+import type { Log } from './ports/log.ts';
+import type { Meter } from './ports/meter.ts';
+import type { RunningJobService } from './runtime/create-job-service.ts';
+import type { FleetView } from './runtime/fleet/fleet-view.ts';
+import type { SessionService } from './session/session-service.ts';
+import { inboxReaderSettings, presenceSettings, replicaSettings } from './shared-settings.ts';
+import type { SharedStore } from './shared-store.ts';
+import { createHolders } from './transport/link/ask-holders.ts';
+import { VERSION } from './version.ts';
+
+/** What others ask of this instance, known only once everything is made. */
+export interface LocalParts {
+  readonly jobs: () => RunningJobService;
+  readonly sessions: () => SessionService;
+  readonly registry: () => NodeRegistry;
+  readonly fleet: FleetView;
+  /** Where others fetch audio that is held here. */
+  readonly audioAt: (jobId: JobId) => AudioAt | undefined;
+  /** It was taken for dead: every connection is somebody else's. */
+  readonly cutEverybody: () => void;
+  /** A node connected elsewhere since. */
+  readonly cutNode: (nodeId: NodeId) => void;
+}
+
+export type Neighbourhood = ReturnType<typeof createNeighbourhood>;
+
+const RELEASE_SESSION_MS = 1_000;
+const OWN_NAME = 'give each its own scheduler.phase2.instance_id, or leave it at "auto"';
+const READY = { isReady: true, reasons: [] };
+const JOINING = { isReady: false, reasons: ['joining'] };
+const STORE_AWAY = { isReady: false, reasons: ['store'] };
+const ANSWERED_AT_ONCE = ['drives', 'levels', 'watchersOf'] as const;
+
+export function createNeighbourhood(deps: {
+  readonly config: Config;
+  readonly store: SharedStore;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ids: IdSource;
+  readonly meter: Meter;
+  readonly log: Log;
+  /** Tells waiters of this process. */
+  readonly localEvents: JobEvents;
+  readonly local: LocalParts;
+}) {
+  const { config, store, clock, chance, ids, meter, log, local } = deps;
+  const { scheduler } = config;
+  const { phase2 } = scheduler;
+  const instanceId =
+    phase2.instance_id === 'auto' ? `${hostname()}-${randomUUID().slice(0, 8)}` : phase2.instance_id;
+  let advertiseUrl: string | undefined;
+  let hasJoined = false;
+
+  const presence = createPresence({
+    instances: store.instances,
+    clock,
+    log,
+    settings: presenceSettings(config),
+    first: {
+      instanceId,
+      incarnation: randomUUID(),
+      startedAt: clock.now(),
+      hostname: hostname(),
+      pid: process.pid,
+      version: VERSION,
+      get advertiseUrl() {
+        return advertiseUrl;
+      },
+    },
+    newIncarnation: randomUUID,
+    events: {
+      lost() {
+        local.jobs().abandonAll();
+        local.sessions().abandonAll();
+        local.cutEverybody();
+      },
+      emptied: () => void ofJobs.reassertion.run(EVERYTHING),
+      died(instanceIds) {
+        for (const each of instanceIds) replica.disown(each);
+        ofJobs.died(instanceIds);
+      },
+    },
+  });
+  const { isFenced, living } = presence;
+  const driver = (): string => `${instanceId}/${presence.self().incarnation}`;
+  const guarded = <Port extends object>(port: Port): Port => unlessFenced(port, isFenced);
+
+  // What all share.
+  const jobStore = unlessFenced(
+    store.jobs({ instanceId, driver, digest: ids.digest }),
+    isFenced,
+    ANSWERED_AT_ONCE,
+  );
+  const events = store.events({ instanceId, local: deps.localEvents, store: jobStore });
+  const gossip = createGossip({
+    whispers: store.whispers,
+    clock,
+    log,
+    instanceId,
+    events: {
+      loaded: (nodeId, load) => local.fleet.setLoad(nodeId, load),
+      nodeNews: (nodeId, news) =>
+        news === 'placed'
+          ? local.registry().recordPlacement(nodeId)
+          : local.registry().recordOutcome(nodeId, news),
+      partial: ({ jobId, text, isFinal, nodeId }) => local.sessions().partial(jobId, text, isFinal, nodeId),
+    },
+  });
+  const ledger = createLedgerOfMany({
+    ledger: guarded(store.ledger),
+    settled: (nodeId) => reassertion.settled(nodeId),
+    noteLoad: gossip.load,
+  });
+
+  // Letters.
+  const office = createPostOffice({
+    inbox: store.inbox,
+    clock,
+    self: presence.self,
+    isFenced,
+    living,
+    newAskId: ids.traceId,
+  });
+  const reader = createInboxReader({
+    instanceId,
+    inbox: store.inbox,
+    clock,
+    log,
+    meter,
+    settings: inboxReaderSettings(config),
+    laneOf,
+    handle: office.receive,
+    stuck: store.replaceReader,
+  });
+
+  // Nodes of all instances.
+  const nodeNews = createNodeNews({
+    config,
+    fleet: local.fleet,
+    ledger,
+    jobs: local.jobs,
+    registry: local.registry,
+    replica: () => replica,
+    gossip,
+    clock,
+    log,
+  });
+  const replica = createNodeReplica({
+    board: store.board,
+    clock,
+    chance,
+    log,
+    self: presence.self,
+    isFenced,
+    settings: replicaSettings(config),
+    events: {
+      ...nodeNews.ofOthers,
+      overtaken(nodeId, generation) {
+        local.cutNode(nodeId);
+        local.registry().overtaken(nodeId, generation);
+      },
+    },
+  });
+  const holders = (): ReturnType<typeof createHolders> =>
+    createHolders({
+      office,
+      registry: local.registry(),
+      replica,
+      usedSlots: (nodeId) => local.fleet.load(nodeId)?.used,
+      answerMs: scheduler.ack_timeout_ms,
+    });
+
+  const ofJobs = createJobsOfMany({
+    config,
+    store,
+    jobStore,
+    publish: events.publish,
+    presence,
+    driver,
+    office,
+    replica,
+    gossip,
+    clock,
+    ids,
+    meter,
+    log,
+    local,
+  });
+  const { adoption, reassertion } = ofJobs;
+
+  return {
+    instanceId,
+    driver,
+    isFenced,
+    self: presence.self,
+    living,
+    jobStore,
+    events,
+    ledger,
+    directory: guarded(store.directory),
+    mailbox: guarded(store.mailbox),
+    sessionStore: guarded(store.sessions),
+    nodeNews,
+    replica,
+    holders,
+    ...ofJobs,
+
+    /** Asks whoever has a session to let it go. */
+    async releaseSession(owner: string, sessionId: SessionId): Promise<boolean> {
+      const to = owner.slice(0, owner.lastIndexOf('/'));
+      const letter = { topic: 'release_session', lane: sessionId, body: sessionId };
+      return (await office.ask(to, letter, RELEASE_SESSION_MS)) === true;
+    },
+
+    readiness: () => (!hasJoined ? JOINING : isFenced() || !store.isReachable() ? STORE_AWAY : READY),
+
+    async start(address: string | undefined): Promise<void> {
+      advertiseUrl = address;
+      office.on('release_session', async (body) => local.sessions().release(body as SessionId));
+      await store.inbox.open(instanceId);
+      if ((await presence.start()) === 'taken') {
+        throw new Error(`another living instance has the name ${instanceId}; ${OWN_NAME}`);
+      }
+      await gossip.start();
+      await replica.start();
+      reader.start();
+      await adoption.ownPast();
+      hasJoined = true;
+    },
+    /** Says good-bye: what is left is adopted at once. */
+    async stop(): Promise<void> {
+      await replica.stop();
+      await gossip.stop();
+      await reader.stop();
+      ofJobs.held.stop();
+      await jobStore.close().catch((fault: unknown) => log.warn({ err: fault }, 'indexes were not written'));
+      await presence.stop();
+      await events.close();
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/** Composition root: what happens to nodes, here and elsewhere, brought to selection, to the engine and to the other instances. */
+import type { Gossip } from './cluster/gossip.ts';
+import type { NodeReplica, ReplicaEvents } from './cluster/node-replica.ts';
+import type { Config } from './config/settings.ts';
+import type { NodeId } from './domain/ids.ts';
+import type { NodeRegistry, NodeStatus, RegistryEvents } from './management/node-registry.ts';
+import type { CapacityLedger } from './ports/capacity-ledger.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Log } from './ports/log.ts';
+import type { NodeSheet } from './ports/node-board.ts';
+import type { RunningJobService } from './runtime/create-job-service.ts';
+import type { NodeKnowledge } from './runtime/engine.ts';
+import type { FleetView } from './runtime/fleet/fleet-view.ts';
+
+export function createNodeNews(deps: {
+  config: Config;
+  fleet: FleetView;
+  ledger: Pick<CapacityLedger, 'loads'>;
+  jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
+  registry: () => Pick<NodeRegistry, 'get'>;
+  replica: () => Pick<NodeReplica, 'keep' | 'beat' | 'drop' | 'find'>;
+  gossip: Pick<Gossip, 'nodeNews'>;
+  clock: Clock;
+  log: Log;
+}) {
+  const { config, fleet, ledger, jobs, registry, replica, gossip, clock, log } = deps;
+  /** New here, and nobody has said yet how full they are. */
+  const unweighed = new Set<NodeId>();
+
+  const graceOf = ({ view }: NodeSheet): number =>
+    view.profile.isDeployed ? 0 : config.scheduler.node_reconnect_grace_ms;
+
+  async function weigh(): Promise<void> {
+    const nodeIds = [...unweighed];
+    unweighed.clear();
+    try {
+      for (const [nodeId, load] of await ledger.loads(nodeIds)) fleet.setLoad(nodeId, load);
+    } catch (fault) {
+      // The first reserve, or the next heartbeat, tells.
+      log.debug({ nodes: nodeIds.length, err: fault }, 'how full new nodes are is not known yet');
+    }
+  }
+
+  function weighSoon(nodeId: NodeId): void {
+    if (unweighed.size === 0) setImmediate(() => void weigh());
+    unweighed.add(nodeId);
+  }
+
+  /** False: it lives on another instance. */
+  function keep(nodeId: NodeId, runningJobIds?: readonly string[]): boolean {
+    const status = registry().get(nodeId);
+    return status !== undefined && replica().keep(sheetOf(status, runningJobIds));
+  }
+
+  const ofOthers: Omit<ReplicaEvents, 'overtaken'> = {
+    changed(sheet, before) {
+      const { nodeId, view, generation } = sheet;
+      fleet.upsert(view);
+      if (before === undefined) weighSoon(nodeId);
+      if (!sheet.isConnected) jobs().nodeLeft(nodeId, graceOf(sheet));
+      else if (before?.generation !== generation || !before.isConnected)
+        jobs().nodeReturned(nodeId, sheet.runningJobIds, generation);
+    },
+    beat: (nodeId, at) => fleet.beat(nodeId, at),
+    removed(sheet) {
+      fleet.remove(sheet.nodeId);
+      // One that polls, or is called, has no connection to lose.
+      if (sheet.channel === 'socket') jobs().nodeLeft(sheet.nodeId, graceOf(sheet));
+    },
+  };
+
+  return {
+    ofOthers,
+
+    /** What the registry tells, told to the others too. */
+    ofOwn: (here: RegistryEvents): RegistryEvents => ({
+      ...here,
+      changed(view) {
+        if (keep(view.nodeId)) here.changed(view);
+      },
+      loaded(nodeId, load) {
+        here.loaded(nodeId, load);
+        replica().beat(nodeId, clock.now());
+      },
+      removed(nodeId, generation) {
+        if (replica().drop(nodeId, generation)) here.removed(nodeId, generation);
+      },
+      connected(nodeId, runningJobIds) {
+        keep(nodeId, runningJobIds);
+        here.connected(nodeId, runningJobIds);
+      },
+    }),
+
+    /** What the engine says of nodes, told to whoever holds them. */
+    knowledge: (here: NodeKnowledge): NodeKnowledge => {
+      const tell = (nodeId: NodeId, word: 'placed' | 'succeeded' | 'failed', tellHere: () => void): void => {
+        const holder = replica().find(nodeId)?.owner.instanceId;
+        if (holder === undefined) tellHere();
+        else gossip.nodeNews(holder, nodeId, word);
+      };
+      return {
+        ...here,
+        placed: (nodeId) => tell(nodeId, 'placed', () => here.placed(nodeId)),
+        outcome: (nodeId, outcome) => tell(nodeId, outcome, () => here.outcome(nodeId, outcome)),
+      };
+    },
+  };
+}
+
+function sheetOf(status: NodeStatus, runningJobIds: readonly string[] | undefined) {
+  const { view, generation, channel, credential, isConnected, intervalMs, endpoint, region } = status;
+  return {
+    nodeId: view.nodeId,
+    generation,
+    channel,
+    credential,
+    isConnected,
+    intervalMs,
+    view,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+    ...(runningJobIds !== undefined && { runningJobIds }),
+  };
+}

@@ -1,0 +1,88 @@
+/** Composition root: everything instances have in common, behind the same ports as what one process keeps in memory. */
+import type { JobAssign } from '@lingua/protocol';
+import { createCapacityLedger } from './adapters/redis/capacity-ledger.ts';
+import { createDeadLetters } from './adapters/redis/dead-letters.ts';
+import { createInbox } from './adapters/redis/inbox.ts';
+import { createInstanceFigures } from './adapters/redis/instance-figures.ts';
+import { createInstances } from './adapters/redis/instances.ts';
+import { createJobEvents } from './adapters/redis/job-events.ts';
+import { createJobStore } from './adapters/redis/job-store.ts';
+import { createKeys, jobTag } from './adapters/redis/keys.ts';
+import { createNodeBoard } from './adapters/redis/node-board.ts';
+import { createNodeDirectory } from './adapters/redis/node-directory.ts';
+import { createNodeMailbox } from './adapters/redis/node-mailbox.ts';
+import { connectRedis, type RedisConnection, whenReady } from './adapters/redis/redis-connection.ts';
+import { createSessionStore } from './adapters/redis/session-store.ts';
+import { createWhispers } from './adapters/redis/whispers.ts';
+import type { Affected } from './cluster/reassertion.ts';
+import type { Config } from './config/settings.ts';
+import type { Clock } from './ports/clock.ts';
+import type { JobEvents } from './ports/job-events.ts';
+import type { Log } from './ports/log.ts';
+import {
+  forgetNodesAfterMs,
+  inboxSettings,
+  nodeIdleMs,
+  redisSettings,
+  sharedJobLimits,
+} from './shared-settings.ts';
+
+export type SharedStore = Awaited<ReturnType<typeof openSharedStore>>;
+
+/** Connects, and refuses a store that would lose what it is told. */
+export async function openSharedStore(deps: { config: Config; clock: Clock; log: Log }) {
+  const { config, clock, log } = deps;
+  const settings = redisSettings(config);
+  const keys = createKeys(config.scheduler.phase2.redis.key_prefix);
+  const connection = connectRedis(settings, { name: 'lingua' });
+  const ear = connectRedis(settings, { name: 'lingua-ear', isListening: true });
+  const openReader = () => connectRedis(settings, { name: 'lingua-reader', isBlocking: true });
+  let reader = openReader();
+  const close = (): void => {
+    for (const each of [connection, ear, reader]) each.disconnect();
+  };
+  try {
+    const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
+    await Promise.all([connection, ear, reader].map((each) => whenReady(each, limitMs)));
+  } catch (fault) {
+    close();
+    throw fault;
+  }
+  const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
+  const shared = { connection, ear, keys, clock, onFault };
+  const inbox = createInbox({
+    ...shared,
+    blocking: (): RedisConnection => reader,
+    ...inboxSettings(config),
+  });
+
+  return {
+    mode: settings.mode,
+    instances: createInstances(shared),
+    inbox,
+    /** The reader hangs on a server that does not answer. */
+    replaceReader(): void {
+      reader.disconnect();
+      reader = openReader();
+    },
+    whispers: createWhispers(shared),
+    board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
+    ledger: createCapacityLedger({ ...shared, idleMs: nodeIdleMs(config) }),
+    directory: createNodeDirectory({ ...shared, maxNodes: config.scheduler.max_nodes }),
+    mailbox: createNodeMailbox<JobAssign>({ ...shared, maxPerNode: config.scheduler.mailbox.max_jobs }),
+    sessions: createSessionStore(shared),
+    deadLetters: createDeadLetters({ ...shared, inbox }),
+    figures: createInstanceFigures(shared),
+    jobs: (by: { instanceId: string; driver: () => string; digest: (text: string) => string }) =>
+      createJobStore({ ...shared, ...by, ...sharedJobLimits(config) }),
+    events: (by: { instanceId: string; local: JobEvents; store: ReturnType<typeof createJobStore> }) =>
+      createJobEvents({ ...shared, ...by }),
+    affected: (isAffected: (key: string) => boolean): Affected => ({
+      job: (jobId) => isAffected(keys.job(jobTag(jobId))),
+      node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
+    }),
+    /** A Cluster is there as long as any of it is: what lives on a lost shard is refused by itself. */
+    isReachable: (): boolean => connection.status === 'ready',
+    close,
+  };
+}
