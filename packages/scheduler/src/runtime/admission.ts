@@ -27,7 +27,7 @@ export function createAdmission(
 ): (request: DispatchRequest) => Promise<DispatchOutcome> {
   const { placement, deadlines } = parts;
   const startedAt = engine.clock.now();
-  /** Refused, and to be discarded as soon as the store answers. */
+  /** Refused, and discarded just now or as soon as the store answers. */
   const takenBack = new Set<JobId>();
 
   function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
@@ -48,7 +48,7 @@ export function createAdmission(
   const repeat = createRepeats(engine, {
     adoption: parts.adoption,
     refuse,
-    isBeingTakenBack: (jobId) => takenBack.has(jobId),
+    isTakenBack: (jobId) => takenBack.has(jobId),
     dispatchAnew: (request) => begin(request),
   });
 
@@ -68,7 +68,9 @@ export function createAdmission(
     try {
       // Whoever took over what we drove decides about this one too.
       if (abandonments === engine.abandonments) await engine.store.discard(jobId);
-      takenBack.delete(jobId);
+      // A repeat may be asking right now who drives it.
+      if (engine.drivers === undefined) takenBack.delete(jobId);
+      else engine.wheel.set(ASK_AGAIN_MS, () => takenBack.delete(jobId));
     } catch (fault) {
       engine.log.warn({ job_id: jobId, err: fault }, 'a refused job could not be discarded yet');
       engine.wheel.set(ASK_AGAIN_MS, () => void discard(jobId, abandonments));
@@ -180,10 +182,10 @@ export function createAdmission(
     reserved: Reserved | undefined,
     admitted: AdmitResult | { kind: 'down' },
   ): Soon<DispatchOutcome> {
-    if (admitted.kind !== 'admitted') return notAdmitted(request, admitted, jobId, reserved);
-    // With other instances: a repeat that was quicker than this answer may have made it ours already.
+    // With other instances: a repeat that was quicker than this answer, or this fault, may have made it ours already.
     const adopted = engine.drivers && engine.flights.get(jobId);
     if (adopted !== undefined) return { kind: 'dispatched', job: adopted.job, isRepeat: false };
+    if (admitted.kind !== 'admitted') return notAdmitted(request, admitted, jobId, reserved);
     const flight = createFlight(admitted.job, request.need, compiled);
     engine.flights.add(flight);
     deadlines.startJob(flight);

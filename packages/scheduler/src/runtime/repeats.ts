@@ -20,8 +20,8 @@ export function createRepeats(
   parts: {
     adoption: Adoption;
     refuse(code: ErrorCode, message: string): DispatchOutcome;
-    /** Its request was refused, but the store does not say yet that it is gone. */
-    isBeingTakenBack(jobId: JobId): boolean;
+    /** Its request was refused here: it is gone, or will be as soon as the store can be asked. */
+    isTakenBack(jobId: JobId): boolean;
     dispatchAnew(request: DispatchRequest): Soon<DispatchOutcome>;
   },
 ): Repeat {
@@ -68,7 +68,7 @@ export function createRepeats(
     job: JobRecord,
     drivers: JobDrivers,
   ): Promise<DispatchOutcome> {
-    if (parts.isBeingTakenBack(job.jobId)) return unclear();
+    if (parts.isTakenBack(job.jobId)) return unclear();
     let claim: DriverClaim;
     try {
       claim = await drivers.claim(job);
@@ -77,6 +77,7 @@ export function createRepeats(
       engine.meter.count('scheduler_dependency_down_total');
       return unclear();
     }
+    if (parts.isTakenBack(job.jobId)) return unclear();
     if (claim.kind === 'over') return whenOver(request, job.jobId);
     if (claim.kind === 'theirs') {
       handOver(request, job, drivers);

@@ -1,0 +1,112 @@
+/** What a record tells of a job's past to whoever takes it over. */
+import { describe, expect, it } from 'vitest';
+import type { Attempt, JobRecord, JobState, TimelineEntry } from '../../../src/domain/job.ts';
+import { pastOf } from '../../../src/runtime/past.ts';
+
+const entry = (state: JobState, attempt: number, nodeId?: string, reason?: string): TimelineEntry => ({
+  state,
+  at: 0,
+  attempt,
+  nodeId,
+  reason,
+});
+
+function record(timeline: TimelineEntry[], fence?: Attempt, intent?: Attempt): JobRecord {
+  const state = timeline.at(-1)?.state ?? 'CREATED';
+  return {
+    jobId: 'j',
+    tenantId: 't',
+    sessionId: 's',
+    spec: {} as JobRecord['spec'],
+    createdAt: 0,
+    deadlineAt: 0,
+    state,
+    fence,
+    intent,
+    timeline,
+  };
+}
+
+const CREATED = entry('CREATED', 0);
+
+describe('the past of a job', () => {
+  it('is empty for one that was never placed', () => {
+    expect(pastOf(record([CREATED]))).toEqual({
+      attempts: 0,
+      sentTo: [],
+      retries: 0,
+      nodesLost: 0,
+      givenUp: 0,
+      lastFailure: undefined,
+    });
+  });
+
+  it('counts attempts, the nodes that had it, retries and losses', () => {
+    const past = pastOf(
+      record(
+        [
+          CREATED,
+          entry('RESERVED', 1, 'a'),
+          entry('DISPATCHED', 1, 'a'),
+          entry('RETRYING', 1, 'a', 'WS_DISCONNECTED'),
+          entry('RESERVED', 2, 'b'),
+          entry('DISPATCHED', 2, 'b'),
+          entry('RETRYING', 2, 'b', 'PROCESSING_ERROR'),
+        ],
+        { nodeId: 'b', attempt: 2 },
+      ),
+    );
+    expect(past).toMatchObject({ attempts: 2, retries: 2, nodesLost: 1, givenUp: 2 });
+    expect([...past.sentTo].sort()).toEqual(['a', 'b']);
+    expect(past.lastFailure?.code).toBe('PROCESSING_ERROR');
+  });
+
+  it('does not count a node that was full or had seen it, nor a reservation that came to nothing', () => {
+    const past = pastOf(
+      record(
+        [
+          CREATED,
+          entry('RESERVED', 1, 'a'),
+          entry('DISPATCHED', 1, 'a'),
+          entry('RETRYING', 1, 'a', 'NODE_OVERLOADED'),
+          entry('RETRYING', 1, 'a', 'no_slot'),
+          entry('RETRYING', 1, 'a', 'DUPLICATE_JOB_ID'),
+          entry('RETRYING', 1, 'a', 'no_slot'),
+        ],
+        { nodeId: 'a', attempt: 1 },
+      ),
+    );
+    expect(past).toMatchObject({ retries: 0, nodesLost: 0 });
+    expect(past.lastFailure?.code).toBe('DUPLICATE_JOB_ID');
+  });
+
+  it('does not exclude a node that did not get the job, of which the next use of its number tells', () => {
+    const { sentTo, attempts } = pastOf(
+      record([CREATED, entry('RESERVED', 1, 'a'), entry('RESERVED', 1, 'b'), entry('DISPATCHED', 1, 'b')], {
+        nodeId: 'b',
+        attempt: 1,
+      }),
+    );
+    expect([sentTo, attempts]).toEqual([['b'], 1]);
+  });
+
+  it('excludes a node of which nobody can say whether it got the job', () => {
+    const unknown = pastOf(
+      record([CREATED, entry('RESERVED', 1, 'a'), entry('RESERVED', 2, 'b')], undefined, {
+        nodeId: 'b',
+        attempt: 2,
+      }),
+    );
+    expect([[...unknown.sentTo].sort(), unknown.attempts]).toEqual([['a', 'b'], 2]);
+    const unplaced = pastOf(record([CREATED, entry('RESERVED', 1, 'a'), CREATED]));
+    expect([unplaced.sentTo, unplaced.attempts, unplaced.givenUp]).toEqual([['a'], 1, 0]);
+  });
+
+  it('has given up the attempt whose successor is being placed, and none that runs', () => {
+    const fence = { nodeId: 'a', attempt: 1 };
+    const tried = [CREATED, entry('RESERVED', 1, 'a'), entry('DISPATCHED', 1, 'a')];
+    expect(pastOf(record(tried, fence)).givenUp).toBe(0);
+    const placing = [...tried, entry('RETRYING', 1, 'a', 'NODE_UNAVAILABLE'), entry('RESERVED', 2, 'b')];
+    expect(pastOf(record(placing, fence, { nodeId: 'b', attempt: 2 })).givenUp).toBe(1);
+  });
+});
