@@ -2,8 +2,10 @@
 import { nearestName } from '../config/nearest-name.ts';
 import { VERSION } from '../version.ts';
 import { type CommandIo, createProcessIo } from './command-io.ts';
+import { runCluster } from './commands/cluster.ts';
 import { runConfig } from './commands/config.ts';
 import { runDemo } from './commands/demo.ts';
+import { runDlq } from './commands/dlq.ts';
 import { runServe } from './commands/serve.ts';
 import { runTalk } from './simulated-client/run-talk.ts';
 import { runSimulatedNode } from './simulated-node/run-simulated-node.ts';
@@ -15,6 +17,14 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
   ['demo', { run: runDemo, summary: 'run the scheduler with a small simulated fleet (npm start)' }],
   ['node', { run: runSimulatedNode, summary: 'connect simulated GPU nodes to a scheduler' }],
   ['talk', { run: runTalk, summary: 'let simulated people talk through a scheduler' }],
+  ['cluster', { run: runCluster, summary: 'show all instances of a scheduler and what they have to do' }],
+  [
+    'dlq',
+    {
+      run: runDlq,
+      summary: 'list, show, replay or purge letters between instances that could not be handled',
+    },
+  ],
   ['config', { run: runConfig, summary: 'print the effective configuration and where each value came from' }],
 ]);
 

@@ -1,11 +1,11 @@
 /** The flags that every command with a configuration takes, and reading it with them. */
-import { parseArgs } from 'node:util';
 import type { Origins } from '../config/load-config.ts';
 import { printFinding } from '../config/origin.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Flag } from '../config/sources.ts';
 import type { CommandIo } from './command-io.ts';
+import { parseFlags } from './parse-flags.ts';
 
 export const SERVER_FLAGS_USAGE = `  --config FILE      configuration file (./config.toml if there is one)
   --host HOST        where to listen
@@ -29,28 +29,24 @@ export type ServerFlags =
   | { readonly kind: 'invalid'; readonly problem: string };
 
 export function parseServerFlags(argv: readonly string[]): ServerFlags {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        config: { type: 'string' },
-        host: { type: 'string' },
-        port: { type: 'string' },
-        set: { type: 'string', multiple: true },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-    if (values.help === true) return { kind: 'help' };
-    const flags: Flag[] = (values.set ?? []).map((pair): Flag => ['set', pair]);
-    if (values.host !== undefined) flags.push(['host', values.host]);
-    if (values.port !== undefined) flags.push(['port', values.port]);
-    return { kind: 'flags', path: values.config, flags, isJson: values.json === true, words: positionals };
-  } catch (error) {
-    return { kind: 'invalid', problem: error instanceof Error ? error.message : String(error) };
-  }
+  const parsed = parseFlags(argv, OPTIONS, { allowsWords: true });
+  if (typeof parsed === 'string') return { kind: 'invalid', problem: parsed };
+  const { values, positionals } = parsed;
+  if (values.help === true) return { kind: 'help' };
+  const flags: Flag[] = (values.set ?? []).map((pair): Flag => ['set', pair]);
+  if (values.host !== undefined) flags.push(['host', values.host]);
+  if (values.port !== undefined) flags.push(['port', values.port]);
+  return { kind: 'flags', path: values.config, flags, isJson: values.json === true, words: positionals };
 }
+
+const OPTIONS = {
+  config: { type: 'string' },
+  host: { type: 'string' },
+  port: { type: 'string' },
+  set: { type: 'string', multiple: true },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
 export interface ReadyConfig {
   readonly config: Config;

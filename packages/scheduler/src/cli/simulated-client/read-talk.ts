@@ -1,5 +1,6 @@
 /** The options of `lingua talk`: read, and refused all at once if they are wrong. Pure. */
-import { parseArgs } from 'node:util';
+import { DEFAULT_URL } from '../operator-command.ts';
+import { parseFlags } from '../parse-flags.ts';
 import type { TalkBehaviour } from './behaviour.ts';
 
 export interface TalkOptions {
@@ -24,7 +25,7 @@ export const TALK_USAGE = `Usage: lingua talk [options]
 Simulated people talk through a scheduler, each session a pair face to face, and every utterance is followed to its outcome.
 Ends with 1 if anything was lost, doubled or out of order.
 
-  --url URL          address of the scheduler (http://127.0.0.1:5010)
+  --url URL          address of the scheduler (${DEFAULT_URL})
   --token TOKEN      token of a client, if the scheduler asks for one
   --sessions N       how many pairs (2)
   --seconds T        how long they talk; 0 = until Ctrl-C (30)
@@ -38,8 +39,9 @@ Ends with 1 if anything was lost, doubled or out of order.
   --help             this text`;
 
 export function readTalk(argv: readonly string[]): ReadTalk {
-  const parsed = parseFlags(argv);
-  if (typeof parsed === 'string') return { kind: 'invalid', problems: [parsed] };
+  const flags = parseFlags(argv, FLAGS);
+  if (typeof flags === 'string') return { kind: 'invalid', problems: [flags] };
+  const parsed = flags.values;
   if (parsed.help) return { kind: 'help' };
   const problems: string[] = [];
   const number = (name: NumberName, min: number, max: number, isWhole = true): number => {
@@ -77,26 +79,17 @@ function twoLanguages(list: string, problems: string[]): readonly [string, strin
   return [first, second];
 }
 
-function parseFlags(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      options: {
-        url: { type: 'string', default: 'http://127.0.0.1:5010' },
-        token: { type: 'string' },
-        sessions: { type: 'string', default: '2' },
-        seconds: { type: 'string', default: '30' },
-        languages: { type: 'string', default: 'zh,en' },
-        'chunk-ms': { type: 'string', default: '100' },
-        'utterance-ms': { type: 'string', default: '2000' },
-        'pause-ms': { type: 'string', default: '1500' },
-        'cut-every': { type: 'string', default: '0' },
-        seed: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values;
-  } catch (error) {
-    return `${error instanceof Error ? error.message : String(error)} (--help lists the options)`;
-  }
-}
+const FLAGS = {
+  url: { type: 'string', default: DEFAULT_URL },
+  token: { type: 'string' },
+  sessions: { type: 'string', default: '2' },
+  seconds: { type: 'string', default: '30' },
+  languages: { type: 'string', default: 'zh,en' },
+  'chunk-ms': { type: 'string', default: '100' },
+  'utterance-ms': { type: 'string', default: '2000' },
+  'pause-ms': { type: 'string', default: '1500' },
+  'cut-every': { type: 'string', default: '0' },
+  seed: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;

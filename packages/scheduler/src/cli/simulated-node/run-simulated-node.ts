@@ -1,8 +1,8 @@
 /** The command `lingua node`: simulated nodes until Ctrl-C. */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import type { NodeLog } from '@lingua/sdk/node';
 import { type CommandIo, interruption } from '../command-io.ts';
+import { parseFlags } from '../parse-flags.ts';
 import { NAMED_BEHAVIOURS, type Share } from './behaviour.ts';
 import { readBehaviour } from './read-behaviour.ts';
 import { createSimulatedFleet, type FleetCounts, type FleetOptions } from './simulated-fleet.ts';
@@ -60,8 +60,9 @@ type Command =
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
 function readCommand(argv: readonly string[]): Command {
-  const parsed = parseFlags(argv);
-  if (typeof parsed === 'string') return { kind: 'invalid', problems: [parsed] };
+  const flags = parseFlags(argv, FLAGS);
+  if (typeof flags === 'string') return { kind: 'invalid', problems: [flags] };
+  const parsed = flags.values;
   if (parsed.help) return { kind: 'help' };
   const problems: string[] = [];
   const whole = (name: 'count' | 'slots' | 'seed', min: number, max: number): number => {
@@ -98,26 +99,17 @@ function readCommand(argv: readonly string[]): Command {
   };
 }
 
-function parseFlags(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      options: {
-        url: { type: 'string', default: 'ws://127.0.0.1:5010/ws/node' },
-        token: { type: 'string' },
-        count: { type: 'string', default: '1' },
-        languages: { type: 'string', default: 'en,zh,de,fr,es,ja,ko' },
-        slots: { type: 'string', default: '4' },
-        behaviour: { type: 'string', default: 'healthy' },
-        seed: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values;
-  } catch (error) {
-    return `${error instanceof Error ? error.message : String(error)} (--help lists the options)`;
-  }
-}
+const FLAGS = {
+  url: { type: 'string', default: 'ws://127.0.0.1:5010/ws/node' },
+  token: { type: 'string' },
+  count: { type: 'string', default: '1' },
+  languages: { type: 'string', default: 'en,zh,de,fr,es,ja,ko' },
+  slots: { type: 'string', default: '4' },
+  behaviour: { type: 'string', default: 'healthy' },
+  seed: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
 function loadBehaviour(name: string, problems: string[]): readonly Share[] {
   const named = Object.hasOwn(NAMED_BEHAVIOURS, name) ? NAMED_BEHAVIOURS[name] : undefined;

@@ -1,36 +1,9 @@
 /** What operators see and order of many instances over HTTP. */
 import { ClusterReply, DeadLettersReply, DeadLetterView, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/system/clock.ts';
-import { createClusterReader } from '../../../src/cluster/cluster-reader.ts';
-import { createDeadLetterDesk } from '../../../src/cluster/dead-letter-desk.ts';
-import { createInstancesInMemory, STARTED_AT } from '../../support/instances-in-memory.ts';
+import { STARTED_AT } from '../../support/instances-in-memory.ts';
+import { AUDIO, LETTER, SAID, startClusterServer as start } from './start-cluster-server.ts';
 import { startServer } from './start-server.ts';
-
-const SAID = 'what somebody said';
-const AUDIO = 'UklGRiQAAABXQVZF';
-const LETTER = `job-1 ${JSON.stringify({
-  topic: 'job_result',
-  from: 'b',
-  body: { jobId: 'job-1', nodeId: 'node-1', result: { textAsr: SAID, ttsAudio: AUDIO, ttsFormat: 'wav' } },
-})}`;
-
-async function start({ maxLetters }: { maxLetters?: number } = {}) {
-  const clock = systemClock;
-  const world = createInstancesInMemory({ clock, ...(maxLetters !== undefined && { maxLetters }) });
-  const self = await world.join('a');
-  const reader = createClusterReader({
-    clock,
-    self: () => self,
-    figures: () => ({ nodes: 1, sessions: 2, jobs: 3 }),
-    store: () => ({ mode: 'single', isOk: true, detail: 'no replicas' }),
-    shared: world,
-  });
-  const deadLetters = createDeadLetterDesk({ ...world, clock, self: () => self, isFenced: () => false });
-  const server = await startServer({ services: { cluster: { reader, deadLetters } } });
-  const remove = (query: string) => server.call('DELETE', `/api/v1/dead-letters${query}`);
-  return { ...world, ...server, lines: server.lines, remove };
-}
 
 describe('GET /api/v1/cluster', () => {
   it('shows instances with what is known of them, and leaves out what is not', async () => {

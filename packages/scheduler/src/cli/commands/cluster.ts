@@ -1,0 +1,72 @@
+/** The command `lingua cluster`: all instances and their store, as one page. */
+import type { ClusterInstance, ClusterReply } from '@lingua/protocol';
+import type { CommandIo } from '../command-io.ts';
+import { printDuration } from '../duration.ts';
+import {
+  type Asked,
+  CommandMisuse,
+  OPERATOR_FLAGS_USAGE,
+  type OperatorCommand,
+  runOperatorCommand,
+} from '../operator-command.ts';
+import { type Column, printable, printTable } from '../print-table.ts';
+
+const USAGE = `Usage: lingua cluster [options]
+
+Shows all instances of a scheduler, what each has to do, how their store is, and what to look at. "?" is what could not be
+learned in time. Ends with 0 whatever it shows, with 1 if the scheduler could not be asked.
+
+${OPERATOR_FLAGS_USAGE}`;
+
+const CLUSTER: OperatorCommand = { name: 'cluster', usage: USAGE, own: [], run: showCluster };
+
+export const runCluster = (argv: readonly string[], io: CommandIo): Promise<number> =>
+  runOperatorCommand(CLUSTER, argv, io);
+
+async function showCluster({ client, words, isJson, io }: Asked): Promise<number> {
+  if (words.length > 0)
+    throw new CommandMisuse(`"${words[0]}" is not expected here (--help lists the options)`);
+  const cluster = await client.ask<ClusterReply>('GET', '/api/v1/cluster');
+  io.out(isJson ? JSON.stringify(cluster, undefined, 2) : printCluster(cluster));
+  return 0;
+}
+
+const COLUMNS: readonly Column<ClusterInstance>[] = [
+  { title: 'INSTANCE', cell: (instance) => instance.instance_id },
+  { title: 'STATE', cell: (instance) => instance.state },
+  { title: 'UP', cell: ({ uptime_ms: ms }) => (ms === undefined ? undefined : printDuration(ms)) },
+  { title: 'HOST', cell: (instance) => instance.hostname },
+  { title: 'PID', cell: (instance) => instance.pid },
+  { title: 'VERSION', cell: (instance) => instance.version },
+  { title: 'NODES', cell: (instance) => instance.nodes },
+  { title: 'SESSIONS', cell: (instance) => instance.sessions },
+  { title: 'JOBS', cell: (instance) => instance.jobs_in_flight },
+  { title: 'INBOX', cell: (instance) => instance.inbox_letters },
+  { title: 'PENDING', cell: (instance) => instance.inbox_pending },
+  { title: 'DEAD LETTERS', cell: (instance) => instance.dead_letters },
+];
+
+export function printCluster({ instance_id, store, instances, orphaned, warnings }: ClusterReply): string {
+  const detail = store.detail === undefined ? '' : ` (${store.detail})`;
+  const head = `store ${STORES[store.mode]}: ${store.ok ? 'well' : 'NOT WELL'}${detail} · asked ${instance_id}`;
+  const left = orphaned.map(
+    (orphan) =>
+      `  ${orphan.instance_id}  ${orphan.dead_letters} dead letter${orphan.dead_letters === 1 ? '' : 's'}`,
+  );
+  const sections = [
+    head,
+    printTable(COLUMNS, instances),
+    ...(left.length === 0 ? [] : [['Left by instances that are gone:', ...left].join('\n')]),
+    warnings.length === 0
+      ? 'No warnings.'
+      : ['Warnings:', ...warnings.map((warning) => `  ! ${warning}`)].join('\n'),
+  ];
+  return printable(sections.join('\n\n'), { keepsLines: true });
+}
+
+const STORES: Readonly<Record<ClusterReply['store']['mode'], string>> = {
+  embedded: 'embedded, one process alone',
+  single: 'Redis',
+  sentinel: 'Redis behind Sentinels',
+  cluster: 'Redis Cluster',
+};

@@ -1,0 +1,17 @@
+/** The flags and words of a command line, or what is wrong with them. Every command reads its own with it. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** Answers a text that says what is wrong, for the person who typed it. */
+export function parseFlags<const Known extends Options>(
+  argv: readonly string[],
+  options: Known,
+  { allowsWords = false }: { readonly allowsWords?: boolean } = {},
+) {
+  try {
+    return parseArgs({ args: [...argv], options, allowPositionals: allowsWords });
+  } catch (error) {
+    return `${error instanceof Error ? error.message : String(error)} (--help lists the options)`;
+  }
+}

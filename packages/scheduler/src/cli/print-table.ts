@@ -1,0 +1,36 @@
+/** A table for the terminal: as wide as what is in it, numbers to the right. Pure. */
+
+/** Unknown values are undefined, and shown as such. */
+export type Cell = string | number | undefined;
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => Cell;
+}
+
+const GAP = '  ';
+const UNKNOWN = '?';
+
+export function printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = columns.map(({ title, cell }) => {
+    const values = rows.map(cell);
+    const texts = [title, ...values.map((value) => printable(String(value ?? UNKNOWN)))];
+    const width = Math.max(...texts.map((text) => text.length));
+    const isNumeric =
+      values.some((value) => typeof value === 'number') && values.every((value) => typeof value !== 'string');
+    return texts.map((text) => (isNumeric ? text.padStart(width) : text.padEnd(width)));
+  });
+  return [-1, ...rows.keys()]
+    .map((row) =>
+      cells
+        .map((column) => column[row + 1])
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** What others wrote may not steer the terminal. Line breaks stay where they are wanted. */
+export const printable = (text: string, { keepsLines = false } = {}): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that may not get through.
+  text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (sign) => (keepsLines && sign === '\n' ? sign : '�'));

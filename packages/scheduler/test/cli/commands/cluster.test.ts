@@ -1,0 +1,144 @@
+/** The command `lingua cluster`, against a real server. */
+import { describe, expect, it } from 'vitest';
+import { printCluster, runCluster } from '../../../src/cli/commands/cluster.ts';
+import { runCommand } from '../../../src/cli/run-command.ts';
+import { TOKENS } from '../../transport/access/settings.ts';
+import { startClusterServer } from '../../transport/http/start-cluster-server.ts';
+import { startServer } from '../../transport/http/start-server.ts';
+import { startStranger } from '../start-stranger.ts';
+import { createTerminal } from '../terminal.ts';
+
+async function run(...argv: readonly string[]) {
+  const io = createTerminal();
+  const status = await runCluster(argv, io);
+  return { status, out: io.lines.join('\n'), err: io.errors };
+}
+
+it('shows a page of all instances, what is unknown as such, and what to look at', () => {
+  const page = printCluster({
+    instance_id: 'a',
+    store: { mode: 'cluster', ok: true },
+    instances: [
+      {
+        instance_id: 'a',
+        state: 'self',
+        uptime_ms: 93_784_000,
+        hostname: 'host-1',
+        pid: 1,
+        version: '1.2.3',
+        nodes: 100,
+        sessions: 20,
+        jobs_in_flight: 7,
+        inbox_letters: 3,
+        inbox_pending: 1,
+        dead_letters: 2,
+      },
+      { instance_id: 'scheduler-b', state: 'unknown' },
+    ],
+    orphaned: [{ instance_id: 'gone', dead_letters: 1 }],
+    warnings: ['look \u001b[31mhere'],
+  });
+  expect(page).toBe(
+    `store Redis Cluster: well · asked a
+
+INSTANCE     STATE    UP     HOST    PID  VERSION  NODES  SESSIONS  JOBS  INBOX  PENDING  DEAD LETTERS
+a            self     1d 2h  host-1    1  1.2.3      100        20     7      3        1             2
+scheduler-b  unknown  ?      ?         ?  ?            ?         ?     ?      ?        ?             ?
+
+Left by instances that are gone:
+  gone  1 dead letter
+
+Warnings:
+  ! look �[31mhere`,
+  );
+});
+
+it('asks a running scheduler, as a page or as JSON', async () => {
+  const { url, join } = await startClusterServer();
+  await join('b');
+  const page = await run('--url', `${url}/`);
+  expect(page).toMatchObject({ status: 0, err: [] });
+  expect(page.out).toContain('store Redis: well (no replicas) · asked a');
+  expect(page.out).toMatch(/^a +self +\d+d/m);
+  expect(page.out).toMatch(/^b +living +\d+d \d+h +host-1 +4711 +1\.2\.3 +\? +\? +\? +0 +0 +0$/m);
+  expect(page.out).toContain('No warnings.');
+  const json = await run('--url', url, '--json');
+  expect(JSON.parse(json.out)).toMatchObject({ instances: [{ instance_id: 'a' }, { instance_id: 'b' }] });
+});
+
+it('shows one process alone', async () => {
+  const { url } = await startServer();
+  expect((await run('--url', url)).out).toContain('store embedded, one process alone: well · asked alone');
+});
+
+it('is a command of lingua', async () => {
+  const { url } = await startServer();
+  const io = createTerminal();
+  expect(await runCommand(['cluster', '--url', url], io)).toBe(0);
+  expect(await runCommand(['cluster', '--help'], io)).toBe(0);
+  expect(io.lines.at(-1)).toContain('Usage: lingua cluster');
+});
+
+describe('says what to do next', () => {
+  it('when nobody answers', async () => {
+    const { url, stop } = await startStranger(() => undefined);
+    await stop();
+    expect(await run('--url', url)).toMatchObject({
+      status: 1,
+      err: [
+        `lingua cluster: no scheduler answers at ${url} (ECONNREFUSED); is it running? --url says where to look`,
+      ],
+    });
+  });
+
+  it('when a token is missing, unknown or of another role', async () => {
+    const { url } = await startServer({ access: { tokens: TOKENS } });
+    expect(await run('--url', url)).toMatchObject({
+      status: 1,
+      err: [
+        `lingua cluster: the scheduler at ${url} asks for a token: give one of role "operator" with --token`,
+      ],
+    });
+    expect((await run('--url', url, '--token', 'wrong-token')).err[0]).toContain('does not know this token');
+    expect((await run('--url', url, '--token', 'acme-token')).err[0]).toMatch(
+      /^lingua cluster: this token may not do that \(.+\); use one of server.tokens with role "operator"$/,
+    );
+    expect((await run('--url', url, '--token', 'operator-token')).status).toBe(0);
+  });
+
+  it('when something else answers, or an older scheduler', async () => {
+    for (const [status, body] of [
+      [200, '<html>'],
+      [200, 'null'],
+      [500, '{}'],
+      [302, ''],
+    ] as const) {
+      const { url } = await startStranger((_, response) => void response.writeHead(status).end(body));
+      expect((await run('--url', url)).err[0]).toContain(`is no Lingua scheduler (status ${status})`);
+    }
+    const { url } = await startServer({ services: { cluster: undefined as never } });
+    expect((await run('--url', url)).err[0]).toContain('is too old for this command');
+  });
+
+  it('when it is called wrongly', async () => {
+    const wrong: readonly (readonly [string[], string])[] = [
+      [['--url', 'ftp://x'], '--url must start with http:// or https://'],
+      [['--url', 'http://'], '--url must start with http:// or https://'],
+      [['--speed', '3'], '(--help lists the options)'],
+      [['--all'], 'there is no option --all (--help lists the options)'],
+      [['now'], '"now" is not expected here (--help lists the options)'],
+    ];
+    for (const [argv, problem] of wrong) {
+      const { status, err } = await run(...argv);
+      expect(status).toBe(2);
+      expect(err[0]).toContain(problem);
+    }
+  });
+});
+
+it('ends when it is interrupted while nobody answers', async () => {
+  const io = createTerminal();
+  const { url } = await startStranger(() => io.interrupt());
+  expect(await runCluster(['--url', url], io)).toBe(1);
+  expect(io.errors).toEqual(['lingua cluster: interrupted']);
+});

@@ -1,0 +1,221 @@
+/** The command `lingua dlq`, against a real server. */
+import { describe, expect, it } from 'vitest';
+import { runDlq } from '../../../src/cli/commands/dlq.ts';
+import { TOKENS } from '../../transport/access/settings.ts';
+import { AUDIO, LETTER, SAID, startClusterServer } from '../../transport/http/start-cluster-server.ts';
+import { startStranger } from '../start-stranger.ts';
+import { createTerminal } from '../terminal.ts';
+
+async function start(options: Parameters<typeof startClusterServer>[0] = {}) {
+  const server = await startClusterServer(options);
+  async function dlq(...argv: readonly string[]) {
+    const io = createTerminal();
+    const status = await runDlq([...argv, '--url', server.url], io);
+    return { status, out: io.lines.join('\n'), err: io.errors };
+  }
+  const ids = async (): Promise<string[]> =>
+    JSON.parse((await dlq('list', '--json')).out).letters.map(({ id }: { id: string }) => id);
+  return { ...server, dlq, ids };
+}
+
+describe('lingua dlq list', () => {
+  it('shows what the letters are about, never what was said', async () => {
+    const { dlq, die } = await start();
+    await die('a', LETTER, 'x');
+    const { status, out, err } = await dlq('list');
+    expect({ status, err }).toEqual({ status: 0, err: [] });
+    const [head, bare, whole, , last] = out.split('\n');
+    expect(head).toMatch(/^ID +ABOUT +JOB +NODE +FROM +BYTES +TRIES +DEAD FOR$/);
+    expect(bare).toMatch(/^a:\d+-2 +\? +- +- +\? +1 +1 +0s$/);
+    expect(whole).toMatch(/^a:\d+-1 +job_result +job-1 +node-1 +b +\d+ +1 +0s$/);
+    expect(last).toBe('2 dead letters.');
+    expect(out).not.toContain(SAID);
+  });
+
+  it('says so when there are none', async () => {
+    const { dlq } = await start();
+    expect(await dlq('list')).toEqual({ status: 0, out: 'No dead letters.', err: [] });
+  });
+
+  it('shows those of one instance, of an age, and as many as wanted', async () => {
+    const { dlq, join, die } = await start();
+    await join('b');
+    await die('a', '1', '2', '3');
+    await die('b', '4');
+    expect((await dlq('list', '--instance', 'b')).out).toContain('1 dead letter.');
+    expect((await dlq('list', '--older-than', '1h')).out).toBe('No dead letters.');
+    expect((await dlq('list', '--limit', '3')).out).toContain('3 dead letters, and there are more');
+    expect((await dlq('list', '--limit', '4')).out).toContain('\n4 dead letters.');
+  });
+
+  it('goes through as many pages as there are', async () => {
+    const { dlq, join, die } = await start();
+    await join('b');
+    for (const name of ['a', 'b']) await die(name, ...Array.from({ length: 600 }, () => 'x'));
+    const listed = JSON.parse((await dlq('list', '--limit', '10000', '--json')).out);
+    expect(listed.letters).toHaveLength(1_200);
+    expect(new Set(listed.letters.map(({ id }: { id: string }) => id)).size).toBe(1_200);
+    expect(listed.is_cut).toBe(false);
+  });
+});
+
+describe('lingua dlq show', () => {
+  it('shows what a letter says without its audio, and with it when asked', async () => {
+    const { dlq, die, ids } = await start();
+    await die('a', LETTER);
+    const [id = ''] = await ids();
+    const shown = await dlq('show', id);
+    expect(shown.status).toBe(0);
+    expect(shown.out).toContain(`"textAsr": "${SAID}"`);
+    expect(shown.out).toContain('"ttsAudio": "[16 characters]"');
+    expect((await dlq('show', id, '--raw')).out).toContain(AUDIO);
+    expect(JSON.parse((await dlq('show', id, '--json')).out)).toMatchObject({ id, body: { from: 'b' } });
+  });
+
+  it('does not let a letter steer the terminal', async () => {
+    const { dlq, die, ids } = await start();
+    await die('a', '\u009b31m \u001b[2J');
+    expect((await dlq('show', ...(await ids()), '--raw')).out).toContain('�31m �[2J');
+  });
+
+  it('says that there is no such letter, and that an id is none', async () => {
+    const { dlq } = await start();
+    const { status, err } = await dlq('show', 'a:1-1');
+    expect(status).toBe(1);
+    expect(err[0]).toMatch(/^lingua dlq: there is no such dead letter\. It was replayed or purged/);
+    expect((await dlq('show', 'nonsense/../x')).err[0]).toContain('as the list of dead letters shows it');
+    expect((await dlq('show')).status).toBe(2);
+    expect((await dlq('show', 'a:1-1', 'a:1-2')).status).toBe(2);
+  });
+});
+
+describe('lingua dlq replay', () => {
+  it('puts letters into the inbox of their instance again, or of the asked one', async () => {
+    const { dlq, join, die, ids, arrived, goForGood } = await start();
+    const gone = await join('gone');
+    await die('a', 'mine');
+    await die('gone', 'left');
+    await goForGood(gone);
+    const [mine = '', left = ''] = await ids();
+    const { status, out } = await dlq('replay', left, mine);
+    expect(status).toBe(0);
+    expect(out).toBe(`${left} → inbox of a\n${mine} → inbox of a\n2 dead letters replayed.`);
+    expect(await arrived('a')).toEqual(['left', 'mine']);
+  });
+
+  it('replays those of an instance, of an age, or all', async () => {
+    const { dlq, join, die, arrived } = await start();
+    await join('b');
+    await die('a', '1', '2');
+    await die('b', '3');
+    expect((await dlq('replay', '--older-than', '1h')).out).toBe('0 dead letters replayed.');
+    expect((await dlq('replay', '--instance', 'b')).out).toContain('1 dead letter replayed.');
+    const all = JSON.parse((await dlq('replay', '--all', '--json')).out);
+    expect(all).toMatchObject({ replayed: [{ to: 'a' }, { to: 'a' }], failed: [] });
+    expect(await arrived('a')).toEqual(['2', '1']);
+    expect(await arrived('b')).toEqual(['3']);
+  });
+
+  it('does what it can, says what it could not, and ends with 1', async () => {
+    const { dlq, die, ids, inbox } = await start({ maxLetters: 1 });
+    await die('a', '1');
+    await die('a', '2');
+    const [second = '', first = ''] = await ids();
+    const { status, out, err } = await dlq('replay', 'a:1-1', first, second);
+    expect(status).toBe(1);
+    expect(out).toContain('1 dead letter replayed.');
+    expect(err).toHaveLength(2);
+    expect(err[0]).toContain('lingua dlq: a:1-1: there is no such dead letter');
+    expect(err[1]).toContain(`lingua dlq: ${second}: the inbox of a is full. The letter is still`);
+    expect((await inbox.size('a')).letters).toBe(1);
+  });
+
+  it('tries no further once nobody answers', async () => {
+    let asked = 0;
+    const { url } = await startStranger((request) => {
+      asked += 1;
+      request.socket.destroy();
+    });
+    const io = createTerminal();
+    expect(await runDlq(['replay', 'a:1-1', 'a:1-2', '--url', url], io)).toBe(1);
+    expect(io.errors).toHaveLength(1);
+    expect(asked).toBe(1);
+  });
+});
+
+describe('lingua dlq purge', () => {
+  it('removes those of an instance, of an age, or all', async () => {
+    const { dlq, join, die, ids } = await start();
+    await join('b');
+    await die('a', '1', '2');
+    await die('b', '3');
+    expect(await dlq('purge', '--older-than', '2d')).toMatchObject({
+      status: 0,
+      out: '0 dead letters purged.',
+    });
+    expect((await dlq('purge', '--instance', 'b')).out).toBe('1 dead letter purged.');
+    expect(JSON.parse((await dlq('purge', '--all', '--json')).out)).toEqual({ purged: 2, unreachable: [] });
+    expect(await ids()).toEqual([]);
+  });
+
+  it('asks again until all are gone', async () => {
+    const { dlq, join, die, ids } = await start();
+    for (const name of ['b', 'c', 'd', 'e', 'f', 'g']) {
+      await join(name);
+      await die(name, ...Array.from({ length: 1_000 }, () => 'x'));
+    }
+    expect((await dlq('purge', '--all')).out).toBe('6000 dead letters purged.');
+    expect(await ids()).toEqual([]);
+  });
+});
+
+describe('lingua dlq', () => {
+  it.each([
+    [[], 'say what to do: list, show, replay or purge'],
+    [['drop'], 'there is no "drop": list, show, replay or purge'],
+    [['toString'], 'there is no "toString"'],
+    [['purge'], 'say which: --instance, --older-than or --all'],
+    [['purge', 'a:1-1'], '"a:1-1" is not expected here'],
+    [['purge', '--all', '--instance', 'a'], '--all does not go with --instance or --older-than'],
+    [['purge', '--older-than', '5'], '--older-than must be a length of time'],
+    [['replay'], 'say which: --instance, --older-than or --all, or IDs'],
+    [['replay', 'a:1-1', '--all'], 'give either IDs or a scope, not both'],
+    [['replay', '--all', '--limit', '3'], '--limit is not for this'],
+    [['list', '--limit', '0'], '--limit must be a whole number from 1 to 10000'],
+    [['list', '--raw'], '--raw is not for this'],
+    [['list', 'x'], '"x" is not expected here'],
+    [['show', 'a:1-1', '--all'], '--all is not for this'],
+    [['list', '--fast'], '(--help lists the options)'],
+  ])('refuses %j and says what is right', async (argv, problem) => {
+    const { dlq, die, ids } = await start();
+    await die('a', 'x');
+    const { status, err, out } = await dlq(...argv);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err[0]).toContain(problem);
+    expect(await ids()).toHaveLength(1);
+  });
+
+  it('explains itself, the fence included', async () => {
+    const io = createTerminal();
+    expect(await runDlq(['--help'], io)).toBe(0);
+    expect(io.lines[0]).toContain('Usage: lingua dlq list|show|replay|purge');
+    expect(io.lines[0]).toContain('A replay passes the fence');
+  });
+
+  it('asks for the token of an operator', async () => {
+    const { dlq } = await start({ access: { tokens: TOKENS } });
+    expect((await dlq('list')).err[0]).toContain('give one of role "operator" with --token');
+    expect((await dlq('purge', '--all', '--token', 'node-token')).status).toBe(1);
+    expect((await dlq('list', '--token', 'operator-token')).status).toBe(0);
+  });
+
+  it('says who could not be asked, and ends with 1', async () => {
+    const reply = JSON.stringify({ letters: [], unreachable: ['b'] });
+    const { url } = await startStranger((_, response) => void response.end(reply));
+    const io = createTerminal();
+    expect(await runDlq(['list', '--url', url], io)).toBe(1);
+    expect(io.errors).toEqual([
+      'lingua dlq: could not be asked in time: b; try again when "lingua cluster" shows them',
+    ]);
+  });
+});

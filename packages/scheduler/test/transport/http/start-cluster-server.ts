@@ -1,0 +1,34 @@
+/** A real server of the instance "a" among others, with letters that can die, for what operators see and order. */
+import { systemClock } from '../../../src/adapters/system/clock.ts';
+import { createClusterReader } from '../../../src/cluster/cluster-reader.ts';
+import { createDeadLetterDesk } from '../../../src/cluster/dead-letter-desk.ts';
+import { createInstancesInMemory } from '../../support/instances-in-memory.ts';
+import { type StartOptions, startServer } from './start-server.ts';
+
+export const SAID = 'what somebody said';
+export const AUDIO = 'UklGRiQAAABXQVZF';
+export const LETTER = `job-1 ${JSON.stringify({
+  topic: 'job_result',
+  from: 'b',
+  body: { jobId: 'job-1', nodeId: 'node-1', result: { textAsr: SAID, ttsAudio: AUDIO, ttsFormat: 'wav' } },
+})}`;
+
+export async function startClusterServer({
+  maxLetters,
+  ...options
+}: { readonly maxLetters?: number } & Pick<StartOptions, 'access'> = {}) {
+  const clock = systemClock;
+  const world = createInstancesInMemory({ clock, ...(maxLetters !== undefined && { maxLetters }) });
+  const self = await world.join('a');
+  const reader = createClusterReader({
+    clock,
+    self: () => self,
+    figures: () => ({ nodes: 1, sessions: 2, jobs: 3 }),
+    store: () => ({ mode: 'single', isOk: true, detail: 'no replicas' }),
+    shared: world,
+  });
+  const deadLetters = createDeadLetterDesk({ ...world, clock, self: () => self, isFenced: () => false });
+  const server = await startServer({ ...options, services: { cluster: { reader, deadLetters } } });
+  const remove = (query: string) => server.call('DELETE', `/api/v1/dead-letters${query}`);
+  return { ...world, ...server, lines: server.lines, remove };
+}
