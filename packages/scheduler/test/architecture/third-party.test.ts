@@ -23,9 +23,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     `${SCHEDULER}/transport/`,
     `${SCHEDULER}/cli/`,
     `${SCHEDULER}/app.ts`,
-    'packages/scheduler/src/alone.ts',
-    'packages/scheduler/src/edges.ts',
-    'packages/scheduler/src/shared-store.ts',
+    `${SCHEDULER}/alone.ts`,
+    `${SCHEDULER}/edges.ts`,
+    `${SCHEDULER}/shared-store.ts`,
   ],
   '@lingua/sdk': [`${SCHEDULER}/cli/`],
 };

@@ -5,25 +5,32 @@ import { viewNode, viewSheet } from './node-view.ts';
 
 type Services = Pick<HttpServices, 'registry' | 'elsewhere' | 'usedSlots'>;
 
+interface NodesPage {
+  readonly nodes: readonly NodeView[];
+  readonly cursor: string | undefined;
+}
+
 /** Begins the cursor of a page of others' nodes; ids of nodes have none of it. */
 const OTHERS = '@';
 
 export function listNodes(
   { registry, elsewhere, usedSlots }: Services,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-): { nodes: readonly NodeView[]; cursor?: string | undefined } {
-  if (cursor?.startsWith(OTHERS) === true) return othersAfter(cursor.slice(1), limit);
-  const own = registry.list(cursor === undefined ? { limit } : { limit, cursor });
-  const nodes = own.nodes.map((node) => viewNode(node, usedSlots?.(node.view.nodeId)));
-  const isLast = own.cursor === undefined && elsewhere !== undefined;
-  return { nodes, cursor: isLast && elsewhere.page(undefined, 1).length > 0 ? OTHERS : own.cursor };
-
-  function othersAfter(after: string, most: number) {
-    const sheets = elsewhere?.page(after === '' ? undefined : after, most) ?? [];
+): NodesPage {
+  function others(after: string | undefined, most: number): NodesPage {
+    const sheets = elsewhere?.page(after, most) ?? [];
     const last = sheets.length === most ? sheets.at(-1) : undefined;
     return {
       nodes: sheets.map((sheet) => viewSheet(sheet, usedSlots?.(sheet.nodeId))),
-      ...(last !== undefined && { cursor: OTHERS + last.nodeId }),
+      cursor: last && OTHERS + last.nodeId,
     };
   }
+
+  if (cursor?.startsWith(OTHERS) === true) return others(cursor.slice(OTHERS.length) || undefined, limit);
+  const own = registry.list(cursor === undefined ? { limit } : { limit, cursor });
+  const nodes = own.nodes.map((node) => viewNode(node, usedSlots?.(node.view.nodeId)));
+  if (own.cursor !== undefined) return { nodes, cursor: own.cursor };
+  if (nodes.length === limit) return { nodes, cursor: elsewhere && OTHERS };
+  const rest = others(undefined, limit - nodes.length);
+  return { nodes: [...nodes, ...rest.nodes], cursor: rest.cursor };
 }

@@ -1,0 +1,70 @@
+/** Several instances in this process on one real store, each on a port of its own. They stop with the test that started them. */
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/adapters/system/clock.ts';
+import { createLog } from '../../../src/adapters/system/log.ts';
+import { type App, createApp } from '../../../src/app.ts';
+import { openSharedStore } from '../../../src/shared-store.ts';
+import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
+import { configOf, createClient, type RunningApp, type Settings } from '../support/start-app.ts';
+
+export interface Instance extends RunningApp {
+  readonly instanceId: string;
+}
+
+/** Where the instances of a test meet, in the words of the configuration. */
+export function storeSettings({ settings }: RedisUnderTest, prefix: string): Settings {
+  return {
+    'scheduler.phase2.enabled': true,
+    'scheduler.phase2.redis.mode': settings.mode,
+    'scheduler.phase2.redis.url': settings.url,
+    ...(settings.clusterUrls.length > 0 && {
+      'scheduler.phase2.redis.cluster_urls': settings.clusterUrls.join(','),
+    }),
+    'scheduler.phase2.redis.key_prefix': prefix,
+  };
+}
+
+let started = 0;
+
+export async function startInstance(
+  redis: RedisUnderTest,
+  prefix: string,
+  settings: Settings = {},
+): Promise<Instance> {
+  started += 1;
+  const instanceId = `instance-${started}`;
+  const log: string[] = [];
+  const config = configOf({
+    ...storeSettings(redis, prefix),
+    'scheduler.phase2.instance_id': instanceId,
+    ...settings,
+  });
+  const logger = createLog('debug', { destination: { write: (line) => log.push(line) } });
+  const shared = await openSharedStore({ config, clock: systemClock, log: logger });
+  const app: App = createApp({ config, log: logger, shared });
+  const { address, port } = await app.start();
+  onTestFinished(() => app.stop());
+  return {
+    app,
+    log,
+    instanceId,
+    nodeUrl: `ws://${address}:${port}/ws/node`,
+    ...createClient(`http://${address}:${port}`),
+  };
+}
+
+export async function startInstances(
+  count: number,
+  settings: Settings = {},
+): Promise<{
+  redis: RedisUnderTest;
+  prefix: string;
+  instances: Instance[];
+}> {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const prefix = `test-${started}`;
+  const instances: Instance[] = [];
+  for (let at = 0; at < count; at += 1) instances.push(await startInstance(redis, prefix, settings));
+  return { redis, prefix, instances };
+}
