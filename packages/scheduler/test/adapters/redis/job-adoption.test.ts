@@ -144,6 +144,7 @@ describe.each([
       job,
     });
     expect([a.drives(job.jobId), a.drives(other.jobId)]).toEqual([true, false]);
+    expect(ids(await a.drivenBy('a', 5))).toEqual(ids([job, other]));
     const zombie = openInstance(redis.other, keys, 'a');
     expect(await zombie.store.move(job.jobId, expectedOf(job), changeTo('FAILED'))).toEqual({
       kind: 'driven_elsewhere',
@@ -223,6 +224,7 @@ describe.each([
     expect(ids(await b.drivenBy('a', 5))).toEqual([live.jobId]);
     for (const round of [1, 2]) {
       await b.inheritSettled('a');
+      expect(await redis.connection.zcard(keys.instanceSettledJobs('b'))).toBe(finished.length);
       expect([round, await b.takeOver(live, GONE)]).toMatchObject([round, { kind: 'taken' }]);
       expect(await b.forgetIndexes('a')).toBe(true);
     }

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Keys } from '../../../src/adapters/redis/keys.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import type { JobChange } from '../../../src/ports/job-store.ts';
-import { times } from '../../contracts/harness.ts';
-import { changeTo, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';
+import { fresh, times } from '../../contracts/harness.ts';
+import { changeTo, draftJob, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 
@@ -106,6 +106,18 @@ describe('the cost of a job', () => {
     console.info(`a job of 64 at once: ${commands.length / 640} commands`);
     expect(commands.length / 640).toBeLessThan(5.5);
     expect(new Set(commands)).toEqual(new Set(['evalsha']));
+  });
+
+  it('is one command to learn who drives it, and a script each to take it over and to index that, and to leave the other index', async () => {
+    const draft = draftJob(Date.now());
+    const commands = await commandsOf(async () => {
+      const other = openInstance(redis.other, keys, 'instance-b');
+      await instance.store.admit(draft);
+      for (const jobId of [draft.jobId, fresh('job')]) await other.store.driverOf(jobId);
+      await other.store.takeOver(draft, { instanceId: 'instance-a' });
+      await other.close();
+    });
+    expect(commands.filter((command) => !command.startsWith('eval'))).toEqual(['hmget', 'hmget', 'zrem']);
   });
 
   it('is one notice per move more when another instance waits for it, and nothing when none does', async () => {

@@ -120,4 +120,18 @@ describe('the tally of an instance', () => {
     tally.leave(adopted.jobId);
     expect(tally.claim(draftJob(clock.now()))).toEqual({ kind: 'full' });
   });
+
+  it('counts none in flight once it leaves them all, and still what it retains', () => {
+    const { clock, tally } = start({ maxInflight: 2, maxBindings: 3 });
+    const settled = draftRequest(clock.now());
+    tally.claim(settled);
+    tally.settle(settled.jobId, { bytes: 0, isBound: true });
+    const [one, two] = times(2, () => draftRequest(clock.now())) as [JobRecord, JobRecord];
+    for (const draft of [one, two]) expect(tally.claim(draft)).toEqual({ kind: 'claimed' });
+    tally.leaveAll();
+    expect(tally.isInFlight(one.jobId)).toBe(false);
+    expect(tally.levels()).toMatchObject({ bindings: 1, retained: 1 });
+    for (const draft of [one, two]) expect(tally.claim(draft)).toEqual({ kind: 'claimed' });
+    expect(tally.claim(draftJob(clock.now()))).toEqual({ kind: 'full' });
+  });
 });

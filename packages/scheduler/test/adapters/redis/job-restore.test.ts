@@ -98,6 +98,26 @@ describe.each([
     expect(await b.get(job.jobId)).toEqual(running);
   });
 
+  it('is driven here again when a move had found it unknown', async () => {
+    const { a, admit, lose } = await start();
+    const job = await dispatch(a, await admit());
+    await lose(job);
+    expect(await a.move(job.jobId, expectedOf(job), changeTo('RUNNING'))).toEqual({ kind: 'unknown_job' });
+    expect(a.drives(job.jobId)).toBe(false);
+    await a.restore(job);
+    expect(a.drives(job.jobId)).toBe(true);
+  });
+
+  it('goes on from what was restored, and not from what was seen before', async () => {
+    const { a, b, admit, lose } = await start();
+    const job = await dispatch(a, await admit());
+    await lose(job);
+    await a.restore({ ...job, fence: { nodeId: 'node-c', attempt: 1 } });
+    const moved = await a.move(job.jobId, expectedOf(job), changeTo('RUNNING'));
+    expect(moved).toMatchObject({ kind: 'moved', job: { fence: { nodeId: 'node-c' } } });
+    expect(moved).toEqual({ kind: 'moved', job: await b.get(job.jobId) });
+  });
+
   it('gets its latest moves again when the record was set back, also over an attempt that is behind', async () => {
     const { a, b, admit, remember } = await start();
     const draft = await admit();
@@ -108,8 +128,9 @@ describe.each([
     await setBack();
     expect(await a.restore(reserved)).toBe('restored');
     expect(await b.get(draft.jobId)).toEqual(reserved);
+    const setBackToIntent = await remember(reserved);
     const second = await dispatch(a, reserved, { nodeId: 'node-b', attempt: 2 });
-    await setBack();
+    await setBackToIntent();
     await b.watch(draft.jobId, -1);
     expect(await a.restore(second)).toBe('restored');
     // Also what the record before had and this one has not; but who waits for it still does.
@@ -123,7 +144,8 @@ describe.each([
     const draft = await admit();
     const first = await dispatch(a, draft);
     const running = await move(a, first, 'RUNNING');
-    for (const old of [draft, first, running]) expect(await a.restore(old)).toBe('kept');
+    const longer = { ...draft, timeline: [...running.timeline, ...running.timeline] };
+    for (const old of [draft, first, running, longer]) expect(await a.restore(old)).toBe('kept');
     expect(await b.get(draft.jobId)).toEqual(running);
     const finished = await move(a, running, 'FINISHED', { result: RESULT });
     const further = { ...running, fence: { nodeId: 'node-z', attempt: 7 } };

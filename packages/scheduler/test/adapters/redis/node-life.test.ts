@@ -96,6 +96,7 @@ describe.each([
       // A second lease does not lengthen the time of the first: reports do.
       await shorten(5_000);
       await ledger.reserve(node, newLease(), 1_000);
+      expect((await lives())[1]).toBeLessThanOrEqual(5_000);
       await ledger.declare(node, { slots: 4, isAccepting: true });
       expect((await lives()).map(isWhole)).toEqual([true, true, false]);
     });
@@ -178,6 +179,7 @@ describe.each([
       const short = newLease();
       await ledger.reassert(node, short, 20);
       await eventually(async () => (await ledger.loads([node])).get(node)?.used === 1);
+      expect(await ledger.reassert(node, lease, 1_000)).toEqual({ used: 1, max: 2 });
       expect(await ledger.commit(node, short, LONG_MS)).toMatchObject({ kind: 'retaken', used: 2 });
     });
 
@@ -194,6 +196,11 @@ describe.each([
       expect(await connection.hkeys(keys.nodeLeaseMarks(node))).not.toContain(`r:${expired}`);
       await ledger.reassert(node, fenced, LONG_MS);
       expect(await ledger.reconcile(node, { running: 1, runningJobIds: [] })).toEqual({ used: 1, max: 9 });
+      const reported = newLease();
+      await ledger.reassert(node, reported, LONG_MS);
+      await ledger.reconcile(node, { running: 7 });
+      await ledger.release(node, reported);
+      expect(await ledger.reassert(node, newLease(), LONG_MS)).toEqual({ used: 6, max: 9 });
     });
 
     it('is unknown on a node that is, and takes nothing there', async () => {
