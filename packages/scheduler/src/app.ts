@@ -13,6 +13,7 @@ import { systemClock } from './adapters/system/clock.ts';
 import { createEventLoopProbe } from './adapters/system/event-loop.ts';
 import { createIdSource } from './adapters/system/id-source.ts';
 import { alone } from './alone.ts';
+import { createClusterPage } from './cluster-page.ts';
 import type { Config } from './config/settings.ts';
 import { createEdges } from './edges.ts';
 import { createNodeRegistry } from './management/create-node-registry.ts';
@@ -197,6 +198,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     },
   });
 
+  const page = createClusterPage({ clock, log, sockets, sessions, jobs, shared, together });
   const { http, socketServer, phase } = createEdges({
     config,
     clock,
@@ -214,6 +216,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     fleet,
     audio: { store: audio, tokens: audioTokens },
     together,
+    cluster: page,
   });
   meter.onPrint(
     createPrintGauges({
@@ -240,7 +243,10 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     endpoints,
     loop,
     log,
-    leave: together?.stop,
+    leave: async () => {
+      page.reporter?.stop();
+      await together?.stop();
+    },
     drainTimeoutMs: config.server.drain_timeout_ms,
     drains: () => {
       phase.isDraining = true;
@@ -269,6 +275,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
       const address = await http.listen({ host: config.server.host, port: config.server.port });
       const base = serveAudio(address);
       await together?.start(base);
+      page.reporter?.start();
       const mode = shared?.mode ?? 'embedded';
       const instance = together && { instance_id: together.instanceId };
       log.info(

@@ -42,6 +42,7 @@ export function createEdges(parts: {
   readonly fleet: FleetView;
   readonly audio: NonNullable<HttpServices['audio']>;
   readonly together: Neighbourhood | undefined;
+  readonly cluster: NonNullable<HttpServices['cluster']>;
 }) {
   const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
   const phase = { isDraining: false, isLeaving: false };
@@ -61,6 +62,7 @@ export function createEdges(parts: {
     log,
     clock,
     audio: parts.audio,
+    cluster: parts.cluster,
     metrics: meter,
     readiness: () => (phase.isDraining ? NOT_READY : (together?.readiness() ?? READY)),
     usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,

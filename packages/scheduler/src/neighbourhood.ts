@@ -74,6 +74,7 @@ export function createNeighbourhood(deps: {
     phase2.instance_id === 'auto' ? `${hostname()}-${randomUUID().slice(0, 8)}` : phase2.instance_id;
   let advertiseUrl: string | undefined;
   let hasJoined = false;
+  let watch: ReturnType<SharedStore['watch']> | undefined;
 
   const presence = createPresence({
     instances: store.instances,
@@ -249,10 +250,15 @@ export function createNeighbourhood(deps: {
       await replica.start();
       reader.start();
       await adoption.ownPast();
+      watch = store.watch({
+        changed: (affected) => void reassertion.run(affected),
+        returned: () => presence.freeze(),
+      });
       hasJoined = true;
     },
     /** Says good-bye: what is left is adopted at once. */
     async stop(): Promise<void> {
+      watch?.close();
       await replica.stop();
       await gossip.stop();
       await reader.stop();

@@ -1,17 +1,21 @@
 /** Composition root: everything instances have in common, behind the same ports as what one process keeps in memory. */
 import type { JobAssign } from '@lingua/protocol';
+import { openBlockingConnection } from './adapters/redis/blocking-connection.ts';
 import { createCapacityLedger } from './adapters/redis/capacity-ledger.ts';
 import { createDeadLetters } from './adapters/redis/dead-letters.ts';
 import { createInbox } from './adapters/redis/inbox.ts';
+import { inspectStore } from './adapters/redis/inspect-store.ts';
 import { createInstanceFigures } from './adapters/redis/instance-figures.ts';
 import { createInstances } from './adapters/redis/instances.ts';
 import { createJobEvents } from './adapters/redis/job-events.ts';
 import { createJobStore } from './adapters/redis/job-store.ts';
 import { createKeys, jobTag } from './adapters/redis/keys.ts';
+import { type MastersWatch, watchMasters } from './adapters/redis/masters.ts';
 import { createNodeBoard } from './adapters/redis/node-board.ts';
 import { createNodeDirectory } from './adapters/redis/node-directory.ts';
 import { createNodeMailbox } from './adapters/redis/node-mailbox.ts';
-import { connectRedis, type RedisConnection, whenReady } from './adapters/redis/redis-connection.ts';
+import { connectRedis, whenReady } from './adapters/redis/redis-connection.ts';
+import { checkSchemaVersion } from './adapters/redis/schema-version.ts';
 import { createSessionStore } from './adapters/redis/session-store.ts';
 import { createWhispers } from './adapters/redis/whispers.ts';
 import type { Affected } from './cluster/reassertion.ts';
@@ -36,23 +40,27 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
   const keys = createKeys(config.scheduler.phase2.redis.key_prefix);
   const connection = connectRedis(settings, { name: 'lingua' });
   const ear = connectRedis(settings, { name: 'lingua-ear', isListening: true });
-  const openReader = () => connectRedis(settings, { name: 'lingua-reader', isBlocking: true });
-  let reader = openReader();
+  const reader = openBlockingConnection(settings, { name: 'lingua-reader' });
   const close = (): void => {
-    for (const each of [connection, ear, reader]) each.disconnect();
+    reader.close();
+    for (const each of [connection, ear]) each.disconnect();
   };
+  let warnings: readonly string[];
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
-    await Promise.all([connection, ear, reader].map((each) => whenReady(each, limitMs)));
+    await Promise.all([connection, ear, reader.current()].map((each) => whenReady(each, limitMs)));
+    await checkSchemaVersion(connection, keys);
+    warnings = await inspectStore(connection, { durability: config.scheduler.phase2.durability });
   } catch (fault) {
     close();
     throw fault;
   }
+  for (const warning of warnings) log.warn({}, warning);
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
   const shared = { connection, ear, keys, clock, onFault };
   const inbox = createInbox({
     ...shared,
-    blocking: (): RedisConnection => reader,
+    blocking: reader.current,
     ...inboxSettings(config),
   });
 
@@ -61,10 +69,9 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     instances: createInstances(shared),
     inbox,
     /** The reader hangs on a server that does not answer. */
-    replaceReader(): void {
-      reader.disconnect();
-      reader = openReader();
-    },
+    replaceReader: reader.reconnect,
+    /** What its operators should know. */
+    warnings,
     whispers: createWhispers(shared),
     board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
     ledger: createCapacityLedger({ ...shared, idleMs: nodeIdleMs(config) }),
@@ -77,10 +84,16 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
       createJobStore({ ...shared, ...by, ...sharedJobLimits(config) }),
     events: (by: { instanceId: string; local: JobEvents; store: ReturnType<typeof createJobStore> }) =>
       createJobEvents({ ...shared, ...by }),
-    affected: (isAffected: (key: string) => boolean): Affected => ({
-      job: (jobId) => isAffected(keys.job(jobTag(jobId))),
-      node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
-    }),
+    /** Tells when a part of it may have lost writes, and when all of it answers again. */
+    watch: (on: { changed(affected: Affected): void; returned(): void }): MastersWatch =>
+      watchMasters(connection, {
+        changed: (isAffected) =>
+          on.changed({
+            job: (jobId) => isAffected(keys.job(jobTag(jobId))),
+            node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
+          }),
+        returned: on.returned,
+      }),
     /** A Cluster is there as long as any of it is: what lives on a lost shard is refused by itself. */
     isReachable: (): boolean => connection.status === 'ready',
     close,

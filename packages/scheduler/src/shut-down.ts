@@ -16,7 +16,7 @@ export interface ShutDownDeps {
   readonly loop: { stop(): void };
   readonly log: Log;
   /** Takes leave of other instances: they adopt what is left. */
-  readonly leave: (() => Promise<void>) | undefined;
+  readonly leave: () => Promise<void>;
   readonly drainTimeoutMs: number;
   /** Nothing new is taken from here on. */
   readonly drains: () => void;
@@ -52,7 +52,7 @@ export function createShutDown(deps: ShutDownDeps): () => Promise<void> {
     sessions.stop();
     jobs.stop();
     deps.registry.stop();
-    await deps.leave?.();
+    await deps.leave();
     deps.loop.stop();
     log.info({}, 'stopped');
   };

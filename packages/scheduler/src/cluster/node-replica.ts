@@ -237,9 +237,7 @@ export function createNodeReplica(deps: {
       if (due.length === settings.readsPerTick) break;
       if (lookAt <= now) due.push(nodeId);
     }
-    for (let from = 0; from < due.length; from += MOST_PER_READ) {
-      await look(due.slice(from, from + MOST_PER_READ));
-    }
+    for (let at = 0; at < due.length; at += MOST_PER_READ) await look(due.slice(at, at + MOST_PER_READ));
   }
 
   async function tick(): Promise<void> {

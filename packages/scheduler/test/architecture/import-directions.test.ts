@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ROOT_FILES = [
   'alone.ts',
   'app.ts',
+  'cluster-page.ts',
   'edges.ts',
   'index.ts',
   'jobs-of-many.ts',
