@@ -22,7 +22,7 @@ export interface InboxReaderSettings {
   /** Stuck letters of one look. */
   readonly scanCount: number;
   readonly idleMs: number;
-  /** A read that has not come back after this long never will: another takes its place. */
+  /** Without a read that came back well for this long the reader is stuck: another takes its place. Longer than `waitMs`. */
   readonly watchdogMs: number;
   /** Letters under way, from being read to being confirmed; at it reading pauses. */
   readonly maxHandling?: number;
@@ -80,6 +80,7 @@ export function createInboxReader(deps: {
   /** Only the newest loop goes on: an older one was stuck and given up. */
   let generation = 0;
   let cancelScan: Cancel | undefined;
+  let cancelWatchdog: Cancel | undefined;
 
   /** A letter that makes no sense is for the handler to refuse. */
   function laneOf(body: string): string {
@@ -142,8 +143,8 @@ export function createInboxReader(deps: {
   async function read(own: number): Promise<void> {
     const isCurrent = (): boolean => !isStopped && own === generation;
     while (isCurrent()) {
-      if (isFenced()) await pause(AFTER_A_FAULT_MS);
-      else if (room() < 1) await nextEnd();
+      if (isFenced()) await pause(AFTER_A_FAULT_MS).then(calmWatchdog);
+      else if (room() < 1) await waitForRoom();
       else if (!(await readOnce(own)) && isCurrent()) await pause(AFTER_A_FAULT_MS);
     }
   }
@@ -151,35 +152,50 @@ export function createInboxReader(deps: {
   /** False if it is not worth trying again at once. */
   async function readOnce(own: number): Promise<boolean> {
     const begunAt = clock.now();
-    const calm = clock.after(settings.watchdogMs, () => replaceReader(own));
     try {
       const max = Math.min(settings.maxLetters, room());
       const letters = await inbox.take(instanceId, { max, waitMs: settings.waitMs });
       // What comes after a stop is for whoever adopts the inbox.
       if (!isStopped) accept(letters);
-      if (own === generation) isFaulty = false;
-      return letters.length > 0 || clock.now() - begunAt >= settings.waitMs / 2 || !(await reopen(own));
+      if (own !== generation) return false;
+      calmWatchdog();
+      isFaulty = false;
+      return letters.length > 0 || clock.now() - begunAt >= settings.waitMs / 2 || !(await reopen());
     } catch (fault) {
       if (own === generation) noteFault(fault);
       return false;
-    } finally {
-      calm();
     }
   }
 
+  /** As long as it takes: whoever waits for room is not stuck. */
+  async function waitForRoom(): Promise<void> {
+    cancelWatchdog?.();
+    await nextEnd();
+    calmWatchdog();
+  }
+
+  function calmWatchdog(): void {
+    cancelWatchdog?.();
+    if (!isStopped) cancelWatchdog = clock.after(settings.watchdogMs, replaceReader);
+  }
+
   /** Whoever does not wait for letters has no inbox: the store has lost it. */
-  async function reopen(own: number): Promise<boolean> {
-    if (isStopped || own !== generation || isFenced()) return false;
+  async function reopen(): Promise<boolean> {
+    if (isStopped || isFenced()) return false;
     await inbox.open(instanceId);
     return true;
   }
 
-  function replaceReader(own: number): void {
-    if (isStopped || own !== generation) return;
+  function replaceReader(): void {
     meter.count('scheduler_inbox_reader_restarts_total');
     log.error({ instance_id: instanceId }, 'the reader of the inbox is stuck; another takes its place');
     deps.stuck?.();
+    begin();
+  }
+
+  function begin(): void {
     generation += 1;
+    calmWatchdog();
     void read(generation);
   }
 
@@ -204,12 +220,13 @@ export function createInboxReader(deps: {
 
   return {
     start() {
-      void read(generation);
+      begin();
       scanLater();
     },
     async stop() {
       isStopped = true;
       cancelScan?.();
+      cancelWatchdog?.();
       let isLate = false;
       const tooLate = pause(stopMs).then(() => {
         isLate = true;

@@ -78,6 +78,30 @@ describe('the reader of an inbox', () => {
     expect(counts.get('scheduler_inbox_reader_restarts_total')).toBe(1);
   });
 
+  it('asks for another connection again and again while none can be read from', async () => {
+    let isAway = true;
+    const { clock, send, seen, stuck } = await startReader(fine, {
+      wrap: (inner) => ({
+        ...inner,
+        take: (...args) => (isAway ? Promise.reject(new Error('not open')) : inner.take(...args)),
+      }),
+    });
+    await clock.advance(3 * SETTINGS.watchdogMs + 100);
+    expect(stuck()).toBe(3);
+    isAway = false;
+    await clock.advance(10 * SETTINGS.watchdogMs);
+    expect(stuck()).toBe(3);
+    await send('a:1');
+    await clock.advance(10);
+    expect(seen).toEqual(['a:1']);
+  });
+
+  it('is not stuck while it is fenced', async () => {
+    const { clock, stuck } = await startReader(fine, { isFenced: () => true });
+    await clock.advance(10 * SETTINGS.watchdogMs);
+    expect(stuck()).toBe(0);
+  });
+
   it('does not read twice at a time when a read that was given up comes back after all', async () => {
     const held: (() => void)[] = [];
     let reads = 0;

@@ -1,10 +1,5 @@
-/** A connection for reads that wait, which can be replaced when it is stuck: no timeout ends what waits on it. */
-import {
-  type ConnectionRole,
-  connectRedis,
-  type RedisConnection,
-  type RedisSettings,
-} from './redis-connection.ts';
+/** A connection for reads that wait, which can be replaced when it is stuck. */
+import { connectRedis, type RedisConnection, type RedisSettings } from './redis-connection.ts';
 
 export interface BlockingConnection {
   /** The one to use now. Asked for each read, since it may be replaced in between. */
@@ -16,7 +11,7 @@ export interface BlockingConnection {
 
 export function openBlockingConnection(
   settings: RedisSettings,
-  role: Pick<ConnectionRole, 'name'>,
+  role: { readonly name: string; readonly longestWaitMs: number },
 ): BlockingConnection {
   const open = (): RedisConnection => connectRedis(settings, { ...role, isBlocking: true });
   let current = open();

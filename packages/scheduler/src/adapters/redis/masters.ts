@@ -46,12 +46,12 @@ export function watchMasters(
   let wasAway = false;
   let isClosed = false;
 
-  function compareSlots(): void {
-    if (!(connection instanceof Cluster)) return;
+  /** Notes who serves each slot, and answers who serves any. */
+  function compareSlots(slots: readonly (readonly string[])[]): ReadonlySet<string> {
     const changed = new Uint8Array(SLOTS);
     let count = 0;
     for (let slot = 0; slot < SLOTS; slot += 1) {
-      const address = connection.slots[slot]?.[0];
+      const address = slots[slot]?.[0];
       const before = masters[slot];
       if (address === undefined || address === before) continue;
       masters[slot] = address;
@@ -60,6 +60,14 @@ export function watchMasters(
       count += 1;
     }
     if (count > 0) events.changed((key) => changed[slotOf(key)] === 1);
+    return new Set(masters);
+  }
+
+  /** Undefined: it should be there, and there is no connection to it. */
+  function serversByAddress(): ReadonlyMap<string, Redis | undefined> {
+    if (!(connection instanceof Cluster)) return new Map([[THE_ONLY_ONE, connection]]);
+    const connected = new Map(mastersOf(connection).map((server) => [addressOfServer(server), server]));
+    return new Map([...compareSlots(connection.slots)].map((address) => [address, connected.get(address)]));
   }
 
   const isServedBy =
@@ -84,25 +92,24 @@ export function watchMasters(
   }
 
   function look(): void {
-    compareSlots();
-    const servers = new Map(mastersOf(connection).map((server) => [keyOf(connection, server), server]));
+    const servers = serversByAddress();
     for (const known of [met, silent]) {
       for (const address of known.keys()) if (!servers.has(address)) known.delete(address);
     }
-    for (const [address, server] of servers) lookAt(server, address);
+    for (const [address, server] of servers) {
+      if (server === undefined || !isOpen(server)) silent.add(address);
+      else lookAt(server, address);
+    }
     noteReturn(servers.size > 0);
   }
 
   function lookAt(server: Redis, address: string): void {
     if (asking.has(server)) return;
-    // Connections of a Cluster open with their first command.
-    if (server.status !== 'ready' && server.status !== 'wait') {
-      silent.add(address);
-      return;
-    }
     const before = met.get(address);
-    const isNew = before?.stream !== server.stream || silent.has(address);
-    if (isNew || performance.now() - (before?.askedAt ?? 0) >= askMs) void ask(server, address);
+    // However short it was away: what was asked meanwhile has failed.
+    if (before !== undefined && before.stream !== server.stream) silent.add(address);
+    const isDue = before === undefined || performance.now() - before.askedAt >= askMs;
+    if (isDue || silent.has(address)) void ask(server, address);
   }
 
   function noteReturn(isKnown: boolean): void {
@@ -135,8 +142,10 @@ export function watchMasters(
 }
 
 /** Behind Sentinels the address changes with the master, and it is one and the same store all the same. */
-const keyOf = (connection: RedisConnection, server: Redis): string =>
-  connection instanceof Cluster ? addressOfServer(server) : 'it';
+const THE_ONLY_ONE = 'it';
+
+/** Connections of a Cluster open with their first command. */
+const isOpen = ({ status }: Redis): boolean => status === 'ready' || status === 'wait';
 
 /** New with every start of the process. Where that may not be seen, every new connection counts as a new process. */
 async function runIdOf(server: Redis): Promise<unknown> {

@@ -27,6 +27,8 @@ export type RedisConnection = Redis | Cluster;
 export interface ConnectionRole {
   readonly name: string;
   readonly isBlocking?: boolean;
+  /** How long a read on a blocking one waits at most: what takes longer has failed, and so has the opening of a connection. */
+  readonly longestWaitMs?: number;
   readonly isListening?: boolean;
 }
 
@@ -98,13 +100,20 @@ function commonOptions(settings: RedisSettings, role: ConnectionRole) {
     enableAutoPipelining: false,
     // A connection that was lost with a command under way leaves it open whether it ran; asking twice is the caller's choice.
     autoResendUnfulfilledCommands: false,
-    ...(role.isBlocking !== true && {
-      commandTimeout: settings.commandTimeoutMs,
-      socketTimeout: settings.socketTimeoutMs,
-    }),
+    ...timeouts(settings, role),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(isTls(settings) && { tls: tlsOf(settings) }),
+  };
+}
+
+function timeouts(settings: RedisSettings, { isBlocking = false, longestWaitMs }: ConnectionRole) {
+  // Nobody knows how long its reads wait.
+  if (isBlocking && longestWaitMs === undefined) return {};
+  const waitMs = isBlocking ? (longestWaitMs ?? 0) : 0;
+  return {
+    commandTimeout: waitMs + settings.commandTimeoutMs,
+    socketTimeout: waitMs + settings.socketTimeoutMs,
   };
 }
 
