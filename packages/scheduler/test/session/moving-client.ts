@@ -1,0 +1,170 @@
+/** A client as the SDK is one, with its real outbox, that connects to whichever instance a test names and writes down what it hears. */
+import { createOutbox, type Outbox } from '../../../sdk/src/client/outbox.ts';
+import type { Opening } from '../../src/session/session.ts';
+import type { SessionLink, SessionOutput } from '../../src/session/session-output.ts';
+import type { RunningInstance } from './instances-rig.ts';
+import { opening, speech } from './session-rig.ts';
+
+const LIMITS = { maxKeptBytes: 1_000_000, maxJoinedBytes: 64, maxUtterancesInFlight: 1_000 };
+
+export interface MovingClient {
+  readonly outbox: Outbox;
+  readonly sessionId: string | undefined;
+  /** To come back with. */
+  readonly resume: Opening['resume'];
+  /** Names of the sessions it had. */
+  readonly sessions: readonly string[];
+  /** Each outcome once, as it was heard first: `index:text` or `index!reason`. */
+  readonly heard: readonly string[];
+  readonly accepted: ReadonlySet<number>;
+  /** Everything, on this connection. */
+  readonly told: readonly SessionOutput[];
+  readonly complaints: readonly string[];
+  readonly isConnected: boolean;
+  /** How its last connection ended by the other side. */
+  readonly cutBy: 'replaced' | 'abandoned' | undefined;
+  connect(instance: RunningInstance): Promise<'opened' | 'full' | 'unavailable'>;
+  say(text: string): void;
+  end(): void;
+  utter(text: string): void;
+  /** Sends what waits. */
+  pump(): void;
+  acknowledge(): void;
+  /** The connection breaks; the instance notices if it lives. */
+  leave(): void;
+  close(): void;
+}
+
+export function createMovingClient(how: Partial<Opening> = {}, name = 'client'): MovingClient {
+  let requests = 0;
+  const nextRequest = () => `${name}-${++requests}`;
+  const outbox = createOutbox(LIMITS, nextRequest);
+  const sessions: string[] = [];
+  const heard: string[] = [];
+  const accepted = new Set<number>();
+  const complaints: string[] = [];
+  let told: SessionOutput[] = [];
+  let resume: Opening['resume'];
+  let instance: RunningInstance | undefined;
+  let link: SessionLink | undefined;
+  let cutBy: MovingClient['cutBy'];
+  let highestSeq = 0;
+  let lastIndex = -1;
+
+  const given = (): Opening => opening({ ...how, resume });
+
+  function opened(sessionId: string, output: Extract<SessionOutput, { kind: 'opened' }>): void {
+    if (sessions.at(-1) !== sessionId) {
+      sessions.push(sessionId);
+      highestSeq = 0;
+      lastIndex = -1;
+      accepted.clear();
+      if (output.isResumed) complaints.push('another session is resumed than was asked for');
+    }
+    resume = { sessionId, token: output.resumeToken ?? resume?.token ?? '' };
+    outbox.opened(output.isResumed, output.hasMoved);
+  }
+
+  function outcome({ delivered, isNumbered }: Extract<SessionOutput, { kind: 'outcome' }>): void {
+    const { place, outcome: what, deliverySeq } = delivered;
+    if (!accepted.has(place.index)) complaints.push(`outcome ${place.index} before it was accepted`);
+    if (isNumbered && deliverySeq <= highestSeq) return;
+    if (isNumbered && deliverySeq !== highestSeq + 1)
+      complaints.push(`outcome ${deliverySeq} comes after ${highestSeq}`);
+    if (place.index <= lastIndex) complaints.push(`utterance ${place.index} comes after ${lastIndex}`);
+    highestSeq = deliverySeq;
+    lastIndex = place.index;
+    heard.push(
+      what.kind === 'result' ? `${place.index}:${what.result.textAsr}` : `${place.index}!${what.reason}`,
+    );
+    outbox.settled(place.index);
+  }
+
+  function hear(sessionId: string, output: SessionOutput): void {
+    told.push(output);
+    if (output.kind === 'opened') opened(sessionId, output);
+    else if (output.kind === 'outcome') outcome(output);
+    else if (output.kind === 'accepted') {
+      const { index: utteranceIndex, requestId, firstSeq, lastSeq } = output.utterance;
+      accepted.add(utteranceIndex);
+      outbox.accepted({ utteranceIndex, requestId, firstSeq, lastSeq });
+    }
+  }
+
+  function createLink(): SessionLink {
+    const own: SessionLink = {
+      tell: (sessionId, output) => {
+        if (link === own) hear(sessionId, output);
+      },
+      replaced: () => cut('replaced'),
+      abandoned: () => cut('abandoned'),
+    };
+    const cut = (by: 'replaced' | 'abandoned') => {
+      if (link !== own) return;
+      cutBy = by;
+      link = undefined;
+    };
+    return own;
+  }
+
+  const send = (event: Parameters<RunningInstance['service']['receive']>[2]) =>
+    link !== undefined &&
+    instance?.isAlive === true &&
+    instance.service.receive(resume?.sessionId ?? '', 'anybody', event);
+
+  return {
+    outbox,
+    get sessionId() {
+      return sessions.at(-1);
+    },
+    get resume() {
+      return resume;
+    },
+    sessions,
+    heard,
+    accepted,
+    get told() {
+      return told;
+    },
+    complaints,
+    get isConnected() {
+      return link !== undefined && instance?.isAlive === true;
+    },
+    get cutBy() {
+      return cutBy;
+    },
+    async connect(to) {
+      const own = createLink();
+      [instance, link, told, cutBy] = [to, own, [], undefined];
+      const result = await to.service.open(given(), own);
+      if (result.kind !== 'opened' && link === own) link = undefined;
+      return result.kind;
+    },
+    say: (text) => void outbox.addChunk(Buffer.from(text)),
+    end: () => void outbox.endUtterance(),
+    utter: (text) => void outbox.addUtterance(nextRequest(), Buffer.from(text), {}),
+    pump() {
+      while (link !== undefined && instance?.isAlive === true && outbox.hasFrames()) {
+        const frame = outbox.take(0);
+        if (frame === undefined) return;
+        const audio = Buffer.from(frame.bytes);
+        if (frame.kind === 'chunk') send({ ...frame, audio: audio.length === 0 ? undefined : audio });
+        else {
+          const source = { kind: 'held', bytes: audio.length } as const;
+          const { requestId, utteranceIndex: index } = frame;
+          send({ kind: 'utterance', index, isManualCut: true, speech: speech(), source, audio, requestId });
+        }
+      }
+    },
+    acknowledge() {
+      if (highestSeq > 0) send({ kind: 'acknowledged', deliverySeq: highestSeq });
+    },
+    leave() {
+      const left = link;
+      link = undefined;
+      if (left !== undefined && instance?.isAlive === true)
+        instance.service.left(resume?.sessionId ?? '', left);
+    },
+    close: () => void send({ kind: 'close' }),
+  };
+}

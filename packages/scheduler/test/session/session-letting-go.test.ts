@@ -1,0 +1,262 @@
+/** Who has a session: the owner lets it go, loses it, or is not to be asked; never have two of them one. */
+import { describe, expect, it } from 'vitest';
+import { createInstancesRig, type InstancesRig } from './instances-rig.ts';
+import { createMovingClient, type MovingClient } from './moving-client.ts';
+import { opening } from './session-rig.ts';
+
+const LIMITS = { reconnectAfterMs: 500, limitMs: 30_000 };
+const NOTHING_LEFT = { sessions: 0, connected: 0, watched: 0, resultBytes: 0 };
+
+async function speaking(rig: InstancesRig, how = {}): Promise<MovingClient> {
+  rig.jobs.answerAll();
+  const client = createMovingClient(how);
+  await client.connect(rig.instance('a'));
+  client.say('one');
+  client.end();
+  client.pump();
+  await rig.quiet();
+  return client;
+}
+
+/** A newer connection of the same client, while the old one looks open. */
+async function comeTo(rig: InstancesRig, client: MovingClient, name: string): Promise<string> {
+  const connecting = client.connect(rig.instance(name));
+  await rig.clock.advance(2_000);
+  return connecting;
+}
+
+describe('an owner that lives', () => {
+  it('lets the session go with all it knows, closes the old connection and cancels nothing', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    const other = createMovingClient();
+    const [a, b] = [rig.instance('a'), rig.instance('b')];
+    let isReplaced = false;
+    const link = { tell() {}, replaced: () => (isReplaced = true), abandoned() {} };
+    const { resume, sessionId = '' } = client;
+    await a.service.open(opening({ resume }), link as never);
+    expect(await comeTo(rig, client, 'b')).toBe('opened');
+    expect(isReplaced).toBe(true);
+    expect(a.service.counts()).toEqual(NOTHING_LEFT);
+    expect(rig.jobs.cancelled).toEqual([]);
+    expect((await rig.store.load(sessionId))?.owner).toBe(b.owner);
+    rig.jobs.job('one').finish();
+    client.say('two');
+    client.end();
+    client.pump();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one']);
+    expect(rig.jobs.job('two').record.spec.utteranceIndex).toBe(1);
+    expect(other.complaints.concat(client.complaints)).toEqual([]);
+  });
+
+  it('translates what a client that could not send it again was saying', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig, { abilities: new Set(['result_ack']) });
+    client.say('half a sent');
+    client.pump();
+    client.leave();
+    expect(await comeTo(rig, client, 'b')).toBe('opened');
+    rig.jobs.job('one').finish();
+    rig.jobs.job('half a sent').finish();
+    await rig.quiet();
+    expect(client.told.filter(({ kind }) => kind === 'outcome')).toHaveLength(2);
+  });
+
+  it('keeps a session that is closing, which nobody resumes', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    client.close();
+    await rig.quiet();
+    expect(await rig.store.load(client.sessionId ?? '')).toBeUndefined();
+    expect(await rig.instance('a').service.release(client.sessionId ?? '')).toBe(false);
+    rig.jobs.job('one').finish();
+    expect(client.told.slice(-2)).toMatchObject([{ kind: 'outcome' }, { kind: 'closed' }]);
+    await rig.clock.advance(1_000);
+    expect(await rig.store.load(client.sessionId ?? '')).toBeUndefined();
+  });
+
+  it('has let go of what it does not know', async () => {
+    const rig = createInstancesRig();
+    expect(await rig.instance('a').service.release('s-unknown')).toBe(true);
+  });
+
+  it('takes it back when the client comes back', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    await comeTo(rig, client, 'b');
+    await comeTo(rig, client, 'a');
+    expect(rig.instance('b').service.counts()).toEqual(NOTHING_LEFT);
+    rig.jobs.job('one').finish();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one']);
+    expect(client.sessions).toHaveLength(1);
+  });
+});
+
+describe('an owner that does not answer', () => {
+  it('loses the session, finds out by its next save and forgets it without cancelling', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    rig.deafen('a');
+    let cutBy = '';
+    const link = { tell() {}, replaced: () => (cutBy = 'replaced'), abandoned() {} };
+    await rig.instance('a').service.open(opening({ resume: client.resume }), link as never);
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(1_400);
+    expect(rig.instance('b').service.counts().sessions).toBe(0);
+    await rig.clock.advance(200);
+    expect(await connecting).toBe('opened');
+    rig
+      .instance('a')
+      .service.receive(client.sessionId ?? '', 'anybody', { kind: 'acknowledged', deliverySeq: 9 });
+    await rig.clock.advance(600);
+    expect(cutBy).toBe('replaced');
+    expect(rig.instance('a').service.counts()).toEqual(NOTHING_LEFT);
+    expect(rig.jobs.cancelled).toEqual([]);
+    expect(rig.counts.get('scheduler_sessions_ended_total moved')).toBe(1);
+  });
+
+  it('cancels nothing when it gives up a session that it has lost', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    rig.deafen('a');
+    rig.instance('a').store.plan({ method: 'save', fault: 'throw' });
+    client.leave();
+    await comeTo(rig, client, 'b');
+    client.leave();
+    await comeTo(rig, client, 'b');
+    await rig.clock.advance(70_000);
+    expect(rig.instance('a').service.counts()).toEqual(NOTHING_LEFT);
+    expect(rig.jobs.cancelled).toEqual([]);
+    expect(client.isConnected).toBe(true);
+  });
+});
+
+describe('nobody but its client', () => {
+  it.each([
+    ['with another token', { token: 'wrong' }, {}],
+    ['of another tenant', {}, { tenantId: 'other' }],
+  ])('resumes a session on another instance: %s it is a new one', async (_, wrong, more) => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    const { sessionId = '' } = client;
+    const told: unknown[] = [];
+    const link = {
+      tell: (_id: string, output: unknown) => void told.push(output),
+      replaced() {},
+      abandoned() {},
+    };
+    const opened = await rig
+      .instance('b')
+      .service.open(
+        opening({ resume: { sessionId, token: client.resume?.token ?? '', ...wrong }, ...more }),
+        link,
+      );
+    expect(opened).toMatchObject({ kind: 'opened' });
+    expect(told[0]).toMatchObject({ kind: 'opened', isResumed: false, hasMoved: false });
+    expect((await rig.store.load(sessionId))?.owner).toBe('a/1');
+    expect(rig.instance('a').service.counts()).toMatchObject({ sessions: 1, connected: 1 });
+  });
+
+  it('has it on two instances at once, however many it asks together', async () => {
+    const rig = createInstancesRig({ names: ['a', 'b', 'c'] });
+    const client = await speaking(rig);
+    const { resume, sessionId: wanted = '' } = client;
+    rig.kill('a');
+    const told: { kind: string; isResumed?: boolean }[] = [];
+    const link = () => ({
+      tell: (_id: string, output: unknown) => void told.push(output as never),
+      replaced() {},
+      abandoned() {},
+    });
+    const all = ['b', 'c', 'b', 'c', 'b'].map((name) =>
+      rig.instance(name).service.open(opening({ resume }), link()),
+    );
+    await rig.clock.advance(10_000);
+    await Promise.all(all);
+    const owner = (await rig.store.load(wanted))?.owner ?? '';
+    const holders = ['b', 'c'].filter((name) =>
+      rig
+        .instance(name)
+        .service.list({ limit: 10 })
+        .sessions.some(({ sessionId }) => sessionId === wanted),
+    );
+    expect(holders.map((name) => `${name}/1`)).toEqual([owner]);
+    expect(told.filter(({ kind }) => kind === 'opened').some(({ isResumed }) => isResumed)).toBe(true);
+  });
+});
+
+describe('an instance that may not go on', () => {
+  it('closes every connection, forgets everything, and neither cancels nor writes', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    client.say('half');
+    client.pump();
+    const saves = rig.instance('a').store.calls();
+    rig.instance('a').service.abandonAll();
+    expect(client.cutBy).toBe('abandoned');
+    await rig.clock.advance(60_000);
+    expect(rig.instance('a').store.calls()).toBe(saves);
+    expect(rig.instance('a').service.counts()).toEqual(NOTHING_LEFT);
+    expect(rig.instance('a').audio.size()).toBe(0);
+    expect(rig.jobs.cancelled).toEqual([]);
+    expect(rig.clock.pending()).toBe(0);
+    rig.jobs.job('one').finish();
+    await comeTo(rig, client, 'b');
+    expect(client.heard).toEqual(['0:one']);
+  });
+
+  it('opens nothing that it was about to fetch', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    rig.kill('a');
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(1_000);
+    rig.instance('b').service.abandonAll();
+    await rig.clock.advance(1_000);
+    expect(await connecting).toBe('unavailable');
+    expect(rig.instance('b').service.counts()).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe('draining, where others can go on', () => {
+  it('tells a client to move when all of its session is saved, and does not wait for one that moved', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    client.say('half');
+    client.pump();
+    rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 300 } });
+    let isEnded = false;
+    const { told, ended } = rig.instance('a').service.drain(LIMITS);
+    void ended.then(() => {
+      isEnded = true;
+    });
+    expect(told).toBe(1);
+    await rig.clock.advance(299);
+    expect(client.told.filter(({ kind }) => kind === 'draining')).toEqual([]);
+    await rig.clock.advance(1);
+    expect(client.told.at(-1)).toMatchObject({ kind: 'draining' });
+    expect((await rig.store.load(client.sessionId ?? ''))?.state.utterances).toHaveLength(2);
+    expect(isEnded).toBe(false);
+    await comeTo(rig, client, 'b');
+    client.pump();
+    await rig.quiet();
+    expect(isEnded).toBe(true);
+    for (const text of ['one', 'half']) rig.jobs.job(text).finish();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one', '1:half']);
+    expect(rig.jobs.jobs).toHaveLength(2);
+  });
+
+  it('tells it all the same if the store does not answer', async () => {
+    const rig = createInstancesRig();
+    const client = await speaking(rig);
+    client.say('half');
+    client.pump();
+    rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 60_000 } });
+    rig.instance('a').service.drain(LIMITS);
+    await rig.clock.advance(1_000);
+    expect(client.told.at(-1)).toMatchObject({ kind: 'draining' });
+  });
+});

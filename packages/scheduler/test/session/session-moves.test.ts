@@ -1,0 +1,266 @@
+/** A client comes to another instance than its session is on, because that one died, drains, or is only slow. */
+import { describe, expect, it } from 'vitest';
+import { createInstancesRig, type InstancesRig } from './instances-rig.ts';
+import { createMovingClient, type MovingClient } from './moving-client.ts';
+
+async function speakingClient(rig: InstancesRig, texts: readonly string[]): Promise<MovingClient> {
+  const client = createMovingClient();
+  await client.connect(rig.instance('a'));
+  for (const text of texts) {
+    client.say(text);
+    client.end();
+    client.pump();
+  }
+  await rig.quiet();
+  return client;
+}
+
+async function moveTo(rig: InstancesRig, client: MovingClient, name: string): Promise<void> {
+  client.leave();
+  const connecting = client.connect(rig.instance(name));
+  await rig.clock.advance(2_000);
+  expect(await connecting).toBe('opened');
+  client.pump();
+  await rig.quiet();
+}
+
+describe('a session whose instance died', () => {
+  it('goes on elsewhere: each outcome once, in order, also of jobs that still run', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = await speakingClient(rig, ['one', 'two', 'three']);
+    expect([...client.accepted]).toEqual([0, 1, 2]);
+    rig.jobs.job('one').finish();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one']);
+    rig.kill('a');
+    rig.jobs.job('two').finish();
+    await moveTo(rig, client, 'b');
+    expect(client.told[0]).toMatchObject({ kind: 'opened', isResumed: true, hasMoved: true });
+    expect(client.heard).toEqual(['0:one', '1:two']);
+    rig.jobs.job('three').finish();
+    await rig.quiet();
+    client.say('four');
+    client.end();
+    client.pump();
+    rig.jobs.job('four').finish();
+    await rig.quiet();
+    expect(client.heard.map((one) => one.split(':')[1])).toEqual(['one', 'two', 'three', 'four']);
+    expect(client.sessions).toHaveLength(1);
+    expect(client.complaints).toEqual([]);
+    expect(rig.jobs.cancelled).toEqual([]);
+    expect(rig.jobs.jobs).toHaveLength(4);
+  });
+
+  it('uses no number of an utterance twice, although nobody knows how many the dead one used', async () => {
+    const rig = createInstancesRig();
+    const client = await speakingClient(rig, ['one']);
+    rig.instance('a').store.plan({ method: 'save', fault: 'throw' });
+    client.say('two');
+    client.end();
+    client.pump();
+    rig.jobs.ask('two').answer();
+    rig.kill('a');
+    rig.jobs.answerAll();
+    await moveTo(rig, client, 'b');
+    const used = rig.jobs.jobs.map(({ record }) => record.spec.utteranceIndex);
+    expect(new Set(used).size).toBe(used.length);
+    client.say('three');
+    client.end();
+    client.pump();
+    expect(rig.jobs.job('three').record.spec.utteranceIndex).toBeGreaterThan(64);
+  });
+
+  it('repeats what was not acknowledged, under the same numbers, also what is missing', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = await speakingClient(rig, ['one', 'two', 'three', 'four']);
+    rig.jobs.job('one').finish();
+    client.acknowledge();
+    rig.jobs.job('two').fail();
+    rig.jobs.job('three').finish();
+    await rig.clock.advance(600);
+    rig.kill('a');
+    await moveTo(rig, client, 'b');
+    const again = client.told.flatMap((one) => (one.kind === 'outcome' ? [one.delivered] : []));
+    expect(again.map(({ deliverySeq, place }) => [deliverySeq, place.index])).toEqual([
+      [2, 1],
+      [3, 2],
+    ]);
+    expect(again[0]?.outcome).toEqual({ kind: 'missing', reason: 'job_failed' });
+    expect(client.heard).toEqual(['0:one', '1!job_failed', '2:three']);
+  });
+
+  it('counts no outcome twice', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = await speakingClient(rig, ['one']);
+    rig.jobs.job('one').finish();
+    await rig.clock.advance(600);
+    rig.kill('a');
+    await moveTo(rig, client, 'b');
+    expect(rig.counts.get('scheduler_utterance_outcomes_total result')).toBe(1);
+  });
+
+  it('goes on with the sentence that was being spoken', async () => {
+    const rig = createInstancesRig();
+    const client = await speakingClient(rig, []);
+    client.say('good ');
+    client.pump();
+    rig.kill('a');
+    client.say('morning');
+    await moveTo(rig, client, 'b');
+    client.end();
+    client.pump();
+    expect(rig.jobs.asks.map(({ text }) => text)).toEqual(['good morning']);
+  });
+
+  it.each([false, true])(
+    'loses a result of which there is no record, unless its audio comes again: %s',
+    async (comes) => {
+      const rig = createInstancesRig();
+      rig.jobs.answerAll();
+      const client = await speakingClient(rig, ['one', 'two']);
+      client.leave();
+      for (const text of ['one', 'two']) rig.jobs.job(text).finish();
+      await rig.clock.advance(600);
+      rig.kill('a');
+      rig.jobs.job('one').takeBack();
+      const connecting = client.connect(rig.instance('b'));
+      await rig.clock.advance(1_600);
+      await connecting;
+      if (comes) client.pump();
+      await rig.quiet();
+      if (comes) rig.jobs.job('one').finish();
+      await rig.clock.advance(2_000);
+      expect(client.heard).toEqual([comes ? '0:one' : '0!job_failed', '1:two']);
+    },
+  );
+});
+
+describe('an utterance that was saved and never recorded', () => {
+  it('is recorded when its client sends it again, once', async () => {
+    const rig = createInstancesRig();
+    const client = await speakingClient(rig, ['one', 'two']);
+    client.utter('whole');
+    client.pump();
+    await rig.quiet();
+    rig.jobs.ask('two').answer();
+    await rig.quiet();
+    expect([...client.accepted]).toEqual([1]);
+    rig.kill('a');
+    rig.jobs.answerAll();
+    await moveTo(rig, client, 'b');
+    expect([...client.accepted].sort()).toEqual([0, 1, 2]);
+    for (const text of ['two', 'whole', 'one']) rig.jobs.job(text).finish();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one', '1:two', '2:whole']);
+    expect(rig.jobs.jobs).toHaveLength(3);
+    expect(client.outbox.isEmpty()).toBe(true);
+  });
+
+  it('is missing if it is not sent again for long', async () => {
+    const rig = createInstancesRig();
+    const client = await speakingClient(rig, ['one']);
+    rig.kill('a');
+    client.leave();
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(2_000);
+    await connecting;
+    await rig.clock.advance(9_000);
+    expect(client.heard).toEqual([]);
+    await rig.clock.advance(3_000);
+    expect(client.heard).toEqual(['0!job_failed']);
+    expect(client.told).toContainEqual(expect.objectContaining({ kind: 'error', code: 'AUDIO_LOST' }));
+  });
+
+  it('is taken from the instance that records it after all', async () => {
+    const rig = createInstancesRig();
+    const client = await speakingClient(rig, ['one']);
+    const ask = rig.jobs.ask('one');
+    client.leave();
+    const connecting = client.connect(rig.instance('b'));
+    await rig.quiet();
+    await connecting;
+    ask.answer();
+    await rig.clock.advance(1_000);
+    expect([...client.accepted]).toEqual([0]);
+    rig.jobs.job('one').finish();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one']);
+  });
+});
+
+describe('audio that is sent again after a move', () => {
+  it('goes to its job again, whole or in chunks, and makes no second one', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = await speakingClient(rig, []);
+    client.say('one ');
+    client.pump();
+    client.say('two');
+    client.end();
+    client.utter('whole');
+    client.pump();
+    await rig.quiet();
+    rig.kill('a');
+    await moveTo(rig, client, 'b');
+    expect(rig.jobs.jobs.map(({ text, repeats }) => [text, repeats])).toEqual([
+      ['one two', 1],
+      ['whole', 1],
+    ]);
+    for (const text of ['whole', 'one two']) rig.jobs.job(text).finish();
+    await rig.quiet();
+    expect(client.heard.map((one) => one.split(':')[1])).toEqual(['one two', 'whole']);
+    expect(rig.instance('b').audio.size()).toBe(0);
+  });
+
+  it('is asked for again on the next connection, until it came', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = await speakingClient(rig, ['one']);
+    rig.kill('a');
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(2_000);
+    await connecting;
+    client.leave();
+    await client.connect(rig.instance('b'));
+    expect(client.told[0]).toMatchObject({ hasMoved: true });
+    client.pump();
+    await rig.quiet();
+    expect(rig.jobs.job('one').repeats).toBe(1);
+    client.leave();
+    await client.connect(rig.instance('b'));
+    expect(client.told[0]).toMatchObject({ isResumed: true, hasMoved: false });
+  });
+
+  it('is not refused to death: a job that lives elsewhere lives on', async () => {
+    const rig = createInstancesRig();
+    const client = await speakingClient(rig, ['one']);
+    rig.jobs.ask('one').answer();
+    await rig.quiet();
+    rig.kill('a');
+    await moveTo(rig, client, 'b');
+    rig.jobs.ask('one').refuse('RATE_LIMITED');
+    await rig.quiet();
+    expect(client.heard).toEqual([]);
+    rig.jobs.job('one').finish();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one']);
+  });
+});
+
+it('is missing when the instance that drives it gave it up', async () => {
+  const rig = createInstancesRig();
+  const client = await speakingClient(rig, ['one']);
+  const ask = rig.jobs.ask('one');
+  ask.admit();
+  await rig.quiet();
+  client.leave();
+  const connecting = client.connect(rig.instance('b'));
+  await rig.quiet();
+  await connecting;
+  ask.refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+  await rig.clock.advance(3_000);
+  expect(client.heard).toEqual(['0!job_failed']);
+});

@@ -1,0 +1,195 @@
+/** Jobs of several instances in the hands of a test: each instance asks at its own desk, the records and their moves are everybody's. */
+import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
+import type { DispatchOutcome, DispatchRequest } from '../../src/domain/dispatch.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { JobRecord } from '../../src/domain/job.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import type { JobDesk } from '../../src/session/session-service.ts';
+
+export interface SharedJob {
+  readonly text: string;
+  readonly jobId: string;
+  readonly record: JobRecord;
+  /** How often its audio came again. */
+  readonly repeats: number;
+  finish(): void;
+  fail(): void;
+  /** The driver found nobody and took it back. */
+  takeBack(): void;
+}
+
+/** A request at the desk of an instance that has not been answered. */
+export interface Ask {
+  readonly instance: string;
+  readonly text: string;
+  readonly request: DispatchRequest;
+  /** As the engine does: recorded and sent to a node, or the job that has this request already. */
+  answer(): void;
+  /** Recorded, and not sent yet. */
+  admit(): void;
+  refuse(code: ErrorCode): void;
+}
+
+export interface SharedJobs {
+  readonly jobs: readonly SharedJob[];
+  readonly asks: readonly Ask[];
+  readonly cancelled: readonly string[];
+  readonly records: { get(jobId: string): Promise<JobRecord | undefined> };
+  readonly events: ReturnType<typeof createJobEvents>;
+  desk(instance: string, moved: (job: JobRecord) => void): JobDesk;
+  /** What it asked for and was not recorded is gone with it; the rest goes on. */
+  kill(instance: string): void;
+  job(text: string): SharedJob;
+  ask(text: string): Ask;
+  /** Answers everything that is asked, now and from now on. */
+  answerAll(): void;
+  setDown(isDown: boolean): void;
+}
+
+export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
+  const events = createJobEvents({ maxListeners: 1_000 });
+  const records = new Map<string, JobRecord>();
+  const bound = new Map<string, string>();
+  const jobs: (SharedJob & { repeats: number })[] = [];
+  const asks: Ask[] = [];
+  const cancelled: string[] = [];
+  const drivers = new Map<string, (job: JobRecord) => void>();
+  let isAnswering = false;
+  let isDown = false;
+
+  const keyOf = ({ tenantId, requestId }: DispatchRequest) => requestId && `${tenantId} ${requestId}`;
+
+  function record(job: JobRecord, driver: string): void {
+    records.set(job.jobId, job);
+    events.publish(job);
+    drivers.get(driver)?.(job);
+  }
+
+  function create(request: DispatchRequest, driver: string): SharedJob {
+    const jobId = request.jobId ?? `job-${jobs.length}`;
+    const text = request.audio?.toString() ?? '';
+    const key = keyOf(request);
+    if (key !== undefined) bound.set(key, jobId);
+    const { tenantId, sessionId, spec } = request;
+    const at = clock.now();
+    const plain = { jobId, tenantId, sessionId, spec, createdAt: at, deadlineAt: at + 90_000, timeline: [] };
+    records.set(jobId, { ...plain, fingerprint: request.fingerprint, state: 'CREATED' });
+    const unbind = () => {
+      if (key !== undefined) bound.delete(key);
+    };
+    const job = {
+      text,
+      jobId,
+      repeats: 0,
+      get record() {
+        return records.get(jobId) as JobRecord;
+      },
+      finish() {
+        const result = { textAsr: text, textTranslated: `<${text}>`, ttsAudio: 'AAAA', ttsFormat: 'opus' };
+        record({ ...job.record, state: 'FINISHED', result }, driver);
+      },
+      fail() {
+        unbind();
+        const failure = { code: 'PROCESSING_ERROR', message: 'failed' };
+        record({ ...job.record, state: 'FAILED', failure }, driver);
+      },
+      takeBack() {
+        unbind();
+        records.delete(jobId);
+      },
+    };
+    jobs.push(job);
+    return job;
+  }
+
+  function ask(instance: string, request: DispatchRequest): Promise<DispatchOutcome> {
+    return new Promise((resolve) => {
+      let job: SharedJob | undefined;
+      const isHeard = () => drivers.has(instance);
+      function remove(): boolean {
+        const at = asks.indexOf(one);
+        if (at >= 0) asks.splice(at, 1);
+        return at >= 0 && isHeard();
+      }
+      const refused = (code: ErrorCode) => resolve({ kind: 'refused', code, message: `refused: ${code}` });
+      const one: Ask = {
+        instance,
+        request,
+        text: request.audio?.toString() ?? '',
+        admit() {
+          if (!isHeard() || job !== undefined || isDown) return;
+          job = create(request, instance);
+          request.admitted?.(job.record);
+        },
+        answer() {
+          if (!remove()) return;
+          if (isDown) return refused('SCHEDULER_DEPENDENCY_DOWN');
+          const earlier = jobs.find(({ jobId }) => jobId === bound.get(keyOf(request) ?? ''));
+          if (job === undefined && earlier !== undefined) {
+            if (earlier.record.fingerprint !== request.fingerprint) return refused('IDEMPOTENCY_CONFLICT');
+            earlier.repeats += 1;
+            return resolve({ kind: 'dispatched', job: earlier.record, isRepeat: true });
+          }
+          one.admit();
+          if (job === undefined) return;
+          record({ ...job.record, state: 'DISPATCHED', fence: { nodeId: 'node-1', attempt: 1 } }, instance);
+          resolve({ kind: 'dispatched', job: job.record, isRepeat: false });
+        },
+        refuse(code) {
+          if (!remove()) return;
+          job?.takeBack();
+          refused(code);
+        },
+      };
+      asks.push(one);
+      if (isAnswering) one.answer();
+    });
+  }
+
+  function found<T extends { text: string }>(list: readonly T[], text: string): T {
+    const one = list.findLast((each) => each.text === text);
+    if (one === undefined) throw new Error(`nobody asked for ${text}`);
+    return one;
+  }
+
+  return {
+    jobs,
+    asks,
+    cancelled,
+    records: {
+      async get(jobId) {
+        if (isDown) throw new Error('the store is down');
+        return records.get(jobId);
+      },
+    },
+    events,
+    desk(instance, moved) {
+      drivers.set(instance, moved);
+      return {
+        dispatch: (request) => ask(instance, request),
+        async cancel(jobId) {
+          if (!drivers.has(instance)) return;
+          cancelled.push(jobId);
+          const job = jobs.find((each) => each.jobId === jobId);
+          if (job !== undefined && !SETTLED.has(job.record?.state)) job.fail();
+        },
+        waiting: () => 0,
+      };
+    },
+    kill(instance) {
+      drivers.delete(instance);
+      for (const one of asks.filter((each) => each.instance === instance)) asks.splice(asks.indexOf(one), 1);
+    },
+    job: (text) => found(jobs, text),
+    ask: (text) => found(asks, text),
+    answerAll() {
+      isAnswering = true;
+      for (const one of [...asks]) one.answer();
+    },
+    setDown(down) {
+      isDown = down;
+    },
+  };
+}
+
+const SETTLED: ReadonlySet<string> = new Set(['FINISHED', 'FAILED', 'RELEASED', undefined as never]);
