@@ -147,8 +147,8 @@ export function createPresence(deps: {
     isAnnounced = false;
     renewedAt = Number.NEGATIVE_INFINITY;
     const former = self;
-    self = { ...self, incarnation: deps.newIncarnation() };
     events.lost();
+    self = { ...self, incarnation: deps.newIncarnation() };
     if (kind === 'revived') await instances.leave(former);
     await announce();
   }
