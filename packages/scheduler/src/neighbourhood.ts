@@ -250,7 +250,7 @@ export function createNeighbourhood(deps: {
       await replica.start();
       reader.start();
       await adoption.ownPast();
-      watch = store.watch({
+      watch = store.watch(instanceId, {
         changed: (affected) => void reassertion.run(affected),
         returned: () => presence.freeze(),
       });

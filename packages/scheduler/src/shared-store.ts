@@ -40,7 +40,10 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
   const keys = createKeys(config.scheduler.phase2.redis.key_prefix);
   const connection = connectRedis(settings, { name: 'lingua' });
   const ear = connectRedis(settings, { name: 'lingua-ear', isListening: true });
-  const reader = openBlockingConnection(settings, { name: 'lingua-reader' });
+  const reader = openBlockingConnection(settings, {
+    name: 'lingua-reader',
+    longestWaitMs: config.scheduler.phase2.stream_block_ms,
+  });
   const close = (): void => {
     reader.close();
     for (const each of [connection, ear]) each.disconnect();
@@ -75,7 +78,11 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     whispers: createWhispers(shared),
     board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
     ledger: createCapacityLedger({ ...shared, idleMs: nodeIdleMs(config) }),
-    directory: createNodeDirectory({ ...shared, maxNodes: config.scheduler.max_nodes }),
+    directory: createNodeDirectory({
+      ...shared,
+      maxNodes: config.scheduler.max_nodes,
+      idleMs: nodeIdleMs(config),
+    }),
     mailbox: createNodeMailbox<JobAssign>({ ...shared, maxPerNode: config.scheduler.mailbox.max_jobs }),
     sessions: createSessionStore(shared),
     deadLetters: createDeadLetters({ ...shared, inbox }),
@@ -85,13 +92,16 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     events: (by: { instanceId: string; local: JobEvents; store: ReturnType<typeof createJobStore> }) =>
       createJobEvents({ ...shared, ...by }),
     /** Tells when a part of it may have lost writes, and when all of it answers again. */
-    watch: (on: { changed(affected: Affected): void; returned(): void }): MastersWatch =>
+    watch: (instanceId: string, on: { changed(affected: Affected): void; returned(): void }): MastersWatch =>
       watchMasters(connection, {
-        changed: (isAffected) =>
+        changed(isAffected) {
+          // Without its entry in the index a job could not be adopted.
+          const isIndexAffected = isAffected(keys.instanceJobs(instanceId));
           on.changed({
-            job: (jobId) => isAffected(keys.job(jobTag(jobId))),
+            job: (jobId) => isIndexAffected || isAffected(keys.job(jobTag(jobId))),
             node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
-          }),
+          });
+        },
         returned: on.returned,
       }),
     /** A Cluster is there as long as any of it is: what lives on a lost shard is refused by itself. */
