@@ -37,6 +37,12 @@ describe('I1 in a history', () => {
     expect(counts.oversold).toBe(1);
   });
 
+  it('is broken by each job that the full node turned away', () => {
+    expect(
+      check(up('n', 1), started('n', 'a'), turnedAway('n', 'b'), turnedAway('n', 'c')).violations,
+    ).toHaveLength(2);
+  });
+
   it('is counted per node', () => {
     expect(check(up('n', 1), up('m', 1), started('n', 'a'), started('m', 'b')).violations).toEqual([]);
   });

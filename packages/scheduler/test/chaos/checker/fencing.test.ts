@@ -79,6 +79,17 @@ describe('I4 in a history', () => {
     expect(violations).toMatchObject([{ about: ['r', 'j', 'n'] }]);
   });
 
+  it('holds for the result of a long job, after however many attempts', () => {
+    const { violations } = check(
+      asked('r'),
+      assigned('n', 'j'),
+      assigned('m', 'j', 2),
+      [9_000, done('m', 'j', 2)],
+      result('r', 'm', 'j', 2),
+    );
+    expect(violations).toEqual([]);
+  });
+
   it('lets a result and the next attempt cross', () => {
     const { violations } = check(
       asked('r'),
@@ -107,6 +118,8 @@ describe('I4 in a history', () => {
     const { violations } = check(...oneJob(), [late, assigned('m', 'j', 2)]);
     expect(violations).toMatchObject([{ at: late, about: ['j', 'm'] }]);
     expect(check(...oneJob(), [800, assigned('m', 'j', 2)]).violations).toEqual([]);
+    const again = [late - 1, result('r', 'n', 'j')] as const;
+    expect(check(...oneJob(), again, [late, assigned('m', 'j', 2)]).violations).toHaveLength(1);
   });
 
   it('is broken by a record that says something else in the end', () => {

@@ -37,6 +37,13 @@ describe('I3 in a history', () => {
     expect(violations).toMatchObject([{ invariant: 'I3 one outcome' }]);
   });
 
+  it('holds for an outcome that a client was told when it came back, however late in the run', () => {
+    const late = ALLOWANCES.deadlineMs + ALLOWANCES.graceMs - 1_000;
+    expect(check(asked('r'), [90_000, accepted('r', 'j')], [90_000 + late, missing('r')]).violations).toEqual(
+      [],
+    );
+  });
+
   it('does not count the time in which no instance lived', () => {
     const { violations } = check(
       { kind: 'instance_up', instance: 'i' },
@@ -83,6 +90,12 @@ describe('I3 in a history', () => {
 
   it('holds for a request whose first job failed', () => {
     expect(check(accepted('r', 'k'), record('k', 'RELEASED'), ...oneJob()).violations).toEqual([]);
+  });
+
+  it.each(['FINISHED', 'FAILED', 'RELEASED'])('holds for a job that ended as %s', (state) => {
+    const { violations, counts } = check(assigned('n', 'j'), assigned('m', 'j', 2), record('j', state));
+    expect(violations).toEqual([]);
+    expect(counts.retries).toBe(1);
   });
 
   it('is broken by a job that still runs when everything is quiet', () => {
