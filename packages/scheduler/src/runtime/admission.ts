@@ -184,7 +184,7 @@ export function createAdmission(
   ): Soon<DispatchOutcome> {
     // With other instances: a repeat that was quicker than this answer, or this fault, may have made it ours already.
     const adopted = engine.drivers && engine.flights.get(jobId);
-    if (adopted !== undefined) return { kind: 'dispatched', job: adopted.job, isRepeat: false };
+    if (adopted !== undefined) return { kind: 'dispatched', job: adopted.job, isRepeat: true };
     if (admitted.kind !== 'admitted') return notAdmitted(request, admitted, jobId, reserved);
     const flight = createFlight(admitted.job, request.need, compiled);
     engine.flights.add(flight);

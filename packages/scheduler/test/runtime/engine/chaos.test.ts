@@ -4,14 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSettled, type JobRecord } from '../../../src/domain/job.ts';
+import type { JobRecord } from '../../../src/domain/job.ts';
+import { problemsOf } from './job-problems.ts';
 import { anyActs, type History, type Mode, NODES, playHistory } from './random-history.ts';
-import { SETTINGS } from './rig.ts';
 
 const SEEDS = Number(process.env.CHAOS_SEEDS ?? 60);
 const FIRST_SEED = Number(process.env.CHAOS_FIRST_SEED ?? 1);
-/** A deadline is kept to a tick of the wheel and the time that very slow ports take. */
-const DEADLINE_SLACK_MS = 1_200;
 
 const MODES: Readonly<Record<string, Mode>> = {
   instant: { maxDelayMs: 0, failRate: 0 },
@@ -36,24 +34,6 @@ async function leftovers({ rig, faults, oversold }: History): Promise<string[]> 
   return Object.entries(left)
     .filter(([, what]) => (typeof what === 'number' ? what !== 0 : what.length > 0))
     .map(([name, what]) => `${name}: ${what}`);
-}
-
-function problemsOf(job: JobRecord, results: number): string[] {
-  const problems: string[] = [];
-  if (!isSettled(job.state)) problems.push(`I3 ${job.state} for ever`);
-  else if (job.state !== 'RELEASED') problems.push(`${job.state} and never released`);
-  const ends = job.timeline.filter(({ state }) => state === 'FINISHED' || state === 'FAILED');
-  if (ends.length > 1) problems.push('I3 two ends');
-  const tookMs = (ends[0]?.at ?? job.createdAt) - job.createdAt;
-  if (tookMs > SETTINGS.jobDeadlineMs + DEADLINE_SLACK_MS) problems.push(`I3 ended late, after ${tookMs} ms`);
-  if (results > 1) problems.push('I3 two results accepted');
-  const dispatched = job.timeline.filter(({ state }) => state === 'DISPATCHED');
-  const attempts = dispatched.map(({ attempt }) => attempt);
-  if (attempts.some((attempt, index) => attempt <= (attempts[index - 1] ?? 0)))
-    problems.push(`I4 attempts ${attempts}`);
-  if (new Set(dispatched.map(({ nodeId }) => nodeId)).size < dispatched.length)
-    problems.push('I4 dispatched twice to one node');
-  return problems;
 }
 
 function falseAnswers({ outcomes, received }: History, jobs: readonly JobRecord[]): string[] {

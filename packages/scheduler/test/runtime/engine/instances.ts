@@ -5,8 +5,8 @@ import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
 import { createRig, type Rig, type RigOptions } from './rig.ts';
 
 export interface DriverNotes {
-  /** The store as that instance sees it: moves of jobs that it does not drive change nothing. */
-  seenBy(instance: string, store: JobStore): JobStore;
+  /** The store as that instance sees it: moves of jobs that it does not drive change nothing, if the store looks at that. */
+  seenBy(instance: string, store: JobStore, isEnforced?: boolean): JobStore;
   /** From now on the instance drives the job. */
   assign(jobId: string, instance: string): void;
   of(jobId: string): string | undefined;
@@ -17,7 +17,7 @@ export function createDriverNotes(): DriverNotes {
   const isOther = (jobId: string, instance: string): boolean => (drivers.get(jobId) ?? instance) !== instance;
 
   return {
-    seenBy: (instance, store) => ({
+    seenBy: (instance, store, isEnforced = true) => ({
       ...store,
       async admit(draft) {
         const admitted = await store.admit(draft);
@@ -25,10 +25,12 @@ export function createDriverNotes(): DriverNotes {
         return admitted;
       },
       async move(jobId, expected, change): Promise<MoveResult> {
-        return isOther(jobId, instance) ? { kind: 'driven_elsewhere' } : store.move(jobId, expected, change);
+        return isEnforced && isOther(jobId, instance)
+          ? { kind: 'driven_elsewhere' }
+          : store.move(jobId, expected, change);
       },
       async discard(jobId) {
-        if (!isOther(jobId, instance)) await store.discard(jobId);
+        if (!isEnforced || !isOther(jobId, instance)) await store.discard(jobId);
       },
     }),
     assign: (jobId, instance) => drivers.set(jobId, instance),

@@ -89,7 +89,7 @@ describe('a repeat among instances', () => {
     expect(again).toMatchObject({ kind: 'dispatched', isRepeat: true });
     expect(claimed).toHaveLength(1);
     await rig.clock.advance(100);
-    expect(await first).toMatchObject({ kind: 'dispatched', isRepeat: false });
+    expect(await first).toMatchObject({ kind: 'dispatched', isRepeat: true });
     expect(rig.service.inFlight()).toBe(1);
     await rig.clock.advance(3_100);
     const [jobId = ''] = claimed;
