@@ -53,6 +53,8 @@ export function createAttendance(deps: {
     add(session) {
       sessions.set(session.sessionId, session);
       roster.add(session.sessionId);
+      // One that comes from elsewhere brings something with it.
+      resultBytes += resultBytesOf(session);
     },
     remove(session) {
       absent.delete(session);

@@ -25,7 +25,8 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   cutStream(step, session, { kind: 'let_go' });
   const { speech, traceId, warning } = opening;
   const { audioFormat, sampleRate } = speech;
-  noteChange(session, 'soon');
+  // One that nobody knows of yet is written at once: it could not be resumed.
+  noteChange(session, isResumed ? 'soon' : 'now');
   tell(step, session, {
     kind: 'opened',
     traceId,

@@ -50,7 +50,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
   const events = createJobEvents({ maxListeners: 1_000 });
   const records = new Map<string, JobRecord>();
   const bound = new Map<string, string>();
-  const jobs: (SharedJob & { repeats: number })[] = [];
+  const jobs: (SharedJob & { repeats: number; driver: string; place(): void })[] = [];
   const asks: Ask[] = [];
   const cancelled: string[] = [];
   const drivers = new Map<string, (job: JobRecord) => void>();
@@ -65,7 +65,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
     drivers.get(driver)?.(job);
   }
 
-  function create(request: DispatchRequest, driver: string): SharedJob {
+  function create(request: DispatchRequest, driver: string) {
     const jobId = request.jobId ?? `job-${jobs.length}`;
     const text = request.audio?.toString() ?? '';
     const key = keyOf(request);
@@ -80,10 +80,13 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
     const job = {
       text,
       jobId,
+      driver,
       repeats: 0,
       get record() {
         return records.get(jobId) as JobRecord;
       },
+      place: () =>
+        record({ ...job.record, state: 'DISPATCHED', fence: { nodeId: 'node-1', attempt: 1 } }, driver),
       finish() {
         const result = { textAsr: text, textTranslated: `<${text}>`, ttsAudio: 'AAAA', ttsFormat: 'opus' };
         record({ ...job.record, state: 'FINISHED', result }, driver);
@@ -104,8 +107,9 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
 
   function ask(instance: string, request: DispatchRequest): Promise<DispatchOutcome> {
     return new Promise((resolve) => {
-      let job: SharedJob | undefined;
+      let job: ReturnType<typeof create> | undefined;
       const isHeard = () => drivers.has(instance);
+      const earlier = () => jobs.findLast(({ jobId }) => jobId === bound.get(keyOf(request) ?? ''));
       function remove(): boolean {
         const at = asks.indexOf(one);
         if (at >= 0) asks.splice(at, 1);
@@ -117,22 +121,24 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
         request,
         text: request.audio?.toString() ?? '',
         admit() {
-          if (!isHeard() || job !== undefined || isDown) return;
+          if (!isHeard() || job !== undefined || isDown || earlier() !== undefined) return;
           job = create(request, instance);
           request.admitted?.(job.record);
         },
         answer() {
           if (!remove()) return;
           if (isDown) return refused('SCHEDULER_DEPENDENCY_DOWN');
-          const earlier = jobs.find(({ jobId }) => jobId === bound.get(keyOf(request) ?? ''));
-          if (job === undefined && earlier !== undefined) {
-            if (earlier.record.fingerprint !== request.fingerprint) return refused('IDEMPOTENCY_CONFLICT');
-            earlier.repeats += 1;
-            return resolve({ kind: 'dispatched', job: earlier.record, isRepeat: true });
+          const first = earlier();
+          if (job === undefined && first !== undefined) {
+            if (first.record.fingerprint !== request.fingerprint) return refused('IDEMPOTENCY_CONFLICT');
+            // Another instance is about to send it to a node.
+            if (first.record.state === 'CREATED') return refused('SCHEDULER_DEPENDENCY_DOWN');
+            first.repeats += 1;
+            return resolve({ kind: 'dispatched', job: first.record, isRepeat: true });
           }
           one.admit();
           if (job === undefined) return;
-          record({ ...job.record, state: 'DISPATCHED', fence: { nodeId: 'node-1', attempt: 1 } }, instance);
+          job.place();
           resolve({ kind: 'dispatched', job: job.record, isRepeat: false });
         },
         refuse(code) {
@@ -178,6 +184,8 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
     },
     kill(instance) {
       drivers.delete(instance);
+      // A survivor drives its jobs.
+      for (const job of jobs) if (job.driver === instance && job.record?.state === 'CREATED') job.place();
       for (const one of asks.filter((each) => each.instance === instance)) asks.splice(asks.indexOf(one), 1);
     },
     job: (text) => found(jobs, text),
