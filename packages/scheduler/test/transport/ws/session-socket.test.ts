@@ -1,8 +1,10 @@
 /** The socket of a session on a clock that the test steps: what it tells whom, how often, and when it gives up. */
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Soon } from '../../../src/domain/soon.ts';
 import type { Opening } from '../../../src/session/session.ts';
 import type { ClientEvent } from '../../../src/session/session-event.ts';
 import type { SessionLink } from '../../../src/session/session-output.ts';
+import type { Opened } from '../../../src/session/session-service.ts';
 import { createSessionRoute } from '../../../src/transport/ws/session-route.ts';
 import type { SocketRoute } from '../../../src/transport/ws/socket-server.ts';
 import { createFakeGate, createFakeLog, createFakeMeter } from './fakes.ts';
@@ -24,11 +26,14 @@ function createFakeSessions() {
     received,
     left,
     isFull: false,
-    open(opening: Opening, link: SessionLink) {
-      if (this.isFull) return { kind: 'full' } as const;
+    /** What the next one waits for, if anything. */
+    fetching: undefined as Promise<'there' | 'unavailable'> | undefined,
+    open(opening: Opening, link: SessionLink): Soon<Opened> {
+      if (this.isFull) return { kind: 'full' };
       openings.push(opening);
       links.push(link);
-      return { kind: 'opened', sessionId: `s-${links.length}` } as const;
+      const opened = { kind: 'opened', sessionId: `s-${links.length}` } as const;
+      return this.fetching?.then((what) => (what === 'there' ? opened : { kind: what })) ?? opened;
     },
     receive(sessionId: string, credential: string, event: ClientEvent): 'taken' | 'unknown' {
       if (!/^s-\d$/.test(sessionId)) return 'unknown';
@@ -170,6 +175,15 @@ describe('the socket of a session', () => {
     expect(await client.closed).toEqual({ code: 4000, reason: 'replaced' });
   });
 
+  it('of an instance that serves nobody any more is closed with 1012', async () => {
+    const { sessions, connect } = await start();
+    const client = await connect();
+    client.send(INIT);
+    await until(() => sessions.links.length === 1);
+    sessions.links[0]?.abandoned();
+    expect(await client.closed).toEqual({ code: 1012, reason: 'fenced' });
+  });
+
   it('is refused at the upgrade when there is no room, and when the instance drains', async () => {
     const { sessions, refusal, drain } = await start();
     sessions.isFull = true;
@@ -201,5 +215,62 @@ describe('the socket of a session', () => {
       resume: { sessionId: 's-9', token: 't' },
       warning: expect.stringContaining('pairing'),
     });
+  });
+});
+
+describe('while a session is fetched from another instance', () => {
+  function fetching() {
+    let end: (what: 'there' | 'unavailable') => void = () => {};
+    const promise = new Promise<'there' | 'unavailable'>((resolve) => {
+      end = resolve;
+    });
+    return { promise, end };
+  }
+
+  it('what its client says waits, and comes in order', async () => {
+    const { sessions, connect } = await start();
+    const { promise, end } = fetching();
+    sessions.fetching = promise;
+    const client = await connect();
+    client.send(INIT);
+    for (const seq of [1, 2, 3])
+      client.send({ type: 'audio_chunk', session_id: 's-1', seq, is_final: false, payload: 'AAAA' });
+    await until(() => sessions.openings.length === 1);
+    const other = await connect();
+    other.send({ type: 'client_heartbeat', session_id: 's-2', timestamp: 1 });
+    await until(() => sessions.received.length === 1);
+    end('there');
+    await until(() => sessions.received.length === 4);
+    expect(sessions.received.slice(1).map(({ event }) => event)).toMatchObject([
+      { seq: 1 },
+      { seq: 2 },
+      { seq: 3 },
+    ]);
+  });
+
+  it('a client that leaves has left it when it comes', async () => {
+    const { sessions, connect } = await start();
+    const { promise, end } = fetching();
+    sessions.fetching = promise;
+    const client = await connect();
+    client.send(INIT);
+    await until(() => sessions.openings.length === 1);
+    client.ws.terminate();
+    const other = await connect();
+    other.send({ type: 'client_heartbeat', session_id: 's-2', timestamp: 1 });
+    await until(() => sessions.received.length === 1);
+    expect(sessions.left).toEqual([]);
+    end('there');
+    await until(() => sessions.left.length > 0);
+    expect(sessions.left).toEqual(['s-1']);
+  });
+
+  it('a store that does not answer is told, and the client may try again', async () => {
+    const { sessions, connect } = await start();
+    sessions.fetching = Promise.resolve('unavailable');
+    const client = await connect();
+    client.send({ ...INIT, supports: [] });
+    expect((await client.closed).code).toBe(1013);
+    expect(client.received).toMatchObject([{ type: 'error', code: 'SCHEDULER_DEPENDENCY_DOWN' }]);
   });
 });
