@@ -111,8 +111,9 @@ export function createNeighbourhood(deps: {
   const guarded = <Port extends object>(port: Port): Port => unlessFenced(port, isFenced);
 
   // What all share.
+  const onAudioDropped = (): void => meter.count('scheduler_result_audio_dropped_total');
   const jobStore = unlessFenced(
-    store.jobs({ instanceId, driver, digest: ids.digest }),
+    store.jobs({ instanceId, driver, digest: ids.digest, onAudioDropped }),
     isFenced,
     ANSWERED_AT_ONCE,
   );
@@ -141,6 +142,7 @@ export function createNeighbourhood(deps: {
   const office = createPostOffice({
     inbox: store.inbox,
     clock,
+    meter,
     self: presence.self,
     isFenced,
     living,

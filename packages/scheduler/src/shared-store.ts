@@ -3,6 +3,7 @@ import type { JobAssign } from '@lingua/protocol';
 import { openBlockingConnection } from './adapters/redis/blocking-connection.ts';
 import { createCapacityLedger } from './adapters/redis/capacity-ledger.ts';
 import { createDeadLetters } from './adapters/redis/dead-letters.ts';
+import { withReplica } from './adapters/redis/durable.ts';
 import { createInbox } from './adapters/redis/inbox.ts';
 import { inspectStore } from './adapters/redis/inspect-store.ts';
 import { createInstanceFigures } from './adapters/redis/instance-figures.ts';
@@ -61,8 +62,14 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
   for (const warning of warnings) log.warn({}, warning);
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
   const shared = { connection, ear, keys, clock, onFault };
+  // What must not be lost: slots, jobs and letters. Notices and presence are soon said again.
+  const { durability } = config.scheduler.phase2;
+  const kept =
+    durability === 'replica'
+      ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
+      : shared;
   const inbox = createInbox({
-    ...shared,
+    ...kept,
     blocking: reader.current,
     ...inboxSettings(config),
   });
@@ -77,18 +84,22 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     warnings,
     whispers: createWhispers(shared),
     board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
-    ledger: createCapacityLedger({ ...shared, idleMs: nodeIdleMs(config) }),
+    ledger: createCapacityLedger({ ...kept, idleMs: nodeIdleMs(config) }),
     directory: createNodeDirectory({
       ...shared,
       maxNodes: config.scheduler.max_nodes,
       idleMs: nodeIdleMs(config),
     }),
     mailbox: createNodeMailbox<JobAssign>({ ...shared, maxPerNode: config.scheduler.mailbox.max_jobs }),
-    sessions: createSessionStore(shared),
+    sessions: createSessionStore(kept),
     deadLetters: createDeadLetters({ ...shared, inbox }),
     figures: createInstanceFigures(shared),
-    jobs: (by: { instanceId: string; driver: () => string; digest: (text: string) => string }) =>
-      createJobStore({ ...shared, ...by, ...sharedJobLimits(config) }),
+    jobs: (by: {
+      instanceId: string;
+      driver: () => string;
+      digest: (text: string) => string;
+      onAudioDropped: () => void;
+    }) => createJobStore({ ...kept, ...by, ...sharedJobLimits(config) }),
     events: (by: { instanceId: string; local: JobEvents; store: ReturnType<typeof createJobStore> }) =>
       createJobEvents({ ...shared, ...by }),
     /** Tells when a part of it may have lost writes, and when all of it answers again. */

@@ -8,6 +8,7 @@ import { isErrorCode, SchedulerError } from '../domain/errors.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Inbox } from '../ports/inbox.ts';
 import type { Instance } from '../ports/instances.ts';
+import type { Meter } from '../ports/meter.ts';
 
 export interface PostOffice {
   /** False: nobody is there, or its inbox is full; then it was not sent. Throws: it may have been. */
@@ -47,6 +48,7 @@ export const laneOf = (text: string): string => text.slice(0, text.indexOf(' '))
 export function createPostOffice(deps: {
   inbox: Pick<Inbox, 'send'>;
   clock: Clock;
+  meter: Meter;
   self: () => { readonly instanceId: string };
   isFenced: () => boolean;
   living: () => Promise<ReadonlyMap<string, Instance>>;
@@ -58,14 +60,20 @@ export function createPostOffice(deps: {
 
   async function post(to: string, { topic, lane, body }: Outgoing, ask?: string): Promise<boolean> {
     if (deps.isFenced()) throw down('this instance may have been taken for dead and sends nothing');
-    if (!(await deps.living()).has(to)) return false;
+    if (!(await deps.living()).has(to)) return refused('not_living');
     const envelope: Envelope = {
       topic,
       from: deps.self().instanceId,
       body,
       ...(ask !== undefined && { ask }),
     };
-    return (await inbox.send(to, `${lane} ${JSON.stringify(envelope)}`)) === 'sent';
+    const sent = await inbox.send(to, `${lane} ${JSON.stringify(envelope)}`);
+    return sent === 'sent' || refused(sent);
+  }
+
+  function refused(reason: string): false {
+    deps.meter.count('scheduler_letters_refused_total', { reason });
+    return false;
   }
 
   function settle(askId: string, reply: Reply): void {

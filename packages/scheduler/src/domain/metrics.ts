@@ -226,6 +226,18 @@ export const METRICS = {
   scheduler_dead_letters_total: {
     kind: 'counter',
     help: 'Letters that were put aside after too many deliveries.',
+    limits: ['scheduler.phase2.dlq_max_deliveries', 'scheduler.phase2.dlq_maxlen'],
+  },
+  scheduler_letters_refused_total: {
+    kind: 'counter',
+    help: 'Letters that were not sent because their receiver is gone or its inbox is full.',
+    labels: ['reason'],
+    limits: ['scheduler.phase2.stream_maxlen'],
+  },
+  scheduler_result_audio_dropped_total: {
+    kind: 'counter',
+    help: 'Results whose speech was too long to pass through the store; their text was delivered.',
+    limits: ['scheduler.result_inline_max_bytes'],
   },
   scheduler_adoptions_total: {
     kind: 'counter',

@@ -80,6 +80,8 @@ export function createJobStore(
     instanceId: string;
     /** "instance/incarnation". Asked every time: who was taken for dead goes on as another incarnation. */
     driver: () => string;
+    /** The speech of a result was too long to be kept with it. */
+    onAudioDropped?: () => void;
   } & JobStoreLimits,
 ): RedisJobStore {
   const { connection, keys, instanceId } = deps;
@@ -166,7 +168,9 @@ export function createJobStore(
   function fitted(change: JobChange): JobChange {
     if (change.result === undefined) return change;
     const result = fitResult(change.result, deps.resultInlineMaxBytes);
-    return result === change.result ? change : { ...change, result };
+    if (result === change.result) return change;
+    deps.onAudioDropped?.();
+    return { ...change, result };
   }
 
   function noteWatchers({ record, watchers: names }: Pick<StoredJob, 'record' | 'watchers'>): void {

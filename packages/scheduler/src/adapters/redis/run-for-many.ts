@@ -73,7 +73,7 @@ function groupByMaster(
   return groups;
 }
 
-function findMasters(cluster: Cluster): (key: string) => Redis {
+export function findMasters(cluster: Cluster): (key: string) => Redis {
   const masters = new Map(
     cluster.nodes('master').map((server) => [`${server.options.host}:${server.options.port}`, server]),
   );

@@ -1,0 +1,46 @@
+/**
+ * A connection whose scripts count only when a replica has what they wrote, so that a failover loses nothing that was
+ * acknowledged. Each costs the way to the replica and back; what no replica confirms in time is *unknown*, as any fault.
+ */
+import { Cluster, type Redis } from 'ioredis';
+import type { RedisConnection } from './redis-connection.ts';
+import { findMasters } from './run-for-many.ts';
+
+const REPLICAS = 1;
+
+type Script = [script: string, keyCount: number, ...rest: (string | number)[]];
+
+export function withReplica(connection: RedisConnection, waitMs: number): RedisConnection {
+  function masterOf([, , key]: Script): Redis {
+    return connection instanceof Cluster ? findMasters(connection)(String(key)) : connection;
+  }
+
+  const durably =
+    (command: 'evalsha' | 'eval') =>
+    async (...script: Script): Promise<unknown> => {
+      const pipeline = masterOf(script).pipeline();
+      const [ran, waited] = (await pipeline[command](...script)
+        .wait(REPLICAS, waitMs)
+        .exec()) as [[Error | null, unknown], [Error | null, number]];
+      const [fault, reply] = ran;
+      // The slot has moved: the Cluster knows where to, and the next write is confirmed there again.
+      if (fault !== null && /^(MOVED|ASK) /.test(fault.message)) return connection[command](...script);
+      if (fault !== null) throw fault;
+      if (waited[0] !== null || waited[1] < REPLICAS) {
+        throw new Error(`no replica confirmed a write within ${waitMs} ms`);
+      }
+      return reply;
+    };
+
+  const own: Partial<Record<string | symbol, unknown>> = {
+    evalsha: durably('evalsha'),
+    eval: durably('eval'),
+  };
+  return new Proxy(connection, {
+    get(target, name) {
+      if (own[name] !== undefined) return own[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
