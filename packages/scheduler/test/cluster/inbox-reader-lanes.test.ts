@@ -99,6 +99,21 @@ describe('lanes of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
   });
 
+  it('do not get a letter twice at a time, whatever the store hands out', async () => {
+    const gates = createGates();
+    const wrap = (inner: Inbox): Inbox => ({
+      ...inner,
+      takeAgain: (instanceId, { max, idleMs }) => inner.takeAgain(instanceId, { max, idleMs }),
+    });
+    const { clock, send, seen, isEmpty } = await startReader(gates.handle, { wrap });
+    await send('a:slow');
+    await clock.advance(2 * SETTINGS.scanIntervalMs);
+    gates.end('a:slow');
+    await clock.advance(10);
+    expect(seen).toEqual(['a:slow']);
+    expect(await isEmpty()).toBe(true);
+  });
+
   it('leave a letter whose lane cannot be told to the handler', async () => {
     const { clock, send, seen, isEmpty } = await startReader(fine, {
       laneOf: () => {
@@ -196,6 +211,11 @@ describe('confirmations', () => {
     await clock.advance(3 * SETTINGS.scanIntervalMs);
     expect(seen).toEqual(['a:1', 'a:2']);
     expect(again.every((count) => count === 0)).toBe(true);
+    await send('b:1');
+    await clock.advance(10);
+    expect(seen).toContain('b:1');
+    // One command at a time.
+    expect(held).toHaveLength(1);
     while (held.length > 0) {
       held.pop()?.();
       await clock.advance(10);

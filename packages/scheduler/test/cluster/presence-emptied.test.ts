@@ -130,14 +130,45 @@ describe('presence on a store that loses data', () => {
     expect(a.heard.died).toEqual([]);
   });
 
-  it('does not come back by a renewal that was under way when it left', async () => {
+  it('tells of no death when it hears of lost data before the verdict', async () => {
+    const { clock, store, a, b } = await startThree();
+    const { declareDead } = store();
+    store().declareDead = async (instanceId) => {
+      a.presence.freeze();
+      return declareDead(instanceId);
+    };
+    b.way.isCut = true;
+    await clock.advance(3 * SETTINGS.ttlMs);
+    expect(a.heard.died).toEqual([]);
+  });
+
+  it('does not come back by a renewal that reaches the store after it left', async () => {
     const { clock, store, a } = await startThree();
-    a.way.backMs = 500;
+    const { renew } = store();
+    store().renew = async (self, ttlMs) => {
+      if (self.instanceId === 'a') await new Promise<void>((resolve) => clock.after(500, resolve));
+      return renew(self, ttlMs);
+    };
     await clock.advance(SETTINGS.intervalMs);
-    await Promise.all([a.presence.stop(), clock.advance(1_000)]);
+    await a.presence.stop();
     await clock.advance(10_000);
     expect((await store().living(['a'])).size).toBe(0);
     expect(a.heard).toMatchObject({ lost: 0, emptied: 0 });
+  });
+
+  it('asks the store once for many who want to know who lives', async () => {
+    const { clock, store, a } = await startThree();
+    const { all } = store();
+    let asked = 0;
+    store().all = () => {
+      asked += 1;
+      return all();
+    };
+    await clock.advance(SETTINGS.viewMs + 1);
+    asked = 0;
+    const views = await Promise.all(Array.from({ length: 10 }, () => a.presence.living()));
+    expect(views.every((view) => view.size === 3)).toBe(true);
+    expect(asked).toBe(1);
   });
 });
 
