@@ -89,7 +89,7 @@ async function startScheduler() {
     log: quiet,
     clock: systemClock,
     readiness: () => ({ isReady: true, reasons: [] }),
-    settings: httpSettings(config, 'bench'),
+    settings: httpSettings(config, 'bench', undefined),
   });
   const { port } = await http.listen({ host: '127.0.0.1', port: 0 });
   return {

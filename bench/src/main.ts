@@ -97,7 +97,12 @@ async function measure({ wanted, rounds, isQuick }: Options): Promise<Figure[]> 
       ),
     redis: () =>
       redis({ rounds, jobsPerRound: isQuick ? 200 : 5_000, rate: 200, pacedMs: isQuick ? 300 : 5_000 }),
-    'redis-cost': () => redisCost(isQuick ? { alone: 20, together: 200 } : { alone: 200, together: 2_000 }),
+    'redis-cost': () =>
+      redisCost(
+        isQuick
+          ? { alone: 20, together: 200, retentionMs: 1_000, nodes: 100 }
+          : { alone: 200, together: 2_000, retentionMs: 6_000, nodes: 1_000 },
+      ),
     reserve: () =>
       reserve(isQuick ? { serviceMs: 400, forMs: 400 } : { serviceMs: 1_000, forMs: rounds * 3_000 }),
   };

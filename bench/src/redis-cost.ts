@@ -7,17 +7,19 @@ import { type BenchRedis, startRedisServer } from './redis/redis-server.ts';
 import { watchRoundTrips } from './redis/round-trips.ts';
 import { spreadOf } from './redis/slots.ts';
 import { watchWire } from './redis/wire.ts';
+import { nodesInRedis } from './redis-nodes.ts';
 import { say } from './show.ts';
 
 const IN_FLIGHT = 64;
-/** How long finished jobs are kept here, so that their end can be waited for. */
-const RETENTION_MS = 1_500;
 const MARGIN_MS = 500;
 const MOST_WAIT_MS = 15_000;
 
 export interface RedisCostOptions {
   readonly alone: number;
   readonly together: number;
+  /** How long finished jobs are kept here: all of them for a moment, and not so long that their end cannot be waited for. */
+  readonly retentionMs: number;
+  readonly nodes: number;
 }
 
 type Row = Omit<Figure, 'scenario'>;
@@ -25,7 +27,11 @@ type Row = Omit<Figure, 'scenario'>;
 export async function redisCost(options: RedisCostOptions): Promise<Figure[]> {
   const server = await startRedisServer();
   try {
-    const rows = [...(await asked(server, options)), ...(await left(server, options))];
+    const rows = [
+      ...(await asked(server, options)),
+      ...(await left(server, options)),
+      ...(await nodesInRedis(server, options)),
+    ];
     return rows.map((row) => ({ scenario: 'redis-cost', ...row }));
   } finally {
     await server.stop();
@@ -103,9 +109,9 @@ async function asked(server: BenchRedis, { alone, together }: RedisCostOptions):
 }
 
 /** What is left of jobs when their time is over. */
-async function left(server: BenchRedis, { together }: RedisCostOptions): Promise<Row[]> {
+async function left(server: BenchRedis, { together, retentionMs }: RedisCostOptions): Promise<Row[]> {
   say(`redis-cost: what ${together} finished jobs leave`);
-  const limits = { retentionMs: RETENTION_MS, bindingLeaseMs: RETENTION_MS / 2, liveMarginMs: MARGIN_MS };
+  const limits = { retentionMs, bindingLeaseMs: retentionMs / 2, liveMarginMs: MARGIN_MS };
   const engine = await createEngineContestant({
     port: server.port,
     prefix: 'left',
@@ -120,7 +126,7 @@ async function left(server: BenchRedis, { together }: RedisCostOptions): Promise
   await closedLoop(engine, { jobs: together, inFlight: IN_FLIGHT });
   await engine.tidy();
   const kept = await look();
-  const overAt = performance.now() + MOST_WAIT_MS;
+  const overAt = performance.now() + retentionMs + MOST_WAIT_MS;
   while ((await keysOf(server.observer, 'left:')) > baseline.keys && performance.now() < overAt)
     await new Promise((resolve) => setTimeout(resolve, 100));
   const after = await look();

@@ -20,13 +20,14 @@ type Row = Omit<Figure, 'scenario'>;
 type Flooded = Closed & { readonly serverCpuMicros: number };
 type Parties = Record<PartyKind, Party>;
 
-const KINDS = ['engine', 'bullmq'] as const satisfies readonly PartyKind[];
+const KINDS = ['engine', 'app', 'bullmq'] as const satisfies readonly PartyKind[];
 
 export async function redis(options: RedisOptions): Promise<Figure[]> {
   const server = await startRedisServer();
   try {
     const parties: Parties = {
       engine: await startParty('engine', server.port),
+      app: await startParty('app', server.port),
       bullmq: await startParty('bullmq', server.port),
     };
     const rows = [...(await flood(server, parties, options)), ...(await paced(parties, options))];
@@ -37,9 +38,13 @@ export async function redis(options: RedisOptions): Promise<Figure[]> {
   }
 }
 
-const NAMES: Record<PartyKind, string> = { engine: 'engine, null transport', bullmq: 'BullMQ' };
+const NAMES: Record<PartyKind, string> = {
+  engine: 'engine, null transport',
+  app: 'with WebSocket legs',
+  bullmq: 'BullMQ',
+};
 /** Times BullMQ's jobs per second. */
-const PROMISED: Partial<Record<PartyKind, number>> = { engine: 1.5 };
+const PROMISED: Partial<Record<PartyKind, number>> = { engine: 1.5, app: 0.8 };
 
 /** The parties take turns, so that a slow minute of the machine is a slow minute for all of them. */
 async function inTurns<T>(
@@ -48,7 +53,7 @@ async function inTurns<T>(
   parties: Parties,
   play: (party: Party) => Promise<T>,
 ): Promise<Record<PartyKind, T[]>> {
-  const seen: Record<PartyKind, T[]> = { engine: [], bullmq: [] };
+  const seen: Record<PartyKind, T[]> = { engine: [], app: [], bullmq: [] };
   for (let round = 0; round <= rounds; round++) {
     say(round === 0 ? `redis: ${what}, warming up` : `redis: ${what}, round ${round} of ${rounds}`);
     for (const kind of KINDS) {
@@ -85,13 +90,15 @@ async function flood(
     );
     return [{ name: `${NAMES[kind]} ÷ BullMQ`, value: median(each), unit: '×', target: { atLeast } }];
   });
-  const costs = KINDS.flatMap((kind): Row[] => [
-    { name: `CPU per job, ${NAMES[kind]}: its process`, value: of(kind, 'cpuMicros'), unit: 'µs' },
-    {
-      name: `CPU per job, ${NAMES[kind]}: redis-server`,
-      value: of(kind, 'serverCpuMicros'),
-      unit: 'µs',
-    },
+  const cost = (kind: PartyKind, whose: string, figure: keyof Flooded): Row => ({
+    name: `CPU per job, ${NAMES[kind]}: ${whose}`,
+    value: of(kind, figure),
+    unit: 'µs',
+  });
+  const costs = KINDS.flatMap((kind) => [
+    cost(kind, 'its process', 'cpuMicros'),
+    ...(kind === 'app' ? [cost(kind, 'process of the nodes', 'otherCpuMicros')] : []),
+    cost(kind, 'redis-server', 'serverCpuMicros'),
   ]);
   return [...rates, ...ratios, ...costs];
 }

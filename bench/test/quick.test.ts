@@ -44,9 +44,13 @@ const PROMISED = [
   ['cycle', 'p50, one at a time'],
   ['cycle', 'p99, one at a time'],
   ['redis', 'engine, null transport ÷ BullMQ'],
+  ['redis', 'with WebSocket legs ÷ BullMQ'],
   ['redis', 'p99 at 200 jobs/s, engine ÷ BullMQ'],
   ['redis', 'CPU per job, engine, null transport: its process'],
   ['redis', 'CPU per job, engine, null transport: redis-server'],
+  ['redis', 'CPU per job, with WebSocket legs: its process'],
+  ['redis', 'CPU per job, with WebSocket legs: process of the nodes'],
+  ['redis', 'CPU per job, with WebSocket legs: redis-server'],
   ['redis', 'CPU per job, BullMQ: its process'],
   ['redis', 'CPU per job, BullMQ: redis-server'],
   ['redis-cost', 'commands per job, one at a time'],
@@ -55,6 +59,8 @@ const PROMISED = [
   ['redis-cost', 'commands to the busiest node'],
   ['redis-cost', 'bytes per finished job after its time'],
   ['redis-cost', 'keys left'],
+  ['redis-cost', 'memory of Redis per idle node'],
+  ['redis-cost', 'writes per heartbeat'],
   ['reserve', 'first try has a slot, 3 instances'],
 ] as const;
 

@@ -2,6 +2,8 @@
 import { createWhispers } from '../../../packages/scheduler/dist/adapters/redis/whispers.js';
 import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
 import { createGossip } from '../../../packages/scheduler/dist/cluster/gossip.js';
+import type { Load } from '../../../packages/scheduler/dist/domain/lease.js';
+import { createLedgerOfMany } from '../../../packages/scheduler/dist/ledger-of-many.js';
 import type { CapacityLedger } from '../../../packages/scheduler/dist/ports/capacity-ledger.js';
 import type { Assignment } from '../../../packages/scheduler/dist/ports/node-link.js';
 import { registration } from '../embedded-engine.ts';
@@ -77,29 +79,25 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
   return instance;
 }
 
-/** Every answer of the ledger says how full the node is now: the others want to know. */
+/** Answers of the ledger go to the others as the scheduler sends them, if they are told at all. */
 function telling(
   ledger: CapacityLedger,
   { isTelling, onFirstTry }: InstanceOptions,
-  tell: (nodeId: string, load: { used: number; max: number }) => void,
+  noteLoad: (nodeId: string, load: Load) => void,
 ): CapacityLedger {
   const tried = new Set<string>();
-  const note = <T extends object>(nodeId: string, answer: T): T => {
-    if (isTelling && 'used' in answer) tell(nodeId, answer as T & { used: number; max: number });
-    return answer;
-  };
-  return {
+  const seen: CapacityLedger = {
     ...ledger,
     async reserve(nodeId, lease, ttlMs) {
       const answer = await ledger.reserve(nodeId, lease, ttlMs);
       if (!tried.has(lease)) onFirstTry(answer.kind === 'reserved');
       tried.add(lease);
-      return note(nodeId, answer);
+      return answer;
     },
-    commit: async (nodeId, lease, ttlMs) => note(nodeId, await ledger.commit(nodeId, lease, ttlMs)),
-    async release(nodeId, lease) {
+    release(nodeId, lease) {
       tried.delete(lease);
-      return note(nodeId, await ledger.release(nodeId, lease));
+      return ledger.release(nodeId, lease);
     },
   };
+  return isTelling ? createLedgerOfMany({ ledger: seen, settled: () => undefined, noteLoad }) : seen;
 }

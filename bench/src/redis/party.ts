@@ -3,11 +3,12 @@
  * it is told to and answers with what it saw.
  */
 import { percentile } from '../measure.ts';
+import { createAppContestant } from './app-contestant.ts';
 import { createBullmqContestant } from './bullmq-contestant.ts';
 import { type Closed, type Contestant, closedLoop, openLoop } from './contestant.ts';
 import { createEngineContestant } from './engine-contestant.ts';
 
-export type PartyKind = 'engine' | 'bullmq';
+export type PartyKind = 'engine' | 'app' | 'bullmq';
 
 export type Order =
   | { readonly kind: 'closed'; readonly jobs: number; readonly inFlight: number }
@@ -26,6 +27,7 @@ const [kind, port] = process.argv.slice(2) as [PartyKind, string];
 
 const open: Record<PartyKind, () => Promise<Contestant>> = {
   engine: () => createEngineContestant({ port: Number(port), prefix: 'engine', instanceId: 'bench' }),
+  app: () => createAppContestant({ port: Number(port), prefix: 'app' }),
   bullmq: () => createBullmqContestant({ port: Number(port), prefix: 'bullmq', concurrency: CONCURRENCY }),
 };
 const contestant = await open[kind]();

@@ -1,0 +1,86 @@
+/** The whole scheduler on Redis with real WebSocket legs: its nodes run in a process of their own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
+import { type App, createApp } from '../../../packages/scheduler/dist/app.js';
+import { openSharedStore } from '../../../packages/scheduler/dist/shared-store.js';
+import { benchConfig, request } from '../embedded-engine.ts';
+import { QUIET } from '../engine.ts';
+import type { Contestant } from './contestant.ts';
+
+const NODES = 20;
+const SLOTS = 16;
+const AUDIO = Buffer.alloc(8_000);
+const SETTLED_WITHIN_MS = 30_000;
+
+export const sharedFlags = (port: number, prefix: string): string[] => [
+  'server.port=0',
+  'server.limits.messages_per_second=100000',
+  'server.limits.messages_burst=100000',
+  'scheduler.phase2.enabled=true',
+  `scheduler.phase2.redis.url=redis://127.0.0.1:${port}`,
+  `scheduler.phase2.redis.key_prefix=${prefix}`,
+];
+
+export async function startSharedApp(flags: readonly string[]): Promise<{ app: App; port: number }> {
+  const config = benchConfig(flags);
+  const shared = await openSharedStore({ config, clock: systemClock, log: QUIET });
+  const app = createApp({ config, log: QUIET, shared });
+  return { app, port: (await app.start()).port };
+}
+
+export async function startNodes(port: number, count: number, slots: number) {
+  const script = fileURLToPath(new URL('../answering-nodes.js', import.meta.url));
+  const args = [script, `ws://127.0.0.1:${port}/ws/node`, String(count), String(slots)];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const ready = await Promise.race([once(child.stdout, 'data'), exited.then(() => undefined)]);
+  if (ready === undefined) throw new Error('the process of the nodes ended');
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+export async function untilReady({ registry }: App, nodes: number): Promise<void> {
+  const ready = (): number =>
+    registry.list({ limit: nodes }).nodes.filter(({ view }) => view.health === 'ready').length;
+  while (ready() < nodes) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+export async function createAppContestant(options: { port: number; prefix: string }): Promise<Contestant> {
+  const { app, port } = await startSharedApp(sharedFlags(options.port, options.prefix));
+  const nodes = await startNodes(port, NODES, SLOTS);
+  await untilReady(app, NODES);
+  return {
+    async run(left = () => {}) {
+      const outcome = await app.jobs.dispatch(request(AUDIO));
+      if (outcome.kind !== 'dispatched') throw new Error(outcome.message);
+      left();
+      const job = await app.reader.settled(outcome.job.jobId, SETTLED_WITHIN_MS);
+      if (job?.result === undefined) throw new Error(`no result: ${job?.state} ${job?.failure?.code}`);
+    },
+    tidy: async () => {},
+    otherCpuMicros: async () => processCpuMicros(nodes.pid),
+    async stop() {
+      await nodes.stop();
+      await app.stop();
+    },
+  };
+}
+
+/** Of one clock tick, as every Linux counts them for /proc. */
+const TICK_MICROS = 10_000;
+
+function processCpuMicros(pid: number): number {
+  // The name, in parentheses, may contain anything.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
+}
