@@ -183,6 +183,13 @@ it('warns of versions that differ and of an inbox that is not emptied', async ()
   ]);
 });
 
+it('leaves nothing waiting behind an answer that came in time', async () => {
+  const { clock, reader, join } = await start();
+  await join('a');
+  await reader.read();
+  expect(clock.pending()).toBe(0);
+});
+
 it('gives everybody who asks meanwhile the same answer, and then a new one', async () => {
   const clock = createManualClock();
   const world = createInstancesInMemory({ clock });

@@ -76,6 +76,24 @@ describe('the list', () => {
     expect(await desk.list({ limit: 5, cursor })).toMatchObject({ letters: [{ head: '3' }] });
   });
 
+  it('has the letters of a name that was gone and is back once', async () => {
+    const { join, die, goForGood, heads } = await start();
+    const gone = await join('back');
+    await die('back', 'x');
+    await goForGood(gone);
+    await join('back', { incarnation: 'back-2' });
+    expect(await heads()).toEqual(['back x']);
+  });
+
+  it('visits nobody who has no dead letters, and nobody once the page is full', async () => {
+    const { join, die, desk, faultyLetters } = await start();
+    for (const name of ['a', 'b', 'c']) await join(name);
+    await die('b', '1');
+    await die('c', '2');
+    expect((await desk.list({ limit: 1 })).cursor).toMatchObject({ instanceId: 'b' });
+    expect(faultyLetters.calls('list')).toBe(1);
+  });
+
   it('is of one instance if that is asked for, also of one nobody knows', async () => {
     const { join, die, desk } = await start();
     await join('a');
@@ -174,6 +192,7 @@ describe('a purge', () => {
     await clock.advance(10_000);
     await die('a', 'new a');
     await die('b', 'new b');
+    await clock.advance(1_000);
     const done = { isDone: true, unreachable: [] };
     expect(await desk.purge({ instanceId: 'a', olderThanMs: 5_000 })).toEqual({ purged: 1, ...done });
     expect(await heads()).toEqual(['a new a', 'b new b', 'b old b']);

@@ -33,7 +33,7 @@ it('shows a page of all instances, what is unknown as such, and what to look at'
         inbox_pending: 1,
         dead_letters: 2,
       },
-      { instance_id: 'scheduler-b', state: 'unknown' },
+      { instance_id: 'scheduler-b', state: 'unknown', hostname: 'b\nc' },
     ],
     orphaned: [{ instance_id: 'gone', dead_letters: 1 }],
     warnings: ['look \u001b[31mhere'],
@@ -43,7 +43,7 @@ it('shows a page of all instances, what is unknown as such, and what to look at'
 
 INSTANCE     STATE    UP     HOST    PID  VERSION  NODES  SESSIONS  JOBS  INBOX  PENDING  DEAD LETTERS
 a            self     1d 2h  host-1    1  1.2.3      100        20     7      3        1             2
-scheduler-b  unknown  ?      ?         ?  ?            ?         ?     ?      ?        ?             ?
+scheduler-b  unknown  ?      b�c       ?  ?            ?         ?     ?      ?        ?             ?
 
 Left by instances that are gone:
   gone  1 dead letter
@@ -107,13 +107,16 @@ describe('says what to do next', () => {
   });
 
   it('when something else answers, or an older scheduler', async () => {
+    const elsewhere = await startStranger((_, response) => void response.end('{"instances":[]}'));
     for (const [status, body] of [
       [200, '<html>'],
       [200, 'null'],
       [500, '{}'],
       [302, ''],
     ] as const) {
-      const { url } = await startStranger((_, response) => void response.writeHead(status).end(body));
+      const { url } = await startStranger(
+        (_, response) => void response.writeHead(status, { location: elsewhere.url }).end(body),
+      );
       expect((await run('--url', url)).err[0]).toContain(`is no Lingua scheduler (status ${status})`);
     }
     const { url } = await startServer({ services: { cluster: undefined as never } });

@@ -56,6 +56,7 @@ describe('lingua dlq list', () => {
     expect(listed.letters).toHaveLength(1_200);
     expect(new Set(listed.letters.map(({ id }: { id: string }) => id)).size).toBe(1_200);
     expect(listed.is_cut).toBe(false);
+    expect((await dlq('list', '--limit', '1000')).out).toContain('1000 dead letters, and there are more');
   });
 });
 

@@ -1,6 +1,7 @@
 /** What operators see and order of many instances over HTTP. */
 import { ClusterReply, DeadLettersReply, DeadLetterView, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
+import { summarizeDeadLetter } from '../../../src/transport/http/dead-letter-view.ts';
 import { STARTED_AT } from '../../support/instances-in-memory.ts';
 import { AUDIO, LETTER, SAID, startClusterServer as start } from './start-cluster-server.ts';
 import { startServer } from './start-server.ts';
@@ -97,6 +98,12 @@ describe('GET /api/v1/dead-letters', () => {
       ],
     });
     expect(JSON.stringify(body)).not.toContain('somebody');
+  });
+
+  it('makes no letter younger than now, whatever two clocks say', () => {
+    const letter = { instanceId: 'a', letterId: '5000-0', diedAt: 5_000, deliveries: 1, bytes: 0, head: '' };
+    expect(summarizeDeadLetter(letter, 4_000)).toMatchObject({ died_at_ms: 5_000, age_ms: 0 });
+    expect(summarizeDeadLetter(letter, 6_000)).toMatchObject({ age_ms: 1_000 });
   });
 
   it('goes through all of them in pages', async () => {
