@@ -243,6 +243,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     endpoints,
     loop,
     log,
+    withdraw: together?.withdraw,
     leave: async () => {
       page.reporter?.stop();
       await together?.stop();

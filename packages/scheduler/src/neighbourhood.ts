@@ -5,12 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createGossip } from './cluster/gossip.ts';
-import { unlessFenced } from './cluster/guard.ts';
+import { guarded } from './cluster/guard.ts';
 import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
+import { createOutage, NO_OUTAGE } from './cluster/outage.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
-import { EVERYTHING } from './cluster/reassertion.ts';
+import { type Affected, EVERYTHING } from './cluster/reassertion.ts';
 import type { Config } from './config/settings.ts';
 import type { JobId, NodeId, SessionId } from './domain/ids.ts';
 import type { AudioAt } from './domain/job-spec.ts';
@@ -49,6 +50,8 @@ export interface LocalParts {
 export type Neighbourhood = ReturnType<typeof createNeighbourhood>;
 
 const RELEASE_SESSION_MS = 1_000;
+const WITHDRAWAL_LOOK_MS = 100;
+const PROBE_STORE_MS = 100;
 const OWN_NAME = 'give each its own scheduler.phase2.instance_id, or leave it at "auto"';
 const READY = { isReady: true, reasons: [] };
 const JOINING = { isReady: false, reasons: ['joining'] };
@@ -99,7 +102,7 @@ export function createNeighbourhood(deps: {
         local.sessions().abandonAll();
         local.cutEverybody();
       },
-      emptied: () => void ofJobs.reassertion.run(EVERYTHING),
+      emptied: () => tellAgain(EVERYTHING),
       died(instanceIds) {
         for (const each of instanceIds) replica.disown(each);
         ofJobs.died(instanceIds);
@@ -108,13 +111,18 @@ export function createNeighbourhood(deps: {
   });
   const { isFenced, living } = presence;
   const driver = (): string => `${instanceId}/${presence.self().incarnation}`;
-  const guarded = <Port extends object>(port: Port): Port => unlessFenced(port, isFenced);
+  const outage =
+    store.mode === 'cluster'
+      ? NO_OUTAGE
+      : createOutage({ clock, probe: store.probe, probeEveryMs: PROBE_STORE_MS });
+  const guard = { isFenced, outage };
+  const isAway = (): boolean => isFenced() || outage.isOn() || !store.isReachable();
 
   // What all share.
   const onAudioDropped = (): void => meter.count('scheduler_result_audio_dropped_total');
-  const jobStore = unlessFenced(
+  const jobStore = guarded(
     store.jobs({ instanceId, driver, digest: ids.digest, onAudioDropped }),
-    isFenced,
+    guard,
     ANSWERED_AT_ONCE,
   );
   const events = store.events({ instanceId, local: deps.localEvents, store: jobStore });
@@ -133,7 +141,7 @@ export function createNeighbourhood(deps: {
     },
   });
   const ledger = createLedgerOfMany({
-    ledger: guarded(store.ledger),
+    ledger: guarded(store.ledger, guard),
     settled: (nodeId) => reassertion.settled(nodeId),
     noteLoad: gossip.load,
   });
@@ -157,6 +165,7 @@ export function createNeighbourhood(deps: {
     settings: inboxReaderSettings(config),
     laneOf,
     handle: office.receive,
+    isFenced,
     stuck: store.replaceReader,
   });
 
@@ -215,18 +224,25 @@ export function createNeighbourhood(deps: {
   });
   const { adoption, reassertion } = ofJobs;
 
+  /** It answers, or nobody would know that it has lost something. */
+  function tellAgain(affected: Affected): void {
+    outage.over();
+    void reassertion.run(affected);
+  }
+
   return {
     instanceId,
     driver,
     isFenced,
+    handling: reader.handling,
     self: presence.self,
     living,
     jobStore,
     events,
     ledger,
-    directory: guarded(store.directory),
-    mailbox: guarded(store.mailbox),
-    sessionStore: guarded(store.sessions),
+    directory: guarded(store.directory, guard),
+    mailbox: guarded(store.mailbox, guard),
+    sessionStore: guarded(store.sessions, guard),
     nodeNews,
     replica,
     holders,
@@ -239,7 +255,7 @@ export function createNeighbourhood(deps: {
       return (await office.ask(to, letter, RELEASE_SESSION_MS)) === true;
     },
 
-    readiness: () => (!hasJoined ? JOINING : isFenced() || !store.isReachable() ? STORE_AWAY : READY),
+    readiness: () => (!hasJoined ? JOINING : isAway() ? STORE_AWAY : READY),
 
     async start(address: string | undefined): Promise<void> {
       advertiseUrl = address;
@@ -253,14 +269,22 @@ export function createNeighbourhood(deps: {
       reader.start();
       await adoption.ownPast();
       watch = store.watch(instanceId, {
-        changed: (affected) => void reassertion.run(affected),
-        returned: () => presence.freeze(),
+        changed: tellAgain,
+        returned: presence.freeze,
       });
       hasJoined = true;
+    },
+    /** Resolves when no node here works for others any more, or the time is over. */
+    async withdraw(limitMs: number): Promise<void> {
+      const until = clock.now() + limitMs;
+      while (nodeNews.withhold() > 0 && clock.now() < until) {
+        await new Promise<void>((resolve) => clock.after(WITHDRAWAL_LOOK_MS, resolve));
+      }
     },
     /** Says good-bye: what is left is adopted at once. */
     async stop(): Promise<void> {
       watch?.close();
+      outage.stop();
       await replica.stop();
       await gossip.stop();
       await reader.stop();

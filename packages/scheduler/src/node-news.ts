@@ -12,12 +12,14 @@ import type { RunningJobService } from './runtime/create-job-service.ts';
 import type { NodeKnowledge } from './runtime/engine.ts';
 import type { FleetView } from './runtime/fleet/fleet-view.ts';
 
+const PAGE = 1_000;
+
 export function createNodeNews(deps: {
   config: Config;
   fleet: FleetView;
   ledger: Pick<CapacityLedger, 'loads'>;
   jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
-  registry: () => Pick<NodeRegistry, 'get'>;
+  registry: () => Pick<NodeRegistry, 'get' | 'list'>;
   replica: () => Pick<NodeReplica, 'keep' | 'beat' | 'drop' | 'find'>;
   gossip: Pick<Gossip, 'nodeNews'>;
   clock: Clock;
@@ -26,6 +28,8 @@ export function createNodeNews(deps: {
   const { config, fleet, ledger, jobs, registry, replica, gossip, clock, log } = deps;
   /** New here, and nobody has said yet how full they are. */
   const unweighed = new Set<NodeId>();
+  /** Their sockets are about to end: others should give them nothing new. */
+  let isLeaving = false;
 
   const graceOf = ({ view }: NodeSheet): number =>
     view.profile.isDeployed ? 0 : config.scheduler.node_reconnect_grace_ms;
@@ -49,7 +53,18 @@ export function createNodeNews(deps: {
   /** False: it lives on another instance. */
   function keep(nodeId: NodeId, runningJobIds?: readonly string[]): boolean {
     const status = registry().get(nodeId);
-    return status !== undefined && replica().keep(sheetOf(status, runningJobIds));
+    if (status === undefined) return false;
+    const sheet = sheetOf(status, runningJobIds);
+    return replica().keep(isLeaving ? { ...sheet, view: { ...sheet.view, isCordoned: true } } : sheet);
+  }
+
+  function* ownSockets(): Iterable<NodeStatus> {
+    let cursor: string | undefined;
+    do {
+      const page = registry().list(cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor });
+      yield* page.nodes.filter(({ channel, isConnected }) => channel === 'socket' && isConnected);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
   }
 
   const ofOthers: Omit<ReplicaEvents, 'overtaken'> = {
@@ -71,6 +86,15 @@ export function createNodeNews(deps: {
 
   return {
     ofOthers,
+
+    /** Keeps others' new jobs away from nodes that must move soon. Answers how many of them still work for somebody. */
+    withhold(): number {
+      if (!isLeaving) {
+        isLeaving = true;
+        for (const { view } of ownSockets()) keep(view.nodeId);
+      }
+      return [...ownSockets()].filter(({ view }) => (fleet.load(view.nodeId)?.used ?? 0) > 0).length;
+    },
 
     /** What the registry tells, told to the others too. */
     ofOwn: (here: RegistryEvents): RegistryEvents => ({

@@ -18,7 +18,7 @@ export interface GaugedParts {
   readonly audio: Pick<AudioStore, 'size'>;
   readonly http: { waits(): number };
   readonly loop: { delayP99(): number };
-  readonly together: Pick<Neighbourhood, 'replica' | 'held' | 'isFenced'> | undefined;
+  readonly together: Pick<Neighbourhood, 'replica' | 'held' | 'isFenced' | 'handling'> | undefined;
 }
 
 export function createPrintGauges(parts: GaugedParts): () => void {
@@ -46,12 +46,13 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     if (together !== undefined) printNeighbourhood(together);
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
-  function printNeighbourhood({ replica, held, isFenced }: NonNullable<typeof together>): void {
+  function printNeighbourhood({ replica, held, isFenced, handling }: NonNullable<typeof together>): void {
     const { known, own, refused } = replica.stats();
     meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
     meter.gauge('scheduler_replica_nodes', known, { of: 'others' });
     meter.gauge('scheduler_replica_nodes', refused, { of: 'refused' });
     meter.gauge('scheduler_answers_held', held.size());
+    meter.gauge('scheduler_letters_handling', handling());
     meter.gauge('scheduler_instance_fenced', isFenced() ? 1 : 0);
   }
 }

@@ -80,6 +80,8 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     inbox,
     /** The reader hangs on a server that does not answer. */
     replaceReader: reader.reconnect,
+    /** Says anew which schema its keys have, after it was emptied. */
+    mark: () => checkSchemaVersion(connection, keys),
     /** What its operators should know. */
     warnings,
     whispers: createWhispers(shared),
@@ -117,6 +119,8 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
       }),
     /** A Cluster is there as long as any of it is: what lives on a lost shard is refused by itself. */
     isReachable: (): boolean => connection.status === 'ready',
+    /** Rejects while it does not answer. */
+    probe: () => connection.ping(),
     close,
   };
 }

@@ -15,6 +15,8 @@ export interface ShutDownDeps {
   readonly endpoints: { close(): void };
   readonly loop: { stop(): void };
   readonly log: Log;
+  /** Lets the nodes here finish what they do for other instances. */
+  readonly withdraw: ((limitMs: number) => Promise<void>) | undefined;
   /** Takes leave of other instances: they adopt what is left. */
   readonly leave: () => Promise<void>;
   readonly drainTimeoutMs: number;
@@ -36,7 +38,7 @@ export function createShutDown(deps: ShutDownDeps): () => Promise<void> {
     const draining = sessions.drain({ reconnectAfterMs: RECONNECT_AFTER_MS, limitMs: drainTimeoutMs });
     log.info({ sessions: draining.told }, 'sessions told to connect elsewhere');
     await draining.ended;
-    const left = await jobs.drain(drainTimeoutMs);
+    const [left] = await Promise.all([jobs.drain(drainTimeoutMs), deps.withdraw?.(drainTimeoutMs)]);
     if (left > 0)
       log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
     else log.info({}, 'drained: every job has its outcome');

@@ -13,7 +13,7 @@ import type { Meter } from '../ports/meter.ts';
 export interface PostOffice {
   /** False: nobody is there, or its inbox is full; then it was not sent. Throws: it may have been. */
   tell(to: string, letter: Outgoing): Promise<boolean>;
-  /** Rejects with SCHEDULER_DEPENDENCY_DOWN if there is no answer in time; whether it was heard is then unknown. */
+  /** Rejects with SCHEDULER_DEPENDENCY_DOWN if there is no answer in time; whether it was heard is then unknown, unless it is `Unsent`. */
   ask(to: string, letter: Outgoing, limitMs: number): Promise<unknown>;
   /** Who handles letters about this. What it answers goes to whoever asked. */
   on(topic: string, handle: (body: unknown, from: string) => Promise<unknown>): void;
@@ -36,7 +36,17 @@ interface Envelope {
   readonly body: unknown;
 }
 
-type Reply = { readonly answer: unknown } | { readonly code: string; readonly message: string };
+type Reply =
+  | { readonly answer: unknown }
+  | { readonly code: string; readonly message: string }
+  | { readonly absent: string };
+
+/** It was not sent: nobody is there, or its inbox is full. */
+export class Unsent extends SchedulerError {
+  constructor(to: string) {
+    super('SCHEDULER_DEPENDENCY_DOWN', `instance ${to} is not there, or takes no more letters`);
+  }
+}
 
 const REPLY = 'reply';
 /** Answers that are waited for; each is bounded in time, and this is far beyond what a sound cluster has under way. */
@@ -115,7 +125,7 @@ export function createPostOffice(deps: {
       // It may fail before anybody waits for it.
       reply.catch(() => undefined);
       try {
-        if (!(await post(to, letter, askId))) settle(askId, absent(to));
+        if (!(await post(to, letter, askId))) settle(askId, { absent: to });
       } catch (fault) {
         // It may have been sent all the same, but whoever asked will not wait for what may never come.
         settle(askId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) });
@@ -144,12 +154,9 @@ export function createPostOffice(deps: {
 
 const down = (message: string): SchedulerError => new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', message);
 
-const absent = (to: string): Reply => ({
-  code: 'SCHEDULER_DEPENDENCY_DOWN',
-  message: `instance ${to} is not there, or takes no more letters`,
-});
-
-const faultOf = ({ code, message }: { code: string; message: string }): SchedulerError =>
-  new SchedulerError(isErrorCode(code) ? code : 'INTERNAL_ERROR', message);
+function faultOf(reply: Exclude<Reply, { answer: unknown }>): SchedulerError {
+  if ('absent' in reply) return new Unsent(reply.absent);
+  return new SchedulerError(isErrorCode(reply.code) ? reply.code : 'INTERNAL_ERROR', reply.message);
+}
 
 const messageOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));

@@ -13,7 +13,7 @@ import type { Log } from '../ports/log.ts';
 import type { NodeSheet } from '../ports/node-board.ts';
 import type { Assignment, Delivery, NodeLink } from '../ports/node-link.ts';
 import type { DriverBook } from './driver-book.ts';
-import type { PostOffice } from './post-office.ts';
+import { type PostOffice, Unsent } from './post-office.ts';
 
 interface AssignLetter extends Assignment {
   readonly driver: string;
@@ -83,6 +83,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
         deps.answerMs,
       )) as Answered;
     } catch (fault) {
+      if (fault instanceof Unsent) return { kind: 'undeliverable', reason: 'holder_gone' };
       log.info(
         { job_id: job.jobId, node_id: nodeId, holder, err: fault },
         'the holder of a node did not answer',

@@ -228,6 +228,10 @@ export const METRICS = {
     help: 'Letters that were put aside after too many deliveries.',
     limits: ['scheduler.phase2.dlq_max_deliveries', 'scheduler.phase2.dlq_maxlen'],
   },
+  scheduler_letters_handling: {
+    kind: 'gauge',
+    help: 'Letters of other instances that were read and are not done yet; at 1,024 reading pauses.',
+  },
   scheduler_letters_refused_total: {
     kind: 'counter',
     help: 'Letters that were not sent because their receiver is gone or its inbox is full.',

@@ -49,7 +49,7 @@ export interface Keys {
   /** HASH · {session} · renewed while its client is there, then resume TTL. What another instance needs to go on: revision, body. */
   sessionState(sessionId: SessionId): string;
 
-  /** STRING · {instance} · presence TTL. */
+  /** HASH · own slot · presence TTL; declared dead, 10 min. Who lives under this name. */
   presence(instanceId: string): string;
   /** STREAM · {instance} · until adopted. */
   inbox(instanceId: string): string;
