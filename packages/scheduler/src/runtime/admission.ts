@@ -138,15 +138,24 @@ export function createAdmission(
     reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
     engine.audio.drop(jobId);
-    if (admitted.kind === 'down') takenBack.add(jobId);
+    if (admitted.kind === 'down') {
+      void takeBackUnknown(jobId, reserved);
+      return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
+    }
     if (reserved !== undefined && (await reserved.reserving)) {
       await giveBack(engine, reserved.nodeId, leaseId(jobId, 1));
     }
-    // It may have been written all the same.
-    if (admitted.kind === 'down') await discard(jobId);
-    if (admitted.kind === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
     return repeat(request, admitted);
+  }
+
+  /** It may have been written all the same. Whoever asked is not kept waiting for a store that does not answer. */
+  async function takeBackUnknown(jobId: JobId, reserved: Reserved | undefined): Promise<void> {
+    takenBack.add(jobId);
+    if (reserved !== undefined && (await reserved.reserving)) {
+      await giveBack(engine, reserved.nodeId, leaseId(jobId, 1));
+    }
+    await discard(jobId);
   }
 
   async function withoutRoom(request: DispatchRequest): Promise<DispatchOutcome> {

@@ -36,13 +36,14 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (!(reserving instanceof Promise)) return take(nodeId, reserving);
     return reserving.then(
       (answer) => take(nodeId, answer),
-      async (fault: unknown) => {
+      (fault: unknown) => {
         engine.log.warn(
           { node_id: nodeId, lease, err: fault },
           'a reserve did not answer: it may have taken a slot',
         );
         engine.meter.count('scheduler_reserve_attempt_total', UNKNOWN);
-        await giveBack(engine, nodeId, lease);
+        // Not waited for: what did not answer just now would hold up the next candidate.
+        void giveBack(engine, nodeId, lease);
         return false;
       },
     );

@@ -147,6 +147,34 @@ describe('failing ports', () => {
     expect(rig.sent).toHaveLength(outcome.kind === 'refused' ? 0 : 1);
   });
 
+  it('I7: refuses at once when the store is silent: nobody waits for the slot and the record to be taken back', async () => {
+    const { rig, store, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    store.plan(
+      { method: 'admit', fault: 'throw_after_effect' },
+      { method: 'discard', fault: { delayMs: 800 } },
+    );
+    ledger.plan({ method: 'release', fault: { delayMs: 800 } });
+    expect(rig.refusal(await rig.service.dispatch(rig.request())).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
+    await rig.clock.advance(2_000);
+    expect(await remains(rig)).toEqual(NOTHING);
+  });
+
+  it('goes to the next node at once when one does not answer, though its slot cannot be given back either', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    ledger.plan(
+      { method: 'reserve', at: [1], fault: 'throw_after_effect' },
+      { method: 'release', fault: { delayMs: 800 } },
+    );
+    await rig.dispatch();
+    expect(ledger.struck('release')).toBe(1);
+    await rig.clock.advance(2_000);
+    const used = [await rig.used('node-a'), await rig.used('node-b')];
+    expect(used.sort()).toEqual([0, 1]);
+  });
+
   it('discards what a refused request left as soon as the store can be asked again', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');

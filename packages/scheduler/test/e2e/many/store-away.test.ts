@@ -1,0 +1,96 @@
+/** I7: while the one Redis is dead or frozen, new work is refused and nothing that runs is lost; then everything goes on by itself. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import type { RedisServer } from '../../support/redis-servers.ts';
+import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import { connectSession, sessionUrl } from '../support/session-client.ts';
+import { type Instance, startInstances } from './start-instances.ts';
+import { SHORT_PRESENCE } from './start-processes.ts';
+
+const TEST_MS = 60_000;
+const PATIENT = { withinMs: 20_000 };
+const COMMAND_TIMEOUT_MS = 800;
+/** What a busy machine adds to anything. */
+const SLACK_MS = 600;
+
+const OUTAGES = [
+  {
+    what: 'killed, and empty when it returns',
+    settings: {},
+    lastsMs: 0,
+    begin: (server: RedisServer) => server.signal('SIGKILL'),
+    end: (server: RedisServer) => server.restart(),
+  },
+  {
+    what: 'frozen, for longer than an instance counts as alive',
+    settings: SHORT_PRESENCE,
+    lastsMs: 1_500,
+    begin: (server: RedisServer) => server.signal('SIGSTOP'),
+    end: async (server: RedisServer) => server.signal('SIGCONT'),
+  },
+];
+
+async function timed<T>(run: () => Promise<T>): Promise<{ answer: T; ms: number }> {
+  const begunAt = performance.now();
+  const answer = await run();
+  return { answer, ms: performance.now() - begunAt };
+}
+
+describe('I7 fail closed, on one Redis', () => {
+  it.each(OUTAGES)(
+    'refuses new work, keeps its sockets and holds results while the store is $what',
+    async ({ begin, end, settings, lastsMs }) => {
+      const { redis, instances } = await startInstances(2, settings);
+      const [a, b] = instances as [Instance, Instance];
+      const server = redis.servers[0] as RedisServer;
+      const held = holdJobs();
+      const node = await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: held.onJob });
+      const session = connectSession({ url: sessionUrl(b) });
+      await session.opened();
+      await session.init();
+      await b.readyNodes(1);
+      // One driven where its node is, one driven elsewhere.
+      const jobs = [await a.dispatch({ request_id: 'local' }), await b.dispatch({ request_id: 'remote' })];
+      await held.job(2);
+      for (const { job_id } of jobs) await eventually(async () => (await a.job(job_id)).state === 'RUNNING');
+
+      const begunAt = performance.now();
+      begin(server);
+      const first = await timed(() => b.tryDispatch());
+      expect(first.answer).toMatchObject({ status: 503, body: { error: 'SCHEDULER_DEPENDENCY_DOWN' } });
+      expect(Number(first.answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(first.ms).toBeLessThan(COMMAND_TIMEOUT_MS + SLACK_MS);
+      for (let times = 0; times < 3; times += 1) {
+        const next = await timed(() => b.tryDispatch());
+        expect(next.answer).toMatchObject({ status: 503, body: { error: 'SCHEDULER_DEPENDENCY_DOWN' } });
+        expect(next.ms).toBeLessThan(SLACK_MS);
+      }
+      for (const each of [a, b]) {
+        await eventually(async () => (await each.get('/health/ready')).status === 503, PATIENT);
+        expect((await each.get('/health/live')).status).toBe(200);
+      }
+      held.finish(OUTPUT);
+      await eventually(() => performance.now() > begunAt + lastsMs);
+
+      await end(server);
+      for (const { job_id } of jobs) {
+        const done = await eventually(async () => {
+          const job = await b.job(job_id);
+          return job.state === 'RELEASED' ? job : undefined;
+        }, PATIENT);
+        expect(done).toMatchObject({ result: OUTPUT, attempt_id: 1 });
+      }
+      await eventually(async () => (await a.get('/health/ready')).status === 200, PATIENT);
+      const next = await eventually(async () => {
+        const { status, body } = await b.tryDispatch();
+        return status === 200 ? body : undefined;
+      }, PATIENT);
+      expect(await a.settled(next.job_id)).toMatchObject({ result: OUTPUT });
+      // What was running ran once, and nobody had to connect again.
+      expect(held.begun.map(({ job_id }) => job_id)).toEqual([...jobs, next].map(({ job_id }) => job_id));
+      expect(node.metrics().reconnects).toBe(0);
+      expect(session.ws.readyState).toBe(session.ws.OPEN);
+    },
+    TEST_MS,
+  );
+});
