@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { printCluster, runCluster } from '../../../src/cli/commands/cluster.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
+import { startApp } from '../../e2e/support/start-app.ts';
 import { TOKENS } from '../../transport/access/settings.ts';
 import { startClusterServer } from '../../transport/http/start-cluster-server.ts';
 import { startServer } from '../../transport/http/start-server.ts';
@@ -66,9 +67,12 @@ it('asks a running scheduler, as a page or as JSON', async () => {
   expect(JSON.parse(json.out)).toMatchObject({ instances: [{ instance_id: 'a' }, { instance_id: 'b' }] });
 });
 
-it('shows one process alone', async () => {
-  const { url } = await startServer();
-  expect((await run('--url', url)).out).toContain('store embedded, one process alone: well · asked alone');
+it('shows the whole scheduler as one process alone', async () => {
+  const { url } = await startApp();
+  const { status, out } = await run('--url', url);
+  expect(status).toBe(0);
+  expect(out).toContain('store embedded, one process alone: well · asked ');
+  expect(out).toMatch(/ self +\d+s +\S+ +\d+ +\S+ +0 +0 +0 +0 +0 +0$/m);
 });
 
 it('is a command of lingua', async () => {
