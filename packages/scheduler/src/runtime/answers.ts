@@ -111,8 +111,7 @@ export function createAnswers(
         )
           return ignore('ack', answer, 'fenced');
       }
-      const isCurrent = holdsFence(flight.job, fence.nodeId, fence.attempt) && flight.driving === 'ours';
-      if (!isCurrent) return ignore('ack', answer, 'fenced');
+      if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', answer, 'fenced');
       flight.givenUp = 0;
       // A successor may have been on its way elsewhere: it is this node's loss that counts again.
       engine.flights.board(flight, fence.nodeId);

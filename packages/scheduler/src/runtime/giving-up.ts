@@ -4,7 +4,7 @@ import { type Attempt, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { candidates } from './candidates.ts';
 import { advance, type Engine, giveBack } from './engine.ts';
-import { type Flight, isAbandoned, lacksAudio } from './flight.ts';
+import { type Flight, lacksAudio } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placement } from './placement.ts';
 import type { NodeSide, Settling } from './settling.ts';
@@ -105,7 +105,6 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     tryElsewhere,
     async giveUp(flight, { code, message, isCounted, side, isLoss, afterRelease }) {
       const { fence } = flight.job;
-      if (isAbandoned(flight)) return false;
       if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)
         return false;
       flight.givenUp = fence.attempt;

@@ -1,5 +1,6 @@
 /** Two engines on one store and one ledger, which keeps note of who drives each job as the shared store does. */
 import type { JobRecord } from '../../../src/domain/job.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
 import type { JobStore, MoveResult } from '../../../src/ports/job-store.ts';
 import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
 import { createRig, type Rig, type RigOptions } from './rig.ts';
@@ -52,6 +53,7 @@ export interface Instances {
 export function createInstances(
   options: Pick<RigOptions, 'settings'> & {
     wrapFirst?: (store: JobStore) => JobStore;
+    wrapSecond?: (store: JobStore, clock: Clock) => JobStore;
     drivers?: JobDrivers;
   } = {},
 ): Instances {
@@ -67,7 +69,10 @@ export function createInstances(
   const second = createRig({
     settings,
     shares: first,
-    wrapStore: (store) => notes.seenBy('second', store),
+    wrapStore: (store, clock) => {
+      const seen = notes.seenBy('second', store);
+      return options.wrapSecond?.(seen, clock) ?? seen;
+    },
     ...(options.drivers === undefined ? {} : { drivers: options.drivers }),
   });
 

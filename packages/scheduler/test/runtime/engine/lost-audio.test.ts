@@ -147,6 +147,35 @@ describe('a job whose audio was lost', () => {
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });
 
+  it('is sent though its audio came back while it was being set to wait for it', async () => {
+    const isSlow = { now: false };
+    const instances = createInstances({
+      wrapSecond: (store, clock) => ({
+        ...store,
+        async move(...move) {
+          if (isSlow.now) await new Promise<void>((resolve) => clock.after(100, resolve));
+          return store.move(...move);
+        },
+      }),
+    });
+    const { first, second, addNode } = instances;
+    await addNode('node-a');
+    holdDelivery(first, 'node-a');
+    void first.service.dispatch(first.request({ requestId: 'r', fingerprint: 'f' }));
+    await first.clock.advance(1);
+    const jobId = (await first.store.bound('default', 'r'))?.jobId ?? '';
+    first.service.abandonAll();
+    await instances.takeOver(jobId);
+    await addNode('node-b');
+    isSlow.now = true;
+    await first.clock.advance(3_050);
+    second.service.audioReturned(jobId, AT);
+    await first.clock.advance(1_000);
+    expect(second.sent.map(({ nodeId, attempt }) => ({ nodeId, attempt }))).toEqual([
+      { nodeId: 'node-b', attempt: 2 },
+    ]);
+  });
+
   it('needs no audio any more when the attempt before answers after all', async () => {
     const instances = createInstances();
     const { first, second, addNode, record } = instances;

@@ -1,6 +1,7 @@
 /** Assignments that another instance writes to the node, and records: the driver learns of it in the answer, or by being late. */
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../src/ports/node-link.ts';
+import { createFaultyRig } from './faulty-rig.ts';
 import { deliverAsHolder, writeDispatched } from './holder.ts';
 import { createRig, deployedProfile, RESULT, type Rig } from './rig.ts';
 
@@ -68,13 +69,14 @@ describe('a job that the holder of its node sends', () => {
   });
 
   it('is boarded once when two answers and the holder race: one lease taken for long, one run to watch', async () => {
-    const rig = createRig();
+    const { rig, store } = createFaultyRig();
+    store.plan({ method: 'move', fault: { delayMs: 2 } });
     await rig.addNode('node-a', 1, deployedProfile());
     const comeBack = holdAnswer(rig, 'node-a');
     const { outcome, jobId, answer } = await beginDispatch(rig);
     const acknowledged = [rig.service.acknowledge(answer), rig.service.acknowledge(answer)];
     comeBack();
-    await rig.clock.advance(10);
+    await rig.clock.advance(100);
     await Promise.all([outcome, ...acknowledged]);
     expect(states(rig, jobId)).toEqual(['DISPATCHED', 'RUNNING']);
     expect(rig.cancelled).toEqual([]);
@@ -82,6 +84,17 @@ describe('a job that the holder of its node sends', () => {
     await rig.clock.advance(60_100);
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'JOB_TIMEOUT' } });
     expect(rig.service.inFlight()).toBe(0);
+  });
+
+  it('supersedes the attempt before, whoever writes that it was sent', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.addNode('node-b');
+    rig.onDelivery('node-b', (assignment) => deliverAsHolder(rig.store, rig.clock, assignment, 5));
+    await rig.clock.advance(3_100);
+    expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+    expect(rig.cancelled).toEqual([{ nodeId: 'node-a', jobId, reason: 'superseded' }]);
   });
 
   it('is finished by a result that overtakes the answer of the holder', async () => {
@@ -208,6 +221,33 @@ describe('a node that returns on another instance', () => {
       expect(await rig.state(jobId)).toBe(isAnswered ? 'RUNNING' : 'DISPATCHED');
     });
   }
+
+  it('loses a job of an earlier connection though its acknowledgement overtook the answer that says which', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const comeBack = holdAnswer(rig, 'node-a');
+    const { outcome, jobId, answer } = await beginDispatch(rig);
+    await rig.service.acknowledge(answer);
+    comeBack();
+    await outcome;
+    await rig.addNode('node-b');
+    rig.service.nodeReturned('node-a', [], 6);
+    await rig.clock.advance(10);
+    expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('counts by the connection of the attempt that runs, though another node could not be handed the job', async () => {
+    const rig = createRig();
+    const jobId = await dispatchTo(rig, 5);
+    rig.onDelivery('node-b', () => ({ kind: 'undeliverable', reason: 'no_connection' }));
+    await rig.clock.advance(3_100);
+    await rig.service.acknowledge({ nodeId: 'node-a', jobId, attempt: 1 });
+    expect(await rig.state(jobId)).toBe('RUNNING');
+    await rig.addNode('node-c');
+    rig.service.nodeReturned('node-a', [], 6);
+    await rig.clock.advance(10);
+    expect(rig.last(jobId).nodeId).toBe('node-c');
+  });
 
   it('acknowledges by its name a job whose delivery is not answered yet', async () => {
     const rig = createRig();
