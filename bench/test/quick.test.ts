@@ -75,7 +75,7 @@ describe('a quick run', () => {
   beforeAll(async () => {
     ended = await bench('--quick', '--json', file);
     if (ended.code === 0) report = JSON.parse(readFileSync(file, 'utf8')) as Report;
-  }, 180_000);
+  }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('ends with 0 and says that it was quick', () => {
