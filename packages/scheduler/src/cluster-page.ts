@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { type ClusterReader, createClusterReader } from './cluster/cluster-reader.ts';
 import { createDeadLetterDesk, type DeadLetterDesk, NO_DEAD_LETTERS } from './cluster/dead-letter-desk.ts';
 import { createFiguresReporter, type FiguresReporter } from './cluster/figures-reporter.ts';
+import { asOutsideId } from './domain/ids.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Figures } from './ports/instance-figures.ts';
@@ -42,7 +43,7 @@ export function createClusterPage(deps: {
 /** One process without others, as they would see it. */
 function pageOfOne(deps: { clock: Clock; figures: () => Figures }): ClusterPage {
   const self: Instance = {
-    instanceId: hostname(),
+    instanceId: asOutsideId(hostname()),
     incarnation: 'alone',
     startedAt: deps.clock.now(),
     hostname: hostname(),

@@ -13,7 +13,7 @@ import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
 import { type Affected, EVERYTHING } from './cluster/reassertion.ts';
 import type { Config } from './config/settings.ts';
-import type { JobId, NodeId, SessionId } from './domain/ids.ts';
+import { asOutsideId, type JobId, type NodeId, type SessionId } from './domain/ids.ts';
 import type { AudioAt } from './domain/job-spec.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
 import { createLedgerOfMany } from './ledger-of-many.ts';
@@ -74,7 +74,9 @@ export function createNeighbourhood(deps: {
   const { scheduler } = config;
   const { phase2 } = scheduler;
   const instanceId =
-    phase2.instance_id === 'auto' ? `${hostname()}-${randomUUID().slice(0, 8)}` : phase2.instance_id;
+    phase2.instance_id === 'auto'
+      ? `${asOutsideId(hostname())}-${randomUUID().slice(0, 8)}`
+      : phase2.instance_id;
   let advertiseUrl: string | undefined;
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { meaningOf } from '../../src/domain/failure.ts';
+import { asOutsideId, isOutsideId } from '../../src/domain/ids.ts';
 import { isSettled, JOB_EVENTS, JOB_NEXT, JOB_STATES, nextState } from '../../src/domain/job.ts';
 import { foldLanguage, foldLanguages } from '../../src/domain/language.ts';
 import { leaseId, leaseJob } from '../../src/domain/lease.ts';
@@ -111,5 +112,16 @@ describe('leases and errors', () => {
       expect(status, code).toBeLessThan(600);
       expect(hint, code).toMatch(/\S\.$/);
     }
+  });
+});
+
+describe('names from elsewhere', () => {
+  it('become ids of ours, with room for more', () => {
+    expect(['büro_pc.local', 'x'.repeat(300), ''].map(asOutsideId)).toEqual([
+      'b-ro-pc.local',
+      'x'.repeat(100),
+      '-',
+    ]);
+    for (const name of ['büro', '', 'ok-1']) expect(isOutsideId(asOutsideId(name))).toBe(true);
   });
 });
