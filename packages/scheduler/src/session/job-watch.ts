@@ -99,7 +99,6 @@ export function createJobWatch(deps: {
     outcome: DispatchOutcome,
     wasAdmittedHere: boolean,
   ): void {
-    if (utterance.isHandedOver) return;
     const jobId = outcome.kind === 'dispatched' ? outcome.job.jobId : utterance.jobId;
     if (utterance.isAbandoned) {
       // It was given up before it was known under this name.

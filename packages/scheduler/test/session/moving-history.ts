@@ -148,6 +148,7 @@ export async function playMovingHistory(seed: number, options: HistoryOptions): 
     for (const [what, count] of Object.entries(left))
       if (count !== 0) problems.push(`${name}: ${count} ${what} left`);
   }
+  if (rig.jobs.events.size() > 0) problems.push(`${rig.jobs.events.size()} listeners left`);
   for (const sessionId of closed)
     if ((await rig.store.load(sessionId)) !== undefined) problems.push('a closed session is still saved');
   return { acts, problems };
