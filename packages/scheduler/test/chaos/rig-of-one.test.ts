@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ensureBuilt } from '../e2e/support/ensure-built.ts';
 import { checkHistory } from './checker/check-history.ts';
 import { printSummary, printViolations } from './checker/print.ts';
+import { createRecorder } from './history.ts';
 import { runChaos } from './rig/run-chaos.ts';
 
 beforeAll(ensureBuilt, 150_000);
@@ -22,6 +23,7 @@ describe('one instance without Redis', () => {
       seconds: SECONDS,
       instances: 1,
       folder,
+      recorder: createRecorder(),
       // Its jobs die with it, and it has no Redis.
       without: [
         'instance_killed',

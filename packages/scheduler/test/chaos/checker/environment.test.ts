@@ -54,6 +54,13 @@ describe('I7 in a history', () => {
     ).toEqual([]);
   });
 
+  it('lets a client be without answer whose connections were cut, and nobody else', () => {
+    const silent = answer('unanswered', 4_000, 7_000);
+    expect(check(silent, [5_000, fault(2, 'client_cut', 'c')]).violations).toEqual([]);
+    expect(check(silent, [5_000, fault(2, 'client_cut', 'd')]).violations).toHaveLength(1);
+    expect(check(silent, [3_000, fault(2, 'client_cut', 'c')]).violations).toHaveLength(1);
+  });
+
   it('judges only what was asked after the loss was known and answered before its end', () => {
     expect(check(answer('accepted', 1_500, 2_000)).violations).toEqual([]);
     expect(check(answer('accepted', 5_000, 9_500)).violations).toEqual([]);

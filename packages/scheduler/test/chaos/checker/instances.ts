@@ -38,7 +38,7 @@ export function checkInstances(
     violations.push({
       invariant: 'I9 nothing to the dead',
       at,
-      says: `${instance} ended by itself`,
+      says: `${instance} ended otherwise than it was told to`,
       about: [instance],
     });
   }

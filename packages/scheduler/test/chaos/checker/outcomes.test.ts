@@ -56,6 +56,18 @@ describe('I3 in a history', () => {
     expect(violations).toEqual([]);
   });
 
+  it('counts all the rest: half a second without instances is no excuse for a second', () => {
+    const { violations } = check(
+      { kind: 'instance_up', instance: 'i' },
+      asked('r'),
+      [1_000, accepted('r', 'j')],
+      [2_000, { kind: 'instance_down', instance: 'i', isMeant: true }],
+      [2_500, { kind: 'instance_up', instance: 'k' }],
+      [1_000 + LATE, missing('r')],
+    );
+    expect(violations).toHaveLength(1);
+  });
+
   it('takes a frozen instance for none, but not as long as another one lives', () => {
     const story = (instances: readonly string[]) =>
       check(

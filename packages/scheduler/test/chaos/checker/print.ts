@@ -45,7 +45,7 @@ export function printViolations(history: readonly Happening[], violations: reado
   return [...lines, '', `The story of "${first.says}":`, ...storyOf(history, first)].join('\n');
 }
 
-/** Everything about the same job or request at any time, and what broke around it. */
+/** Everything about the same job or request at any time, and which servers broke around it. */
 export function storyOf(history: readonly Happening[], { about, at }: Violation): string[] {
   const names = new Set(about.filter((name) => !name.startsWith('node-')));
   for (const each of history) {
@@ -54,8 +54,11 @@ export function storyOf(history: readonly Happening[], { about, at }: Violation)
   }
   const isAbout = (each: Happening): boolean =>
     Object.values(each).some((value) => typeof value === 'string' && names.has(value));
+  const great = new Set(
+    faultsOf(history).flatMap(({ number, what }) => (/^(node|client)_/.test(what) ? [] : [number])),
+  );
   const isFault = (each: Happening): boolean =>
-    each.kind.startsWith('fault_') || each.kind.startsWith('instance_');
+    each.kind.startsWith('instance_') || ('fault' in each && great.has(each.fault));
   const isNear = (each: Happening): boolean =>
     Math.abs(each.at - at) < AROUND_MS &&
     Object.values(each).some((value) => about.includes(value as string));

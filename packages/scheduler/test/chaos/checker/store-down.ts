@@ -6,8 +6,13 @@ import type { Allowances, Finding, Violation } from './violation.ts';
 export function checkStoreDown(history: readonly Happening[], { noticeMs }: Allowances): Finding {
   const all = faultsOf(history);
   const outages = all.filter(({ what }) => what === 'store_down');
-  const isFrozen = (at: number): boolean =>
-    all.some((fault) => fault.what.startsWith('instance_') && covers(fault, at));
+  /** The silence has another cause. */
+  const isExcused = (client: string, from: number | undefined, to: number): boolean =>
+    all.some(
+      (fault) =>
+        (fault.what.startsWith('instance_') && covers(fault, to)) ||
+        (fault.what === 'client_cut' && fault.target === client && fault.beganAt >= (from ?? to)),
+    );
   const during = (outage: Fault, from: number | undefined, to: number): boolean =>
     from !== undefined && outage.beganAt + noticeMs <= from && to < outage.endedAt;
 
@@ -17,7 +22,7 @@ export function checkStoreDown(history: readonly Happening[], { noticeMs }: Allo
     const outage = outages.find((fault) => during(fault, each.askedAt, each.at));
     if (outage === undefined) continue;
     if (each.kind === 'refused') refused += 1;
-    const says = complaint(each, isFrozen(each.at));
+    const says = complaint(each, isExcused(each.client, each.askedAt, each.at));
     if (says !== undefined)
       violations.push({
         invariant: 'I7 fail closed',
@@ -31,11 +36,11 @@ export function checkStoreDown(history: readonly Happening[], { noticeMs }: Allo
 
 function complaint(
   each: Extract<Happening, { kind: 'accepted' | 'refused' | 'unanswered' }>,
-  isFrozen: boolean,
+  isExcused: boolean,
 ): string | undefined {
   if (each.kind === 'accepted') return 'was accepted while there was no store';
   if (each.kind === 'unanswered')
-    return isFrozen ? undefined : `was not answered while there was no store: ${each.why}`;
+    return isExcused ? undefined : `was not answered while there was no store: ${each.why}`;
   return each.code === 'SCHEDULER_DEPENDENCY_DOWN'
     ? undefined
     : `was refused with ${each.code} while there was no store`;

@@ -20,7 +20,11 @@ type Break = (planned: PlannedFault, begin: Begin) => Promise<void>;
 type Begin = (target: string) => () => void;
 
 /** Runs the whole plan; resolves when everything is healed. */
-export async function injectFaults(world: World, plan: readonly PlannedFault[]): Promise<void> {
+export async function injectFaults(
+  world: World,
+  plan: readonly PlannedFault[],
+  withinMs: number,
+): Promise<void> {
   const { recorder } = world;
   const breaks = breaksOf(world);
   const startedAt = recorder.now();
@@ -40,8 +44,8 @@ export async function injectFaults(world: World, plan: readonly PlannedFault[]):
   for (const planned of plan) {
     await sleep(Math.max(0, startedAt + planned.atMs - recorder.now()));
     if (/^(node|client)_/.test(planned.what)) small.push(inject(planned));
-    // One may take longer to heal than planned: the next waits for it.
-    else great = great.then(() => inject(planned));
+    // One may take longer to heal than planned: the next waits for it, and those that would come too late do not come.
+    else great = great.then(() => (recorder.now() - startedAt < withinMs ? inject(planned) : undefined));
   }
   await Promise.all([great, ...small]);
 }

@@ -1,7 +1,8 @@
-/** One scheduler as a process of its own, with its log in a file. */
+/** One scheduler as a process of its own, with its log in a file. Ends with the test, if it has not ended before. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { LINGUA } from '../../e2e/support/ensure-built.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { LogLine } from '../checker/instances.ts';
@@ -18,11 +19,13 @@ export interface Instance {
   freeze(): void;
   thaw(): void;
   kill(): Promise<void>;
-  /** Asks it to drain; resolves when it has ended. */
-  terminate(): Promise<number | null>;
+  /** Asks it to drain; resolves when it has ended. One that does not go is killed, and that counts as its fault. */
+  terminate(): Promise<void>;
 }
 
 const READY_MS = 20_000;
+/** Longer than it may drain. */
+const LEAVE_MS = 20_000;
 
 /** Resolves when it is ready. */
 export async function startInstance(options: {
@@ -44,7 +47,7 @@ export async function startInstance(options: {
     stdio: ['ignore', log, log],
   });
   closeSync(log);
-  process.once('exit', () => child.kill('SIGKILL'));
+  onTestFinished(() => void child.kill('SIGKILL'));
   let isRunning = true;
   let meant: NodeJS.Signals | undefined;
   let wasUp = false;
@@ -85,7 +88,11 @@ export async function startInstance(options: {
     async kill() {
       await end('SIGKILL');
     },
-    terminate: () => end('SIGTERM'),
+    async terminate() {
+      const timer = setTimeout(() => child.kill('SIGKILL'), LEAVE_MS);
+      await end('SIGTERM');
+      clearTimeout(timer);
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import type { FleetNode } from '../fleet/fleet-node.ts';
 import { createTemper } from '../fleet/hands.ts';
 import { joinHttpFleetNode } from '../fleet/http-fleet-node.ts';
 import { joinSdkFleetNode } from '../fleet/sdk-fleet-node.ts';
-import { createRecorder, type FaultKind, ofKind, type Recorder } from '../history.ts';
+import { type FaultKind, ofKind, type Recorder } from '../history.ts';
 import { type Balancer, createBalancer, liveNear, takeTurns } from './balancer.ts';
 import { call } from './call.ts';
 import { injectFaults, type World } from './injector.ts';
@@ -29,6 +29,7 @@ export interface ChaosOptions {
   readonly store?: RedisStore;
   /** For configuration files and logs. */
   readonly folder: string;
+  readonly recorder: Recorder;
   readonly without?: readonly FaultKind[];
 }
 
@@ -38,8 +39,7 @@ const LOOKS_AT_ONCE = 16;
 const PREFIX = 'lingua';
 
 export async function runChaos(options: ChaosOptions): Promise<Evidence> {
-  const { seed, store, folder } = options;
-  const recorder = createRecorder();
+  const { seed, store, folder, recorder } = options;
   const schedulers = await startSchedulers({
     count: options.instances,
     folder,
@@ -52,7 +52,7 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
   const world: World = { recorder, schedulers, store, nodes, clients };
   try {
     const ends = sleep(options.seconds * 1_000);
-    await injectFaults(world, planFaults(options));
+    await injectFaults(world, planFaults(options), options.seconds * 1_000);
     await ends;
     await store?.whole();
     recorder.record({ kind: 'quiet' });
