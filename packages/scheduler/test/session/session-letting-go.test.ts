@@ -76,6 +76,15 @@ describe('an owner that lives', () => {
     expect(await rig.store.load(client.sessionId ?? '')).toBeUndefined();
   });
 
+  it('keeps it when the other one has no room for it', async () => {
+    const rig = createInstancesRig({ settings: { maxSessions: 1 } });
+    const [client, other] = [await speaking(rig), createMovingClient()];
+    await other.connect(rig.instance('b'));
+    expect(await comeTo(rig, client, 'b')).toBe('full');
+    expect(await comeTo(rig, client, 'a')).toBe('opened');
+    expect(client.sessions).toHaveLength(1);
+  });
+
   it('has let go of what it does not know', async () => {
     const rig = createInstancesRig();
     expect(await rig.instance('a').service.release('s-unknown')).toBe(true);

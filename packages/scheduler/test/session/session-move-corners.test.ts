@@ -1,7 +1,10 @@
 /** Corners of moving sessions that histories reach rarely, each found by breaking the code. */
 import { describe, expect, it } from 'vitest';
+import type { SessionLink } from '../../src/session/session-output.ts';
 import { createInstancesRig, type InstancesRig } from './instances-rig.ts';
 import { createMovingClient, type MovingClient } from './moving-client.ts';
+import { createRecordingLink } from './recording-link.ts';
+import { opening } from './session-rig.ts';
 
 async function connected(rig: InstancesRig, ...texts: string[]): Promise<MovingClient> {
   const client = createMovingClient();
@@ -38,16 +41,19 @@ describe('what was saved', () => {
   it('is not written any more by an instance that knows that it lost the session', async () => {
     const rig = createInstancesRig();
     const client = await connected(rig);
+    const { store, service } = rig.instance('a');
     await rig.store.take(client.sessionId ?? '', 'b/1', 'a/1', 1_000_000);
-    const before = rig.instance('a').store.calls('save');
-    client.acknowledge();
-    rig
-      .instance('a')
-      .service.receive(client.sessionId ?? '', 'anybody', { kind: 'acknowledged', deliverySeq: 1 });
-    await rig.clock.advance(500);
+    const before = store.calls('save');
+    store.plan({ method: 'save', fault: { answerDelayMs: 300 } });
+    const acknowledge = (deliverySeq: number) =>
+      service.receive(client.sessionId ?? '', 'anybody', { kind: 'acknowledged', deliverySeq });
+    acknowledge(1);
+    await rig.clock.advance(600);
+    acknowledge(2);
+    await rig.clock.advance(200);
     expect(client.cutBy).toBe('replaced');
     await rig.clock.advance(10_000);
-    expect(rig.instance('a').store.calls('save') - before).toBe(1);
+    expect(store.calls('save') - before).toBe(1);
   });
 
   it('says what was said before once: the context of the next part is not doubled', async () => {
@@ -79,6 +85,39 @@ it('a session that is waited for long keeps its time, whether or not its owner l
   expect(await rig.store.load(client.sessionId ?? '')).toBeUndefined();
 });
 
+describe('connections of one client that come at the same time', () => {
+  async function comeTogether(names: readonly string[]) {
+    const rig = createInstancesRig({ names: ['a', 'b', 'c'] });
+    rig.jobs.answerAll();
+    const { resume } = await connected(rig, 'one');
+    rig.kill('a');
+    const links = names.map(() => createRecordingLink());
+    const all = names.map((name, at) =>
+      rig.instance(name).service.open(opening({ resume }), links[at] as SessionLink),
+    );
+    await rig.clock.advance(10_000);
+    await Promise.all(all);
+    return { rig, links };
+  }
+
+  it('to one instance have one session, and the last of them has it', async () => {
+    const { rig, links } = await comeTogether(['b', 'b', 'b']);
+    expect(rig.instance('b').service.counts()).toMatchObject({ sessions: 1, connected: 1, watched: 1 });
+    expect(links.map((link) => link.isReplaced())).toEqual([true, true, false]);
+    expect(links.map((link) => link.lines()[0])).toEqual(['resumed', 'resumed', 'resumed']);
+    rig.jobs.job('one').finish();
+    await rig.quiet();
+    expect(links.map((link) => link.outcomes())).toEqual([[], [], ['0:one']]);
+  });
+
+  it('to several are none of them given another session', async () => {
+    const { rig, links } = await comeTogether(['b', 'c']);
+    expect(links.map((link) => link.lines()[0])).toEqual(['resumed', 'resumed']);
+    const counts = ['b', 'c'].map((name) => rig.instance(name).service.counts().sessions);
+    expect(counts.toSorted()).toEqual([0, 1]);
+  });
+});
+
 describe('draining', () => {
   it('does not send a client away that came back meanwhile', async () => {
     const rig = createInstancesRig();
@@ -102,7 +141,7 @@ describe('draining', () => {
     rig.jobs.job('one').finish();
     await ended;
     const stored = await rig.store.load(client.sessionId ?? '');
-    expect(stored?.state.utterances).toMatchObject([{ index: 0, settled: {} }]);
+    expect(stored?.state.utterances.map(({ settled }) => settled)).toEqual([{}]);
   });
 });
 
