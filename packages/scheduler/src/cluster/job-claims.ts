@@ -2,6 +2,7 @@
 import type { JobId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Instance } from '../ports/instances.ts';
 import type { Log } from '../ports/log.ts';
 import type { Estate } from './adoption.ts';
@@ -14,6 +15,9 @@ interface AudioLetter {
   readonly at: AudioAt;
 }
 
+const OFFER_AGAIN_MS = 250;
+const MOST_OFFERS = 10_000;
+
 export function createJobClaims(deps: {
   estate: Pick<Estate, 'takeOver'>;
   driverOf: (jobId: JobId) => Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
@@ -25,21 +29,37 @@ export function createJobClaims(deps: {
   office: Pick<PostOffice, 'tell' | 'on'>;
   audioAt: (jobId: JobId) => AudioAt | undefined;
   audioReturned: (jobId: JobId, at: AudioAt) => void;
+  clock: Clock;
+  jobDeadlineMs: number;
   log: Log;
 }) {
-  const { estate, office, log } = deps;
+  const { estate, office, clock, log } = deps;
+  /** Audio that is held here for a job whose driver does not know it yet. */
+  const offers = new Set<JobId>();
 
   office.on('audio', async (body) => {
     const { jobId, at } = body as AudioLetter;
     deps.audioReturned(jobId, at);
   });
 
-  async function offer({ jobId }: JobRecord): Promise<void> {
+  /** False: whoever drove it is being replaced, and its successor will have to ask for the audio. */
+  async function offer(jobId: JobId): Promise<boolean> {
     const stored = await deps.driverOf(jobId);
     const at = deps.audioAt(jobId);
-    if (stored === undefined || stored.isSettled || at === undefined) return;
+    // Adopted here meanwhile, it finds the audio by itself.
+    if (stored === undefined || stored.isSettled || at === undefined || stored.driver === deps.driver())
+      return true;
     const letter: AudioLetter = { jobId, at };
-    await office.tell(instanceOf(stored.driver), { topic: 'audio', lane: jobId, body: letter });
+    return office.tell(instanceOf(stored.driver), { topic: 'audio', lane: jobId, body: letter });
+  }
+
+  async function offerUntilHeard(jobId: JobId, until: number): Promise<void> {
+    const isHeard = await offer(jobId).catch((fault: unknown) => {
+      log.info({ job_id: jobId, err: fault }, 'audio that came again could not be offered to the driver yet');
+      return false;
+    });
+    if (isHeard || clock.now() + OFFER_AGAIN_MS > until) offers.delete(jobId);
+    else clock.after(OFFER_AGAIN_MS, () => void offerUntilHeard(jobId, until));
   }
 
   return {
@@ -57,13 +77,10 @@ export function createJobClaims(deps: {
       return { kind: taken.kind === 'driven' ? 'theirs' : 'over' };
     },
 
-    offerAudio(job: JobRecord): void {
-      offer(job).catch((fault: unknown) =>
-        log.info(
-          { job_id: job.jobId, err: fault },
-          'audio that came again could not be offered to the driver',
-        ),
-      );
+    offerAudio({ jobId, deadlineAt }: JobRecord): void {
+      if (offers.has(jobId) || offers.size >= MOST_OFFERS) return;
+      offers.add(jobId);
+      void offerUntilHeard(jobId, Math.min(deadlineAt, clock.now() + deps.jobDeadlineMs));
     },
   };
 }
