@@ -5,16 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createGossip } from './cluster/gossip.ts';
-import { guarded } from './cluster/guard.ts';
 import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
-import { createOutage, NO_OUTAGE } from './cluster/outage.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
 import { type Affected, EVERYTHING } from './cluster/reassertion.ts';
 import type { Config } from './config/settings.ts';
 import { asOutsideId, type JobId, type NodeId, type SessionId } from './domain/ids.ts';
 import type { AudioAt } from './domain/job-spec.ts';
+import { guardStore } from './guarded-store.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
 import { createLedgerOfMany } from './ledger-of-many.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
@@ -51,12 +50,10 @@ export type Neighbourhood = ReturnType<typeof createNeighbourhood>;
 
 const RELEASE_SESSION_MS = 1_000;
 const WITHDRAWAL_LOOK_MS = 100;
-const PROBE_STORE_MS = 100;
 const OWN_NAME = 'give each its own scheduler.phase2.instance_id, or leave it at "auto"';
 const READY = { isReady: true, reasons: [] };
 const JOINING = { isReady: false, reasons: ['joining'] };
 const STORE_AWAY = { isReady: false, reasons: ['store'] };
-const ANSWERED_AT_ONCE = ['drives', 'levels', 'watchersOf'] as const;
 
 export function createNeighbourhood(deps: {
   readonly config: Config;
@@ -113,20 +110,16 @@ export function createNeighbourhood(deps: {
   });
   const { isFenced, living } = presence;
   const driver = (): string => `${instanceId}/${presence.self().incarnation}`;
-  const outage =
-    store.mode === 'cluster'
-      ? NO_OUTAGE
-      : createOutage({ clock, probe: store.probe, probeEveryMs: PROBE_STORE_MS });
-  const guard = { isFenced, outage };
-  const isAway = (): boolean => isFenced() || outage.isOn() || !store.isReachable();
 
   // What all share.
   const onAudioDropped = (): void => meter.count('scheduler_result_audio_dropped_total');
-  const jobStore = guarded(
-    store.jobs({ instanceId, driver, digest: ids.digest, onAudioDropped }),
-    guard,
-    ANSWERED_AT_ONCE,
-  );
+  const guarded = guardStore({
+    store,
+    clock,
+    isFenced,
+    credentialOf: (nodeId) => (replica.find(nodeId) ?? local.registry().get(nodeId))?.credential,
+  });
+  const jobStore = guarded.jobs({ instanceId, driver, digest: ids.digest, onAudioDropped });
   const events = store.events({ instanceId, local: deps.localEvents, store: jobStore });
   const gossip = createGossip({
     whispers: store.whispers,
@@ -143,7 +136,7 @@ export function createNeighbourhood(deps: {
     },
   });
   const ledger = createLedgerOfMany({
-    ledger: guarded(store.ledger, guard),
+    ledger: guarded.ledger,
     settled: (nodeId) => reassertion.settled(nodeId),
     noteLoad: gossip.load,
   });
@@ -228,7 +221,7 @@ export function createNeighbourhood(deps: {
 
   /** It answers, or nobody would know that it has lost something. */
   function tellAgain(affected: Affected): void {
-    outage.over();
+    guarded.returned();
     void reassertion.run(affected);
   }
 
@@ -242,9 +235,9 @@ export function createNeighbourhood(deps: {
     jobStore,
     events,
     ledger,
-    directory: guarded(store.directory, guard),
-    mailbox: guarded(store.mailbox, guard),
-    sessionStore: guarded(store.sessions, guard),
+    directory: guarded.directory,
+    mailbox: guarded.mailbox,
+    sessionStore: guarded.sessions,
     nodeNews,
     replica,
     holders,
@@ -254,10 +247,10 @@ export function createNeighbourhood(deps: {
     async releaseSession(owner: string, sessionId: SessionId): Promise<boolean> {
       const to = owner.slice(0, owner.lastIndexOf('/'));
       const letter = { topic: 'release_session', lane: sessionId, body: sessionId };
-      return (await office.ask(to, letter, RELEASE_SESSION_MS)) === true;
+      return (await office.ask(to, letter, RELEASE_SESSION_MS).catch(() => false)) === true;
     },
 
-    readiness: () => (!hasJoined ? JOINING : isAway() ? STORE_AWAY : READY),
+    readiness: () => (!hasJoined ? JOINING : guarded.isAway() ? STORE_AWAY : READY),
 
     async start(address: string | undefined): Promise<void> {
       advertiseUrl = address;
@@ -286,7 +279,7 @@ export function createNeighbourhood(deps: {
     /** Says good-bye: what is left is adopted at once. */
     async stop(): Promise<void> {
       watch?.close();
-      outage.stop();
+      guarded.stop();
       await replica.stop();
       await gossip.stop();
       await reader.stop();

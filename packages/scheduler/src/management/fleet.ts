@@ -52,7 +52,7 @@ export interface Fleet {
 const SHARED_CHARS = 8_000_000;
 
 export function createFleet(deps: RegistryDeps): Fleet {
-  const { clock, events, ledger, log, meter, settings } = deps;
+  const { clock, directory, events, ledger, log, meter, settings } = deps;
   const nodes = new Map<NodeId, NodeRecord>();
   const byHealth = Object.fromEntries(NODE_HEALTHS.map((health) => [health, 0])) as Record<
     NodeHealth,
@@ -77,12 +77,14 @@ export function createFleet(deps: RegistryDeps): Fleet {
   async function declare(node: NodeRecord): Promise<void> {
     if (node.isDeclaring) return;
     node.isDeclaring = true;
+    const isLost = node.declared === undefined;
     try {
       for (let wanted = capacityOf(node); !isDeclared(node, wanted); wanted = capacityOf(node)) {
         const load = await ledger.declare(node.nodeId, wanted);
         node.declared = wanted;
         if (nodes.get(node.nodeId) === node) events.loaded(node.nodeId, load);
       }
+      if (isLost) await claimAgain(node);
     } catch (cause) {
       node.declared = undefined;
       meter.count('scheduler_dependency_down_total');
@@ -90,6 +92,15 @@ export function createFleet(deps: RegistryDeps): Fleet {
     } finally {
       node.isDeclaring = false;
     }
+  }
+
+  /** Who may have lost the one may have lost the other: until then anybody could take its id. */
+  async function claimAgain({ nodeId, identity, claim }: NodeRecord): Promise<void> {
+    if (await directory.restore(nodeId, identity.credential, claim)) return;
+    log.warn(
+      { node_id: nodeId, generation: claim },
+      'the id of a node is claimed by another connection by now',
+    );
   }
 
   return {

@@ -38,6 +38,8 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet) {
       if (load !== undefined) return events.loaded(node.nodeId, load);
       node.declared = undefined; // the store has lost the node
       await fleet.publish(node);
+      // What it runs takes slots, also before whoever drives those jobs has said so again.
+      await ledger.reconcile(node.nodeId, report);
     } catch (cause) {
       meter.count('scheduler_dependency_down_total');
       log.warn({ node_id: node.nodeId, err: cause }, 'the ledger was not told of a heartbeat');

@@ -16,6 +16,11 @@ export interface NodeDirectory {
   claim(nodeId: NodeId, credential: string): Promise<ClaimResult>;
   /** The generation that currently holds the id. */
   current(nodeId: NodeId): Promise<number | undefined>;
+  /**
+   * A claim that was given is written again: the directory may have lost it, or the last steps towards it. False: the id is
+   * another credential's, or has a later generation; then nothing changes.
+   */
+  restore(nodeId: NodeId, credential: string, generation: number): Promise<boolean>;
   /** Forgets the id, if `generation` is still the newest. */
   release(nodeId: NodeId, generation: number): Promise<boolean>;
 }

@@ -120,6 +120,43 @@ export function nodeDirectoryContract(name: string, open: OpenDirectory): void {
       }
     });
 
+    it('knows a claim again that it has lost, and gives the id to nobody else after that', async () => {
+      const { directory } = await start({ maxNodes: 100 });
+      const node = fresh('node');
+      const mine = generationOf(await directory.claim(node, 'mine'));
+      await directory.release(node, mine);
+      expect(await directory.restore(node, 'mine', mine)).toBe(true);
+      expect(await directory.restore(node, 'mine', mine)).toBe(true);
+      expect(await directory.current(node)).toBe(mine);
+      expect(await directory.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
+      const next = await directory.claim(node, 'mine');
+      expect(next).toMatchObject({ kind: 'claimed', isReturning: true });
+      expect(generationOf(next)).toBeGreaterThan(mine);
+    });
+
+    it('takes the later generation of a claim whose last steps it has lost, and gives none again', async () => {
+      const { directory } = await start({ maxNodes: 100 });
+      const node = fresh('node');
+      const kept = generationOf(await directory.claim(node, 'mine'));
+      expect(await directory.restore(node, 'mine', kept + 5)).toBe(true);
+      expect(await directory.current(node)).toBe(kept + 5);
+      expect(generationOf(await directory.claim(node, 'mine'))).toBeGreaterThan(kept + 5);
+    });
+
+    it('restores neither an older generation nor a claim on what is another’s by now', async () => {
+      const { directory } = await start({ maxNodes: 100 });
+      const node = fresh('node');
+      const old = generationOf(await directory.claim(node, 'mine'));
+      const newest = generationOf(await directory.claim(node, 'mine'));
+      expect(await directory.restore(node, 'mine', old)).toBe(false);
+      expect(await directory.current(node)).toBe(newest);
+      await directory.release(node, newest);
+      const theirs = generationOf(await directory.claim(node, 'theirs'));
+      expect(await directory.restore(node, 'mine', theirs + 1)).toBe(false);
+      expect(await directory.current(node)).toBe(theirs);
+      expect(await directory.claim(node, 'mine')).toEqual({ kind: 'conflict' });
+    });
+
     it('keeps ids apart', async () => {
       const { directory } = await start({ maxNodes: 100 });
       const [a, b] = [fresh('node'), fresh('node')];

@@ -105,3 +105,49 @@ describe('forgetting while a store is away', () => {
     });
   }
 });
+
+describe('a store that has lost everything', () => {
+  async function emptied() {
+    const fixture = createFixture();
+    const { generation } = await fixture.readyNode({ slots: 2 });
+    await fixture.ledger.forget('node-1');
+    await fixture.directory.release('node-1', generation);
+    return { ...fixture, generation };
+  }
+
+  it('is told whose a node is, and how much fits on it, by the next scan', async () => {
+    const { registry, clock, directory, ledger, generation } = await emptied();
+    registry.redeclare();
+    await clock.advance(1_000);
+    expect(await directory.current('node-1')).toBe(generation);
+    expect(await directory.claim('node-1', 'mallory')).toEqual({ kind: 'conflict' });
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved', max: 2 });
+  });
+
+  it('hears from the node’s next heartbeat whose it is, and what still runs there', async () => {
+    const { beat, directory, ledger, generation } = await emptied();
+    await beat({ resources: { cpuPercent: 10, gpuPercent: 20, memoryPercent: 30, runningJobs: 2 } });
+    expect(await directory.current('node-1')).toBe(generation);
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'full', used: 2, max: 2 });
+  });
+
+  it('is told again until it hears', async () => {
+    const { registry, broken, clock, directory, generation } = await emptied();
+    broken.add('restore');
+    registry.redeclare();
+    await clock.advance(3_000);
+    expect(await directory.current('node-1')).toBeUndefined();
+    broken.clear();
+    await clock.advance(1_000);
+    expect(await directory.current('node-1')).toBe(generation);
+  });
+
+  it('keeps what somebody else has claimed meanwhile, and is told of the slots all the same', async () => {
+    const { registry, clock, directory, ledger } = await emptied();
+    await directory.claim('node-1', 'mallory');
+    registry.redeclare();
+    await clock.advance(1_000);
+    expect(await directory.claim('node-1', 'alice')).toEqual({ kind: 'conflict' });
+    expect((await ledger.loads(['node-1'])).get('node-1')).toMatchObject({ max: 2 });
+  });
+});

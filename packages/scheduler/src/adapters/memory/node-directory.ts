@@ -21,6 +21,14 @@ export function createNodeDirectory(deps: { maxNodes: number }): NodeDirectory {
       return holders.get(nodeId)?.generation;
     },
 
+    async restore(nodeId, credential, generation) {
+      const holder = holders.get(nodeId) ?? { credential, generation };
+      if (holder.credential !== credential || holder.generation > generation) return false;
+      holders.set(nodeId, { credential, generation });
+      lastGeneration = Math.max(lastGeneration, generation);
+      return true;
+    },
+
     async release(nodeId, generation) {
       if (holders.get(nodeId)?.generation !== generation) return false;
       return holders.delete(nodeId);

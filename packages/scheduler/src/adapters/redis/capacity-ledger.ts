@@ -17,7 +17,8 @@ import type { RedisConnection } from './redis-connection.ts';
 export interface RedisCapacityLedger extends CapacityLedger {
   /**
    * Writes a lease again that its holder knows to exist, after a failover may have lost it. It counts though the node is full
-   * by it, lasts at least `ttlMs` from here, and is not fenced by this. Nothing if the node is unknown.
+   * by it, lasts at least `ttlMs` from here, and is not fenced by this. Undefined: the node is unknown, and the lease counts as
+   * soon as it is not.
    */
   reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<Load | undefined>;
 }

@@ -12,6 +12,7 @@ import { type Keys, NODE_IDLE_MS } from './keys.ts';
 import { createClaimNode } from './node-directory/claim-node.ts';
 import { createNodeCount } from './node-directory/node-count.ts';
 import { createReleaseClaim } from './node-directory/release-claim.ts';
+import { createRestoreClaim } from './node-directory/restore-claim.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 export function createNodeDirectory(deps: {
@@ -24,7 +25,8 @@ export function createNodeDirectory(deps: {
 }): NodeDirectory {
   const { connection, keys } = deps;
   const count = createNodeCount(deps);
-  const claimNode = createClaimNode(connection, keys, deps.idleMs ?? NODE_IDLE_MS);
+  const { idleMs = NODE_IDLE_MS } = deps;
+  const claimNode = createClaimNode(connection, keys, idleMs);
   const releaseClaim = createReleaseClaim(connection, keys);
 
   /** At once, not one after the other: an id that is claimed or in conflict belongs into the index either way. */
@@ -60,6 +62,9 @@ export function createNodeDirectory(deps: {
       );
       return credential === null || credential === undefined ? undefined : Number(generation);
     },
+
+    // Its place in the index is kept by whoever posts the node on the board.
+    restore: createRestoreClaim(connection, keys, idleMs),
 
     async release(nodeId, generation) {
       const result = await releaseClaim(nodeId, generation);

@@ -203,10 +203,53 @@ describe.each([
       expect(await ledger.reassert(node, newLease(), LONG_MS)).toEqual({ used: 6, max: 9 });
     });
 
-    it('is unknown on a node that is, and takes nothing there', async () => {
-      const { ledger, node, lives } = open();
-      expect(await ledger.reassert(node, newLease(), LONG_MS)).toBeUndefined();
+    it('counts on a node of which the store has lost everything as soon as that is declared again', async () => {
+      const { ledger, node } = open();
+      const [first, second] = [newLease(), newLease()];
+      expect(await ledger.reassert(node, first, LONG_MS)).toBeUndefined();
+      expect(await ledger.reassert(node, second, LONG_MS)).toBeUndefined();
+      expect(await ledger.reserve(node, newLease(), LONG_MS)).toEqual({ kind: 'unknown_node' });
+      expect(await ledger.declare(node, { slots: 2, isAccepting: true })).toEqual({ used: 2, max: 2 });
+      expect(await ledger.reserve(node, newLease(), LONG_MS)).toMatchObject({ kind: 'full' });
+      expect(await ledger.release(node, first)).toEqual({ kind: 'released', used: 1, max: 2 });
+    });
+
+    it('is among the jobs that the node reported while it was lost: with its release the report counts one less', async () => {
+      const { ledger, node } = await start(3);
+      await ledger.reconcile(node, { running: 2 });
+      const [first, second, later] = times(3, newLease) as [string, string, string];
+      await ledger.reassert(node, first, LONG_MS);
+      await ledger.reassert(node, second, LONG_MS);
+      expect(await ledger.reassert(node, first, LONG_MS)).toEqual({ used: 2, max: 3 });
+      // The report counted two, and both are known: this one came later.
+      expect(await ledger.reassert(node, later, LONG_MS)).toEqual({ used: 3, max: 3 });
+      expect(await ledger.release(node, later)).toMatchObject({ used: 2 });
+      expect(await ledger.release(node, first)).toMatchObject({ used: 1 });
+      expect(await ledger.release(node, second)).toMatchObject({ used: 0 });
+    });
+
+    it('can be lengthened and given back before its node is known again, and is not taken by that', async () => {
+      const { keys, ledger, node, lives } = open();
+      const [lease, other] = [newLease(), newLease()];
+      await ledger.reassert(node, lease, 5_000);
+      expect(await ledger.commit(node, lease, 50_000)).toEqual({ kind: 'unknown_node' });
+      expect(await ledger.commit(node, other, 50_000)).toEqual({ kind: 'unknown_node' });
+      const ends = await connection.zrange(keys.nodeLeases(node), '0', '-1', 'WITHSCORES');
+      expect(ends).toHaveLength(2);
+      expect(Number(ends[1]) - Date.now()).toBeGreaterThan(40_000);
+      expect((await lives())[1]).toBeGreaterThan(40_000);
+      expect(await ledger.release(node, lease)).toEqual({ kind: 'unknown_node' });
       expect(await lives()).toEqual([-2, -2, -2]);
+    });
+
+    it('leaves nothing behind on a node that never comes back', async () => {
+      const { ledger, node, lives } = open();
+      await ledger.reassert(node, newLease(), 50_000);
+      await ledger.reassert(node, newLease(), 5_000);
+      const [meta, leases, marks] = await lives();
+      expect([meta, marks]).toEqual([-2, -2]);
+      expect(leases).toBeGreaterThan(40_000);
+      expect(leases).toBeLessThanOrEqual(50_000);
     });
   });
 });

@@ -30,15 +30,19 @@ export async function startInstance(
   redis: RedisUnderTest,
   prefix: string,
   settings: Settings = {},
+  toml = '',
 ): Promise<Instance> {
   started += 1;
   const instanceId = `instance-${started}`;
   const log: string[] = [];
-  const config = configOf({
-    ...storeSettings(redis, prefix),
-    'scheduler.phase2.instance_id': instanceId,
-    ...settings,
-  });
+  const config = configOf(
+    {
+      ...storeSettings(redis, prefix),
+      'scheduler.phase2.instance_id': instanceId,
+      ...settings,
+    },
+    toml,
+  );
   const logger = createLog('debug', { destination: { write: (line) => log.push(line) } });
   const shared = await openSharedStore({ config, clock: systemClock, log: logger });
   const app: App = createApp({ config, log: logger, shared });
@@ -56,6 +60,7 @@ export async function startInstance(
 export async function startInstances(
   count: number,
   settings: Settings = {},
+  toml = '',
 ): Promise<{
   redis: RedisUnderTest;
   prefix: string;
@@ -65,6 +70,6 @@ export async function startInstances(
   onTestFinished(() => redis.stop());
   const prefix = `test-${started}`;
   const instances: Instance[] = [];
-  for (let at = 0; at < count; at += 1) instances.push(await startInstance(redis, prefix, settings));
+  for (let at = 0; at < count; at += 1) instances.push(await startInstance(redis, prefix, settings, toml));
   return { redis, prefix, instances };
 }

@@ -4,7 +4,7 @@
  */
 
 import { onTestFinished } from 'vitest';
-import WebSocket from 'ws';
+import WebSocket, { type ClientOptions } from 'ws';
 import { eventually } from '../../support/eventually.ts';
 
 export type Frame = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -29,6 +29,7 @@ export interface FieldNodeOptions {
   readonly answer?: (job: Assigned, node: FieldNode) => Record<string, unknown> | undefined;
   /** Put over the registration. */
   readonly registration?: Record<string, unknown>;
+  readonly socket?: ClientOptions;
 }
 
 export interface FieldNode {
@@ -77,7 +78,7 @@ export function connectFieldNode(options: FieldNodeOptions): FieldNode {
   let socket = open();
 
   function open(): WebSocket {
-    const ws = new WebSocket(options.url);
+    const ws = new WebSocket(options.url, options.socket);
     ws.on('open', () => {
       opened += 1;
       // Its timer has not stopped for the loss of the connection.

@@ -9,11 +9,15 @@
   Idempotent: a repeat finds the lease held and only moves its end. ]]
 local node, leases, marks, lease, ttl, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
-if not slots then
-  return { 'unknown_node' }
-end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if not slots then
+  -- An emptied store may know the lease again before it knows its node.
+  if redis.call('ZADD', leases, 'XX', 'CH', now + ttl, lease) == 1 and redis.call('PTTL', leases) < tonumber(ttl) then
+    redis.call('PEXPIRE', leases, ttl)
+  end
+  return { 'unknown_node' }
+end
 for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('ZREM', leases, ended)
   redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended)

@@ -5,22 +5,41 @@
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms from now; a lease that lasts longer stays as it is
   ARGV[3] idle    ms that a node's keys outlive its last report by
-  Returns {"reasserted", used, max} or {"unknown_node"}
+  Returns {"reasserted", used, max}, or {"unknown_node"} if the lease counts only once its node is declared again
   Idempotent: a lease takes one slot, and its end moves only outwards. ]]
 local node, leases, marks, lease, ttl, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
-if not slots then
-  return { 'unknown_node' }
-end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('ZREM', leases, ended)
   redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended)
 end
+local was_held = redis.call('ZSCORE', leases, lease)
 redis.call('ZADD', leases, 'GT', now + ttl, lease)
-if redis.call('PTTL', leases) < 0 then
+-- In an emptied store drivers may be quicker than the holder of the node. Should it never come back, nothing stays.
+local life = redis.call('PTTL', leases)
+if not slots then
+  if life < tonumber(ttl) then
+    redis.call('PEXPIRE', leases, ttl)
+  end
+  return { 'unknown_node' }
+end
+if life < 0 then
   redis.call('PEXPIRE', leases, idle)
 end
 local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
+-- A report that came while the lease was lost counted its job as well: once it is released, the report counts one too many.
+if not was_held then
+  local named = 0
+  for _, mark in ipairs(redis.call('HKEYS', marks)) do
+    if string.sub(mark, 1, 2) == 'r:' then
+      named = named + 1
+    end
+  end
+  if named < seen then
+    redis.call('HSET', marks, 'r:' .. lease, 1)
+    redis.call('PEXPIRE', marks, idle)
+  end
+end
 return { 'reasserted', math.max(redis.call('ZCARD', leases), seen), tonumber(slots) }

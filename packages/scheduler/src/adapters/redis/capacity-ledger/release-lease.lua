@@ -8,6 +8,9 @@
 local node, leases, marks, lease = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
 if not slots then
+  -- An emptied store may know the lease again before it knows its node.
+  redis.call('ZREM', leases, lease)
+  redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease)
   return { 'unknown_node' }
 end
 local time = redis.call('TIME')
