@@ -14,6 +14,8 @@ const nodes = Array.from({ length: Number(count) }, (_, index) =>
     nodeId: `node-bench-${index}`,
     maxConcurrentJobs: Number(slots),
     capabilities: simulatedCapabilities(LANGUAGES, false),
+    // Not the machine's, which they share with everything that is measured: a busy one would get no jobs.
+    resources: () => ({ cpu_percent: 20, mem_percent: 20 }),
     onJob: async () => ({ text_asr: 'hello', text_translated: 'hallo' }),
   }),
 );

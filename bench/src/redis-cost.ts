@@ -1,5 +1,6 @@
 /** What the scheduler asks of Redis: commands and round trips per job, where they go, and what stays there. */
 import type { Figure } from './measure.ts';
+import { createAppContestant } from './redis/app-contestant.ts';
 import { closedLoop } from './redis/contestant.ts';
 import { createEngineContestant } from './redis/engine-contestant.ts';
 import { bytesOfKeys, keysOf } from './redis/key-bytes.ts';
@@ -29,6 +30,7 @@ export async function redisCost(options: RedisCostOptions): Promise<Figure[]> {
   try {
     const rows = [
       ...(await asked(server, options)),
+      ...(await askedByAll(server, options)),
       ...(await left(server, options)),
       ...(await nodesInRedis(server, options)),
     ];
@@ -105,6 +107,23 @@ async function asked(server: BenchRedis, { alone, together }: RedisCostOptions):
       target: { atMost: 2 },
     },
     { name: 'commands to the busiest slot', value: spread.busiestSlotShare * 100, unit: '% of all' },
+  ];
+}
+
+/** The whole scheduler: with heartbeats, presence and whatever else it does meanwhile. */
+async function askedByAll(server: BenchRedis, { together }: RedisCostOptions): Promise<Row[]> {
+  say(`redis-cost: ${together} jobs of the whole scheduler`);
+  const app = await createAppContestant({ port: server.port, prefix: 'all' });
+  await closedLoop(app, { jobs: IN_FLIGHT, inFlight: IN_FLIGHT });
+  const wire = await watchWire(server);
+  const { commands } = await wire.during(async () => {
+    await closedLoop(app, { jobs: together, inFlight: IN_FLIGHT });
+  });
+  wire.stop();
+  await app.stop();
+  const value = commands.length / together;
+  return [
+    { name: 'commands per job with WebSocket legs, everything included', value, unit: '', ...MOST_COMMANDS },
   ];
 }
 

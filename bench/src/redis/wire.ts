@@ -1,5 +1,7 @@
 /** What the server is asked, as it sees it itself: commands of clients, and calls inside their scripts. */
-import { Redis } from 'ioredis';
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
+import { createInterface } from 'node:readline';
 import type { BenchRedis } from './redis-server.ts';
 
 export interface Asked {
@@ -18,16 +20,20 @@ export interface Wire {
 const MARK = 'bench: caught up';
 
 export async function watchWire({ port, observer }: BenchRedis): Promise<Wire> {
-  const plain = new Redis({ host: '127.0.0.1', port });
-  const watcher = await plain.monitor();
-  plain.disconnect();
+  // A connection of its own making: the client library trips over a server that is busy when watching begins.
+  const socket = createConnection({ host: '127.0.0.1', port });
+  const lines = createInterface({ input: socket });
   let commands: string[][] = [];
   let scriptCalls = 0;
   let caughtUp: () => void = () => {};
-  watcher.on('monitor', (_time, args: string[], source: string) => {
-    if (args[1] === MARK) caughtUp();
-    else if (source === 'lua') scriptCalls += 1;
-    else commands.push(args);
+  const begun = once(lines, 'line');
+  socket.write('MONITOR\r\n');
+  const [first] = (await begun) as [string];
+  if (first !== '+OK') throw new Error(`Redis cannot be watched: ${first}`);
+  lines.on('line', (line) => {
+    if (line.includes(MARK)) caughtUp();
+    else if (/^\+\S+ \[\d+ lua\]/.test(line)) scriptCalls += 1;
+    else commands.push(wordsOf(line));
   });
 
   /** Until the server has shown everything that was sent before. */
@@ -46,8 +52,18 @@ export async function watchWire({ port, observer }: BenchRedis): Promise<Wire> {
       scriptCalls = 0;
       await act();
       await catchUp();
-      return { commands, scriptCalls };
+      // What comes after is not part of it.
+      const asked = { commands, scriptCalls };
+      commands = [];
+      return asked;
     },
-    stop: () => watcher.disconnect(),
+    stop() {
+      lines.close();
+      socket.destroy();
+    },
   };
 }
+
+/** `+1700000000.000001 [0 127.0.0.1:1234] "evalsha" "…"`: every word in quotes, with its escapes, which keys have none of. */
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word);
