@@ -117,8 +117,8 @@ export function createAdoption(
 
   /** Like a send of which nobody can say whether it arrived: the slot stays taken until it is proven free. */
   function intentSilent(flight: Flight): void {
-    const { jobId, intent, state } = flight.job;
-    if (state !== 'RESERVED' || intent === undefined) return;
+    const { jobId, intent } = flight.job;
+    if (intent === undefined) return;
     engine.meter.count('scheduler_ack_timeout_total');
     flight.lastFailure = {
       code: 'NODE_UNAVAILABLE',

@@ -2,7 +2,7 @@
 import type { NodeId } from '../domain/ids.ts';
 import { isOut } from '../domain/job.ts';
 import type { Engine } from './engine.ts';
-import { type Flight, isAbandoned } from './flight.ts';
+import type { Flight } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 
 export interface Deadlines {
@@ -17,7 +17,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
 
   /** The attempt that is out; its timer is cancelled when it is not any more. */
   function holder(flight: Flight): NodeId | undefined {
-    return isOut(flight.job) && !isAbandoned(flight) ? flight.job.fence?.nodeId : undefined;
+    return isOut(flight.job) ? flight.job.fence?.nodeId : undefined;
   }
 
   function ackMissed(flight: Flight): void {

@@ -83,12 +83,9 @@ export function createRepeats(
       handOver(request, job, drivers);
       return same(job);
     }
-    if (engine.flights.get(job.jobId) === undefined) keepAudio(request, claim.job);
     adoption.adopt(claim.job);
     const flight = engine.flights.get(job.jobId);
-    if (flight !== undefined) return inFlight(request, flight);
-    engine.audio.drop(job.jobId);
-    return same(claim.job);
+    return flight === undefined ? same(claim.job) : inFlight(request, flight);
   }
 
   function handOver(request: DispatchRequest, job: JobRecord, drivers: JobDrivers): void {

@@ -1,7 +1,7 @@
 /** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
 import { candidates, isCandidate } from './candidates.ts';
 import { advance, type Engine } from './engine.ts';
-import { type Flight, isAbandoned } from './flight.ts';
+import type { Flight } from './flight.ts';
 import type { Placed, Placement } from './placement.ts';
 import type { Waiter } from './waiting-queue.ts';
 
@@ -17,7 +17,6 @@ export function waitForSlot(
   flight: Flight,
   wait: { isRetry: boolean; limitMs: number },
 ): Promise<Waited> {
-  if (isAbandoned(flight)) return Promise.resolve('overtaken');
   return new Promise((resolve) => {
     let isOver = false;
     let isTrying = false;

@@ -87,6 +87,20 @@ describe('a job abandoned meanwhile', () => {
     });
   }
 
+  it('is not taken back though no node could be handed it', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => ({ kind: 'undeliverable', reason: 'no_connection' }));
+    store.plan({ method: 'move', fault: { answerDelayMs: 50 } });
+    const outcome = rig.service.dispatch(rig.request({ ...SAME, waitMs: 5_000 }));
+    await rig.clock.advance(10);
+    rig.service.abandonAll();
+    await rig.clock.advance(100);
+    expect(rig.refusal(await outcome).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
+    expect((await boundTo(rig)).state).toBe('CREATED');
+    expect(store.calls('discard')).toBe(0);
+  });
+
   it('takes no further slot', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');

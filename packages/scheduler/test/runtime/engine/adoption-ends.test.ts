@@ -36,6 +36,10 @@ describe('adopting a job that has its outcome', () => {
     );
     expect(found.state).toBe('FINISHED');
     await first.clock.advance(1);
+    second.audio.put(jobId, Buffer.from([1]));
+    second.service.adopt(found);
+    expect(second.audio.size()).toBe(0);
+    await first.clock.advance(1);
     expect(await record(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
     expect(await first.used('node-a')).toBe(0);
     expect(second.service.inFlight()).toBe(0);
@@ -57,22 +61,16 @@ describe('adopting a job that has its outcome', () => {
     expect(second.service.inFlight()).toBe(0);
   });
 
-  it('does nothing for one that is released, and for one that was never sent only that', async () => {
+  it('does nothing for one that is released', async () => {
     const { first, second, addNode, record, takeOver } = createInstances();
     await addNode('node-a');
     const { jobId } = await first.dispatch();
     await first.service.finish(first.last(jobId), RESULT);
+    await first.clock.advance(40);
     const before = await takeOver(jobId);
     await first.clock.advance(10);
     expect(await record(jobId)).toEqual(before);
-    const waiting = first.service.dispatch(
-      first.request({
-        waitMs: 100,
-        need: { ...first.request().need, isStrict: true, preferredNodeId: 'node-z' },
-      }),
-    );
-    await first.clock.advance(200);
-    await waiting;
+    expect(first.clock.pending()).toBe(0);
     expect(second.service.inFlight()).toBe(0);
   });
 });
@@ -125,8 +123,10 @@ describe('adopting a job of a node that nobody knows any more', () => {
       await first.clock.advance(200);
       expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
       expect(entries(await record(jobId))).toContain('WS_DISCONNECTED');
-      // The node may be alive behind a broken network.
+      // The node may be alive behind a broken network: its report decides about the slot.
       expect(await first.used('node-a')).toBe(1);
+      await first.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+      expect(await first.used('node-a')).toBe(0);
     });
 
     it(`goes on with a ${state} job that its node names when it comes back`, async () => {
@@ -148,6 +148,24 @@ describe('adopting a job of a node that nobody knows any more', () => {
       expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
     });
   }
+
+  it('gives a node that is back and acknowledges the time for that, and no more', async () => {
+    const { first, second, jobId, record } = await adoptWithout('DISPATCHED');
+    await second.addNode('node-a');
+    second.service.nodeReturned('node-a', undefined);
+    await first.clock.advance(5_900);
+    expect((await record(jobId)).state).toBe('DISPATCHED');
+    await first.clock.advance(200);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('retries a job that its node named and then never finished', async () => {
+    const { first, second, jobId } = await adoptWithout('RUNNING');
+    await second.addNode('node-a');
+    second.service.nodeReturned('node-a', [jobId]);
+    await first.clock.advance(60_100);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
 
   it('gives a node that is back and does not name its jobs the time that nodes get', async () => {
     const { first, second, jobId, record } = await adoptWithout('DISPATCHED', deployedProfile());

@@ -67,6 +67,32 @@ describe('a job whose audio was lost', () => {
     ]);
   });
 
+  it('is sent once though its audio is offered twice, and with what is held here if that is the same', async () => {
+    const { first, second, jobId } = await takeOverFailed();
+    await second.addNode('node-c');
+    second.audio.put(jobId, Buffer.from([1, 2, 3, 4]));
+    second.service.audioReturned(jobId, AT);
+    second.service.audioReturned(jobId, AT);
+    await first.clock.advance(10);
+    expect(second.sent.map(({ attempt, audioAt }) => ({ attempt, audioAt }))).toEqual([
+      { attempt: 2, audioAt: undefined },
+    ]);
+    expect((await first.used('node-b')) + (await first.used('node-c'))).toBe(1);
+  });
+
+  it('is not lost if it is held here already', async () => {
+    const instances = createInstances();
+    const { first, second, addNode } = instances;
+    await addNode('node-a');
+    const { jobId } = await first.dispatch();
+    first.service.abandonAll();
+    second.audio.put(jobId, Buffer.from([1, 2, 3, 4]));
+    await instances.takeOver(jobId);
+    await addNode('node-b');
+    await second.service.fail(first.last(jobId), FAILURE);
+    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
   it('is sent with the audio that came back while its attempt still ran', async () => {
     const { first, second, jobId } = await takeOverRunning();
     second.service.audioReturned(jobId, AT);
@@ -191,10 +217,19 @@ describe('a job whose audio was lost', () => {
     await first.clock.advance(10);
     expect(second.sent).toEqual([]);
     expect((await record(jobId)).state).toBe('RUNNING');
-    // It runs into its own end, not into that of the audio.
-    second.fleet.remove('node-b');
+  });
+
+  it('is not what ends a job that runs when its time is over', async () => {
+    const instances = createInstances({ settings: { jobTimeoutMs: 100_000 } });
+    const { first, second, addNode, record } = instances;
+    await addNode('node-a');
+    const { jobId } = await first.dispatch();
+    first.service.abandonAll();
+    await instances.takeOver(jobId);
+    await first.clock.advance(3_100);
+    await second.service.acknowledge(first.last(jobId));
     await first.clock.advance(90_000);
-    expect((await record(jobId)).failure?.code).not.toBe('AUDIO_LOST');
+    expect(await record(jobId)).toMatchObject({ state: 'RELEASED', failure: { code: 'NODE_UNAVAILABLE' } });
   });
 
   it('waits again, and blames no node, when the instance that held its audio is gone too', async () => {

@@ -102,6 +102,13 @@ describe('the past of a job', () => {
     expect([unplaced.sentTo, unplaced.attempts, unplaced.givenUp]).toEqual([['a'], 1, 0]);
   });
 
+  it('knows the last attempts though the timeline has lost them', () => {
+    const { attempts } = pastOf(record([CREATED], { nodeId: 'a', attempt: 7 }));
+    expect(attempts).toBe(7);
+    const past = pastOf(record([CREATED], { nodeId: 'a', attempt: 7 }, { nodeId: 'b', attempt: 8 }));
+    expect([past.attempts, [...past.sentTo].sort()]).toEqual([8, ['a', 'b']]);
+  });
+
   it('has given up the attempt whose successor is being placed, and none that runs', () => {
     const fence = { nodeId: 'a', attempt: 1 };
     const tried = [CREATED, entry('RESERVED', 1, 'a'), entry('DISPATCHED', 1, 'a')];
