@@ -52,7 +52,7 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
       generation: 1,
       channel: registration.channel,
       isConnected: true,
-    intervalMs: 15_000,
+      intervalMs: 15_000,
       registeredAt: clock.now(),
       resources: { runningJobs: 0 },
       ...(registration.report.languages !== undefined && { languages: registration.report.languages }),
