@@ -9,7 +9,7 @@ import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
-import { type Affected, EVERYTHING } from './cluster/reassertion.ts';
+import { EVERYTHING } from './cluster/reassertion.ts';
 import type { Config } from './config/settings.ts';
 import { asOutsideId, type JobId, type NodeId, type SessionId } from './domain/ids.ts';
 import type { AudioAt } from './domain/job-spec.ts';
@@ -101,7 +101,7 @@ export function createNeighbourhood(deps: {
         local.sessions().abandonAll();
         local.cutEverybody();
       },
-      emptied: () => tellAgain(EVERYTHING),
+      emptied: () => void ofJobs.reassertion.run(EVERYTHING),
       died(instanceIds) {
         for (const each of instanceIds) replica.disown(each);
         ofJobs.died(instanceIds);
@@ -115,7 +115,6 @@ export function createNeighbourhood(deps: {
   const onAudioDropped = (): void => meter.count('scheduler_result_audio_dropped_total');
   const guarded = guardStore({
     store,
-    clock,
     isFenced,
     credentialOf: (nodeId) => (replica.find(nodeId) ?? local.registry().get(nodeId))?.credential,
   });
@@ -219,12 +218,6 @@ export function createNeighbourhood(deps: {
   });
   const { adoption, reassertion } = ofJobs;
 
-  /** It answers, or nobody would know that it has lost something. */
-  function tellAgain(affected: Affected): void {
-    guarded.returned();
-    void reassertion.run(affected);
-  }
-
   return {
     instanceId,
     driver,
@@ -250,7 +243,7 @@ export function createNeighbourhood(deps: {
       return (await office.ask(to, letter, RELEASE_SESSION_MS).catch(() => false)) === true;
     },
 
-    readiness: () => (!hasJoined ? JOINING : guarded.isAway() ? STORE_AWAY : READY),
+    readiness: () => (!hasJoined ? JOINING : isFenced() || !store.isReachable() ? STORE_AWAY : READY),
 
     async start(address: string | undefined): Promise<void> {
       advertiseUrl = address;
@@ -264,7 +257,7 @@ export function createNeighbourhood(deps: {
       reader.start();
       await adoption.ownPast();
       watch = store.watch(instanceId, {
-        changed: tellAgain,
+        changed: (affected) => void reassertion.run(affected),
         returned: presence.freeze,
       });
       hasJoined = true;
@@ -279,7 +272,6 @@ export function createNeighbourhood(deps: {
     /** Says good-bye: what is left is adopted at once. */
     async stop(): Promise<void> {
       watch?.close();
-      guarded.stop();
       await replica.stop();
       await gossip.stop();
       await reader.stop();

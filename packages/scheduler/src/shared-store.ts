@@ -1,6 +1,7 @@
 /** Composition root: everything instances have in common, behind the same ports as what one process keeps in memory. */
 import type { JobAssign } from '@lingua/protocol';
 import { openBlockingConnection } from './adapters/redis/blocking-connection.ts';
+import { isSilent } from './adapters/redis/breaker.ts';
 import { createCapacityLedger } from './adapters/redis/capacity-ledger.ts';
 import { createDeadLetters } from './adapters/redis/dead-letters.ts';
 import { withReplica } from './adapters/redis/durable.ts';
@@ -118,9 +119,7 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
         returned: on.returned,
       }),
     /** A Cluster is there as long as any of it is: what lives on a lost shard is refused by itself. */
-    isReachable: (): boolean => connection.status === 'ready',
-    /** Rejects while it does not answer. */
-    probe: () => connection.ping(),
+    isReachable: (): boolean => connection.status === 'ready' && !isSilent(connection),
     close,
   };
 }

@@ -1,44 +1,30 @@
-/** What stands before the store: an instance that may have been taken for dead asks and writes nothing, and nobody waits for a store that is away. */
+/** Self-fencing: an instance that may have been taken for dead asks its store nothing and writes nothing until it knows better. */
 import { SchedulerError } from '../domain/errors.ts';
-import type { Outage } from './outage.ts';
 
-type Methods = Readonly<Record<string, (...given: unknown[]) => unknown>>;
+type Methods = Readonly<Record<string, unknown>>;
 
-export interface Guard {
-  /** Self-fencing: nothing until it knows better. */
-  readonly isFenced: () => boolean;
-  readonly outage: Pick<Outage, 'isOn' | 'noticed'>;
-}
-
-/** The same port, which refuses while it must not or cannot be asked. `open`: what asks nobody and answers at once. */
-export function guarded<Port extends object>(
+/** The same port, which refuses while fenced. `open`: what asks nobody and answers at once. */
+export function unlessFenced<Port extends object>(
   port: Port,
-  { isFenced, outage }: Guard,
+  isFenced: () => boolean,
   open: readonly (keyof Port)[] = [],
 ): Port {
-  const refusal = (): string | undefined => {
-    if (isFenced()) return FENCED;
-    return outage.isOn() ? AWAY : undefined;
-  };
-  const guardedMethods = Object.entries(port as Methods).map(([name, method]) => {
+  const guarded = Object.entries(port as Methods).map(([name, method]) => {
     if (typeof method !== 'function' || (open as readonly string[]).includes(name)) return [name, method];
-    const ask = async (...given: unknown[]): Promise<unknown> => {
-      const reason = refusal();
-      if (reason !== undefined) throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', reason);
-      try {
-        return await method(...given);
-      } catch (fault) {
-        if (isDown(fault)) outage.noticed();
-        throw fault;
-      }
-    };
-    return [name, ask];
+    return [
+      name,
+      (...given: unknown[]) => {
+        if (isFenced()) {
+          return Promise.reject(
+            new SchedulerError(
+              'SCHEDULER_DEPENDENCY_DOWN',
+              'the store has not answered for too long: this instance may have been taken for dead',
+            ),
+          );
+        }
+        return method(...given);
+      },
+    ];
   });
-  return Object.fromEntries(guardedMethods) as Port;
+  return Object.fromEntries(guarded) as Port;
 }
-
-const isDown = (fault: unknown): boolean =>
-  fault instanceof SchedulerError && fault.code === 'SCHEDULER_DEPENDENCY_DOWN';
-
-const FENCED = 'the store has not answered for too long: this instance may have been taken for dead';
-const AWAY = 'the store does not answer';

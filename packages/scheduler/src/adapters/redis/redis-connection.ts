@@ -1,6 +1,7 @@
 /** One connection to Redis or Valkey — single, behind Sentinels, or a Cluster — with the discipline that keeps a sick server from stalling the rest. */
 import { readFileSync } from 'node:fs';
 import { Cluster, Redis } from 'ioredis';
+import { breakWhenSilent } from './breaker.ts';
 
 export interface RedisSettings {
   readonly mode: 'single' | 'sentinel' | 'cluster';
@@ -41,6 +42,7 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole): Red
   const connection = open(settings, role);
   // Whoever asks is told by the answer. An error event that nobody hears would end the process.
   connection.on('error', () => undefined);
+  if (role.isBlocking !== true && role.isListening !== true) breakWhenSilent(connection);
   return connection;
 }
 

@@ -1,0 +1,79 @@
+/**
+ * I7: a server that let a command time out is asked nothing more until it has answered: whoever comes meanwhile is refused at
+ * once, and only what lives on that server is. A frozen server keeps its connections, and would cost everybody the whole timeout.
+ */
+import { Cluster, type Command, type Redis } from 'ioredis';
+import type { RedisConnection } from './redis-connection.ts';
+
+/** Tell nothing of any job, and are how a connection begins and is looked at. */
+const ALWAYS_SENT = new Set([
+  'ping',
+  'info',
+  'auth',
+  'hello',
+  'select',
+  'client',
+  'readonly',
+  'cluster',
+  'quit',
+]);
+const PROBE_MS = 100;
+
+const silentOf = new WeakMap<RedisConnection, ReadonlySet<string>>();
+
+/** Nothing can be asked of it now. */
+export function isSilent(connection: RedisConnection): boolean {
+  const silent = silentOf.get(connection);
+  const servers = connection instanceof Cluster ? connection.nodes('master') : [connection];
+  return silent !== undefined && servers.length > 0 && servers.every((server) => silent.has(nameOf(server)));
+}
+
+export function breakWhenSilent(connection: RedisConnection): void {
+  /** By address: a connection that was given up is followed by another to the same server. */
+  const silent = new Set<string>();
+  silentOf.set(connection, silent);
+  if (connection instanceof Cluster) connection.on('+node', (server: Redis) => watch(server, silent));
+  else watch(connection, silent);
+}
+
+function watch(server: Redis, silent: Set<string>): void {
+  const name = nameOf(server);
+  const send = server.sendCommand.bind(server);
+  let probing: NodeJS.Timeout | undefined;
+
+  function answered(): void {
+    silent.delete(name);
+    clearTimeout(probing);
+    probing = undefined;
+  }
+
+  function fellSilent(): void {
+    silent.add(name);
+    if (probing === undefined) probe();
+  }
+
+  function probe(): void {
+    probing = setTimeout(() => {
+      if (server.status !== 'end') server.ping().then(answered, probe);
+    }, PROBE_MS);
+    probing.unref();
+  }
+
+  server.sendCommand = (command: Command, stream) => {
+    if (silent.has(name) && !ALWAYS_SENT.has(command.name.toLowerCase())) {
+      command.reject(new Error(`${name} does not answer`));
+      return command.promise;
+    }
+    command.promise.then(answered, (fault: unknown) => {
+      if (isTimeout(fault)) fellSilent();
+    });
+    return send(command, stream);
+  };
+  server.on('end', () => clearTimeout(probing));
+  if (silent.has(name)) probe();
+}
+
+const isTimeout = (fault: unknown): boolean =>
+  fault instanceof Error && fault.message === 'Command timed out';
+
+const nameOf = ({ options }: Redis): string => `Redis ${options.host}:${options.port}`;

@@ -1,0 +1,73 @@
+/** I7: a server that stopped answering costs one timeout, not one for everybody who asks; the others are not concerned. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isSilent } from '../../../src/adapters/redis/breaker.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../../src/adapters/redis/redis-connection.ts';
+import { slotOf } from '../../../src/adapters/redis/servers.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
+
+const START_MS = 30_000;
+const COMMAND_TIMEOUT_MS = 800;
+const AT_ONCE_MS = 200;
+
+async function timed(run: () => Promise<unknown>): Promise<{ isAnswered: boolean; ms: number }> {
+  const begunAt = performance.now();
+  const isAnswered = await run().then(
+    () => true,
+    () => false,
+  );
+  return { isAnswered, ms: performance.now() - begunAt };
+}
+
+describe.each([
+  ['one server', () => startRedis(), 1],
+  ['a Cluster', startCluster, 3],
+] as const)('a frozen server of %s', (_, start, masters) => {
+  let redis: RedisUnderTest;
+  let connection: RedisConnection;
+
+  beforeAll(async () => {
+    redis = await start();
+    connection = connectRedis(redis.settings, { name: 'breaker' });
+    await whenReady(connection, START_MS);
+  }, START_MS);
+  afterAll(async () => {
+    connection.disconnect();
+    for (const server of redis.servers) server.signal('SIGCONT');
+    await redis.stop();
+  });
+
+  /** A key on the master of that number; the first one is frozen. */
+  const keyOn = (master: number): string => {
+    const part = Math.ceil(16_384 / masters);
+    for (let at = 0; ; at += 1) if (Math.floor(slotOf(`key-${at}`) / part) === master) return `key-${at}`;
+  };
+
+  it('is asked once, refuses at once after that, holds nobody else up, and is asked again when it answers', async () => {
+    const frozen = redis.servers[0];
+    expect(await timed(() => connection.set(keyOn(0), 'before'))).toMatchObject({ isAnswered: true });
+    frozen?.signal('SIGSTOP');
+    const first = await timed(() => connection.set(keyOn(0), 'first'));
+    expect(first.isAnswered).toBe(false);
+    expect(first.ms).toBeGreaterThan(COMMAND_TIMEOUT_MS - 50);
+    for (let times = 0; times < 5; times += 1) {
+      const next = await timed(() => connection.set(keyOn(0), 'next'));
+      expect(next.isAnswered).toBe(false);
+      expect(next.ms).toBeLessThan(AT_ONCE_MS);
+    }
+    expect(isSilent(connection)).toBe(masters === 1);
+    for (let other = 1; other < masters; other += 1) {
+      const theirs = await timed(() => connection.set(keyOn(other), 'theirs'));
+      expect(theirs.isAnswered).toBe(true);
+      expect(theirs.ms).toBeLessThan(AT_ONCE_MS);
+    }
+    frozen?.signal('SIGCONT');
+    await eventually(async () => (await connection.set(keyOn(0), 'after')) === 'OK');
+    expect(isSilent(connection)).toBe(false);
+    expect(await connection.get(keyOn(0))).toBe('after');
+  });
+});
