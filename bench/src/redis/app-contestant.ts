@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
 import { type App, createApp } from '../../../packages/scheduler/dist/app.js';
+import { isSettled } from '../../../packages/scheduler/dist/domain/job.js';
 import { openSharedStore } from '../../../packages/scheduler/dist/shared-store.js';
 import { benchConfig, request } from '../embedded-engine.ts';
 import { QUIET } from '../engine.ts';
@@ -13,7 +14,6 @@ import type { Contestant } from './contestant.ts';
 const NODES = 20;
 const SLOTS = 16;
 const AUDIO = Buffer.alloc(8_000);
-const SETTLED_WITHIN_MS = 30_000;
 
 export const sharedFlags = (port: number, prefix: string): string[] => [
   'server.port=0',
@@ -59,11 +59,17 @@ export async function createAppContestant(options: { port: number; prefix: strin
   await untilReady(app, NODES);
   return {
     async run(left = () => {}) {
-      const outcome = await app.jobs.dispatch(request(AUDIO));
+      let end: (fault?: Error) => void = () => {};
+      const ended = new Promise<void>((resolve, reject) => {
+        end = (fault) => (fault === undefined ? resolve() : reject(fault));
+      });
+      const outcome = await app.jobs.dispatch({
+        ...request(AUDIO),
+        admitted: ({ jobId }) => watchEnd(app, jobId, end),
+      });
       if (outcome.kind !== 'dispatched') throw new Error(outcome.message);
       left();
-      const job = await app.reader.settled(outcome.job.jobId, SETTLED_WITHIN_MS);
-      if (job?.result === undefined) throw new Error(`no result: ${job?.state} ${job?.failure?.code}`);
+      await ended;
     },
     tidy: async () => {},
     otherCpuMicros: async () => processCpuMicros(nodes.pid),
@@ -72,6 +78,16 @@ export async function createAppContestant(options: { port: number; prefix: strin
       await app.stop();
     },
   };
+}
+
+/** As sessions do, who are told and need not ask the store. */
+function watchEnd({ reader }: App, jobId: string, end: (fault?: Error) => void): void {
+  const watch = reader.watch(jobId, ({ state, result, failure }) => {
+    if (!isSettled(state)) return;
+    if (watch.kind === 'subscribed') watch.stop();
+    end(result === undefined ? new Error(`no result: ${failure?.code}`) : undefined);
+  });
+  if (watch.kind === 'full') end(new Error('too many jobs are watched'));
 }
 
 /** Of one clock tick, as every Linux counts them for /proc. */
