@@ -4,7 +4,7 @@ import { isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Need } from '../domain/need.ts';
 import type { Deadlines } from './deadlines.ts';
-import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
+import { advance, type Engine, giveBackForGood, leaveFenced } from './engine.ts';
 import { createFlight, type Flight } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import type { SharedDriving } from './job-service.ts';
@@ -38,18 +38,15 @@ export function createAdoption(
     });
   }
 
-  /** A node that nobody knows any more has acknowledged if the job runs. */
-  function acknowledges({ fence, intent, state }: JobRecord): boolean {
-    const profile = engine.nodes.profile((fence ?? intent)?.nodeId ?? '');
-    return profile === undefined ? state === 'RUNNING' : profile.supports.includes('job_ack');
-  }
+  const acknowledges = ({ fence }: JobRecord): boolean =>
+    engine.nodes.profile(fence?.nodeId ?? '')?.supports.includes('job_ack') === true;
 
   /** It has its outcome; what is left is to give back what it held. */
   async function release(flight: Flight): Promise<void> {
     const { jobId, fence, state } = flight.job;
     engine.audio.drop(jobId);
     if (fence !== undefined && state === 'FINISHED') {
-      await giveBack(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+      await giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     } else if (fence !== undefined) {
       // Nobody can say whether the node of a failed attempt still works on it.
       await leaveOpen(fence.nodeId, leaseId(jobId, fence.attempt));
@@ -153,10 +150,7 @@ export function createAdoption(
       if (!isHere && at === undefined) return;
       const isAwaited = flight.audioAt === 'awaited';
       flight.audioAt = isHere ? undefined : at;
-      // The attempt before may have answered after all, and then no other is needed.
-      const { state } = flight.job;
-      if (isAwaited && (state === 'RETRYING' || state === 'CREATED'))
-        void givingUp.tryElsewhere(flight, 'open');
+      if (isAwaited) void givingUp.tryElsewhere(flight, 'open');
     },
   };
 }

@@ -7,7 +7,7 @@ import { holdsFence, isOut, isSettled } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Deadlines } from './deadlines.ts';
-import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
+import { advance, type Engine, giveBackForGood, leaveFenced } from './engine.ts';
 import { type Flight, isAbandoned } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
@@ -57,7 +57,7 @@ export function createAnswers(
   /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
   async function giveBackLate(answer: Answer): Promise<void> {
     if (answer.attempt !== ANY_ATTEMPT) {
-      await giveBack(engine, answer.nodeId, leaseId(answer.jobId, answer.attempt));
+      await giveBackForGood(engine, answer.nodeId, leaseId(answer.jobId, answer.attempt));
     }
   }
 
@@ -117,6 +117,7 @@ export function createAnswers(
       engine.flights.board(flight, fence.nodeId);
       if (flight.attempts !== fence.attempt) flight.generation = undefined;
       flight.stopWaiting?.();
+      if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       deadlines.acknowledged(flight);
       return { kind: 'accepted', job: flight.job };
     },

@@ -46,7 +46,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
 
   function deadlinePassed(flight: Flight): void {
     const late = { code: 'JOB_TIMEOUT', message: `no outcome within ${settings.jobDeadlineMs} ms` };
-    const failure = isWaitingForAudio(flight) ? AUDIO_GONE : (flight.lastFailure ?? late);
+    const failure = flight.audioAt === 'awaited' ? AUDIO_GONE : (flight.lastFailure ?? late);
     void givingUp().conclude(flight, failure, 'open');
   }
 
@@ -83,9 +83,6 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
     acknowledged: armRun,
   };
 }
-
-/** An attempt that answered after all, while its audio was awaited, needs it no more. */
-const isWaitingForAudio = ({ audioAt, job }: Flight): boolean => audioAt === 'awaited' && !isOut(job);
 
 const AUDIO_GONE = {
   code: 'AUDIO_LOST',

@@ -179,6 +179,7 @@ async function askAgain(
 }
 
 const ASK_AGAIN_MS = 250;
+const GIVE_BACK_AGAIN_MS = 1_000;
 const DRIVER = { kind: 'driver' };
 
 /** The first try wrote it after all: nobody else makes the same entry. */
@@ -195,17 +196,40 @@ function hasEntry({ timeline }: JobRecord, entry: TimelineEntry): boolean {
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */
-export function giveBack(engine: Engine, nodeId: NodeId, lease: string): Soon<void> {
+export const giveBack = (engine: Engine, nodeId: NodeId, lease: string): Soon<void> =>
+  release(engine, nodeId, lease, (fault) =>
+    engine.log.warn(
+      { node_id: nodeId, lease, err: fault },
+      'a slot could not be given back; its lease will expire',
+    ),
+  );
+
+/**
+ * The same for an attempt that is over, so that nobody uses the name of its lease again: a store that does not answer is asked
+ * until it does. The slot would be missing until the lease ends, which is a minute and more for one that ran.
+ */
+export function giveBackForGood(engine: Engine, nodeId: NodeId, lease: string): Soon<void> {
+  const { jobTimeoutMs, leaseGraceMs } = engine.settings;
+  const endsAt = engine.clock.now() + jobTimeoutMs + leaseGraceMs;
+  const tryAgain = (): void => {
+    if (engine.clock.now() >= endsAt) return;
+    engine.wheel.set(GIVE_BACK_AGAIN_MS, () => void release(engine, nodeId, lease, tryAgain));
+  };
+  return release(engine, nodeId, lease, (fault) => {
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a slot could not be given back yet');
+    tryAgain();
+  });
+}
+
+function release(
+  engine: Engine,
+  nodeId: NodeId,
+  lease: string,
+  failed: (fault: unknown) => void,
+): Soon<void> {
   const releasing = engine.ledger.release(nodeId, lease);
   if (!(releasing instanceof Promise)) return noteReleased(engine, nodeId, releasing);
-  return releasing.then(
-    (released) => noteReleased(engine, nodeId, released),
-    (fault: unknown) =>
-      engine.log.warn(
-        { node_id: nodeId, lease, err: fault },
-        'a slot could not be given back; its lease will expire',
-      ),
-  );
+  return releasing.then((released) => noteReleased(engine, nodeId, released), failed);
 }
 
 function noteReleased(engine: Engine, nodeId: NodeId, released: ReleaseResult): void {

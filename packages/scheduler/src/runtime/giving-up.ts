@@ -3,7 +3,7 @@ import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { candidates } from './candidates.ts';
-import { advance, type Engine, giveBack } from './engine.ts';
+import { advance, type Engine, giveBackForGood } from './engine.ts';
 import { type Flight, lacksAudio } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placement } from './placement.ts';
@@ -86,7 +86,6 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
 
   /** No node can be sent a job without its audio: there is nothing to do but wait for it, until the deadline. */
   async function awaitAudio(flight: Flight, side: NodeSide): Promise<void> {
-    flight.audioAt = 'missing';
     if (!(await backToWaiting(engine, flight, true))) return;
     if (lacksAudio(flight)) flight.audioAt = 'awaited';
     // It came back while that was being written.
@@ -124,7 +123,8 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       }
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });
-      if (side === 'over') await giveBack(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
+      if (side === 'over')
+        await giveBackForGood(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
       else watchLeaseEnd(engine, fence.nodeId);
       afterRelease?.();
       await tryElsewhere(flight, side);

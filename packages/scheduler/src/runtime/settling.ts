@@ -4,7 +4,7 @@ import { type Attempt, isSettled, nextState } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
-import { advance, type Engine, giveBack, leaveFenced, type Step } from './engine.ts';
+import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from './engine.ts';
 import type { Flight } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 
@@ -32,7 +32,7 @@ export function createSettling(engine: Engine): Settling {
     engine.audio.drop(jobId);
     if (fence === undefined) return advance(engine, flight, 'released');
     if (side === 'open') return closeOpen(flight, fence);
-    const giving = giveBack(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    const giving = giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     return giving instanceof Promise
       ? giving.then(() => advance(engine, flight, 'released'))
       : advance(engine, flight, 'released');

@@ -154,9 +154,19 @@ describe('adopting a job of a node that nobody knows any more', () => {
     await second.addNode('node-a');
     second.service.nodeReturned('node-a', undefined);
     await first.clock.advance(5_900);
-    expect((await record(jobId)).state).toBe('DISPATCHED');
+    expect((await record(jobId)).fence).toEqual({ nodeId: 'node-a', attempt: 1 });
     await first.clock.advance(200);
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('leaves the slot to the report of the lost node though nobody else has the job yet', async () => {
+    const { first, second, jobId, record } = await adoptWithout('RUNNING');
+    second.fleet.remove('node-b');
+    await first.clock.advance(3_100);
+    expect((await record(jobId)).state).toBe('RETRYING');
+    expect(await first.used('node-a')).toBe(1);
+    await first.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+    expect(await first.used('node-a')).toBe(0);
   });
 
   it('retries a job that its node named and then never finished', async () => {

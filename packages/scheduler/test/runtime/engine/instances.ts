@@ -51,7 +51,7 @@ export interface Instances {
 }
 
 export function createInstances(
-  options: Pick<RigOptions, 'settings'> & {
+  options: Pick<RigOptions, 'settings' | 'wrapLedger'> & {
     wrapFirst?: (store: JobStore) => JobStore;
     wrapSecond?: (store: JobStore, clock: Clock) => JobStore;
     drivers?: JobDrivers;
@@ -69,6 +69,7 @@ export function createInstances(
   const second = createRig({
     settings,
     shares: first,
+    ...(options.wrapLedger === undefined ? {} : { wrapLedger: options.wrapLedger }),
     wrapStore: (store, clock) => {
       const seen = notes.seenBy('second', store);
       return options.wrapSecond?.(seen, clock) ?? seen;

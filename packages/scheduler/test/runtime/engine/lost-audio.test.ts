@@ -58,13 +58,15 @@ describe('a job whose audio was lost', () => {
   });
 
   it('is sent at once when another instance holds its audio, and says where', async () => {
-    const { first, second, jobId } = await takeOverFailed();
+    const { first, second, jobId, addNode } = await takeOverFailed();
+    await addNode('node-c');
     second.service.audioReturned(jobId, AT);
     second.service.audioReturned(jobId, AT);
     await first.clock.advance(10);
-    expect(second.sent.map(({ nodeId, audioAt }) => ({ nodeId, audioAt }))).toEqual([
-      { nodeId: 'node-b', audioAt: AT },
+    expect(second.sent.map(({ attempt, audioAt }) => ({ attempt, audioAt }))).toEqual([
+      { attempt: 2, audioAt: AT },
     ]);
+    expect((await first.used('node-b')) + (await first.used('node-c'))).toBe(1);
   });
 
   it('is sent once though its audio is offered twice, and with what is held here if that is the same', async () => {
@@ -217,6 +219,33 @@ describe('a job whose audio was lost', () => {
     await first.clock.advance(10);
     expect(second.sent).toEqual([]);
     expect((await record(jobId)).state).toBe('RUNNING');
+  });
+
+  it('is sent once if its audio comes back as the attempt that had answered after all is given up again', async () => {
+    let isSlow = false;
+    const instances = createInstances({
+      wrapLedger: (ledger, clock) => ({
+        ...ledger,
+        async release(...release) {
+          if (isSlow) await new Promise<void>((resolve) => clock.after(50, resolve));
+          return ledger.release(...release);
+        },
+      }),
+    });
+    const { first, second, addNode } = instances;
+    await addNode('node-a');
+    const { jobId } = await first.dispatch();
+    first.service.abandonAll();
+    await instances.takeOver(jobId);
+    await first.clock.advance(3_100);
+    await second.service.acknowledge(first.last(jobId));
+    for (const nodeId of ['node-b', 'node-c']) await addNode(nodeId);
+    isSlow = true;
+    void second.service.fail(first.last(jobId), FAILURE);
+    await first.clock.advance(10);
+    second.service.audioReturned(jobId, AT);
+    await first.clock.advance(500);
+    expect(second.sent.map(({ attempt }) => attempt)).toEqual([2]);
   });
 
   it('is not what ends a job that runs when its time is over', async () => {

@@ -7,12 +7,18 @@ import { createRig, RESULT, type RigOptions } from './rig.ts';
 
 const SAME = { requestId: 'r', fingerprint: 'f' };
 
+interface AloneOptions extends Pick<RigOptions, 'wrapLedger'> {
+  /** How long the answer to a claim takes. */
+  readonly claimMs?: number;
+}
+
 /** Whatever is asked about is ours: nobody else lives. */
-function createAlone(wrapLedger?: RigOptions['wrapLedger']) {
+function createAlone({ claimMs = 0, wrapLedger }: AloneOptions = {}) {
   const claimed: string[] = [];
   const drivers: JobDrivers = {
     async claim(job) {
       claimed.push(job.jobId);
+      if (claimMs > 0) await new Promise<void>((resolve) => rig.clock.after(claimMs, resolve));
       return { kind: 'ours', job };
     },
     offerAudio() {},
@@ -51,9 +57,10 @@ describe('a repeat among instances', () => {
   });
 
   it('is refused also while the slot of the first is given back, before its record is taken back', async () => {
-    const { rig, store, claimed } = createAlone(
-      (ledger, clock) => faulty(ledger, { method: 'release', fault: { delayMs: 100 } }, clock).port,
-    );
+    const { rig, store, claimed } = createAlone({
+      wrapLedger: (ledger, clock) =>
+        faulty(ledger, { method: 'release', fault: { delayMs: 100 } }, clock).port,
+    });
     await rig.addNode('node-a', 1);
     store.plan({ method: 'admit', at: [1], fault: 'throw_after_effect' });
     const first = rig.service.dispatch(rig.request(SAME));
@@ -65,7 +72,7 @@ describe('a repeat among instances', () => {
   });
 
   it('is refused if the first is taken back while it asks who drives it', async () => {
-    const { rig, store, claimed } = createAlone();
+    const { rig, store, claimed } = createAlone({ claimMs: 5 });
     await rig.addNode('node-a', 2);
     store.plan({ method: 'admit', at: [1], fault: 'throw_after_effect' });
     const first = rig.service.dispatch(rig.request(SAME));
