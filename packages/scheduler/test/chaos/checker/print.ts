@@ -5,7 +5,8 @@ import type { Finding, Violation } from './violation.ts';
 
 /** How long after its beginning a fault may show. */
 const SHOWS_MS = 15_000;
-const MOST_VIOLATIONS = 20;
+/** Of one invariant. */
+const MOST_VIOLATIONS = 8;
 const AROUND_MS = 1_500;
 const MOST_LINES = 80;
 
@@ -36,12 +37,16 @@ export function printSummary(history: readonly Happening[], { counts, violations
 }
 
 export function printViolations(history: readonly Happening[], violations: readonly Violation[]): string {
-  const lines = violations
-    .slice(0, MOST_VIOLATIONS)
-    .map(({ invariant, at, says }) => `${seconds(at).padStart(9)}  ${invariant}: ${says}`);
-  if (violations.length > MOST_VIOLATIONS) lines.push(`… and ${violations.length - MOST_VIOLATIONS} more`);
   const [first] = violations;
   if (first === undefined) return 'no violations';
+  const invariants = [...new Set(violations.map(({ invariant }) => invariant))];
+  const lines = invariants.flatMap((invariant) => {
+    const broken = violations.filter((each) => each.invariant === invariant);
+    const shown = broken
+      .slice(0, MOST_VIOLATIONS)
+      .map(({ at, says }) => `${seconds(at).padStart(9)}  ${says}`);
+    return [`${invariant}, broken ${broken.length} times:`, ...shown];
+  });
   return [...lines, '', `The story of "${first.says}":`, ...storyOf(history, first)].join('\n');
 }
 

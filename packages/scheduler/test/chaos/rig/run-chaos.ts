@@ -83,7 +83,7 @@ function joinFleet(seed: number, recorder: Recorder, { backends }: Schedulers): 
   return Promise.all([
     ...[1, 2, 3, 4].map((number) =>
       joinSdkFleetNode({
-        ...member(number, 'sdk', number > 2 ? 1 : 2),
+        ...member(number, 'sdk', 2),
         backends: liveNear(number - 1, backends),
       }),
     ),
@@ -91,11 +91,11 @@ function joinFleet(seed: number, recorder: Recorder, { backends }: Schedulers): 
       joinFieldFleetNode({ ...member(number, 'field', FIELD_SLOTS), backends: takeTurns(backends) }),
     ),
     ...[1, 2].map((number) =>
-      joinHttpFleetNode({ ...member(number, 'poll', number), backends: takeTurns(backends), way: 'poll' }),
+      joinHttpFleetNode({ ...member(number, 'poll', 2), backends: takeTurns(backends), way: 'poll' }),
     ),
     ...[1, 2].map((number) =>
       joinHttpFleetNode({
-        ...member(number, 'endpoint', number),
+        ...member(number, 'endpoint', 2),
         backends: takeTurns(backends),
         way: 'endpoint',
       }),
@@ -112,11 +112,11 @@ function openClients(seed: number, recorder: Recorder, { backends }: Schedulers)
   });
   return Promise.all([
     ...[1, 2, 3].map((number) =>
-      startDispatcher({ ...person(number, 'dispatcher', 5), backends: takeTurns(backends) }),
+      startDispatcher({ ...person(number, 'dispatcher', 4), backends: takeTurns(backends) }),
     ),
     ...[1, 2, 3, 4, 5, 6].map((number) =>
       startSpeaker({
-        ...person(number, 'speaker', 2),
+        ...person(number, 'speaker', 1.5),
         backends: number % 2 === 0 ? takeTurns(backends) : liveNear(number >> 1, backends),
         how: number % 3 === 0 ? 'pieces' : 'whole',
         isImpatient: number > 4,

@@ -16,9 +16,9 @@ export interface Schedulers {
 }
 
 /** Nodes in the field do not say how many they have. */
-export const FIELD_SLOTS = 2;
+export const FIELD_SLOTS = 3;
 
-/** Short where a test would wait for it; what instances know of each other is as delivered. */
+/** Short where a test would wait for it, long where a busy machine would cut utterances; what instances know of each other is as delivered. */
 const SETTINGS = `
 [server]
 endpoint_networks = ["127.0.0.0/8"]
@@ -35,6 +35,8 @@ lease_seconds = 90
 heartbeat_interval_seconds = 5
 [scheduler.audio]
 inline_max_bytes = 1024
+[scheduler.web_task_segmentation]
+pause_ms = 10000
 [scheduler.web_task_segmentation.edge_stabilization]
 late_audio_ms = 20
 hangover_manual_ms = 10
