@@ -93,6 +93,7 @@ export function createJobsOfMany(deps: {
   });
   const reassertion = createReassertion({
     jobs: () => local.jobs().inFlightJobs(),
+    isInFlight: (jobId) => local.jobs().drives(jobId),
     restore: jobStore.restore,
     reassert: store.ledger.reassert,
     others() {

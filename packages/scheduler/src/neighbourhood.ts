@@ -10,6 +10,7 @@ import { createNodeReplica } from './cluster/node-replica.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
 import { EVERYTHING } from './cluster/reassertion.ts';
+import { createSteadyInstances } from './cluster/steady-instances.ts';
 import type { Config } from './config/settings.ts';
 import { asOutsideId, type JobId, type NodeId, type SessionId } from './domain/ids.ts';
 import type { AudioAt } from './domain/job-spec.ts';
@@ -79,7 +80,7 @@ export function createNeighbourhood(deps: {
   let watch: ReturnType<SharedStore['watch']> | undefined;
 
   const presence = createPresence({
-    instances: store.instances,
+    instances: createSteadyInstances({ instances: store.instances, doubted: () => presence.freeze() }),
     clock,
     log,
     settings: presenceSettings(config),

@@ -26,6 +26,7 @@ const AT_ONCE = 64;
 
 export function createReassertion(deps: {
   jobs: () => Iterable<JobRecord>;
+  isInFlight: (jobId: JobId) => boolean;
   restore: (job: JobRecord) => Promise<unknown>;
   reassert: (nodeId: NodeId, lease: string, ttlMs: number) => Promise<unknown>;
   /** Own nodes, claims and sessions: each knows how to tell itself again. */
@@ -50,9 +51,11 @@ export function createReassertion(deps: {
 
   async function tellAll(affected: Affected): Promise<void> {
     const jobs = [...deps.jobs()];
-    await each(leasesOf(jobs, affected), 'leases', ({ nodeId, lease, isRunning }) =>
-      deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs),
-    );
+    await each(leasesOf(jobs, affected), 'leases', async ({ jobId, nodeId, lease, isRunning }) => {
+      // It may have been given back while others were told: then it would be held for a minute by nobody.
+      if (!deps.isInFlight(jobId)) return;
+      await deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs);
+    });
     await each(
       jobs.filter(({ jobId }) => affected.job(jobId)),
       'jobs',
@@ -79,6 +82,7 @@ export function createReassertion(deps: {
 }
 
 interface HeldLease {
+  readonly jobId: JobId;
   readonly nodeId: NodeId;
   readonly lease: string;
   readonly isRunning: boolean;
@@ -91,6 +95,7 @@ function leasesOf(jobs: readonly JobRecord[], affected: Affected): readonly Held
         ? []
         : [
             {
+              jobId,
               nodeId: attempt.nodeId,
               lease: leaseId(jobId, attempt.attempt),
               isRunning: state === 'RUNNING' && attempt === fence,

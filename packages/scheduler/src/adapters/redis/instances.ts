@@ -30,8 +30,9 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
     renew: (self, ttlMs) =>
       asDependency('renewing an instance', async () => {
         const renewal = await renew(self, ttlMs);
-        // Again each time: an emptied store, or a hasty survivor, may have lost the name.
-        if (renewal.kind !== 'lost') await connection.sadd(keys.instances, self.instanceId);
+        // Again each time: an emptied store, or a hasty survivor, may have lost the name. It is no part of being alive: the list
+        // of all may lie on a shard that is away, and then everybody would be dead.
+        if (renewal.kind !== 'lost') connection.sadd(keys.instances, self.instanceId).catch(() => undefined);
         return renewal;
       }),
     leave: (self) => asDependency('leaving', () => leave(self)),

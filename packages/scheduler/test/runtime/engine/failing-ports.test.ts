@@ -175,6 +175,37 @@ describe('failing ports', () => {
     expect(used.sort()).toEqual([0, 1]);
   });
 
+  it('I2: gives the slot of an attempt that is over back as soon as the ledger answers, and does not wait for its lease to end', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    ledger.plan({ method: 'release', fault: 'throw' });
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    await rig.clock.advance(5_500);
+    expect([await rig.used('node-a'), await rig.state(job.jobId)]).toEqual([1, 'RELEASED']);
+    expect(ledger.calls('release')).toBe(6);
+    ledger.heal();
+    await rig.clock.advance(1_000);
+    expect(await rig.used('node-a')).toBe(0);
+    await rig.clock.advance(LONG_MS);
+    expect(ledger.calls('release')).toBe(7);
+  });
+
+  it('asks a ledger that never answers no longer than the lease lasts', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(job.jobId));
+    ledger.plan({ method: 'release', fault: 'throw' });
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    await rig.clock.advance(LONG_MS);
+    const asked = ledger.calls('release');
+    await rig.clock.advance(LONG_MS);
+    expect([ledger.calls('release'), await rig.used('node-a')]).toEqual([asked, 0]);
+    expect(rig.clock.pending()).toBe(0);
+  });
+
   it('discards what a refused request left as soon as the store can be asked again', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
