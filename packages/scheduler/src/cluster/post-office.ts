@@ -69,8 +69,11 @@ export function createPostOffice(deps: {
   const asked = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
 
   async function post(to: string, { topic, lane, body }: Outgoing, ask?: string): Promise<boolean> {
-    if (deps.isFenced()) throw down('this instance may have been taken for dead and sends nothing');
-    if (!(await deps.living()).has(to)) return refused('not_living');
+    refuseIfFenced();
+    const isThere = (await deps.living()).has(to);
+    // It may have been frozen while it looked.
+    refuseIfFenced();
+    if (!isThere) return refused('not_living');
     const envelope: Envelope = {
       topic,
       from: deps.self().instanceId,
@@ -79,6 +82,10 @@ export function createPostOffice(deps: {
     };
     const sent = await inbox.send(to, `${lane} ${JSON.stringify(envelope)}`);
     return sent === 'sent' || refused(sent);
+  }
+
+  function refuseIfFenced(): void {
+    if (deps.isFenced()) throw down('this instance may have been taken for dead and sends nothing');
   }
 
   function refused(reason: string): false {
@@ -108,7 +115,8 @@ export function createPostOffice(deps: {
 
   async function answerOf(handle: () => Promise<unknown>): Promise<Reply> {
     try {
-      return { answer: await handle() };
+      // Null, because nothing else of "nothing" survives a letter.
+      return { answer: (await handle()) ?? null };
     } catch (fault) {
       const code = fault instanceof SchedulerError ? fault.code : 'INTERNAL_ERROR';
       return { code, message: fault instanceof Error ? fault.message : String(fault) };
@@ -122,14 +130,14 @@ export function createPostOffice(deps: {
       if (asked.size >= MAX_ASKING) throw down('too many answers of other instances are waited for');
       const askId = deps.newAskId();
       const reply = awaitReply(askId, to, limitMs);
-      // It may fail before anybody waits for it.
-      reply.catch(() => undefined);
-      try {
-        if (!(await post(to, letter, askId))) settle(askId, { absent: to });
-      } catch (fault) {
+      // Not waited for: the limit holds for a store that does not answer, too.
+      post(to, letter, askId).then(
+        (isSent) => {
+          if (!isSent) settle(askId, { absent: to });
+        },
         // It may have been sent all the same, but whoever asked will not wait for what may never come.
-        settle(askId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) });
-      }
+        (fault: unknown) => settle(askId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) }),
+      );
       return reply;
     },
 
@@ -137,7 +145,7 @@ export function createPostOffice(deps: {
 
     async receive(text) {
       const { topic, from, ask, body } = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Envelope;
-      if (topic === REPLY && ask !== undefined) return settle(ask, body as Reply);
+      if (topic === REPLY && ask !== undefined) return settle(ask, readReply(body));
       const handle = handlers.get(topic);
       if (handle === undefined) throw new Error(`nobody handles letters about ${topic}`);
       if (ask === undefined) {
@@ -150,6 +158,14 @@ export function createPostOffice(deps: {
 
     asking: () => asked.size,
   };
+}
+
+/** Whoever asked must not wait for ever because of a reply that says nothing. */
+function readReply(body: unknown): Reply {
+  const reply = (body ?? {}) as { answer?: unknown; code?: unknown; message?: unknown };
+  if (reply.answer !== undefined) return { answer: reply.answer };
+  if (reply.code !== undefined) return { code: String(reply.code), message: String(reply.message) };
+  throw new Error('a reply that says nothing');
 }
 
 const down = (message: string): SchedulerError => new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', message);

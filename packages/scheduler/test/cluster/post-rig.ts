@@ -1,0 +1,120 @@
+/** Several instances that write letters to one another, on stores in memory, each with an inbox that is read, and time that is stepped. */
+import { createInbox } from '../../src/adapters/memory/inbox.ts';
+import { createInstances } from '../../src/adapters/memory/instances.ts';
+import { createInboxReader } from '../../src/cluster/inbox-reader.ts';
+import { createPostOffice, laneOf } from '../../src/cluster/post-office.ts';
+import type { Inbox } from '../../src/ports/inbox.ts';
+import type { Instance } from '../../src/ports/instances.ts';
+import type { Log } from '../../src/ports/log.ts';
+import type { Labels, Meter } from '../../src/ports/meter.ts';
+import { faulty } from '../support/faulty.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { SETTINGS } from './inbox-reader-rig.ts';
+import { about } from './presence-rig.ts';
+
+export const QUIET: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** How long a letter that was not handled lies before it comes again, and a bit. */
+export const COMES_AGAIN_MS = SETTINGS.idleMs + 2 * SETTINGS.scanIntervalMs;
+/** Long enough for letters to go to and fro, far shorter than any limit. */
+export const POST_MS = 10;
+
+const LIVES_MS = 3_600_000;
+const MAX_DELIVERIES = 3;
+
+/** What was counted, by name and labels: "name", or "name label". */
+export function createTally() {
+  const counts = new Map<string, number>();
+  const keyOf = (name: string, labels: Labels = {}): string => [name, ...Object.values(labels)].join(' ');
+  const meter: Meter = {
+    count(name, labels, by = 1) {
+      const key = keyOf(name, labels);
+      counts.set(key, (counts.get(key) ?? 0) + by);
+    },
+    gauge() {},
+    observe() {},
+  };
+  return { meter, counted: (key: string): number => counts.get(key) ?? 0 };
+}
+
+export function startPost({ maxLetters = 1_000 } = {}) {
+  const clock = createManualClock();
+  const inbox = createInbox({ clock, maxLetters, maxDeliveries: MAX_DELIVERIES, maxDead: 100 });
+  const instances = createInstances({ clock });
+  const sent: { readonly to: string; readonly text: string }[] = [];
+  const noting: Inbox = {
+    ...inbox,
+    async send(to, text) {
+      const answer = await inbox.send(to, text);
+      if (answer === 'sent') sent.push({ to, text });
+      return answer;
+    },
+  };
+
+  /** `isDeaf`: nobody reads its inbox. */
+  async function join(instanceId: string, { incarnation = `${instanceId}-1`, isDeaf = false } = {}) {
+    const self: Instance = { ...about(instanceId), incarnation };
+    const state = { isFenced: false, looks: 0, whileLooking: () => {} };
+    const way = faulty(noting, [], clock);
+    const { meter, counted } = createTally();
+    let asks = 0;
+    async function living(): Promise<ReadonlyMap<string, Instance>> {
+      state.looks += 1;
+      const found = await instances.living(await instances.all());
+      state.whileLooking();
+      return found;
+    }
+    const office = createPostOffice({
+      inbox: way.port,
+      clock,
+      meter,
+      self: () => self,
+      isFenced: () => state.isFenced,
+      living,
+      newAskId: () => `${instanceId}:${++asks}`,
+    });
+    const reader = createInboxReader({
+      instanceId,
+      inbox,
+      clock,
+      log: QUIET,
+      meter,
+      settings: SETTINGS,
+      laneOf,
+      handle: office.receive,
+      isFenced: () => state.isFenced,
+    });
+    await instances.announce(self, LIVES_MS);
+    await inbox.open(instanceId);
+    if (!isDeaf) reader.start();
+    return {
+      self,
+      driver: `${instanceId}/${incarnation}`,
+      office,
+      state,
+      way,
+      meter,
+      counted,
+      living,
+      /** Its process ends at once: nobody reads its inbox any more, and everybody knows. */
+      async die(): Promise<void> {
+        void reader.stop();
+        await instances.leave(self);
+      },
+    };
+  }
+
+  return {
+    clock,
+    inbox,
+    instances,
+    sent,
+    join,
+    /** Lets letters that are under way arrive, and their replies. */
+    settle: (): Promise<void> => clock.advance(POST_MS),
+    isEmpty: async (instanceId: string): Promise<boolean> => (await inbox.size(instanceId)).letters === 0,
+  };
+}
+
+export type Post = ReturnType<typeof startPost>;
+export type PostedInstance = Awaited<ReturnType<Post['join']>>;
