@@ -38,6 +38,7 @@ export function createHeldAnswers(deps: {
   let count = 0;
   let bytes = 0;
   let cancel: Cancel | undefined;
+  let isStopped = false;
   let handOver: (saying: Saying) => Promise<boolean> = async () => false;
 
   function drop(jobId: JobId, reason: string): void {
@@ -52,10 +53,13 @@ export function createHeldAnswers(deps: {
 
   /** In order; the first that cannot be handed over keeps the rest of its job back. */
   async function bring(jobId: JobId): Promise<void> {
-    const waiting = byJob.get(jobId) ?? [];
+    const waiting = byJob.get(jobId);
+    if (waiting === undefined) return;
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
       if (clock.now() > first.until) return drop(jobId, 'too_old');
       if (!(await handOver(first.saying).catch(() => false))) return;
+      // Meanwhile it had to make room: what is held of the job now is not this.
+      if (byJob.get(jobId) !== waiting) return;
       waiting.shift();
       count -= 1;
       bytes -= first.bytes;
@@ -68,7 +72,7 @@ export function createHeldAnswers(deps: {
     for (let from = 0; from < jobIds.length; from += MOST_AT_ONCE) {
       await Promise.all(jobIds.slice(from, from + MOST_AT_ONCE).map(bring));
     }
-    cancel = byJob.size === 0 ? undefined : clock.after(TRY_AGAIN_MS, () => void tryAll());
+    cancel = byJob.size === 0 || isStopped ? undefined : clock.after(TRY_AGAIN_MS, () => void tryAll());
   }
 
   return {
@@ -81,7 +85,10 @@ export function createHeldAnswers(deps: {
         drop(oldest, 'too_many');
       }
       const held = { saying, bytes: size, until: clock.now() + deps.holdMs };
-      byJob.set(jobId, [...(byJob.get(jobId) ?? []), held]);
+      const waiting = byJob.get(jobId);
+      // In place: it may be on its way already.
+      if (waiting === undefined) byJob.set(jobId, [held]);
+      else waiting.push(held);
       count += 1;
       bytes += size;
       cancel ??= clock.after(TRY_AGAIN_MS, () => void tryAll());
@@ -91,6 +98,9 @@ export function createHeldAnswers(deps: {
       handOver = how;
     },
     size: () => count,
-    stop: () => cancel?.(),
+    stop() {
+      isStopped = true;
+      cancel?.();
+    },
   };
 }
