@@ -51,7 +51,7 @@ describe('answers that are held', () => {
     const { clock, held, state } = hold();
     held.add(acknowledged('a'));
     held.add(finished('a'));
-    expect([held.size(), held.holds('a'), held.holds('b')]).toEqual([2, true, false]);
+    expect([held.size(), held.holds('a'), held.holds('b'), clock.pending()]).toEqual([2, true, false, 1]);
     await clock.advance(SOON_MS);
     expect(state.brought).toEqual(['a acknowledged', 'a finished']);
     await clock.advance(10 * SOON_MS);
@@ -148,6 +148,8 @@ describe('answers that nobody takes', () => {
     const { held, dropped } = hold({ maxBytes: 2 * one });
     for (const jobId of ['a', 'b', 'c']) held.add(finished(jobId));
     expect([held.holds('a'), held.size(), dropped('too_many')]).toEqual([false, 2, 1]);
+    held.add({ ...acknowledged('d'), say: 'finished', result: { ...RESULT, textAsr: 'x'.repeat(one) } });
+    expect([held.holds('d'), held.size(), dropped('too_many')]).toEqual([true, 1, 3]);
   });
 
   it('give back their bytes once they are brought or given up', async () => {
