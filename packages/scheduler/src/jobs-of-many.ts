@@ -71,6 +71,8 @@ export function createJobsOfMany(deps: {
     office,
     audioAt: local.audioAt,
     audioReturned: (jobId, at) => local.jobs().audioReturned(jobId, at),
+    verdictHere: (jobId) => local.jobs().verdict(jobId),
+    verdictMs: scheduler.pending_timeout_ms,
     clock,
     jobDeadlineMs: scheduler.job_deadline_ms,
     log,

@@ -16,7 +16,7 @@ import { type MastersWatch, watchMasters } from './adapters/redis/masters.ts';
 import { createNodeBoard } from './adapters/redis/node-board.ts';
 import { createNodeDirectory } from './adapters/redis/node-directory.ts';
 import { createNodeMailbox } from './adapters/redis/node-mailbox.ts';
-import { connectRedis, whenReady } from './adapters/redis/redis-connection.ts';
+import { closeRedis, connectRedis, whenReady } from './adapters/redis/redis-connection.ts';
 import { checkSchemaVersion } from './adapters/redis/schema-version.ts';
 import { createSessionStore } from './adapters/redis/session-store.ts';
 import { createWhispers } from './adapters/redis/whispers.ts';
@@ -48,7 +48,7 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
   });
   const close = (): void => {
     reader.close();
-    for (const each of [connection, ear]) each.disconnect();
+    for (const each of [connection, ear]) closeRedis(each);
   };
   let warnings: readonly string[];
   try {

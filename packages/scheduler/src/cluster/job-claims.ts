@@ -1,4 +1,5 @@
 /** Cold path: who drives a job that a repeat of its request found here, and how to take it from a driver that is dead. */
+import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { JobId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
@@ -9,6 +10,8 @@ import type { Estate } from './adoption.ts';
 import type { PostOffice } from './post-office.ts';
 
 export type Claimed = { kind: 'ours'; job: JobRecord } | { kind: 'theirs' } | { kind: 'over' };
+
+type Verdict = { readonly kind: 'placed' } | Extract<DispatchOutcome, { readonly kind: 'refused' }>;
 
 interface AudioLetter {
   readonly jobId: JobId;
@@ -26,9 +29,12 @@ export function createJobClaims(deps: {
   living: () => Promise<ReadonlyMap<string, Instance>>;
   /** Declared dead and not yet adopted: silence alone proves nothing. */
   isDead: (instanceId: string) => boolean;
-  office: Pick<PostOffice, 'tell' | 'on'>;
+  office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
   audioAt: (jobId: JobId) => AudioAt | undefined;
   audioReturned: (jobId: JobId, at: AudioAt) => void;
+  verdictHere: (jobId: JobId) => Promise<Verdict | undefined>;
+  /** How long a job may wait for its first slot. */
+  verdictMs: number;
   clock: Clock;
   jobDeadlineMs: number;
   log: Log;
@@ -41,6 +47,9 @@ export function createJobClaims(deps: {
     const { jobId, at } = body as AudioLetter;
     deps.audioReturned(jobId, at);
   });
+
+  // Null, because nothing else of "nothing" survives a letter.
+  office.on('verdict', async (body) => (await deps.verdictHere(body as JobId)) ?? null);
 
   /** False: whoever drove it is being replaced, and its successor will have to ask for the audio. */
   async function offer(jobId: JobId): Promise<boolean> {
@@ -75,6 +84,16 @@ export function createJobClaims(deps: {
       const taken = await estate.takeOver({ jobId, deadlineAt }, from);
       if (taken.kind === 'taken') return { kind: 'ours', job: taken.job };
       return { kind: taken.kind === 'driven' ? 'theirs' : 'over' };
+    },
+
+    /** What came of the first request for a job that has no node yet. */
+    async verdict({ jobId }: JobRecord): Promise<Verdict | undefined> {
+      const stored = await deps.driverOf(jobId);
+      if (stored === undefined || stored.isSettled) return undefined;
+      // A lane of its own: it may wait for long, and what nodes say of the job must not wait behind it.
+      const letter = { topic: 'verdict', lane: `verdict:${jobId}`, body: jobId };
+      const verdict = await office.ask(instanceOf(stored.driver), letter, deps.verdictMs);
+      return (verdict as Verdict | null) ?? undefined;
     },
 
     offerAudio({ jobId, deadlineAt }: JobRecord): void {

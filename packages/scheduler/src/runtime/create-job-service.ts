@@ -12,6 +12,7 @@ import { createGivingUp, type GivingUp } from './giving-up.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
 import { createNodeLoss } from './node-loss.ts';
 import { createPlacement, type Placement } from './placement.ts';
+import { placingOf } from './repeats.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { createSessionHistory } from './session-history.ts';
 import { createSettling } from './settling.ts';
@@ -102,6 +103,12 @@ export function createJobService(
     },
 
     drives: (jobId) => engine.flights.get(jobId) !== undefined,
+    async verdict(jobId) {
+      const flight = engine.flights.get(jobId);
+      if (flight === undefined) return undefined;
+      const outcome = await placingOf(flight);
+      return outcome.kind === 'refused' ? outcome : { kind: 'placed' };
+    },
     abandonAll: () => abandonAll(engine),
     *inFlightJobs() {
       for (const { job } of engine.flights.all()) yield job;

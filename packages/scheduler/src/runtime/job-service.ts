@@ -5,6 +5,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
+import type { PlacingVerdict } from './job-drivers.ts';
 
 export interface JobService {
   dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
@@ -28,6 +29,8 @@ export interface JobService {
 export interface SharedDriving {
   /** It is in flight here. */
   drives(jobId: JobId): boolean;
+  /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */
+  verdict(jobId: JobId): Promise<PlacingVerdict | undefined>;
   /** Goes on with a job that another instance drove, from its record alone. Safe to repeat. */
   adopt(job: JobRecord): void;
   /** The audio of a job in flight can be had again: here, or where it says. */

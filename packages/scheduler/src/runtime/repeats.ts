@@ -38,10 +38,7 @@ export function createRepeats(
   /** As soon as it has a node. */
   async function inFlight(request: DispatchRequest, flight: Flight): Promise<DispatchOutcome> {
     if (lacksAudio(flight) && keepAudio(request, flight.job)) adoption.audioReturned(flight.job.jobId);
-    if (!flight.isPlacing) return same(flight.job);
-    const first = await new Promise<DispatchOutcome>((resolve) => {
-      flight.repeats = [...(flight.repeats ?? []), resolve];
-    });
+    const first = await placingOf(flight);
     return first.kind === 'refused' ? first : { ...first, isRepeat: true };
   }
 
@@ -81,11 +78,25 @@ export function createRepeats(
     if (claim.kind === 'over') return whenOver(request, job.jobId);
     if (claim.kind === 'theirs') {
       handOver(request, job, drivers);
-      return same(job);
+      return job.fence === undefined ? whenPlaced(job, drivers) : same(job);
     }
     adoption.adopt(claim.job);
     const flight = engine.flights.get(job.jobId);
     return flight === undefined ? same(claim.job) : inFlight(request, flight);
+  }
+
+  /** Until it has a node it may yet be refused and taken back: nobody may be told before that it is accepted. */
+  async function whenPlaced(job: JobRecord, drivers: JobDrivers): Promise<DispatchOutcome> {
+    try {
+      const verdict = await drivers.verdict(job);
+      if (verdict?.kind === 'refused') return verdict;
+      const now = await engine.store.get(job.jobId);
+      const isAccepted = now !== undefined && (verdict?.kind === 'placed' || now.fence !== undefined);
+      return isAccepted ? same(now) : unclear();
+    } catch (fault) {
+      engine.log.info({ job_id: job.jobId, err: fault }, 'the driver of a job did not say what became of it');
+      return unclear();
+    }
   }
 
   function handOver(request: DispatchRequest, job: JobRecord, drivers: JobDrivers): void {
@@ -121,4 +132,12 @@ export function createRepeats(
     const { drivers } = engine;
     return drivers === undefined || isSettled(job.state) ? alone(job) : amongOthers(request, job, drivers);
   };
+}
+
+/** What the first request comes to; at once if it has. */
+export function placingOf(flight: Flight): Promise<DispatchOutcome> {
+  if (!flight.isPlacing) return Promise.resolve({ kind: 'dispatched', job: flight.job, isRepeat: true });
+  return new Promise((resolve) => {
+    flight.repeats = [...(flight.repeats ?? []), resolve];
+  });
 }

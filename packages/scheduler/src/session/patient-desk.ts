@@ -70,8 +70,9 @@ export function createPatientDesk(deps: {
         const delayMs = Math.min(leftMs, AGAIN_MS * (0.5 + deps.chance()));
         const hasWaited = await waitWith(request.audio?.length ?? 0, delayMs);
         if (!hasWaited || isOver(utterance)) return outcome;
-        // The same name each time, so that one which was recorded after all is found.
-        tried = { ...request, waitMs: Math.min(request.waitMs, Math.max(0, until - clock.now())) };
+        // Under a name of its own each time: one that was recorded after all is taken back, and what takes it back must not find the next.
+        const { jobId: _jobId, ...unnamed } = request;
+        tried = { ...unnamed, waitMs: Math.min(request.waitMs, Math.max(0, until - clock.now())) };
       }
     },
     stop() {

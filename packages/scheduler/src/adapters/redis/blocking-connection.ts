@@ -1,5 +1,5 @@
 /** A connection for reads that wait, which can be replaced when it is stuck. */
-import { connectRedis, type RedisConnection, type RedisSettings } from './redis-connection.ts';
+import { closeRedis, connectRedis, type RedisConnection, type RedisSettings } from './redis-connection.ts';
 
 export interface BlockingConnection {
   /** The one to use now. Asked for each read, since it may be replaced in between. */
@@ -22,11 +22,11 @@ export function openBlockingConnection(
       if (isClosed) return;
       const stuck = current;
       current = open();
-      stuck.disconnect();
+      closeRedis(stuck);
     },
     close() {
       isClosed = true;
-      current.disconnect();
+      closeRedis(current);
     },
   };
 }

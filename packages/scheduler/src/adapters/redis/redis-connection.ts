@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, Redis } from 'ioredis';
 import { breakWhenSilent } from './breaker.ts';
+import { writeTogether } from './write-together.ts';
 
 export interface RedisSettings {
   readonly mode: 'single' | 'sentinel' | 'cluster';
@@ -42,7 +43,10 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole): Red
   const connection = open(settings, role);
   // Whoever asks is told by the answer. An error event that nobody hears would end the process.
   connection.on('error', () => undefined);
-  if (role.isBlocking !== true && role.isListening !== true) breakWhenSilent(connection);
+  if (role.isBlocking !== true && role.isListening !== true) {
+    breakWhenSilent(connection);
+    writeTogether(connection);
+  }
   return connection;
 }
 
@@ -70,6 +74,12 @@ function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
     sentinelRetryStrategy: reconnectAfter,
   });
+}
+
+/** Ends it for good. A Cluster that is just looking at its slots would go on to do so for ever, and keep the process alive. */
+export function closeRedis(connection: RedisConnection): void {
+  if (connection instanceof Cluster) connection.refreshSlotsCache = () => undefined;
+  connection.disconnect();
 }
 
 /** Resolves when commands can be sent to every master that is well, rejects if that takes too long. */

@@ -48,9 +48,7 @@ async function check(history: SharedHistory): Promise<string[]> {
   const known = new Set(jobs.map(({ jobId }) => jobId));
   for (const outcome of history.outcomes) {
     if (outcome.kind !== 'dispatched') continue;
-    // A repeat elsewhere may be told of a job that waits for its first node, and is refused and taken back after all.
-    const isOpen = outcome.isRepeat && outcome.job.fence === undefined;
-    if (!isOpen && !known.has(outcome.job.jobId)) problems.push('told dispatched, but there is no record');
+    if (!known.has(outcome.job.jobId)) problems.push('told dispatched, but there is no record');
     if (!outcome.isRepeat && outcome.job.fence === undefined)
       problems.push('told dispatched, but no node has it');
   }

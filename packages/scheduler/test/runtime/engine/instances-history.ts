@@ -80,6 +80,7 @@ export async function playShared(
       notes.assign(jobId, name);
       return { kind: 'ours', job };
     },
+    verdict: ({ jobId }) => rigOf(notes.of(jobId)).service.verdict(jobId),
     offerAudio: ({ jobId }) => rigOf(notes.of(jobId)).service.audioReturned(jobId, AUDIO_AT),
   });
   const options = (name: string): RigOptions => ({

@@ -16,6 +16,7 @@ function createAsking(claim: (job: JobRecord, instances: Instances) => Promise<D
       claimed.push(job.jobId);
       return claim(job, instances);
     },
+    verdict: ({ jobId }) => instances.first.service.verdict(jobId),
     offerAudio: (job) => offered.push(job.jobId),
   };
   const instances = createInstances({ drivers });
@@ -50,16 +51,46 @@ describe('a repeat of a request whose job another instance drives', () => {
     expect(await first.used('node-a')).toBe(0);
   });
 
-  it('is answered though it has no node yet', async () => {
+  it('waits for what becomes of the first, and is refused with it', async () => {
     const { first, second, addNode } = createAsking(theirs);
     await addNode('node-a');
     await first.dispatch();
     const waiting = first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
     await first.clock.advance(1);
-    const repeat = await second.service.dispatch(second.request(SAME));
-    expect(repeat).toMatchObject({ kind: 'dispatched', isRepeat: true, job: { state: 'CREATED' } });
+    const repeat = second.service.dispatch(second.request(SAME));
     await first.clock.advance(6_000);
-    await waiting;
+    expect(first.refusal(await waiting).code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+    expect(second.refusal(await repeat).code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+  });
+
+  it('waits for what becomes of the first, and has its node with it', async () => {
+    const { first, second, addNode } = createAsking(theirs);
+    await addNode('node-a');
+    const { jobId: busy } = await first.dispatch();
+    const waiting = first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
+    await first.clock.advance(1);
+    const repeat = second.service.dispatch(second.request(SAME));
+    await first.service.finish(first.last(busy), RESULT);
+    await first.clock.advance(300);
+    const placed = await waiting;
+    if (placed.kind === 'refused') throw new Error(placed.message);
+    expect(await repeat).toMatchObject({
+      kind: 'dispatched',
+      isRepeat: true,
+      job: { jobId: placed.job.jobId, fence: { nodeId: 'node-a' } },
+    });
+  });
+
+  it('is refused if the driver no longer has it and it has no node: it may be being taken back', async () => {
+    const { first, second, addNode } = createAsking(theirs);
+    await addNode('node-a');
+    await first.dispatch();
+    void first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
+    await first.clock.advance(1);
+    first.service.abandonAll();
+    expect(second.refusal(await second.service.dispatch(second.request(SAME))).code).toBe(
+      'SCHEDULER_DEPENDENCY_DOWN',
+    );
   });
 
   it('offers nothing if it brought none, or there is no room for it', async () => {
