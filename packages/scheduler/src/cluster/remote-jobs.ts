@@ -5,13 +5,16 @@
  * or the store is away, held here and handed over later. Over HTTP the answer is waited for.
  */
 import type { Answer, CancelOutcome, ReportedFailure, Verdict } from '../domain/answer.ts';
+import { driverName, instanceOf } from '../domain/driver-name.ts';
 import { type ErrorCode, SchedulerError } from '../domain/errors.ts';
 import type { JobId } from '../domain/ids.ts';
 import type { JobResult } from '../domain/job-spec.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Instance } from '../ports/instances.ts';
 import type { DriverBook } from './driver-book.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import type { PostOffice } from './post-office.ts';
+import { within } from './within.ts';
 
 /** The part of the engine that answers go to. */
 export interface AnswerDesk {
@@ -47,6 +50,8 @@ interface CancelLetter {
 /** `here`: it is driven here, or it is over and only a lease is left to give back. `nobody`: its driver is being replaced. */
 type Direction = 'here' | 'nobody' | { readonly instanceId: string };
 
+const HANDLE_MS = 10_000;
+
 export function createRemoteJobs(deps: {
   office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
   local: AnswerDesk & CancelDesk & { drives(jobId: JobId): boolean };
@@ -59,6 +64,7 @@ export function createRemoteJobs(deps: {
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
   answerMs: number;
+  clock: Clock;
 }): RemoteJobs {
   const { office, local, book, held } = deps;
 
@@ -78,13 +84,15 @@ export function createRemoteJobs(deps: {
     const noted = book.find(jobId);
     if (noted !== undefined && (await lives(noted))) return { instanceId: instanceOf(noted) };
     const stored = await deps.driverOf(jobId);
-    if (stored === undefined || stored.isSettled || stored.driver === deps.driver()) return 'here';
+    if (stored === undefined || stored.isSettled) return 'here';
+    // Ours by its record and not in flight yet: it is just being taken over.
+    if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
     return (await lives(stored.driver)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
   }
 
   async function lives(driver: string): Promise<boolean> {
     const instance = (await deps.living()).get(instanceOf(driver));
-    return instance !== undefined && `${instance.instanceId}/${instance.incarnation}` === driver;
+    return instance !== undefined && driverName(instance) === driver;
   }
 
   async function handOver(saying: Saying): Promise<boolean> {
@@ -138,7 +146,10 @@ export function createRemoteJobs(deps: {
 
   held.onTry(handOver);
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
-  office.on('answer', async (body) => wordOf(await ask(body as Saying)));
+  // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
+  office.on('answer', async (body) =>
+    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(body as Saying))),
+  );
   office.on('cancel', async (body) => {
     const { jobId, reason, code } = body as CancelLetter;
     return cancel(jobId, reason, code);
@@ -160,5 +171,3 @@ const deskOf = (take: (saying: Saying) => Promise<Verdict>): AnswerDesk => ({
 
 /** Without the record, which nobody at the other end reads. */
 const wordOf = (verdict: Verdict): Verdict => (verdict.kind === 'accepted' ? ACCEPTED : verdict);
-
-const instanceOf = (driver: string): string => driver.slice(0, driver.lastIndexOf('/'));

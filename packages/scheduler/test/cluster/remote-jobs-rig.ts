@@ -1,0 +1,110 @@
+/** Instances that hear of one another's jobs, each with a desk that writes down what it is told. */
+import { fitResult } from '../../src/adapters/redis/job-store/fit-result.ts';
+import { createDriverBook } from '../../src/cluster/driver-book.ts';
+import { createHeldAnswers } from '../../src/cluster/held-answers.ts';
+import { createRemoteJobs } from '../../src/cluster/remote-jobs.ts';
+import type { AnswerOutcome, CancelOutcome } from '../../src/domain/answer.ts';
+import { faulty } from '../support/faulty.ts';
+import { createSharedJobs, type SharedJobs } from './jobs-rig.ts';
+import { type Post, type PostedInstance, QUIET, startPost } from './post-rig.ts';
+
+export const ANSWER_MS = 3_000;
+/** Long enough for held answers to be tried once more. */
+export const SOON_MS = 300;
+export const INLINE_MAX_BYTES = 100;
+const HOLD_MS = 90_000;
+
+export function withDesk(post: Post, jobs: SharedJobs, instance: PostedInstance) {
+  const { clock } = post;
+  const state = {
+    /** What its engine was told, in order. */
+    told: [] as string[],
+    audio: [] as string[],
+    drives: new Set<string>(),
+    say: async (jobId: string): Promise<AnswerOutcome> => ({
+      kind: 'accepted',
+      job: await jobs.record(jobId),
+    }),
+    cancelled: { kind: 'cancelled' } as CancelOutcome,
+  };
+  const hear = (word: string, jobId: string): Promise<AnswerOutcome> => {
+    state.told.push(`${jobId} ${word}`);
+    return state.say(jobId);
+  };
+  const book = createDriverBook();
+  const store = faulty({ driverOf: jobs.driverOf }, [], clock);
+  const held = createHeldAnswers({
+    clock,
+    log: QUIET,
+    meter: instance.meter,
+    holdMs: HOLD_MS,
+    maxHeld: 100,
+    maxBytes: 1_000_000,
+  });
+  const answers = createRemoteJobs({
+    office: instance.office,
+    local: {
+      acknowledge: ({ jobId }) => hear('acknowledged', jobId),
+      finish({ jobId }, { ttsAudio, extra }) {
+        state.audio.push(extra?.tts_audio_dropped === true ? 'dropped' : ttsAudio);
+        return hear('finished', jobId);
+      },
+      fail: ({ jobId }, { code }) => hear(`failed ${code}`, jobId),
+      async cancel(jobId, reason, code = 'JOB_CANCELLED') {
+        state.told.push(`${jobId} ${reason} ${code}`);
+        return state.cancelled;
+      },
+      drives: (jobId) => state.drives.has(jobId),
+    },
+    driverOf: store.port.driverOf,
+    driver: () => instance.driver,
+    living: instance.living,
+    book,
+    held,
+    fit: (result) => fitResult(result, INLINE_MAX_BYTES),
+    answerMs: ANSWER_MS,
+  });
+  return { ...answers, instance, driver: instance.driver, state, book, store, held };
+}
+
+export type Desk = ReturnType<typeof withDesk>;
+
+/** `holder` has the node, `driver` the job; `third` is somebody else. */
+export async function startDesks() {
+  const post = startPost({ maxLetters: 20 });
+  const jobs = createSharedJobs(post.clock);
+  const join = async (instanceId: string, incarnation?: string): Promise<Desk> =>
+    withDesk(post, jobs, await post.join(instanceId, incarnation === undefined ? {} : { incarnation }));
+  const [holder, driver, third] = [await join('holder'), await join('driver'), await join('third')];
+
+  async function driveBy(desk: Desk): Promise<string> {
+    const { jobId } = await jobs.add(desk.driver);
+    desk.state.drives.add(jobId);
+    return jobId;
+  }
+  const jobId = await driveBy(driver);
+  const answer = { jobId, nodeId: 'node-1', attempt: 1 };
+  return {
+    ...post,
+    jobs,
+    join,
+    holder,
+    driver,
+    third,
+    driveBy,
+    jobId,
+    answer,
+    /** The successor drives the job from now on, and its former driver does not. */
+    takeOver(successor: Desk): void {
+      driver.state.drives.delete(jobId);
+      jobs.assign(jobId, successor.driver);
+      successor.state.drives.add(jobId);
+    },
+    /** Lets a promise and the letters behind it come to an end; answers with what was thrown, if anything was. */
+    async outcomeOf<T>(pending: Promise<T>): Promise<T | unknown> {
+      const outcome = pending.catch((fault: unknown) => fault);
+      await post.settle();
+      return outcome;
+    },
+  };
+}
