@@ -109,10 +109,12 @@ export function createRemoteJobs(deps: {
   }
 
   async function handOverOrHold(saying: Saying): Promise<Verdict> {
-    if (local.drives(saying.answer.jobId)) return hear(saying);
-    const fitting = fitted(saying);
-    // What was said before of the same job goes first.
-    if (held.holds(saying.answer.jobId) || !(await handOver(fitting).catch(() => false))) held.add(fitting);
+    const { jobId } = saying.answer;
+    const isHere = local.drives(jobId);
+    // What was said before of the same job goes first, also when it was taken over by this instance meanwhile.
+    if (isHere && !held.holds(jobId)) return hear(saying);
+    const fitting = isHere ? saying : fitted(saying);
+    if (held.holds(jobId) || !(await handOver(fitting).catch(() => false))) held.add(fitting);
     return ACCEPTED;
   }
 

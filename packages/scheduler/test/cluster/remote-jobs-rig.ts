@@ -56,6 +56,7 @@ export function withDesk(post: Post, jobs: SharedJobs, instance: PostedInstance)
       },
       drives: (jobId) => state.drives.has(jobId),
     },
+    clock,
     driverOf: store.port.driverOf,
     driver: () => instance.driver,
     living: instance.living,

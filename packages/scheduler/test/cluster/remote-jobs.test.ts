@@ -74,14 +74,6 @@ describe('what a node says of a job that is driven elsewhere', () => {
     expect(holder.state.told).toEqual([`${jobId} finished`, 'job-forgotten finished']);
     expect([sent, holder.held.size()]).toEqual([[], 0]);
   });
-
-  it('is heard here if the record names this instance although its engine does not know the job', async () => {
-    const { holder, jobs, jobId, answer, sent } = await startDesks();
-    jobs.assign(jobId, holder.driver);
-    await holder.handedOver.acknowledge(answer);
-    expect(holder.state.told).toEqual([`${jobId} acknowledged`]);
-    expect(sent).toEqual([]);
-  });
 });
 
 describe('what a node says while its job has no driver', () => {
@@ -110,6 +102,17 @@ describe('what a node says while its job has no driver', () => {
     expect(holder.state.told).toEqual([`${jobId} acknowledged`]);
   });
 
+  it('is held while this instance is taking the job over: its record says so before its engine knows', async () => {
+    const { holder, takeOver, jobs, jobId, answer, clock } = await startDesks();
+    jobs.assign(jobId, holder.driver);
+    await holder.handedOver.acknowledge(answer);
+    await clock.advance(SOON_MS);
+    expect([holder.state.told, holder.held.size()]).toEqual([[], 1]);
+    takeOver(holder);
+    await clock.advance(SOON_MS);
+    expect(holder.state.told).toEqual([`${jobId} acknowledged`]);
+  });
+
   it('goes before what is said once there is a driver again, also if that is this instance', async () => {
     const { holder, driver, third, takeOver, jobId, answer, clock } = await startDesks();
     await driver.instance.die();
@@ -117,10 +120,12 @@ describe('what a node says while its job has no driver', () => {
       successor.state.told.length = 0;
       await holder.handedOver.acknowledge(answer);
       takeOver(successor);
-      expect(await holder.handedOver.finish(answer, RESULT)).toEqual(ACCEPTED);
+      const ttsAudio = 'A'.repeat(INLINE_MAX_BYTES + 1);
+      expect(await holder.handedOver.finish(answer, { ...RESULT, ttsAudio })).toEqual(ACCEPTED);
       expect(successor.state.told).toEqual([]);
       await clock.advance(SOON_MS);
       expect(successor.state.told).toEqual([`${jobId} acknowledged`, `${jobId} finished`]);
+      expect(successor.state.audio).toEqual([successor === holder ? ttsAudio : 'dropped']);
       takeOver(driver);
       holder.state.drives.clear();
     }
@@ -133,6 +138,7 @@ describe('what a node says while its job has no driver', () => {
     await reborn.handedOver.acknowledge(answer);
     expect([reborn.state.told, reborn.held.size()]).toEqual([[], 1]);
     jobs.assign(jobId, reborn.driver);
+    reborn.state.drives.add(jobId);
     await clock.advance(SOON_MS);
     expect(reborn.state.told).toEqual([`${jobId} acknowledged`]);
   });
