@@ -65,6 +65,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
     clock,
     log: QUIET,
     instanceId,
+    isFenced: () => false,
     events: { loaded: (nodeId, load) => engine.fleet.setLoad(nodeId, load), nodeNews() {}, partial() {} },
   });
   const instance: Instance = {

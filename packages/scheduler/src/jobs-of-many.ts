@@ -14,6 +14,7 @@ import { createRemoteJobs } from './cluster/remote-jobs.ts';
 import { createRemoteNodes } from './cluster/remote-nodes.ts';
 import { presenceTtlMs } from './config/nesting.ts';
 import type { Config } from './config/settings.ts';
+import { instanceOf } from './domain/driver-name.ts';
 import type { JobId, NodeId } from './domain/ids.ts';
 import type { LocalParts } from './neighbourhood.ts';
 import type { Clock } from './ports/clock.ts';
@@ -25,7 +26,7 @@ import type { NodeLink } from './ports/node-link.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
 import type { SharedStore } from './shared-store.ts';
 
-const LONGEST_HELD_BYTES = 64 * 1024 * 1024;
+const MOST_HELD_BYTES = 64 * 1024 * 1024;
 const MOST_HELD = 10_000;
 const SECOND = 1_000;
 
@@ -34,6 +35,7 @@ export function createJobsOfMany(deps: {
   readonly store: SharedStore;
   readonly jobStore: RedisJobStore;
   readonly publish: JobEvents['publish'];
+  readonly reassertLease: SharedStore['ledger']['reassert'];
   readonly presence: Presence;
   readonly driver: () => string;
   readonly office: PostOffice;
@@ -60,7 +62,7 @@ export function createJobsOfMany(deps: {
     meter,
     holdMs: scheduler.job_deadline_ms,
     maxHeld: MOST_HELD,
-    maxBytes: LONGEST_HELD_BYTES,
+    maxBytes: MOST_HELD_BYTES,
   });
   const drivers = createJobClaims({
     estate: jobStore,
@@ -71,6 +73,7 @@ export function createJobsOfMany(deps: {
     office,
     audioAt: local.audioAt,
     audioReturned: (jobId, at) => local.jobs().audioReturned(jobId, at),
+    drives: (jobId) => local.jobs().drives(jobId),
     verdictHere: (jobId) => local.jobs().verdict(jobId),
     verdictMs: scheduler.pending_timeout_ms,
     clock,
@@ -97,7 +100,9 @@ export function createJobsOfMany(deps: {
     jobs: () => local.jobs().inFlightJobs(),
     isInFlight: (jobId) => local.jobs().drives(jobId),
     restore: jobStore.restore,
-    reassert: store.ledger.reassert,
+    reassert: deps.reassertLease,
+    acknowledges: (nodeId) => local.fleet.view(nodeId)?.profile.supports.includes('job_ack') !== false,
+    clock,
     others() {
       presence.freeze();
       replica.reassert();
@@ -148,12 +153,13 @@ export function createJobsOfMany(deps: {
         held,
         fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
         answerMs,
+        clock,
       }),
     /** Text of a job that may be driven elsewhere. */
     partial(jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId): void {
       const to = book.find(jobId);
       if (to === undefined) local.sessions().partial(jobId, text, isFinal, nodeId);
-      else gossip.partial(to.slice(0, to.lastIndexOf('/')), { jobId, text, isFinal, nodeId });
+      else gossip.partial(instanceOf(to), { jobId, text, isFinal, nodeId });
     },
   };
 }

@@ -12,6 +12,7 @@ import { createPresence } from './cluster/presence.ts';
 import { EVERYTHING } from './cluster/reassertion.ts';
 import { createSteadyInstances } from './cluster/steady-instances.ts';
 import type { Config } from './config/settings.ts';
+import { driverName, instanceOf } from './domain/driver-name.ts';
 import { asOutsideId, type JobId, type NodeId, type SessionId } from './domain/ids.ts';
 import type { AudioAt } from './domain/job-spec.ts';
 import { guardStore } from './guarded-store.ts';
@@ -102,7 +103,11 @@ export function createNeighbourhood(deps: {
         local.sessions().abandonAll();
         local.cutEverybody();
       },
-      emptied: () => void ofJobs.reassertion.run(EVERYTHING),
+      emptied() {
+        store.mark().catch((fault: unknown) => log.error({ err: fault }, 'the store has another schema'));
+        void ofJobs.reassertion.run(EVERYTHING);
+      },
+      reborn: () => void ofJobs.adoption.ownPast(),
       died(instanceIds) {
         for (const each of instanceIds) replica.disown(each);
         ofJobs.died(instanceIds);
@@ -110,7 +115,7 @@ export function createNeighbourhood(deps: {
     },
   });
   const { isFenced, living } = presence;
-  const driver = (): string => `${instanceId}/${presence.self().incarnation}`;
+  const driver = (): string => driverName(presence.self());
 
   // What all share.
   const onAudioDropped = (): void => meter.count('scheduler_result_audio_dropped_total');
@@ -126,6 +131,7 @@ export function createNeighbourhood(deps: {
     clock,
     log,
     instanceId,
+    isFenced,
     events: {
       loaded: (nodeId, load) => local.fleet.setLoad(nodeId, load),
       nodeNews: (nodeId, news) =>
@@ -206,6 +212,7 @@ export function createNeighbourhood(deps: {
     store,
     jobStore,
     publish: events.publish,
+    reassertLease: guarded.ledger.reassert,
     presence,
     driver,
     office,
@@ -239,16 +246,19 @@ export function createNeighbourhood(deps: {
 
     /** Asks whoever has a session to let it go. */
     async releaseSession(owner: string, sessionId: SessionId): Promise<boolean> {
-      const to = owner.slice(0, owner.lastIndexOf('/'));
-      const letter = { topic: 'release_session', lane: sessionId, body: sessionId };
-      return (await office.ask(to, letter, RELEASE_SESSION_MS).catch(() => false)) === true;
+      const letter = { topic: 'release_session', lane: sessionId, body: { sessionId, owner } };
+      return (await office.ask(instanceOf(owner), letter, RELEASE_SESSION_MS).catch(() => false)) === true;
     },
 
     readiness: () => (!hasJoined ? JOINING : isFenced() || !store.isReachable() ? STORE_AWAY : READY),
 
     async start(address: string | undefined): Promise<void> {
       advertiseUrl = address;
-      office.on('release_session', async (body) => local.sessions().release(body as SessionId));
+      office.on('release_session', async (body) => {
+        const { sessionId, owner } = body as { sessionId: SessionId; owner: string };
+        // A former life of this instance has nothing to let go any more, and cannot have saved it.
+        return owner === driver() && local.sessions().release(sessionId);
+      });
       await store.inbox.open(instanceId);
       if ((await presence.start()) === 'taken') {
         throw new Error(`another living instance has the name ${instanceId}; ${OWN_NAME}`);

@@ -8,7 +8,7 @@
 import type { JobId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Inbox } from '../ports/inbox.ts';
+import type { Inbox, Letter } from '../ports/inbox.ts';
 import type { Instance, Instances } from '../ports/instances.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -41,12 +41,13 @@ export interface Adoption {
 const MOST_JOBS = 200_000;
 const MOST_LETTERS = 64;
 const JOBS_AT_ONCE = 32;
+const AGAIN_MS = 1_000;
 
 export function createAdoption(deps: {
   self: () => Instance;
   living: () => Promise<ReadonlyMap<string, Instance>>;
   isFenced: () => boolean;
-  instances: Pick<Instances, 'remove'>;
+  instances: Pick<Instances, 'living' | 'remove'>;
   inbox: Pick<Inbox, 'take' | 'takeAgain' | 'confirm' | 'close'>;
   estate: Estate;
   adopt: (job: JobRecord) => void;
@@ -72,46 +73,59 @@ export function createAdoption(deps: {
     return turn >= 0 && clock.now() - since >= turn * deps.turnMs;
   }
 
-  async function adoptJobs(instanceId: string, livingIncarnation?: string): Promise<number> {
-    const from = livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
+  /** Asked anew each time: it may have been started again under its name, and what its next life drives is its own. */
+  async function livingOf(instanceId: string): Promise<string | undefined> {
+    return (await deps.instances.living([instanceId])).get(instanceId)?.incarnation;
+  }
+
+  async function adoptJobs(instanceId: string): Promise<number> {
     const positions = await estate.drivenBy(instanceId, MOST_JOBS);
+    // After the list: who lives by now announced itself before it admitted anything.
+    const livingIncarnation = await livingOf(instanceId);
+    const from = livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
     let adopted = 0;
     for (let at = 0; at < positions.length; at += JOBS_AT_ONCE) {
       const some = positions.slice(at, at + JOBS_AT_ONCE);
-      for (const taken of await Promise.all(some.map((position) => estate.takeOver(position, from)))) {
-        if (taken.kind !== 'taken') continue;
-        deps.adopt(taken.job);
-        adopted += 1;
-      }
+      await Promise.all(
+        some.map(async (position) => {
+          const taken = await estate.takeOver(position, from);
+          if (taken.kind !== 'taken') return;
+          // At once: what its node says meanwhile must find it.
+          deps.adopt(taken.job);
+          adopted += 1;
+        }),
+      );
     }
     return adopted;
   }
 
-  /** Answers false if something in it could not be handled: then it is looked at again. */
+  async function handle(instanceId: string, { letterId, body }: Letter): Promise<boolean> {
+    try {
+      await deps.receive(body);
+      return true;
+    } catch (fault) {
+      log.warn({ of: instanceId, letter_id: letterId, err: fault }, 'a dead instance’s letter must wait');
+      return false;
+    }
+  }
+
+  /** Answers false if something in it could not be handled, or it is being read again: then it is looked at later. */
   async function emptyInbox(instanceId: string): Promise<boolean> {
+    /** Tried in this pass: each further try would bring it nearer to the dead letters. */
+    const failed = new Set<string>();
     for (;;) {
+      if ((await livingOf(instanceId)) !== undefined) return false;
       const fresh = await inbox.take(instanceId, { max: MOST_LETTERS, waitMs: 0 });
-      const letters = [
-        ...fresh,
-        ...(await inbox.takeAgain(instanceId, { max: MOST_LETTERS, idleMs: 0 })).letters,
-      ];
-      if (letters.length === 0) return (await inbox.close(instanceId)) === 'closed';
+      const again = await inbox.takeAgain(instanceId, { max: MOST_LETTERS, idleMs: 0, except: failed });
+      if (again.died > 0) meter.count('scheduler_dead_letters_total', undefined, again.died);
+      const letters = [...fresh, ...again.letters];
+      if (letters.length === 0) return failed.size === 0 && (await inbox.close(instanceId)) === 'closed';
       const handled: string[] = [];
-      for (const { letterId, body } of letters) {
-        const isHandled = await deps.receive(body).then(
-          () => true,
-          (fault: unknown) => {
-            log.warn(
-              { of: instanceId, letter_id: letterId, err: fault },
-              'a dead instance’s letter must wait',
-            );
-            return false;
-          },
-        );
-        if (isHandled) handled.push(letterId);
+      for (const letter of letters) {
+        if (await handle(instanceId, letter)) handled.push(letter.letterId);
+        else failed.add(letter.letterId);
       }
       await inbox.confirm(instanceId, handled);
-      if (handled.length === 0) return false;
     }
   }
 
@@ -120,6 +134,7 @@ export function createAdoption(deps: {
     if (!(await emptyInbox(instanceId))) return;
     // Once more: the dead may have written until its very end, and the index comes before the job.
     const late = await adoptJobs(instanceId);
+    if ((await livingOf(instanceId)) !== undefined) return;
     await estate.inheritSettled(instanceId);
     if (!(await estate.forgetIndexes(instanceId))) return;
     await deps.orphan(instanceId);
@@ -154,9 +169,13 @@ export function createAdoption(deps: {
     },
 
     async ownPast() {
-      const { instanceId, incarnation } = deps.self();
-      const jobs = await adoptJobs(instanceId, incarnation);
-      if (jobs > 0) log.warn({ jobs }, 'took over jobs of an earlier life of this instance');
+      try {
+        const jobs = await adoptJobs(deps.self().instanceId);
+        if (jobs > 0) log.warn({ jobs }, 'took over jobs of an earlier life of this instance');
+      } catch (fault) {
+        log.warn({ err: fault }, 'jobs of an earlier life of this instance could not be taken over yet');
+        clock.after(AGAIN_MS, () => void this.ownPast());
+      }
     },
   };
 }

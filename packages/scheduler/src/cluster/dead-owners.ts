@@ -1,4 +1,5 @@
 /** Cold path: incarnations that are known to be dead, for as long as sheets of theirs may still be read. */
+import { driverName } from '../domain/driver-name.ts';
 import type { InstanceName } from '../ports/instances.ts';
 import type { NodeSheet } from '../ports/node-board.ts';
 
@@ -15,12 +16,10 @@ export function createDeadOwners(): DeadOwners {
   const dead = new Set<string>();
   return {
     note(owner) {
-      dead.add(nameOf(owner));
+      dead.add(driverName(owner));
       const [oldest] = dead;
       if (dead.size > MOST_REMEMBERED && oldest !== undefined) dead.delete(oldest);
     },
-    held: ({ channel, owner }) => channel === 'socket' && dead.has(nameOf(owner)),
+    held: ({ channel, owner }) => channel === 'socket' && dead.has(driverName(owner)),
   };
 }
-
-const nameOf = ({ instanceId, incarnation }: InstanceName): string => `${instanceId}/${incarnation}`;

@@ -51,6 +51,7 @@ export function createGossip(deps: {
   clock: Clock;
   log: Log;
   instanceId: string;
+  isFenced: () => boolean;
   events: GossipEvents;
 }): Gossip {
   const { whispers, clock, log, instanceId, events } = deps;
@@ -69,6 +70,7 @@ export function createGossip(deps: {
   function tellAll(): void {
     telling = undefined;
     const from = instanceId;
+    if (deps.isFenced()) forget();
     const all = [...loads].map(([nodeId, { used, max }]) => [nodeId, used, max] as const);
     loads.clear();
     for (const some of portions(all)) whispers.sayToAll(JSON.stringify({ from, loads: some }));
@@ -81,11 +83,19 @@ export function createGossip(deps: {
     news.clear();
   }
 
+  /** It may have been taken for dead: what it knows is not for others to believe. */
+  function forget(): void {
+    loads.clear();
+    partials.clear();
+    news.clear();
+  }
+
   function hear(text: string): void {
     const whisper = JSON.parse(text) as Whisper;
     if (whisper.from === instanceId) return;
     if ('loads' in whisper)
-      for (const [nodeId, used, max] of whisper.loads) events.loaded(nodeId, { used, max });
+      for (const [nodeId, used, max] of whisper.loads)
+        if (Number.isInteger(used) && Number.isInteger(max)) events.loaded(nodeId, { used, max });
     if ('news' in whisper) for (const [nodeId, word] of whisper.news) events.nodeNews(nodeId, word);
     if ('partials' in whisper) for (const partial of whisper.partials) events.partial(partial);
   }

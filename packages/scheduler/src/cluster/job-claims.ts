@@ -1,5 +1,6 @@
 /** Cold path: who drives a job that a repeat of its request found here, and how to take it from a driver that is dead. */
 import type { DispatchOutcome } from '../domain/dispatch.ts';
+import { driverName, instanceOf } from '../domain/driver-name.ts';
 import type { JobId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
@@ -32,6 +33,7 @@ export function createJobClaims(deps: {
   office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
   audioAt: (jobId: JobId) => AudioAt | undefined;
   audioReturned: (jobId: JobId, at: AudioAt) => void;
+  drives: (jobId: JobId) => boolean;
   verdictHere: (jobId: JobId) => Promise<Verdict | undefined>;
   /** How long a job may wait for its first slot. */
   verdictMs: number;
@@ -44,8 +46,15 @@ export function createJobClaims(deps: {
   const offers = new Set<JobId>();
 
   office.on('audio', async (body) => {
-    const { jobId, at } = body as AudioLetter;
-    deps.audioReturned(jobId, at);
+    const letter = body as AudioLetter;
+    const { jobId, at } = letter;
+    if (deps.drives(jobId)) return deps.audioReturned(jobId, at);
+    const stored = await deps.driverOf(jobId);
+    if (stored === undefined || stored.isSettled) return;
+    const isElsewhere = stored.driver !== deps.driver();
+    // Somebody is just taking it over: the letter comes again.
+    if (!isElsewhere || !(await office.tell(instanceOf(stored.driver), audioLetter(letter))))
+      throw new Error(`nobody drives job ${jobId} yet`);
   });
 
   // Null, because nothing else of "nothing" survives a letter.
@@ -58,8 +67,7 @@ export function createJobClaims(deps: {
     // Adopted here meanwhile, it finds the audio by itself.
     if (stored === undefined || stored.isSettled || at === undefined || stored.driver === deps.driver())
       return true;
-    const letter: AudioLetter = { jobId, at };
-    return office.tell(instanceOf(stored.driver), { topic: 'audio', lane: jobId, body: letter });
+    return office.tell(instanceOf(stored.driver), audioLetter({ jobId, at }));
   }
 
   async function offerUntilHeard(jobId: JobId, until: number): Promise<void> {
@@ -77,7 +85,7 @@ export function createJobClaims(deps: {
       if (stored === undefined || stored.isSettled) return { kind: 'over' };
       const instanceId = instanceOf(stored.driver);
       const living = (await deps.living()).get(instanceId);
-      const isGone = living === undefined ? deps.isDead(instanceId) : nameOf(living) !== stored.driver;
+      const isGone = living === undefined ? deps.isDead(instanceId) : driverName(living) !== stored.driver;
       if (!isGone) return { kind: 'theirs' };
       const from =
         living === undefined ? { instanceId } : { instanceId, livingIncarnation: living.incarnation };
@@ -104,5 +112,4 @@ export function createJobClaims(deps: {
   };
 }
 
-const nameOf = ({ instanceId, incarnation }: Instance): string => `${instanceId}/${incarnation}`;
-const instanceOf = (driver: string): string => driver.slice(0, driver.lastIndexOf('/'));
+const audioLetter = (body: AudioLetter) => ({ topic: 'audio', lane: body.jobId, body });

@@ -15,6 +15,8 @@ export interface PresenceSettings {
 export interface PresenceEvents {
   /** It was taken for dead while it was frozen or cut off: everything it held is somebody else's by now. */
   lost(): void;
+  /** It lives again, as another incarnation: what nobody adopted of the former one is for it to take over. */
+  reborn(): void;
   /**
    * Its presence had ended, but nobody had taken it for dead: the store was away or has lost data. It goes on under the same
    * incarnation, and writes anew what the store may have lost.
@@ -22,7 +24,7 @@ export interface PresenceEvents {
   emptied(): void;
   /**
    * These announced themselves once, live no more, and cannot come back under the incarnation they had. Said at every look until
-   * they are adopted and removed.
+   * they are adopted and removed; then once with nobody.
    */
   died(instanceIds: readonly string[]): void;
 }
@@ -72,6 +74,7 @@ export function createPresence(deps: {
   let looking: Promise<ReadonlyMap<string, Instance>> | undefined;
   let cancel: Cancel | undefined;
   let isAnnounced = false;
+  let hasToldDead = false;
   let isStopped = false;
 
   const isFenced = (): boolean => clock.now() - renewedAt > settings.ttlMs;
@@ -88,6 +91,7 @@ export function createPresence(deps: {
     }
     const silent = all.filter((instanceId) => !living.has(instanceId));
     if (silent.length > 0 && mayAdopt()) void tellDead(silent).catch(unreachable);
+    if (silent.length === 0) tellDied([]);
     return living;
   }
 
@@ -103,7 +107,13 @@ export function createPresence(deps: {
   async function tellDead(silent: readonly string[]): Promise<void> {
     const verdicts = await Promise.all(silent.map((instanceId) => instances.declareDead(instanceId)));
     const dead = silent.filter((_, index) => verdicts[index] === 'dead');
-    if (dead.length > 0 && mayAdopt()) events.died(dead);
+    if (mayAdopt()) tellDied(dead);
+  }
+
+  /** Nobody is said once: who came back, or was adopted, is dead no more. */
+  function tellDied(dead: readonly string[]): void {
+    if (dead.length > 0 || hasToldDead) events.died(dead);
+    hasToldDead = dead.length > 0;
   }
 
   /** After an outage nobody has renewed anything: silence proves no death until everybody had time to come back. */
@@ -159,6 +169,7 @@ export function createPresence(deps: {
     isAnnounced = true;
     reached(sentAt);
     renewedAtStore = undefined;
+    if (self !== deps.first) events.reborn();
     return true;
   }
 

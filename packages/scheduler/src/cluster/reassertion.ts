@@ -5,6 +5,7 @@
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 
@@ -23,6 +24,7 @@ export interface Reassertion {
 }
 
 const AT_ONCE = 64;
+const SETTLED_WITHIN_MS = 2_000;
 
 export function createReassertion(deps: {
   jobs: () => Iterable<JobRecord>;
@@ -31,13 +33,16 @@ export function createReassertion(deps: {
   reassert: (nodeId: NodeId, lease: string, ttlMs: number) => Promise<unknown>;
   /** Own nodes, claims and sessions: each knows how to tell itself again. */
   others: () => void;
+  /** Whether the node says that it has taken a job. */
+  acknowledges: (nodeId: NodeId) => boolean;
+  clock: Clock;
   reservationTtlMs: number;
   runningTtlMs: number;
   log: Log;
   meter: Meter;
 }): Reassertion {
   const { log, meter } = deps;
-  let underWay: { readonly affected: Affected; readonly done: Promise<void> } | undefined;
+  const underWay = new Set<{ readonly affected: Affected; readonly done: Promise<void> }>();
 
   async function each<T>(all: readonly T[], what: string, tell: (one: T) => Promise<unknown>): Promise<void> {
     for (let from = 0; from < all.length; from += AT_ONCE) {
@@ -51,11 +56,15 @@ export function createReassertion(deps: {
 
   async function tellAll(affected: Affected): Promise<void> {
     const jobs = [...deps.jobs()];
-    await each(leasesOf(jobs, affected), 'leases', async ({ jobId, nodeId, lease, isRunning }) => {
-      // It may have been given back while others were told: then it would be held for a minute by nobody.
-      if (!deps.isInFlight(jobId)) return;
-      await deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs);
-    });
+    await each(
+      leasesOf(jobs, affected, deps.acknowledges),
+      'leases',
+      async ({ jobId, nodeId, lease, isRunning }) => {
+        // It may have been given back while others were told: then it would be held for a minute by nobody.
+        if (!deps.isInFlight(jobId)) return;
+        await deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs);
+      },
+    );
     await each(
       jobs.filter(({ jobId }) => affected.job(jobId)),
       'jobs',
@@ -64,20 +73,31 @@ export function createReassertion(deps: {
     log.info({ jobs: jobs.length }, 'told the store again what it may have lost');
   }
 
+  async function settled(runs: readonly Promise<void>[]): Promise<void> {
+    let cancel = () => {};
+    // A shard that stays dead must not keep those waiting who ask another one.
+    const limit = new Promise<void>((resolve) => {
+      cancel = deps.clock.after(SETTLED_WITHIN_MS, resolve);
+    });
+    await Promise.race([Promise.allSettled(runs), limit]);
+    cancel();
+  }
+
   return {
     async run(affected) {
       deps.others();
-      const before = underWay?.done;
-      const done = (async () => {
-        await before;
-        await tellAll(affected);
-      })();
+      const done = tellAll(affected).catch((fault: unknown) =>
+        log.error({ err: fault }, 'the store could not be told again'),
+      );
       const own = { affected, done };
-      underWay = own;
-      await done.catch((fault: unknown) => log.error({ err: fault }, 'the store could not be told again'));
-      if (underWay === own) underWay = undefined;
+      underWay.add(own);
+      await done;
+      underWay.delete(own);
     },
-    settled: (nodeId) => (underWay?.affected.node(nodeId) === true ? underWay.done : undefined),
+    settled(nodeId) {
+      const runs = [...underWay].filter(({ affected }) => affected.node(nodeId));
+      return runs.length === 0 ? undefined : settled(runs.map(({ done }) => done));
+    },
   };
 }
 
@@ -88,7 +108,11 @@ interface HeldLease {
   readonly isRunning: boolean;
 }
 
-function leasesOf(jobs: readonly JobRecord[], affected: Affected): readonly HeldLease[] {
+function leasesOf(
+  jobs: readonly JobRecord[],
+  affected: Affected,
+  acknowledges: (nodeId: NodeId) => boolean,
+): readonly HeldLease[] {
   return jobs.flatMap(({ jobId, state, fence, intent }) =>
     [fence, intent].flatMap((attempt) =>
       attempt === undefined || !affected.node(attempt.nodeId)
@@ -98,7 +122,8 @@ function leasesOf(jobs: readonly JobRecord[], affected: Affected): readonly Held
               jobId,
               nodeId: attempt.nodeId,
               lease: leaseId(jobId, attempt.attempt),
-              isRunning: state === 'RUNNING' && attempt === fence,
+              // Who never acknowledges runs it from the moment it was sent.
+              isRunning: attempt === fence && (state === 'RUNNING' || !acknowledges(attempt.nodeId)),
             },
           ],
     ),

@@ -18,12 +18,12 @@ describe('presence on a store that loses data', () => {
     empty();
     await clock.advance(2 * SETTINGS.intervalMs);
     for (const { heard, presence } of all) {
-      expect(heard).toEqual({ lost: 0, emptied: 1, died: [], fencedWhenEmptied: false });
+      expect(heard).toEqual({ lost: 0, reborn: 0, emptied: 1, died: [], fencedWhenEmptied: false });
       expect(presence.self().incarnation).toMatch(/-1$/);
     }
     expect([...(await store().living(['a', 'b', 'c'])).keys()]).toEqual(['a', 'b', 'c']);
     await clock.advance(60_000);
-    for (const { heard } of all) expect(heard).toMatchObject({ lost: 0, emptied: 1, died: [] });
+    for (const { heard } of all) expect(heard).toMatchObject({ lost: 0, reborn: 0, emptied: 1, died: [] });
   });
 
   it('takes nobody for dead for two lives after the store was emptied, then those that stay away', async () => {
@@ -46,7 +46,7 @@ describe('presence on a store that loses data', () => {
     for (const { way } of all) way.isCut = false;
     await clock.advance(30_000);
     for (const { heard, presence } of all) {
-      expect(heard).toEqual({ lost: 0, emptied: 1, died: [], fencedWhenEmptied: false });
+      expect(heard).toEqual({ lost: 0, reborn: 0, emptied: 1, died: [], fencedWhenEmptied: false });
       expect(presence.isFenced()).toBe(false);
     }
   });

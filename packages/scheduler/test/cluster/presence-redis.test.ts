@@ -29,7 +29,7 @@ describe('presence on Redis', () => {
   async function join(instanceId: string) {
     const connection = connectRedis(redis.settings, { name: instanceId });
     await whenReady(connection, START_MS);
-    const heard = { lost: 0, emptied: 0, died: [] as string[] };
+    const heard = { lost: 0, reborn: 0, emptied: 0, died: [] as string[] };
     let incarnations = 1;
     const presence = createPresence({
       instances: createInstances({ connection, keys }),
@@ -39,6 +39,9 @@ describe('presence on Redis', () => {
       events: {
         lost: () => {
           heard.lost += 1;
+        },
+        reborn: () => {
+          heard.reborn += 1;
         },
         emptied: () => {
           heard.emptied += 1;

@@ -38,7 +38,7 @@ export function startPresences() {
       remove: guarded('remove'),
     };
     const own: Clock = { now: () => clock.now() + ahead, after: clock.after };
-    const heard = { lost: 0, emptied: 0, died: [] as string[][], fencedWhenEmptied: false };
+    const heard = { lost: 0, reborn: 0, emptied: 0, died: [] as string[][], fencedWhenEmptied: false };
     let incarnations = 1;
     const presence = createPresence({
       instances,
@@ -48,6 +48,9 @@ export function startPresences() {
       events: {
         lost: () => {
           heard.lost += 1;
+        },
+        reborn: () => {
+          heard.reborn += 1;
         },
         emptied: () => {
           heard.emptied += 1;

@@ -81,7 +81,7 @@ describe('presence', () => {
     expect(await store().declareDead('a')).toBe('dead');
     way.isCut = false;
     await clock.advance(SETTINGS.intervalMs);
-    expect(heard.lost).toBe(1);
+    expect(heard).toMatchObject({ lost: 1, reborn: 1 });
     expect(presence.self().incarnation).toBe('a-2');
     expect(presence.isFenced()).toBe(false);
     expect((await store().living(['a'])).get('a')?.incarnation).toBe('a-2');

@@ -17,6 +17,24 @@ describe('an answer that is waited for', () => {
     expect([holder.state.audio, sent]).toEqual([[ttsAudio], []]);
   });
 
+  it('asks nobody about a job that is driven here, whatever an earlier assignment said', async () => {
+    const { holder, driver, driveBy, sent } = await startDesks();
+    const jobId = await driveBy(holder);
+    holder.book.note(jobId, driver.driver);
+    await holder.heard.acknowledge({ jobId, nodeId: 'n', attempt: 1 });
+    expect(holder.state.told).toEqual([`${jobId} acknowledged`]);
+    expect([holder.store.calls(), sent]).toEqual([0, []]);
+  });
+
+  it('goes to the successor of the driver that its assignment named', async () => {
+    const { holder, driver, third, takeOver, jobId, answer, outcomeOf } = await startDesks();
+    holder.book.note(jobId, driver.driver);
+    await driver.instance.die();
+    takeOver(third);
+    expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
+    expect(third.state.told).toEqual([`${jobId} acknowledged`]);
+  });
+
   it('is asked of whoever drives the job, and its verdict comes back without the record', async () => {
     const { holder, driver, jobId, answer, outcomeOf, sent } = await startDesks();
     expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
@@ -136,6 +154,18 @@ describe('a letter that reaches somebody who no longer drives the job', () => {
     takeOver(third);
     await clock.advance(COMES_AGAIN_MS);
     expect(third.state.told).toEqual([`${jobId} finished`]);
+    expect(await isEmpty('driver')).toBe(true);
+  });
+
+  it('comes again if it is not handled in time, and keeps no other waiting for ever', async () => {
+    const { holder, driver, jobId, answer, clock, settle, isEmpty } = await startDesks();
+    const { say } = driver.state;
+    driver.state.say = () => new Promise(() => {});
+    await holder.handedOver.finish(answer, RESULT);
+    await settle();
+    driver.state.say = say;
+    await clock.advance(2 * COMES_AGAIN_MS);
+    expect(driver.state.told).toEqual([`${jobId} finished`, `${jobId} finished`]);
     expect(await isEmpty('driver')).toBe(true);
   });
 });

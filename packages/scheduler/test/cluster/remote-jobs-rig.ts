@@ -56,7 +56,6 @@ export function withDesk(post: Post, jobs: SharedJobs, instance: PostedInstance)
       },
       drives: (jobId) => state.drives.has(jobId),
     },
-    clock,
     driverOf: store.port.driverOf,
     driver: () => instance.driver,
     living: instance.living,
@@ -64,6 +63,7 @@ export function withDesk(post: Post, jobs: SharedJobs, instance: PostedInstance)
     held,
     fit: (result) => fitResult(result, INLINE_MAX_BYTES),
     answerMs: ANSWER_MS,
+    clock,
   });
   return { ...answers, instance, driver: instance.driver, state, book, store, held };
 }

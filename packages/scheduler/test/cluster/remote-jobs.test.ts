@@ -102,6 +102,23 @@ describe('what a node says while its job has no driver', () => {
     expect(holder.state.told).toEqual([`${jobId} acknowledged`]);
   });
 
+  it('stays held if it could not be heard here either', async () => {
+    const { holder, driver, takeOver, jobId, answer, clock } = await startDesks();
+    await driver.instance.die();
+    await holder.handedOver.acknowledge(answer);
+    takeOver(holder);
+    const { say } = holder.state;
+    holder.state.say = async () => {
+      throw new Error('the store is away');
+    };
+    await clock.advance(SOON_MS);
+    expect(holder.held.size()).toBe(1);
+    holder.state.say = say;
+    await clock.advance(SOON_MS);
+    expect(holder.held.size()).toBe(0);
+    expect(holder.state.told).toEqual([`${jobId} acknowledged`, `${jobId} acknowledged`]);
+  });
+
   it('is held while this instance is taking the job over: its record says so before its engine knows', async () => {
     const { holder, takeOver, jobs, jobId, answer, clock } = await startDesks();
     jobs.assign(jobId, holder.driver);

@@ -1,6 +1,6 @@
 /** Heartbeats over HTTP and operators' orders, brought to the instance that holds the node. */
 import type { HttpNodeHeartbeat } from '@lingua/protocol';
-import type { PostOffice } from '../../cluster/post-office.ts';
+import { type PostOffice, Unsent } from '../../cluster/post-office.ts';
 import { SchedulerError } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { HeartbeatOutcome } from '../../management/node-registry.ts';
@@ -46,7 +46,15 @@ export function createHolders(deps: {
 
   return {
     find: replica.find,
-    beat: (body) => ask<HeartbeatOutcome>(body.node_id, 'node_beat', body),
+    async beat(body) {
+      try {
+        return await ask<HeartbeatOutcome>(body.node_id, 'node_beat', body);
+      } catch (fault) {
+        // Whoever held it is gone: the node registers where it asks, and goes on.
+        if (fault instanceof Unsent) return { kind: 'unknown_node' };
+        throw fault;
+      }
+    },
     order: async (nodeId, command) =>
       (await ask<OrderedNode | null>(nodeId, 'node_order', { nodeId, command })) ?? undefined,
     page(after, limit) {

@@ -1,11 +1,12 @@
 /** Cold path: jobs that change their driver, records that a failover lost, and what an instance that is gone leaves in its indexes. */
+
+import { instanceOf } from '../../../domain/driver-name.ts';
 import type { JobId } from '../../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../../domain/job.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { asDependency } from '../dependency.ts';
 import { jobTag, type Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
-import { instanceOfDriver } from './driver-name.ts';
 import { createForgetIndexes } from './forget-indexes.ts';
 import type { JobIndex } from './job-index.ts';
 import type { JobTally } from './job-tally.ts';
@@ -64,7 +65,7 @@ export function createJobAdoption(
 
   /** The index of an instance names what any incarnation of it drives: another one's jobs must not be taken off it. */
   function dropUnlessOurs(jobId: JobId, driver?: string): void {
-    if (driver === undefined || instanceOfDriver(driver) !== deps.instanceId) index.drop(jobId);
+    if (driver === undefined || instanceOf(driver) !== deps.instanceId) index.drop(jobId);
   }
 
   const leaveIndex = (instanceId: string, jobId: JobId): Promise<unknown> =>
@@ -111,7 +112,7 @@ export function createJobAdoption(
         known.note(taken.stored.record, taken.stored.revision);
       } else if (taken.kind === 'settled') index.end(jobId, deadlineAt);
       else dropUnlessOurs(jobId, taken.kind === 'driven' ? taken.driver : undefined);
-      const isStillTheirs = taken.kind === 'driven' && instanceOfDriver(taken.driver) === from.instanceId;
+      const isStillTheirs = taken.kind === 'driven' && instanceOf(taken.driver) === from.instanceId;
       if (from.instanceId !== deps.instanceId && !isStillTheirs) await leaveIndex(from.instanceId, jobId);
       return taken.kind === 'taken' ? { kind: 'taken', job: taken.stored.record } : { kind: taken.kind };
     },
