@@ -64,7 +64,7 @@ export function createGossip(deps: {
   let isStopped = false;
 
   function soon(): void {
-    telling ??= clock.after(TELL_MS, tellAll);
+    if (!isStopped) telling ??= clock.after(TELL_MS, tellAll);
   }
 
   function tellAll(): void {
@@ -103,7 +103,9 @@ export function createGossip(deps: {
   /** Deaf is slower, not wrong: it goes on trying to listen. */
   async function listen(): Promise<void> {
     try {
-      stopListening = await whispers.listen(instanceId, hear);
+      const end = await whispers.listen(instanceId, hear);
+      if (isStopped) await end();
+      else stopListening = end;
     } catch (fault) {
       log.warn({ err: fault }, 'other instances cannot be heard yet');
       if (!isStopped) listening = clock.after(LISTEN_AGAIN_MS, () => void listen());

@@ -1,0 +1,236 @@
+/** News between instances that may be lost: told together, heard by the others, and never in anybody's way. */
+import { describe, expect, it } from 'vitest';
+import { createWhispers } from '../../src/adapters/memory/whispers.ts';
+import { createGossip } from '../../src/cluster/gossip.ts';
+import type { Whispers } from '../../src/ports/whispers.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { QUIET } from './post-rig.ts';
+
+/** DESIGN §6: views up to a tenth of a second old get a slot at the first try. */
+const FRESH_MS = 100;
+
+function startTalk() {
+  const clock = createManualClock();
+  const faults: unknown[] = [];
+  const whispers = createWhispers({ onFault: (fault) => faults.push(fault) });
+  const said: { readonly to: string; readonly text: string }[] = [];
+  const noting: Whispers = {
+    say(to, text) {
+      said.push({ to, text });
+      whispers.say(to, text);
+    },
+    sayToAll(text) {
+      said.push({ to: 'all', text });
+      whispers.sayToAll(text);
+    },
+    listen: whispers.listen,
+  };
+
+  function make(instanceId: string, listen: Whispers['listen'] = noting.listen) {
+    const heard: string[] = [];
+    const state = { isFenced: false };
+    const gossip = createGossip({
+      whispers: { ...noting, listen },
+      clock,
+      log: QUIET,
+      instanceId,
+      isFenced: () => state.isFenced,
+      events: {
+        loaded: (nodeId, { used, max }) => void heard.push(`${nodeId} ${used}/${max}`),
+        nodeNews: (nodeId, news) => void heard.push(`${nodeId} ${news}`),
+        partial: ({ jobId, nodeId, text, isFinal }) =>
+          void heard.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
+      },
+    });
+    return { gossip, heard, state };
+  }
+
+  async function join(instanceId: string) {
+    const one = make(instanceId);
+    await one.gossip.start();
+    return one;
+  }
+  return { clock, whispers, said, faults, make, join };
+}
+
+const partialOf = (jobId: string, text: string, isFinal = false) => ({ jobId, nodeId: 'n1', text, isFinal });
+
+describe('gossip', () => {
+  it('tells everybody else the load of a node, soon', async () => {
+    const { clock, join } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.gossip.load('n1', { used: 2, max: 4 });
+    await clock.advance(FRESH_MS);
+    expect([b.heard, c.heard, a.heard]).toEqual([['n1 2/4'], ['n1 2/4'], []]);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('tells how an attempt went to the holder of the node alone, every one of them', async () => {
+    const { clock, join } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    for (const news of ['placed', 'failed', 'placed', 'succeeded'] as const)
+      a.gossip.nodeNews('b', 'n1', news);
+    a.gossip.nodeNews('c', 'n2', 'placed');
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['n1 placed', 'n1 failed', 'n1 placed', 'n1 succeeded']);
+    expect(c.heard).toEqual(['n2 placed']);
+  });
+
+  it('tells text while it grows to the driver alone, and only what it is by then', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.gossip.partial('b', partialOf('job-1', 'he'));
+    a.gossip.partial('b', partialOf('job-1', 'hello', true));
+    a.gossip.partial('b', partialOf('job-2', 'good'));
+    a.gossip.partial('c', partialOf('job-3', 'bye'));
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['job-1 on n1: hello.', 'job-2 on n1: good…']);
+    expect(c.heard).toEqual(['job-3 on n1: bye…']);
+    expect(said).toHaveLength(2);
+  });
+
+  it('tells what follows closely as one, and only the last load of a node', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (let used = 0; used <= 4; used += 1) a.gossip.load('n1', { used, max: 4 });
+    a.gossip.load('n2', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['n1 4/4', 'n2 1/1']);
+    expect(said).toHaveLength(1);
+  });
+
+  it('tells nothing twice, and goes on afterwards', async () => {
+    const { clock, join } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (const round of ['first', 'second']) {
+      a.gossip.load(`n-${round}`, { used: 1, max: 1 });
+      a.gossip.nodeNews('b', `n-${round}`, 'placed');
+      a.gossip.partial('b', partialOf(`job-${round}`, 'text'));
+      await clock.advance(FRESH_MS);
+    }
+    expect(b.heard).toHaveLength(6);
+    expect(new Set(b.heard).size).toBe(6);
+  });
+
+  it('tells much in portions, so that nobody is held up by one message, and leaves nothing out', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (let at = 0; at < 1_201; at += 1) {
+      a.gossip.load(`n${at}`, { used: 1, max: 1 });
+      a.gossip.nodeNews('b', `n${at}`, 'placed');
+      a.gossip.partial('b', partialOf(`job-${at}`, 'text'));
+    }
+    await clock.advance(FRESH_MS);
+    expect(new Set(b.heard).size).toBe(3 * 1_201);
+    expect(said).toHaveLength(9);
+    expect(Math.max(...said.map(({ text }) => text.length))).toBeLessThan(100_000);
+  });
+
+  it('keeps to itself what an instance knows that may have been taken for dead', async () => {
+    const { clock, join } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    a.state.isFenced = true;
+    a.gossip.load('n1', { used: 2, max: 4 });
+    a.gossip.nodeNews('b', 'n1', 'failed');
+    a.gossip.partial('b', partialOf('job-1', 'old'));
+    await clock.advance(FRESH_MS);
+    a.state.isFenced = false;
+    a.gossip.load('n2', { used: 0, max: 4 });
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['n2 0/4']);
+  });
+});
+
+describe('what is heard', () => {
+  it('is not believed if it makes no sense, and harms nothing that comes after', async () => {
+    const { clock, whispers, join, faults } = startTalk();
+    const b = await join('b');
+    for (const text of [
+      'not json',
+      'null',
+      '{"from":"a","loads":[["n1","many",4],["n2",1,null],["n3",1,4]]}',
+      '{"from":"a","rumours":["of a newer version"]}',
+    ])
+      whispers.sayToAll(text);
+    await clock.advance(0);
+    expect(b.heard).toEqual(['n3 1/4']);
+    expect(faults).toHaveLength(2);
+  });
+});
+
+describe('an instance that cannot listen at first', () => {
+  it('starts all the same, speaks, and goes on trying until it hears', async () => {
+    const { clock, whispers, make, join } = startTalk();
+    let failures = 3;
+    const deaf = make('deaf', (...args) =>
+      failures-- > 0 ? Promise.reject(new Error('the store is away')) : whispers.listen(...args),
+    );
+    await deaf.gossip.start();
+    const a = await join('a');
+    deaf.gossip.load('n1', { used: 1, max: 1 });
+    a.gossip.load('n2', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect([a.heard, deaf.heard]).toEqual([['n1 1/1'], []]);
+    await clock.advance(10_000);
+    a.gossip.load('n2', { used: 0, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect(deaf.heard).toEqual(['n2 0/1']);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('tries no more once it is stopped', async () => {
+    const { clock, make } = startTalk();
+    let tries = 0;
+    const deaf = make('deaf', () => {
+      tries += 1;
+      return Promise.reject(new Error('the store is away'));
+    });
+    await deaf.gossip.start();
+    await deaf.gossip.stop();
+    await clock.advance(60_000);
+    expect(tries).toBe(1);
+  });
+
+  it('listens to nobody if it is stopped while it begins to', async () => {
+    const { clock, whispers, make, join } = startTalk();
+    let begin: () => void = () => {};
+    const slow = make('slow', async (...args) => {
+      await new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      return whispers.listen(...args);
+    });
+    const started = slow.gossip.start();
+    await slow.gossip.stop();
+    begin();
+    await started;
+    const a = await join('a');
+    a.gossip.load('n1', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect(slow.heard).toEqual([]);
+  });
+});
+
+describe('an instance that is stopped', () => {
+  it('says nothing more, neither what waited nor what comes after, and hears nothing', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.gossip.load('n1', { used: 1, max: 1 });
+    await a.gossip.stop();
+    await b.gossip.stop();
+    a.gossip.load('n2', { used: 1, max: 1 });
+    b.gossip.load('n3', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect([said, c.heard, clock.pending()]).toEqual([[], [], 0]);
+    c.gossip.load('n4', { used: 1, max: 1 });
+    await clock.advance(FRESH_MS);
+    expect([a.heard, b.heard]).toEqual([[], []]);
+  });
+
+  it('stops although the store does not let it go', async () => {
+    const { make } = startTalk();
+    const one = make('one', async () => () => Promise.reject(new Error('the store is away')));
+    await one.gossip.start();
+    await expect(one.gossip.stop()).resolves.toBeUndefined();
+  });
+});
