@@ -44,14 +44,15 @@ function parse(text: string): unknown {
   }
 }
 
-const AUDIO_NAME = /^(tts_?)?audio(_?(data|base64|chunk))?$/i;
+/** Audio, and what opens audio. */
+const HIDDEN_NAME = /^((tts_?)?audio(_?(data|base64|chunk))?|token)$/i;
 /** So long and without a space between is no text that somebody said: it is audio by another name. */
 const UNBROKEN = /^[A-Za-z0-9+/_=-]{512,}$/;
 const DEEPEST = 32;
 
 function withoutAudio(value: unknown, name: string, depth: number): unknown {
   if (typeof value === 'string')
-    return AUDIO_NAME.test(name) || UNBROKEN.test(value) ? lengthOf(value) : value;
+    return HIDDEN_NAME.test(name) || UNBROKEN.test(value) ? lengthOf(value) : value;
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= DEEPEST) return '[nested deeper than is shown]';
   if (Array.isArray(value)) return value.map((item) => withoutAudio(item, name, depth + 1));
