@@ -94,6 +94,7 @@ describe('gossip', () => {
     const [a, b] = [await join('a'), await join('b')];
     for (let used = 0; used <= 4; used += 1) a.gossip.load('n1', { used, max: 4 });
     a.gossip.load('n2', { used: 1, max: 1 });
+    expect(clock.pending()).toBe(1);
     await clock.advance(FRESH_MS);
     expect(b.heard).toEqual(['n1 4/4', 'n2 1/1']);
     expect(said).toHaveLength(1);
@@ -189,6 +190,17 @@ describe('an instance that cannot listen at first', () => {
     await deaf.gossip.stop();
     await clock.advance(60_000);
     expect(tries).toBe(1);
+  });
+
+  it('tries no more if it is stopped while it tries', async () => {
+    const { clock, make } = startTalk();
+    let fail: (fault: Error) => void = () => {};
+    const slow = make('slow', () => new Promise((_, reject) => (fail = reject)));
+    const started = slow.gossip.start();
+    await slow.gossip.stop();
+    fail(new Error('the store is away'));
+    await started;
+    expect(clock.pending()).toBe(0);
   });
 
   it('listens to nobody if it is stopped while it begins to', async () => {
