@@ -54,6 +54,11 @@ export interface JobStore {
   /** Writes the record and its binding, or says whose the request already is. */
   admit(draft: JobRecord): Soon<AdmitResult>;
   move(jobId: JobId, expected: Expected, change: JobChange): Soon<MoveResult>;
+  /**
+   * Writes a job that is driven here as `job` says, if its record was lost or is an earlier state of it; one that is as far or further
+   * is kept. `driven_elsewhere`: it is not ours to write. Only for records as this store gave them out. Absent: it loses nothing.
+   */
+  restore?(job: JobRecord): Promise<'restored' | 'kept' | 'driven_elsewhere'>;
   /** Takes back an admitted record that was never dispatched, with its binding. */
   discard(jobId: JobId): Promise<void>;
   get(jobId: JobId): Promise<JobRecord | undefined>;

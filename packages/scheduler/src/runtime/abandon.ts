@@ -20,6 +20,7 @@ export function abandon(engine: Engine, flight: Flight): void {
 
 export function abandonAll(engine: Engine): void {
   engine.abandonments += 1;
+  engine.settledLately?.clear();
   for (const flight of [...engine.flights.all()]) abandon(engine, flight);
 }
 

@@ -79,6 +79,7 @@ export function createAdmission(
 
   /** Nothing of the request stays: not the record, not the binding, not the audio. */
   async function takeBack(flight: Flight): Promise<void> {
+    flight.driving = 'taken_back';
     flight.deadlineTimer?.cancel();
     engine.audio.drop(flight.job.jobId);
     await discard(flight.job.jobId);

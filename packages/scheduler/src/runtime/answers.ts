@@ -84,6 +84,8 @@ export function createAnswers(
       if (typeof flight === 'string') return ignore('ack', answer, flight);
       const { fence, state } = flight.job;
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
+      // Heard in time, however long it takes to be written: the node is not given up for a store that is slow.
+      deadlines.acknowledged(flight);
       const hasRoom = await hasSlot(fence.nodeId, leaseId(answer.jobId, fence.attempt));
       if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
       // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.

@@ -15,6 +15,7 @@ import { createPlacement, type Placement } from './placement.ts';
 import { placingOf } from './repeats.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { createSessionHistory } from './session-history.ts';
+import { createSettledLately } from './settled-lately.ts';
 import { createSettling } from './settling.ts';
 import { createTimerWheel } from './timer-wheel.ts';
 import { createWaitingQueue } from './waiting-queue.ts';
@@ -29,6 +30,8 @@ export interface JobServiceSettings extends EngineSettings {
 /** Coarse enough to cost nothing, fine enough for the shortest deadline anybody sets. */
 const TICK_MS = 20;
 const QUEUE_BACKSTOP_MS = 250;
+const MOST_SETTLED_LATELY = 10_000;
+const LONGEST_SETTLED_LATELY_BYTES = 64 * 1024 * 1024;
 
 export interface RunningJobService extends JobService, SharedDriving {
   inFlight(): number;
@@ -54,6 +57,16 @@ export function createJobService(
     flights: createFlights(),
     budget: createRetryBudget(settings.retryBudget),
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
+    settledLately:
+      deps.store.restore === undefined
+        ? undefined
+        : createSettledLately({
+            clock,
+            wheel,
+            keepMs: 2 * settings.reservationTtlMs,
+            maxCount: MOST_SETTLED_LATELY,
+            maxBytes: LONGEST_SETTLED_LATELY_BYTES,
+          }),
     abandonments: 0,
     foundSent: (flight, before) => void placement.foundSent(flight, before),
   };
@@ -112,6 +125,7 @@ export function createJobService(
     abandonAll: () => abandonAll(engine),
     *inFlightJobs() {
       for (const { job } of engine.flights.all()) yield job;
+      if (engine.settledLately !== undefined) yield* engine.settledLately.all();
     },
 
     inFlight: () => engine.flights.size(),

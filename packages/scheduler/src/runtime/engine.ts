@@ -1,6 +1,6 @@
 /** Hot path: what the parts of the job engine share — ports, settings, flights — and the one way a job moves. */
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, type JobEvent, type JobRecord, nextState, type TimelineEntry } from '../domain/job.ts';
+import { type Attempt, type JobEvent, nextState } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { Soon } from '../domain/soon.ts';
@@ -10,16 +10,17 @@ import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { JobEvents } from '../ports/job-events.ts';
-import type { Expected, JobChange, JobStore, MoveResult } from '../ports/job-store.ts';
+import type { JobStore } from '../ports/job-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
-import { abandon } from './abandon.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import type { Flight, Flights } from './flight.ts';
 import type { JobDrivers } from './job-drivers.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import type { SessionHistory } from './session-history.ts';
+import type { SettledLately } from './settled-lately.ts';
+import { insist, takeMove } from './take-move.ts';
 import type { TimerWheel } from './timer-wheel.ts';
 import type { WaitingQueue } from './waiting-queue.ts';
 
@@ -73,6 +74,8 @@ export interface Engine extends EnginePorts {
   readonly queue: WaitingQueue;
   readonly budget: RetryBudget;
   readonly history: SessionHistory;
+  /** Absent: the store loses nothing. */
+  readonly settledLately: SettledLately | undefined;
   /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
   abandonments: number;
   /** The instance that holds the node's socket has written DISPATCHED, and this is how we learn of it. `before`: the fence until then. */
@@ -92,7 +95,8 @@ export interface Step {
 
 /**
  * Moves a job by one event of the state table, if nobody else moved it first. `false`: it is not, or no longer, where the
- * caller thought; the flight then holds the record as it is. A store that fails is asked until it answers.
+ * caller thought; the flight then holds the record as it is. A store that fails is asked until it answers, and one that lost moves is
+ * told them again.
  */
 export function advance(engine: Engine, flight: Flight, event: JobEvent, step: Step = {}): Soon<boolean> {
   if (flight.driving !== 'ours') return false;
@@ -113,86 +117,14 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
     result: step.result,
   };
   const moving = engine.store.move(job.jobId, expected, change);
-  if (!(moving instanceof Promise)) return take(engine, flight, moving);
+  if (!(moving instanceof Promise)) return takeMove(engine, flight, expected, change, moving);
   return moving.then(
-    (moved) => take(engine, flight, moved),
-    (fault: unknown) => askAgain(engine, flight, expected, change, fault),
+    (moved) => takeMove(engine, flight, expected, change, moved),
+    (fault: unknown) => insist(engine, flight, expected, change, { kind: 'failed', fault }),
   );
 }
 
-function take(engine: Engine, flight: Flight, moved: MoveResult): boolean {
-  if (moved.kind === 'moved') {
-    flight.job = moved.job;
-    engine.events.publish(moved.job);
-    // It may have been abandoned while this was being written.
-    return flight.driving === 'ours';
-  }
-  if (moved.kind === 'stale') catchUp(engine, flight, moved.job);
-  else if (moved.kind === 'driven_elsewhere') loseToOther(engine, flight);
-  else if (flight.driving === 'ours') flight.driving = 'record_gone';
-  return false;
-}
-
-/** Somebody else moved it: the record is as it is now. */
-function catchUp(engine: Engine, flight: Flight, job: JobRecord): void {
-  const before = flight.job.fence;
-  flight.job = job;
-  const isNewlySent = job.state === 'DISPATCHED' && job.fence?.attempt !== before?.attempt;
-  if (isNewlySent && flight.driving === 'ours') engine.foundSent(flight, before);
-}
-
-function loseToOther(engine: Engine, flight: Flight): void {
-  engine.meter.count('scheduler_fenced_total', DRIVER);
-  engine.log.warn(
-    { job_id: flight.job.jobId },
-    'another instance drives this job by now; it is dropped here',
-  );
-  abandon(engine, flight);
-}
-
-/** A store that fails leaves it open whether it wrote: asked again until it says. */
-async function askAgain(
-  engine: Engine,
-  flight: Flight,
-  expected: Expected,
-  change: JobChange,
-  fault: unknown,
-): Promise<boolean> {
-  const { jobId } = flight.job;
-  const { abandonments } = engine;
-  for (let last = fault; ; ) {
-    engine.log.error(
-      { job_id: jobId, state: change.state, err: last },
-      'the store did not answer a job move',
-    );
-    await new Promise<void>((resolve) => engine.wheel.set(ASK_AGAIN_MS, resolve));
-    // Also a job that is settled and no longer in flight may have been abandoned, with only its release left to write.
-    if (flight.driving !== 'ours' || engine.abandonments !== abandonments) return false;
-    try {
-      const moved = await engine.store.move(jobId, expected, change);
-      const isOurs = moved.kind === 'stale' && hasEntry(moved.job, change.entry);
-      return take(engine, flight, isOurs ? { kind: 'moved', job: moved.job } : moved);
-    } catch (again) {
-      last = again;
-    }
-  }
-}
-
-const ASK_AGAIN_MS = 250;
 const GIVE_BACK_AGAIN_MS = 1_000;
-const DRIVER = { kind: 'driver' };
-
-/** The first try wrote it after all: nobody else makes the same entry. */
-function hasEntry({ timeline }: JobRecord, entry: TimelineEntry): boolean {
-  const last = timeline.at(-1);
-  return (
-    last?.state === entry.state &&
-    last.at === entry.at &&
-    last.attempt === entry.attempt &&
-    last.nodeId === entry.nodeId
-  );
-}
-
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */

@@ -47,8 +47,11 @@ export interface Flight {
   givenUp: number;
   /** Its outcome is being written. */
   isSettling: boolean;
-  /** Whether it is ours to move. `record_gone`: the store has lost it. `elsewhere`: another instance drives it by now. */
-  driving: 'ours' | 'record_gone' | 'elsewhere';
+  /**
+   * Whether it is ours to move. `taken_back`: it was refused, and its record is being removed. `record_gone`: the store has lost it.
+   * `elsewhere`: another instance drives it by now.
+   */
+  driving: 'ours' | 'taken_back' | 'record_gone' | 'elsewhere';
   /** Nodes that could not be handed the job, and until when they are left alone. */
   shunned: ReadonlyMap<NodeId, number>;
   /** The node that left while the job was on its way to it. */

@@ -23,7 +23,7 @@ export interface FaultRule<Port> {
 }
 
 export type MethodOf<Port> = {
-  [Key in keyof Port]: Port[Key] extends (...args: never[]) => unknown ? Key : never;
+  [Key in keyof Port]-?: NonNullable<Port[Key]> extends (...args: never[]) => unknown ? Key : never;
 }[keyof Port] &
   string;
 

@@ -55,6 +55,7 @@ export interface RedisJobStore extends JobStore, JobAdoption {
    * indexed here stays as it is: the job is the driver's.
    */
   moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
+  restore: JobAdoption['restore'];
   /** From now on moves of the job are told to this instance. Its record, unless it is unknown or still that revision. */
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
   /** Who watched the job when it became this record, which must be the very object that `move` gave out. */
@@ -216,7 +217,9 @@ export function createJobStore(
       const { kind, record, revision } = moved;
       noteWatchers(moved);
       if (record.state === 'RELEASED') known.forget(jobId);
-      else known.note(record, revision);
+      // What a failover rolled back is not known better for it: only the newer record says how to restore it.
+      else if (kind === 'moved' || revision >= (known.get(jobId)?.revision ?? 0))
+        known.note(record, revision);
       if (isSettled(record.state)) {
         if (kind === 'moved') settled(record, moved.bytes);
         else tally.leave(jobId);

@@ -192,6 +192,24 @@ describe('failing ports', () => {
     expect(ledger.calls('release')).toBe(7);
   });
 
+  it('does not give an attempt up that was acknowledged in time, though that could be written only later', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    const job = await rig.dispatch();
+    store.plan({ method: 'move', fault: 'throw' });
+    const acknowledged = rig.service.acknowledge(rig.last(job.jobId));
+    await rig.clock.advance(10_000);
+    store.heal();
+    await rig.clock.advance(1_000);
+    expect((await acknowledged).kind).toBe('accepted');
+    expect(await rig.store.get(job.jobId)).toMatchObject({ state: 'RUNNING', fence: { attempt: 1 } });
+    expect(rig.sent).toHaveLength(1);
+    // The time it may run is counted from when it was sent, as ever.
+    await rig.clock.advance(50_000);
+    expect(rig.sent).toHaveLength(2);
+  });
+
   it('asks a ledger that never answers no longer than the lease lasts', async () => {
     const { rig, ledger } = createFaultyRig();
     await rig.addNode('node-a');
