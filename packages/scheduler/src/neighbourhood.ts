@@ -51,7 +51,6 @@ export interface LocalParts {
 export type Neighbourhood = ReturnType<typeof createNeighbourhood>;
 
 const RELEASE_SESSION_MS = 1_000;
-const WITHDRAWAL_LOOK_MS = 100;
 const OWN_NAME = 'give each its own scheduler.phase2.instance_id, or leave it at "auto"';
 const READY = { isReady: true, reasons: [] };
 const JOINING = { isReady: false, reasons: ['joining'] };
@@ -79,6 +78,10 @@ export function createNeighbourhood(deps: {
   let advertiseUrl: string | undefined;
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;
+  let returnedAt = Number.NEGATIVE_INFINITY;
+  /** Who was silent lately may have been so because nobody could be told. */
+  const isStoreSteady = (): boolean =>
+    watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
 
   const presence = createPresence({
     instances: createSteadyInstances({ instances: store.instances, doubted: () => presence.freeze() }),
@@ -179,6 +182,7 @@ export function createNeighbourhood(deps: {
     registry: local.registry,
     replica: () => replica,
     gossip,
+    isStoreSteady,
     clock,
     log,
   });
@@ -269,17 +273,14 @@ export function createNeighbourhood(deps: {
       await adoption.ownPast();
       watch = store.watch(instanceId, {
         changed: (affected) => void reassertion.run(affected),
-        returned: presence.freeze,
+        returned() {
+          returnedAt = clock.now();
+          presence.freeze();
+        },
       });
       hasJoined = true;
     },
-    /** Resolves when no node here works for others any more, or the time is over. */
-    async withdraw(limitMs: number): Promise<void> {
-      const until = clock.now() + limitMs;
-      while (nodeNews.withhold() > 0 && clock.now() < until) {
-        await new Promise<void>((resolve) => clock.after(WITHDRAWAL_LOOK_MS, resolve));
-      }
-    },
+    withdraw: nodeNews.withdraw,
     /** Says good-bye: what is left is adopted at once. */
     async stop(): Promise<void> {
       watch?.close();

@@ -13,6 +13,7 @@ import type { NodeKnowledge } from './runtime/engine.ts';
 import type { FleetView } from './runtime/fleet/fleet-view.ts';
 
 const PAGE = 1_000;
+const WITHDRAWAL_LOOK_MS = 100;
 
 export function createNodeNews(deps: {
   config: Config;
@@ -22,6 +23,8 @@ export function createNodeNews(deps: {
   registry: () => Pick<NodeRegistry, 'get' | 'list'>;
   replica: () => Pick<NodeReplica, 'keep' | 'beat' | 'drop' | 'find'>;
   gossip: Pick<Gossip, 'nodeNews'>;
+  /** No node is blamed for what may be the store's fault. */
+  isStoreSteady: () => boolean;
   clock: Clock;
   log: Log;
 }) {
@@ -87,13 +90,15 @@ export function createNodeNews(deps: {
   return {
     ofOthers,
 
-    /** Keeps others' new jobs away from nodes that must move soon. Answers how many of them still work for somebody. */
-    withhold(): number {
-      if (!isLeaving) {
-        isLeaving = true;
-        for (const { view } of ownSockets()) keep(view.nodeId);
+    /** Keeps others' new jobs away from nodes that must move soon. Resolves when none of them works any more, or the time is over. */
+    async withdraw(limitMs: number): Promise<void> {
+      isLeaving = true;
+      for (const { view } of ownSockets()) keep(view.nodeId);
+      const until = clock.now() + limitMs;
+      const isWorking = ({ view }: NodeStatus): boolean => (fleet.load(view.nodeId)?.used ?? 0) > 0;
+      while ([...ownSockets()].some(isWorking) && clock.now() < until) {
+        await new Promise<void>((resolve) => clock.after(WITHDRAWAL_LOOK_MS, resolve));
       }
-      return [...ownSockets()].filter(({ view }) => (fleet.load(view.nodeId)?.used ?? 0) > 0).length;
     },
 
     /** What the registry tells, told to the others too. */
@@ -125,7 +130,10 @@ export function createNodeNews(deps: {
       return {
         ...here,
         placed: (nodeId) => tell(nodeId, 'placed', () => here.placed(nodeId)),
-        outcome: (nodeId, outcome) => tell(nodeId, outcome, () => here.outcome(nodeId, outcome)),
+        outcome(nodeId, outcome) {
+          if (outcome === 'failed' && !deps.isStoreSteady()) return;
+          tell(nodeId, outcome, () => here.outcome(nodeId, outcome));
+        },
       };
     },
   };
