@@ -160,10 +160,9 @@ describe('GET /api/v1/dead-letters/:id', () => {
         audio: 'QQ==',
         audio_format: 'pcm16',
         list: [{ tts_audio: 'QQ==', x: long }],
-        audioAt: { url: 'http://other/1', token: 'secret' },
         audio_chunk: ['QQ=='],
         text,
-        audioAt: { url: 'http://a/v1/audio/job-1', bytes: 5 },
+        audioAt: { url: 'http://a/v1/audio/job-1', token: 'secret', bytes: 5 },
         nothing: null,
       }),
     );
@@ -171,10 +170,9 @@ describe('GET /api/v1/dead-letters/:id', () => {
       audio: '[4 characters]',
       audio_format: 'pcm16',
       list: [{ tts_audio: '[4 characters]', x: '[800 characters]' }],
-      audioAt: { url: 'http://other/1', token: '[6 characters]' },
       audio_chunk: ['[4 characters]'],
       text,
-      audioAt: { url: 'http://a/v1/audio/job-1', bytes: 5 },
+      audioAt: { url: 'http://a/v1/audio/job-1', token: '[6 characters]', bytes: 5 },
       nothing: null,
     });
   });
