@@ -12,10 +12,12 @@ import type { Presence } from './cluster/presence.ts';
 import { createReassertion } from './cluster/reassertion.ts';
 import { createRemoteJobs } from './cluster/remote-jobs.ts';
 import { createRemoteNodes } from './cluster/remote-nodes.ts';
+import { createTakingOver } from './cluster/taking-over.ts';
 import { presenceTtlMs } from './config/nesting.ts';
 import type { Config } from './config/settings.ts';
 import { instanceOf } from './domain/driver-name.ts';
 import type { JobId, NodeId } from './domain/ids.ts';
+import type { JobRecord } from './domain/job.ts';
 import type { LocalParts } from './neighbourhood.ts';
 import type { Clock } from './ports/clock.ts';
 import type { IdSource } from './ports/id-source.ts';
@@ -64,8 +66,10 @@ export function createJobsOfMany(deps: {
     maxHeld: MOST_HELD,
     maxBytes: MOST_HELD_BYTES,
   });
+  const adopt = (job: JobRecord): void => local.jobs().adopt(job);
+  const takeOver = createTakingOver({ estate: jobStore, instances: store.instances, adopt, clock, log });
   const drivers = createJobClaims({
-    estate: jobStore,
+    estate: { takeOver },
     driverOf,
     driver,
     living,
@@ -86,8 +90,8 @@ export function createJobsOfMany(deps: {
     isFenced,
     instances: store.instances,
     inbox: store.inbox,
-    estate: jobStore,
-    adopt: (job) => local.jobs().adopt(job),
+    estate: { ...jobStore, takeOver },
+    adopt,
     orphan: store.deadLetters.orphan,
     receive: office.receive,
     clock,

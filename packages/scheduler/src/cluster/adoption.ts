@@ -115,10 +115,13 @@ export function createAdoption(deps: {
     const failed = new Set<string>();
     for (;;) {
       if ((await livingOf(instanceId)) !== undefined) return false;
-      const fresh = await inbox.take(instanceId, { max: MOST_LETTERS, waitMs: 0 });
+      // What the dead had read comes first: it is older. And one that is taken now must not come again at once.
       const again = await inbox.takeAgain(instanceId, { max: MOST_LETTERS, idleMs: 0, except: failed });
       if (again.died > 0) meter.count('scheduler_dead_letters_total', undefined, again.died);
-      const letters = [...fresh, ...again.letters];
+      const letters =
+        again.letters.length > 0
+          ? again.letters
+          : await inbox.take(instanceId, { max: MOST_LETTERS, waitMs: 0 });
       if (letters.length === 0) return failed.size === 0 && (await inbox.close(instanceId)) === 'closed';
       const handled: string[] = [];
       for (const letter of letters) {

@@ -59,6 +59,9 @@ export function createSharedJobs(clock: Clock) {
       await store.move(jobId, { state, fenceAttempt: fence?.attempt ?? 0 }, { state: 'FAILED', entry });
     },
 
+    /** Names the job in an index, whoever drives it. */
+    index: (instanceId: string, { jobId, deadlineAt }: Position): void =>
+      void indexOf(instanceId).set(jobId, { jobId, deadlineAt }),
     drivenIn: (instanceId: string): readonly JobId[] => [...indexOf(instanceId).keys()],
     driver: (jobId: JobId): string | undefined => drivers.get(jobId),
     assign: (jobId: JobId, driver: string): void => void drivers.set(jobId, driver),
