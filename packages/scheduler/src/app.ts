@@ -173,7 +173,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     fleet,
     settings: jobServiceSettings(config),
     nodes: together?.nodeNews.knowledge(knowledge) ?? knowledge,
-    drivers: together?.drivers,
+    ...(together && { drivers: together.drivers, isStoreSteady: together.isStoreSteady }),
   });
   const answers = together?.answers(jobs);
   const reader = createJobReader({ clock, store, events });

@@ -234,6 +234,7 @@ export function createNeighbourhood(deps: {
     instanceId,
     driver,
     isFenced,
+    isStoreSteady,
     handling: reader.handling,
     self: presence.self,
     living,

@@ -23,6 +23,11 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
   function ackMissed(flight: Flight): void {
     const nodeId = holder(flight);
     if (nodeId === undefined || flight.job.state !== 'DISPATCHED') return;
+    const patientUntil = flight.sentAt + PATIENCE * settings.ackTimeoutMs;
+    if (engine.isStoreSteady?.() === false && engine.clock.now() < patientUntil) {
+      flight.attemptTimer = wheel.setAt(engine.clock.now() + settings.ackTimeoutMs, ackMissed, flight);
+      return;
+    }
     engine.meter.count('scheduler_ack_timeout_total');
     engine.nodes.outcome(nodeId, 'failed');
     const message = `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`;
@@ -83,6 +88,9 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
     acknowledged: armRun,
   };
 }
+
+/** How many times as long an acknowledgement is waited for that the store may have held up. */
+const PATIENCE = 4;
 
 const AUDIO_GONE = {
   code: 'AUDIO_LOST',

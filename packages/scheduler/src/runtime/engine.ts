@@ -63,6 +63,8 @@ export interface EnginePorts {
   readonly log: Log;
   /** Absent: no other instance shares the store. */
   readonly drivers?: JobDrivers | undefined;
+  /** False: the store is away, or was a moment ago, and what nodes said may still be on its way. Absent: it always is there. */
+  readonly isStoreSteady?: (() => boolean) | undefined;
 }
 
 export interface Engine extends EnginePorts {

@@ -89,6 +89,7 @@ export interface RigOptions {
   /** Another rig, as if both were instances on the same store. */
   readonly shares?: Pick<SharedWorld, 'clock' | 'ledger' | 'store'>;
   readonly drivers?: JobDrivers;
+  readonly isStoreSteady?: () => boolean;
 }
 
 interface SharedWorld {
@@ -139,6 +140,7 @@ export function createRig(options: RigOptions = {}) {
       },
     },
     drivers: options.drivers,
+    isStoreSteady: options.isStoreSteady,
     audio,
     fleet,
     link: {
