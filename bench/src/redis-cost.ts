@@ -1,5 +1,5 @@
 /** What the scheduler asks of Redis: commands and round trips per job, where they go, and what stays there. */
-import type { Figure } from './measure.ts';
+import { type Figure, median } from './measure.ts';
 import { createAppContestant } from './redis/app-contestant.ts';
 import { closedLoop } from './redis/contestant.ts';
 import { createEngineContestant } from './redis/engine-contestant.ts';
