@@ -36,6 +36,19 @@ describe('a survivor that adopts', () => {
     expect(await inbox.send('dead', 'too late')).toBe('gone');
   });
 
+  it('does not close the inbox over a letter that came in the last moment', async () => {
+    const { clock, survivor, deadWith, inbox, done, isForgotten } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', {});
+    me.stores.plan({ method: 'close', at: [1], fault: { delayMs: 10 } });
+    await me.sees('dead');
+    await inbox.send('dead', 'late');
+    await clock.advance(10);
+    expect([done.at(-1), await isForgotten('dead')]).toEqual(['inbox of dead not_empty', false]);
+    await me.sees('dead');
+    expect([me.letters, await isForgotten('dead')]).toEqual([['late'], true]);
+  });
+
   it('takes over every job, a bounded number at once', async () => {
     const { clock, survivor, deadWith } = startEstate();
     const me = await survivor('me');
