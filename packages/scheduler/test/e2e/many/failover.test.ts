@@ -1,0 +1,130 @@
+/** A master of the Cluster dies, then another freezes, under load: the rest goes on, their work comes back soon, and nothing is lost, doubled or left. */
+import type { Cluster } from 'ioredis';
+import { expect, it, onTestFinished } from 'vitest';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { connectRedis } from '../../../src/adapters/redis/redis-connection.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type RedisServer, type RedisUnderTest, startCluster } from '../../support/redis-servers.ts';
+import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import { type Load, startLoad } from './load.ts';
+import { type Instance, startInstance } from './start-instances.ts';
+
+const TEST_MS = 120_000;
+const PATIENT = { withinMs: 30_000 };
+/** With cluster-node-timeout 2000. */
+const RECOVERY_MS = 6_000;
+/** Instances look for lost masters as often as this test does, and try again soon after. */
+const NOTICED_MS = 2_000;
+/** DESIGN §3: what a failover lost may be given away twice, until it was told again. */
+const REASSERTED_MS = 2_000;
+/** Enough for jobs that keep theirs until their outcome can be written. */
+const SLOTS = 64;
+const NODES = ['node-a', 'node-b', 'node-c', 'node-d', 'node-e', 'node-f'];
+
+async function startServers(): Promise<RedisUnderTest> {
+  const redis = await startCluster();
+  onTestFinished(async () => {
+    for (const server of redis.servers) server.signal('SIGCONT');
+    await redis.stop();
+  });
+  return redis;
+}
+
+/** As the instances do: any other client would wait for a frozen master for ever. */
+function connect({ settings }: RedisUnderTest): Cluster {
+  const client = connectRedis(settings, { name: 'test' });
+  onTestFinished(() => client.disconnect());
+  return client as Cluster;
+}
+
+async function masterOf({ servers }: RedisUnderTest, client: Cluster, key: string): Promise<RedisServer> {
+  const slot = await client.cluster('KEYSLOT', key);
+  const range = (await client.cluster('SLOTS')).find(([from, to]) => from <= slot && slot <= to);
+  const server = servers.find(({ port }) => port === range?.[2]?.[1]);
+  if (server === undefined) throw new Error(`no server has slot ${slot}`);
+  return server;
+}
+
+/** How often a node was sent more than fits. */
+async function overloads(instances: readonly Instance[]): Promise<number> {
+  const pages = await Promise.all(
+    instances.map(({ url }) => fetch(`${url}/metrics`).then((page) => page.text())),
+  );
+  const values = pages.flatMap((page) => [
+    ...page.matchAll(/^scheduler_node_overload_reject_total\S* (\d+)/gm),
+  ]);
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+/** How long after `lostAt` the last request was refused, once none has been for a while. */
+async function recovery({ refused }: Load, lostAt: number): Promise<number> {
+  const last = (): number => Math.max(lostAt, refused.at(-1)?.at ?? 0);
+  await eventually(() => performance.now() > Math.max(last() + 1_500, lostAt + 4_500), PATIENT);
+  return last() - lostAt;
+}
+
+const work = (): Promise<typeof OUTPUT> =>
+  new Promise((resolve) => setTimeout(() => resolve(OUTPUT), 20 + 40 * Math.random()));
+
+it(
+  'masters under load that are killed and frozen are replaced within 6 s; every accepted job has its result, and no lease is left',
+  async () => {
+    const redis = await startServers();
+    const keys = createKeys('failover');
+    const instances: Instance[] = [];
+    for (let at = 0; at < 3; at += 1) instances.push(await startInstance(redis, 'failover'));
+    const [a, b, c] = instances as [Instance, Instance, Instance];
+    const nodes = await Promise.all(
+      NODES.map((nodeId, at) =>
+        joinSdkNode({
+          url: [a, b, c][at % 3]?.nodeUrl ?? '',
+          nodeId,
+          maxConcurrentJobs: SLOTS,
+          onJob: work,
+        }),
+      ),
+    );
+    for (const each of instances) await each.readyNodes(NODES.length);
+    const client = connect(redis);
+    // Many hands: a request whose job is on its way when the master is lost is answered when it is back.
+    const load = startLoad(() => instances, { hands: 40, pauseMs: 400 });
+    let overloadsAllowed = 0;
+
+    // Where the list of all instances is, and where the jobs of one are.
+    for (const [signal, key] of [
+      ['SIGKILL', keys.instances],
+      ['SIGSTOP', keys.instanceJobs(a.instanceId)],
+    ] as const) {
+      const settled = load.accepted.length;
+      await eventually(() => load.accepted.length > settled + 50, PATIENT);
+      expect(await overloads(instances)).toBe(overloadsAllowed);
+      const master = await masterOf(redis, client, key);
+      const before = load.accepted.length;
+      const lostAt = performance.now();
+      master.signal(signal);
+      // What lives on the other masters goes on: long before another can have taken its place.
+      await eventually(() => load.accepted.length > before + 5, { withinMs: 2_000 });
+      // How long the servers themselves take to agree, on a machine as busy as this one.
+      await eventually(() => client.type(key), PATIENT);
+      const replacedAfterMs = performance.now() - lostAt;
+      const recoveredAfterMs = await recovery(load, lostAt);
+      expect(recoveredAfterMs).toBeLessThan(Math.max(RECOVERY_MS, replacedAfterMs + NOTICED_MS));
+      await eventually(() => performance.now() > lostAt + recoveredAfterMs + REASSERTED_MS, PATIENT);
+      overloadsAllowed = await overloads(instances);
+    }
+
+    await load.stop();
+    const jobs = await load.outcomes(b);
+    expect(jobs.filter(({ result }) => result?.text_translated !== OUTPUT.text_translated)).toEqual([]);
+    expect(new Set(load.accepted).size).toBe(load.accepted.length);
+    await eventually(async () => {
+      const left = await Promise.all(
+        NODES.map((nodeId) => client.zrangebyscore(keys.nodeLeases(nodeId), Date.now(), '+inf')),
+      );
+      if (left.flat().length > 0) throw new Error(`leases are left: ${left.flat().join(' ')}`);
+      return true;
+    }, PATIENT);
+    expect(nodes.map((node) => node.metrics().reconnects)).toEqual(NODES.map(() => 0));
+  },
+  TEST_MS,
+);
