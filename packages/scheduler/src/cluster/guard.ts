@@ -19,6 +19,7 @@ export function unlessFenced<Port extends object>(
             new SchedulerError(
               'SCHEDULER_DEPENDENCY_DOWN',
               'the store has not answered for too long: this instance may have been taken for dead',
+              { isUnsent: true },
             ),
           );
         }

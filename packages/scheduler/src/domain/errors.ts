@@ -133,10 +133,16 @@ export const errorEntry = (code: ErrorCode): ErrorEntry => ERRORS[code];
 /** A fault: something that is not an expected outcome. Expected ones are values with a `kind`. */
 export class SchedulerError extends Error {
   readonly code: ErrorCode;
+  /** Whoever would have had to be asked certainly was not: nothing can have happened. Otherwise it may have. */
+  readonly isUnsent: boolean;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { readonly isUnsent?: boolean }) {
     super(message, options);
     this.name = 'SchedulerError';
     this.code = code;
+    this.isUnsent = options?.isUnsent === true;
   }
 }
+
+export const isUnsent = (fault: unknown): boolean =>
+  fault instanceof Error && 'isUnsent' in fault && fault.isUnsent === true;

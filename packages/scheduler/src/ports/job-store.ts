@@ -59,8 +59,11 @@ export interface JobStore {
    * is kept. `driven_elsewhere`: it is not ours to write. Only for records as this store gave them out. Absent: it loses nothing.
    */
   restore?(job: JobRecord): Promise<'restored' | 'kept' | 'driven_elsewhere'>;
-  /** Takes back an admitted record that was never dispatched, with its binding. */
-  discard(jobId: JobId): Promise<void>;
+  /**
+   * Takes back an admitted record that was never dispatched, with its binding. `discarded`: nothing of it is left, or ever was.
+   * `kept`: it was dispatched, or is settled. `driven_elsewhere`: it is not ours to take back.
+   */
+  discard(jobId: JobId): Promise<'discarded' | 'kept' | 'driven_elsewhere'>;
   get(jobId: JobId): Promise<JobRecord | undefined>;
   /** The job a request id is bound to. */
   bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined>;

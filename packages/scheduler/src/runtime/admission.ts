@@ -1,6 +1,6 @@
 /** Hot path: a request becomes a job on a node — or an answer that says why not, with nothing left behind. */
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import { type ErrorCode, isUnsent } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
@@ -11,6 +11,7 @@ import { ABANDONED } from './abandon.ts';
 import type { Adoption } from './adoption.ts';
 import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
+import { createDiscards } from './discards.ts';
 import { draftJob } from './draft-job.ts';
 import { type Engine, giveBack } from './engine.ts';
 import { createFlight, type Flight, NOBODY_SHUNNED } from './flight.ts';
@@ -19,6 +20,7 @@ import { type Refusal, refusal } from './refusal.ts';
 import { createRepeats } from './repeats.ts';
 import { type CompiledNeed, compileNeed } from './select/compile-need.ts';
 import type { Selection } from './select/select.ts';
+import { createTakingBack } from './take-back.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
@@ -27,8 +29,8 @@ export function createAdmission(
 ): (request: DispatchRequest) => Promise<DispatchOutcome> {
   const { placement, deadlines } = parts;
   const startedAt = engine.clock.now();
-  /** Refused, and discarded just now or as soon as the store answers. */
-  const takenBack = new Set<JobId>();
+  const discards = createDiscards(engine, { maxPending: MOST_DISCARDS });
+  const takeBack = createTakingBack(engine, discards, deadlines);
 
   function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
     engine.meter.count('scheduler_jobs_refused_total', { code });
@@ -48,57 +50,33 @@ export function createAdmission(
   const repeat = createRepeats(engine, {
     adoption: parts.adoption,
     refuse,
-    isTakenBack: (jobId) => takenBack.has(jobId),
+    isTakenBack: discards.isTakenBack,
     dispatchAnew: (request) => begin(request),
   });
 
-  function admit(draft: JobRecord): Soon<AdmitResult | { kind: 'down' }> {
+  function admit(draft: JobRecord): Soon<AdmitResult | Down> {
     const admitting = engine.store.admit(draft);
     if (!(admitting instanceof Promise)) return admitting;
     return admitting.catch((fault: unknown) => {
       engine.log.error({ err: fault }, 'the store could not be asked; the request is refused');
       engine.meter.count('scheduler_dependency_down_total');
-      return DOWN;
+      return { kind: 'down', isUnsent: isUnsent(fault) };
     });
-  }
-
-  /** Asked again until it is done: what stays bound would answer every repeat with a job that nobody drives. */
-  async function discard(jobId: JobId, abandonments = engine.abandonments): Promise<void> {
-    takenBack.add(jobId);
-    try {
-      // Whoever took over what we drove decides about this one too.
-      if (abandonments === engine.abandonments) await engine.store.discard(jobId);
-      // A repeat may be asking right now who drives it.
-      if (engine.drivers === undefined) takenBack.delete(jobId);
-      else engine.wheel.set(ASK_AGAIN_MS, () => takenBack.delete(jobId));
-    } catch (fault) {
-      engine.log.warn({ job_id: jobId, err: fault }, 'a refused job could not be discarded yet');
-      engine.wheel.set(ASK_AGAIN_MS, () => void discard(jobId, abandonments));
-    }
-  }
-
-  /** Nothing of the request stays: not the record, not the binding, not the audio. */
-  async function takeBack(flight: Flight): Promise<void> {
-    flight.driving = 'taken_back';
-    flight.deadlineTimer?.cancel();
-    engine.audio.drop(flight.job.jobId);
-    await discard(flight.job.jobId);
-    // Only now: a repeat that comes meanwhile must find the flight, and get the same refusal.
-    engine.flights.remove(flight);
   }
 
   /** After the candidates of the first round: waits if that was asked for. */
   async function waitOrRefuse(flight: Flight, waitMs: number): Promise<DispatchOutcome | undefined> {
-    const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
+    // Of what was sent nobody knows whether it arrived: whoever holds the node's socket may have written that it did.
+    const isUnclear = waitMs > 0 || flight.attempts > 0;
+    const canWait = isUnclear && (await backToWaiting(engine, flight, false)) && waitMs > 0;
     const waited = canWait
       ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs })
       : 'limit';
     if (flight.driving !== 'ours') return undefined;
     // The limit may have struck while the job was already on its way: then it is dispatched all the same.
     if ((waited !== 'limit' && waited !== 'queue_full') || flight.job.fence !== undefined) return undefined;
-    const answer = refuseWith(whyNot(flight, flight.job.spec.utteranceIndex));
-    await takeBack(flight);
-    return answer;
+    const why = whyNot(flight, flight.job.spec.utteranceIndex);
+    return (await takeBack(flight)) ? refuseWith(why) : undefined;
   }
 
   function launched(flight: Flight): DispatchOutcome {
@@ -134,29 +112,36 @@ export function createAdmission(
 
   async function notAdmitted(
     request: DispatchRequest,
-    admitted: Exclude<AdmitResult, { kind: 'admitted' }> | { kind: 'down' },
+    admitted: Exclude<AdmitResult, { kind: 'admitted' }> | Down,
     jobId: JobId,
     reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
     engine.audio.drop(jobId);
+    discards.resume(jobId);
     if (admitted.kind === 'down') {
-      void takeBackUnknown(jobId, reserved);
+      // It may have been written all the same. Whoever asked is not kept waiting for a store that does not answer.
+      if (!admitted.isUnsent) discards.soon(jobId);
+      void giveBackUnused(jobId, reserved, undefined);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     }
-    if (reserved !== undefined && (await reserved.reserving)) {
-      await giveBack(engine, reserved.nodeId, leaseId(jobId, 1));
-    }
+    await giveBackUnused(jobId, reserved, 'job' in admitted ? admitted.job : undefined);
     if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
     return repeat(request, admitted);
   }
 
-  /** It may have been written all the same. Whoever asked is not kept waiting for a store that does not answer. */
-  async function takeBackUnknown(jobId: JobId, reserved: Reserved | undefined): Promise<void> {
-    takenBack.add(jobId);
-    if (reserved !== undefined && (await reserved.reserving)) {
-      await giveBack(engine, reserved.nodeId, leaseId(jobId, 1));
-    }
-    await discard(jobId);
+  /** Without a word to a ledger that took nothing, and not what may be the job's own. */
+  function giveBackUnused(
+    jobId: JobId,
+    reserved: Reserved | undefined,
+    job: JobRecord | undefined,
+  ): Soon<void> {
+    if (reserved === undefined) return undefined;
+    const { nodeId, reserving } = reserved;
+    const give = (isTaken: boolean): Soon<void> =>
+      isTaken && (job?.jobId !== jobId || !mayHold(job, nodeId))
+        ? giveBack(engine, nodeId, leaseId(jobId, 1))
+        : undefined;
+    return reserving instanceof Promise ? reserving.then(give) : give(reserving);
   }
 
   async function withoutRoom(request: DispatchRequest): Promise<DispatchOutcome> {
@@ -169,19 +154,29 @@ export function createAdmission(
   }
 
   function enter(request: DispatchRequest, probe: Asked, first: FirstChoice): Soon<DispatchOutcome> {
-    const { nodeId } = first;
     const jobId = request.jobId ?? engine.ids.jobId(request.tenantId, request.requestId);
     if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
       return withoutRoom(request);
     }
+    const clearing = discards.hold(jobId);
+    return clearing === undefined
+      ? reserveAndAdmit(request, probe, first, jobId)
+      : clearing.then(() => reserveAndAdmit(request, probe, first, jobId));
+  }
+
+  function reserveAndAdmit(
+    request: DispatchRequest,
+    { compiled }: Asked,
+    { nodeId, selection }: FirstChoice,
+    jobId: JobId,
+  ): Soon<DispatchOutcome> {
     // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
     const reserved =
       nodeId === undefined ? undefined : { nodeId, reserving: placement.reserve(nodeId, leaseId(jobId, 1)) };
     const admitting = admit(draftJob(engine, request, jobId, nodeId));
-    const { compiled } = probe;
     return admitting instanceof Promise
-      ? admitting.then((admitted) => embark(request, jobId, compiled, first.selection, reserved, admitted))
-      : embark(request, jobId, compiled, first.selection, reserved, admitting);
+      ? admitting.then((admitted) => embark(request, jobId, compiled, selection, reserved, admitted))
+      : embark(request, jobId, compiled, selection, reserved, admitting);
   }
 
   function embark(
@@ -190,12 +185,17 @@ export function createAdmission(
     compiled: CompiledNeed,
     selection: Selection,
     reserved: Reserved | undefined,
-    admitted: AdmitResult | { kind: 'down' },
+    admitted: AdmitResult | Down,
   ): Soon<DispatchOutcome> {
     // With other instances: a repeat that was quicker than this answer, or this fault, may have made it ours already.
     const adopted = engine.drivers && engine.flights.get(jobId);
-    if (adopted !== undefined) return { kind: 'dispatched', job: adopted.job, isRepeat: true };
+    if (adopted !== undefined) {
+      discards.forget(jobId);
+      void giveBackUnused(jobId, reserved, adopted.job);
+      return { kind: 'dispatched', job: adopted.job, isRepeat: true };
+    }
     if (admitted.kind !== 'admitted') return notAdmitted(request, admitted, jobId, reserved);
+    discards.forget(jobId);
     const flight = createFlight(admitted.job, request.need, compiled);
     engine.flights.add(flight);
     deadlines.startJob(flight);
@@ -253,6 +253,12 @@ export function createAdmission(
   };
 }
 
+interface Down {
+  readonly kind: 'down';
+  /** The store was certainly not asked. */
+  readonly isUnsent: boolean;
+}
+
 interface FirstChoice {
   readonly nodeId: NodeId | undefined;
   readonly selection: Selection;
@@ -266,10 +272,12 @@ interface Reserved {
 /** The first candidate had a slot, but could not be handed the job. */
 const REFUSED: Reserved = { nodeId: '', reserving: false };
 const NOBODY: never[] = [];
-const DOWN = { kind: 'down' } as const;
-/** A store that was down when something had to be taken back is asked again after this long. */
-const ASK_AGAIN_MS = 1_000;
+const MOST_DISCARDS = 10_000;
 const STORE_SILENT = 'the job store does not answer';
+
+/** A first attempt there is, was, or may be about to be the job's own, and so the slot: then it is left to it, or to its end. */
+const mayHold = ({ fence, timeline }: JobRecord, nodeId: NodeId): boolean =>
+  fence === undefined || timeline.some((entry) => entry.attempt === 1 && entry.nodeId === nodeId);
 
 async function boundJob(engine: Engine, request: DispatchRequest): Promise<JobRecord | undefined | 'down'> {
   if (request.requestId === undefined) return undefined;

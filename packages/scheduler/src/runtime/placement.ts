@@ -1,4 +1,5 @@
 /** Hot path: reserve → record → send, over the candidates of a selection, until one has the job. */
+import { isUnsent } from '../domain/errors.ts';
 import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, holdsFence, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
@@ -43,7 +44,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
         );
         engine.meter.count('scheduler_reserve_attempt_total', UNKNOWN);
         // Not waited for: what did not answer just now would hold up the next candidate.
-        void giveBack(engine, nodeId, lease);
+        if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);
         return false;
       },
     );

@@ -25,7 +25,10 @@ describe('a port behind the fence', () => {
   it('asks nothing while it is, says what it knows by itself, and asks again after that', async () => {
     const { state, store } = createStore();
     state.isFenced = true;
-    await expect(store.answer('yes')).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    await expect(store.answer('yes')).rejects.toMatchObject({
+      code: 'SCHEDULER_DEPENDENCY_DOWN',
+      isUnsent: true,
+    });
     expect([state.asked, store.level(), store.name]).toEqual([0, 7, 'store']);
     state.isFenced = false;
     expect(await store.answer('yes')).toBe('yes');

@@ -71,7 +71,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         const { store } = await start();
         expect(await store.get(fresh('job'))).toBeUndefined();
         expect(await store.bound(fresh('tenant'), fresh('request'))).toBeUndefined();
-        await store.discard(fresh('job'));
+        expect(await store.discard(fresh('job'))).toBe('discarded');
       });
 
       it('I3 one live job per request under concurrent admits', async () => {
@@ -243,7 +243,8 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         const draft = draftRequest(now());
         await store.admit(draft);
         await moveOn(store, draft.jobId, 'RESERVED', { intent: { nodeId: 'node-a', attempt: 1 } });
-        await Promise.all(times(3, () => store.discard(draft.jobId)));
+        const answers = await Promise.all(times(3, () => store.discard(draft.jobId)));
+        expect(answers).toEqual(['discarded', 'discarded', 'discarded']);
         expect(await store.get(draft.jobId)).toBeUndefined();
         expect(await boundId(store, draft)).toBeUndefined();
         expect((await store.list({ tenantId: draft.tenantId, limit: 10 })).jobs).toEqual([]);
@@ -258,7 +259,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         const draft = draftRequest(now());
         await store.admit(draft);
         await fail(store, draft.jobId);
-        await store.discard(draft.jobId);
+        expect(await store.discard(draft.jobId)).toBe('kept');
         expect(await store.get(draft.jobId)).toMatchObject({ state: 'FAILED' });
       });
 
@@ -267,7 +268,7 @@ export function jobStoreContract(name: string, open: OpenJobStore): void {
         const draft = draftRequest(now());
         await store.admit(draft);
         await dispatch(store, draft.jobId, { nodeId: 'node-a', attempt: 1 });
-        await store.discard(draft.jobId);
+        expect(await store.discard(draft.jobId)).toBe('kept');
         expect(await store.get(draft.jobId)).toMatchObject({ state: 'DISPATCHED' });
         expect(await boundId(store, draft)).toBe(draft.jobId);
       });

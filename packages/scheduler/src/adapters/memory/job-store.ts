@@ -89,10 +89,12 @@ export function createJobStore(deps: { clock: Clock } & JobStoreLimits): MemoryJ
       return { kind: 'moved', job };
     },
 
-    async discard(jobId: JobId): Promise<void> {
+    async discard(jobId: JobId) {
       const place = shelf.get(jobId);
-      if (place === undefined || place.settledAt !== undefined || place.record.fence !== undefined) return;
+      if (place === undefined) return 'discarded';
+      if (place.settledAt !== undefined || place.record.fence !== undefined) return 'kept';
       shelf.remove(place);
+      return 'discarded';
     },
 
     get: (jobId: JobId): Promise<JobRecord | undefined> => Promise.resolve(recordOf(shelf.get(jobId))),

@@ -19,6 +19,8 @@ const ALWAYS_SENT = new Set([
 ]);
 const PROBE_MS = 100;
 
+/** Commands that may have reached a server. */
+const sent = new WeakSet<Command>();
 const silentOf = new WeakMap<RedisConnection, ReadonlySet<string>>();
 
 /** Nothing can be asked of it now. */
@@ -61,9 +63,12 @@ function watch(server: Redis, silent: Set<string>): void {
 
   server.sendCommand = (command: Command, stream) => {
     if (silent.has(name) && !ALWAYS_SENT.has(command.name.toLowerCase())) {
-      command.reject(new Error(`${name} does not answer`));
+      const refusal = new Error(`${name} does not answer`);
+      // A connection that broke sends again what it had sent.
+      command.reject(sent.has(command) ? refusal : Object.assign(refusal, { isUnsent: true }));
       return command.promise;
     }
+    sent.add(command);
     command.promise.then(answered, (fault: unknown) => {
       if (isTimeout(fault)) fellSilent();
     });

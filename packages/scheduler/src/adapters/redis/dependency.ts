@@ -1,11 +1,14 @@
 /** What a failing Redis means to whoever asked: it may or may not have happened. */
-import { SchedulerError } from '../../domain/errors.ts';
+import { isUnsent, SchedulerError } from '../../domain/errors.ts';
 
 export async function asDependency<T>(what: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (fault) {
     if (fault instanceof SchedulerError) throw fault;
-    throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `Redis did not answer: ${what}`, { cause: fault });
+    throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `Redis did not answer: ${what}`, {
+      cause: fault,
+      isUnsent: isUnsent(fault),
+    });
   }
 }

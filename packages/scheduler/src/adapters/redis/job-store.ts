@@ -5,7 +5,7 @@
  * that one's name can it be moved. What limits say is counted on this instance and not in Redis; there everything ends by itself.
  * A thrown error means *unknown*.
  */
-import { SchedulerError } from '../../domain/errors.ts';
+import { isUnsent, SchedulerError } from '../../domain/errors.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
@@ -184,11 +184,16 @@ export function createJobStore(
       const claim = tally.claim(draft);
       if (claim.kind === 'full') return found(draft);
       const isNew = claim.kind === 'claimed';
+      let isUnwritten = false;
+      const writing = write(draft).catch((fault: unknown) => {
+        isUnwritten = isUnsent(fault);
+        throw fault;
+      });
       try {
         // Both before the answer, and so before the job leaves: whoever adopts finds every job that was accepted.
         const [admitted] = await asDependency('admitting a job', () =>
           Promise.all([
-            write(draft),
+            writing,
             index.begin(draft.jobId, draft.deadlineAt),
             isNew && claim.unbind !== undefined ? scripts.unbind(claim.unbind) : undefined,
           ]),
@@ -203,7 +208,10 @@ export function createJobStore(
         return existing(draft, record);
       } catch (fault) {
         if (isNew) tally.leave(draft.jobId);
-        throw fault;
+        if (isUnwritten) index.drop(draft.jobId);
+        // That the index was not asked says nothing of the record.
+        if (isUnwritten || !isUnsent(fault)) throw fault;
+        throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'a job could not be indexed', { cause: fault });
       }
     },
 
@@ -234,12 +242,14 @@ export function createJobStore(
       return { kind: moved.kind, job: moved.record };
     },
 
-    async discard(jobId: JobId): Promise<void> {
+    async discard(jobId: JobId) {
       const discarded = await scripts.discard(jobId, driver());
-      if (discarded === 'kept') return;
+      if (discarded === 'kept') return discarded;
       known.forget(jobId);
       tally.leave(jobId);
-      if (discarded !== 'driven_elsewhere') index.drop(jobId);
+      if (discarded === 'driven_elsewhere') return discarded;
+      index.drop(jobId);
+      return 'discarded';
     },
 
     get,

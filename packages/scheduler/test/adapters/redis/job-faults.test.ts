@@ -66,6 +66,38 @@ describe('a job store whose Redis does not answer', () => {
     await events.close();
     await store.close();
   });
+
+  it('says of a job that was certainly not sent that it was not, once the server is known to be silent', async () => {
+    const { store } = openInstance(redis, freshKeys(), 'instance-a');
+    const admit = async () => store.admit(draftRequest(Date.now()));
+    server()?.signal('SIGSTOP');
+    await expect(admit()).rejects.toMatchObject({ ...DOWN, isUnsent: false });
+    await expect(admit()).rejects.toMatchObject({ ...DOWN, isUnsent: true });
+    server()?.signal('SIGCONT');
+    await expect
+      .poll(() => admit().catch(() => undefined), { timeout: 5_000 })
+      .toMatchObject({ kind: 'admitted' });
+    await store.close();
+  });
+
+  it('does not say so if only the index was not asked: the record may have been written', async () => {
+    const keys = freshKeys();
+    const refusal = Object.assign(new Error('silent'), { isUnsent: true });
+    const connection = new Proxy(redis.connection, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) =>
+          args.includes(keys.instanceJobs('instance-a'))
+            ? Promise.reject(refusal)
+            : value.apply(target, args);
+      },
+    });
+    const { store } = openInstance({ ...redis, connection }, keys, 'instance-a');
+    const draft = draftRequest(Date.now());
+    await expect(store.admit(draft)).rejects.toMatchObject({ ...DOWN, isUnsent: false });
+    expect(await store.get(draft.jobId)).toMatchObject({ state: 'CREATED' });
+  });
 });
 
 describe('the tally of an instance', () => {

@@ -114,7 +114,7 @@ describe.each([
         expect(await other.moveFor('a/2', draft.jobId, expected, changeTo('FAILED'))).toEqual({
           kind: 'driven_elsewhere',
         });
-        await other.discard(draft.jobId);
+        expect(await other.discard(draft.jobId)).toBe('driven_elsewhere');
       }
       expect(await b.get(draft.jobId)).toEqual(before);
       const entry = { state, at: index, attempt: 0 };

@@ -76,8 +76,9 @@ export function createForgetfulStore(clock: Clock): ForgetfulStore {
       return 'restored';
     },
     async discard(jobId) {
-      await store.discard(jobId);
-      if ((await store.get(jobId)) === undefined) writes = writes.filter((write) => write.jobId !== jobId);
+      const discarded = await store.discard(jobId);
+      if (discarded === 'discarded') writes = writes.filter((write) => write.jobId !== jobId);
+      return discarded;
     },
     get: (jobId) => store.get(jobId),
     bound: (tenantId, requestId) => store.bound(tenantId, requestId),

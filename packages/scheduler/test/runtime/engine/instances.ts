@@ -31,7 +31,7 @@ export function createDriverNotes(): DriverNotes {
           : store.move(jobId, expected, change);
       },
       async discard(jobId) {
-        if (!isEnforced || !isOther(jobId, instance)) await store.discard(jobId);
+        return isEnforced && isOther(jobId, instance) ? 'driven_elsewhere' : store.discard(jobId);
       },
     }),
     assign: (jobId, instance) => drivers.set(jobId, instance),
