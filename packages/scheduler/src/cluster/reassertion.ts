@@ -68,7 +68,10 @@ export function createReassertion(deps: {
     await each(
       jobs.filter(({ jobId }) => affected.job(jobId)),
       'jobs',
-      deps.restore,
+      async (job) => {
+        // Nor may a record come back that was taken back meanwhile: nobody would ever end it.
+        if (deps.isInFlight(job.jobId)) await deps.restore(job);
+      },
     );
     log.info({ jobs: jobs.length }, 'told the store again what it may have lost');
   }

@@ -1,0 +1,234 @@
+/** A store that may have lost writes is told again what is true: slots first, then jobs, and nothing is reserved meanwhile. */
+import { describe, expect, it } from 'vitest';
+import { type Affected, createReassertion, EVERYTHING } from '../../src/cluster/reassertion.ts';
+import type { JobRecord } from '../../src/domain/job.ts';
+import { isPending } from '../contracts/harness.ts';
+import { draftJob } from '../contracts/job-draft.ts';
+import { faulty } from '../support/faulty.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { createTally, QUIET } from './post-rig.ts';
+
+const [RESERVATION_MS, RUNNING_MS] = [5_000, 65_000];
+/** Longer than anybody who wants a slot is kept waiting. */
+const LONG_MS = 60_000;
+
+const jobNamed = (jobId: string, parts: Partial<JobRecord> = {}): JobRecord => ({
+  ...draftJob(0),
+  jobId,
+  ...parts,
+});
+const runningOn = (nodeId: string, jobId: string): JobRecord =>
+  jobNamed(jobId, { state: 'RUNNING', fence: { nodeId, attempt: 1 } });
+
+const onNode = (nodeId: string): Affected => ({ job: () => false, node: (id) => id === nodeId });
+
+function start(jobs: readonly JobRecord[]) {
+  const clock = createManualClock();
+  const { meter, counted } = createTally();
+  const state = {
+    jobs,
+    deaf: new Set<string>(),
+    ended: new Set<string>(),
+    others: 0,
+    whileTelling: () => {},
+  };
+  const told: string[] = [];
+  const store = faulty(
+    {
+      async reassert(nodeId: string, lease: string, ttlMs: number) {
+        told.push(`${nodeId} ${lease} ${ttlMs}`);
+        state.whileTelling();
+      },
+      async restore({ jobId }: JobRecord) {
+        told.push(jobId);
+      },
+    },
+    [],
+    clock,
+  );
+  const reassertion = createReassertion({
+    jobs: () => state.jobs,
+    isInFlight: (jobId) => !state.ended.has(jobId),
+    restore: store.port.restore,
+    reassert: store.port.reassert,
+    others: () => {
+      state.others += 1;
+      told.push('others');
+    },
+    acknowledges: (nodeId) => !state.deaf.has(nodeId),
+    clock,
+    reservationTtlMs: RESERVATION_MS,
+    runningTtlMs: RUNNING_MS,
+    log: QUIET,
+    meter,
+  });
+  return { clock, counted, state, told, store, reassertion };
+}
+
+describe('a store that may have lost writes', () => {
+  it('is told the slots first and the jobs after all of them', async () => {
+    const { reassertion, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    await reassertion.run(EVERYTHING);
+    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n2 b:1 ${RUNNING_MS}`, 'a', 'b']);
+    expect(counted('scheduler_store_reasserted_total leases')).toBe(2);
+    expect(counted('scheduler_store_reasserted_total jobs')).toBe(2);
+  });
+
+  it('is told no job before the last slot was answered', async () => {
+    const { clock, reassertion, store, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    store.plan({ method: 'reassert', at: [2], fault: { answerDelayMs: 100 } });
+    const run = reassertion.run(EVERYTHING);
+    await clock.advance(99);
+    expect(told).not.toContain('a');
+    await clock.advance(1);
+    await run;
+    expect(told).toContain('a');
+  });
+
+  it('is told only what lies where writes may be lost', async () => {
+    const { reassertion, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    await reassertion.run({ job: (jobId) => jobId === 'b', node: (nodeId) => nodeId === 'n1' });
+    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'b']);
+  });
+
+  it('is told how long each slot is held: a running attempt for long, one that is not acknowledged shortly', async () => {
+    const [fence, intent] = [
+      { nodeId: 'n1', attempt: 1 },
+      { nodeId: 'n2', attempt: 2 },
+    ];
+    const { reassertion, told } = start([
+      jobNamed('sent', { state: 'DISPATCHED', fence }),
+      jobNamed('running', { state: 'RUNNING', fence }),
+      jobNamed('reserved', { state: 'RESERVED', intent }),
+      jobNamed('retried', { state: 'RESERVED', fence, intent }),
+      jobNamed('runs-again', { state: 'RUNNING', fence, intent }),
+      jobNamed('waiting'),
+    ]);
+    await reassertion.run({ job: () => false, node: () => true });
+    expect(told).toEqual([
+      'others',
+      `n1 sent:1 ${RESERVATION_MS}`,
+      `n1 running:1 ${RUNNING_MS}`,
+      `n2 reserved:2 ${RESERVATION_MS}`,
+      `n1 retried:1 ${RESERVATION_MS}`,
+      `n2 retried:2 ${RESERVATION_MS}`,
+      `n1 runs-again:1 ${RUNNING_MS}`,
+      `n2 runs-again:2 ${RESERVATION_MS}`,
+    ]);
+  });
+
+  it('is told that a node which never acknowledges runs what it was sent', async () => {
+    const { reassertion, state, told } = start([
+      jobNamed('a', { state: 'DISPATCHED', fence: { nodeId: 'n1', attempt: 1 } }),
+      jobNamed('b', { state: 'RESERVED', intent: { nodeId: 'n1', attempt: 1 } }),
+    ]);
+    state.deaf.add('n1');
+    await reassertion.run(onNode('n1'));
+    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n1 b:1 ${RESERVATION_MS}`]);
+  });
+
+  it('is not told of a job that ended while others were told: nobody would give its slot back, nor end it', async () => {
+    const jobs = Array.from({ length: 65 }, (_, at) => runningOn('n1', `job-${at}`));
+    const { reassertion, state, told } = start(jobs);
+    state.whileTelling = () => state.ended.add('job-64');
+    await reassertion.run(EVERYTHING);
+    expect(told.filter((what) => what.includes('job-64'))).toEqual([]);
+    expect(told).toHaveLength(1 + 64 + 64);
+  });
+
+  it('is told everything it takes, although it refuses some', async () => {
+    const { reassertion, store, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    store.plan(
+      { method: 'reassert', at: [1], fault: 'throw' },
+      { method: 'restore', at: [2], fault: 'throw' },
+    );
+    await reassertion.run(EVERYTHING);
+    expect(told).toEqual(['others', `n2 b:1 ${RUNNING_MS}`, 'a']);
+    expect(counted('scheduler_store_reasserted_total leases')).toBe(1);
+    expect(counted('scheduler_store_reasserted_total jobs')).toBe(1);
+  });
+
+  it('is told a bounded number of things at once', async () => {
+    const { clock, reassertion, store } = start(
+      Array.from({ length: 200 }, (_, at) => runningOn('n1', `${at}`)),
+    );
+    store.plan({ fault: { answerDelayMs: 1 } });
+    const run = reassertion.run(EVERYTHING);
+    await clock.advance(0);
+    expect(store.calls()).toBe(64);
+    await clock.advance(LONG_MS);
+    await run;
+    expect(store.calls()).toBe(400);
+  });
+
+  it('is told again by the next run although one could not even begin', async () => {
+    const { reassertion, state, told } = start([runningOn('n1', 'a')]);
+    const { jobs } = state;
+    state.jobs = {
+      [Symbol.iterator]() {
+        throw new Error('the engine is not made yet');
+      },
+    } as unknown as JobRecord[];
+    await reassertion.run(EVERYTHING);
+    expect(reassertion.settled('n1')).toBeUndefined();
+    state.jobs = jobs;
+    await reassertion.run(EVERYTHING);
+    expect(told).toContain('a');
+  });
+});
+
+describe('whoever wants a slot', () => {
+  it('is not kept waiting when nothing is to be told, nor on a node that lost nothing', async () => {
+    const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
+    expect(reassertion.settled('n1')).toBeUndefined();
+    store.plan({ method: 'reassert', fault: { answerDelayMs: 100 } });
+    const run = reassertion.run(onNode('n1'));
+    expect(reassertion.settled('n2')).toBeUndefined();
+    await clock.advance(100);
+    await run;
+    expect(reassertion.settled('n1')).toBeUndefined();
+  });
+
+  it('waits until the slots of the node are told', async () => {
+    const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
+    store.plan({ method: 'reassert', fault: { answerDelayMs: 100 } });
+    void reassertion.run(EVERYTHING);
+    const settled = reassertion.settled('n1') ?? Promise.resolve();
+    await clock.advance(99);
+    expect(await isPending(settled)).toBe(true);
+    await clock.advance(1);
+    expect(await isPending(settled)).toBe(false);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('waits for every run that concerns the node, however they overlap', async () => {
+    const { clock, reassertion, store } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    store.plan(
+      { method: 'reassert', at: [1], fault: { answerDelayMs: 1_000 } },
+      { method: 'reassert', at: [2], fault: { answerDelayMs: 100 } },
+    );
+    void reassertion.run(onNode('n1'));
+    void reassertion.run(onNode('n2'));
+    const [first, second] = ['n1', 'n2'].map((nodeId) => reassertion.settled(nodeId) ?? Promise.resolve());
+    await clock.advance(100);
+    expect([await isPending(first as Promise<void>), await isPending(second as Promise<void>)]).toEqual([
+      true,
+      false,
+    ]);
+    expect([reassertion.settled('n1') === undefined, reassertion.settled('n2') === undefined]).toEqual([
+      false,
+      true,
+    ]);
+    await clock.advance(900);
+    expect(await isPending(first as Promise<void>)).toBe(false);
+  });
+
+  it('waits for no store that stays away: the reserve itself is refused there', async () => {
+    const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
+    store.plan({ method: 'reassert', fault: { answerDelayMs: LONG_MS } });
+    void reassertion.run(EVERYTHING);
+    const settled = reassertion.settled('n1') ?? Promise.resolve();
+    await clock.advance(3_000);
+    expect(await isPending(settled)).toBe(false);
+  });
+});
