@@ -25,6 +25,8 @@ export interface Flight {
   /** Of the attempt that is out: acknowledgement, then job timeout. */
   attemptTimer: Timer | undefined;
   deadlineTimer: Timer | undefined;
+  /** That it was sent is being written. */
+  recording: Promise<unknown> | undefined;
   /** When the attempt that is out was sent. */
   sentAt: number;
   /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
@@ -94,6 +96,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     doesAcknowledge: false,
     attemptTimer: undefined,
     deadlineTimer: undefined,
+    recording: undefined,
     sentAt: 0,
     generation: undefined,
     audioAt: undefined,

@@ -24,7 +24,7 @@ export interface Placement {
   /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
   send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
-  recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed>;
+  recordSent(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed>;
   /** The record turned out to be DISPATCHED, by whoever holds the node's socket. Once per attempt. `before`: the fence until then. */
   foundSent(flight: Flight, before: Attempt | undefined): Soon<Placed>;
 }
@@ -57,13 +57,26 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     return isTaken;
   }
 
-  async function recordSent(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+  /** Only while the record says that it is meant for that node. Whoever comes second waits for the first to have written it. */
+  function recordSent(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed> {
+    const { recording } = flight;
+    if (recording !== undefined) {
+      return recording.then(() => (holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken'));
+    }
     const before = flight.job.fence;
-    const hasMoved = await advance(engine, flight, 'dispatched', {
-      fence: { nodeId, attempt },
-      intent: null,
+    const moving = advance(engine, flight, 'dispatched', { fence: { nodeId, attempt }, intent: null });
+    const goOn = (hasMoved: boolean): Soon<Placed> => {
+      flight.recording = undefined;
+      return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
+    };
+    if (!(moving instanceof Promise)) return goOn(moving);
+    const placed = moving.then(goOn, (fault: unknown) => {
+      flight.recording = undefined;
+      throw fault;
     });
-    return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
+    // After `goOn` was hooked on, so that it runs before whoever waits.
+    flight.recording = moving;
+    return placed;
   }
 
   /** Answers at once in the common case: a first attempt on a node that acknowledges. */
@@ -169,11 +182,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       holdsFence(delivery.job, nodeId, attempt)
     )
       return sentByHolder(flight, delivery.job);
-    const before = flight.job.fence;
-    const moving = advance(engine, flight, 'dispatched', { fence: { nodeId, attempt }, intent: null });
-    const goOn = (hasMoved: boolean): Soon<Placed> =>
-      hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
-    return moving instanceof Promise ? moving.then(goOn) : goOn(moving);
+    return recordSent(flight, nodeId, attempt);
   }
 
   /** Whoever holds the node's socket has written DISPATCHED: that record is taken as if we had written it. */
