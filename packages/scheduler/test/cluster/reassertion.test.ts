@@ -223,6 +223,17 @@ describe('whoever wants a slot', () => {
     expect(await isPending(first as Promise<void>)).toBe(false);
   });
 
+  it('waits for the last of several runs on the same node', async () => {
+    const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
+    store.plan({ method: 'reassert', at: [2], fault: { answerDelayMs: 100 } });
+    void reassertion.run(onNode('n1'));
+    void reassertion.run(onNode('n1'));
+    const settled = reassertion.settled('n1') ?? Promise.resolve();
+    expect(await isPending(settled)).toBe(true);
+    await clock.advance(100);
+    expect(await isPending(settled)).toBe(false);
+  });
+
   it('waits for no store that stays away: the reserve itself is refused there', async () => {
     const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
     store.plan({ method: 'reassert', fault: { answerDelayMs: LONG_MS } });
