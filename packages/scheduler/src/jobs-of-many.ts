@@ -101,7 +101,7 @@ export function createJobsOfMany(deps: {
     meter,
   });
   const reassertion = createReassertion({
-    jobs: () => local.jobs().inFlightJobs(),
+    jobs: () => local.jobs().jobsToTellAgain(),
     isInFlight: (jobId) => local.jobs().drives(jobId),
     restore: jobStore.restore,
     reassert: deps.reassertLease,

@@ -3,7 +3,7 @@
  * true: the jobs it drives, the slots they hold, its nodes. What the store lost nobody else can give back to it.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
-import type { JobRecord } from '../domain/job.ts';
+import { isSettled, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -56,8 +56,9 @@ export function createReassertion(deps: {
 
   async function tellAll(affected: Affected): Promise<void> {
     const jobs = [...deps.jobs()];
+    const live = jobs.filter(({ state }) => !isSettled(state));
     await each(
-      leasesOf(jobs, affected, deps.acknowledges),
+      leasesOf(live, affected, deps.acknowledges),
       'leases',
       async ({ jobId, nodeId, lease, isRunning }) => {
         // It may have been given back while others were told: then it would be held for a minute by nobody.
@@ -69,8 +70,8 @@ export function createReassertion(deps: {
       jobs.filter(({ jobId }) => affected.job(jobId)),
       'jobs',
       async (job) => {
-        // Nor may a record come back that was taken back meanwhile: nobody would ever end it.
-        if (deps.isInFlight(job.jobId)) await deps.restore(job);
+        // Nor may a record come back that was taken back meanwhile: nobody would ever end it. One that has its outcome was not.
+        if (isSettled(job.state) || deps.isInFlight(job.jobId)) await deps.restore(job);
       },
     );
     log.info({ jobs: jobs.length }, 'told the store again what it may have lost');

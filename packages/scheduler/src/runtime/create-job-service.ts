@@ -123,7 +123,7 @@ export function createJobService(
       return outcome.kind === 'refused' ? outcome : { kind: 'placed' };
     },
     abandonAll: () => abandonAll(engine),
-    *inFlightJobs() {
+    *jobsToTellAgain() {
       for (const { job } of engine.flights.all()) yield job;
       if (engine.settledLately !== undefined) yield* engine.settledLately.all();
     },

@@ -38,5 +38,5 @@ export interface SharedDriving {
   /** Forgets every job without a word to anybody, because others drive them by now. */
   abandonAll(): void;
   /** Every job in flight as this instance knows it, and those it settled a moment ago: what a store that lost writes must be told again. */
-  inFlightJobs(): Iterable<JobRecord>;
+  jobsToTellAgain(): Iterable<JobRecord>;
 }

@@ -247,7 +247,7 @@ describe('adoption', () => {
     const found = await crash(instances, jobId);
     await second.service.acknowledge(first.last(jobId));
     second.service.adopt(found);
-    expect([...second.service.inFlightJobs()].map(({ state }) => state)).toEqual(['RUNNING']);
+    expect([...second.service.jobsToTellAgain()].map(({ state }) => state)).toEqual(['RUNNING']);
     await second.service.finish(first.last(jobId), RESULT);
     second.service.adopt(found);
     await first.clock.advance(90_100);

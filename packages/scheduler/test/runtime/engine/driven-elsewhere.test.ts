@@ -139,7 +139,7 @@ describe('abandoning all jobs', () => {
     const waiting = rig.service.dispatch(rig.request({ waitMs: 5_000 }));
     await rig.clock.advance(1);
     expect([rig.service.inFlight(), rig.service.waiting()]).toEqual([3, 1]);
-    expect([...rig.service.inFlightJobs()].map(({ state }) => state).sort()).toEqual(
+    expect([...rig.service.jobsToTellAgain()].map(({ state }) => state).sort()).toEqual(
       ['CREATED', 'DISPATCHED', 'RESERVED'].sort(),
     );
     expect(rig.service.drives(running.jobId)).toBe(true);
@@ -150,7 +150,7 @@ describe('abandoning all jobs', () => {
     expect(rig.refusal(await waiting).code).toBe('SCHEDULER_DEPENDENCY_DOWN');
     expect(remains(rig)).toEqual(NOTHING);
     expect(rig.service.drives(running.jobId)).toBe(false);
-    expect([...rig.service.inFlightJobs()]).toEqual([]);
+    expect([...rig.service.jobsToTellAgain()]).toEqual([]);
     expect(await rig.service.drain(1_000)).toBe(0);
     // Both records stand as they were, for whoever drives them now.
     expect(await rig.state(running.jobId)).toBe('DISPATCHED');

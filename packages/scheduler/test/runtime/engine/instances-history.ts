@@ -153,7 +153,7 @@ export async function playShared(
     const from = rigs[index % 2] as Rig;
     const to = rigs[(index + 1) % 2] as Rig;
     const name = NAMES[(index + 1) % 2] as string;
-    const all = [...from.service.inFlightJobs()].filter(
+    const all = [...from.service.jobsToTellAgain()].filter(
       // Nobody gets a job back before having noticed that it was lost: who was taken for dead looks at that first.
       ({ jobId }) => driverOf(jobId) === from && !to.service.drives(jobId),
     );

@@ -192,7 +192,7 @@ describe('what a store must be told again', () => {
     const { rig, jobId, answer } = await running();
     const other = await rig.dispatch();
     const states = () =>
-      Object.fromEntries([...rig.service.inFlightJobs()].map((job) => [job.jobId, job.state]));
+      Object.fromEntries([...rig.service.jobsToTellAgain()].map((job) => [job.jobId, job.state]));
     expect(states()).toEqual({ [jobId]: 'RUNNING', [other.jobId]: 'DISPATCHED' });
     await rig.service.finish(answer, RESULT);
     await rig.service.acknowledge(rig.last(other.jobId));
@@ -208,9 +208,9 @@ describe('what a store must be told again', () => {
     const lost = await rig.dispatch();
     store.takenOver();
     await rig.service.acknowledge(rig.last(lost.jobId));
-    expect([...rig.service.inFlightJobs()].map((job) => job.jobId)).toEqual([answer.jobId]);
+    expect([...rig.service.jobsToTellAgain()].map((job) => job.jobId)).toEqual([answer.jobId]);
     rig.service.abandonAll();
-    expect([...rig.service.inFlightJobs()]).toEqual([]);
+    expect([...rig.service.jobsToTellAgain()]).toEqual([]);
     await rig.clock.advance(100);
     expect(rig.clock.pending()).toBe(0);
   });

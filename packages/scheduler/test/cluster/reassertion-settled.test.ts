@@ -1,0 +1,40 @@
+/** Outcomes of a moment ago are told again like jobs in flight, but nobody holds a slot for them any more. */
+import { expect, it } from 'vitest';
+import { createReassertion, EVERYTHING } from '../../src/cluster/reassertion.ts';
+import type { JobRecord, JobState } from '../../src/domain/job.ts';
+import { draftJob } from '../contracts/job-draft.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { createTally, QUIET } from './post-rig.ts';
+
+const jobIn = (state: JobState): JobRecord => ({
+  ...draftJob(0),
+  jobId: state,
+  state,
+  fence: { nodeId: 'node-a', attempt: 1 },
+});
+
+it.each([true, false])(
+  'tells of settled jobs, and of no slot of theirs (in flight: %s)',
+  async (isInFlight) => {
+    const told: string[] = [];
+    const reassertion = createReassertion({
+      jobs: () => [jobIn('RUNNING'), jobIn('FINISHED'), jobIn('FAILED'), jobIn('RELEASED')],
+      isInFlight: (jobId) => jobId === 'RUNNING' || isInFlight,
+      async restore({ jobId }) {
+        told.push(jobId);
+      },
+      async reassert(_, lease) {
+        told.push(lease);
+      },
+      others() {},
+      acknowledges: () => true,
+      clock: createManualClock(),
+      reservationTtlMs: 5_000,
+      runningTtlMs: 65_000,
+      log: QUIET,
+      meter: createTally().meter,
+    });
+    await reassertion.run(EVERYTHING);
+    expect(told).toEqual(['RUNNING:1', 'RUNNING', 'FINISHED', 'FAILED', 'RELEASED']);
+  },
+);
