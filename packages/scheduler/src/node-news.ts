@@ -37,19 +37,21 @@ export function createNodeNews(deps: {
   const graceOf = ({ view }: NodeSheet): number =>
     view.profile.isDeployed ? 0 : config.scheduler.node_reconnect_grace_ms;
 
-  async function weigh(): Promise<void> {
-    const nodeIds = [...unweighed];
-    unweighed.clear();
+  async function reload(nodeIds: readonly NodeId[]): Promise<void> {
     try {
       for (const [nodeId, load] of await ledger.loads(nodeIds)) fleet.setLoad(nodeId, load);
     } catch (fault) {
       // The first reserve, or the next heartbeat, tells.
-      log.debug({ nodes: nodeIds.length, err: fault }, 'how full new nodes are is not known yet');
+      log.debug({ nodes: nodeIds.length, err: fault }, 'how full nodes are is not known yet');
     }
   }
 
   function weighSoon(nodeId: NodeId): void {
-    if (unweighed.size === 0) setImmediate(() => void weigh());
+    if (unweighed.size === 0)
+      setImmediate(() => {
+        void reload([...unweighed]);
+        unweighed.clear();
+      });
     unweighed.add(nodeId);
   }
 
@@ -95,9 +97,14 @@ export function createNodeNews(deps: {
       isLeaving = true;
       for (const { view } of ownSockets()) keep(view.nodeId);
       const until = clock.now() + limitMs;
-      const isWorking = ({ view }: NodeStatus): boolean => (fleet.load(view.nodeId)?.used ?? 0) > 0;
-      while ([...ownSockets()].some(isWorking) && clock.now() < until) {
+      const working = (): NodeId[] =>
+        [...ownSockets()]
+          .map(({ view }) => view.nodeId)
+          .filter((nodeId) => (fleet.load(nodeId)?.used ?? 0) > 0);
+      while (working().length > 0 && clock.now() < until) {
         await new Promise<void>((resolve) => clock.after(WITHDRAWAL_LOOK_MS, resolve));
+        // What others do is only whispered, and a whisper may be lost.
+        await reload(working());
       }
     },
 

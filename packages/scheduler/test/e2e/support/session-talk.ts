@@ -33,7 +33,8 @@ const soundOf = (speaker: number, language: 'a' | 'b', number: number, bytes: nu
     (_, at) => [speaker, language === 'a' ? 10 : 11, number, 0][at % 4] ?? 0,
   );
 
-const textOf = (sound: Uint8Array): string => `${sound[0]}/${sound[1] === 10 ? 'a' : 'b'}/${sound[2]}`;
+/** What was said, to whoever understands it. */
+export const textOf = (sound: Uint8Array): string => `${sound[0]}/${sound[1] === 10 ? 'a' : 'b'}/${sound[2]}`;
 
 /** Hears what was said, and whether all of it is of one utterance. */
 export const understand =
