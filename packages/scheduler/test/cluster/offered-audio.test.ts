@@ -104,12 +104,12 @@ describe('a letter about audio that reaches somebody who does not drive the job'
   });
 
   it('waits in the inbox while nobody drives it yet', async () => {
-    const { me, other, job, clock, isEmpty } = await startClaims();
+    const { me, other, job, clock, isEmpty, sent } = await startClaims();
     me.state.audio.set(job.jobId, AT);
     other.state.drives.delete(job.jobId);
     me.offerAudio(job);
     await clock.advance(100);
-    expect([other.state.returned, await isEmpty('other')]).toEqual([[], false]);
+    expect([other.state.returned, await isEmpty('other'), sent.length]).toEqual([[], false, 1]);
     other.state.drives.add(job.jobId);
     await clock.advance(COMES_AGAIN_MS);
     expect([other.state.returned.length, await isEmpty('other')]).toEqual([1, true]);
