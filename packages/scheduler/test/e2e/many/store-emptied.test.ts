@@ -87,6 +87,30 @@ describe('an emptied Redis', () => {
   );
 
   it(
+    'loses no result that comes before anybody could tell it again',
+    async () => {
+      const { store, a, b, c, instances } = await startThree();
+      const held = holdJobs();
+      await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', maxConcurrentJobs: 2, onJob: held.onJob });
+      for (const each of instances) await each.readyNodes(1);
+      // One that is driven where its node is, and one that is not.
+      const jobs = [await a.dispatch(), await b.dispatch()];
+      await held.job(2);
+      for (const { job_id } of jobs) await eventually(async () => (await c.job(job_id)).state === 'RUNNING');
+      await store.flushall();
+      held.finish(OUTPUT);
+      for (const { job_id } of jobs) {
+        await soon(async () =>
+          expect(await c.job(job_id)).toMatchObject({ state: 'RELEASED', result: OUTPUT, attempt_id: 1 }),
+        );
+      }
+      expect(held.begun).toHaveLength(2);
+      for (const each of instances) expect(each.app.jobs.inFlight()).toBe(0);
+    },
+    TEST_MS,
+  );
+
+  it(
     'gives nobody else the id of a node that is connected: not at once, and not later',
     async () => {
       const { store, keys, a, b, c } = await startThree();
