@@ -64,8 +64,11 @@ export function createNodeMessages(
   return async (message, { nodeId, isDeployed }) => {
     switch (message.type) {
       case 'job_ack':
-      case 'job_started':
         await acknowledge(message, message.attempt_id);
+        return;
+      case 'job_started':
+        // Most have acknowledged the job before, and whoever drives it may be far away.
+        if (!running.has(message.job_id)) await acknowledge(message, message.attempt_id);
         return;
       case 'asr_partial':
         // Text can only come from a job that runs; it names no attempt.

@@ -38,6 +38,14 @@ describe('what a node says of its jobs', () => {
     ]);
   });
 
+  it('says once that a job runs which is acknowledged and then started', async () => {
+    const client = await registered(undefined, { supports: ['job_ack'] });
+    for (const type of ['job_ack', 'job_started', 'job_started']) client.send({ type, ...attempt });
+    client.send({ type: 'job_started', ...attempt, job_id: 'job-2' });
+    await until(() => harness.jobs.calls.length === 2);
+    expect(harness.jobs.calls.map(({ answer }) => answer.jobId)).toEqual(['job-1', 'job-2']);
+  });
+
   it('finishes the job by a result; a node that never acknowledged included', async () => {
     const client = await registered();
     client.send(

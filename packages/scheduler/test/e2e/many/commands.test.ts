@@ -1,0 +1,120 @@
+/** What a job asks of Redis when two instances share it: how many commands, and how often it waits for an answer before it leaves. */
+import { createHash } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { filesUnder } from '../../architecture/source-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type RedisUnderTest, settingsFor, startRedis } from '../../support/redis-servers.ts';
+import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import { startSlowWire } from './slow-wire.ts';
+import { type Instance, startInstance, startInstances } from './start-instances.ts';
+
+const JOBS = 40;
+/** Everything a job asks for by itself; the rest is asked whether or not there are jobs, or is gathered for many. */
+const OF_JOBS = [
+  ...['admit-job', 'index-jobs', 'reserve-slot', 'move-job', 'commit-lease', 'release-lease'],
+  ...['send-letter', 'confirm-letters', 'xreadgroup', 'hgetall', 'watch-job', 'eval'],
+];
+const MOST_LOCAL = 10;
+const MOST_REMOTE = 22;
+
+const SCRIPTS = new Map(
+  filesUnder('packages/scheduler/src/adapters/redis', '.lua').map(({ path, text }) => [
+    createHash('sha1').update(text).digest('hex'),
+    path.replace(/^.*\/|\.lua$/g, ''),
+  ]),
+);
+
+/** The commands that the server is sent, by the names of the scripts they run. */
+async function watch({ settings }: RedisUnderTest): Promise<string[]> {
+  const plain = new Redis(settings.url);
+  const watcher = await plain.monitor();
+  onTestFinished(() => {
+    for (const each of [watcher, plain]) each.disconnect();
+  });
+  const seen: string[] = [];
+  watcher.on('monitor', (_time, [command = '', script = '']: string[], source: string) => {
+    if (source === 'lua') return;
+    seen.push(command.toLowerCase() === 'evalsha' ? (SCRIPTS.get(script) ?? 'eval') : command.toLowerCase());
+  });
+  return seen;
+}
+
+/** Per job, rounded: what comes now and then shows as nothing. */
+async function costOf(seen: string[], dispatch: () => Promise<unknown>): Promise<Record<string, number>> {
+  seen.length = 0;
+  for (let job = 0; job < JOBS; job += 1) await dispatch();
+  const counts = OF_JOBS.map((name) => [name, seen.filter((one) => one === name).length / JOBS] as const);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((a, b) => a + b, 0);
+
+async function startPair(start: () => Promise<Instance[]>): Promise<[Instance, Instance]> {
+  const [a, b] = (await start()) as [Instance, Instance];
+  await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', maxConcurrentJobs: 64, onJob: async () => OUTPUT });
+  await b.readyNodes(1);
+  return [a, b];
+}
+
+describe('a job among two instances', () => {
+  it('asks a constant number of commands of Redis: at most 10 when its node is here', async () => {
+    const { redis, instances } = await startInstances(2);
+    const [a, b] = await startPair(async () => instances);
+    const seen = await watch(redis);
+    const one = (instance: Instance) => async (): Promise<void> => {
+      await instance.dispatch();
+      await eventually(() => instance.app.jobs.inFlight() === 0);
+    };
+    // Every script is known to the server, and every connection is made.
+    for (const each of [a, b]) await costOf(seen, one(each));
+    for (const [instance, most] of [
+      [a, MOST_LOCAL],
+      [b, MOST_REMOTE],
+    ] as const) {
+      const first = await costOf(seen, one(instance));
+      const later = await costOf(seen, one(instance));
+      expect(sum(first), JSON.stringify(first)).toBeLessThanOrEqual(most);
+      // Not one more for having been preceded by others.
+      expect(sum(later), JSON.stringify(later)).toBeLessThanOrEqual(sum(first) + 1);
+    }
+  });
+
+  it('waits for at most two answers of Redis before it leaves to its node, wherever that is', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    let delayMs = 0;
+    const port = await startSlowWire(redis.servers[0]?.port ?? 0, () => delayMs);
+    const slow: RedisUnderTest = { ...redis, settings: settingsFor({ url: `redis://127.0.0.1:${port}` }) };
+    const [a, b] = await startPair(async () => [
+      await startInstance(slow, 'slow-wire'),
+      await startInstance(slow, 'slow-wire'),
+    ]);
+    const left: number[] = [];
+    await joinSdkNode({
+      url: a.nodeUrl,
+      nodeId: 'node-b',
+      maxConcurrentJobs: 64,
+      async onJob() {
+        left.push(performance.now());
+        return OUTPUT;
+      },
+    });
+    await b.readyNodes(2);
+    await a.post('/api/v1/nodes/node-a/cordon');
+    await eventually(async () =>
+      (await b.nodes()).some(({ node_id, cordoned }) => node_id === 'node-a' && cordoned),
+    );
+    for (const each of [a, b]) await a.settled((await each.dispatch()).job_id);
+    delayMs = 250;
+    for (const each of [a, b]) {
+      left.length = 0;
+      const begunAt = performance.now();
+      const dispatching = each.dispatch();
+      await eventually(() => left.length === 1);
+      expect((left[0] ?? 0) - begunAt).toBeLessThan(3 * delayMs);
+      await dispatching;
+    }
+    delayMs = 0;
+  });
+});
