@@ -77,9 +77,10 @@ export function createNodeNews(deps: {
       const { nodeId, view, generation } = sheet;
       fleet.upsert(view);
       if (before === undefined) weighSoon(nodeId);
-      if (!sheet.isConnected) jobs().nodeLeft(nodeId, graceOf(sheet));
-      else if (before?.generation !== generation || !before.isConnected)
-        jobs().nodeReturned(nodeId, sheet.runningJobIds, generation);
+      // Once each: to be told again that it left would begin its grace anew.
+      if (before?.generation === generation && before.isConnected === sheet.isConnected) return;
+      if (sheet.isConnected) jobs().nodeReturned(nodeId, sheet.runningJobIds, generation);
+      else jobs().nodeLeft(nodeId, graceOf(sheet));
     },
     beat: (nodeId, at) => fleet.beat(nodeId, at),
     removed(sheet) {

@@ -1,0 +1,198 @@
+/** What happens to nodes here and elsewhere reaches selection, the engine, and whoever holds the node. */
+import { describe, expect, it } from 'vitest';
+import { sheetFor } from '../contracts/node-sheets.ts';
+import { GRACE_MS, startNews, statusOf } from './node-news-rig.ts';
+
+const OTHER = { instanceId: 'other', incarnation: 'other-1' };
+
+describe('a node of another instance', () => {
+  it('is seen by selection as its holder posts it, with the load that the ledger knows', async () => {
+    const { news, fleet, ledger, settle } = startNews();
+    await ledger.declare('n1', { slots: 4, isAccepting: true });
+    await ledger.reserve('n1', 'job:1', 5_000);
+    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER });
+    news.ofOthers.changed(sheet, undefined);
+    await settle(() => fleet.load('n1')?.used === 1);
+    expect(fleet.view('n1')).toEqual(sheet.view);
+    news.ofOthers.changed({ ...sheet, view: { ...sheet.view, isCordoned: true } }, sheet);
+    expect(fleet.view('n1')?.isCordoned).toBe(true);
+  });
+
+  it('is weighed once, together with all that came at the same time', async () => {
+    const { news, store, asked, settle } = startNews();
+    const sheets = ['n1', 'n2', 'n3'].map((nodeId) => sheetFor({ nodeId, owner: OTHER }));
+    for (const sheet of sheets) news.ofOthers.changed(sheet, undefined);
+    for (const sheet of sheets) news.ofOthers.changed(sheet, sheet);
+    await settle(() => store.calls('loads') > 0);
+    news.ofOthers.changed(sheetFor({ nodeId: 'n4', owner: OTHER }), undefined);
+    await settle(() => store.calls('loads') > 1);
+    expect(asked).toEqual([['n1', 'n2', 'n3'], ['n4']]);
+  });
+
+  it('is seen although the ledger cannot say how full it is', async () => {
+    const { news, store, fleet, settle } = startNews();
+    store.plan({ method: 'loads', fault: 'throw' });
+    news.ofOthers.changed(sheetFor({ nodeId: 'n1', owner: OTHER }), undefined);
+    await settle(() => store.calls('loads') === 1);
+    expect(fleet.has('n1')).toBe(true);
+  });
+
+  it('has come back, for the engine, with a new connection or after a lost one, and with nothing else', () => {
+    const { news, told } = startNews();
+    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER, generation: 1, runningJobIds: ['job-1'] });
+    const again = { ...sheet, generation: 2 };
+    news.ofOthers.changed(sheet, undefined);
+    news.ofOthers.changed({ ...sheet, version: 2 }, sheet);
+    news.ofOthers.changed(again, sheet);
+    news.ofOthers.changed(again, { ...again, isConnected: false });
+    expect(told).toEqual(['n1 returned job-1 1', 'n1 returned job-1 2', 'n1 returned job-1 2']);
+  });
+
+  it('has left, for the engine, when its connection is lost: once, however often its sheet changes then', () => {
+    const { news, told } = startNews();
+    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER });
+    const lost = { ...sheet, isConnected: false };
+    news.ofOthers.changed(lost, sheet);
+    news.ofOthers.changed({ ...lost, version: 3 }, lost);
+    expect(told).toEqual([`n1 left ${GRACE_MS}`]);
+    news.ofOthers.changed({ ...lost, generation: lost.generation + 1 }, lost);
+    expect(told).toHaveLength(2);
+  });
+
+  it('has left if it is first seen without its connection', () => {
+    const { news, told } = startNews();
+    news.ofOthers.changed(sheetFor({ nodeId: 'n1', owner: OTHER, isConnected: false }), undefined);
+    expect(told).toEqual([`n1 left ${GRACE_MS}`]);
+  });
+
+  it('has no grace if it is one in the field, which does not come back in time', () => {
+    const { news, told } = startNews();
+    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER });
+    const view = { ...sheet.view, profile: { ...sheet.view.profile, isDeployed: true } };
+    news.ofOthers.changed({ ...sheet, view, isConnected: false }, sheet);
+    news.ofOthers.removed({ ...sheet, view });
+    expect(told).toEqual(['n1 left 0', 'n1 left 0']);
+  });
+
+  it('is taken off selection when it is removed, and its jobs are retried if it had a connection to lose', () => {
+    const { news, fleet, told } = startNews();
+    for (const channel of ['socket', 'mailbox', 'endpoint'] as const) {
+      const sheet = sheetFor({ nodeId: channel, owner: OTHER, channel });
+      news.ofOthers.changed(sheet, sheet);
+      news.ofOthers.removed(sheet);
+      expect(fleet.has(channel)).toBe(false);
+    }
+    expect(told).toEqual([`socket left ${GRACE_MS}`]);
+  });
+});
+
+describe('a node of this instance', () => {
+  it('is told to the others and to selection when it changes', () => {
+    const { own, registry, kept, here, viewOf } = startNews();
+    registry.set('n1', statusOf('n1', { generation: 7, endpoint: 'http://n1', region: 'eu' }));
+    own.changed(viewOf('n1'));
+    expect(kept).toMatchObject([{ nodeId: 'n1', generation: 7, endpoint: 'http://n1', region: 'eu' }]);
+    expect(kept[0]).not.toHaveProperty('runningJobIds');
+    expect(here).toEqual(['n1 changed']);
+  });
+
+  it('is left to its holder’s view if it lives elsewhere by now, or is not known here', () => {
+    const { own, registry, state, here, viewOf } = startNews();
+    own.changed(viewOf('n1'));
+    registry.set('n1', statusOf('n1'));
+    state.isElsewhere = true;
+    own.changed(viewOf('n1'));
+    own.removed('n1', 1);
+    expect(here).toEqual([]);
+  });
+
+  it('is told with what it still runs when it connects', () => {
+    const { own, registry, kept, here } = startNews();
+    registry.set('n1', statusOf('n1'));
+    own.connected('n1', ['job-1']);
+    expect(kept).toMatchObject([{ nodeId: 'n1', runningJobIds: ['job-1'] }]);
+    expect(here).toEqual(['n1 connected job-1']);
+  });
+
+  it('is seen by the others with each heartbeat, and taken off with its generation', () => {
+    const { own, beats, dropped, here, clock } = startNews();
+    own.loaded('n1', { used: 1, max: 4 });
+    own.removed('n1', 7);
+    own.disconnected('n1', 2_000);
+    expect(beats).toEqual([`n1 ${clock.now()}`]);
+    expect(dropped).toEqual(['n1 7']);
+    expect(here).toEqual(['n1 loaded 1/4', 'n1 removed 7', 'n1 disconnected 2000']);
+  });
+});
+
+describe('what the engine says of a node', () => {
+  it('is told to its holder, or here if that is this instance', () => {
+    const { knowledge, state, whispered, here } = startNews();
+    state.sheets.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    for (const nodeId of ['n1', 'n2']) {
+      knowledge.placed(nodeId);
+      knowledge.outcome(nodeId, 'succeeded');
+      knowledge.outcome(nodeId, 'failed');
+    }
+    expect(here).toEqual(['n1 placed', 'n1 succeeded', 'n1 failed']);
+    expect(whispered).toEqual(['other n2 placed', 'other n2 succeeded', 'other n2 failed']);
+  });
+
+  it('blames no node while the store is not steady', () => {
+    const { knowledge, state, whispered, here } = startNews();
+    state.sheets.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    state.isSteady = false;
+    for (const nodeId of ['n1', 'n2']) {
+      knowledge.outcome(nodeId, 'failed');
+      knowledge.outcome(nodeId, 'succeeded');
+    }
+    expect([here, whispered]).toEqual([['n1 succeeded'], ['other n2 succeeded']]);
+  });
+});
+
+describe('an instance that is about to end', () => {
+  it('keeps others’ jobs away from the nodes on its sockets, now and later, and from no others', async () => {
+    const { news, own, registry, kept, viewOf } = startNews();
+    registry.set('socket', statusOf('socket'));
+    registry.set('away', statusOf('away', { isConnected: false }));
+    registry.set('mailbox', statusOf('mailbox', { channel: 'mailbox' }));
+    await news.withdraw(10_000);
+    expect(kept.map(({ nodeId, view }) => [nodeId, view.isCordoned])).toEqual([['socket', true]]);
+    own.changed(viewOf('socket'));
+    expect(kept.at(-1)?.view.isCordoned).toBe(true);
+  });
+
+  it('finds all its nodes, however many pages they are', async () => {
+    const { news, registry, kept } = startNews();
+    for (let at = 0; at < 2_500; at += 1) registry.set(`n${at}`, statusOf(`n${at}`));
+    await news.withdraw(10_000);
+    expect(new Set(kept.map(({ nodeId }) => nodeId)).size).toBe(2_500);
+  });
+
+  it('waits until none of them works any more, by the ledger’s word, and no longer than it may', async () => {
+    const { news, registry, fleet, ledger, clock, viewOf } = startNews();
+    registry.set('n1', statusOf('n1'));
+    fleet.upsert(viewOf('n1'));
+    await ledger.declare('n1', { slots: 4, isAccepting: true });
+    await ledger.reserve('n1', 'job:1', 600_000);
+    fleet.setLoad('n1', { used: 1, max: 4 });
+    let ended = 0;
+    void news.withdraw(10_000).then(() => {
+      ended += 1;
+    });
+    await clock.advance(5_000);
+    expect(ended).toBe(0);
+    await ledger.release('n1', 'job:1');
+    await clock.advance(200);
+    expect(ended).toBe(1);
+    await ledger.reserve('n1', 'job:2', 600_000);
+    fleet.setLoad('n1', { used: 1, max: 4 });
+    void news.withdraw(10_000).then(() => {
+      ended += 1;
+    });
+    await clock.advance(9_900);
+    expect(ended).toBe(1);
+    await clock.advance(200);
+    expect([ended, clock.pending()]).toEqual([2, 0]);
+  });
+});
