@@ -59,7 +59,8 @@ export function createForgetfulStore(clock: Clock): ForgetfulStore {
       return admitted;
     },
     async move(jobId, expected, change): Promise<MoveResult> {
-      if (isTakenOver) return { kind: 'driven_elsewhere' };
+      const isThere = (await store.get(jobId)) !== undefined;
+      if (isTakenOver) return { kind: isThere ? 'driven_elsewhere' : 'unknown_job' };
       const moved = await store.move(jobId, expected, change);
       if (moved.kind === 'moved') writes.push({ kind: 'move', jobId, expected, change });
       return moved;
