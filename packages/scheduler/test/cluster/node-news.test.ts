@@ -24,9 +24,18 @@ describe('a node of another instance', () => {
     for (const sheet of sheets) news.ofOthers.changed(sheet, undefined);
     for (const sheet of sheets) news.ofOthers.changed(sheet, sheet);
     await settle(() => store.calls('loads') > 0);
+    for (const sheet of sheets) news.ofOthers.changed(sheet, sheet);
     news.ofOthers.changed(sheetFor({ nodeId: 'n4', owner: OTHER }), undefined);
     await settle(() => store.calls('loads') > 1);
     expect(asked).toEqual([['n1', 'n2', 'n3'], ['n4']]);
+  });
+
+  it('is as fresh as its holder heard of it', () => {
+    const { news, fleet } = startNews();
+    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER });
+    news.ofOthers.changed(sheet, sheet);
+    news.ofOthers.beat('n1', sheet.view.lastBeatAt + 5_000);
+    expect(fleet.table.columns.beatAt[fleet.table.indexOf('n1')]).toBe(sheet.view.lastBeatAt + 5_000);
   });
 
   it('is seen although the ledger cannot say how full it is', async () => {
