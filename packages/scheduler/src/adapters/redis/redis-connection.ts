@@ -82,18 +82,42 @@ export function closeRedis(connection: RedisConnection): void {
   connection.disconnect();
 }
 
-/** Resolves when commands can be sent to every master that is well, rejects if that takes too long. */
+/** Resolves when commands can be sent to every master that is well. Rejects, saying why, if that takes too long or is of no use. */
 export async function whenReady(connection: RedisConnection, limitMs: number): Promise<void> {
   let giveUp: NodeJS.Timeout | undefined;
+  let note: (fault: Error) => void = () => undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    giveUp = setTimeout(() => reject(new Error(`Redis was not reached within ${limitMs} ms`)), limitMs);
+    let last: Error | undefined;
+    giveUp = setTimeout(() => {
+      const why = last === undefined ? 'nothing answers' : reasonOf(last);
+      reject(new Error(`Redis was not reached within ${limitMs} ms: ${why}`));
+    }, limitMs);
+    note = (fault) => {
+      last = fault;
+      if (isTurnedAway(fault)) reject(new Error(`${TURNED_AWAY}: ${reasonOf(fault)}`));
+    };
   });
+  connection.on('error', note);
+  connection.on('node error', note);
   try {
     await Promise.race([reach(connection), tooLate]);
   } finally {
     clearTimeout(giveUp);
+    connection.off('error', note);
+    connection.off('node error', note);
   }
 }
+
+/** Of a Cluster, what the last of its servers said. */
+const reasonOf = (fault: Error): string =>
+  ((fault as { lastNodeError?: Error }).lastNodeError ?? fault).message || String(fault);
+
+const TURNED_AWAY =
+  'Redis does not let this user in; check scheduler.phase2.redis.username and scheduler.phase2.redis.password';
+
+/** Trying again does not help. */
+const isTurnedAway = (fault: Error): boolean =>
+  /^(WRONGPASS|NOAUTH|NOPERM|ERR (invalid password|AUTH|Client sent AUTH))/i.test(reasonOf(fault));
 
 async function reach(connection: RedisConnection): Promise<void> {
   if (connection.status !== 'ready') await new Promise<void>((resolve) => connection.once('ready', resolve));

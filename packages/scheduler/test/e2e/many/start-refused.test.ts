@@ -1,0 +1,129 @@
+/** What keeps an instance from joining the others ends its start: not with 0, and with one line that says why and what to do. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runServe } from '../../../src/cli/commands/serve.ts';
+import { createTerminal } from '../../cli/terminal.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
+import type { Settings } from '../support/start-app.ts';
+import { startInstance, storeSettings } from './start-instances.ts';
+import { SHORT_PRESENCE } from './start-processes.ts';
+
+const AT_ONCE_MS = 2_000;
+const QUICK: Settings = {
+  'server.port': 0,
+  'log.level': 'fatal',
+  'scheduler.phase2.redis.connect_timeout_ms': 200,
+  'scheduler.phase2.redis.command_timeout_ms': 200,
+  'scheduler.phase2.redis.socket_timeout_ms': 300,
+  ...SHORT_PRESENCE,
+};
+
+let redis: RedisUnderTest;
+let client: Redis;
+beforeAll(async () => {
+  redis = await startRedis();
+  client = new Redis(redis.settings.url);
+});
+afterAll(async () => {
+  client.disconnect();
+  await redis.stop();
+});
+
+async function serve(
+  settings: Settings,
+  prefix = 'refused',
+): Promise<{ code: number; line: string; ms: number }> {
+  const terminal = createTerminal();
+  const all = Object.entries({ ...QUICK, ...storeSettings(redis, prefix), ...settings });
+  const begunAt = performance.now();
+  const code = await runServe(
+    all.flatMap(([key, value]) => ['--set', `${key}=${value}`]),
+    terminal,
+  );
+  expect(terminal.errors).toEqual([expect.any(String)]);
+  return { code, line: terminal.errors[0] ?? '', ms: performance.now() - begunAt };
+}
+
+describe('an instance does not start', () => {
+  it('on a Redis that holds keys of another schema version', async () => {
+    await client.set('elder:schema', '9');
+    const { code, line } = await serve({}, 'elder');
+    expect(code).toBe(1);
+    expect(line).toContain('schema version "9" under elder:schema, and this is version 1');
+    expect(line).toContain('scheduler.phase2.redis.key_prefix');
+  });
+
+  it('on a Redis that may drop keys when it is short of memory', async () => {
+    await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const { code, line } = await serve({});
+    await client.config('SET', 'maxmemory-policy', 'noeviction');
+    expect(code).toBe(1);
+    expect(line).toContain('maxmemory-policy allkeys-lru');
+    expect(line).toContain('CONFIG SET maxmemory-policy noeviction');
+  });
+
+  it.each([
+    ['a wrong password', { 'scheduler.phase2.redis.password': 'guessed' }, 'WRONGPASS'],
+    ['no password where one is needed', {}, 'NOAUTH'],
+    [
+      'a user that does not exist',
+      { 'scheduler.phase2.redis.username': 'nobody', 'scheduler.phase2.redis.password': 'secret' },
+      'WRONGPASS',
+    ],
+  ])('with %s, and says so at once', async (_, settings, word) => {
+    await client.config('SET', 'requirepass', 'secret');
+    const { code, line, ms } = await serve({
+      'scheduler.phase2.redis.connect_timeout_ms': 10_000,
+      ...settings,
+    });
+    await client.config('SET', 'requirepass', '');
+    expect(code).toBe(1);
+    expect(line).toContain('check scheduler.phase2.redis.username and scheduler.phase2.redis.password');
+    expect(line).toContain(word);
+    expect(line).not.toContain('guessed');
+    expect(ms).toBeLessThan(AT_ONCE_MS);
+  });
+
+  it('without a Redis', async () => {
+    const { code, line } = await serve({ 'scheduler.phase2.redis.url': 'redis://127.0.0.1:1' });
+    expect(code).toBe(1);
+    expect(line).toContain('Redis was not reached within 500 ms: connect ECONNREFUSED 127.0.0.1:1');
+  });
+
+  it('on a Redis that has stopped answering', async () => {
+    const [server] = redis.servers;
+    server?.signal('SIGSTOP');
+    const { code, line } = await serve({});
+    server?.signal('SIGCONT');
+    expect(code).toBe(1);
+    expect(line).toContain('Redis was not reached within 500 ms');
+  });
+
+  it('under the name of another that lives, which does not notice', async () => {
+    const living = await startInstance(redis, 'refused', SHORT_PRESENCE);
+    const { code, line } = await serve({ 'scheduler.phase2.instance_id': living.instanceId });
+    expect(code).toBe(1);
+    expect(line).toContain(`another living instance has the name ${living.instanceId}`);
+    expect(line).toContain('scheduler.phase2.instance_id');
+    expect((await living.get('/health/ready')).status).toBe(200);
+    const { body } = await living.get<{ instances: unknown[] }>('/api/v1/cluster');
+    expect(body.instances).toHaveLength(1);
+  });
+
+  it('if others could not know where to reach it, and leaves nothing behind', async () => {
+    const { code, line } = await serve(
+      {
+        'server.host': '0.0.0.0',
+        'server.anonymous': 'session,node',
+        'server.trusted_networks': '10.0.0.0/8',
+      },
+      'unreachable',
+    );
+    expect(code).toBe(1);
+    expect(line).toContain('server.advertise_url');
+    await eventually(async () =>
+      (await client.keys('unreachable:*')).every((key) => key.endsWith(':schema')),
+    );
+  });
+});
