@@ -146,7 +146,6 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
       return taken;
     },
     soon(jobId) {
-      if (isInFlight(jobId)) return;
       enter(jobId);
       if (waking === undefined) void sweep();
     },

@@ -32,6 +32,11 @@ describe('a record', () => {
     expect([isBehind(later, retrying), isBehind(retrying, later)]).toEqual([false, true]);
   });
 
+  it('is behind a longer one of the same attempt, though somebody wrote to it since', () => {
+    const rewritten = moved(reserved, 'DISPATCHED');
+    expect([isBehind(rewritten, retrying), isBehind(retrying, rewritten)]).toEqual([true, false]);
+  });
+
   it('that has lost its middle is told apart by what it ends with', () => {
     let earlier = retrying;
     while (earlier.timeline.length < MAX_TIMELINE) earlier = moved(earlier, 'RESERVED');

@@ -202,6 +202,18 @@ describe('what a store must be told again', () => {
     expect(states()).toEqual({ [other.jobId]: 'RUNNING' });
   });
 
+  it('is nothing of a job that another instance took over to release it', async () => {
+    const { rig, store, faults, answer } = await running();
+    faults.plan({ method: 'move', at: [faults.calls('move') + 2], fault: { delayMs: 50 } });
+    const finishing = rig.service.finish(answer, RESULT);
+    await rig.clock.advance(10);
+    expect([...rig.service.jobsToTellAgain()].map(({ state }) => state)).toEqual(['FINISHED']);
+    store.takenOver();
+    await rig.clock.advance(100);
+    await finishing;
+    expect([...rig.service.jobsToTellAgain()]).toEqual([]);
+  });
+
   it('is nothing of jobs that others drive by now', async () => {
     const { rig, store, answer } = await running();
     await rig.service.finish(answer, RESULT);

@@ -77,6 +77,42 @@ describe('a request refused in an outage', () => {
     expect(await rig.state('job-1')).toBe('DISPATCHED');
   });
 
+  it('takes nothing from what is being admitted under the same id', async () => {
+    const { rig, store } = createOutageRig();
+    await rig.addNode('node-a');
+    store.plan(
+      { method: 'admit', at: [1], fault: 'throw' },
+      { method: 'admit', fault: { answerDelayMs: 400 } },
+      { method: 'discard', at: [1], fault: 'throw' },
+    );
+    await rig.service.dispatch(rig.request({ jobId: 'job-1' }));
+    await rig.clock.advance(900);
+    const again = rig.service.dispatch(rig.request({ jobId: 'job-1' }));
+    await rig.clock.advance(3_000);
+    expect((await again).kind).toBe('dispatched');
+    expect([rig.sent.length, store.calls('discard')]).toEqual([1, 1]);
+    expect(rig.service.drives('job-1')).toBe(true);
+  });
+
+  it('takes nothing from a job that is in flight again under its id', async () => {
+    const { rig, store } = createOutageRig();
+    await rig.addNode('node-a');
+    store.plan({ method: 'admit', fault: 'throw_after_effect' }, { method: 'discard', fault: 'throw' });
+    await rig.service.dispatch(rig.request({ jobId: 'job-1' }));
+    const job = await rig.store.get('job-1');
+    if (job === undefined) throw new Error('not recorded');
+    rig.service.adopt(job);
+    store.heal();
+    await rig.clock.advance(2_500);
+    expect(await rig.state('job-1')).toBe('RESERVED');
+    await rig.clock.advance(200_000);
+    expect([await rig.state('job-1'), rig.service.inFlight(), rig.clock.pending()]).toEqual([
+      'RELEASED',
+      0,
+      0,
+    ]);
+  });
+
   it('is discarded after all if the same id is not admitted either', async () => {
     const { rig, store } = createOutageRig();
     await rig.addNode('node-a');
