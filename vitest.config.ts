@@ -8,5 +8,7 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts', 'bench/test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // Most of them wait for servers and timers: one at a time would leave a core idle.
+    maxWorkers: 2,
   },
 });
