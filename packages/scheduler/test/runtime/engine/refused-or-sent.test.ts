@@ -51,30 +51,21 @@ describe('a job that nobody else could take', () => {
     ]);
   });
 
-  it('is refused without a trace if it never arrived', async () => {
-    const rig = createRig();
+  it('is refused without a trace if it never arrived, and then nobody can write any more that it did', async () => {
+    const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     rig.onDelivery('node-a', () => ({ kind: 'unknown', reason: 'holder_silent' }));
     expect((await rig.service.dispatch(rig.request(SAME))).kind).toBe('refused');
     expect(await rig.store.bound('default', 'r')).toBeUndefined();
-    expect([rig.service.inFlight(), rig.audio.size()]).toEqual([0, 0]);
+    expect([rig.service.inFlight(), rig.audio.size(), store.calls('move')]).toEqual([0, 0, 1]);
   });
 
   it('costs no move more if nothing was sent', async () => {
-    let moves = 0;
-    const rig = createRig({
-      wrapStore: (store) => ({
-        ...store,
-        move(...args) {
-          moves += 1;
-          return store.move(...args);
-        },
-      }),
-    });
+    const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
     await rig.ledger.reserve('node-a', 'other:1', 60_000);
     expect((await rig.service.dispatch(rig.request(SAME))).kind).toBe('refused');
-    expect(moves).toBe(0);
+    expect(store.calls('move')).toBe(0);
   });
 });
 
@@ -142,12 +133,29 @@ describe('a job that is being taken back', () => {
     expect(rig.service.inFlight()).toBe(1);
   });
 
+  it('is not touched, nor is its audio, when it is in flight again before that is done', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    await rig.ledger.reserve('node-a', 'other:1', 60_000);
+    store.plan({ method: 'discard', fault: { delayMs: 50 } });
+    const outcome = rig.service.dispatch(rig.request(SAME));
+    await rig.clock.advance(10);
+    const job = await boundTo(rig);
+    rig.service.abandonAll();
+    rig.audio.put(job.jobId, Buffer.from([1]));
+    rig.service.adopt(job);
+    await rig.clock.advance(100);
+    expect(rig.refusal(await outcome).message).toContain('another instance took the job over');
+    expect([rig.service.drives(job.jobId), rig.audio.size()]).toEqual([true, 1]);
+  });
+
   it('is left to whoever drives it by now', async () => {
     const rig = createRig({ wrapStore: (store) => ({ ...store, discard: async () => 'driven_elsewhere' }) });
     await rig.addNode('node-a');
     await rig.ledger.reserve('node-a', 'other:1', 60_000);
     const outcome = rig.refusal(await rig.service.dispatch(rig.request(SAME)));
     expect(outcome.code).toBe('SCHEDULER_DEPENDENCY_DOWN');
+    expect(rig.counts.get('scheduler_fenced_total{driver}')).toBe(1);
     expect([rig.service.inFlight(), rig.audio.size(), (await boundTo(rig)).state]).toEqual([
       0,
       0,
