@@ -84,7 +84,9 @@ export function createRemoteJobs(deps: {
     const noted = book.find(jobId);
     if (noted !== undefined && (await lives(noted))) return { instanceId: instanceOf(noted) };
     const stored = await deps.driverOf(jobId);
-    if (stored === undefined || stored.isSettled) return 'here';
+    // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
+    if (stored === undefined) return noted === undefined ? 'here' : 'nobody';
+    if (stored.isSettled) return 'here';
     // Ours by its record and not in flight yet: it is just being taken over.
     if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
     return (await lives(stored.driver)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
@@ -104,7 +106,7 @@ export function createRemoteJobs(deps: {
       return true;
     }
     const isSent = await office.tell(direction.instanceId, { topic: 'answer', lane: jobId, body: saying });
-    if (!isSent || saying.say !== 'acknowledged') book.forget(jobId);
+    if (isSent && saying.say !== 'acknowledged') book.forget(jobId);
     return isSent;
   }
 

@@ -56,7 +56,7 @@ export function withDesk(post: Post, jobs: SharedJobs, instance: PostedInstance)
       },
       drives: (jobId) => state.drives.has(jobId),
     },
-    driverOf: store.port.driverOf,
+    driverOf: (jobId) => store.port.driverOf(jobId),
     driver: () => instance.driver,
     living: instance.living,
     book,

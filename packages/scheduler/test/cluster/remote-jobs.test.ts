@@ -93,6 +93,22 @@ describe('what a node says while its job has no driver', () => {
     expect(holder.held.size()).toBe(0);
   });
 
+  it('is held while the store has no trace of an assigned job: it was emptied, and will be told again', async () => {
+    const { holder, driver, third, takeOver, jobId, answer, clock, settle } = await startDesks();
+    const { driverOf } = holder.store.port;
+    holder.book.note(jobId, driver.driver);
+    await driver.instance.die();
+    holder.store.port.driverOf = async () => undefined;
+    await holder.handedOver.finish(answer, RESULT);
+    await clock.advance(3 * SOON_MS);
+    expect([holder.state.told, holder.held.size()]).toEqual([[], 1]);
+    holder.store.port.driverOf = driverOf;
+    takeOver(third);
+    await clock.advance(SOON_MS);
+    await settle();
+    expect(third.state.told).toEqual([`${jobId} finished`]);
+  });
+
   it('is heard here when it is this instance that takes the job over', async () => {
     const { holder, driver, takeOver, jobId, answer, clock } = await startDesks();
     await driver.instance.die();
