@@ -12,8 +12,6 @@ import { type Instance, startInstance } from './start-instances.ts';
 const TEST_MS = 60_000;
 const PATIENT = { withinMs: 20_000 };
 const AT_ONCE_MS = 500;
-const PREFIX = 'shard-away';
-const keys = createKeys(PREFIX);
 const { digest } = createIdSource({ clock: systemClock, digestsRequests: true });
 
 /** The first of the three masters is lost; its replica is the first of theirs. */
@@ -22,6 +20,10 @@ const isLost = (key: string): boolean => slotOf(key) < Math.floor(16_384 / 3);
 function nameWhere(stem: string, isMeant: (name: string) => boolean): string {
   for (let at = 1; ; at += 1) if (isMeant(`${stem}-${at}`)) return `${stem}-${at}`;
 }
+
+/** The list of all instances is lost as well: nobody may need it to live or to write letters. */
+const PREFIX = nameWhere('shard-away', (name) => isLost(createKeys(name).instances));
+const keys = createKeys(PREFIX);
 
 let requests = 0;
 function requestOn(shard: 'lost' | 'there'): string {
