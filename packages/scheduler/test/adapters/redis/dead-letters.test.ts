@@ -173,7 +173,8 @@ describe('on a Cluster with a frozen master', () => {
     const isAt = (instanceId: string, port: number) =>
       portOf(keys.inbox(instanceId)) === port && portOf(keys.presence(instanceId)) === port;
     const frozen = redis.servers.find(({ port }) => port !== portOf(keys.instances) && isMaster(port));
-    const names = Array.from({ length: 500 }, (_, number) => `i-${number}`);
+    // Of many lengths: slots of names of one length differ by the same bits in every key, so that no two may ever meet.
+    const names = Array.from({ length: 1_000 }, (_, number) => `i-${'x'.repeat(number % 50)}${number}`);
     const slow = names.find((name) => isAt(name, frozen?.port ?? 0)) ?? '';
     const well = names.find((name) => isAt(name, portOf(keys.instances))) ?? '';
     for (const name of [slow, well]) {
