@@ -1,0 +1,42 @@
+/** Heartbeats over HTTP of nodes that another instance holds. */
+import { describe, expect, it } from 'vitest';
+import { type PostOffice, Unsent } from '../../../src/cluster/post-office.ts';
+import { SchedulerError } from '../../../src/domain/errors.ts';
+import type { NodeSheet } from '../../../src/ports/node-board.ts';
+import type { HttpServices } from '../../../src/transport/http/http-services.ts';
+import { createHolders } from '../../../src/transport/link/ask-holders.ts';
+
+const SHEET = { nodeId: 'node-a', owner: { instanceId: 'other', incarnation: '1' } } as NodeSheet;
+const BEAT = { node_id: 'node-a' };
+
+function holdersWith(ask: PostOffice['ask']) {
+  return createHolders({
+    office: { ask, on: () => {} },
+    registry: {} as HttpServices['registry'],
+    replica: { find: (nodeId) => (nodeId === SHEET.nodeId ? SHEET : undefined), all: () => [SHEET] },
+    usedSlots: () => undefined,
+    answerMs: 1_000,
+  });
+}
+
+describe('a heartbeat of a node that another instance holds', () => {
+  it('is answered by its holder', async () => {
+    const asked: string[] = [];
+    const holders = holdersWith(async (to, { topic }) => {
+      asked.push(`${to} ${topic}`);
+      return { kind: 'beat', health: 'ready' };
+    });
+    expect(await holders.beat(BEAT)).toEqual({ kind: 'beat', health: 'ready' });
+    expect(asked).toEqual(['other node_beat']);
+  });
+
+  it('asks the node to register again when its holder is gone', async () => {
+    const holders = holdersWith(() => Promise.reject(new Unsent('other')));
+    expect(await holders.beat(BEAT)).toEqual({ kind: 'unknown_node' });
+  });
+
+  it('does not take a holder for gone that only stays silent', async () => {
+    const silent = new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'no answer');
+    await expect(holdersWith(() => Promise.reject(silent)).beat(BEAT)).rejects.toBe(silent);
+  });
+});
