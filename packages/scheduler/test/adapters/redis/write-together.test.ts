@@ -1,30 +1,25 @@
 /** Commands of one turn of the event loop leave in one write, and each gets its own answer. */
-import { type AddressInfo, createServer } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { connectRedis } from '../../../src/adapters/redis/redis-connection.ts';
 import { eventually } from '../../support/eventually.ts';
-import { settingsFor, startRedis } from '../../support/redis-servers.ts';
+import { startRedis } from '../../support/redis-servers.ts';
 
-it('sends what was asked at once together', async () => {
-  const reads: string[] = [];
-  const server = createServer((socket) => {
-    socket.on('data', (data) => {
-      reads.push(data.toString());
-      // As many answers as there were commands: each begins with its number of words.
-      for (const _ of data.toString().match(/\*\d+\r\n/g) ?? []) socket.write('+OK\r\n');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const connection = connectRedis(settingsFor({ url: `redis://127.0.0.1:${port}` }), { name: 'test' });
-  onTestFinished(() => {
+it('holds what was asked in one turn back until its end, and no longer', async () => {
+  const redis = await startRedis();
+  const connection = connectRedis(redis.settings, { name: 'test' });
+  onTestFinished(async () => {
     connection.disconnect();
-    server.close();
+    await redis.stop();
   });
   await eventually(() => connection.status === 'ready');
-  reads.length = 0;
-  await Promise.all(['a', 'b', 'c', 'd'].map((key) => connection.set(key, '1')));
-  expect(reads.filter((text) => text.includes('set'))).toHaveLength(1);
+  const { stream } = connection as unknown as { stream: Duplex };
+  expect(stream.writableCorked).toBe(0);
+  const answers = ['a', 'b', 'c'].map((key) => connection.set(key, '1'));
+  // The network may put single writes together as well; that they wait here it cannot.
+  expect(stream.writableCorked).toBe(1);
+  await Promise.all(answers);
+  expect(stream.writableCorked).toBe(0);
 });
 
 it('gives each command its own answer', async () => {
