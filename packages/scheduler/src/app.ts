@@ -4,8 +4,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { createAudioFetcher } from './adapters/http/audio-fetcher.ts';
-import { createEndpointCaller } from './adapters/http/endpoint-caller.ts';
 import { createAudioStore } from './adapters/memory/audio-store.ts';
 import { createJobEvents } from './adapters/memory/job-events.ts';
 import { createPrometheusMeter } from './adapters/prometheus/meter.ts';
@@ -16,25 +14,22 @@ import { alone } from './alone.ts';
 import { createClusterPage } from './cluster-page.ts';
 import type { Config } from './config/settings.ts';
 import { createEdges } from './edges.ts';
-import { createNodeRegistry } from './management/create-node-registry.ts';
-import type { NodeRegistry, RegistryEvents } from './management/node-registry.ts';
+import type { NodeRegistry } from './management/node-registry.ts';
 import { createNeighbourhood } from './neighbourhood.ts';
+import { createNodeSide } from './node-side.ts';
 import type { Log } from './ports/log.ts';
 import { createPrintGauges } from './print-gauges.ts';
 import { createJobService, type RunningJobService } from './runtime/create-job-service.ts';
-import type { NodeKnowledge } from './runtime/engine.ts';
 import { createFleetView } from './runtime/fleet/fleet-view.ts';
 import { createJobReader, type JobReader } from './runtime/job-reader.ts';
 import { createSessionService } from './session/create-session-service.ts';
 import { NO_POOLS } from './session/preferred-pool.ts';
 import type { SessionService } from './session/session-service.ts';
-import { jobServiceSettings, managementSettings, sessionSettings } from './settings-from-config.ts';
+import { jobServiceSettings, sessionSettings } from './settings-from-config.ts';
 import type { SharedStore } from './shared-store.ts';
 import { createShutDown } from './shut-down.ts';
 import { createAudioTokens } from './transport/access/audio-tokens.ts';
-import { createNetworks } from './transport/access/networks.ts';
 import { audioBaseUrl, createAudioReferences } from './transport/link/audio-references.ts';
-import { createNodeLink } from './transport/link/node-link.ts';
 import { createNodeSockets } from './transport/ws/node-sockets.ts';
 import { VERSION } from './version.ts';
 
@@ -102,57 +97,26 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     });
   const { ledger, jobStore: store, directory, mailbox, events } = together ?? alone(config, localEvents);
 
-  // Cold path: who the nodes are. It tells selection and the engine what changed.
-  const nodeEvents: RegistryEvents = {
-    changed: (view) => fleet.upsert(view),
-    loaded(nodeId, load) {
-      fleet.setLoad(nodeId, load);
-      fleet.beat(nodeId, clock.now());
-    },
-    removed(nodeId) {
-      fleet.remove(nodeId);
-      mailbox
-        .forget(nodeId)
-        .catch((fault: unknown) => log.warn({ node_id: nodeId, err: fault }, 'a mailbox was not emptied'));
-    },
-    statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
-    ordered: (nodeId, order) => sockets.order(nodeId, order),
-    disconnected: (nodeId, graceMs) => jobs.nodeLeft(nodeId, graceMs),
-    connected: (nodeId, runningJobIds) => jobs.nodeReturned(nodeId, runningJobIds),
-  };
-  const registry = createNodeRegistry({
+  // Cold path: who the nodes are, and how jobs reach them.
+  const { registry, link, knowledge, endpoints } = createNodeSide({
+    config,
     clock,
     chance,
     ids,
-    ledger,
-    directory,
     meter,
     log,
-    settings: managementSettings(config),
-    events: together?.nodeNews.ofOwn(nodeEvents) ?? nodeEvents,
+    fleet,
+    sockets,
+    ledger,
+    directory,
+    mailbox,
+    audio,
+    references,
+    together,
+    jobs: () => jobs,
   });
 
   // Hot path: jobs onto nodes.
-  const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
-  const localLink = createNodeLink({
-    sockets,
-    mailbox,
-    endpoints,
-    find: (nodeId) => together?.replica.find(nodeId) ?? registry.get(nodeId),
-    audio,
-    references,
-    fetcher: createAudioFetcher(),
-    clock,
-    log,
-    settings: { endpointTimeoutMs: config.scheduler.ack_timeout_ms },
-  });
-  const knowledge: NodeKnowledge = {
-    profile: (nodeId) => fleet.view(nodeId)?.profile,
-    placed: (nodeId) => registry.recordPlacement(nodeId),
-    outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
-    modelNotAvailable: (nodeId, details) =>
-      log.info({ node_id: nodeId, service_id: details.service_id }, 'a node lacks a model it was asked for'),
-  };
   const jobs = createJobService({
     clock,
     chance: config.scheduler.candidate_shuffle ? chance : NO_CHANCE,
@@ -167,12 +131,12 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
       subscribe: events.subscribe,
     },
     audio,
-    link: together?.link(localLink) ?? localLink,
+    link,
     meter,
     log,
     fleet,
     settings: jobServiceSettings(config),
-    nodes: together?.nodeNews.knowledge(knowledge) ?? knowledge,
+    nodes: knowledge,
     ...(together && { drivers: together.drivers, isStoreSteady: together.isStoreSteady }),
   });
   const answers = together?.answers(jobs);

@@ -35,6 +35,7 @@ const ROOT_FILES = [
   'main.ts',
   'neighbourhood.ts',
   'node-news.ts',
+  'node-side.ts',
   'print-gauges.ts',
   'settings-from-config.ts',
   'shared-settings.ts',

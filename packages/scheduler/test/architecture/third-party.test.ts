@@ -25,6 +25,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     `${SCHEDULER}/app.ts`,
     `${SCHEDULER}/alone.ts`,
     `${SCHEDULER}/edges.ts`,
+    `${SCHEDULER}/node-side.ts`,
     `${SCHEDULER}/shared-store.ts`,
   ],
   '@lingua/sdk': [`${SCHEDULER}/cli/`],

@@ -1,0 +1,103 @@
+/** Composition root: the nodes of this instance. Who they are is told to selection and the engine; jobs reach them by their link. */
+import type { JobAssign } from '@lingua/protocol';
+import { createAudioFetcher } from './adapters/http/audio-fetcher.ts';
+import { createEndpointCaller } from './adapters/http/endpoint-caller.ts';
+import type { Config } from './config/settings.ts';
+import { createNodeRegistry } from './management/create-node-registry.ts';
+import type { RegistryEvents } from './management/node-registry.ts';
+import type { Neighbourhood } from './neighbourhood.ts';
+import type { AudioStore } from './ports/audio-store.ts';
+import type { CapacityLedger } from './ports/capacity-ledger.ts';
+import type { Chance } from './ports/chance.ts';
+import type { Clock } from './ports/clock.ts';
+import type { IdSource } from './ports/id-source.ts';
+import type { Log } from './ports/log.ts';
+import type { Meter } from './ports/meter.ts';
+import type { NodeDirectory } from './ports/node-directory.ts';
+import type { NodeMailbox } from './ports/node-mailbox.ts';
+import type { RunningJobService } from './runtime/create-job-service.ts';
+import type { NodeKnowledge } from './runtime/engine.ts';
+import type { FleetView } from './runtime/fleet/fleet-view.ts';
+import { managementSettings } from './settings-from-config.ts';
+import { createNetworks } from './transport/access/networks.ts';
+import type { AudioReferences } from './transport/link/audio-references.ts';
+import { createNodeLink } from './transport/link/node-link.ts';
+import type { NodeSockets } from './transport/ws/node-sockets.ts';
+
+export function createNodeSide(parts: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ids: IdSource;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly fleet: FleetView;
+  readonly sockets: NodeSockets;
+  readonly ledger: CapacityLedger;
+  readonly directory: NodeDirectory;
+  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly audio: AudioStore;
+  readonly references: AudioReferences;
+  readonly together: Neighbourhood | undefined;
+  readonly jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
+}) {
+  const { config, clock, chance, ids, meter, log, fleet, sockets, ledger, directory, mailbox } = parts;
+  const { audio, references, together, jobs } = parts;
+
+  const events: RegistryEvents = {
+    changed: (view) => fleet.upsert(view),
+    loaded(nodeId, load) {
+      fleet.setLoad(nodeId, load);
+      fleet.beat(nodeId, clock.now());
+    },
+    removed(nodeId) {
+      fleet.remove(nodeId);
+      mailbox
+        .forget(nodeId)
+        .catch((fault: unknown) => log.warn({ node_id: nodeId, err: fault }, 'a mailbox was not emptied'));
+    },
+    statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
+    ordered: (nodeId, order) => sockets.order(nodeId, order),
+    disconnected: (nodeId, graceMs) => jobs().nodeLeft(nodeId, graceMs),
+    connected: (nodeId, runningJobIds) => jobs().nodeReturned(nodeId, runningJobIds),
+  };
+  const registry = createNodeRegistry({
+    clock,
+    chance,
+    ids,
+    ledger,
+    directory,
+    meter,
+    log,
+    settings: managementSettings(config),
+    events: together?.nodeNews.ofOwn(events) ?? events,
+  });
+
+  const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
+  const localLink = createNodeLink({
+    sockets,
+    mailbox,
+    endpoints,
+    find: (nodeId) => together?.replica.find(nodeId) ?? registry.get(nodeId),
+    audio,
+    references,
+    fetcher: createAudioFetcher(),
+    clock,
+    log,
+    settings: { endpointTimeoutMs: config.scheduler.ack_timeout_ms },
+  });
+  const knowledge: NodeKnowledge = {
+    profile: (nodeId) => fleet.view(nodeId)?.profile,
+    placed: (nodeId) => registry.recordPlacement(nodeId),
+    outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
+    modelNotAvailable: (nodeId, details) =>
+      log.info({ node_id: nodeId, service_id: details.service_id }, 'a node lacks a model it was asked for'),
+  };
+
+  return {
+    registry,
+    endpoints,
+    link: together?.link(localLink) ?? localLink,
+    knowledge: together?.nodeNews.knowledge(knowledge) ?? knowledge,
+  };
+}
