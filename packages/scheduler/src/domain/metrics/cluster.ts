@@ -1,0 +1,60 @@
+/** Metrics of instances that work together and the store they share. Data; joined in ../metrics.ts. */
+import type { MetricEntry } from './metric-entry.ts';
+
+export const CLUSTER_METRICS = {
+  scheduler_inbox_failures_total: {
+    kind: 'counter',
+    help: 'Letters from other instances that could not be handled and come again.',
+  },
+  scheduler_inbox_reader_restarts_total: {
+    kind: 'counter',
+    help: 'Times the reader of the inbox was stuck and was replaced.',
+  },
+  scheduler_dead_letters_total: {
+    kind: 'counter',
+    help: 'Letters that were put aside after too many deliveries.',
+    limits: ['scheduler.phase2.dlq_max_deliveries', 'scheduler.phase2.dlq_maxlen'],
+  },
+  scheduler_letters_handling: {
+    kind: 'gauge',
+    help: 'Letters of other instances that were read and are not done yet; at 1,024 reading pauses.',
+  },
+  scheduler_letters_refused_total: {
+    kind: 'counter',
+    help: 'Letters that were not sent because their receiver is gone or its inbox is full.',
+    labels: ['reason'],
+    limits: ['scheduler.phase2.stream_maxlen'],
+  },
+  scheduler_result_audio_dropped_total: {
+    kind: 'counter',
+    help: 'Results whose speech was too long to pass through the store; their text was delivered.',
+    limits: ['scheduler.result_inline_max_bytes'],
+  },
+  scheduler_adoptions_total: {
+    kind: 'counter',
+    help: 'Dead instances whose jobs and letters this one took over.',
+  },
+  scheduler_answers_held: {
+    kind: 'gauge',
+    help: 'What nodes said of their jobs and could not be brought to the driver yet.',
+  },
+  scheduler_answers_dropped_total: {
+    kind: 'counter',
+    help: 'What nodes said of their jobs and could not be brought to the driver at all, by reason.',
+    labels: ['reason'],
+  },
+  scheduler_replica_nodes: {
+    kind: 'gauge',
+    help: 'Nodes this instance knows: its own, those of others, and those refused at the limit.',
+    labels: ['of'],
+  },
+  scheduler_instance_fenced: {
+    kind: 'gauge',
+    help: '1 while this instance may have been taken for dead and therefore writes nothing.',
+  },
+  scheduler_store_reasserted_total: {
+    kind: 'counter',
+    help: 'What was told again to a store that may have lost it, by what.',
+    labels: ['what'],
+  },
+} as const satisfies Record<string, MetricEntry>;

@@ -1,0 +1,87 @@
+/** Metrics of the way of a job through dispatch. Data; joined in ../metrics.ts. */
+import type { MetricEntry } from './metric-entry.ts';
+
+export const DISPATCH_METRICS = {
+  scheduler_jobs_admitted_total: { kind: 'counter', help: 'Jobs accepted for dispatch.' },
+  scheduler_jobs_refused_total: {
+    kind: 'counter',
+    help: 'Dispatch requests refused, by error code.',
+    labels: ['code'],
+    limits: ['scheduler.audio.max_bytes_per_job'],
+  },
+  scheduler_jobs_settled_total: {
+    kind: 'counter',
+    help: 'Jobs that reached their outcome, by outcome and error code.',
+    labels: ['outcome', 'code'],
+  },
+  scheduler_jobs_inflight: {
+    kind: 'gauge',
+    help: 'Jobs accepted and not yet settled.',
+    limits: ['scheduler.max_inflight_jobs'],
+  },
+  scheduler_jobs_waiting: {
+    kind: 'gauge',
+    help: 'Jobs waiting for a slot.',
+    limits: ['scheduler.queue.max_waiting'],
+  },
+  scheduler_jobs_retained: {
+    kind: 'gauge',
+    help: 'Settled jobs that can still be read.',
+    limits: ['scheduler.job_retention_max_count'],
+  },
+  scheduler_jobs_retained_bytes: {
+    kind: 'gauge',
+    help: 'Memory of settled jobs that can still be read.',
+    limits: ['scheduler.job_retention_max_bytes'],
+  },
+  scheduler_request_bindings: {
+    kind: 'gauge',
+    help: 'Requests bound to their job, so that a repeat finds it.',
+    limits: ['scheduler.task_binding.max_bindings'],
+  },
+  scheduler_job_listeners: { kind: 'gauge', help: 'Callers that wait for a job or follow one.' },
+  scheduler_no_available_node_total: {
+    kind: 'counter',
+    help: 'Selections that found nobody, by selector and main reason.',
+    labels: ['selector', 'reason'],
+  },
+  scheduler_reserve_attempt_total: {
+    kind: 'counter',
+    help: 'Reserve calls by result.',
+    labels: ['result'],
+    limits: ['scheduler.max_concurrent_jobs_per_node'],
+  },
+  scheduler_dispatch_latency_seconds: {
+    kind: 'histogram',
+    help: 'From admission to the job leaving for its node.',
+  },
+  scheduler_ack_timeout_total: { kind: 'counter', help: 'Attempts whose node did not acknowledge in time.' },
+  scheduler_node_overload_reject_total: {
+    kind: 'counter',
+    help: 'Jobs a node refused for lack of room, by reason.',
+    labels: ['reason'],
+  },
+  scheduler_retries_total: {
+    kind: 'counter',
+    help: 'Attempts after the first, by why the one before ended.',
+    labels: ['reason'],
+    limits: ['scheduler.max_retry'],
+  },
+  scheduler_retry_budget_exhausted_total: {
+    kind: 'counter',
+    help: 'Retries not made because the retry budget was used up.',
+  },
+  scheduler_fenced_total: {
+    kind: 'counter',
+    help: 'Answers that changed nothing because their attempt was no longer current, by kind.',
+    labels: ['kind'],
+  },
+  scheduler_leases_lost_total: {
+    kind: 'counter',
+    help: 'Acknowledgements whose lease had expired and whose slot was gone.',
+  },
+  scheduler_dependency_down_total: {
+    kind: 'counter',
+    help: 'Requests refused because the store could not be asked.',
+  },
+} as const satisfies Record<string, MetricEntry>;

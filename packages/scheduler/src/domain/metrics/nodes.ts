@@ -1,0 +1,38 @@
+/** Metrics of nodes, their health and their mailboxes. Data; joined in ../metrics.ts. */
+import type { MetricEntry } from './metric-entry.ts';
+
+export const NODES_METRICS = {
+  scheduler_mailbox_jobs: {
+    kind: 'gauge',
+    help: 'Jobs that nodes have to fetch: of all nodes, and of the one with the most.',
+    labels: ['of'],
+    limits: ['scheduler.mailbox.max_jobs'],
+  },
+  scheduler_oversell_detected_total: {
+    kind: 'counter',
+    help: 'Heartbeats that reported more running jobs than the node has slots.',
+  },
+  scheduler_nodes: {
+    kind: 'gauge',
+    help: 'Registered nodes by health.',
+    labels: ['health'],
+    limits: ['scheduler.max_nodes'],
+  },
+  scheduler_node_transitions_total: {
+    kind: 'counter',
+    help: 'Changes of node health, by new health.',
+    labels: ['health'],
+  },
+  scheduler_node_ejections_total: {
+    kind: 'counter',
+    help: 'Nodes thrown out for failing too often.',
+    limits: ['scheduler.ejection.max_ejected_percent'],
+  },
+  scheduler_node_registrations_total: {
+    kind: 'counter',
+    help: 'Registrations by result.',
+    labels: ['result'],
+  },
+  scheduler_node_errors_total: { kind: 'counter', help: 'node_error messages by code.', labels: ['code'] },
+  scheduler_heartbeats_total: { kind: 'counter', help: 'Heartbeats received.' },
+} as const satisfies Record<string, MetricEntry>;
