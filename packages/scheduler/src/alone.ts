@@ -2,6 +2,7 @@
 import type { JobAssign } from '@lingua/protocol';
 import { createCapacityLedger } from './adapters/memory/capacity-ledger.ts';
 import { createJobStore } from './adapters/memory/job-store.ts';
+import { createLocks } from './adapters/memory/locks.ts';
 import { createNodeDirectory } from './adapters/memory/node-directory.ts';
 import { createNodeMailbox } from './adapters/memory/node-mailbox.ts';
 import { systemClock as clock } from './adapters/system/clock.ts';
@@ -16,6 +17,8 @@ export function alone(config: Config, events: JobEvents) {
     jobStore: createJobStore({ clock, ...jobStoreLimits(config) }),
     directory: createNodeDirectory({ maxNodes: scheduler.max_nodes }),
     mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs }),
+    locks: createLocks({ clock }),
+    modelDebounce: createLocks({ clock }),
     events,
   };
 }

@@ -17,6 +17,8 @@ export function guardStore(deps: {
     ledger: unlessFenced(store.ledger, isFenced),
     mailbox: unlessFenced(store.mailbox, isFenced),
     sessions: unlessFenced(store.sessions, isFenced),
+    locks: unlessFenced(store.locks, isFenced),
+    modelDebounce: unlessFenced(store.modelDebounce, isFenced),
     directory: createDirectoryOfMany({ directory: unlessFenced(store.directory, isFenced), credentialOf }),
     jobs: (by: Parameters<SharedStore['jobs']>[0]) =>
       unlessFenced(store.jobs(by), isFenced, ANSWERED_AT_ONCE),

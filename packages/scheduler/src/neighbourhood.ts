@@ -244,6 +244,8 @@ export function createNeighbourhood(deps: {
     directory: guarded.directory,
     mailbox: guarded.mailbox,
     sessionStore: guarded.sessions,
+    locks: guarded.locks,
+    modelDebounce: guarded.modelDebounce,
     nodeNews,
     replica,
     holders,

@@ -12,6 +12,7 @@ import { createInstances } from './adapters/redis/instances.ts';
 import { createJobEvents } from './adapters/redis/job-events.ts';
 import { createJobStore } from './adapters/redis/job-store.ts';
 import { createKeys, jobTag } from './adapters/redis/keys.ts';
+import { createLocks } from './adapters/redis/locks.ts';
 import { type MastersWatch, watchMasters } from './adapters/redis/masters.ts';
 import { createNodeBoard } from './adapters/redis/node-board.ts';
 import { createNodeDirectory } from './adapters/redis/node-directory.ts';
@@ -97,6 +98,8 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     sessions: createSessionStore(kept),
     deadLetters: createDeadLetters({ ...shared, inbox }),
     figures: createInstanceFigures(shared),
+    locks: createLocks({ connection, keyOf: keys.lock }),
+    modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
     jobs: (by: {
       instanceId: string;
       driver: () => string;

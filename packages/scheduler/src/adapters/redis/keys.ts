@@ -75,6 +75,10 @@ export interface Keys {
   nodesSeen(part: number): string;
   /** CHANNEL · own slot, one of a few. Which sheets of nodes changed, as JSON: id, generation, version. */
   nodeNotices(part: number): string;
+  /** STRING · own slot · as long as its task says. Somebody does this task. */
+  lock(task: string): string;
+  /** STRING · own slot · debounce window. Somebody deals with a service, "id@version", that a node lacks. */
+  modelUnavailable(serviceVersion: string): string;
 }
 
 export function createKeys(prefix: string): Keys {
@@ -108,6 +112,8 @@ export function createKeys(prefix: string): Keys {
     instances: `${prefix}:schedulers:all`,
     nodesSeen: (part) => `${v}:nodes:last_seen:${part}`,
     nodeNotices: (part) => `${v}:nodes:notices:${part}`,
+    lock: (task) => `${v}:locks:${task}`,
+    modelUnavailable: (serviceVersion) => `${v}:debounce:model_unavailable:${serviceVersion}`,
   };
 }
 

@@ -1,0 +1,27 @@
+/** Locks of one process, each until its time is over: the readable specification of those on Redis. Cold path. */
+import type { Clock } from '../../ports/clock.ts';
+import type { Locks } from '../../ports/locks.ts';
+
+/** Looked through only when this many were added, so that taking one costs the same however many are held. */
+const SWEEP_AFTER = 256;
+
+export function createLocks(deps: { clock: Clock }): Locks {
+  const heldUntil = new Map<string, number>();
+  let taken = 0;
+
+  function sweep(now: number): void {
+    taken = 0;
+    for (const [name, until] of heldUntil) if (until <= now) heldUntil.delete(name);
+  }
+
+  return {
+    async take(name, ttlMs) {
+      const now = deps.clock.now();
+      if ((heldUntil.get(name) ?? 0) > now) return false;
+      if (taken >= SWEEP_AFTER) sweep(now);
+      heldUntil.set(name, now + ttlMs);
+      taken += 1;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** Locks of all instances: one short text each that expires by itself. Cold path. */
+import type { Locks } from '../../ports/locks.ts';
+import { asDependency } from './dependency.ts';
+import type { RedisConnection } from './redis-connection.ts';
+
+/** `keyOf`: the name space of these locks, one of those in keys.ts. */
+export function createLocks(deps: { connection: RedisConnection; keyOf: (name: string) => string }): Locks {
+  const { connection, keyOf } = deps;
+  return {
+    take: (name, ttlMs) =>
+      asDependency(
+        'taking a lock',
+        async () => (await connection.set(keyOf(name), '1', 'PX', ttlMs, 'NX')) === 'OK',
+      ),
+  };
+}
