@@ -14,10 +14,7 @@ const NO_LIMITS: Readonly<Record<string, string>> = {
 };
 
 /** Limits of what is not there yet; whoever builds it takes the line away. */
-const UNBUILT: readonly string[] = [
-  'scheduler.model_not_available.node_ratelimit_max',
-  'scheduler.service_catalog.backoff_max_seconds',
-];
+const UNBUILT: readonly string[] = ['scheduler.model_not_available.node_ratelimit_max'];
 
 const shown = Object.values<MetricEntry>(METRICS).flatMap(({ limits = [] }) => limits);
 const limits = [...settingsByKey.keys()].filter((key) => /(^|_)max/.test(key.split('.').at(-1) ?? ''));

@@ -1,0 +1,100 @@
+/** The services of a hub over HTTP: the law, and what only a network can do to it. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServiceHub } from '../../../src/adapters/http/service-hub.ts';
+import { serviceHubContract } from '../../contracts/service-hub.ts';
+
+const MAX_BYTES = 4_096;
+
+type Answer = Parameters<typeof createServer>[1];
+
+async function listen(server: Server, port = 0): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+serviceHubContract('HTTP', async () => {
+  let text = '';
+  const answer: Answer = (_, response) => void response.end(text);
+  let server: Server | undefined = createServer(answer);
+  const port = await listen(server);
+  const stop = async () => {
+    if (server !== undefined) await close(server);
+    server = undefined;
+  };
+  return {
+    hub: createServiceHub({ baseUrl: `http://127.0.0.1:${port}`, timeoutMs: 5_000, maxBytes: MAX_BYTES }),
+    maxBytes: MAX_BYTES,
+    async offer(given) {
+      text = given;
+      if (server === undefined) {
+        server = createServer(answer);
+        await listen(server, port);
+      }
+    },
+    vanish: stop,
+    close: stop,
+  };
+});
+
+describe('a hub over HTTP', () => {
+  async function hubThat(answer: Answer, timeoutMs = 5_000, path = '') {
+    const server = createServer(answer);
+    const port = await listen(server);
+    onTestFinished(() => close(server));
+    return createServiceHub({ baseUrl: `http://127.0.0.1:${port}${path}`, timeoutMs, maxBytes: MAX_BYTES });
+  }
+
+  it('is asked for /api/services below its address', async () => {
+    const asked: (string | undefined)[] = [];
+    const answer: Answer = (request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.end('[]');
+    };
+    await (await hubThat(answer)).list();
+    await (await hubThat(answer, 5_000, '/hub/')).list();
+    expect(asked).toEqual(['GET /api/services', 'GET /hub/api/services']);
+  });
+
+  it('that never answers is given up at the limit', async () => {
+    const hub = await hubThat(() => undefined, 50);
+    await expect(hub.list()).rejects.toThrow('within 50 ms');
+  });
+
+  it('that begins to answer and never ends is given up at the limit', async () => {
+    const hub = await hubThat((_, response) => void response.write('[1,'), 100);
+    await expect(hub.list()).rejects.toThrow('within 100 ms');
+  });
+
+  it('is not believed when it answers with an error', async () => {
+    const hub = await hubThat((_, response) => void response.writeHead(500).end('{"services":[]}'));
+    await expect(hub.list()).rejects.toThrow('status 500');
+  });
+
+  it('that leads elsewhere is not followed', async () => {
+    const visits: string[] = [];
+    const hub = await hubThat((request, response) => {
+      visits.push(request.url ?? '');
+      response.writeHead(302, { location: '/elsewhere' }).end('[]');
+    });
+    await expect(hub.list()).rejects.toThrow('elsewhere');
+    expect(visits).toEqual(['/api/services']);
+  });
+
+  it('that sends without end is cut off', async () => {
+    const hub = await hubThat((_, response) => {
+      const send = () => {
+        while (!response.destroyed && response.write('x'.repeat(1_000)));
+      };
+      response.on('drain', send);
+      send();
+    });
+    await expect(hub.list()).rejects.toThrow(String(MAX_BYTES));
+  });
+});

@@ -1,0 +1,53 @@
+/** Contract of ServiceHub: its law as tests, for any adapter. */
+import { describe, expect, it } from 'vitest';
+import type { ServiceHub } from '../../src/ports/service-hub.ts';
+import { type Closable, perTest } from './harness.ts';
+
+export interface ServiceHubHarness extends Closable {
+  readonly hub: ServiceHub;
+  /** What it would answer from now on, as bytes. */
+  offer(text: string): Promise<void>;
+  /** Nobody is there from now on. */
+  vanish(): Promise<void>;
+  readonly maxBytes: number;
+}
+
+export function serviceHubContract(name: string, open: () => Promise<ServiceHubHarness>): void {
+  describe(`ServiceHub: ${name}`, () => {
+    const start = perTest(open);
+
+    it('brings what is there, unchecked, and what is there the next time', async () => {
+      const { hub, offer } = await start();
+      await offer('{"services":[{"service_id":"größe"},7,null]}');
+      expect(await hub.list()).toEqual({ services: [{ service_id: 'größe' }, 7, null] });
+      await offer('[]');
+      expect(await hub.list()).toEqual([]);
+      expect(await hub.list()).toEqual([]);
+    });
+
+    it('throws in words when there is no JSON', async () => {
+      const { hub, offer } = await start();
+      for (const text of ['', '<html>', '{"services":[', 'nul']) {
+        await offer(text);
+        await expect(hub.list()).rejects.toThrow(/JSON/);
+      }
+    });
+
+    it('reads as many bytes as it may, and throws at one more', async () => {
+      const { hub, offer, maxBytes } = await start();
+      const filling = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`;
+      await offer(filling(maxBytes));
+      expect(await hub.list()).toHaveLength(maxBytes - 2);
+      await offer(filling(maxBytes + 1));
+      await expect(hub.list()).rejects.toThrow(String(maxBytes));
+    });
+
+    it('throws when nobody is there, and answers again when somebody is', async () => {
+      const { hub, offer, vanish } = await start();
+      await vanish();
+      await expect(hub.list()).rejects.toThrow(/could not be/);
+      await offer('[]');
+      expect(await hub.list()).toEqual([]);
+    });
+  });
+}
