@@ -1,5 +1,5 @@
 /** Metrics of the way of a job through dispatch. Data; joined in ../metrics.ts. */
-import type { MetricEntry } from './metric-entry.ts';
+import { type MetricEntry, STAGE_BUCKETS } from './metric-entry.ts';
 
 export const DISPATCH_METRICS = {
   scheduler_jobs_admitted_total: { kind: 'counter', help: 'Jobs accepted for dispatch.' },
@@ -54,6 +54,12 @@ export const DISPATCH_METRICS = {
   scheduler_dispatch_latency_seconds: {
     kind: 'histogram',
     help: 'From admission to the job leaving for its node.',
+  },
+  scheduler_stage_seconds: {
+    kind: 'histogram',
+    help: 'Stages of a job. wait: in the queue, if it had to; select: choosing a candidate, until the ledger is asked; reserve: until the ledger has answered; send: until the job is on the wire or in the mailbox; ack: from the send until the acknowledgement is heard; run: from there, or from the send to a node that does not acknowledge, until its result or failure is heard; deliver: from an outcome to its turn in the session; total: from admission to the outcome. Once per try or attempt; total once per job, deliver once per utterance.',
+    labels: ['stage'],
+    buckets: STAGE_BUCKETS,
   },
   scheduler_ack_timeout_total: { kind: 'counter', help: 'Attempts whose node did not acknowledge in time.' },
   scheduler_node_overload_reject_total: {
