@@ -22,6 +22,8 @@ export interface Need {
   /** Further service types (`tone`) and service ids, required ready. */
   readonly types: readonly string[];
   readonly services: readonly string[];
+  /** Features with all they depend on, sorted; absent = none. Records of earlier versions lack it. */
+  readonly features?: readonly string[];
   /** The audio is a reference somebody else serves: only nodes that fetch can take the job. */
   readonly isAudioByReference: boolean;
   /** `auto` without a language pair: nodes in the field cannot take that. */
@@ -30,8 +32,8 @@ export interface Need {
   readonly preferredNodeId?: NodeId;
   /** With a preferred node: that one or an error. */
   readonly isStrict: boolean;
-  /** Pools in the order to try; absent = the whole fleet. */
-  readonly poolIds?: readonly number[];
+  /** The pool its session prefers, if there are pools; absent: chosen by hash. */
+  readonly preferredPoolId?: number;
 }
 
 export type { Direction };
@@ -44,6 +46,7 @@ export const REJECTIONS = [
   'tts_lang_unsupported',
   'src_auto_no_candidate',
   'service_not_installed',
+  'feature_unsupported',
   'audio_ref_unsupported',
   'not_in_public_pool',
   'gpu_unavailable',

@@ -55,7 +55,8 @@ export interface NodeView {
   readonly lastBeatAt: number;
   /** Services marked unavailable by MODEL_NOT_AVAILABLE, until their mark ends. */
   readonly markedServices: readonly string[];
-  readonly poolIds: readonly number[];
+  /** Types of service that only marked services could do there. */
+  readonly markedTypes: readonly string[];
 }
 
 /** New jobs may be reserved on it, as far as its health goes. The ledger enforces the same word. */

@@ -1,11 +1,19 @@
 /** Cold path: what the registry keeps of one node, and the view it gives of it. About a kilobyte; reports are shared. */
-import type { CapabilityReport, NodeTraits, ResourceReport } from '../domain/capability-report.ts';
+import type {
+  CapabilityReport,
+  Efficiencies,
+  Hardware,
+  NodeTraits,
+  ResourceReport,
+} from '../domain/capability-report.ts';
 import type { NodeId } from '../domain/ids.ts';
 import type { NodeChannel, NodeView } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { NodeCapacity } from '../ports/capacity-ledger.ts';
 import { type EjectionState, isShutOut } from './ejection.ts';
 import type { HealthState } from './health.ts';
+import type { Hidden } from './marks/marked-services.ts';
+import type { MaybeMarks } from './marks/marks.ts';
 import type { NodeStatus } from './node-registry.ts';
 import { FIELD_INTERVAL_MS, type ManagementSettings, type Thresholds } from './settings.ts';
 import { isCalm } from './vitals.ts';
@@ -17,6 +25,7 @@ export interface NodeIdentity {
   /** How often it was told to beat. */
   readonly intervalMs: number;
   readonly traits: NodeTraits;
+  readonly hardware?: Hardware;
   readonly endpoint?: string;
   readonly version?: string;
   readonly platform?: string;
@@ -41,10 +50,16 @@ export interface NodeRecord {
   profile: NodeProfile;
   slots: number;
   resources: ResourceReport;
+  /** As last reported; undefined: never. */
+  efficiencies: Efficiencies | undefined;
   health: HealthState;
   isFresh: boolean;
   isCordoned: boolean;
   ejection: EjectionState;
+  /** Services that it said it lacks; nearly always undefined. */
+  marks: MaybeMarks;
+  /** What selection must not find there because of them. */
+  hidden: Hidden;
   lastReason: string | undefined;
   /** As last told to selection; undefined: not yet. */
   view: NodeView | undefined;
@@ -54,8 +69,9 @@ export interface NodeRecord {
   isLeaving: boolean;
 }
 
-const NO_SERVICES: readonly string[] = [];
-const NO_POOLS: readonly number[] = [];
+const NO_WORDS: readonly string[] = [];
+
+export const NOTHING_HIDDEN: Hidden = { services: NO_WORDS, types: NO_WORDS };
 
 export const isConnected = (node: NodeRecord): boolean => node.lostUntil === undefined;
 
@@ -70,8 +86,8 @@ export const viewOf = (node: NodeRecord, thresholds: Thresholds): NodeView => ({
   isEjected: isShutOut(node.ejection),
   slots: node.slots,
   lastBeatAt: node.health.lastBeatAt,
-  markedServices: NO_SERVICES,
-  poolIds: NO_POOLS,
+  markedServices: node.hidden.services,
+  markedTypes: node.hidden.types,
 });
 
 /** The time of the last heartbeat does not count: it always differs, and selection has `isFresh`. */
@@ -83,7 +99,12 @@ export const isSameView = (a: NodeView, b: NodeView): boolean =>
   a.isQueueing === b.isQueueing &&
   a.isCordoned === b.isCordoned &&
   a.isEjected === b.isEjected &&
-  a.slots === b.slots;
+  a.slots === b.slots &&
+  isSameList(a.markedServices, b.markedServices) &&
+  isSameList(a.markedTypes, b.markedTypes);
+
+const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
+  a === b || (a.length === b.length && a.every((word, at) => word === b[at]));
 
 /** Age at which its last heartbeat is stale. Nodes in the field keep their own time, whatever they are told. */
 export function staleAfterMs({ identity }: NodeRecord, settings: ManagementSettings): number {

@@ -1,11 +1,13 @@
 /** Hot path: which sessions there are, which of them have a client, and what their results weigh together. */
 import type { SessionId } from '../domain/ids.ts';
+import { createLanguageCount, type LanguageUses } from './language-use.ts';
 import { createRoster, type Roster } from './roster.ts';
-import type { Session } from './session.ts';
+import type { Opening, Session } from './session.ts';
 
 /** How a session counted before a step. */
 export interface Noted {
   readonly isConnected: boolean;
+  readonly opening: Opening;
   readonly resultBytes: number;
 }
 
@@ -21,6 +23,8 @@ export interface Attendance extends Pick<Roster, 'page'> {
   hasRoom(): boolean;
   evictOne(): void;
   connected(): number;
+  /** Of those that are connected. */
+  languageUses(): LanguageUses;
   /** Of results that wait or are kept, of all sessions. */
   resultBytes(): number;
 }
@@ -33,6 +37,7 @@ export function createAttendance(deps: {
   const roster = createRoster(sessions);
   /** Waited for, in the order in which they left. */
   const absent = new Set<Session>();
+  const languages = createLanguageCount();
   let connected = 0;
   let resultBytes = 0;
 
@@ -64,11 +69,16 @@ export function createAttendance(deps: {
     },
     noted: (session) => ({
       isConnected: session.link !== undefined,
+      opening: session.opening,
       resultBytes: resultBytesOf(session),
     }),
     note(session, before) {
       const isConnected = session.link !== undefined;
       if (isConnected !== before.isConnected) noteConnection(session, isConnected);
+      if (isConnected !== before.isConnected || session.opening !== before.opening) {
+        if (before.isConnected) languages.count(before.opening.speech, -1);
+        if (isConnected) languages.count(session.opening.speech, 1);
+      }
       resultBytes += resultBytesOf(session) - before.resultBytes;
     },
     hasRoom() {
@@ -78,6 +88,7 @@ export function createAttendance(deps: {
     },
     evictOne,
     connected: () => connected,
+    languageUses: languages.uses,
     resultBytes: () => resultBytes,
     page: roster.page,
   };

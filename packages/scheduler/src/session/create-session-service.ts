@@ -1,10 +1,13 @@
 /** Hot path: all sessions of this instance, each behind its own mailbox; effects run after the step that asked for them. */
+import { createRequirements } from '../domain/requirements.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
+import type { Tracer } from '../ports/tracer.ts';
+import { atMost } from './at-most.ts';
 import { createAttendance } from './attendance.ts';
 import { nextWakeAt } from './flow.ts';
 import { createJobFollow } from './job-follow.ts';
@@ -17,6 +20,7 @@ import type { SessionEffect, SessionEvent } from './session-event.ts';
 import type { SessionLink } from './session-output.ts';
 import { createSessionSaver } from './session-saver.ts';
 import type { Elsewhere, JobDesk, Opened, SessionService } from './session-service.ts';
+import { createSessionTraces } from './session-traces.ts';
 import { stepSession } from './step.ts';
 import type { SessionSettings, StepTools } from './step-context.ts';
 
@@ -32,6 +36,8 @@ export interface SessionServiceDeps {
   readonly settings: SessionSettings & { readonly maxWaiting: number };
   /** Absent: sessions live and die with this process. */
   readonly elsewhere?: Elsewhere | undefined;
+  /** Absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** A random first number leaves room for as many utterances again. */
@@ -48,8 +54,11 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     ids,
     audio,
     pools: deps.pools,
+    isTraced: deps.tracer !== undefined,
+    require: createRequirements(settings.coreServices),
     queueShare: () => (settings.maxWaiting === 0 ? 0 : deps.jobs.waiting() / settings.maxWaiting),
   };
+  const traces = deps.tracer && createSessionTraces({ tracer: deps.tracer, clock });
   const asked = new Set<Utterance>();
   const desk = createPatientDesk({ ...deps, patienceMs: settings.pendingTimeoutMs });
   const follow =
@@ -121,12 +130,15 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
         return meter.count(effect.name, effect.labels, effect.by);
       case 'observe':
         return meter.observe(effect.name, effect.value);
+      case 'trace':
+        return traces?.left(session, effect.delivered, effect.at);
       case 'unshare':
         return void saver?.remove(session);
       case 'departed':
         return endSession(session, effect.reason);
       case 'end':
         endSession(session, effect.reason);
+        traces?.ended(session);
         return dismiss(session, effect.unheard ?? []);
     }
   }
@@ -169,22 +181,11 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     };
   }
 
-  /** At the limit, if not before. */
-  function atMost(limitMs: number, whenDone: (done: () => void) => void): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(limitMs, resolve);
-      whenDone(() => {
-        cancel();
-        resolve();
-      });
-    });
-  }
-
   const flushed = (session: Session): Promise<void> =>
-    atMost(SAVE_LIMIT_MS, (done) => void saver?.flush(session).then(done));
+    atMost(clock, SAVE_LIMIT_MS, (done) => void saver?.flush(session).then(done));
 
   async function drained(limitMs: number): Promise<void> {
-    await atMost(limitMs, watch.onEmpty);
+    await atMost(clock, limitMs, watch.onEmpty);
     await Promise.all([...sessions.values()].filter(({ isShared }) => isShared).map(flushed));
   }
 
@@ -271,6 +272,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     },
     reassert: () => saver?.reassert(),
     list: attendance.page,
+    languageUses: attendance.languageUses,
     isFull: () => attendance.connected() >= settings.maxSessions,
     counts: () => ({
       sessions: sessions.size,

@@ -41,6 +41,7 @@ function deliver(step: Step, session: Session): void {
     if (isNumbered || isLate) keepForLater(step, session, delivered);
     if (delivered.outcome.kind === 'result') notePlayable(session, delivered.place);
     if (!isNumbered) tellOutcome(step, session, delivered);
+    if (step.isTraced) step.effects.push({ kind: 'trace', delivered, at: step.at });
   }
 }
 

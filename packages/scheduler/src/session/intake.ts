@@ -183,7 +183,7 @@ interface Acceptance {
   readonly firstSeq: number | undefined;
   readonly lastSeq: number | undefined;
   readonly traceId: string | undefined;
-  readonly order: Omit<Order, 'poolIds' | 'waitMs' | 'contextText'>;
+  readonly order: Omit<Order, 'poolId' | 'waitMs' | 'contextText'>;
 }
 
 function accept(step: Step, session: Session, acceptance: Acceptance) {
@@ -204,6 +204,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     partIndex: joined.partIndex,
     firstSeq: acceptance.firstSeq,
     lastSeq: acceptance.lastSeq,
+    startedAt: acceptance.startedAt,
     acceptedAt: step.at,
     audioBytes: acceptance.audioBytes,
     isAdmitted: false,
@@ -239,9 +240,10 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     );
   }
   session.pool = choosePool(session.pool, session, order.speech.languages, step.pools);
-  const { poolIds } = session.pool;
+  const { poolId } = session.pool;
   const waitMs = step.settings.pendingTimeoutMs;
-  const request = orderJob(session, utterance, { ...order, contextText: joined.context, poolIds, waitMs });
+  const whole = { ...order, contextText: joined.context, poolId, waitMs };
+  const request = orderJob(session, utterance, whole, step.require);
   step.effects.push({ kind: 'dispatch', utterance, request });
 }
 

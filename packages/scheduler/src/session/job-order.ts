@@ -2,6 +2,7 @@
 import type { DispatchRequest } from '../domain/dispatch.ts';
 import type { AudioSource, CutReason, JobSpec, Pipeline } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
+import type { Require } from '../domain/requirements.ts';
 import type { SealReason } from './segmentation.ts';
 import type { Session, Speech, Utterance } from './session.ts';
 
@@ -16,7 +17,8 @@ export interface Order {
   readonly contextText: string | undefined;
   /** What the request is bound by; absent: nothing is. */
   readonly binding: { readonly requestId: string; readonly fingerprint: string } | undefined;
-  readonly poolIds: readonly number[] | undefined;
+  /** The pool its session prefers. */
+  readonly poolId: number | undefined;
   readonly waitMs: number;
 }
 
@@ -40,16 +42,18 @@ const CUTS: Readonly<Record<SealReason, CutReason>> = {
 
 export const cutOf = (reason: SealReason): CutReason => CUTS[reason];
 
-const NOTHING: readonly string[] = [];
-const TONE: readonly string[] = ['tone'];
-
-export function orderJob(session: Session, utterance: Utterance, order: Order): DispatchRequest {
+export function orderJob(
+  session: Session,
+  utterance: Utterance,
+  order: Order,
+  require: Require,
+): DispatchRequest {
   const { binding, audio } = order;
   return {
     tenantId: session.tenantId,
     sessionId: session.sessionId,
     jobId: utterance.jobId,
-    need: needOf(session, order),
+    need: needOf(session, order, require),
     spec: specOf(utterance, order),
     waitMs: order.waitMs,
     ...(audio === undefined ? undefined : { audio }),
@@ -57,24 +61,26 @@ export function orderJob(session: Session, utterance: Utterance, order: Order): 
   };
 }
 
-function needOf(session: Session, { speech, pipeline, source, poolIds }: Order): Need {
+function needOf(session: Session, { speech, pipeline, source, poolId }: Order, require: Require): Need {
   const { languages } = speech;
+  const required = require({ pipeline, features: speech.features });
   return {
     tenantId: session.tenantId,
     sessionId: session.sessionId,
     directions: languages.directions,
     isSourceAuto: languages.isSourceAuto,
-    usesAsr: pipeline.use_asr,
-    usesNmt: pipeline.use_nmt,
-    usesTts: pipeline.use_tts,
-    types: pipeline.use_tone ? TONE : NOTHING,
-    services: NOTHING,
+    usesAsr: required.usesAsr,
+    usesNmt: required.usesNmt,
+    usesTts: required.usesTts,
+    types: required.types,
+    services: required.services,
     isAudioByReference: source.kind === 'reference',
     isPairUnknown: languages.isPairUnknown,
     // Nobody issues pairing codes, so no session has a node of its own.
     needsPublicNode: true,
     isStrict: false,
-    ...(poolIds === undefined ? undefined : { poolIds }),
+    ...(required.features === undefined ? undefined : { features: required.features }),
+    ...(poolId === undefined ? undefined : { preferredPoolId: poolId }),
   };
 }
 

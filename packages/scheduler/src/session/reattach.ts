@@ -80,18 +80,19 @@ function order(step: Step, session: Session, utterance: Utterance, said: Speech,
   utterance.isAudioElsewhere = false;
   utterance.audioBytes = said.audio?.length ?? 0;
   session.pool = choosePool(session.pool, session, said.speech.languages, step.pools);
-  const request = orderJob(session, utterance, {
+  const whole = {
     speech: said.speech,
     pipeline: said.pipeline ?? WHOLE_PIPELINE,
     source: said.source,
     audio: said.audio,
-    cut: said.isManualCut ? 'manual' : 'pause',
+    cut: said.isManualCut ? ('manual' as const) : ('pause' as const),
     paddingMs: said.isManualCut ? settings.paddingManualMs : settings.paddingAutoMs,
     turnId: undefined,
     contextText: undefined,
     binding: { requestId, fingerprint: fingerprintOf(step, said) },
-    poolIds: session.pool.poolIds,
+    poolId: session.pool.poolId,
     waitMs: settings.pendingTimeoutMs,
-  });
+  };
+  const request = orderJob(session, utterance, whole, step.require);
   step.effects.push({ kind: 'dispatch', utterance, request });
 }

@@ -6,6 +6,7 @@ import type { JobRecord } from '../domain/job.ts';
 import type { AudioSource, Pipeline } from '../domain/job-spec.ts';
 import type { MetricName } from '../domain/metrics.ts';
 import type { Labels } from '../ports/meter.ts';
+import type { Delivered } from './delivery.ts';
 import type { Opening, Speech, Utterance } from './session.ts';
 import type { SessionLink, SessionOutput } from './session-output.ts';
 
@@ -105,6 +106,8 @@ export type SessionEffect =
     }
   | { readonly kind: 'count'; readonly name: MetricName; readonly labels: Labels; readonly by: number }
   | { readonly kind: 'observe'; readonly name: MetricName; readonly value: number }
+  /** Its outcome has left; only if anybody wants to know. */
+  | { readonly kind: 'trace'; readonly delivered: Delivered<Utterance>; readonly at: number }
   /** Nobody else can go on with it any more. */
   | { readonly kind: 'unshare' }
   /** `unheard`: what only it waited for, to be cancelled once it is certain that nobody else has the session. */

@@ -7,6 +7,7 @@ import type { Soon } from '../domain/soon.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { JobStore } from '../ports/job-store.ts';
 import type { SessionStore } from '../ports/session-store.ts';
+import type { LanguageUses } from './language-use.ts';
 import type { Opening, Session } from './session.ts';
 import type { ClientEvent } from './session-event.ts';
 import type { SessionLink } from './session-output.ts';
@@ -95,6 +96,8 @@ export interface SessionService {
   /** Newest first. A page may be short, or empty, and still have a cursor. */
   list(query: { tenantId?: TenantId; limit: number; cursor?: string }): SessionPage;
   isFull(): boolean;
+  /** Of the sessions that are connected. */
+  languageUses(): LanguageUses;
   counts(): { sessions: number; connected: number; watched: number; resultBytes: number };
   stop(): void;
 }

@@ -58,6 +58,8 @@ export interface Utterance extends Place {
   readonly partIndex: number;
   readonly firstSeq: number | undefined;
   readonly lastSeq: number | undefined;
+  /** Its first sound, as far as is known here. */
+  readonly startedAt: number;
   readonly acceptedAt: number;
   /** Audio of it that counts against the session. */
   audioBytes: number;

@@ -91,6 +91,7 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   partIndex: saved.partIndex,
   firstSeq: saved.firstSeq,
   lastSeq: saved.lastSeq,
+  startedAt: saved.acceptedAt,
   acceptedAt: saved.acceptedAt,
   audioBytes: 0,
   // What has its outcome was accepted. Of the others only their job can tell.

@@ -1,6 +1,7 @@
 /** Hot path: what a step of a session may use, and how it says what has to be done. */
 import type { ErrorCode } from '../domain/errors.ts';
 import type { MetricName } from '../domain/metrics.ts';
+import type { CoreServices, Require } from '../domain/requirements.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Labels } from '../ports/meter.ts';
@@ -29,6 +30,7 @@ export interface SessionSettings {
   readonly maxUtterances: number;
   readonly maxAudioBytes: number;
   readonly isIndexBaseRandom: boolean;
+  readonly coreServices: CoreServices;
 }
 
 /** Given to every step; nothing in it waits. */
@@ -37,8 +39,12 @@ export interface StepTools {
   readonly ids: Pick<IdSource, 'jobId' | 'traceId' | 'digest'>;
   readonly audio: Pick<AudioStore, 'claim' | 'unclaim' | 'usedShare'>;
   readonly pools: Pools;
+  /** What a job needs of services. */
+  readonly require: Require;
   /** How full the queue of jobs without a slot is, 0 to 1. */
   readonly queueShare: () => number;
+  /** Somebody wants to know of every outcome that leaves. */
+  readonly isTraced: boolean;
 }
 
 export interface Step extends StepTools {

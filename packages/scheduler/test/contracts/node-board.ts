@@ -63,7 +63,7 @@ export function nodeBoardContract(
             isEjected: true,
             slots: 0,
             markedServices: ['a b', 'ç\n'],
-            poolIds: [0, 7],
+            markedTypes: ['nmt', 'tone'],
           },
         );
         for (const sheet of [plain, full]) {

@@ -47,7 +47,7 @@ export const viewFor = (nodeId: string, part: Partial<NodeView> = {}): NodeView 
   slots: 4,
   lastBeatAt: 1_700_000_000_000,
   markedServices: [],
-  poolIds: [],
+  markedTypes: [],
   ...part,
 });
 

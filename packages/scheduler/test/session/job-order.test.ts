@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createRequirements } from '../../src/domain/requirements.ts';
 import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from '../../src/session/job-order.ts';
 import { SEAL_REASONS } from '../../src/session/segmentation.ts';
 import { createSession, type Utterance } from '../../src/session/session.ts';
@@ -20,6 +21,7 @@ const UTTERANCE: Utterance = {
   partIndex: 2,
   firstSeq: 3,
   lastSeq: 4,
+  startedAt: 0,
   acceptedAt: 0,
   audioBytes: 4,
   isAdmitted: false,
@@ -47,13 +49,26 @@ const ORDER: Order = {
   turnId: 't1',
   contextText: undefined,
   binding: undefined,
-  poolIds: undefined,
+  poolId: undefined,
   waitMs: 10_000,
 };
 
-const order = (overrides: Partial<Order> = {}) => orderJob(session, UTTERANCE, { ...ORDER, ...overrides });
+const require = createRequirements({ asr: 'node-inference' });
+const order = (overrides: Partial<Order> = {}) =>
+  orderJob(session, UTTERANCE, { ...ORDER, ...overrides }, require);
 
 describe('an utterance as a request for a job', () => {
+  it('needs the core services of its stages, and its features with what they depend on', () => {
+    const features = { voice_style_detection: true, emotion_detection: false };
+    expect(order({ speech: speech({ features }) }).need).toMatchObject({
+      services: ['node-inference'],
+      features: ['speaker_identification', 'voice_style_detection'],
+    });
+    expect(order().need.features).toBeUndefined();
+    const silent = { ...WHOLE_PIPELINE, use_asr: false };
+    expect(order({ pipeline: silent }).need.services).toEqual([]);
+  });
+
   it('says who asks, under which name, and how long it waits', () => {
     expect(order()).toMatchObject({ tenantId: 'acme', sessionId: 's-1', jobId: 'job-1', waitMs: 10_000 });
   });
@@ -108,10 +123,10 @@ describe('an utterance as a request for a job', () => {
   it('needs what its pipeline uses, and names pools only if there are some', () => {
     const { need } = order({
       pipeline: { ...WHOLE_PIPELINE, use_tts: false, use_tone: true },
-      poolIds: [1, 2],
+      poolId: 3,
     });
-    expect(need).toMatchObject({ usesAsr: true, usesTts: false, types: ['tone'], poolIds: [1, 2] });
-    expect(order().need).not.toHaveProperty('poolIds');
+    expect(need).toMatchObject({ usesAsr: true, usesTts: false, types: ['tone'], preferredPoolId: 3 });
+    expect(order().need).not.toHaveProperty('preferredPoolId');
   });
 
   it('leaves out what nobody said', () => {

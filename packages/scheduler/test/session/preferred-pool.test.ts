@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_TENANT } from '../../src/domain/ids.ts';
 import type { Languages } from '../../src/domain/needed-directions.ts';
-import { choosePool, NO_POOLS, type Pools, stableHash } from '../../src/session/preferred-pool.ts';
+import { choosePool, NO_POOLS, type Pools } from '../../src/session/preferred-pool.ts';
 
 const languages = (source: string, target: string): Languages => ({
   source,
@@ -12,74 +12,49 @@ const languages = (source: string, target: string): Languages => ({
 });
 
 const EN_ZH = languages('en', 'zh');
+const SEEKER = { sessionId: 's-1', tenantId: DEFAULT_TENANT };
 
-const pools = (overrides: Partial<Pools> = {}): Pools => ({
-  serving: () => [3, 5, 7],
-  overrideOf: () => undefined,
-  mayFallBack: true,
-  hashSeed: 0,
-  ...overrides,
-});
-
-const seeker = (sessionId: string, tenantId = DEFAULT_TENANT) => ({ sessionId, tenantId });
+/** Answers with another pool each time it is asked. */
+function countingPools(edition = 1): Pools {
+  let asked = 0;
+  return { edition, preferred: () => ++asked };
+}
 
 describe('the preferred pool', () => {
-  it('is the whole fleet where there are no pools, or none serves the pair', () => {
-    expect(choosePool(undefined, seeker('s-1'), EN_ZH, NO_POOLS).poolIds).toBeUndefined();
+  it('does not matter where there are no pools', () => {
+    expect(choosePool(undefined, SEEKER, EN_ZH, NO_POOLS).poolId).toBeUndefined();
   });
 
-  it('is the tenant’s own first, even if it does not serve the pair', () => {
-    const own = pools({ overrideOf: (tenantId) => (tenantId === 'acme' ? 9 : undefined) });
-    expect(choosePool(undefined, seeker('s-1', 'acme'), EN_ZH, own).poolIds).toEqual([9, 3, 5, 7]);
+  it('is asked for with who seeks and in which languages', () => {
+    const asked: unknown[] = [];
+    const pools: Pools = {
+      edition: 1,
+      preferred(...question) {
+        asked.push(question);
+        return 7;
+      },
+    };
+    expect(choosePool(undefined, SEEKER, EN_ZH, pools).poolId).toBe(7);
+    expect(asked).toEqual([[SEEKER, EN_ZH]]);
   });
 
-  it('is then one of those that serve the pair, with the others behind it, each once', () => {
-    const { poolIds = [] } = choosePool(undefined, seeker('s-1'), EN_ZH, pools());
-    expect([...poolIds].sort()).toEqual([3, 5, 7]);
-  });
-
-  it('is the only one where jobs may not leave it', () => {
-    const { poolIds } = choosePool(undefined, seeker('s-1'), EN_ZH, pools({ mayFallBack: false }));
-    expect(poolIds).toHaveLength(1);
-  });
-
-  it('is the same for all sessions of a tenant, and spread over sessions without one', () => {
-    const first = (sessionId: string, tenantId?: string) =>
-      choosePool(undefined, seeker(sessionId, tenantId), EN_ZH, pools()).poolIds?.[0];
-    const names = Array.from({ length: 300 }, (_, count) => `s-${count}`);
-    expect(new Set(names.map((name) => first(name, 'acme'))).size).toBe(1);
-    const counts = new Map<number | undefined, number>();
-    for (const name of names) counts.set(first(name), (counts.get(first(name)) ?? 0) + 1);
-    expect(counts.size).toBe(3);
-    for (const count of counts.values()) expect(count).toBeGreaterThan(60);
-  });
-
-  it('depends on the seed', () => {
-    const chosen = (hashSeed: number) =>
-      Array.from(
-        { length: 30 },
-        (_, count) => choosePool(undefined, seeker(`s-${count}`), EN_ZH, pools({ hashSeed })).poolIds?.[0],
-      );
-    expect(chosen(1)).toEqual(chosen(1));
-    expect(chosen(1)).not.toEqual(chosen(2));
-  });
-
-  it('is kept while the pair stays the same, whatever becomes of the pools', () => {
-    const first = choosePool(undefined, seeker('s-1'), EN_ZH, pools());
-    expect(choosePool(first, seeker('s-1'), EN_ZH, pools({ serving: () => [42] }))).toBe(first);
+  it('is kept while the pair and the pools stay the same', () => {
+    const pools = countingPools();
+    const first = choosePool(undefined, SEEKER, EN_ZH, pools);
+    expect(choosePool(first, SEEKER, EN_ZH, pools)).toBe(first);
   });
 
   it('is chosen anew when the pair changes', () => {
-    const first = choosePool(undefined, seeker('s-1'), EN_ZH, pools());
-    const other = pools({ serving: () => [42] });
-    expect(choosePool(first, seeker('s-1'), languages('zh', 'en'), other).poolIds).toEqual([42]);
+    const pools = countingPools();
+    const first = choosePool(undefined, SEEKER, EN_ZH, pools);
+    expect(choosePool(first, SEEKER, languages('zh', 'en'), pools).poolId).toBe(2);
     const both = { ...EN_ZH, directions: [...EN_ZH.directions, { source: 'zh', target: 'en' }] };
-    expect(choosePool(first, seeker('s-1'), both, other).poolIds).toEqual([42]);
+    expect(choosePool(first, SEEKER, both, pools).poolId).toBe(3);
   });
 
-  it('is found by a hash that is the same everywhere and always', () => {
-    expect(stableHash('')).toBe(0x811c9dc5);
-    expect(stableHash('a')).toBe(0xe40c292c);
-    expect(stableHash('foobar')).toBe(0xbf9cf968);
+  it('is chosen anew when the pools were divided anew', () => {
+    const first = choosePool(undefined, SEEKER, EN_ZH, countingPools(1));
+    const anew = choosePool(first, SEEKER, EN_ZH, { edition: 2, preferred: () => undefined });
+    expect(anew).toEqual({ pair: 'en>zh', edition: 2, poolId: undefined });
   });
 });

@@ -127,14 +127,9 @@ describe('what a session asks of the job desk', () => {
     expect(desk.jobs[0]?.request.spec.cut).toBe('manual');
   });
 
-  it('keeps to its pools while the languages stay the same', () => {
+  it('keeps to its pool while the languages stay the same', () => {
     let asked = 0;
-    const pools = {
-      serving: () => [++asked],
-      overrideOf: () => undefined,
-      mayFallBack: true,
-      hashSeed: 0,
-    };
+    const pools = { edition: 1, preferred: () => ++asked };
     const { open, desk } = createSessionRig({ pools });
     const client = open();
     const other = speech({ languages: languages({ src_lang: 'de', tgt_lang: 'en' }) });
@@ -142,7 +137,7 @@ describe('what a session asks of the job desk', () => {
     client.speak('b');
     client.utter('c', { speech: other });
     client.speak('d');
-    expect(desk.jobs.map(({ request }) => request.need.poolIds)).toEqual([[1], [1], [2], [3]]);
+    expect(desk.jobs.map(({ request }) => request.need.preferredPoolId)).toEqual([1, 1, 2, 3]);
   });
 
   for (const waiting of [4, 5, 6]) {

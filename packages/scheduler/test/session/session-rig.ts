@@ -16,6 +16,7 @@ import { createScriptedDesk, type ScriptedDesk } from './scripted-desk.ts';
 import { CUTTING } from './spoken-stream.ts';
 
 export const SETTINGS: SessionServiceDeps['settings'] = {
+  coreServices: {},
   segmentation: { ...CUTTING, maxBytes: 100_000 },
   paddingAutoMs: 220,
   paddingManualMs: 280,

@@ -11,6 +11,8 @@ export interface FactTable {
   /** Answers whether that was news. */
   put(key: string, index: number, isTrue: boolean): boolean;
   has(key: string, index: number): boolean;
+  /** Nobody has it any more. Not for facts that are pinned. */
+  forget(key: string): void;
   /** Somebody has it. */
   isKnown(key: string): boolean;
   /** Clears in `out`, which is as long as the columns, all nodes that do not have the fact. */
@@ -70,6 +72,7 @@ export function createFactTable(pinned: readonly string[]): FactTable {
       const fact = facts.get(key);
       return fact !== undefined && isTrueOf(fact, index);
     },
+    forget: (key) => void facts.delete(key),
     isKnown: (key) => (facts.get(key)?.count ?? 0) > 0,
     and(key, out) {
       const fact = facts.get(key);

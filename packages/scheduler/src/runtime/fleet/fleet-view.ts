@@ -7,6 +7,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
 import { isAccepting, type NodeView } from '../../domain/node.ts';
+import type { PoolBook } from '../pools/pool-book.ts';
 import { hasBit, putBit } from './bits.ts';
 import { createChangeLog } from './change-log.ts';
 import { type Columns, createColumns, reach } from './columns.ts';
@@ -14,8 +15,9 @@ import { factKey, STATUS_FACTS } from './fact-key.ts';
 import { createFactTable, type FactTable } from './fact-table.ts';
 import { createNarrow, type Narrow } from './formula.ts';
 import { createNumbering } from './numbering.ts';
+import { createPoolIndex, type PoolIndex } from './pool-index.ts';
 import { createProfileFacts, type ProfileFacts } from './profile-facts.ts';
-import { createRoster, delist, enlist, type Roster } from './roster.ts';
+import { delist, enlist } from './roster.ts';
 import { createStandingQueries, type StandingQueries } from './standing-queries.ts';
 
 /** What selection and explanation read; nobody else does. Good until the next change of the fleet. */
@@ -24,8 +26,8 @@ export interface FleetTable {
   readonly facts: FactTable;
   readonly narrow: Narrow;
   readonly queries: StandingQueries;
-  /** The members of a pool; undefined = it has none. */
-  pool(poolId: number): Roster | undefined;
+  /** Who is in which pool, by the book in force; undefined = there are no pools. */
+  readonly pools: PoolIndex | undefined;
   /** −1 = unknown node. */
   indexOf(nodeId: NodeId): number;
 }
@@ -54,6 +56,13 @@ export interface FleetView {
    * free, or it gained an ability, a pool or the end of a mark. Called when the change is complete.
    */
   onFree(listen: (nodeId: NodeId) => void): void;
+  /** The pools in force; undefined = the whole fleet is one. */
+  readonly pools: PoolBook | undefined;
+  /**
+   * Begins to divide the fleet by another book. Each step places some nodes, so that no step is long; the last one puts the book in
+   * force for everybody at once, and answers true. Until then the old one holds. A change that is under way is given up.
+   */
+  changePools(book: PoolBook | undefined): (maxNodes: number) => boolean;
   stats(): FleetStats;
   readonly table: FleetTable;
 }
@@ -61,13 +70,19 @@ export interface FleetView {
 const NOTHING: ProfileFacts = new Set();
 const NONE: readonly never[] = [];
 
+type Marked = Pick<NodeView, 'markedServices' | 'markedTypes'>;
+const UNMARKED: Marked = { markedServices: NONE, markedTypes: NONE };
+
 export function createFleetView(): FleetView {
   const columns = createColumns();
   const facts = createFactTable(STATUS_FACTS);
   const log = createChangeLog();
   const narrow = createNarrow(facts);
   const queries = createStandingQueries(facts, narrow, log, columns);
-  const pools = new Map<number, Roster>();
+  let edition = 0;
+  let pools: Division | undefined;
+  /** Prepared beside the one in force. */
+  let nextPools: Division | undefined;
   const numbering = createNumbering();
   const factsOf = createProfileFacts();
   const views: (NodeView | undefined)[] = [];
@@ -84,21 +99,19 @@ export function createFleetView(): FleetView {
     return isNews;
   }
 
-  const putMarks = (index: number, before: readonly string[], after: readonly string[]): boolean =>
-    putList(before, after, (id, isMarked) => facts.put(factKey.marked(id), index, isMarked));
-
-  const putPools = (index: number, before: readonly number[], after: readonly number[]): boolean =>
-    putList(before, after, (id, isMember) => putPool(index, id, isMember));
-
-  function putPool(index: number, poolId: number, isMember: boolean): boolean {
-    if (!facts.put(factKey.pool(poolId), index, isMember)) return false;
-    const roster = pools.get(poolId) ?? createRoster();
-    if (isMember) enlist(roster, index);
-    else delist(roster, index);
-    if (roster.count === 0) pools.delete(poolId);
-    else pools.set(poolId, roster);
-    return true;
+  function putMarks(index: number, before: Marked | undefined, after: Marked): boolean {
+    const { markedServices, markedTypes } = before ?? UNMARKED;
+    const isNews = putList(markedServices, after.markedServices, (id, isMarked) =>
+      facts.put(factKey.marked(id), index, isMarked),
+    );
+    const isNewType = putList(markedTypes, after.markedTypes, (type, isMarked) =>
+      facts.put(factKey.markedType(type), index, isMarked),
+    );
+    return isNews || isNewType;
   }
+
+  const putPools = (division: Division | undefined, index: number, view: NodeView | undefined): boolean =>
+    division?.index.put(index, view === undefined ? NONE : division.book.poolsOf(view)) ?? false;
 
   function putStatus(index: number, view: NodeView): void {
     facts.put('ready', index, view.health === 'ready');
@@ -141,8 +154,9 @@ export function createFleetView(): FleetView {
 
   function retire(index: number, view: NodeView): void {
     putAll(index, factsOf(view.profile), NOTHING);
-    putMarks(index, view.markedServices, NONE);
-    putPools(index, view.poolIds, NONE);
+    putMarks(index, view, UNMARKED);
+    putPools(pools, index, undefined);
+    putPools(nextPools, index, undefined);
     for (const key of STATUS_FACTS) facts.put(key, index, false);
     putUsable(index, false);
     columns.used[index] = 0;
@@ -161,8 +175,10 @@ export function createFleetView(): FleetView {
       views[index] = view;
       const oldFacts = before === undefined ? NOTHING : factsOf(before.profile);
       const isAble = putAll(index, oldFacts, factsOf(view.profile));
-      const isMarked = putMarks(index, before?.markedServices ?? NONE, view.markedServices);
-      const isPooled = putPools(index, before?.poolIds ?? NONE, view.poolIds);
+      const isMarked = putMarks(index, before, view);
+      // Where a node belongs follows from what it is; heartbeats leave the profile as it was.
+      const isPooled = before?.profile !== view.profile && putPools(pools, index, view);
+      if (before?.profile !== view.profile) putPools(nextPools, index, view);
       if (known === -1 || isAble || isMarked) log.note(index);
       putStatus(index, view);
       columns.beatAt[index] = view.lastBeatAt;
@@ -203,6 +219,26 @@ export function createFleetView(): FleetView {
     onFree: (listen) => {
       listeners.push(listen);
     },
+    get pools() {
+      return pools?.book;
+    },
+    changePools(book) {
+      nextPools?.index.clear();
+      const division = book && { book, index: createPoolIndex(facts, ++edition) };
+      nextPools = division;
+      let at = 0;
+      return (maxNodes) => {
+        if (nextPools !== division) return true;
+        for (const until = at + maxNodes; division !== undefined && at < views.length; at++) {
+          if (at >= until) return false;
+          if (views[at] !== undefined) putPools(division, at, views[at]);
+        }
+        pools?.index.clear();
+        pools = division;
+        nextPools = undefined;
+        return true;
+      };
+    },
     stats: () => ({
       facts: facts.size,
       changes: log.count,
@@ -214,10 +250,18 @@ export function createFleetView(): FleetView {
       facts,
       narrow,
       queries,
-      pool: (poolId) => pools.get(poolId),
+      get pools() {
+        return pools?.index;
+      },
       indexOf: numbering.indexOf,
     },
   };
+}
+
+/** The fleet as one book divides it. */
+interface Division {
+  readonly book: PoolBook;
+  readonly index: PoolIndex;
 }
 
 /** Selection states the same rule as clauses (select/clauses.ts), to say which part failed. */

@@ -1,4 +1,5 @@
 /** Hot path: a node's profile as the set of facts that are true of it. Pure. */
+import { FEATURES } from '../../domain/features.ts';
 import { ANY, type Language, type LanguageSet } from '../../domain/language.ts';
 import { type NmtAbility, type NodeProfile, translates } from '../../domain/profile.ts';
 import { factKey, type Stage } from './fact-key.ts';
@@ -15,6 +16,8 @@ export function factsOfProfile(profile: NodeProfile): ProfileFacts {
   addTypes(facts, profile.readyTypes, factKey.readyType, factKey.readyAnyType);
   for (const service of profile.installedServices) facts.add(factKey.hasService(service));
   for (const service of profile.readyServices) facts.add(factKey.readyService(service));
+  // No job asks for others, however many a node may name.
+  for (const flag of profile.features) if (FEATURES.has(flag)) facts.add(factKey.feature(flag));
   for (const extension of profile.supports) facts.add(factKey.supports(extension));
   if (profile.acceptsPublicJobs) facts.add(factKey.public);
   if (profile.hasGpu) facts.add(factKey.gpu);

@@ -1,4 +1,5 @@
 /** Hot path: a need as conditions on the facts of a node, each with the reason to give when it fails. Pure. */
+import { FEATURES } from '../../domain/features.ts';
 import { ANY, type Language } from '../../domain/language.ts';
 import type { Need, NeededDirection, Rejection } from '../../domain/need.ts';
 import { factKey, type Stage } from '../fleet/fact-key.ts';
@@ -7,17 +8,21 @@ import { all, any, type Clause, type Formula, none } from '../fleet/formula.ts';
 /** What must be true of a node's abilities and marks; what its state must be is the same for every need. */
 export function clausesOf(need: Need): Clause[] {
   const types = requiredTypes(need);
+  const features = need.features ?? [];
   return [
     ...languageClauses(need),
     clause('service_not_installed', [
       ...types.map((type) => any(factKey.hasType(type), factKey.hasAnyType)),
       ...need.services.map(factKey.hasService),
     ]),
+    clause('feature_unsupported', features.map(factKey.feature)),
     clause('audio_ref_unsupported', need.isAudioByReference ? [factKey.supports('audio_ref')] : []),
     clause('not_in_public_pool', need.needsPublicNode ? [factKey.public] : []),
     clause('model_not_available', [
       ...types.map((type) => any(factKey.readyType(type), factKey.readyAnyType)),
       ...need.services.map((service) => all(factKey.readyService(service), none(factKey.marked(service)))),
+      ...features.flatMap(providersOf).map((service) => none(factKey.marked(service))),
+      ...types.map((type) => none(factKey.markedType(type))),
     ]),
   ].filter(({ formula }) => typeof formula === 'string' || formula.of.length > 0);
 }
@@ -33,10 +38,14 @@ export const STATUS_CLAUSES: readonly Clause[] = [
   { reason: 'capacity_exceeded', formula: 'free' },
 ];
 
-export const poolClause = (poolIds: readonly number[]): Clause => ({
+/** `keys`: of the facts that a node is in one of the pools the job may go to. */
+export const poolClause = (keys: readonly string[]): Clause => ({
   reason: 'not_in_pool',
-  formula: any(...poolIds.map(factKey.pool)),
+  formula: any(...keys),
 });
+
+/** A node that offers a feature may have lost, for a while, the service that does it. */
+const providersOf = (flag: string): readonly string[] => FEATURES.get(flag)?.providers ?? [];
 
 /** Semantic repair is required whatever the job asks for. */
 function requiredTypes(need: Need): string[] {

@@ -2,9 +2,9 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { Need } from '../../domain/need.ts';
 import { hasBit } from '../fleet/bits.ts';
-import { factKey } from '../fleet/fact-key.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import type { StandingQuery } from '../fleet/standing-queries.ts';
+import { leadsTo, type PoolBook, type PoolRoute } from '../pools/pool-book.ts';
 import { clausesOf } from './clauses.ts';
 
 /** May be kept as long as the job lives: it follows the fleet by itself. */
@@ -12,20 +12,36 @@ export interface CompiledNeed {
   readonly fleet: FleetView;
   readonly need: Need;
   readonly query: StandingQuery;
+  /** As `book` knows it; see `routeOf`. */
+  book: PoolBook | undefined;
+  route: PoolRoute | undefined;
 }
 
 export function compileNeed(fleet: FleetView, need: Need): CompiledNeed {
   const { queries } = fleet.table;
   const key = shapeOf(need);
-  return { fleet, need, query: queries.find(key) ?? queries.add(key, clausesOf(need)) };
+  const query = queries.find(key) ?? queries.add(key, clausesOf(need));
+  return { fleet, need, query, book: undefined, route: undefined };
+}
+
+/** Where the job may go now: pools may have been divided anew since it was asked last. Undefined: anywhere. */
+export function routeOf(compiled: CompiledNeed): PoolRoute | undefined {
+  const { pools } = compiled.fleet;
+  if (pools !== compiled.book) {
+    compiled.book = pools;
+    compiled.route = pools?.route(compiled.need);
+  }
+  return compiled.route;
 }
 
 /** Everything selection asks of a node holds for this one, a free slot included. */
-export function matches({ fleet, need, query }: CompiledNeed, nodeId: NodeId): boolean {
-  const { columns, facts, queries, indexOf } = fleet.table;
+export function matches(compiled: CompiledNeed, nodeId: NodeId): boolean {
+  const { fleet, query } = compiled;
+  const { columns, pools, queries, indexOf } = fleet.table;
   const index = indexOf(nodeId);
   if (index === -1 || !hasBit(columns.usable, index) || !queries.holds(query, index)) return false;
-  return need.poolIds === undefined || need.poolIds.some((poolId) => facts.has(factKey.pool(poolId), index));
+  const route = routeOf(compiled);
+  return route === undefined || pools?.of(index).some((poolId) => leadsTo(route, poolId)) === true;
 }
 
 /**
@@ -46,6 +62,7 @@ function shapeOf(need: Need): string {
     shape += `d${source.length}.${target.length}.${source}${target}`;
   }
   for (const type of need.types) shape += `t${type.length}.${type}`;
+  if (need.features !== undefined) for (const flag of need.features) shape += `f${flag.length}.${flag}`;
   for (const service of need.services) shape += `s${service.length}.${service}`;
   return shape;
 }

@@ -3,11 +3,11 @@ import type { NodeId } from '../../domain/ids.ts';
 import { CAPABILITY_REJECTIONS, REJECTIONS, type Rejection, type RejectionCount } from '../../domain/need.ts';
 import { countOnes, lowestOne, putBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
-import { factKey } from '../fleet/fact-key.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { all, type Clause, holds } from '../fleet/formula.ts';
+import { inOrder as poolsInOrder } from '../pools/pool-book.ts';
 import { poolClause, STATUS_CLAUSES } from './clauses.ts';
-import type { CompiledNeed } from './compile-need.ts';
+import { type CompiledNeed, routeOf } from './compile-need.ts';
 
 const SAMPLES = 5;
 
@@ -54,9 +54,8 @@ export function explain(
 /** The same word without the breakdown; nearly free when somebody fits as things are. */
 export function isCapable(fleet: FleetView, compiled: CompiledNeed): boolean {
   const { columns, facts, narrow, queries } = fleet.table;
-  const { poolIds } = compiled.need;
   const fit = queries.words(compiled.query);
-  const pools = poolIds?.map((poolId) => facts.words(factKey.pool(poolId))) ?? [fit];
+  const pools = poolKeys(compiled)?.map(facts.words) ?? [fit];
   if (pools.some((pool) => pool.some((word, at) => (word & (fit[at] as number)) !== 0))) return true;
   const left = new Uint32Array(columns.usable.length);
   facts.or('alive', left);
@@ -82,8 +81,16 @@ const EXCLUDED: Clause = { reason: 'excluded', formula: all() };
 const ORDER: ReadonlyMap<Rejection, number> = new Map(REJECTIONS.map((reason, at) => [reason, at]));
 const orderOf = ({ reason }: Clause): number => ORDER.get(reason) ?? REJECTIONS.length;
 
-function inOrder({ need }: CompiledNeed, abilities: readonly Clause[]): Clause[] {
-  const pools = need.poolIds === undefined ? [] : [poolClause(need.poolIds)];
+/** Of the pools the job may go to; undefined: it may go anywhere. */
+function poolKeys(compiled: CompiledNeed): readonly string[] | undefined {
+  const route = routeOf(compiled);
+  const { pools } = compiled.fleet.table;
+  return route && pools && poolsInOrder(route).map(pools.key);
+}
+
+function inOrder(compiled: CompiledNeed, abilities: readonly Clause[]): Clause[] {
+  const keys = poolKeys(compiled);
+  const pools = keys === undefined ? [] : [poolClause(keys)];
   return [...abilities, ...pools, ...STATUS_CLAUSES, EXCLUDED].sort((a, b) => orderOf(a) - orderOf(b));
 }
 

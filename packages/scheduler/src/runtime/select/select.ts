@@ -5,12 +5,12 @@
  * view, and as many tries as there are candidates see as many different nodes.
  */
 import type { NodeId } from '../../domain/ids.ts';
+import type { PoolId } from '../../domain/pool.ts';
 import type { Chance } from '../../ports/chance.ts';
 import { hasBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
-import { factKey } from '../fleet/fact-key.ts';
 import type { FleetTable, FleetView } from '../fleet/fleet-view.ts';
-import { type CompiledNeed, matches } from './compile-need.ts';
+import { type CompiledNeed, matches, routeOf } from './compile-need.ts';
 import { POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';
 
@@ -24,6 +24,17 @@ export interface SelectOptions {
   readonly avoid?: ReadonlySet<NodeId>;
   /** The view is older than a job: its loads say nothing, so choose at random. */
   readonly isLoadStale?: boolean;
+  /** Hears which pools were tried; absent: nobody asks, or there are no pools. */
+  readonly pools?: PoolWatch | undefined;
+}
+
+/** What became of looking into pools. */
+export interface PoolWatch {
+  /** Nobody in this pool could take the job. */
+  missed(compiled: CompiledNeed, poolId: PoolId): void;
+  found(compiled: CompiledNeed, poolId: PoolId, isFallback: boolean): void;
+  /** Nobody in any of them could. */
+  exhausted(compiled: CompiledNeed): void;
 }
 
 export interface Selection {
@@ -42,6 +53,10 @@ class Drawing implements Selection {
   private readonly options: SelectOptions;
   private tried: readonly NodeId[] = NOBODY;
   private poolAt = 0;
+  /** The pool at hand gave somebody. */
+  private hasDrawn = false;
+  /** What became of the choice of a pool was told. */
+  private isNoted = false;
   private isPreferenceOpen: boolean;
 
   constructor(table: FleetTable, compiled: CompiledNeed, options: SelectOptions) {
@@ -59,21 +74,38 @@ class Drawing implements Selection {
 
   private choose(): NodeId | undefined {
     const { table, compiled } = this;
-    const { preferredNodeId, poolIds } = compiled.need;
+    const { preferredNodeId } = compiled.need;
+    const route = routeOf(compiled);
     if (this.isPreferenceOpen) {
       this.isPreferenceOpen = false;
       const preferred = preferredNodeId as NodeId;
       if (!this.options.excluded.has(preferred) && matches(compiled, preferred)) return preferred;
     }
-    if (poolIds === undefined) return this.drawFrom(undefined);
-    for (; this.poolAt < poolIds.length; this.poolAt++) {
-      const poolId = poolIds[this.poolAt] as number;
-      const roster = table.pool(poolId);
-      if (roster === undefined) continue;
-      const nodeId = this.drawFrom({ roster, words: table.facts.words(factKey.pool(poolId)) });
-      if (nodeId !== undefined) return nodeId;
+    const { pools } = table;
+    if (route === undefined || pools === undefined) return this.drawFrom(undefined);
+    const { poolIds, start, count } = route;
+    for (; this.poolAt < count; this.poolAt++) {
+      const poolId = poolIds[(start + this.poolAt) % poolIds.length] as number;
+      const roster = pools.roster(poolId);
+      const nodeId = roster && this.drawFrom({ roster, words: table.facts.words(pools.key(poolId)) });
+      if (nodeId !== undefined) {
+        this.noteDrawn(poolId);
+        return nodeId;
+      }
+      if (!this.hasDrawn) this.options.pools?.missed(compiled, poolId);
+      this.hasDrawn = false;
     }
+    if (!this.isNoted) this.options.pools?.exhausted(compiled);
+    this.isNoted = true;
     return undefined;
+  }
+
+  /** Told once per selection: later nodes are only tried because earlier ones refused. */
+  private noteDrawn(poolId: number): void {
+    this.hasDrawn = true;
+    if (this.isNoted) return;
+    this.isNoted = true;
+    this.options.pools?.found(this.compiled, poolId, this.poolAt > 0);
   }
 
   private drawFrom(pool: PoolMembers | undefined): NodeId | undefined {

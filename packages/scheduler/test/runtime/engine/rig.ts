@@ -260,5 +260,5 @@ const view = (nodeId: string, slots: number, kind: NodeProfile, now: number): No
   slots,
   lastBeatAt: now,
   markedServices: [],
-  poolIds: [],
+  markedTypes: [],
 });

@@ -1,10 +1,10 @@
 /** Nodes, needs and chance for the tests of the fleet and of selection. */
 import fc from 'fast-check';
 import { ANY } from '../../../src/domain/language.ts';
-import type { Need } from '../../../src/domain/need.ts';
 import { NODE_HEALTHS, type NodeView } from '../../../src/domain/node.ts';
 import { type NodeProfile, nmtProduct } from '../../../src/domain/profile.ts';
 import type { Chance } from '../../../src/ports/chance.ts';
+import type { NamedNeed } from './named-pools.ts';
 
 export const anyProfile: NodeProfile = {
   installedTypes: ANY,
@@ -34,11 +34,11 @@ export const nodeView = (nodeId: string, part: Partial<NodeView> = {}): NodeView
   slots: 4,
   lastBeatAt: 0,
   markedServices: [],
-  poolIds: [],
+  markedTypes: [],
   ...part,
 });
 
-export const someNeed = (part: Partial<Need> = {}): Need => ({
+export const someNeed = (part: Partial<NamedNeed> = {}): NamedNeed => ({
   tenantId: 'tenant',
   sessionId: 'session',
   directions: [{ source: 'en', target: 'zh' }],
@@ -68,6 +68,9 @@ export function seededChance(seed: number): Chance {
 
 const LANGUAGES = ['en', 'zh', 'de'] as const;
 const SERVICES = ['s1', 's2'] as const;
+const FEATURES = ['emotion_detection', 'speaker_identification'] as const;
+/** One of them provides a feature. */
+const MARKED = [...SERVICES, 'emotion-xlm-r'];
 const TYPES = ['asr', 'nmt', 'tts', 'semantic', 'tone'] as const;
 
 const language = fc.constantFrom(...LANGUAGES);
@@ -99,7 +102,7 @@ const profile: fc.Arbitrary<NodeProfile> = fc.record({
     blocked: fc.array(direction, { maxLength: 4 }),
     pairs: fc.array(direction, { maxLength: 2 }),
   }),
-  features: fc.constant([]),
+  features: fc.subarray([...FEATURES, 'unheard_of', '0', '1', '2']),
   hasGpu: fc.boolean(),
   acceptsPublicJobs: mostly,
   supports: fc.subarray(['job_ack', 'audio_ref'] as const),
@@ -124,8 +127,8 @@ const viewOf = (nodeId: fc.Arbitrary<string>, pool: readonly NodeProfile[]): fc.
     isEjected: seldom,
     slots: fc.integer({ min: 0, max: 4 }),
     lastBeatAt: fc.integer({ min: 0, max: 3 }),
-    markedServices: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([...SERVICES])),
-    poolIds: fc.subarray([0, 1, 2]),
+    markedServices: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(MARKED)),
+    markedTypes: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([...TYPES])),
   });
 
 export type FleetStep =
@@ -160,7 +163,7 @@ export const fleetSteps = (nodes: number, maxLength: number, crowds = [0]): fc.A
       .map(([many, few]) => [...many, ...few]);
   });
 
-export const anyNeed: fc.Arbitrary<Need> = fc
+export const anyNeed: fc.Arbitrary<NamedNeed> = fc
   .record({
     directions: fc.array(
       fc.record({ source: fc.oneof({ weight: 4, arbitrary: language }, fc.constant(ANY)), target: language }),
@@ -172,6 +175,7 @@ export const anyNeed: fc.Arbitrary<Need> = fc
     usesTts: fc.boolean(),
     types: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.constant(['tone'])),
     services: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([...SERVICES])),
+    features: fc.option(fc.subarray([...FEATURES]), { nil: undefined, freq: 1 }),
     isAudioByReference: seldom,
     isPairUnknown: seldom,
     needsPublicNode: fc.boolean(),
@@ -181,10 +185,11 @@ export const anyNeed: fc.Arbitrary<Need> = fc
     ),
     poolIds: fc.option(fc.shuffledSubarray([0, 1, 2]), { nil: undefined }),
   })
-  .map(({ preferredNodeId, poolIds, ...part }) =>
+  .map(({ preferredNodeId, poolIds, features, ...part }) =>
     someNeed({
       ...part,
       ...(preferredNodeId === undefined ? {} : { preferredNodeId }),
       ...(poolIds === undefined ? {} : { poolIds }),
+      ...(features === undefined ? {} : { features }),
     }),
   );

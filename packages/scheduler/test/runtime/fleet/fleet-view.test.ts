@@ -10,11 +10,12 @@ import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
 import { select } from '../../../src/runtime/select/select.ts';
 import type { PlainNode } from '../select/naive-rules.ts';
 import { anyProfile, fleetSteps, nodeView, seededChance, someNeed } from './fleet-fixture.ts';
+import { createPooledFleet, inPools } from './named-pools.ts';
 import { apply } from './plain-fleet.ts';
 
 /** Everything the view knows, by node id instead of by number. */
 function contentOf(fleet: FleetView, nodeIds: Iterable<string>) {
-  const { columns, facts, indexOf, pool } = fleet.table;
+  const { columns, facts, indexOf, pools } = fleet.table;
   const nodes: Record<string, unknown> = {};
   for (const id of nodeIds) {
     const index = indexOf(id);
@@ -36,7 +37,7 @@ function contentOf(fleet: FleetView, nodeIds: Iterable<string>) {
     factKeys: [...facts.keys()].sort(),
     ones: [...facts.keys()].map((key) => [key, countOf(fleet, key)]).sort(),
     usable: members(columns.usableRoster),
-    pools: [0, 1, 2].map((poolId) => members(pool(poolId))),
+    pools: [0, 1, 2].map((poolId) => members(pools?.roster(poolId))),
   };
 }
 
@@ -50,10 +51,10 @@ describe('the fleet view', () => {
   it('is the same after any history as when built from what is left', () => {
     fc.assert(
       fc.property(fleetSteps(70, 150, [0, 40]), (steps) => {
-        const fleet = createFleetView();
+        const fleet = createPooledFleet();
         const plain = new Map<string, PlainNode>();
         for (const step of steps) apply(fleet, plain, step);
-        const fresh = createFleetView();
+        const fresh = createPooledFleet();
         for (const [id, { view, load }] of plain) {
           fresh.upsert(view);
           fresh.setLoad(id, load);
@@ -81,11 +82,12 @@ describe('the fleet view', () => {
   });
 
   it('keeps no fact that nobody has', () => {
-    const fleet = createFleetView();
+    const fleet = createPooledFleet();
     for (let n = 0; n < 50; n++) {
       const languages = [`l${n}`, 'en'];
-      const profile = { ...anyProfile, asr: languages, nmt: nmtProduct(languages, languages) };
-      fleet.upsert(nodeView(`n${n}`, { profile, markedServices: [`s${n}`], poolIds: [n] }));
+      const nmt = nmtProduct(languages, languages);
+      const profile = { ...anyProfile, asr: languages, nmt, features: [String(n)] };
+      fleet.upsert(nodeView(`n${n}`, { profile, markedServices: [`s${n}`] }));
     }
     expect(fleet.stats().facts).toBeGreaterThan(250);
     for (let n = 0; n < 50; n++) fleet.upsert(nodeView(`n${n}`));
@@ -171,7 +173,7 @@ describe('a heartbeat (I6)', () => {
 
 describe('onFree', () => {
   const watched = (...views: NodeView[]) => {
-    const fleet = createFleetView();
+    const fleet = createPooledFleet();
     const freed: string[] = [];
     for (const view of views) fleet.upsert(view);
     fleet.onFree((nodeId) => freed.push(nodeId));
@@ -231,9 +233,9 @@ describe('onFree', () => {
     const { fleet, since } = watched(nodeView('a', { markedServices: ['s'] }));
     fleet.upsert(nodeView('a'));
     expect(since()).toEqual(['a']);
-    fleet.upsert(nodeView('a', { poolIds: [3] }));
+    fleet.upsert(nodeView('a', { profile: inPools(anyProfile, 3) }));
     expect(since()).toEqual(['a']);
-    fleet.upsert(nodeView('a', { poolIds: [3], profile: { ...anyProfile, readyServices: ['s'] } }));
+    fleet.upsert(nodeView('a', { profile: { ...inPools(anyProfile, 3), readyServices: ['s'] } }));
     expect(since()).toEqual(['a']);
   });
 

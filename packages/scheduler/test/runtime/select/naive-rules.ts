@@ -1,10 +1,12 @@
 /** The rules of selection as one reads them, node by node. Slow on purpose: the specification of the bitmaps. */
 
+import { FEATURES } from '../../../src/domain/features.ts';
 import { ANY, includesLanguage, type Language } from '../../../src/domain/language.ts';
 import type { Load } from '../../../src/domain/lease.ts';
-import type { Need, NeededDirection, Rejection } from '../../../src/domain/need.ts';
+import type { NeededDirection, Rejection } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { type NmtAbility, type NodeProfile, translates } from '../../../src/domain/profile.ts';
+import { type NamedNeed, namedPoolsOf } from '../fleet/named-pools.ts';
 
 /** A node's view and load, as a plain map keeps them. */
 export interface PlainNode {
@@ -22,7 +24,7 @@ const translatesInto = (nmt: NmtAbility, target: Language): boolean => {
 
 function languageFailures(
   profile: NodeProfile,
-  need: Need,
+  need: NamedNeed,
   { source, target }: NeededDirection,
 ): Rejection[] {
   const failed: Rejection[] = [];
@@ -37,7 +39,7 @@ function languageFailures(
 }
 
 /** All that speaks against the node, in no order. */
-export function naiveFailures({ view, load }: PlainNode, need: Need): Set<Rejection> {
+export function naiveFailures({ view, load }: PlainNode, need: NamedNeed): Set<Rejection> {
   const { profile } = view;
   const failed = new Set<Rejection>();
   for (const direction of need.directions) {
@@ -53,15 +55,21 @@ export function naiveFailures({ view, load }: PlainNode, need: Need): Set<Reject
   for (const type of types) {
     if (!includesLanguage(profile.installedTypes, type)) failed.add('service_not_installed');
     if (!includesLanguage(profile.readyTypes, type)) failed.add('model_not_available');
+    if (view.markedTypes.includes(type)) failed.add('model_not_available');
   }
   for (const service of need.services) {
     if (!profile.installedServices.includes(service)) failed.add('service_not_installed');
     const isReady = profile.readyServices.includes(service) && !view.markedServices.includes(service);
     if (!isReady) failed.add('model_not_available');
   }
+  for (const feature of need.features ?? []) {
+    if (!profile.features.includes(feature)) failed.add('feature_unsupported');
+    const providers = FEATURES.get(feature)?.providers ?? [];
+    if (providers.some((id) => view.markedServices.includes(id))) failed.add('model_not_available');
+  }
   if (need.isAudioByReference && !profile.supports.includes('audio_ref')) failed.add('audio_ref_unsupported');
   if (need.needsPublicNode && !profile.acceptsPublicJobs) failed.add('not_in_public_pool');
-  if (need.poolIds !== undefined && !need.poolIds.some((id) => view.poolIds.includes(id))) {
+  if (need.poolIds !== undefined && !need.poolIds.some((id) => namedPoolsOf(profile).includes(id))) {
     failed.add('not_in_pool');
   }
   if (view.health === 'offline') failed.add('offline');

@@ -1,10 +1,10 @@
 /** Chance is fair among equals, and the policies weigh what they say they weigh. */
 import { describe, expect, it } from 'vitest';
-import type { Need } from '../../../src/domain/need.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
 import { type SelectOptions, select } from '../../../src/runtime/select/select.ts';
 import { anyProfile, nodeView, seededChance, someNeed } from '../fleet/fleet-fixture.ts';
+import { createPooledFleet, inPools, type NamedNeed } from '../fleet/named-pools.ts';
 
 const NOBODY: ReadonlySet<string> = new Set();
 
@@ -13,7 +13,7 @@ function firsts(
   fleet: FleetView,
   rounds: number,
   options: Partial<SelectOptions> = {},
-  need: Partial<Need> = {},
+  need: Partial<NamedNeed> = {},
 ): Map<string, number> {
   const chance = seededChance(7);
   const compiled = compileNeed(fleet, someNeed(need));
@@ -39,8 +39,9 @@ function surprise(counts: Map<string, number>, shares: Map<string, number>): num
 const equalShares = (ids: string[]): Map<string, number> => new Map(ids.map((id) => [id, 1 / ids.length]));
 
 const crowd = (size: number, slots = (_: number): number => 4): FleetView => {
-  const fleet = createFleetView();
-  for (let n = 0; n < size; n++) fleet.upsert(nodeView(`n${n}`, { slots: slots(n), poolIds: [n % 3] }));
+  const fleet = createPooledFleet();
+  for (let n = 0; n < size; n++)
+    fleet.upsert(nodeView(`n${n}`, { slots: slots(n), profile: inPools(anyProfile, n % 3) }));
   return fleet;
 };
 

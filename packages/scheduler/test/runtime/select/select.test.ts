@@ -5,10 +5,15 @@ import { createFleetView, type FleetView } from '../../../src/runtime/fleet/flee
 import { compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
 import { type Selection, type SelectOptions, select } from '../../../src/runtime/select/select.ts';
 import { anyProfile, nodeView, seededChance, someNeed } from '../fleet/fleet-fixture.ts';
+import { createPooledFleet, inPools, type NamedNeed } from '../fleet/named-pools.ts';
 
 const chance = seededChance(20);
 
-const start = (fleet: FleetView, need: Partial<Need> = {}, options: Partial<SelectOptions> = {}): Selection =>
+const start = (
+  fleet: FleetView,
+  need: Partial<NamedNeed> = {},
+  options: Partial<SelectOptions> = {},
+): Selection =>
   select(fleet, compileNeed(fleet, someNeed(need)), {
     chance,
     sampleK: 20,
@@ -24,13 +29,18 @@ const drain = (selection: Selection): string[] => {
 };
 
 const fleetOf = (...views: Parameters<typeof nodeView>[]): FleetView => {
-  const fleet = createFleetView();
+  const fleet = createPooledFleet();
   for (const view of views) fleet.upsert(nodeView(...view));
   return fleet;
 };
 
 const crowd = (size: number, poolIds: (n: number) => number[] = () => []): FleetView =>
-  fleetOf(...Array.from({ length: size }, (_, n): [string, object] => [`n${n}`, { poolIds: poolIds(n) }]));
+  fleetOf(
+    ...Array.from({ length: size }, (_, n): [string, object] => [
+      `n${n}`,
+      { profile: inPools(anyProfile, ...poolIds(n)) },
+    ]),
+  );
 
 describe('select', () => {
   it('finds the only free node among 100,000, wherever it is', () => {
@@ -52,7 +62,7 @@ describe('select', () => {
       nodeView('n77777', { profile: { ...anyProfile, readyServices: ['s'], installedServices: ['s'] } }),
     );
     expect(drain(start(fleet, { services: ['s'] }))).toEqual(['n77777']);
-    fleet.upsert(nodeView('n77777', { poolIds: [1] }));
+    fleet.upsert(nodeView('n77777', { profile: inPools(anyProfile, 1) }));
     expect(drain(start(fleet, { services: ['s'] }))).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import { compileNeed, matches } from '../../../src/runtime/select/compile-need.t
 import { explain, failures, isCapable } from '../../../src/runtime/select/explain.ts';
 import { type Selection, select } from '../../../src/runtime/select/select.ts';
 import { anyNeed, anyProfile, fleetSteps, nodeView, seededChance, someNeed } from '../fleet/fleet-fixture.ts';
+import { createPooledFleet } from '../fleet/named-pools.ts';
 import { apply } from '../fleet/plain-fleet.ts';
 import { naiveFailures, type PlainNode } from './naive-rules.ts';
 
@@ -46,7 +47,7 @@ describe('selection and the readable rules', () => {
   it('agree on every node, before and after the fleet changes under a compiled need', () => {
     fc.assert(
       fc.property(scene, (s) => {
-        const fleet = createFleetView();
+        const fleet = createPooledFleet();
         const plain = new Map<string, PlainNode>();
         for (const step of s.steps) apply(fleet, plain, step);
         const compiled = s.needs.map((need) => compileNeed(fleet, need));
@@ -75,7 +76,7 @@ describe('selection and the readable rules', () => {
   it('agree on why nobody is left, counting every node once under its first reason', () => {
     fc.assert(
       fc.property(scene, (s) => {
-        const fleet = createFleetView();
+        const fleet = createPooledFleet();
         const plain = new Map<string, PlainNode>();
         for (const step of s.steps) apply(fleet, plain, step);
         const excluded = new Set(s.excluded);

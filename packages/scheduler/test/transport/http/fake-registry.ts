@@ -44,7 +44,7 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
       slots: registration.slots ?? 4,
       lastBeatAt: clock.now(),
       markedServices: [],
-      poolIds: [],
+      markedTypes: [],
     };
     return {
       view,

@@ -15,7 +15,7 @@ type Words = typeof ANY | readonly string[];
 export function sheetText(sheet: NodeSheet): string {
   const { owner, channel, endpoint, view, intervalMs, region, credential, isConnected, runningJobIds } =
     sheet;
-  const { health, slots, lastBeatAt, markedServices, poolIds } = view;
+  const { health, slots, lastBeatAt, markedServices, markedTypes } = view;
   const flags = bitsOf(VIEW_FLAGS, view);
   const fixed = [FORMAT, owner.instanceId, owner.incarnation, channel, intervalMs, health, flags, slots];
   const rest: Rest = {
@@ -25,7 +25,7 @@ export function sheetText(sheet: NodeSheet): string {
     ...(!isConnected && { l: 1 }),
     ...(runningJobIds !== undefined && { j: runningJobIds }),
     ...(markedServices.length > 0 && { m: markedServices }),
-    ...(poolIds.length > 0 && { p: poolIds }),
+    ...(markedTypes.length > 0 && { t: markedTypes }),
   };
   return `${JSON.stringify([...fixed, lastBeatAt, rest])}\n${profileText(view.profile)}`;
 }
@@ -91,7 +91,7 @@ interface Rest {
   readonly e?: string;
   readonly r?: string;
   readonly m?: readonly string[];
-  readonly p?: readonly number[];
+  readonly t?: readonly string[];
 }
 
 type SheetLine = [
@@ -119,7 +119,7 @@ function readSheet(version: SheetVersion, line: string, profile: NodeProfile): N
     slots,
     lastBeatAt,
     markedServices: rest.m ?? NONE,
-    poolIds: rest.p ?? NONE,
+    markedTypes: rest.t ?? NONE,
   };
   return {
     ...version,

@@ -1,0 +1,132 @@
+/**
+ * Vocabulary: pools. The languages and services of a job say which nodes *can* do it; pools say which *may*. A pool is derived from
+ * what a node is, so that every instance finds the same one and nothing has to be kept. Pure.
+ */
+import type { NodeId, TenantId } from './ids.ts';
+import { ANY, type Direction, includesLanguage, type Language } from './language.ts';
+import { type NodeProfile, SERVICE_TYPES, translates } from './profile.ts';
+import { stableChoice } from './stable-hash.ts';
+
+export type PoolId = number;
+
+/** Where the nodes are that no pool takes. No tenant can be bound to it, and no pool can be called so. */
+export const UNPOOLED: PoolId = -1;
+
+/** Languages that a node of a pool must have. Absent: not asked for. */
+export interface PoolLanguages {
+  readonly asr: readonly Language[];
+  readonly tts: readonly Language[];
+  readonly semantic: readonly Language[];
+  readonly pairs: readonly Direction[];
+}
+
+export interface Pool {
+  readonly poolId: PoolId;
+  readonly name: string;
+  /** Each a service id, a service type or a feature. Empty: takes every node that no other pool takes. */
+  readonly requiredServices: readonly string[];
+  readonly languages?: PoolLanguages;
+  /** Only for the tenants that are bound to it. */
+  readonly isDedicated: boolean;
+}
+
+export type CoreStage = 'asr' | 'nmt' | 'tts';
+export const CORE_STAGES: readonly CoreStage[] = ['asr', 'nmt', 'tts'];
+
+/** Service ids that an operator has named as the core of a stage; absent: any service of the type. */
+export type CoreIds = Readonly<Partial<Record<CoreStage, string>>>;
+
+export interface PoolPlan {
+  /** Empty: nodes are divided by hash into `bucketCount` pools. */
+  readonly pools: readonly Pool[];
+  readonly bucketCount: number;
+  readonly hashSeed: number;
+  readonly tenantPools: ReadonlyMap<TenantId, PoolId>;
+  /** Whether a pool must offer the core services of a job, or all that it requires. */
+  readonly matchScope: 'core_only' | 'all_required';
+  /** Whether a pool may offer more than that. */
+  readonly matchMode: 'contains' | 'exact';
+  /** A job stays in the pool of its tenant, and fails if no pool is eligible for it. */
+  readonly isStrict: boolean;
+  /** Other pools are tried after the preferred one. */
+  readonly fallsBack: boolean;
+  readonly core: CoreIds;
+}
+
+const TYPES: ReadonlySet<string> = new Set(SERVICE_TYPES);
+
+export const isServiceType = (word: string): boolean => TYPES.has(word);
+
+export const poolIdsOf = ({ pools, bucketCount }: PoolPlan): readonly PoolId[] =>
+  pools.length > 0
+    ? pools.map(({ poolId }) => poolId)
+    : Array.from({ length: bucketCount }, (_, bucket) => bucket);
+
+/** A node that fits several pools goes to one of the most specific, always the same. */
+export function homeOf(plan: PoolPlan, nodeId: NodeId, fitting: readonly PoolId[]): PoolId {
+  if (plan.pools.length === 0) return stableChoice(nodeId, plan.hashSeed, plan.bucketCount);
+  if (fitting.length === 0) return UNPOOLED;
+  return fitting[stableChoice(nodeId, plan.hashSeed, fitting.length)] as PoolId;
+}
+
+/** The most specific pools that such a node fits: those that require most services, and of these most languages. */
+export function fittingPools({ pools }: PoolPlan, profile: NodeProfile): readonly PoolId[] {
+  let best: Pool[] = [];
+  for (const pool of pools) {
+    if (!fits(pool, profile)) continue;
+    const lead = best[0] === undefined ? 1 : compareSpecificity(pool, best[0]);
+    if (lead > 0) best = [pool];
+    else if (lead === 0) best.push(pool);
+  }
+  return best.map(({ poolId }) => poolId).sort((a, b) => a - b);
+}
+
+export const fits = (pool: Pool, profile: NodeProfile): boolean =>
+  pool.requiredServices.every((word) => offers(profile, word)) &&
+  (pool.languages === undefined || speaks(profile, pool.languages));
+
+/** Installed is enough: a pool is what a node is, not how it is doing. */
+export const offers = (profile: NodeProfile, word: string): boolean =>
+  profile.installedServices.includes(word) ||
+  profile.features.includes(word) ||
+  (isServiceType(word) && (profile.installedTypes === ANY || profile.installedTypes.includes(word)));
+
+const speaks = (profile: NodeProfile, { asr, tts, semantic, pairs }: PoolLanguages): boolean =>
+  asr.every((language) => includesLanguage(profile.asr, language)) &&
+  tts.every((language) => includesLanguage(profile.tts, language)) &&
+  semantic.every((language) => includesLanguage(profile.semantic, language)) &&
+  pairs.every(({ source, target }) => translates(profile.nmt, source, target));
+
+const compareSpecificity = (one: Pool, other: Pool): number =>
+  one.requiredServices.length - other.requiredServices.length || languagesOf(one) - languagesOf(other);
+
+const languagesOf = ({ languages }: Pool): number =>
+  languages === undefined
+    ? 0
+    : languages.asr.length + languages.tts.length + languages.semantic.length + languages.pairs.length;
+
+/** What a job requires, as far as pools care. */
+export interface PoolRequirement {
+  readonly stages: readonly CoreStage[];
+  /** Service ids, service types and features beyond the stages. */
+  readonly words: readonly string[];
+}
+
+/** Whether jobs of this kind may go to the pool, by what the pool promises of all its nodes. */
+export function isEligible(plan: PoolPlan, pool: Pool, required: PoolRequirement): boolean {
+  const listed = pool.requiredServices;
+  const words = plan.matchScope === 'all_required' ? required.words : [];
+  if (listed.length === 0 || (required.stages.length === 0 && words.length === 0)) return true;
+  const isCovered =
+    required.stages.every((stage) => coversStage(pool, stage, plan.core[stage])) &&
+    words.every((word) => listed.includes(word));
+  if (!isCovered || plan.matchMode === 'contains') return isCovered;
+  const asked = new Set<string>(words);
+  for (const stage of required.stages) asked.add(stage).add(plan.core[stage] ?? stage);
+  return listed.every((word) => asked.has(word));
+}
+
+/** A stage without a service id of its own is asked for by type, and a pool that lists no types says nothing about types. */
+const coversStage = ({ requiredServices }: Pool, stage: CoreStage, id: string | undefined): boolean =>
+  requiredServices.includes(stage) ||
+  (id === undefined ? !requiredServices.some(isServiceType) : requiredServices.includes(id));

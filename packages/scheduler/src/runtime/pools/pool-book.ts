@@ -1,0 +1,174 @@
+/**
+ * Hot path: one plan of pools, ready to be asked: where a node belongs, and which pools a job may go to, in which order. Both
+ * answers come from one place, so that a job never looks into a pool as another plan knew it. Pure but for what it remembers.
+ */
+import { DEFAULT_TENANT } from '../../domain/ids.ts';
+import type { Need } from '../../domain/need.ts';
+import type { NodeView } from '../../domain/node.ts';
+import {
+  CORE_STAGES,
+  type CoreStage,
+  fittingPools,
+  homeOf,
+  isEligible,
+  type Pool,
+  type PoolId,
+  type PoolPlan,
+  type PoolRequirement,
+  poolIdsOf,
+  UNPOOLED,
+} from '../../domain/pool.ts';
+import type { NodeProfile } from '../../domain/profile.ts';
+import { stableChoice } from '../../domain/stable-hash.ts';
+
+/** Why a job may not go to other pools, or to none at all. */
+export type Confinement =
+  | { readonly kind: 'tenant_pool' | 'tenant_pool_not_eligible'; readonly poolId: PoolId }
+  | { readonly kind: 'no_fallback'; readonly poolId: PoolId }
+  | { readonly kind: 'no_eligible_pool' };
+
+export interface PoolRoute {
+  readonly poolIds: readonly PoolId[];
+  /** The preferred one is here; the others follow in the order of the list, which goes round. */
+  readonly start: number;
+  /** How many of them may be tried. */
+  readonly count: number;
+  readonly confinement: Confinement | undefined;
+}
+
+export interface PoolBook {
+  readonly plan: PoolPlan;
+  poolsOf(view: Pick<NodeView, 'nodeId' | 'profile'>): readonly PoolId[];
+  /** Undefined: anywhere. */
+  route(need: Need): PoolRoute | undefined;
+  /** Pools whose promise covers what such a job requires, whoever its tenant is. */
+  eligible(need: Need): readonly PoolId[];
+}
+
+/** Kinds of jobs remembered; some thousand would be unusual. */
+const MAX_KINDS = 4_096;
+const NONE: readonly PoolId[] = [];
+
+export function createPoolBook(plan: PoolPlan): PoolBook {
+  const all = poolIdsOf(plan);
+  const byId = new Map(plan.pools.map((pool) => [pool.poolId, pool]));
+  const isOpen = (poolId: PoolId): boolean => byId.get(poolId)?.isDedicated !== true;
+  /** Where jobs go that no pool is eligible for, if that is allowed. */
+  const everywhere = [...all.filter(isOpen), UNPOOLED];
+  const fitting = new WeakMap<NodeProfile, readonly PoolId[]>();
+  const homes = new Map<PoolId, readonly PoolId[]>();
+  const eligibles = new Map<string, readonly PoolId[]>();
+  const lists = new Map<string, readonly PoolId[]>();
+
+  /** One list per pool, so that nodes share it and comparing is cheap. */
+  function only(poolId: PoolId): readonly PoolId[] {
+    const known = homes.get(poolId) ?? [poolId];
+    homes.set(poolId, known);
+    return known;
+  }
+
+  function remember<T>(map: Map<string, T>, key: string, make: () => T): T {
+    const known = map.get(key);
+    if (known !== undefined) return known;
+    if (map.size >= MAX_KINDS) map.clear();
+    const made = make();
+    map.set(key, made);
+    return made;
+  }
+
+  const eligibleFor = (need: Need, kind: string): readonly PoolId[] =>
+    remember(eligibles, kind, () => {
+      if (plan.pools.length === 0) return all;
+      const required = requirementOf(plan, need);
+      return plan.pools.filter((pool: Pool) => isEligible(plan, pool, required)).map(({ poolId }) => poolId);
+    });
+
+  function boundRoute(need: Need, kind: string, poolId: PoolId): PoolRoute {
+    const eligible = eligibleFor(need, kind);
+    if (plan.isStrict) {
+      return eligible.includes(poolId)
+        ? { poolIds: only(poolId), start: 0, count: 1, confinement: { kind: 'tenant_pool', poolId } }
+        : { ...NOWHERE, confinement: { kind: 'tenant_pool_not_eligible', poolId } };
+    }
+    const poolIds = remember(lists, `${poolId} ${kind}`, () => [
+      poolId,
+      ...eligible.filter((other) => other !== poolId && isOpen(other)),
+    ]);
+    return goingRound(poolIds, 0);
+  }
+
+  function goingRound(poolIds: readonly PoolId[], start: number): PoolRoute {
+    return plan.fallsBack
+      ? { poolIds, start, count: poolIds.length, confinement: undefined }
+      : {
+          poolIds,
+          start,
+          count: 1,
+          confinement: { kind: 'no_fallback', poolId: poolIds[start] as PoolId },
+        };
+  }
+
+  return {
+    plan,
+    poolsOf({ nodeId, profile }) {
+      let candidates = NONE;
+      if (plan.pools.length > 0) {
+        candidates = fitting.get(profile) ?? fittingPools(plan, profile);
+        fitting.set(profile, candidates);
+      }
+      return only(homeOf(plan, nodeId, candidates));
+    },
+    eligible: (need) => eligibleFor(need, kindOf(plan, need)),
+    route(need) {
+      const kind = kindOf(plan, need);
+      const bound = plan.tenantPools.get(need.tenantId);
+      if (bound !== undefined) return boundRoute(need, kind, bound);
+      const open = remember(lists, kind, () => eligibleFor(need, kind).filter(isOpen));
+      if (open.length === 0) {
+        return plan.isStrict
+          ? { ...NOWHERE, confinement: { kind: 'no_eligible_pool' } }
+          : { poolIds: everywhere, start: 0, count: everywhere.length, confinement: undefined };
+      }
+      const preferred = need.preferredPoolId === undefined ? -1 : open.indexOf(need.preferredPoolId);
+      return goingRound(
+        open,
+        preferred === -1 ? stableChoice(routingKey(need), plan.hashSeed, open.length) : preferred,
+      );
+    },
+  };
+}
+
+/** Whether the route leads to the pool. */
+export function leadsTo({ poolIds, start, count }: PoolRoute, poolId: PoolId): boolean {
+  if (count === 1) return poolIds[start] === poolId;
+  return poolIds.includes(poolId);
+}
+
+/** In the order to try. */
+export const inOrder = ({ poolIds, start, count }: PoolRoute): readonly PoolId[] =>
+  Array.from({ length: count }, (_, at) => poolIds[(start + at) % poolIds.length] as PoolId);
+
+const NOWHERE = { poolIds: NONE, start: 0, count: 0 };
+
+/** Tenants stay together; sessions without one spread. */
+export const routingKey = ({ tenantId, sessionId }: Pick<Need, 'tenantId' | 'sessionId'>): string =>
+  tenantId === DEFAULT_TENANT ? sessionId : tenantId;
+
+/** A stage that a feature depends on counts like one of the pipeline, and the service id of a stage stands for the stage. */
+function requirementOf({ core }: PoolPlan, need: Need): PoolRequirement {
+  const uses = { asr: need.usesAsr, nmt: need.usesNmt, tts: need.usesTts };
+  const stages = CORE_STAGES.filter((stage: CoreStage) => uses[stage] || need.types.includes(stage));
+  const said = new Set<string>(stages.flatMap((stage) => [stage, core[stage] ?? stage]));
+  const words = [...need.types, ...need.services, ...(need.features ?? [])].filter((word) => !said.has(word));
+  return { stages, words };
+}
+
+/** Jobs of one kind are the same to pools. Words are written with their length: none that a client sends can make two kinds look alike. */
+function kindOf({ matchScope }: PoolPlan, need: Need): string {
+  let kind = `${(need.usesAsr ? 1 : 0) | (need.usesNmt ? 2 : 0) | (need.usesTts ? 4 : 0)}`;
+  for (const word of need.types) kind += `t${word.length}.${word}`;
+  if (matchScope === 'core_only') return kind;
+  for (const word of need.services) kind += `s${word.length}.${word}`;
+  for (const word of need.features ?? []) kind += `f${word.length}.${word}`;
+  return kind;
+}
