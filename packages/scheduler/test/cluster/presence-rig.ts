@@ -37,7 +37,11 @@ export function startPresences() {
       declareDead: guarded('declareDead'),
       remove: guarded('remove'),
     };
-    const own: Clock = { now: () => clock.now() + ahead, after: clock.after };
+    const own: Clock = {
+      now: () => clock.now() + ahead,
+      precise: () => clock.precise() + ahead,
+      after: clock.after,
+    };
     const heard = { lost: 0, reborn: 0, emptied: 0, died: [] as string[][], fencedWhenEmptied: false };
     let incarnations = 1;
     const presence = createPresence({

@@ -24,6 +24,21 @@ export function clockContract(name: string, open: () => Promise<ClockHarness>): 
       }
     });
 
+    it('tells the same time with its fraction, which never goes back either', async () => {
+      const { clock, advance } = await start();
+      const begun = clock.precise();
+      for (let read = 0, last = begun; read < 1_000; read += 1) {
+        const before = clock.now();
+        const precise = clock.precise();
+        expect(Math.floor(precise)).toBeGreaterThanOrEqual(before);
+        expect(Math.floor(precise)).toBeLessThanOrEqual(clock.now());
+        expect(precise).toBeGreaterThanOrEqual(last);
+        last = precise;
+      }
+      await advance(20);
+      expect(clock.precise() - begun).toBeGreaterThanOrEqual(20);
+    });
+
     it('runs once, when the delay has passed and not before', async () => {
       const harness = await start();
       const { clock, advance } = harness;

@@ -31,6 +31,7 @@ export function createManualClock(start = 1_700_000_000_000): ManualClock {
 
   return {
     now: () => offset + passed,
+    precise: () => offset + passed,
 
     after(delayMs, run) {
       lastOrder += 1;

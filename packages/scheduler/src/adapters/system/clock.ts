@@ -9,6 +9,7 @@ const origin = performance.timeOrigin;
 
 export const systemClock: Clock = {
   now: () => Math.floor(origin + performance.now()),
+  precise: () => origin + performance.now(),
   after(delayMs, run) {
     // Timers never keep the process alive: the server's sockets do, and a drained server should end.
     // One more millisecond, because the timers of Node.js count whole ones and may be a fraction early.

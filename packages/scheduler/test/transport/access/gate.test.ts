@@ -9,7 +9,7 @@ const meter: Meter = { count: () => {}, gauge: () => {}, observe: () => {} };
 
 function gateWith(
   change: Partial<AccessSettings> = {},
-  clock = { now: () => 0, after: () => () => {} },
+  clock = { now: () => 0, precise: () => 0, after: () => () => {} },
 ): Gate {
   return createGate({ clock, meter, settings: { ...GUARDED, ...change } });
 }

@@ -10,6 +10,7 @@ export function createSteppedClock(start = 1_000_000): SteppedClock {
   const timers = new Set<{ at: number; run: () => void }>();
   return {
     now: () => now,
+    precise: () => now,
     after(delayMs, run) {
       const timer = { at: now + delayMs, run };
       timers.add(timer);
