@@ -28,6 +28,7 @@ import type { SessionService } from './session/session-service.ts';
 import { jobServiceSettings, sessionSettings } from './settings-from-config.ts';
 import type { SharedStore } from './shared-store.ts';
 import { createShutDown } from './shut-down.ts';
+import { createTraces, tracing } from './traces.ts';
 import { createAudioTokens } from './transport/access/audio-tokens.ts';
 import { audioBaseUrl, createAudioReferences } from './transport/link/audio-references.ts';
 import { createNodeSockets } from './transport/ws/node-sockets.ts';
@@ -97,6 +98,8 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     });
   const { ledger, jobStore: store, directory, mailbox, events } = together ?? alone(config, localEvents);
 
+  const traces = createTraces({ config, clock, meter, log, instanceId: together?.instanceId });
+
   // Cold path: who the nodes are, and how jobs reach them.
   const { registry, link, knowledge, endpoints } = createNodeSide({
     config,
@@ -124,10 +127,10 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     ledger,
     store,
     events: {
-      publish(job) {
+      publish: tracing(traces?.tracer, (job) => {
         events.publish(job);
         sessions.jobMoved(job);
-      },
+      }),
       subscribe: events.subscribe,
     },
     audio,
@@ -153,6 +156,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     jobs: { dispatch: jobs.dispatch, waiting: jobs.waiting, cancel: (answers?.heard ?? jobs).cancel },
     pools: NO_POOLS,
     settings: sessionSettings(config),
+    tracer: traces?.tracer,
     elsewhere: together && {
       store: together.sessionStore,
       owner: together.driver,
@@ -211,6 +215,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     leave: async () => {
       page.reporter?.stop();
       await together?.stop();
+      await traces?.stop();
     },
     drainTimeoutMs: config.server.drain_timeout_ms,
     drains: () => {
@@ -237,6 +242,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     reader,
     registry,
     async start() {
+      await traces?.start();
       const address = await http.listen({ host: config.server.host, port: config.server.port });
       const base = serveAudio(address);
       await together?.start(base);

@@ -41,6 +41,7 @@ const ROOT_FILES = [
   'shared-settings.ts',
   'shared-store.ts',
   'shut-down.ts',
+  'traces.ts',
   'version.ts',
 ];
 

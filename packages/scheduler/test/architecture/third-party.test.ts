@@ -17,6 +17,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'prom-client': [`${SCHEDULER}/adapters/prometheus/`],
   pino: [`${SCHEDULER}/adapters/system/`],
   ioredis: [`${SCHEDULER}/adapters/redis/`],
+  // Loaded only when traces are asked for, see ADR 0043.
+  '@opentelemetry/api': [`${SCHEDULER}/adapters/opentelemetry/`],
+  '@opentelemetry/exporter-trace-otlp-http': [`${SCHEDULER}/adapters/opentelemetry/`],
+  '@opentelemetry/resources': [`${SCHEDULER}/adapters/opentelemetry/`],
   'smol-toml': [`${SCHEDULER}/config/`, `${SCHEDULER}/cli/`],
   '@lingua/protocol': [
     'packages/sdk/src/',

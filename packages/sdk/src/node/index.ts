@@ -23,3 +23,4 @@ export {
   type NodeOptions,
   type NodeTimings,
 } from './node-options.ts';
+export { type TraceContext, traceContext } from './trace-context.ts';

@@ -69,7 +69,26 @@ export const coreServices = group('Services that every job needs.', {
   tts_service_id: serviceId('speech synthesis'),
 });
 
-export const observability = group('What is slow enough for a warning in the log.', {
+export const observability = group('What is slow enough for a warning in the log, and traces.', {
+  otlp_endpoint: optional(
+    url({
+      default: '',
+      schemes: ['http', 'https'],
+      doc: 'Where traces go by OTLP/HTTP, like `http://collector:4318`; `/v1/traces` is added. Headers, if it wants some: environment variable `OTEL_EXPORTER_OTLP_HEADERS`. Unset: nothing is traced.',
+    }),
+  ),
+  trace_sample_ratio: number({
+    default: 1,
+    min: 0,
+    max: 1,
+    doc: 'Part of the traces that are sent, chosen by trace id: the same ones on every instance.',
+  }),
+  trace_service_name: text({
+    default: 'lingua-scheduler',
+    pattern: /^\S.{0,127}$/,
+    allowed: 'a name of at most 128 characters',
+    doc: 'What traces call this program (`service.name`).',
+  }),
   lock_wait_warn_ms: integer({
     default: 10,
     min: 0,

@@ -35,10 +35,28 @@ export const EDGES_METRICS = {
     kind: 'counter',
     help: 'Messages and requests refused by a limit, by limit.',
     labels: ['limit'],
-    limits: ['scheduler.queue.max_waiting_per_tenant'],
+  },
+  scheduler_trace_spans_exported_total: {
+    kind: 'counter',
+    help: 'Spans that the trace collector accepted.',
+  },
+  scheduler_trace_spans_dropped_total: {
+    kind: 'counter',
+    help: 'Spans that were not sent: queue_full, not_sent (the collector did not accept them in time), stopping.',
+    labels: ['reason'],
   },
   scheduler_event_loop_delay_seconds: {
     kind: 'gauge',
     help: 'Event loop delay, 99th percentile of the last interval.',
+  },
+  scheduler_slow_lock_wait_total: {
+    kind: 'counter',
+    help: 'Waits of at least `scheduler.observability.lock_wait_warn_ms`, by what was waited for: session_mailbox, request_single_flight (a repeat for the first), socket_order (a message for the one before), event_loop.',
+    labels: ['lock'],
+  },
+  scheduler_slow_path_total: {
+    kind: 'counter',
+    help: 'Times an important path took at least `scheduler.observability.path_warn_ms`: dispatch (of jobs that need not wait for a slot), node_registration, heartbeat, result, session_init.',
+    labels: ['path'],
   },
 } as const satisfies Record<string, MetricEntry>;

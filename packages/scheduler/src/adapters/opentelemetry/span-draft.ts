@@ -1,0 +1,32 @@
+/** Cold path: a span before OpenTelemetry sees it. Times are epoch milliseconds. */
+
+export type Attributes = Readonly<Record<string, string | number>>;
+
+export interface SpanEvent {
+  readonly name: string;
+  readonly at: number;
+  readonly attributes: Attributes;
+}
+
+export interface SpanDraft {
+  readonly name: string;
+  /** Of whom it is: `server` answers a client, `client` asks a node. */
+  readonly kind: 'server' | 'client' | 'internal';
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly startAt: number;
+  readonly endAt: number;
+  readonly attributes: Attributes;
+  readonly events: readonly SpanEvent[];
+  /** Code of what went wrong. */
+  readonly error: string | undefined;
+}
+
+/** Without what is not known. */
+export function known(attributes: Readonly<Record<string, string | number | undefined>>): Attributes {
+  const entries = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Attributes;
+}
+
+export const NO_EVENTS: readonly SpanEvent[] = [];

@@ -1,0 +1,26 @@
+/** Without an endpoint for traces there is no tracer, and OpenTelemetry is not loaded. A file of its own: what is loaded stays loaded. */
+import { createRequire } from 'node:module';
+import { expect, it } from 'vitest';
+import { startOtlpReceiver } from './support/otlp-receiver.ts';
+import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';
+import { openSession, sessionUrl, utterance } from './support/session-client.ts';
+import { startApp } from './support/start-app.ts';
+
+const isLoaded = (): boolean =>
+  Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes('exporter-trace-otlp-http'));
+
+async function talk(app: Awaited<ReturnType<typeof startApp>>): Promise<void> {
+  await joinSdkNode({ url: app.nodeUrl, onJob: async () => OUTPUT });
+  await app.readyNodes(1);
+  const session = await openSession({ url: sessionUrl(app) });
+  session.send(utterance(session, 0));
+  await session.outcome();
+}
+
+it('loads OpenTelemetry only when traces are asked for', async () => {
+  await talk(await startApp());
+  expect(isLoaded()).toBe(false);
+  const receiver = await startOtlpReceiver();
+  await startApp({ 'scheduler.observability.otlp_endpoint': receiver.url });
+  expect(isLoaded()).toBe(true);
+});
