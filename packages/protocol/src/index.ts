@@ -19,6 +19,18 @@ export {
 export { DispatchOptions, DispatchReply, DispatchRequest } from './http/dispatch.ts';
 export { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
 export { ErrorReply, RejectionCount } from './http/error-reply.ts';
+export {
+  ExplainedNode,
+  ExplainedReason,
+  ExplainedRequirements,
+  ExplainReply,
+  ExplainRequest,
+  PoolAttempt,
+  PoolsReply,
+  PoolView,
+  SimulateQuery,
+  SimulateReply,
+} from './http/explain.ts';
 export { HealthCheck, HealthReply } from './http/health.ts';
 export {
   JOB_STATES,

@@ -3,6 +3,8 @@
 import type { JobStoreLimits } from './adapters/memory/job-store.ts';
 import type { Config } from './config/settings.ts';
 import { credentialsOf } from './config/tokens.ts';
+import type { CoreServices } from './domain/requirements.ts';
+import type { ModelReportSettings } from './management/marks/model-reports.ts';
 import type { ManagementSettings } from './management/settings.ts';
 import type { JobServiceSettings } from './runtime/create-job-service.ts';
 import type { SessionServiceDeps } from './session/create-session-service.ts';
@@ -18,16 +20,22 @@ const CONNECTION_HEADROOM = 1_000;
 /** Long enough for a node that first looks at its hardware: deployed ones connect only twice in their life. */
 const REGISTRATION_DEADLINE_MS = 60_000;
 
+const coreServices = ({ core_services: core }: Config['scheduler']): CoreServices => ({
+  asr: core.asr_service_id,
+  nmt: core.nmt_service_id,
+  tts: core.tts_service_id,
+});
+
 export function managementSettings({ scheduler }: Config): ManagementSettings {
   const health = scheduler.node_health;
-  const { core_services: core, load_balancer: load, ejection } = scheduler;
+  const { load_balancer: load, ejection } = scheduler;
   return {
     maxNodes: scheduler.max_nodes,
     defaultSlots: scheduler.max_concurrent_jobs_per_node,
     requireGpu: health.require_gpu,
     profile: {
       assumeAnyLanguage: scheduler.assume_any_language,
-      coreServices: { asr: core.asr_service_id, nmt: core.nmt_service_id, tts: core.tts_service_id },
+      coreServices: coreServices(scheduler),
     },
     heartbeatIntervalMs: health.heartbeat_interval_seconds * SECOND,
     heartbeatTimeoutMs: health.heartbeat_timeout_seconds * SECOND,
@@ -59,6 +67,28 @@ export function managementSettings({ scheduler }: Config): ManagementSettings {
       maxEjectedPercent: ejection.max_ejected_percent,
       probeTimeoutMs: scheduler.job_timeout_seconds * SECOND,
     },
+    marks: {
+      ttlMs: scheduler.model_not_available.unavailable_ttl_seconds * SECOND,
+      debounceMs: scheduler.model_not_available.debounce_window_seconds * SECOND,
+      probeTimeoutMs: scheduler.job_timeout_seconds * SECOND,
+      maxPerNode: MAX_MARKS_PER_NODE,
+      maxKnown: MAX_MARKS,
+    },
+  };
+}
+
+/** Far more services than a node has. */
+const MAX_MARKS_PER_NODE = 64;
+/** Of all nodes of this instance. */
+const MAX_MARKS = 100_000;
+
+export function modelReportSettings({ scheduler }: Config): ModelReportSettings {
+  const { debounce_window_seconds, node_ratelimit_window_seconds, node_ratelimit_max } =
+    scheduler.model_not_available;
+  return {
+    debounceMs: debounce_window_seconds * SECOND,
+    limitWindowMs: node_ratelimit_window_seconds * SECOND,
+    limitMax: node_ratelimit_max,
   };
 }
 
@@ -121,6 +151,7 @@ export function sessionSettings({ scheduler, session, server }: Config): Session
     maxAudioBytes: scheduler.audio.max_bytes_per_session,
     isIndexBaseRandom: session.utterance_index_base === 'random',
     maxWaiting: scheduler.queue.max_waiting,
+    coreServices: coreServices(scheduler),
   };
 }
 
@@ -161,7 +192,7 @@ export function accessSettings(config: Config): AccessSettings {
 }
 
 export function httpSettings(
-  { server, log }: Config,
+  { server, scheduler, log }: Config,
   version: string,
   instanceId: string | undefined,
 ): HttpSettings {
@@ -176,6 +207,7 @@ export function httpSettings(
     maxConnections: server.limits.max_connections + CONNECTION_HEADROOM,
     corsOrigins: server.cors_origins,
     logsRequests: log.level === 'debug',
+    coreServices: coreServices(scheduler),
     version,
     ...(instanceId !== undefined && { instanceId }),
   };

@@ -9,7 +9,9 @@ import {
   id,
   label,
   language,
+  list,
   optional,
+  serviceName,
   text,
   traceId,
 } from '../shared/bounded.ts';
@@ -28,6 +30,12 @@ export const DispatchOptions = Type.Object(
   { title: 'DispatchOptions', description: 'How to choose the node' },
 );
 export type DispatchOptions = Static<typeof DispatchOptions>;
+
+const requiredServices = list(
+  serviceName('Type of service (asr, nmt, tts, tone, semantic, phonetic, punctuation), or id of a service'),
+  16,
+  'Services that the node must have ready, besides those of the pipeline',
+);
 
 export const DispatchRequest = Type.Object(
   {
@@ -50,6 +58,7 @@ export const DispatchRequest = Type.Object(
     features: extension(FeatureFlags),
     pipeline: extension(Pipeline),
     trace_id: extension(traceId()),
+    required_services: extension(requiredServices),
   },
   {
     title: 'DispatchRequest',

@@ -13,6 +13,7 @@ import {
   DeadLetterView,
 } from './cluster.ts';
 import { DispatchReply, DispatchRequest } from './dispatch.ts';
+import { ExplainReply, ExplainRequest, PoolsReply, SimulateQuery, SimulateReply } from './explain.ts';
 import { HealthReply } from './health.ts';
 import {
   JobAckReport,
@@ -118,6 +119,14 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     body: DispatchRequest,
     reply: DispatchReply,
   },
+  {
+    method: 'POST',
+    path: '/v1/explain',
+    summary: 'Say where an utterance would go now, and why; nothing is handed in',
+    extension: true,
+    body: ExplainRequest,
+    reply: ExplainReply,
+  },
   report('ack', 'The node has taken a job', JobAckReport),
   report('done', 'The node has finished a job', JobDoneReport),
   report('fail', 'The node has failed a job', JobFailReport),
@@ -189,6 +198,21 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
     summary: 'List instances, and how their store is',
     extension: true,
     reply: ClusterReply,
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/phase3/pools',
+    summary: 'List pools and what their nodes can do',
+    extension: false,
+    reply: PoolsReply,
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/phase3/simulate',
+    summary: 'Say where a job would go now',
+    extension: false,
+    query: SimulateQuery,
+    reply: SimulateReply,
   },
   {
     method: 'GET',

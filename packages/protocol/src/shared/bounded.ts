@@ -36,6 +36,15 @@ export const language = (description: string) =>
 /** A short word in anyone's own vocabulary: versions, platforms, engines, models. */
 export const label = (description: string) => Type.String({ maxLength: 256, description });
 
+/** Names a service where one is asked for; what a node reports may be any label. */
+export const serviceName = (description: string) =>
+  Type.String({
+    pattern: '^[A-Za-z0-9._:@/-]{1,128}$',
+    named: 'service',
+    expects: '1 to 128 letters, digits or . _ : @ / -',
+    description,
+  });
+
 export const text = (description: string, maxLength = LONGEST_TEXT) =>
   Type.String({ maxLength, description });
 

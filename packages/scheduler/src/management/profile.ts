@@ -1,8 +1,10 @@
 /** Cold path: turns what a node says of itself, in either generation, into the one shape selection reads. Pure. */
 import type { CapabilityReport, NodeTraits } from '../domain/capability-report.ts';
+import { featuresProvidedBy } from '../domain/features.ts';
 import { ANY } from '../domain/language.ts';
 import { NODE_EXTENSIONS, type NodeProfile } from '../domain/profile.ts';
-import { type CoreServices, understandTypes } from './service-types.ts';
+import type { CoreServices } from '../domain/requirements.ts';
+import { type ServiceTypes, understandTypes } from './service-types.ts';
 import { understandLanguages } from './stage-languages.ts';
 
 export interface ProfileRules {
@@ -21,10 +23,23 @@ export function understand(report: CapabilityReport, traits: NodeTraits, rules: 
   return {
     ...types,
     ...understandLanguages(report, isNmtReady, rules.assumeAnyLanguage),
-    features: [...new Set(traits.features)].sort(),
+    features: offeredFeatures(report, traits, types),
     hasGpu: traits.gpuCount > 0,
     acceptsPublicJobs: traits.acceptsPublicJobs,
     supports: NODE_EXTENSIONS.filter((extension) => traits.supports?.includes(extension)),
     isDeployed: traits.supports === undefined,
   };
+}
+
+/** What the node says it does, and what one of its services or models is known to do. */
+function offeredFeatures(
+  report: CapabilityReport,
+  traits: NodeTraits,
+  { installedServices, readyServices }: Pick<ServiceTypes, 'installedServices' | 'readyServices'>,
+): string[] {
+  const isEnabled = (id: string) => report.models.some((model) => model.modelId === id && model.isEnabled);
+  // Where a service of that name is spoken of, its state decides and not that the model is on the disk.
+  const isService = (id: string) => installedServices.includes(id) || report.serviceStates?.has(id) === true;
+  const provided = featuresProvidedBy((id) => (isService(id) ? readyServices.includes(id) : isEnabled(id)));
+  return [...new Set([...traits.features, ...provided])].sort();
 }

@@ -1,13 +1,7 @@
 /** Cold path: which service types a node has and which are ready, from either capability generation. Pure. */
 import type { CapabilityReport } from '../domain/capability-report.ts';
 import { ANY } from '../domain/language.ts';
-
-/** Service ids that an operator has named as the core of a stage. */
-export interface CoreServices {
-  readonly asr?: string;
-  readonly nmt?: string;
-  readonly tts?: string;
-}
+import type { CoreServices } from '../domain/requirements.ts';
 
 export interface ServiceTypes {
   readonly installedTypes: typeof ANY | readonly string[];
@@ -99,6 +93,18 @@ function understandServices(report: CapabilityReport) {
     else ready.delete(serviceId);
   }
   return { installedServices: [...installed].sort(), readyServices: [...ready].sort() };
+}
+
+/** What kind of service an id stands for, whether the node has it or not. Undefined: nobody can tell. */
+export function knownTyper(
+  report: CapabilityReport,
+  core: CoreServices,
+): (serviceId: string) => string | undefined {
+  const typeOf = createTyper(report, core);
+  return (serviceId) => {
+    const type = typeOf(serviceId);
+    return type === OTHER ? undefined : type;
+  };
 }
 
 function createTyper(report: CapabilityReport, core: CoreServices): (serviceId: string) => string {

@@ -4,6 +4,7 @@ import type { NodeId } from '../domain/ids.ts';
 import { ANY } from '../domain/language.ts';
 import type { Need, RejectionCount } from '../domain/need.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
+import { confinementWords } from './pools/confinement-words.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import { explain } from './select/explain.ts';
 
@@ -24,6 +25,7 @@ export function refusal(
 ): Refusal {
   const { isCapable, total, reasons } = explain(fleet, asked.compiled, excluded);
   const { need } = asked;
+  const where = confinementWords(asked.compiled);
   const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
   if (need.isStrict && need.preferredNodeId !== undefined) {
     const isKnown = fleet.has(need.preferredNodeId);
@@ -34,13 +36,13 @@ export function refusal(
   if (!isCapable) {
     return {
       code: 'NO_CAPABLE_NODE',
-      message: `No node supports ${wish(need)}.`,
+      message: `No node supports ${wish(need)}${where}.`,
       reasons,
       mainReason,
       isCapable,
     };
   }
-  const message = `No node is free for ${wish(need)} (${total} registered).`;
+  const message = `No node is free for ${wish(need)}${where} (${total} registered).`;
   return { code: 'ALL_CANDIDATES_FULL_OR_FAILED', message, reasons, mainReason, isCapable };
 }
 
@@ -53,5 +55,5 @@ function wish(need: Need): string {
     ...(need.usesNmt ? [`nmt(${source}->${target})`] : []),
     ...(need.usesTts ? [`tts(${target})`] : []),
   ]);
-  return [...new Set([...parts, ...need.types, ...need.services])].join(' + ');
+  return [...new Set([...parts, ...need.types, ...need.services, ...(need.features ?? [])])].join(' + ');
 }

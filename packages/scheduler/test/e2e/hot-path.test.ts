@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DispatchRequest } from '../../src/domain/dispatch.ts';
+import { createRequirements } from '../../src/domain/requirements.ts';
 import type { Registration } from '../../src/management/node-registry.ts';
 import { buildDispatch } from '../../src/transport/http/dispatch-request.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -26,11 +27,12 @@ const beat = (number: number) => ({ nodeId: `node-${number}`, resources: { runni
 
 const numbers = Array.from({ length: NODES }, (_, number) => number);
 
+const require = createRequirements({});
 let utterance = 0;
 function request(): DispatchRequest {
   const built = buildDispatch(
     { session_id: 'room-1', src_lang: 'en', tgt_lang: 'zh', audio: AUDIO },
-    { tenantId: 'default', utteranceIndex: ++utterance, traceId: 'trace-1', digest: (text) => text },
+    { tenantId: 'default', utteranceIndex: ++utterance, traceId: 'trace-1', digest: (text) => text, require },
   );
   if (built.kind === 'invalid') throw new Error(built.message);
   return built.request;

@@ -7,6 +7,7 @@ import { understand } from '../../src/management/profile.ts';
 import { COLD_REPORT, READY_REPORT } from './registry-fixture.ts';
 
 const TRAITS: NodeTraits = { features: [], gpuCount: 1, acceptsPublicJobs: true };
+const EMOTION = { modelId: 'emotion-xlm-r', kind: 'emotion', isEnabled: true };
 const RULES = { assumeAnyLanguage: true, coreServices: {} };
 
 const profileOf = (report: Partial<CapabilityReport>, rules: Partial<typeof RULES> = {}) =>
@@ -209,6 +210,36 @@ describe('traits', () => {
       supports: ['job_ack'],
     });
     expect(understand(READY_REPORT, { ...TRAITS, supports: [] }, RULES).isDeployed).toBe(false);
+  });
+
+  it.each([
+    ['declares it', { features: ['emotion_detection'] }, {}, true],
+    [
+      'runs a service that does it',
+      {},
+      { services: [{ serviceId: 'emotion-xlm-r', status: 'running' }] },
+      true,
+    ],
+    [
+      'has such a service, stopped',
+      {},
+      { services: [{ serviceId: 'emotion-xlm-r', status: 'stopped' }] },
+      false,
+    ],
+    ['says the service is ready', {}, { serviceStates: new Map([['emotion-xlm-r', 'ready']]) }, true],
+    ['is downloading it', {}, { serviceStates: new Map([['emotion-xlm-r', 'downloading']]) }, false],
+    ['has the model', {}, { models: [EMOTION] }, true],
+    ['has the model switched off', {}, { models: [{ ...EMOTION, isEnabled: false }] }, false],
+    [
+      'has the model but says it is not ready',
+      {},
+      { models: [EMOTION], serviceStates: new Map([['emotion-xlm-r', 'not_installed']]) },
+      false,
+    ],
+    ['has nothing of it', {}, {}, false],
+  ])('offers a feature or not when it %s', (_, traits, report, isOffered) => {
+    const { features } = understand({ models: [], ...report }, { ...TRAITS, ...traits }, RULES);
+    expect(features).toEqual(isOffered ? ['emotion_detection'] : []);
   });
 
   it('pass through', () => {

@@ -5,6 +5,7 @@ import { isOutsideId, type TenantId } from '../../domain/ids.ts';
 import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
 import type { Need } from '../../domain/need.ts';
 import { type Languages, readLanguages } from '../../domain/needed-directions.ts';
+import type { Require } from '../../domain/requirements.ts';
 import { given } from '../wire/given.ts';
 import { type ReadAudio, readAudio } from '../wire/read-audio.ts';
 import { canonicalRequest } from './fingerprint.ts';
@@ -17,14 +18,13 @@ export interface DispatchContext {
   /** For requests that bring none. */
   readonly traceId: string;
   readonly digest: (text: string) => string;
+  /** What it needs of services. */
+  readonly require: Require;
 }
 
 export type BuiltDispatch =
   | { readonly kind: 'built'; readonly request: DispatchRequest }
   | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
-
-const NOTHING: readonly string[] = [];
-const TONE: readonly string[] = ['tone'];
 
 export function buildDispatch(body: Body, context: DispatchContext): BuiltDispatch {
   const bound = readRequestId(body.request_id, context.idempotencyKey);
@@ -42,7 +42,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
       sessionId: body.session_id,
       requestId: bound.requestId,
       fingerprint: bound.requestId === undefined ? undefined : context.digest(canonicalRequest(body)),
-      need: readNeed(body, context.tenantId, read.languages, pipeline, isAudioByReference),
+      need: readNeed(body, context, read.languages, pipeline, isAudioByReference),
       spec: readSpec(body, context, read.languages, pipeline, sound),
       audio: sound.data,
       waitMs: body.wait_ms ?? 0,
@@ -85,27 +85,30 @@ function readPipeline({ pipeline, options }: Body): Pipeline {
 
 function readNeed(
   body: Body,
-  tenantId: TenantId,
+  { tenantId, require }: DispatchContext,
   languages: Languages,
   pipeline: Pipeline,
   isAudioByReference: boolean,
 ): Need {
   const preferredNodeId = body.options?.preferred_node_id;
+  const features = body.features as JobSpec['features'] | undefined;
+  const required = require({ pipeline, features, services: body.required_services });
   return {
     tenantId,
     sessionId: body.session_id,
     directions: languages.directions,
     isSourceAuto: languages.isSourceAuto,
-    usesAsr: pipeline.use_asr,
-    usesNmt: pipeline.use_nmt,
-    usesTts: pipeline.use_tts,
-    types: pipeline.use_tone ? TONE : NOTHING,
-    services: NOTHING,
+    usesAsr: required.usesAsr,
+    usesNmt: required.usesNmt,
+    usesTts: required.usesTts,
+    types: required.types,
+    services: required.services,
     isAudioByReference,
     isPairUnknown: languages.isPairUnknown,
     // Nobody is paired with a node over HTTP.
     needsPublicNode: true,
     ...(preferredNodeId === undefined ? {} : { preferredNodeId }),
+    ...(required.features === undefined ? {} : { features: required.features }),
     isStrict: body.options?.strict ?? false,
   };
 }

@@ -4,6 +4,7 @@ import type { ClusterReader } from '../../cluster/cluster-reader.ts';
 import type { DeadLetterDesk } from '../../cluster/dead-letter-desk.ts';
 import type { AnswerDesk, CancelDesk } from '../../cluster/remote-jobs.ts';
 import type { NodeId } from '../../domain/ids.ts';
+import type { CoreServices } from '../../domain/requirements.ts';
 import type { NodeRegistry } from '../../management/node-registry.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -44,6 +45,7 @@ export interface HttpSettings {
   /** One line per request at debug. */
   readonly logsRequests: boolean;
   readonly hasDocs: boolean;
+  readonly coreServices: CoreServices;
   readonly version?: string;
   readonly instanceId?: string;
 }
@@ -60,6 +62,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
   corsOrigins: [],
   logsRequests: false,
   hasDocs: true,
+  coreServices: {},
 };
 
 export interface HttpServices {

@@ -1,5 +1,6 @@
 import type { DispatchRequest as Body } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
+import { createRequirements } from '../../../src/domain/requirements.ts';
 import { buildDispatch } from '../../../src/transport/http/dispatch-request.ts';
 import { canonicalRequest } from '../../../src/transport/http/fingerprint.ts';
 import { DISPATCH } from './start-server.ts';
@@ -9,6 +10,7 @@ const CONTEXT = {
   utteranceIndex: 7,
   traceId: 'trace-made',
   digest: (text: string) => `digest of ${text}`,
+  require: createRequirements({}),
 };
 
 function build(change: Partial<Body>, idempotencyKey?: string) {
@@ -21,6 +23,30 @@ const problem = (change: Partial<Body>, idempotencyKey?: string) =>
   buildDispatch({ ...DISPATCH, ...change }, { ...CONTEXT, idempotencyKey });
 
 describe('a dispatch request', () => {
+  it('needs the services it names by type or id, and what its features depend on', () => {
+    const { need } = build({
+      required_services: ['whisper-large', 'tone', 'whisper-large', 'asr'],
+      features: { speech_rate_control: true },
+    });
+    expect(need).toMatchObject({
+      types: ['tone', 'tts'],
+      services: ['whisper-large'],
+      features: ['speech_rate_control', 'speech_rate_detection'],
+    });
+  });
+
+  it('needs the core service of each stage it uses', () => {
+    const require = createRequirements({ asr: 'node-inference', nmt: 'nmt-m2m100', tts: 'piper-tts' });
+    const built = buildDispatch({ ...DISPATCH }, { ...CONTEXT, require });
+    expect(built).toMatchObject({ request: { need: { services: ['nmt-m2m100', 'node-inference'] } } });
+  });
+
+  it('is another request when it requires other services', () => {
+    const printed = (required_services: string[]) =>
+      build({ request_id: 'r1', required_services }).fingerprint;
+    expect(printed(['a'])).not.toBe(printed(['b']));
+  });
+
   it('becomes the whole pipeline without speech, by reference, answered at once', () => {
     expect(build({})).toEqual({
       tenantId: 'acme',

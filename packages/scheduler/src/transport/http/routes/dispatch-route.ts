@@ -1,6 +1,7 @@
 /** Hot path: POST /v1/dispatch/f2f hands in an utterance. */
 import { DispatchReply, type DispatchRequest } from '@lingua/protocol';
 import type { JobRecord } from '../../../domain/job.ts';
+import { createRequirements } from '../../../domain/requirements.ts';
 import { overspends } from '../authorize.ts';
 import type { Routes } from '../declare-route.ts';
 import { buildDispatch } from '../dispatch-request.ts';
@@ -17,6 +18,7 @@ const OPTIONS = {
 
 export function addDispatchRoute(routes: Routes, services: HttpServices): void {
   const { gate, ids, jobs } = services;
+  const require = createRequirements(services.settings.coreServices);
 
   routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, async (request, reply) => {
     const { body, headers, principal } = request;
@@ -33,6 +35,7 @@ export function addDispatchRoute(routes: Routes, services: HttpServices): void {
       utteranceIndex: ids.utteranceIndex(),
       traceId: ids.traceId(),
       digest: ids.digest,
+      require,
     });
     if (built.kind === 'invalid') {
       return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });

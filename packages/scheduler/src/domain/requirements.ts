@@ -1,0 +1,100 @@
+/** Vocabulary: what a job requires of a node, from its pipeline, its features and the services it names. Pure. */
+import { expandFeatures, FEATURES } from './features.ts';
+import type { Pipeline } from './job-spec.ts';
+import type { Need } from './need.ts';
+import { SERVICE_TYPES } from './profile.ts';
+
+/** Service ids that an operator has named as the core of a stage; absent or empty: any service of the type will do. */
+export interface CoreServices {
+  readonly asr?: string;
+  readonly nmt?: string;
+  readonly tts?: string;
+}
+
+export interface Asked {
+  readonly pipeline: Pick<Pipeline, 'use_asr' | 'use_nmt' | 'use_tts' | 'use_tone'>;
+  readonly features?: Readonly<Record<string, boolean>> | undefined;
+  /** Types and ids of services, in any order. */
+  readonly services?: readonly string[] | undefined;
+}
+
+/** The part of a need that is about services. */
+export type Requirements = Pick<Need, 'usesAsr' | 'usesNmt' | 'usesTts' | 'types' | 'services' | 'features'>;
+
+export type Require = (asked: Asked) => Requirements;
+
+/** Words that mean a type of service wherever services are named; any other word is the id of one. */
+const TYPE_WORDS: ReadonlySet<string> = new Set([...SERVICE_TYPES, 'phonetic', 'punctuation']);
+
+export const isTypeWord = (word: string): boolean => TYPE_WORDS.has(word.toLowerCase());
+
+const FLAGS = [...FEATURES.keys()];
+const STAGES = ['asr', 'nmt', 'tts'] as const;
+
+/**
+ * For one set of core services. What the flags alone require is worked out once for each combination of them, of which
+ * there are about a thousand: most jobs ask for one of a few, and get what was made for the first of them.
+ */
+export function createRequirements(core: CoreServices): Require {
+  const known = new Map<number, Requirements>();
+
+  return function require({ pipeline, features, services }) {
+    if (services !== undefined && services.length > 0) {
+      return requirementsOf(core, pipeline, flagsOf(features), services);
+    }
+    const combination = combinationOf(pipeline, features);
+    const before = known.get(combination);
+    if (before !== undefined) return before;
+    const requirements = requirementsOf(core, pipeline, flagsOf(features), []);
+    known.set(combination, requirements);
+    return requirements;
+  };
+}
+
+function combinationOf(pipeline: Asked['pipeline'], features: Asked['features']): number {
+  let combination =
+    (pipeline.use_asr ? 1 : 0) |
+    (pipeline.use_nmt ? 2 : 0) |
+    (pipeline.use_tts ? 4 : 0) |
+    (pipeline.use_tone ? 8 : 0);
+  if (features === undefined) return combination;
+  for (let at = 0; at < FLAGS.length; at++) {
+    if (features[FLAGS[at] as string] === true) combination |= 16 << at;
+  }
+  return combination;
+}
+
+const flagsOf = (features: Asked['features']): string[] =>
+  features === undefined ? [] : FLAGS.filter((flag) => features[flag] === true);
+
+function requirementsOf(
+  core: CoreServices,
+  pipeline: Asked['pipeline'],
+  flags: readonly string[],
+  named: readonly string[],
+): Requirements {
+  const uses = { asr: pipeline.use_asr, nmt: pipeline.use_nmt, tts: pipeline.use_tts };
+  const expanded = expandFeatures(flags);
+  const types = new Set(expanded.types);
+  if (pipeline.use_tone) types.add('tone');
+  const services = new Set<string>();
+  for (const stage of STAGES) {
+    const id = core[stage];
+    if (id !== undefined && id !== '' && (uses[stage] || types.has(stage))) services.add(id);
+  }
+  for (const word of named) {
+    if (isTypeWord(word)) types.add(word.toLowerCase());
+    else services.add(word);
+  }
+  // Said by the pipeline already: needs that ask for the same shall look the same.
+  for (const stage of STAGES) if (uses[stage]) types.delete(stage);
+  types.delete('semantic');
+  return {
+    usesAsr: uses.asr,
+    usesNmt: uses.nmt,
+    usesTts: uses.tts,
+    types: [...types].sort(),
+    services: [...services].sort(),
+    ...(expanded.features.length > 0 && { features: expanded.features }),
+  };
+}

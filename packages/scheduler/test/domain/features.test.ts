@@ -1,0 +1,87 @@
+/** Features expand to modules with their dependencies (002 Phase 3, 004 §3.2.4). */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  expandFeatures,
+  FEATURES,
+  type FeatureModule,
+  featuresProvidedBy,
+} from '../../src/domain/features.ts';
+
+const flags = [...FEATURES.keys()];
+
+/** Any table over a few names, circles and dependencies on itself included. */
+const anyTable = fc
+  .array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.subarray(['a', 'b', 'c', 'd', 'asr', 'tts'])), {
+    maxLength: 6,
+  })
+  .map(
+    (rows) =>
+      new Map<string, FeatureModule>(
+        rows.map(([name, dependsOn]) => [name, { module: name, dependsOn, providers: [] }]),
+      ),
+  );
+
+describe('features expand to modules with their dependencies', () => {
+  it.each([
+    ['emotion_detection', ['emotion_detection'], ['asr']],
+    ['speaker_identification', ['speaker_identification'], []],
+    ['voice_style_detection', ['speaker_identification', 'voice_style_detection'], []],
+    ['speech_rate_detection', ['speech_rate_detection'], ['asr']],
+    ['speech_rate_control', ['speech_rate_control', 'speech_rate_detection'], ['asr', 'tts']],
+    ['persona_adaptation', ['persona_adaptation'], ['asr']],
+  ])('%s', (flag, features, types) => {
+    expect(expandFeatures([flag])).toEqual({ features, types });
+  });
+
+  it('to what is closed under dependencies, also in tables with circles', () => {
+    fc.assert(
+      fc.property(anyTable, fc.subarray(['a', 'b', 'c', 'd', 'unheard_of']), (table, asked) => {
+        const { features, types } = expandFeatures(asked, table);
+        for (const flag of asked) expect(features.includes(flag)).toBe(table.has(flag));
+        for (const feature of features) {
+          for (const part of table.get(feature)?.dependsOn ?? []) {
+            expect([...features, ...types]).toContain(part);
+          }
+        }
+      }),
+    );
+  });
+
+  it('to nothing that no asked feature leads to', () => {
+    fc.assert(
+      fc.property(anyTable, fc.subarray(['a', 'b', 'c', 'd']), (table, asked) => {
+        const { features, types } = expandFeatures(asked, table);
+        const named = features.flatMap((feature) => table.get(feature)?.dependsOn ?? []);
+        for (const part of [...features, ...types]) expect([...asked, ...named]).toContain(part);
+      }),
+    );
+  });
+
+  it('in any order to the same, sorted, and once more to the same', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(flags), (asked) => {
+        const expanded = expandFeatures(asked);
+        expect(expandFeatures([...asked].sort())).toEqual(expanded);
+        expect(expandFeatures(expanded.features)).toEqual(expanded);
+        expect(expanded.features).toEqual([...new Set(expanded.features)].sort());
+        expect(expanded.types).toEqual([...new Set(expanded.types)].sort());
+      }),
+    );
+  });
+
+  it('and flags nobody knows to nothing, whatever they are called', () => {
+    const nothing = { features: [], types: [] };
+    for (const flag of ['asr', '__proto__', 'constructor', ''])
+      expect(expandFeatures([flag])).toEqual(nothing);
+  });
+
+  it('of which each is provided by a service or model of its own', () => {
+    for (const [flag, { providers }] of FEATURES) {
+      for (const provider of providers) {
+        expect(featuresProvidedBy((id) => id === provider)).toEqual([flag]);
+      }
+    }
+    expect(featuresProvidedBy(() => false)).toEqual([]);
+  });
+});
