@@ -1,0 +1,65 @@
+/** Counts what was slow and says some of it in the log. Costs whoever was quick one comparison. */
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { LockName, PathName, SlowWatch } from '../../ports/slow-watch.ts';
+
+export interface SlowWatchSettings {
+  /** 0: waits are not watched. */
+  readonly lockWaitWarnMs: number;
+  /** 0: paths are not watched. */
+  readonly pathWarnMs: number;
+}
+
+/** A machine that is slow is slow at everything: the log is for finding out what, not for counting. */
+const SAY_EVERY_MS = 1_000;
+
+export function createSlowWatch(deps: {
+  clock: Pick<Clock, 'now'>;
+  log: Pick<Log, 'warn'>;
+  meter: Pick<Meter, 'count'>;
+  settings: SlowWatchSettings;
+}): SlowWatch {
+  const { clock, log, meter, settings } = deps;
+  const lockThreshold = settings.lockWaitWarnMs || Number.POSITIVE_INFINITY;
+  const pathThreshold = settings.pathWarnMs || Number.POSITIVE_INFINITY;
+  const sayWait = createSampling(clock);
+  const sayPath = createSampling(clock);
+
+  return {
+    waited(lock, ms) {
+      if (!(ms >= lockThreshold)) return;
+      meter.count('scheduler_slow_lock_wait_total', { lock });
+      sayWait(lock, (suppressed) =>
+        log.warn(
+          { lock, wait_ms: round(ms), threshold_ms: settings.lockWaitWarnMs, suppressed },
+          'slow wait',
+        ),
+      );
+    },
+    took(path, ms) {
+      if (!(ms >= pathThreshold)) return;
+      meter.count('scheduler_slow_path_total', { path });
+      sayPath(path, (suppressed) =>
+        log.warn({ path, took_ms: round(ms), threshold_ms: settings.pathWarnMs, suppressed }, 'slow path'),
+      );
+    },
+  };
+}
+
+const round = (ms: number): number => Math.round(ms * 10) / 10;
+
+/** At most one a second and name; the names are few and ours. */
+function createSampling(clock: Pick<Clock, 'now'>) {
+  const samples = new Map<LockName | PathName, { saidAt: number; suppressed: number }>();
+  return (name: LockName | PathName, say: (suppressed: number) => void): void => {
+    const now = clock.now();
+    const sample = samples.get(name);
+    if (sample !== undefined && now - sample.saidAt < SAY_EVERY_MS) {
+      sample.suppressed += 1;
+      return;
+    }
+    samples.set(name, { saidAt: now, suppressed: 0 });
+    say(sample?.suppressed ?? 0);
+  };
+}

@@ -1,0 +1,23 @@
+/** Slow warnings: the adapter keeps its port's law. */
+import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts';
+import { createSlowWatch } from '../../../src/adapters/system/slow-watch.ts';
+import { slowWatchContract } from '../../contracts/slow-watch.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+slowWatchContract('system', async (settings) => {
+  const clock = createManualClock();
+  const meter = createPrometheusMeter();
+  const lines: Record<string, unknown>[] = [];
+  const log = { warn: (fields: object) => void lines.push({ ...fields }) };
+  const names = ['scheduler_slow_lock_wait_total', 'scheduler_slow_path_total'] as const;
+  return {
+    watch: createSlowWatch({ clock, log, meter, settings }),
+    advance: clock.advance,
+    counted: (name) =>
+      names
+        .flatMap((metric) => meter.read().series(metric))
+        .find(({ labels }) => labels.lock === name || labels.path === name)?.value ?? 0,
+    said: () => lines,
+    close: async () => undefined,
+  };
+});
