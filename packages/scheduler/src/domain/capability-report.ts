@@ -53,6 +53,17 @@ export interface NodeTraits {
   readonly supports?: readonly string[];
 }
 
+/** What a node runs on. */
+export interface Hardware {
+  readonly cpuCores: number;
+  readonly memoryGb: number;
+  /** Memory of each GPU, in GB. */
+  readonly gpusGb: readonly number[];
+}
+
+/** Service id and how fast it worked lately: audio time over processing time, or characters per second. */
+export type Efficiencies = readonly (readonly [serviceId: string, efficiency: number])[];
+
 /** Percentages 0–100; absent or negative = unknown. */
 export interface ResourceReport {
   readonly cpuPercent?: number;

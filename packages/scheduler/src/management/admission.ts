@@ -5,6 +5,7 @@ import { isAccepting, type NodeChannel } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { NodeCapacity } from '../ports/capacity-ledger.ts';
 import { TRUSTED } from './ejection.ts';
+import { NOTHING_HIDDEN } from './marks/marked-services.ts';
 import { type HealthInput, newHealth, stepHealth } from './health.ts';
 import type { NodeIdentity, NodeRecord } from './node-record.ts';
 import type { Registration } from './node-registry.ts';
@@ -99,10 +100,13 @@ export const newRecord = (
   profile,
   slots,
   resources,
+  efficiencies: undefined,
   health: newHealth(now),
   isFresh: true,
   isCordoned: false,
   ejection: TRUSTED,
+  marks: undefined,
+  hidden: NOTHING_HIDDEN,
   lastReason: undefined,
   view: undefined,
   declared: undefined,

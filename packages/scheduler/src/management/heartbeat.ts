@@ -1,16 +1,20 @@
 /** Cold path: takes a heartbeat. One that only repeats what is known costs a few comparisons and one call of the ledger. */
-import type { CapabilityReport } from '../domain/capability-report.ts';
+import type { CapabilityReport, Efficiencies } from '../domain/capability-report.ts';
 import type { LoadReport } from '../ports/capacity-ledger.ts';
 import { soundSlots } from './admission.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
 import type { HealthInput } from './health.ts';
 import { isSame } from './is-same.ts';
+import type { MarkKeeper } from './marks/mark-keeper.ts';
 import { isConnected, type NodeRecord } from './node-record.ts';
 import type { Heartbeat, HeartbeatOutcome } from './node-registry.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
 import { findFault } from './vitals.ts';
 
-export function createHeartbeats(deps: RegistryDeps, fleet: Fleet) {
+/** Of one node; those it names first. */
+const MAX_EFFICIENCIES = 8;
+
+export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<MarkKeeper, 'claimed'>) {
   const { events, ledger, log, meter, settings } = deps;
 
   /** A report that is too large is not understood; the last one that was stays in force. */
@@ -56,9 +60,13 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet) {
     const isHomecoming = !isConnected(node);
     if (isHomecoming && !comeHome(node)) return { kind: 'unknown_node' };
 
-    if (beat.report !== undefined) learn(node, beat.report);
+    if (beat.report !== undefined) {
+      learn(node, beat.report);
+      marks.claimed(node, beat.report);
+    }
     node.slots = soundSlots(beat.slots, node.slots);
     node.resources = beat.resources;
+    if (beat.efficiencies !== undefined) node.efficiencies = soundEfficiencies(beat.efficiencies);
     node.isFresh = true;
     const published = fleet.publish(node, fleet.move(node, inputOf(node, beat, settings.requireGpu)));
     if (isHomecoming) events.connected(node.nodeId, beat.runningJobIds);
@@ -92,6 +100,11 @@ function inputOf(
     ...(fault !== undefined && { fault }),
   };
 }
+
+const soundEfficiencies = (reported: Efficiencies): Efficiencies =>
+  reported
+    .filter(([, efficiency]) => Number.isFinite(efficiency) && efficiency >= 0)
+    .slice(0, MAX_EFFICIENCIES);
 
 function repeats(known: CapabilityReport, parts: Partial<CapabilityReport>): boolean {
   for (const part in parts) {

@@ -1,12 +1,19 @@
 /** Cold path: nodes as an operator sees them, one page at a time, in the order of their first registration. */
 import type { Fleet, RegistryDeps } from './fleet.ts';
-import { type NodeRecord, statusOf } from './node-record.ts';
-import type { NodeRegistry, NodeStatus } from './node-registry.ts';
+import { isConnected, type NodeRecord, statusOf } from './node-record.ts';
+import type { CountedNode, NodeRegistry, NodeStatus } from './node-registry.ts';
 
 const MAX_PAGE = 1_000;
 
-export function createListing({ settings }: RegistryDeps, fleet: Fleet): Pick<NodeRegistry, 'get' | 'list'> {
+export function createListing(
+  { settings }: RegistryDeps,
+  fleet: Fleet,
+): Pick<NodeRegistry, 'get' | 'list' | 'census'> {
   return {
+    *census(): Generator<CountedNode> {
+      for (const node of fleet.nodes.values()) if (isOnline(node)) yield node;
+    },
+
     get(nodeId) {
       const node = fleet.nodes.get(nodeId);
       return node === undefined ? undefined : statusOf(node, settings);
@@ -27,3 +34,5 @@ export function createListing({ settings }: RegistryDeps, fleet: Fleet): Pick<No
     },
   };
 }
+
+const isOnline = (node: NodeRecord): boolean => node.health.health !== 'offline' && isConnected(node);

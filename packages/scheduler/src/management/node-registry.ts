@@ -1,6 +1,8 @@
 /** Cold path: what the rest of the program may ask of the node registry. */
 import type {
   CapabilityReport,
+  Efficiencies,
+  Hardware,
   NodeTraits,
   ReportedLanguages,
   ResourceReport,
@@ -9,6 +11,8 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { NodeId } from '../domain/ids.ts';
 import type { Load } from '../domain/lease.ts';
 import type { NodeChannel, NodeHealth, NodeView } from '../domain/node.ts';
+import type { ServiceUse } from '../domain/service-use.ts';
+import type { NodeProfile } from '../domain/profile.ts';
 
 export interface Registration {
   /** Absent: the scheduler makes one. */
@@ -21,6 +25,7 @@ export interface Registration {
   readonly schemaVersion?: string;
   readonly version?: string;
   readonly platform?: string;
+  readonly hardware?: Hardware;
   readonly traits: NodeTraits;
   readonly report: CapabilityReport;
   /** Absent: scheduler.max_concurrent_jobs_per_node. */
@@ -56,12 +61,24 @@ export interface Heartbeat {
   readonly slots?: number;
   readonly health?: 'ready' | 'degraded' | 'draining';
   readonly runningJobIds?: readonly string[];
+  /** Absent: nothing worked since the last one. */
+  readonly efficiencies?: Efficiencies;
 }
 
 export type HeartbeatOutcome =
   | { readonly kind: 'beat'; readonly health: NodeHealth }
   /** Not registered (deployed nodes may beat first after a reconnect), or an old connection. */
   | { readonly kind: 'unknown_node' | 'stale_generation' };
+
+/** A node as statistics count it. Read at once: it changes with the node. */
+export interface CountedNode {
+  readonly nodeId: NodeId;
+  readonly report: Pick<CapabilityReport, 'models' | 'serviceStates'>;
+  readonly profile: Pick<NodeProfile, 'readyServices' | 'readyTypes'>;
+  readonly resources: ResourceReport;
+  readonly identity: { readonly hardware?: Hardware };
+  readonly efficiencies: Efficiencies | undefined;
+}
 
 /** What an operator sees. */
 export interface NodeStatus {
@@ -90,6 +107,9 @@ export interface NodeStatus {
 /** How an attempt ended, as far as it says something about the node. */
 export type NodeOutcome = 'succeeded' | 'failed';
 
+/** `known`: it was marked a moment ago. `full`: this instance knows as many marks as it may. */
+export type MarkResult = 'marked' | 'known' | 'full' | 'unknown_node';
+
 /** Told to whoever composes the program; all optional parts of one act are delivered in order. */
 export interface RegistryEvents {
   /** Selection's view of the node changed. Not called for load alone. */
@@ -115,14 +135,18 @@ export interface NodeRegistry {
   /** An operator's order. Answers false for an unknown node. */
   control(nodeId: NodeId, command: 'cordon' | 'uncordon' | 'drain'): Promise<boolean>;
   /** A job was placed on the node: a node on probation gets no second one before the outcome of this one. */
-  recordPlacement(nodeId: NodeId): void;
-  recordOutcome(nodeId: NodeId, outcome: NodeOutcome): void;
+  recordPlacement(nodeId: NodeId, use: ServiceUse): void;
+  recordOutcome(nodeId: NodeId, outcome: NodeOutcome, use: ServiceUse): void;
+  /** The node said that it lacks a service: for a while it gets no jobs that need it. */
+  markMissing(nodeId: NodeId, serviceId: string): MarkResult;
   /** It lives on another instance since, under that generation: it is not this one's any more. */
   overtaken(nodeId: NodeId, generation: number): void;
   /** The ledger may have lost what it was told: it is told again. */
   redeclare(): void;
   get(nodeId: NodeId): NodeStatus | undefined;
   list(page: { limit: number; cursor?: string }): { nodes: readonly NodeStatus[]; cursor?: string };
+  /** Those that are online, for whoever counts them; may be read with pauses, while nodes come and go. */
+  census(): Iterator<CountedNode>;
   /** Ends timers. */
   stop(): void;
 }

@@ -5,6 +5,7 @@ import type { Load } from '../domain/lease.ts';
 import type { NodeCapacity } from '../ports/capacity-ledger.ts';
 import { type Claim, newRecord, prepareAdmission } from './admission.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
+import type { MarkKeeper } from './marks/mark-keeper.ts';
 import { isConnected, type NodeIdentity, type NodeRecord } from './node-record.ts';
 import type { RegisterOutcome, Registration } from './node-registry.ts';
 import type { Understand } from './profile.ts';
@@ -27,6 +28,7 @@ export interface Registrations {
 export function createRegistrations(
   deps: RegistryDeps,
   fleet: Fleet,
+  marks: Pick<MarkKeeper, 'claimed'>,
   departed: (nodeId: NodeId) => Promise<void> | undefined,
 ): Registrations {
   const { clock, chance, directory, events, ids, ledger, log, meter, settings } = deps;
@@ -79,10 +81,12 @@ export function createRegistrations(
     }
     const now = clock.now();
     const admission = prepareAdmission(known, registration, claim, { profileOf, settings, now });
+    const hardware = registration.hardware ?? known?.identity.hardware;
     const intervalMs = Math.round(settings.heartbeatIntervalMs * (0.9 + 0.2 * chance()));
     const identity = identify(
       registration,
       fleet.shareTraits(admission.traits),
+      hardware && fleet.shareHardware(hardware),
       admission.endpoint,
       intervalMs,
       now,
@@ -98,6 +102,7 @@ export function createRegistrations(
     node.isFresh = true;
     node.report = fleet.shareReport(admission.report);
     node.profile = admission.profile;
+    marks.claimed(node, node.report);
     node.resources = admission.resources;
     node.slots = admission.slots;
     node.declared = told;
@@ -190,6 +195,7 @@ function objectionTo(
 const identify = (
   { credential, version, platform, region, zone }: Registration,
   traits: NodeIdentity['traits'],
+  hardware: NodeIdentity['hardware'],
   endpoint: string | undefined,
   intervalMs: number,
   registeredAt: number,
@@ -198,6 +204,7 @@ const identify = (
   registeredAt,
   intervalMs,
   traits,
+  ...(hardware !== undefined && { hardware }),
   ...(endpoint !== undefined && { endpoint }),
   ...(version !== undefined && { version }),
   ...(platform !== undefined && { platform }),

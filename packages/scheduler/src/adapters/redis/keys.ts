@@ -71,6 +71,10 @@ export interface Keys {
   readonly commonWhispers: string;
   /** SET · own slot · for ever. Every instance that was not yet adopted. */
   readonly instances: string;
+  /** STRING · {instance} · 15 s. Its part of the statistics, as JSON. */
+  statsPart(instanceId: string): string;
+  /** STRING · own slot · 45 s. The statistics of all instances, as JSON. */
+  readonly statsSnapshot: string;
   /** ZSET · own slot, one of a few · for ever. Node id → last seen (ms). */
   nodesSeen(part: number): string;
   /** CHANNEL · own slot, one of a few. Which sheets of nodes changed, as JSON: id, generation, version. */
@@ -110,6 +114,8 @@ export function createKeys(prefix: string): Keys {
     instanceWhispers: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:whispers`,
     commonWhispers: `${v}:schedulers:whispers`,
     instances: `${prefix}:schedulers:all`,
+    statsPart: (instanceId) => `${v}:stats:{instance:${instanceId}}:part`,
+    statsSnapshot: `${v}:stats:snapshot`,
     nodesSeen: (part) => `${v}:nodes:last_seen:${part}`,
     nodeNotices: (part) => `${v}:nodes:notices:${part}`,
     lock: (task) => `${v}:locks:${task}`,

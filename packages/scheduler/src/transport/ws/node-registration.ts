@@ -1,6 +1,6 @@
 /** node_register and node_heartbeat, from the wire's words to the registry's. Pure. */
 import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protocol';
-import type { NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
+import type { Efficiencies, Hardware, NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
 import { given } from '../wire/given.ts';
@@ -16,6 +16,7 @@ export function toRegistration(
     channel: 'socket',
     traits: toTraits(message),
     report: { models: [], ...toReport(message) },
+    hardware: toHardware(message.hardware),
     ...given({
       nodeId: as.nodeId,
       schemaVersion: message.capability_schema_version,
@@ -39,8 +40,21 @@ export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbe
       report: Object.keys(report).length === 0 ? undefined : report,
       health: healthWord(message.health),
       runningJobIds: message.running_job_ids,
+      efficiencies: toEfficiencies(message.processing_metrics),
     }),
   };
+}
+
+const toHardware = ({ cpu_cores, memory_gb, gpus }: NodeRegister['hardware']): Hardware => ({
+  cpuCores: cpu_cores,
+  memoryGb: memory_gb,
+  gpusGb: gpus?.map((gpu) => gpu.memory_gb) ?? [],
+});
+
+/** Only services that worked since the last heartbeat are named; a node that rested keeps its figures. */
+function toEfficiencies(metrics: NodeHeartbeat['processing_metrics']): Efficiencies | undefined {
+  const named = Object.entries(metrics?.serviceEfficiencies ?? {});
+  return named.length === 0 ? undefined : named;
 }
 
 const toTraits = (message: NodeRegister): NodeTraits => ({

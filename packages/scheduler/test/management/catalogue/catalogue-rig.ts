@@ -29,8 +29,14 @@ export const NEVER = Symbol('a hub that does not answer');
 /** An answer, an error to throw, or no answer at all. */
 export type Says = unknown;
 
-function createSpeaker(first: Says) {
-  const speaker = {
+interface Speaker {
+  says: Says;
+  asked: number;
+  readonly hub: ServiceHub;
+}
+
+function createSpeaker(first: Says): Speaker {
+  const speaker: Speaker = {
     says: first,
     asked: 0,
     hub: {
@@ -39,7 +45,7 @@ function createSpeaker(first: Says) {
         if (speaker.says === NEVER) return new Promise(() => undefined);
         return speaker.says instanceof Error ? Promise.reject(speaker.says) : Promise.resolve(speaker.says);
       },
-    } satisfies ServiceHub,
+    },
   };
   return speaker;
 }

@@ -1,0 +1,31 @@
+/** The statistics of instances, and the snapshot of all, as one text each that expires by itself. Cold path. */
+import type { StatsBoard } from '../../ports/stats-board.ts';
+import { asDependency } from './dependency.ts';
+import type { Keys } from './keys.ts';
+import type { RedisConnection } from './redis-connection.ts';
+
+export function createStatsBoard(deps: { connection: RedisConnection; keys: Keys }): StatsBoard {
+  const { connection, keys } = deps;
+  return {
+    write: (instanceId, text, ttlMs) =>
+      asDependency('writing statistics', async () => {
+        await connection.set(keys.statsPart(instanceId), text, 'PX', ttlMs);
+      }),
+    read: (instanceId) =>
+      asDependency(
+        'reading statistics',
+        async () => (await connection.get(keys.statsPart(instanceId))) ?? undefined,
+      ),
+    publish: (text, ttlMs) =>
+      asDependency('publishing statistics', async () => {
+        await connection.set(keys.statsSnapshot, text, 'PX', ttlMs);
+      }),
+    latest: () =>
+      asDependency('reading the statistics of all', async () => {
+        // Asked first: if it is replaced in between, it only seems older than it is.
+        const leftMs = await connection.pttl(keys.statsSnapshot);
+        const text = await connection.get(keys.statsSnapshot);
+        return text === null || leftMs <= 0 ? undefined : { text, leftMs };
+      }),
+  };
+}

@@ -1,0 +1,48 @@
+/** Cold path: the statistics of this instance, counted a few nodes at a time, so that no job waits behind it (I6). */
+import type { Clock } from '../../ports/clock.ts';
+import type { CountedNode } from '../node-registry.ts';
+import { createPartCount } from './part-count.ts';
+import type { StatsPart } from './stats-part.ts';
+
+export interface StatsSources {
+  nodes(): Iterator<CountedNode>;
+  isInUse(node: CountedNode): boolean;
+  activeUsers(): number;
+  languages(): Iterable<readonly [string, { readonly asSource: number; readonly asTarget: number }]>;
+}
+
+/** No uninterrupted piece of it is longer. */
+const SLICE_MS = 2;
+/** Nodes or languages between two looks at the clock: one node may name a thousand services. */
+const STEP = 4;
+/** However coarse the clock is. */
+const MAX_PER_SLICE = 500;
+
+export async function countPart(sources: StatsSources, clock: Clock): Promise<StatsPart> {
+  const count = createPartCount();
+  await inSlices(sources.nodes(), clock, (node) => count.addNode(node, sources.isInUse(node)));
+  await inSlices(sources.languages()[Symbol.iterator](), clock, ([language, { asSource, asTarget }]) =>
+    count.addLanguage(language, asSource, asTarget),
+  );
+  const parts = count.result(sources.activeUsers());
+  for (;;) {
+    await pause(clock);
+    const { value, done } = parts.next();
+    if (done === true) return value;
+  }
+}
+
+async function inSlices<T>(items: Iterator<T>, clock: Clock, take: (item: T) => void): Promise<void> {
+  let begunAt = clock.now();
+  for (let taken = 1; ; taken += 1) {
+    const { value, done } = items.next();
+    if (done === true) return;
+    take(value);
+    const isLong = taken % STEP === 0 && clock.now() - begunAt >= SLICE_MS;
+    if (!isLong && taken % MAX_PER_SLICE !== 0) continue;
+    await pause(clock);
+    begunAt = clock.now();
+  }
+}
+
+export const pause = (clock: Clock): Promise<void> => new Promise((resolve) => clock.after(0, resolve));

@@ -1,0 +1,90 @@
+/**
+ * Cold path: the statistics of all instances. Each writes its part; whoever has the lock puts the parts of the living together; all
+ * show the result. What cannot be read is not made up: this instance's own part is never shown as if it were all.
+ */
+import type { Clock } from '../../ports/clock.ts';
+import type { Locks } from '../../ports/locks.ts';
+import type { Log } from '../../ports/log.ts';
+import type { StatsBoard } from '../../ports/stats-board.ts';
+import { pause } from './count-part.ts';
+import { mergeParts } from './merge-parts.ts';
+import { type SnapshotSource, STATS_TIMES, type StatsSnapshot } from './stats-desk.ts';
+import { readPart, type StatsPart } from './stats-part.ts';
+
+const { intervalMs } = STATS_TIMES;
+/** Two parts that were lost do not make an instance silent. */
+const PART_TTL_MS = 3 * intervalMs;
+const SNAPSHOT_TTL_MS = 45_000;
+/** Shorter than the time between two builds of one instance: whoever had it is the first to ask again. */
+const LOCK_TTL_MS = 0.8 * intervalMs;
+const LOCK = 'stats';
+
+export function createSharedSource(deps: {
+  readonly count: () => Promise<StatsPart>;
+  readonly board: StatsBoard;
+  readonly locks: Locks;
+  readonly instanceId: string;
+  /** Instances that are alive, this one among them or not. */
+  readonly living: () => Promise<Iterable<string>>;
+  /** It may have been taken for dead: it writes nothing then. */
+  readonly isFenced: () => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Required<SnapshotSource> {
+  const { board, locks, instanceId, clock, log } = deps;
+  let seen: { readonly text: string; readonly stats: StatsPart } | undefined;
+
+  /** One after the other: each is parsed in a piece of its own. */
+  async function* partsOfOthers(): AsyncGenerator<StatsPart> {
+    for (const other of await deps.living()) {
+      if (other === instanceId) continue;
+      const text = await board.read(other);
+      const part = text === undefined ? undefined : parse(text, other);
+      if (part !== undefined) yield part;
+    }
+  }
+
+  function parse(text: string, of: string): StatsPart | undefined {
+    const part = readPart(text);
+    if (part === undefined)
+      log.warn({ instance_id: of }, 'statistics of an instance could not be understood');
+    return part;
+  }
+
+  async function mergeAll(own: StatsPart): Promise<StatsPart> {
+    const parts = [own];
+    for await (const part of partsOfOthers()) parts.push(part);
+    const merging = mergeParts(parts);
+    for (;;) {
+      await pause(clock);
+      const { value, done } = merging.next();
+      if (done === true) return value;
+    }
+  }
+
+  async function look(): Promise<StatsSnapshot | undefined> {
+    const found = await board.latest();
+    if (found === undefined) return undefined;
+    if (seen?.text !== found.text) {
+      const stats = parse(found.text, 'all');
+      if (stats === undefined) return undefined;
+      seen = { text: found.text, stats };
+    }
+    const ageMs = Math.max(0, SNAPSHOT_TTL_MS - found.leftMs);
+    return { stats: seen.stats, updatedAt: clock.now() - ageMs };
+  }
+
+  return {
+    look,
+    async build() {
+      const own = await deps.count();
+      if (deps.isFenced()) return undefined;
+      await board.write(instanceId, JSON.stringify(own), PART_TTL_MS);
+      if (await locks.take(LOCK, LOCK_TTL_MS)) {
+        const all = await mergeAll(own);
+        await board.publish(JSON.stringify(all), SNAPSHOT_TTL_MS);
+      }
+      return look();
+    },
+  };
+}

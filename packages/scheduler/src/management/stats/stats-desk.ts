@@ -1,0 +1,130 @@
+/**
+ * Cold path: the statistics as requests find them. A snapshot is made every few seconds, one at a time; whoever asks gets the last one
+ * at once, or is told that there is none. A request may begin a snapshot now and then, and never waits for it.
+ */
+import type { Cancel, Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { StatsPart } from './stats-part.ts';
+
+export interface StatsSnapshot {
+  readonly stats: StatsPart;
+  readonly updatedAt: number;
+}
+
+export type StatsReading =
+  | {
+      readonly kind: 'snapshot';
+      readonly stats: StatsPart;
+      readonly updatedAt: number;
+      readonly ageMs: number;
+      readonly isStale: boolean;
+    }
+  | { readonly kind: 'not_ready'; readonly retryAfterMs: number };
+
+export interface StatsDesk {
+  /** For a request: counted, and it may begin a build. */
+  read(): StatsReading;
+  /** For metrics. */
+  latest(): StatsSnapshot | undefined;
+  start(): void;
+  stop(): void;
+}
+
+export interface StatsTimes {
+  readonly intervalMs: number;
+  /** Age from which on a snapshot is old. */
+  readonly staleAfterMs: number;
+  /** Time between two builds that requests began. */
+  readonly fallbackApartMs: number;
+}
+
+export const STATS_TIMES: StatsTimes = { intervalMs: 5_000, staleAfterMs: 10_000, fallbackApartMs: 30_000 };
+
+export interface SnapshotSource {
+  /** Makes a new one. Undefined: there is nothing to show that would be true. */
+  build(): Promise<StatsSnapshot | undefined>;
+  /** A newer one that somebody else made, asked between two builds; absent: nobody else does. */
+  look?(): Promise<StatsSnapshot | undefined>;
+}
+
+export function createStatsDesk(deps: {
+  readonly source: SnapshotSource;
+  readonly clock: Clock;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly times?: StatsTimes;
+}): StatsDesk {
+  const { source, clock, meter, log } = deps;
+  const { intervalMs, staleAfterMs, fallbackApartMs } = deps.times ?? STATS_TIMES;
+  let snapshot: StatsSnapshot | undefined;
+  let isBuilding = false;
+  let isStopped = false;
+  let fallbackAt = Number.NEGATIVE_INFINITY;
+  let cancel: Cancel | undefined;
+
+  async function build(trigger: 'interval' | 'request'): Promise<void> {
+    if (isBuilding || isStopped) return;
+    isBuilding = true;
+    const begunAt = clock.now();
+    meter.count('scheduler_stats_builds_total', { trigger });
+    try {
+      take(await source.build());
+      meter.observe('scheduler_stats_build_seconds', (clock.now() - begunAt) / 1_000);
+    } catch (fault) {
+      log.warn({ err: fault }, 'the statistics were not counted; those of before stay');
+    } finally {
+      isBuilding = false;
+    }
+  }
+
+  /** What is there stays until there is something newer. */
+  function take(found: StatsSnapshot | undefined): void {
+    if (found !== undefined && found.updatedAt >= (snapshot?.updatedAt ?? 0)) snapshot = found;
+  }
+
+  async function look(): Promise<void> {
+    try {
+      take(await source.look?.());
+    } catch (fault) {
+      log.debug({ err: fault }, 'the statistics of all instances were not read; those of before stay');
+    }
+  }
+
+  /** The next turn does not wait for this one: a build that hangs must not hide that the snapshot gets old. */
+  function turn(isBuild: boolean): void {
+    if (isStopped) return;
+    void (isBuild ? build('interval') : look());
+    const isHalf = source.look !== undefined;
+    cancel = clock.after(isHalf ? intervalMs / 2 : intervalMs, () => turn(isHalf ? !isBuild : true));
+  }
+
+  /** In the background, and rarely: requests come far more often than anything changes. */
+  function fallBack(now: number): void {
+    if (isBuilding || now - fallbackAt < fallbackApartMs) return;
+    fallbackAt = now;
+    void build('request');
+  }
+
+  return {
+    read() {
+      const now = clock.now();
+      meter.count('scheduler_stats_requests_total');
+      const ageMs = snapshot === undefined ? undefined : Math.max(0, now - snapshot.updatedAt);
+      const isStale = ageMs === undefined || ageMs > staleAfterMs;
+      if (isStale) {
+        meter.count('scheduler_stats_stale_total');
+        fallBack(now);
+      }
+      if (snapshot === undefined || ageMs === undefined)
+        return { kind: 'not_ready', retryAfterMs: intervalMs };
+      return { kind: 'snapshot', ...snapshot, ageMs, isStale };
+    },
+    latest: () => snapshot,
+    start: () => turn(true),
+    stop() {
+      isStopped = true;
+      cancel?.();
+    },
+  };
+}

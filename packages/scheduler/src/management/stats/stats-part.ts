@@ -1,0 +1,58 @@
+/** Cold path: the statistics of one instance, or of all together: both have one shape. Data; written to other instances as JSON. */
+import type { Efficiencies } from '../../domain/capability-report.ts';
+
+export interface Power {
+  readonly cpu: number;
+  readonly gpu: number;
+  readonly memory: number;
+}
+
+export interface NodePower extends Power {
+  readonly nodeId: string;
+  readonly efficiencies?: Efficiencies;
+}
+
+/** Name and how many nodes. The most frequent first; what did not fit is together under `other`. */
+export type Counts = readonly (readonly [name: string, nodes: number])[];
+
+/** Language, and how many sessions have it as source and as target. */
+export type LanguageCounts = readonly (readonly [language: string, asSource: number, asTarget: number])[];
+
+export interface StatsPart {
+  readonly activeUsers: number;
+  readonly languages: LanguageCounts;
+  readonly connectedNodes: number;
+  readonly models: Counts;
+  readonly services: Counts;
+  readonly types: Counts;
+  readonly typesInUse: Counts;
+  /** Of all nodes, whether or not they are among the details. */
+  readonly power: Power;
+  /** The most powerful first, at most `MAX_DETAILS`. */
+  readonly details: readonly NodePower[];
+}
+
+export const OTHER = 'other';
+/** Of models, services and types each; a fleet has dozens. */
+export const MAX_NAMES = 500;
+export const MAX_LANGUAGES = 200;
+export const MAX_DETAILS = 1_000;
+
+/** As another instance wrote it, which may be of another version; undefined: not to be understood. */
+export function readPart(text: string): StatsPart | undefined {
+  let part: Partial<StatsPart> | null;
+  try {
+    part = JSON.parse(text) as Partial<StatsPart> | null;
+  } catch {
+    return undefined;
+  }
+  const { activeUsers, connectedNodes, languages, models, services, types, typesInUse, power, details } =
+    part ?? {};
+  const lists = [languages, models, services, types, typesInUse];
+  const isWhole =
+    [activeUsers, connectedNodes, power?.cpu, power?.gpu, power?.memory].every(Number.isFinite) &&
+    lists.every((list) => Array.isArray(list) && list.every(Array.isArray)) &&
+    Array.isArray(details) &&
+    details.every((node) => typeof node?.nodeId === 'string');
+  return isWhole ? (part as StatsPart) : undefined;
+}
