@@ -17,6 +17,7 @@ import {
   jobServiceSettings,
   managementSettings,
 } from '../../packages/scheduler/dist/settings-from-config.js';
+import { createTenancy } from '../../packages/scheduler/dist/tenancy.js';
 
 export interface EngineParts {
   readonly config: Config;
@@ -73,6 +74,7 @@ export function createEngine({ config, ids, ledger, store, directory, events, li
       outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
       modelNotAvailable() {},
     },
+    tenancy: createTenancy(config, () => 1),
     settings: jobServiceSettings(config),
   });
   const generations = new Map<string, number>();

@@ -4,6 +4,7 @@ import type { JobStoreLimits } from './adapters/memory/job-store.ts';
 import type { Config } from './config/settings.ts';
 import { credentialsOf } from './config/tokens.ts';
 import type { CoreServices } from './domain/requirements.ts';
+import type { CatalogueSettings } from './management/catalogue/catalogue-state.ts';
 import type { ModelReportSettings } from './management/marks/model-reports.ts';
 import type { ManagementSettings } from './management/settings.ts';
 import type { JobServiceSettings } from './runtime/create-job-service.ts';
@@ -109,7 +110,6 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     spreadWindowMs: scheduler.task_binding.spread_window_seconds * SECOND,
     retryBudget: scheduler.retry_budget,
     maxWaiting: scheduler.queue.max_waiting,
-    maxWaitingPerTenant: scheduler.queue.max_waiting_per_tenant,
     maxSessionsRemembered: MAX_SESSIONS_REMEMBERED,
   };
 }
@@ -152,6 +152,19 @@ export function sessionSettings({ scheduler, session, server }: Config): Session
     isIndexBaseRandom: session.utterance_index_base === 'random',
     maxWaiting: scheduler.queue.max_waiting,
     coreServices: coreServices(scheduler),
+  };
+}
+
+export function catalogueSettings({
+  scheduler,
+}: Config): CatalogueSettings & { readonly requestTimeoutMs: number } {
+  const catalog = scheduler.service_catalog;
+  return {
+    refreshIntervalMs: catalog.refresh_interval_seconds * SECOND,
+    requestTimeoutMs: catalog.request_timeout_ms,
+    backoffAfterFailures: catalog.backoff_after_failures,
+    backoffBaseMs: catalog.backoff_base_seconds * SECOND,
+    backoffMaxMs: catalog.backoff_max_seconds * SECOND,
   };
 }
 

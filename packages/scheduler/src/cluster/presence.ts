@@ -27,6 +27,8 @@ export interface PresenceEvents {
    * they are adopted and removed; then once with nobody.
    */
   died(instanceIds: readonly string[]): void;
+  /** Those that lived at the last look. */
+  seen?(living: ReadonlyMap<string, Instance>): void;
 }
 
 export interface Presence {
@@ -84,6 +86,7 @@ export function createPresence(deps: {
     const all = await instances.all();
     const living = await instances.living(all);
     view = { at, living };
+    events.seen?.(living);
     if (!isFenced() && !living.has(self.instanceId)) {
       // It is there by right, so the store has lost data: what else it does not show may be as alive as this instance.
       log.warn({ instance_id: self.instanceId }, 'the store has lost the presence of this instance');

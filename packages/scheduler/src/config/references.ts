@@ -6,7 +6,10 @@ export function checkReferences(config: Config): {
   readonly problems: readonly CheckFinding[];
   readonly warnings: readonly CheckFinding[];
 } {
-  return { problems: [...checkPools(config), ...checkRedis(config)], warnings: warnPools(config) };
+  return {
+    problems: [...checkPools(config), ...checkRedis(config), ...checkTenants(config)],
+    warnings: warnPools(config),
+  };
 }
 
 function* checkPools(config: Config): Generator<CheckFinding> {
@@ -29,6 +32,19 @@ function* checkPools(config: Config): Generator<CheckFinding> {
     }
     if (tenants.has(tenant_id)) yield { keys: [`${at}.tenant_id`], message: `${tenant_id} is bound twice` };
     tenants.add(tenant_id);
+  }
+}
+
+function* checkTenants({ scheduler }: Config): Generator<CheckFinding> {
+  const rows = new Map<string, number>();
+  for (const [index, { tenant_id }] of scheduler.tenants.entries()) {
+    const first = rows.get(tenant_id);
+    if (first === undefined) rows.set(tenant_id, index);
+    else
+      yield {
+        keys: [`scheduler.tenants[${index}].tenant_id`],
+        message: `is ${tenant_id}, like scheduler.tenants[${first}]; write one row per tenant`,
+      };
   }
 }
 

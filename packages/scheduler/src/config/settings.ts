@@ -16,6 +16,7 @@ import {
   taskBinding,
   utteranceGroup,
 } from './settings/sessions.ts';
+import { tenantLimits, tenants } from './settings/tenants.ts';
 
 export const settings = group('', {
   server,
@@ -30,6 +31,8 @@ export const settings = group('', {
     retry_budget: dispatch.retryBudget,
     ejection: dispatch.ejection,
     queue: dispatch.queue,
+    tenant_limits: tenantLimits,
+    tenants,
     mailbox: dispatch.mailbox,
     job_timeout: dispatch.jobTimeout,
     task_binding: taskBinding,

@@ -4,6 +4,7 @@ import type { JobId, SessionId, TenantId } from './ids.ts';
 import type { JobRecord } from './job.ts';
 import type { JobSpec } from './job-spec.ts';
 import type { Need, RejectionCount } from './need.ts';
+import type { Priority } from './priority.ts';
 
 export interface DispatchRequest {
   readonly tenantId: TenantId;
@@ -20,6 +21,8 @@ export interface DispatchRequest {
   readonly audio?: Buffer;
   /** How long to wait for a slot; 0 = answer at once. */
   readonly waitMs: number;
+  /** How urgent it is while it waits, within what its tenant may ask for; absent: as its tenant is. */
+  readonly priority?: Priority;
   /** The job is recorded and ours from here on, whether or not it has a node yet. Called at most once, before the outcome. */
   readonly admitted?: (job: JobRecord) => void;
 }

@@ -1,9 +1,10 @@
 /** Hot path: a job between acceptance and outcome, and the index of all of them. */
 import type { DispatchOutcome } from '../domain/dispatch.ts';
-import type { JobId, NodeId } from '../domain/ids.ts';
+import type { JobId, NodeId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
+import type { InflightCaps, Seat } from './inflight-caps.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import type { Timer } from './timer-wheel.ts';
 
@@ -27,8 +28,10 @@ export interface Flight {
   deadlineTimer: Timer | undefined;
   /** That it was sent is being written. */
   recording: Promise<unknown> | undefined;
-  /** When the attempt that is out was sent. */
+  /** When the attempt that is out was sent, to the fraction of a millisecond. */
   sentAt: number;
+  /** When its acknowledgement was heard; 0: not yet, or never will be. */
+  runningAt: number;
   /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
   generation: number | undefined;
   /**
@@ -56,6 +59,8 @@ export interface Flight {
   driving: 'ours' | 'taken_back' | 'record_gone' | 'elsewhere';
   /** Nodes that could not be handed the job, and until when they are left alone. */
   shunned: ReadonlyMap<NodeId, number>;
+  /** Among those of its tenant that have a node or are on their way to one; undefined: it waits, or nobody counts. */
+  seat: Seat | undefined;
   /** The node that left while the job was on its way to it. */
   leftBy: NodeId | undefined;
   /** The node in whose chain it is. */
@@ -98,6 +103,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     deadlineTimer: undefined,
     recording: undefined,
     sentAt: 0,
+    runningAt: 0,
     generation: undefined,
     audioAt: undefined,
     lastFailure: undefined,
@@ -109,6 +115,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     isSettling: false,
     driving: 'ours',
     shunned: NOBODY_SHUNNED,
+    seat: undefined,
     leftBy: undefined,
     aboard: undefined,
     before: undefined,
@@ -121,6 +128,10 @@ export interface Flights {
   get(jobId: JobId): Flight | undefined;
   all(): Iterable<Flight>;
   remove(flight: Flight): void;
+  /** It counts among its tenant's jobs on nodes from now on. False: the tenant has as many as it may. */
+  seat(flight: Flight): boolean;
+  /** It waits again, or for the first time. */
+  unseat(flight: Flight): void;
   /** The node is sent the job, or has it: its loss concerns the flight from now on. */
   board(flight: Flight, nodeId: NodeId): void;
   /** Those whose fence the node holds; a copy, safe to walk while they move. */
@@ -130,7 +141,11 @@ export interface Flights {
   onEmpty(listen: () => void): void;
 }
 
-export function createFlights(): Flights {
+/** `caps`: absent where no tenant has a cap. `freed`: this tenant may have one more. */
+export function createFlights(
+  caps?: InflightCaps | undefined,
+  freed: (tenantId: TenantId) => void = () => {},
+): Flights {
   const byJob = new Map<JobId, Flight>();
   /** The first of each node's chain: a set per node would weigh more than its few flights. */
   const byNode = new Map<NodeId, Flight>();
@@ -149,8 +164,21 @@ export function createFlights(): Flights {
     flight.after = undefined;
   }
 
+  function unseat(flight: Flight): void {
+    const { seat } = flight;
+    if (caps === undefined || seat === undefined) return;
+    flight.seat = undefined;
+    caps.giveBack(seat);
+  }
+
   return {
     add: (flight) => byJob.set(flight.job.jobId, flight),
+    seat(flight) {
+      if (caps === undefined || flight.seat !== undefined) return true;
+      flight.seat = caps.take(flight.job.tenantId);
+      return flight.seat !== undefined;
+    },
+    unseat,
     get: (jobId) => byJob.get(jobId),
     all: () => byJob.values(),
     remove(flight) {
@@ -158,13 +186,21 @@ export function createFlights(): Flights {
       if (byJob.get(flight.job.jobId) !== flight) return;
       byJob.delete(flight.job.jobId);
       leave(flight);
+      if (flight.seat !== undefined) {
+        unseat(flight);
+        freed(flight.job.tenantId);
+      }
       if (byJob.size > 0) return;
       const listeners = empty;
       empty = [];
       for (const listen of listeners) listen();
     },
     board(flight, nodeId) {
-      if (flight.aboard === nodeId || byJob.get(flight.job.jobId) !== flight) return;
+      const isCounted = caps === undefined || flight.seat !== undefined;
+      if ((flight.aboard === nodeId && isCounted) || byJob.get(flight.job.jobId) !== flight) return;
+      // What is with a node counts, whether or not there was room: it may be found there.
+      if (!isCounted) flight.seat = caps.takeAnyway(flight.job.tenantId);
+      if (flight.aboard === nodeId) return;
       leave(flight);
       flight.aboard = nodeId;
       const first = byNode.get(nodeId);

@@ -1,13 +1,18 @@
-/** Hot path: jobs waiting for a slot. Retries go ahead of new work; tenants take turns; a freed slot wakes one that fits. */
+/**
+ * Hot path: jobs waiting for a slot, by class, then by deficit round robin over tenants, then by arrival. Retries go ahead of new work;
+ * a freed slot wakes one that fits.
+ */
 import type { NodeId, TenantId } from '../domain/ids.ts';
+import { WAITING_CLASSES, type WaitingClass } from '../domain/priority.ts';
 import type { Clock } from '../ports/clock.ts';
+import { createTenantRound, type TenantRound, type WaiterTest } from './tenant-round.ts';
 
 export interface Waiter {
   readonly tenantId: TenantId;
   /** Waiters of one shape want the same of a node: if the first finds nothing, the others seldom do. */
   readonly shape: unknown;
-  /** Already accepted and tried once: goes first, and is never turned away. */
-  readonly isRetry: boolean;
+  /** `retry`: already accepted and tried once, and never turned away. */
+  readonly class: WaitingClass;
   fits(nodeId: NodeId): boolean;
   /** Somebody could take it right now. */
   hasCandidate(): boolean;
@@ -15,144 +20,119 @@ export interface Waiter {
   wake(): void;
 }
 
+/** `full`: too many are waiting in all; `tenant_full`: of this tenant. */
+export type Joined = 'joined' | 'full' | 'tenant_full';
+
 export interface WaitingQueue {
-  /** `full`: too many are waiting, in all or of this tenant. */
-  join(waiter: Waiter): 'joined' | 'full';
-  /** Back to the head of its line, after a wake-up that came to nothing. */
+  join(waiter: Waiter): Joined;
+  /** Back to its place in line, after a wake-up that came to nothing. */
   rejoin(waiter: Waiter): void;
   leave(waiter: Waiter): boolean;
   /** A slot of this node became free. False: nobody waits for it. */
   wake(nodeId: NodeId): boolean;
+  /** This tenant may have one more job on a node, wherever there is a slot for it. */
+  wakeOf(tenantId: TenantId): void;
   size(): number;
+  /** Tenants that wait for new work to be taken. */
+  tenants(): number;
   stop(): void;
 }
 
-/** How many waiters one freed slot looks at, so that a long queue of misfits cannot stall the loop. */
+/** What the queue must know of tenants. */
+export interface QueuedTenants {
+  /** Above 0 and at most 1. */
+  quantumOf(tenantId: TenantId): number;
+  maxWaitingOf(tenantId: TenantId): number;
+  /** It may have no more jobs on nodes now. */
+  isHeld(tenantId: TenantId): boolean;
+}
+
+/** How many waiters of a class one freed slot looks at, so that a long queue of misfits cannot stall the loop. */
 const MAX_LOOKS = 256;
-/** Waiters of one shape differ only in the nodes they have been to. */
-const MAX_LOOKS_PER_LINE = 8;
 /** The backstop looks at fewer: each look is a whole selection. */
 const MAX_BACKSTOP_LOOKS = 64;
-
-/** A tenant's waiters, one line per shape. */
-type Lines = Map<unknown, Set<Waiter>>;
 
 export function createWaitingQueue(deps: {
   clock: Clock;
   maxWaiting: number;
-  maxWaitingPerTenant: number;
+  tenants: QueuedTenants;
   /** Wake-ups can be missed between instances; this is how long that may cost. */
   backstopMs: number;
 }): WaitingQueue {
-  const retries = new Map<TenantId, Lines>();
-  const fresh = new Map<TenantId, Lines>();
-  /** In which order they came. */
-  const tickets = new Map<Waiter, number>();
-  let nextTicket = 0;
+  const { quantumOf, isHeld } = deps.tenants;
+  const rounds = new Map<WaitingClass, TenantRound>();
+  for (const each of WAITING_CLASSES) {
+    // What is retried counts as being on a node already.
+    rounds.set(each, createTenantRound({ quantumOf, isHeld: each === 'retry' ? NOBODY_HELD : isHeld }));
+  }
+  const fresh = WAITING_CLASSES.filter((each) => each !== 'retry').map(roundOf);
+  let size = 0;
   let cancelBackstop: (() => void) | undefined;
   let isStopped = false;
 
-  const tenantsOf = (waiter: Waiter): Map<TenantId, Lines> => (waiter.isRetry ? retries : fresh);
+  function roundOf(each: WaitingClass): TenantRound {
+    return rounds.get(each) as TenantRound;
+  }
 
-  function leave(waiter: Waiter): boolean {
-    const tenants = tenantsOf(waiter);
-    const lines = tenants.get(waiter.tenantId);
-    const line = lines?.get(waiter.shape);
-    if (lines === undefined || line?.delete(waiter) !== true) return false;
-    if (line.size === 0) lines.delete(waiter.shape);
-    if (lines.size === 0) tenants.delete(waiter.tenantId);
-    tickets.delete(waiter);
+  /** Taken out of its round: it is told so. */
+  function release(waiter: Waiter | undefined): boolean {
+    if (waiter === undefined) return false;
+    size -= 1;
+    waiter.wake();
     return true;
   }
 
-  /** The tenant's waiter that came first among those that pass. */
-  function first(
-    lines: Lines,
-    looks: { left: number },
-    test: (waiter: Waiter) => boolean,
-  ): Waiter | undefined {
-    let best: Waiter | undefined;
-    for (const line of lines.values()) {
-      let leftHere = MAX_LOOKS_PER_LINE;
-      for (const waiter of line) {
-        if (looks.left-- <= 0 || leftHere-- <= 0) break;
-        if (!test(waiter)) continue;
-        if (best === undefined || ticketOf(waiter) < ticketOf(best)) best = waiter;
-        break;
-      }
-    }
-    return best;
-  }
-
-  const ticketOf = (waiter: Waiter): number => tickets.get(waiter) ?? 0;
-
-  /** Tenants take turns: the one served goes to the back of the round. */
-  function take(
-    tenants: Map<TenantId, Lines>,
-    maxLooks: number,
-    test: (waiter: Waiter) => boolean,
-  ): Waiter | undefined {
-    const looks = { left: maxLooks };
-    for (const [tenantId, lines] of tenants) {
-      const waiter = first(lines, looks, test);
-      if (waiter === undefined) continue;
-      leave(waiter);
-      if (tenants.delete(tenantId)) tenants.set(tenantId, lines);
-      return waiter;
-    }
-    return undefined;
-  }
-
   function ensureBackstop(): void {
-    if (isStopped || tickets.size === 0) return;
+    if (isStopped || size === 0) return;
     cancelBackstop ??= deps.clock.after(deps.backstopMs, () => {
       cancelBackstop = undefined;
-      for (const tenants of [retries, fresh]) {
-        const waiter = take(tenants, MAX_BACKSTOP_LOOKS, (candidate) => candidate.hasCandidate());
-        waiter?.wake();
-      }
+      for (const round of rounds.values()) release(round.take(MAX_BACKSTOP_LOOKS, hasCandidate));
       ensureBackstop();
     });
   }
 
-  function enter(waiter: Waiter, isHead: boolean): void {
-    const tenants = tenantsOf(waiter);
-    const lines: Lines = tenants.get(waiter.tenantId) ?? new Map();
-    tenants.set(waiter.tenantId, lines);
-    const line = lines.get(waiter.shape) ?? new Set();
-    lines.set(waiter.shape, isHead ? new Set([waiter, ...line]) : line.add(waiter));
-    // Whoever goes back to the head came before all that wait.
-    tickets.set(waiter, isHead ? -1 : nextTicket++);
-    ensureBackstop();
-  }
-
-  const waitingOf = (tenantId: TenantId): number => {
-    let count = 0;
-    for (const line of fresh.get(tenantId)?.values() ?? []) count += line.size;
-    return count;
-  };
+  const waitingOf = (tenantId: TenantId): number =>
+    fresh.reduce((sum, round) => sum + round.waitingOf(tenantId), 0);
 
   return {
     join(waiter) {
-      const isFull =
-        tickets.size >= deps.maxWaiting || waitingOf(waiter.tenantId) >= deps.maxWaitingPerTenant;
-      if (isFull && !waiter.isRetry) return 'full';
-      enter(waiter, false);
+      if (waiter.class !== 'retry') {
+        if (size >= deps.maxWaiting) return 'full';
+        if (waitingOf(waiter.tenantId) >= deps.tenants.maxWaitingOf(waiter.tenantId)) return 'tenant_full';
+      }
+      roundOf(waiter.class).enter(waiter);
+      size += 1;
+      ensureBackstop();
       return 'joined';
     },
-    rejoin: (waiter) => enter(waiter, true),
-    leave,
-    wake(nodeId) {
-      if (tickets.size === 0) return false;
-      const fits = (waiter: Waiter): boolean => waiter.fits(nodeId);
-      const waiter = take(retries, MAX_LOOKS, fits) ?? take(fresh, MAX_LOOKS, fits);
-      waiter?.wake();
-      return waiter !== undefined;
+    rejoin(waiter) {
+      roundOf(waiter.class).enterAgain(waiter);
+      size += 1;
+      ensureBackstop();
     },
-    size: () => tickets.size,
+    leave(waiter) {
+      if (!roundOf(waiter.class).leave(waiter)) return false;
+      size -= 1;
+      return true;
+    },
+    wake(nodeId) {
+      if (size === 0) return false;
+      const fits: WaiterTest = (waiter) => waiter.fits(nodeId);
+      for (const round of rounds.values()) if (release(round.take(MAX_LOOKS, fits))) return true;
+      return false;
+    },
+    wakeOf(tenantId) {
+      for (const round of fresh)
+        if (release(round.takeOf(tenantId, MAX_BACKSTOP_LOOKS, hasCandidate))) return;
+    },
+    size: () => size,
+    tenants: () => new Set(fresh.flatMap((round) => [...round.tenants()])).size,
     stop() {
       isStopped = true;
       cancelBackstop?.();
     },
   };
 }
+
+const NOBODY_HELD = () => false;
+const hasCandidate: WaiterTest = (waiter) => waiter.hasCandidate();

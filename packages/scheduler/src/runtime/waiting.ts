@@ -1,12 +1,16 @@
 /** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
-import { candidates, isCandidate } from './candidates.ts';
+import { type Priority, priorityWithin } from '../domain/priority.ts';
+import { candidates, isCandidate, UNCOUNTED } from './candidates.ts';
 import { advance, type Engine } from './engine.ts';
 import type { Flight } from './flight.ts';
 import type { Placed, Placement } from './placement.ts';
+import { noteStage, WAIT } from './stages.ts';
 import type { Waiter } from './waiting-queue.ts';
 
 /** Reason of a move that gave a reservation up, and no attempt. */
 export const NO_SLOT = 'no_slot';
+
+const WAITING = { limit: 'waiting' };
 
 export type Waited = Exclude<Placed, 'nobody'> | 'limit' | 'queue_full';
 
@@ -15,8 +19,13 @@ export function waitForSlot(
   engine: Engine,
   placement: Placement,
   flight: Flight,
-  wait: { isRetry: boolean; limitMs: number },
+  wait: { isRetry: boolean; limitMs: number; priority?: Priority | undefined },
 ): Promise<Waited> {
+  const { tenantId } = flight.job;
+  const waitingClass = wait.isRetry
+    ? 'retry'
+    : priorityWithin(engine.tenancy.of(tenantId).priority, wait.priority);
+  const joinedAt = engine.clock.precise();
   return new Promise((resolve) => {
     let isOver = false;
     let isTrying = false;
@@ -26,12 +35,19 @@ export function waitForSlot(
       if (isOver) return;
       isOver = true;
       limit.cancel();
+      if (waited === 'sent') engine.meter.count('scheduler_waiting_served_total', { class: waitingClass });
       engine.queue.leave(waiter);
+      if (waited !== 'queue_full') noteStage(engine, WAIT, engine.clock.precise() - joinedAt);
       flight.stopWaiting = undefined;
       resolve(waited);
     };
 
     const attempt = async (): Promise<void> => {
+      // Another job of the tenant may have been quicker. What is retried counts in any case, as soon as it has a node.
+      if (!wait.isRetry && !engine.flights.seat(flight)) {
+        engine.queue.rejoin(waiter);
+        return;
+      }
       isTrying = true;
       const placed = await placement.place(
         flight,
@@ -40,17 +56,23 @@ export function waitForSlot(
       if (isOver) return;
       if (placed !== 'nobody') end(placed);
       else if (!(await backToWaiting(engine, flight, wait.isRetry))) end('overtaken');
-      else if (isLate) end('limit');
-      else if (!isOver) engine.queue.rejoin(waiter);
+      else waitOn();
       isTrying = false;
     };
 
+    const waitOn = (): void => {
+      if (!wait.isRetry) engine.flights.unseat(flight);
+      if (isLate) end('limit');
+      else if (!isOver) engine.queue.rejoin(waiter);
+    };
+
     const waiter: Waiter = {
-      tenantId: flight.job.tenantId,
+      tenantId,
       shape: flight.compiled.query,
-      isRetry: wait.isRetry,
+      class: waitingClass,
       fits: (nodeId) => isCandidate(engine, flight, flight.job.spec.utteranceIndex, nodeId),
-      hasCandidate: () => candidates(engine, flight, flight.job.spec.utteranceIndex).next() !== undefined,
+      hasCandidate: () =>
+        candidates(engine, flight, flight.job.spec.utteranceIndex, UNCOUNTED).next() !== undefined,
       wake: () => void attempt(),
     };
 
@@ -60,10 +82,12 @@ export function waitForSlot(
       else end('limit');
     });
     flight.stopWaiting = () => end('overtaken');
-    if (engine.queue.join(waiter) === 'full') {
-      engine.meter.count('scheduler_rate_limited_total', { limit: 'waiting' });
-      end('queue_full');
-    }
+    if (!wait.isRetry) engine.flights.unseat(flight);
+    const joined = engine.queue.join(waiter);
+    if (joined === 'joined') return;
+    engine.meter.count('scheduler_rate_limited_total', WAITING);
+    if (joined === 'tenant_full') engine.meter.count('scheduler_tenant_refused_total', WAITING);
+    end('queue_full');
   });
 }
 

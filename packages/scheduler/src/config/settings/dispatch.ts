@@ -213,7 +213,7 @@ export const queue = group('Jobs that wait for a free slot.', {
     default: 2_000,
     min: 0,
     max: 10_000_000,
-    doc: 'Waiting jobs of one tenant.',
+    doc: 'Waiting jobs of one tenant, over all instances: each grants its share (see tenant_limits).',
   }),
 });
 

@@ -65,7 +65,7 @@ const limits = group('What one server accepts before it says no.', {
     min: 1,
     max: 1_000_000,
     unit: 'per second',
-    doc: 'HTTP requests of one tenant.',
+    doc: 'HTTP requests of one tenant, over all instances: each grants its share (see scheduler.tenant_limits).',
   }),
   requests_per_second: integer({
     default: 50_000,

@@ -1,4 +1,25 @@
 /** Metrics of tenants and fairness. Data; joined in ../metrics.ts. */
 import type { MetricEntry } from './metric-entry.ts';
 
-export const TENANTS_METRICS = {} as const satisfies Record<string, MetricEntry>;
+export const TENANTS_METRICS = {
+  scheduler_tenant_refused_total: {
+    kind: 'counter',
+    help: 'Sessions, jobs, waits and requests refused by a cap of their tenant, by limit: sessions, inflight, waiting, rate.',
+    labels: ['limit'],
+    limits: [
+      'scheduler.tenant_limits.max_sessions',
+      'scheduler.tenant_limits.max_inflight_jobs',
+      'scheduler.queue.max_waiting_per_tenant',
+    ],
+  },
+  scheduler_tenants_known: {
+    kind: 'gauge',
+    help: 'Tenants that are counted at the moment, by what of: sessions, inflight, waiting, requests.',
+    labels: ['of'],
+  },
+  scheduler_waiting_served_total: {
+    kind: 'counter',
+    help: 'Jobs that waited for a slot and got one, by class: retry, high, normal, low.',
+    labels: ['class'],
+  },
+} as const satisfies Record<string, MetricEntry>;

@@ -11,6 +11,7 @@ import { ANY } from '../../../src/domain/language.ts';
 import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { type NodeProfile, nmtProduct } from '../../../src/domain/profile.ts';
+import { equalTenancy, type Tenancy } from '../../../src/domain/tenancy.ts';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import type { Chance } from '../../../src/ports/chance.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
@@ -36,7 +37,6 @@ export const SETTINGS: JobServiceSettings = {
   spreadWindowMs: 30_000,
   retryBudget: { percent: 20, burst: 100 },
   maxWaiting: 100,
-  maxWaitingPerTenant: 50,
   maxSessionsRemembered: 1_000,
 };
 
@@ -84,6 +84,7 @@ export interface RigOptions {
   readonly wrapLedger?: (ledger: CapacityLedger, clock: Clock) => CapacityLedger;
   readonly wrapStore?: (store: JobStore, clock: Clock) => JobStore;
   readonly maxInflight?: number;
+  readonly tenancy?: Tenancy;
   readonly chance?: Chance;
   readonly retentionMs?: number;
   /** Another rig, as if both were instances on the same store. */
@@ -166,6 +167,7 @@ export function createRig(options: RigOptions = {}) {
       outcome: (nodeId, outcome) => outcomes.push({ nodeId, outcome }),
       modelNotAvailable() {},
     },
+    tenancy: options.tenancy ?? equalTenancy({ maxWaiting: 50 }),
     settings: { ...SETTINGS, ...options.settings },
   });
 

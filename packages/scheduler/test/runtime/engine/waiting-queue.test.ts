@@ -3,25 +3,36 @@ import { describe, expect, it } from 'vitest';
 import { createWaitingQueue, type Waiter } from '../../../src/runtime/waiting-queue.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
-function createFixture(limits: { maxWaiting?: number; maxWaitingPerTenant?: number } = {}) {
+interface Limits {
+  readonly maxWaiting?: number;
+  readonly maxWaitingPerTenant?: number;
+  readonly quanta?: Readonly<Record<string, number>>;
+}
+
+function createFixture(limits: Limits = {}) {
+  const held = new Set<string>();
   const clock = createManualClock();
   const queue = createWaitingQueue({
     clock,
     maxWaiting: limits.maxWaiting ?? 100,
-    maxWaitingPerTenant: limits.maxWaitingPerTenant ?? 100,
+    tenants: {
+      quantumOf: (tenantId) => limits.quanta?.[tenantId] ?? 1,
+      maxWaitingOf: () => limits.maxWaitingPerTenant ?? 100,
+      isHeld: (tenantId) => held.has(tenantId),
+    },
     backstopMs: 250,
   });
   const woken: string[] = [];
   const waiter = (name: string, tenantId: string, overrides: Partial<Waiter> = {}): Waiter => ({
     tenantId,
     shape: 'any',
-    isRetry: false,
+    class: 'normal',
     fits: () => true,
     hasCandidate: () => false,
     wake: () => woken.push(name),
     ...overrides,
   });
-  return { clock, queue, woken, waiter };
+  return { clock, queue, woken, waiter, held };
 }
 
 describe('waiting queue', () => {
@@ -38,7 +49,7 @@ describe('waiting queue', () => {
     const { queue, woken, waiter } = createFixture({ maxWaiting: 1 });
     expect(queue.join(waiter('new', 'a'))).toBe('joined');
     expect(queue.join(waiter('too many', 'a'))).toBe('full');
-    expect(queue.join(waiter('retry', 'a', { isRetry: true }))).toBe('joined');
+    expect(queue.join(waiter('retry', 'a', { class: 'retry' }))).toBe('joined');
     queue.wake('node-1');
     queue.wake('node-1');
     expect(woken).toEqual(['retry', 'new']);

@@ -1,5 +1,6 @@
 /** Waiting for a slot: who waits, who is woken, and how it ends. */
 import { describe, expect, it } from 'vitest';
+import { equalTenancy } from '../../../src/domain/tenancy.ts';
 import { createRig, need, profile, RESULT } from './rig.ts';
 
 describe('waiting for a slot', () => {
@@ -119,7 +120,7 @@ describe('waiting for a slot', () => {
   });
 
   it('I11 bounded: refuses when too many wait, in all or of one tenant', async () => {
-    const rig = createRig({ settings: { maxWaiting: 3, maxWaitingPerTenant: 2 } });
+    const rig = createRig({ settings: { maxWaiting: 3 }, tenancy: equalTenancy({ maxWaiting: 2 }) });
     await rig.addNode('node-a');
     await rig.dispatch();
     const waits = ['t1', 't1', 't2'].map((tenantId) =>

@@ -1,0 +1,60 @@
+/** Settings of tenants: what each may have, and how they share what is scarce. */
+import { optional, required, tables } from '../compound-setting.ts';
+import { choice, group, integer, number, text } from '../setting.ts';
+
+const MOST = 10_000_000;
+
+const maxSessions = (doc: string) => optional(integer({ default: 0, min: 0, max: MOST, doc }));
+const maxInflightJobs = (doc: string) => optional(integer({ default: 0, min: 0, max: MOST, doc }));
+
+export const tenantLimits = group(
+  'Caps of one tenant, over all instances: each instance grants limit ÷ living instances, rounded up, so that load that is spread unevenly meets the cap early. How many jobs may wait is queue.max_waiting_per_tenant, how many requests server.limits.requests_per_second_per_tenant.',
+  {
+    max_sessions: maxSessions(
+      'Sessions, those that may still be resumed included. At it the one of the tenant that has been away longest makes room; if all are connected, a new one is refused with RATE_LIMITED. Unset: no cap but session.max_sessions.',
+    ),
+    max_inflight_jobs: maxInflightJobs(
+      'Jobs that have a node or are on their way to one. At it a job waits like for a slot, as long as it may (wait_ms, pending_timeout_ms), or is refused with RATE_LIMITED. Unset: no cap but max_inflight_jobs.',
+    ),
+  },
+);
+
+export const tenants = tables({
+  doc: 'Tenants that have other terms than the rest. What a row leaves out is as for everybody.',
+  example: ['tenant_id = "acme"', 'weight = 3', 'priority = "high"', 'max_inflight_jobs = 200'],
+  columns: {
+    tenant_id: required(
+      text({
+        default: '',
+        pattern: /^[A-Za-z0-9._:-]{1,128}$/,
+        allowed: '1 to 128 letters, digits, or . _ : -',
+        doc: 'The tenant.',
+      }),
+    ),
+    weight: number({
+      default: 1,
+      min: 0.1,
+      max: 100,
+      doc: 'Its share of freed slots among the tenants whose jobs wait in the same class: 3 gets three for every one of a tenant with 1.',
+    }),
+    priority: choice({
+      choices: ['high', 'normal', 'low'],
+      default: 'normal',
+      doc: 'Class of its jobs that wait: high before normal before low, and retries of accepted jobs before all. Also the most that options.priority of a dispatch may ask for; who asks for more gets this.',
+    }),
+    max_sessions: maxSessions('As in tenant_limits.'),
+    max_inflight_jobs: maxInflightJobs('As in tenant_limits.'),
+    max_waiting: optional(
+      integer({ default: 0, min: 0, max: MOST, doc: 'Instead of queue.max_waiting_per_tenant.' }),
+    ),
+    requests_per_second: optional(
+      integer({
+        default: 1,
+        min: 1,
+        max: 1_000_000,
+        unit: 'per second',
+        doc: 'Instead of server.limits.requests_per_second_per_tenant.',
+      }),
+    ),
+  },
+});
