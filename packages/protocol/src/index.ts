@@ -74,6 +74,14 @@ export {
   NodePath,
   WaitQuery,
 } from './http/path.ts';
+export { PoolReloadReply } from './http/pool-reload.ts';
+export {
+  CatalogueArtifact,
+  CatalogueService,
+  LanguageUsage,
+  NodePowerDetail,
+  StatsReply,
+} from './http/stats.ts';
 export { DIRECTIONS, type Direction, type JsonSchema, jsonSchemas } from './json-schemas.ts';
 export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';
 export { JobAssign } from './node/job-assign.ts';

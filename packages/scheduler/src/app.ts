@@ -11,23 +11,26 @@ import { systemClock } from './adapters/system/clock.ts';
 import { createEventLoopProbe } from './adapters/system/event-loop.ts';
 import { createIdSource } from './adapters/system/id-source.ts';
 import { alone } from './alone.ts';
+import { createBeside } from './beside.ts';
 import { createClusterPage } from './cluster-page.ts';
+import type { LoadResult } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { createEdges } from './edges.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
 import { createNeighbourhood } from './neighbourhood.ts';
 import { createNodeSide } from './node-side.ts';
+import { createPoolsOfApp, type Reload } from './pools-of-app.ts';
 import type { Log } from './ports/log.ts';
 import { createPrintGauges } from './print-gauges.ts';
 import { createJobService, type RunningJobService } from './runtime/create-job-service.ts';
 import { createFleetView } from './runtime/fleet/fleet-view.ts';
 import { createJobReader, type JobReader } from './runtime/job-reader.ts';
 import { createSessionService } from './session/create-session-service.ts';
-import { NO_POOLS } from './session/preferred-pool.ts';
 import type { SessionService } from './session/session-service.ts';
 import { jobServiceSettings, sessionSettings } from './settings-from-config.ts';
 import type { SharedStore } from './shared-store.ts';
 import { createShutDown } from './shut-down.ts';
+import { createTenancy } from './tenancy.ts';
 import { createTraces, tracing } from './traces.ts';
 import { createAudioTokens } from './transport/access/audio-tokens.ts';
 import { audioBaseUrl, createAudioReferences } from './transport/link/audio-references.ts';
@@ -43,19 +46,31 @@ export interface App {
   readonly sessions: SessionService;
   readonly reader: JobReader;
   readonly registry: NodeRegistry;
+  /** Takes over what the configuration says of pools by now; no job is dropped. */
+  reload(): Promise<Reload>;
 }
 
 const MAX_JOB_LISTENERS = 20_000;
 
-/** `shared`: the store of several instances. Absent: this process is alone and needs none. */
-export function createApp(deps: { config: Config; log: Log; shared?: SharedStore | undefined }): App {
+export interface AppDeps {
+  readonly config: Config;
+  readonly log: Log;
+  /** The store of several instances. Absent: this process is alone and needs none. */
+  readonly shared?: SharedStore | undefined;
+  /** Reads the configuration again from where it came from. */
+  readonly reread?: (() => Promise<LoadResult>) | undefined;
+}
+
+export function createApp(deps: AppDeps): App {
   const { config, log, shared } = deps;
   const clock = systemClock;
   const chance = Math.random;
   const ids = createIdSource({ clock, digestsRequests: shared !== undefined });
   const meter = createPrometheusMeter();
   const loop = createEventLoopProbe();
+  const tools = { config, clock, ids, meter, log };
   const fleet = createFleetView();
+  const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread: deps.reread });
   const sockets = createNodeSockets({ clock });
   const audio = createAudioStore({
     maxBytes: config.scheduler.audio.max_bytes_total,
@@ -75,18 +90,15 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
   const together =
     shared &&
     createNeighbourhood({
-      config,
+      ...tools,
       store: shared,
-      clock,
       chance,
-      ids,
-      meter,
-      log,
       localEvents,
       local: {
         jobs: () => jobs,
         sessions: () => sessions,
         registry: () => registry,
+        heardMissing: (nodeId, missing) => modelReports.hear(nodeId, missing),
         fleet,
         audioAt(jobId) {
           const held = audio.get(jobId);
@@ -96,18 +108,18 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
         cutNode: sockets.cut,
       },
     });
-  const { ledger, jobStore: store, directory, mailbox, events } = together ?? alone(config, localEvents);
+  const here = together ?? alone(config, localEvents);
+  const { ledger, jobStore: store, directory, mailbox, modelDebounce, events } = here;
 
   const traces = createTraces({ config, clock, meter, log, instanceId: together?.instanceId });
 
+  // What each tenant may have, of which this instance grants its share.
+  const tenancy = createTenancy(config, () => together?.instances() ?? 1);
+
   // Cold path: who the nodes are, and how jobs reach them.
-  const { registry, link, knowledge, endpoints } = createNodeSide({
-    config,
-    clock,
+  const { registry, modelReports, link, knowledge, endpoints } = createNodeSide({
+    ...tools,
     chance,
-    ids,
-    meter,
-    log,
     fleet,
     sockets,
     ledger,
@@ -117,6 +129,8 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     references,
     together,
     jobs: () => jobs,
+    modelDebounce,
+    withdrawn: () => undefined,
   });
 
   // Hot path: jobs onto nodes.
@@ -138,12 +152,24 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     meter,
     log,
     fleet,
+    tenancy,
     settings: jobServiceSettings(config),
     nodes: knowledge,
     ...(together && { drivers: together.drivers, isStoreSteady: together.isStoreSteady }),
   });
   const answers = together?.answers(jobs);
   const reader = createJobReader({ clock, store, events });
+
+  // Beside the hot path: what can be had from the hub, and statistics.
+  const beside = createBeside({
+    ...tools,
+    registry,
+    fleet,
+    jobs,
+    sessions: () => sessions,
+    shared,
+    together,
+  });
 
   // Sessions: speech becomes jobs, and their outcomes leave in order.
   const sessions = createSessionService({
@@ -153,8 +179,8 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     audio,
     meter,
     log,
-    jobs: { dispatch: jobs.dispatch, waiting: jobs.waiting, cancel: (answers?.heard ?? jobs).cancel },
-    pools: NO_POOLS,
+    jobs: { dispatch: beside.dispatch, waiting: jobs.waiting, cancel: (answers?.heard ?? jobs).cancel },
+    pools: pools.sessionPools,
     settings: sessionSettings(config),
     tracer: traces?.tracer,
     elsewhere: together && {
@@ -168,11 +194,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
 
   const page = createClusterPage({ clock, log, sockets, sessions, jobs, shared, together });
   const { http, socketServer, phase } = createEdges({
-    config,
-    clock,
-    ids,
-    meter,
-    log,
+    ...tools,
     registry,
     jobs,
     answers,
@@ -185,7 +207,11 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     audio: { store: audio, tokens: audioTokens },
     together,
     cluster: page,
+    beside,
+    pools,
   });
+  meter.onPrint(pools.measure);
+  meter.onPrint(beside.printGauges);
   meter.onPrint(
     createPrintGauges({
       meter,
@@ -197,6 +223,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
       audio,
       http,
       loop,
+      modelReports,
       together,
     }),
   );
@@ -214,6 +241,7 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     withdraw: together?.withdraw,
     leave: async () => {
       page.reporter?.stop();
+      beside.stop();
       await together?.stop();
       await traces?.stop();
     },
@@ -241,12 +269,14 @@ export function createApp(deps: { config: Config; log: Log; shared?: SharedStore
     sessions,
     reader,
     registry,
+    reload: pools.reload,
     async start() {
       await traces?.start();
       const address = await http.listen({ host: config.server.host, port: config.server.port });
       const base = serveAudio(address);
       await together?.start(base);
       page.reporter?.start();
+      beside.start();
       const mode = shared?.mode ?? 'embedded';
       const instance = together && { instance_id: together.instanceId };
       log.info(

@@ -1,5 +1,6 @@
 /** Composition root: the doors of an instance — HTTP and sockets — and what is told to whoever knocks. */
 import type { JobAssign } from '@lingua/protocol';
+import type { Beside } from './beside.ts';
 import type { RemoteJobs } from './cluster/remote-jobs.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
@@ -43,6 +44,8 @@ export function createEdges(parts: {
   readonly audio: NonNullable<HttpServices['audio']>;
   readonly together: Neighbourhood | undefined;
   readonly cluster: NonNullable<HttpServices['cluster']>;
+  readonly beside: Pick<Beside, 'catalogue' | 'stats' | 'dispatch'>;
+  readonly pools: NonNullable<HttpServices['pools']>;
 }) {
   const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
   const phase = { isDraining: false, isLeaving: false };
@@ -51,7 +54,7 @@ export function createEdges(parts: {
   const http = createHttpServer({
     registry,
     ...(together !== undefined && { elsewhere: together.holders() }),
-    jobs: { ...(answers?.heard ?? jobs), dispatch: jobs.dispatch },
+    jobs: { ...(answers?.heard ?? jobs), dispatch: parts.beside.dispatch },
     reader: parts.reader,
     sessions,
     mailbox: parts.mailbox,
@@ -63,6 +66,8 @@ export function createEdges(parts: {
     clock,
     audio: parts.audio,
     cluster: parts.cluster,
+    stats: { read: parts.beside.stats.read, services: parts.beside.catalogue.services },
+    pools: parts.pools,
     metrics: meter,
     readiness: () => (phase.isDraining ? NOT_READY : (together?.readiness() ?? READY)),
     usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,

@@ -20,6 +20,7 @@ import { createNodeMailbox } from './adapters/redis/node-mailbox.ts';
 import { closeRedis, connectRedis, whenReady } from './adapters/redis/redis-connection.ts';
 import { checkSchemaVersion } from './adapters/redis/schema-version.ts';
 import { createSessionStore } from './adapters/redis/session-store.ts';
+import { createStatsBoard } from './adapters/redis/stats-board.ts';
 import { createWhispers } from './adapters/redis/whispers.ts';
 import type { Affected } from './cluster/reassertion.ts';
 import type { Config } from './config/settings.ts';
@@ -98,6 +99,7 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     sessions: createSessionStore(kept),
     deadLetters: createDeadLetters({ ...shared, inbox }),
     figures: createInstanceFigures(shared),
+    statsBoard: createStatsBoard(shared),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
     jobs: (by: {

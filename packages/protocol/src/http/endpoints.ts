@@ -42,6 +42,8 @@ import {
   SessionsReply,
 } from './operators.ts';
 import { AudioPath, FetchQuery, JobPath, NodePath, WaitQuery } from './path.ts';
+import { PoolReloadReply } from './pool-reload.ts';
+import { StatsReply } from './stats.ts';
 
 export type HttpEndpoint = {
   method: 'GET' | 'POST' | 'DELETE';
@@ -192,6 +194,21 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   nodeOrder('cordon', 'Give a node no new jobs'),
   nodeOrder('uncordon', 'Give a node jobs again'),
   nodeOrder('drain', 'Give a node no new jobs and let it finish'),
+  {
+    method: 'GET',
+    path: '/api/v1/stats',
+    summary:
+      'Statistics of all instances: sessions, languages, nodes, services, free computing power. Always answered at once, from a snapshot of the last seconds',
+    extension: false,
+    reply: StatsReply,
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/phase3/reload',
+    summary: 'Take over what the configuration file says of pools by now, on this instance',
+    extension: true,
+    reply: PoolReloadReply,
+  },
   {
     method: 'GET',
     path: '/api/v1/cluster',

@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ROOT_FILES = [
   'alone.ts',
   'app.ts',
+  'beside.ts',
   'cluster-page.ts',
   'directory-of-many.ts',
   'edges.ts',
@@ -36,11 +37,14 @@ const ROOT_FILES = [
   'neighbourhood.ts',
   'node-news.ts',
   'node-side.ts',
+  'pool-plan.ts',
+  'pools-of-app.ts',
   'print-gauges.ts',
   'settings-from-config.ts',
   'shared-settings.ts',
   'shared-store.ts',
   'shut-down.ts',
+  'tenancy.ts',
   'traces.ts',
   'version.ts',
 ];

@@ -23,6 +23,8 @@ import { addJobRoutes } from './routes/job-routes.ts';
 import { addMetricsRoute } from './routes/metrics-route.ts';
 import { addNodeRoutes } from './routes/node-routes.ts';
 import { addOperatorRoutes } from './routes/operator-routes.ts';
+import { addPoolReloadRoute } from './routes/pool-reload-route.ts';
+import { addStatsRoute } from './routes/stats-route.ts';
 import { createWaits } from './waits.ts';
 
 /** A connection on which nothing moves for longer than the longest poll is dead. */
@@ -98,6 +100,8 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.audio !== undefined) addAudioRoute(routes, services, services.audio);
     addOperatorRoutes(routes, services);
     if (services.cluster !== undefined) addClusterRoutes(routes, services, services.cluster);
+    if (services.pools !== undefined) addPoolReloadRoute(routes, services.pools);
+    if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
     addHealthRoutes(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
   });

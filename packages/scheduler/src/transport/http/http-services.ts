@@ -5,7 +5,9 @@ import type { DeadLetterDesk } from '../../cluster/dead-letter-desk.ts';
 import type { AnswerDesk, CancelDesk } from '../../cluster/remote-jobs.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { CoreServices } from '../../domain/requirements.ts';
+import type { CatalogueService } from '../../management/catalogue/read-services.ts';
 import type { NodeRegistry } from '../../management/node-registry.ts';
+import type { StatsReading } from '../../management/stats/stats-desk.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EndpointCaller } from '../../ports/endpoint-caller.ts';
@@ -65,6 +67,20 @@ export const HTTP_DEFAULTS: HttpSettings = {
   coreServices: {},
 };
 
+/** Takes over what the configuration says of pools by now. */
+export interface PoolReload {
+  reload(): Promise<
+    | {
+        readonly kind: 'reloaded';
+        readonly hasChanged: boolean;
+        readonly poolCount: number;
+        readonly needRestart: readonly string[];
+      }
+    | { readonly kind: 'invalid'; readonly problems: readonly string[] }
+    | { readonly kind: 'unavailable' }
+  >;
+}
+
 export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
   /** Absent: there is no other instance. */
@@ -85,6 +101,13 @@ export interface HttpServices {
   readonly audio?: { readonly store: Pick<AudioStore, 'get'>; readonly tokens: Pick<AudioTokens, 'opens'> };
   /** Absent: the instances and their dead letters are not shown here. */
   readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterDesk };
+  /** Absent: pools cannot be read anew over HTTP. */
+  readonly pools?: PoolReload;
+  /** Absent: no statistics are shown here. Both answer from memory. */
+  readonly stats?: {
+    readonly read: () => StatsReading;
+    readonly services: () => readonly CatalogueService[];
+  };
   readonly metrics?: { readonly contentType: string; print(): Promise<string> };
   /** Leases held on a node; without it, what the node last reported. */
   readonly usedSlots?: (nodeId: NodeId) => number | undefined;
