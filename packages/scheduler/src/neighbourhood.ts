@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createGossip } from './cluster/gossip.ts';
+import { createGossip, type GossipEvents } from './cluster/gossip.ts';
 import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
@@ -19,7 +19,7 @@ import { guardStore } from './guarded-store.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
 import { createLedgerOfMany } from './ledger-of-many.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
-import { createNodeNews } from './node-news.ts';
+import { createNodeNews, recordNews } from './node-news.ts';
 import type { Chance } from './ports/chance.ts';
 import type { Clock } from './ports/clock.ts';
 import type { IdSource } from './ports/id-source.ts';
@@ -39,6 +39,7 @@ export interface LocalParts {
   readonly jobs: () => RunningJobService;
   readonly sessions: () => SessionService;
   readonly registry: () => NodeRegistry;
+  readonly heardMissing: GossipEvents['missing'];
   readonly fleet: FleetView;
   /** Where others fetch audio that is held here. */
   readonly audioAt: (jobId: JobId) => AudioAt | undefined;
@@ -79,6 +80,7 @@ export function createNeighbourhood(deps: {
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;
   let returnedAt = Number.NEGATIVE_INFINITY;
+  let instanceCount = 1;
   /** Who was silent lately may have been so because nobody could be told. */
   const isStoreSteady = (): boolean =>
     watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
@@ -111,6 +113,9 @@ export function createNeighbourhood(deps: {
         void ofJobs.reassertion.run(EVERYTHING);
       },
       reborn: () => void ofJobs.adoption.ownPast(),
+      seen(alive) {
+        instanceCount = Math.max(1, alive.size);
+      },
       died(instanceIds) {
         for (const each of instanceIds) replica.disown(each);
         ofJobs.died(instanceIds);
@@ -137,10 +142,8 @@ export function createNeighbourhood(deps: {
     isFenced,
     events: {
       loaded: (nodeId, load) => local.fleet.setLoad(nodeId, load),
-      nodeNews: (nodeId, news) =>
-        news === 'placed'
-          ? local.registry().recordPlacement(nodeId)
-          : local.registry().recordOutcome(nodeId, news),
+      nodeNews: (...news) => recordNews(local.registry(), ...news),
+      missing: local.heardMissing,
       partial: ({ jobId, text, isFinal, nodeId }) => local.sessions().partial(jobId, text, isFinal, nodeId),
     },
   });
@@ -238,6 +241,8 @@ export function createNeighbourhood(deps: {
     handling: reader.handling,
     self: presence.self,
     living,
+    /** How many live, as last seen. */
+    instances: () => instanceCount,
     jobStore,
     events,
     ledger,

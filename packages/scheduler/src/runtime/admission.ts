@@ -1,26 +1,30 @@
 /** Hot path: a request becomes a job on a node — or an answer that says why not, with nothing left behind. */
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
-import { type ErrorCode, isUnsent } from '../domain/errors.ts';
+import { isUnsent } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
-import type { RejectionCount } from '../domain/need.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { AdmitResult } from '../ports/job-store.ts';
 import { ABANDONED } from './abandon.ts';
 import type { Adoption } from './adoption.ts';
+import { boundJob } from './bound-job.ts';
 import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
 import { createDiscards } from './discards.ts';
 import { draftJob } from './draft-job.ts';
-import { type Engine, giveBack } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { createFlight, type Flight, NOBODY_SHUNNED } from './flight.ts';
+import type { InflightCaps, Seat } from './inflight-caps.ts';
 import type { Placed, Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import { createRefusing } from './refusing.ts';
 import { createRepeats } from './repeats.ts';
-import { type CompiledNeed, compileNeed } from './select/compile-need.ts';
+import { giveUpSeat, type Probe, whileSeated } from './seating.ts';
+import { compileNeed } from './select/compile-need.ts';
 import type { Selection } from './select/select.ts';
 import { createTakingBack } from './take-back.ts';
+import { giveBackUnused, type Reserved } from './unused-slot.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
@@ -31,21 +35,10 @@ export function createAdmission(
   const startedAt = engine.clock.now();
   const discards = createDiscards(engine, { maxPending: MOST_DISCARDS });
   const takeBack = createTakingBack(engine, discards, deadlines);
-
-  function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
-    engine.meter.count('scheduler_jobs_refused_total', { code });
-    return reasons === undefined
-      ? { kind: 'refused', code, message }
-      : { kind: 'refused', code, message, reasons };
-  }
+  const { refuse, refuseWith, atCap } = createRefusing(engine);
 
   const whyNot = (asked: Asked, utteranceIndex: number): Refusal =>
     refusal(engine.fleet, asked, exclusions(engine, asked, utteranceIndex));
-
-  const refuseWith = ({ code, message, reasons, mainReason }: Refusal): DispatchOutcome => {
-    engine.meter.count('scheduler_no_available_node_total', { selector: 'types', reason: mainReason });
-    return refuse(code, message, reasons);
-  };
 
   const repeat = createRepeats(engine, {
     adoption: parts.adoption,
@@ -65,21 +58,28 @@ export function createAdmission(
   }
 
   /** After the candidates of the first round: waits if that was asked for. */
-  async function waitOrRefuse(flight: Flight, waitMs: number): Promise<DispatchOutcome | undefined> {
+  async function waitOrRefuse(
+    flight: Flight,
+    { waitMs, priority }: DispatchRequest,
+    isTried: boolean,
+  ): Promise<DispatchOutcome | undefined> {
     // Of what was sent nobody knows whether it arrived: whoever holds the node's socket may have written that it did.
     const isUnclear = waitMs > 0 || flight.attempts > 0;
     const canWait = isUnclear && (await backToWaiting(engine, flight, false)) && waitMs > 0;
     const waited = canWait
-      ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs })
+      ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs, priority })
       : 'limit';
     if (flight.driving !== 'ours') return undefined;
     // The limit may have struck while the job was already on its way: then it is dispatched all the same.
     if ((waited !== 'limit' && waited !== 'queue_full') || flight.job.fence !== undefined) return undefined;
+    const { tenantId } = flight.job;
+    const isHeld = engine.caps?.hasRoom(tenantId) === false;
     const why = whyNot(flight, flight.job.spec.utteranceIndex);
-    return (await takeBack(flight)) ? refuseWith(why) : undefined;
+    if (!(await takeBack(flight))) return undefined;
+    return isHeld ? atCap(tenantId) : refuseWith(why, flight, isTried);
   }
 
-  function launched(flight: Flight): DispatchOutcome {
+  function launched(flight: Flight, hasWaited: boolean): DispatchOutcome {
     const { job } = flight;
     if (flight.driving !== 'ours' && job.fence === undefined)
       return refuse(ABANDONED.code, ABANDONED.message);
@@ -87,7 +87,9 @@ export function createAdmission(
       return refuse('JOB_CANCELLED', 'the job was cancelled before it had a node');
     }
     engine.meter.count('scheduler_jobs_admitted_total');
-    engine.meter.observe('scheduler_dispatch_latency_seconds', (flight.sentAt - job.createdAt) / 1_000);
+    const latencyMs = flight.sentAt - job.createdAt;
+    engine.meter.observe('scheduler_dispatch_latency_seconds', latencyMs / 1_000);
+    if (!hasWaited) engine.slow?.took('dispatch', latencyMs);
     engine.budget.earn();
     return { kind: 'dispatched', job, isRepeat: false };
   }
@@ -98,16 +100,17 @@ export function createAdmission(
   /** Nobody is free. An answer, unless the caller will wait and waiting can help. */
   async function withoutCandidate(
     request: DispatchRequest,
-    probe: Asked,
+    probe: Probe,
   ): Promise<DispatchOutcome | undefined> {
     const bound = await boundJob(engine, request);
     if (bound === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     if (bound !== undefined) {
-      const isSame = bound.fingerprint === request.fingerprint;
-      return repeat(request, { kind: isSame ? 'existing' : 'conflict', job: bound });
+      giveUpSeat(engine, probe);
+      return repeat(request, bound);
     }
     const why = whyNot(probe, request.spec.utteranceIndex);
-    return request.waitMs <= 0 || (!why.isCapable && isFleetKnown()) ? refuseWith(why) : undefined;
+    const isFinal = request.waitMs <= 0 || (!why.isCapable && isFleetKnown());
+    return isFinal ? refuseWith(why, probe, false) : undefined;
   }
 
   async function notAdmitted(
@@ -121,42 +124,27 @@ export function createAdmission(
     if (admitted.kind === 'down') {
       // It may have been written all the same. Whoever asked is not kept waiting for a store that does not answer.
       if (!admitted.isUnsent) discards.soon(jobId);
-      void giveBackUnused(jobId, reserved, undefined);
+      void giveBackUnused(engine, jobId, reserved, undefined);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     }
-    await giveBackUnused(jobId, reserved, 'job' in admitted ? admitted.job : undefined);
+    await giveBackUnused(engine, jobId, reserved, 'job' in admitted ? admitted.job : undefined);
     if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
     return repeat(request, admitted);
   }
 
-  /** Without a word to a ledger that took nothing, and not what may be the job's own. */
-  function giveBackUnused(
-    jobId: JobId,
-    reserved: Reserved | undefined,
-    job: JobRecord | undefined,
-  ): Soon<void> {
-    if (reserved === undefined) return undefined;
-    const { nodeId, reserving } = reserved;
-    const give = (isTaken: boolean): Soon<void> =>
-      isTaken && (job?.jobId !== jobId || !mayHold(job, nodeId))
-        ? giveBack(engine, nodeId, leaseId(jobId, 1))
-        : undefined;
-    return reserving instanceof Promise ? reserving.then(give) : give(reserving);
-  }
-
-  async function withoutRoom(request: DispatchRequest): Promise<DispatchOutcome> {
+  /** Refused, unless it is a repeat: that brings nothing new. */
+  async function withoutRoom(request: DispatchRequest, why: () => DispatchOutcome): Promise<DispatchOutcome> {
     const bound = await boundJob(engine, request);
-    if (bound === undefined || bound === 'down') {
-      return refuse('RATE_LIMITED', 'no room for more audio on this instance');
-    }
-    const isSame = bound.fingerprint === request.fingerprint;
-    return repeat(request, { kind: isSame ? 'existing' : 'conflict', job: bound });
+    return bound === undefined || bound === 'down' ? why() : repeat(request, bound);
   }
 
-  function enter(request: DispatchRequest, probe: Asked, first: FirstChoice): Soon<DispatchOutcome> {
+  const noRoomForAudio = (): DispatchOutcome =>
+    refuse('RATE_LIMITED', 'no room for more audio on this instance');
+
+  function enter(request: DispatchRequest, probe: Probe, first: FirstChoice): Soon<DispatchOutcome> {
     const jobId = request.jobId ?? engine.ids.jobId(request.tenantId, request.requestId);
     if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
-      return withoutRoom(request);
+      return withoutRoom(request, noRoomForAudio);
     }
     const clearing = discards.hold(jobId);
     return clearing === undefined
@@ -166,23 +154,25 @@ export function createAdmission(
 
   function reserveAndAdmit(
     request: DispatchRequest,
-    { compiled }: Asked,
+    probe: Probe,
     { nodeId, selection }: FirstChoice,
     jobId: JobId,
   ): Soon<DispatchOutcome> {
     // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
     const reserved =
-      nodeId === undefined ? undefined : { nodeId, reserving: placement.reserve(nodeId, leaseId(jobId, 1)) };
-    const admitting = admit(draftJob(engine, request, jobId, nodeId));
+      nodeId === undefined
+        ? undefined
+        : { nodeId, reserving: placement.reserve(nodeId, leaseId(jobId, 1), probe.begunAt, true) };
+    const admitting = admit(draftJob(engine, request, jobId, nodeId, Math.floor(probe.begunAt)));
     return admitting instanceof Promise
-      ? admitting.then((admitted) => embark(request, jobId, compiled, selection, reserved, admitted))
-      : embark(request, jobId, compiled, selection, reserved, admitting);
+      ? admitting.then((admitted) => embark(request, jobId, probe, selection, reserved, admitted))
+      : embark(request, jobId, probe, selection, reserved, admitting);
   }
 
   function embark(
     request: DispatchRequest,
     jobId: JobId,
-    compiled: CompiledNeed,
+    probe: Probe,
     selection: Selection,
     reserved: Reserved | undefined,
     admitted: AdmitResult | Down,
@@ -191,29 +181,34 @@ export function createAdmission(
     const adopted = engine.drivers && engine.flights.get(jobId);
     if (adopted !== undefined) {
       discards.forget(jobId);
-      void giveBackUnused(jobId, reserved, adopted.job);
+      void giveBackUnused(engine, jobId, reserved, adopted.job);
       return { kind: 'dispatched', job: adopted.job, isRepeat: true };
     }
-    if (admitted.kind !== 'admitted') return notAdmitted(request, admitted, jobId, reserved);
+    if (admitted.kind !== 'admitted') {
+      giveUpSeat(engine, probe);
+      return notAdmitted(request, admitted, jobId, reserved);
+    }
     discards.forget(jobId);
-    const flight = createFlight(admitted.job, request.need, compiled);
+    const flight = createFlight(admitted.job, request.need, probe.compiled);
+    flight.seat = probe.seat;
+    probe.seat = undefined;
     engine.flights.add(flight);
     deadlines.startJob(flight);
     request.admitted?.(admitted.job);
-    if (reserved?.reserving !== true) return placeElsewhere(flight, request.waitMs, selection, reserved);
+    if (reserved?.reserving !== true) return placeElsewhere(flight, request, selection, reserved);
     // The common case: the first candidate had a slot.
     const sending = placement.send(flight, reserved.nodeId, 1);
     const land = (placed: Placed): Soon<DispatchOutcome> =>
       placed === 'nobody'
-        ? placeElsewhere(flight, request.waitMs, selection, REFUSED)
-        : concluded(flight, launched(flight));
+        ? placeElsewhere(flight, request, selection, REFUSED)
+        : concluded(flight, launched(flight, false));
     return sending instanceof Promise ? sending.then(land) : land(sending);
   }
 
   /** Anything but a slot at the first candidate, at once. */
   async function placeElsewhere(
     flight: Flight,
-    waitMs: number,
+    request: DispatchRequest,
     selection: Selection,
     reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
@@ -222,8 +217,9 @@ export function createAdmission(
       if (await reserved.reserving) placed = await placement.send(flight, reserved.nodeId, 1);
       if (placed === 'nobody') placed = await placement.place(flight, selection);
     }
-    const refused = placed === 'nobody' ? await waitOrRefuse(flight, waitMs) : undefined;
-    return concluded(flight, refused ?? launched(flight));
+    const hasWaited = placed === 'nobody';
+    const refused = hasWaited ? await waitOrRefuse(flight, request, reserved !== undefined) : undefined;
+    return concluded(flight, refused ?? launched(flight, hasWaited));
   }
 
   function concluded(flight: Flight, outcome: DispatchOutcome): DispatchOutcome {
@@ -233,10 +229,37 @@ export function createAdmission(
   }
 
   function begin(request: DispatchRequest): Soon<DispatchOutcome> {
+    const { caps } = engine;
+    return caps === undefined ? start(request, undefined, false) : beginCapped(request, caps);
+  }
+
+  /** At its cap a tenant's job waits like for a slot, or is refused if it may not wait. */
+  function beginCapped(request: DispatchRequest, caps: InflightCaps): Soon<DispatchOutcome> {
+    const seat = caps.take(request.tenantId);
+    if (seat === undefined && request.waitMs <= 0) return withoutRoom(request, () => atCap(request.tenantId));
+    return start(request, seat, seat === undefined);
+  }
+
+  function start(request: DispatchRequest, seat: Seat | undefined, isHeld: boolean): Soon<DispatchOutcome> {
+    const begunAt = engine.clock.precise();
     const { need } = request;
     const compiled = compileNeed(engine.fleet, need);
-    const probe = { need, compiled, sentTo: NOBODY, retries: 0, shunned: NOBODY_SHUNNED };
-    const selection = candidates(engine, probe, request.spec.utteranceIndex);
+    const probe: Probe = {
+      need,
+      compiled,
+      sentTo: NOBODY,
+      retries: 0,
+      shunned: NOBODY_SHUNNED,
+      seat,
+      begunAt,
+    };
+    return seat === undefined
+      ? select(request, probe, isHeld)
+      : whileSeated(engine, probe, () => select(request, probe, isHeld));
+  }
+
+  function select(request: DispatchRequest, probe: Probe, isHeld: boolean): Soon<DispatchOutcome> {
+    const selection = isHeld ? NO_ONE : candidates(engine, probe, request.spec.utteranceIndex);
     const first = { nodeId: selection.next(), selection };
     if (first.nodeId !== undefined) return enter(request, probe, first);
     return withoutCandidate(request, probe).then((answer) => answer ?? enter(request, probe, first));
@@ -264,27 +287,9 @@ interface FirstChoice {
   readonly selection: Selection;
 }
 
-interface Reserved {
-  readonly nodeId: NodeId;
-  readonly reserving: Soon<boolean>;
-}
-
 /** The first candidate had a slot, but could not be handed the job. */
 const REFUSED: Reserved = { nodeId: '', reserving: false };
 const NOBODY: never[] = [];
+const NO_ONE: Selection = { next: () => undefined };
 const MOST_DISCARDS = 10_000;
 const STORE_SILENT = 'the job store does not answer';
-
-/** A first attempt there is, was, or may be about to be the job's own, and so the slot: then it is left to it, or to its end. */
-const mayHold = ({ fence, timeline }: JobRecord, nodeId: NodeId): boolean =>
-  fence === undefined || timeline.some((entry) => entry.attempt === 1 && entry.nodeId === nodeId);
-
-async function boundJob(engine: Engine, request: DispatchRequest): Promise<JobRecord | undefined | 'down'> {
-  if (request.requestId === undefined) return undefined;
-  try {
-    return await engine.store.bound(request.tenantId, request.requestId);
-  } catch {
-    engine.meter.count('scheduler_dependency_down_total');
-    return 'down';
-  }
-}

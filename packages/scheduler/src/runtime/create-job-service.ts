@@ -1,17 +1,21 @@
 /** Hot path: the job engine, put together. Reads as its parts list. */
 import { isSettled } from '../domain/job.ts';
+import type { Tenancy } from '../domain/tenancy.ts';
 import { abandonAll } from './abandon.ts';
 import { createAdmission } from './admission.ts';
 import { createAdoption } from './adoption.ts';
 import { createAnswers } from './answers.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { Engine, EnginePorts, EngineSettings, NodeKnowledge } from './engine.ts';
+import { createExclusionLog, type ExclusionLog } from './exclusion-log.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import { createFlights } from './flight.ts';
 import { createGivingUp, type GivingUp } from './giving-up.ts';
+import { createInflightCaps } from './inflight-caps.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
 import { createNodeLoss } from './node-loss.ts';
 import { createPlacement, type Placement } from './placement.ts';
+import { createPoolWatch } from './pools/pool-watch.ts';
 import { placingOf } from './repeats.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { createSessionHistory } from './session-history.ts';
@@ -23,7 +27,6 @@ import { createWaitingQueue } from './waiting-queue.ts';
 export interface JobServiceSettings extends EngineSettings {
   readonly retryBudget: { readonly percent: number; readonly burst: number };
   readonly maxWaiting: number;
-  readonly maxWaitingPerTenant: number;
   readonly maxSessionsRemembered: number;
 }
 
@@ -36,27 +39,49 @@ const LONGEST_SETTLED_LATELY_BYTES = 64 * 1024 * 1024;
 export interface RunningJobService extends JobService, SharedDriving {
   inFlight(): number;
   waiting(): number;
+  /** Some of the nodes that each reason kept from jobs lately. */
+  excluded: ExclusionLog['lately'];
+  /** How many tenants are counted or waiting; bounded by what they have. */
+  tenants(): { readonly inflight: number; readonly waiting: number };
   stop(): void;
 }
 
 export function createJobService(
-  deps: EnginePorts & { fleet: FleetView; nodes: NodeKnowledge; settings: JobServiceSettings },
+  deps: EnginePorts & {
+    fleet: FleetView;
+    nodes: NodeKnowledge;
+    tenancy: Tenancy;
+    settings: JobServiceSettings;
+  },
 ): RunningJobService {
-  const { settings, clock, log } = deps;
+  const { settings, clock, log, tenancy } = deps;
+  const caps = tenancy.capsJobs ? createInflightCaps({ tenancy }) : undefined;
   const wheel = createTimerWheel({
     clock,
     tickMs: TICK_MS,
     onFault: (fault) => log.error({ err: fault }, 'a timer failed'),
   });
-  const queue = createWaitingQueue({ ...settings, clock, backstopMs: QUEUE_BACKSTOP_MS });
+  const queue = createWaitingQueue({
+    clock,
+    maxWaiting: settings.maxWaiting,
+    backstopMs: QUEUE_BACKSTOP_MS,
+    tenants: {
+      quantumOf: (tenantId) => tenancy.of(tenantId).quantum,
+      maxWaitingOf: (tenantId) => tenancy.share(tenancy.of(tenantId).maxWaiting),
+      isHeld: (tenantId) => caps?.hasRoom(tenantId) === false,
+    },
+  });
   let placement: Placement;
   const engine: Engine = {
     ...deps,
     wheel,
     queue,
-    flights: createFlights(),
+    caps,
+    flights: createFlights(caps, queue.wakeOf),
     budget: createRetryBudget(settings.retryBudget),
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
+    excluded: createExclusionLog(deps),
+    poolWatch: createPoolWatch(deps),
     settledLately:
       deps.store.restore === undefined
         ? undefined
@@ -130,6 +155,8 @@ export function createJobService(
 
     inFlight: () => engine.flights.size(),
     waiting: () => queue.size(),
+    excluded: engine.excluded.lately,
+    tenants: () => ({ inflight: caps?.tenants() ?? 0, waiting: queue.tenants() }),
     stop() {
       wheel.stop();
       queue.stop();

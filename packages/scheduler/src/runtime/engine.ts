@@ -2,8 +2,10 @@
 import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, type JobEvent, nextState } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
+import type { Need } from '../domain/need.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { Soon } from '../domain/soon.ts';
+import type { Tenancy } from '../domain/tenancy.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { CapacityLedger, ReleaseResult } from '../ports/capacity-ledger.ts';
 import type { Chance } from '../ports/chance.ts';
@@ -14,10 +16,14 @@ import type { JobStore } from '../ports/job-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
+import type { SlowWatch } from '../ports/slow-watch.ts';
+import type { ExclusionLog } from './exclusion-log.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import type { Flight, Flights } from './flight.ts';
+import type { InflightCaps } from './inflight-caps.ts';
 import type { JobDrivers } from './job-drivers.ts';
 import type { RetryBudget } from './retry-budget.ts';
+import type { PoolWatch } from './select/select.ts';
 import type { SessionHistory } from './session-history.ts';
 import type { SettledLately } from './settled-lately.ts';
 import { insist, takeMove } from './take-move.ts';
@@ -45,8 +51,9 @@ export interface EngineSettings {
 export interface NodeKnowledge {
   profile(nodeId: NodeId): NodeProfile | undefined;
   /** An attempt was placed there: an ejected node on probation gets one at a time. */
-  placed(nodeId: NodeId): void;
-  outcome(nodeId: NodeId, outcome: 'succeeded' | 'failed'): void;
+  placed(nodeId: NodeId, need: Need): void;
+  outcome(nodeId: NodeId, outcome: 'succeeded' | 'failed', need: Need): void;
+  /** Must return at once: it is said in the midst of a dispatch. */
   modelNotAvailable(nodeId: NodeId, details: Readonly<Record<string, unknown>>): void;
 }
 
@@ -65,6 +72,8 @@ export interface EnginePorts {
   readonly drivers?: JobDrivers | undefined;
   /** False: the store is away, or was a moment ago, and what nodes said may still be on its way. Absent: it always is there. */
   readonly isStoreSteady?: (() => boolean) | undefined;
+  /** Absent: nobody wants to know what was slow. */
+  readonly slow?: SlowWatch | undefined;
 }
 
 export interface Engine extends EnginePorts {
@@ -74,8 +83,13 @@ export interface Engine extends EnginePorts {
   readonly flights: Flights;
   readonly wheel: TimerWheel;
   readonly queue: WaitingQueue;
+  readonly tenancy: Tenancy;
+  /** Absent: no tenant has a cap on its jobs. */
+  readonly caps: InflightCaps | undefined;
   readonly budget: RetryBudget;
   readonly history: SessionHistory;
+  readonly excluded: ExclusionLog;
+  readonly poolWatch: PoolWatch;
   /** Absent: the store loses nothing. */
   readonly settledLately: SettledLately | undefined;
   /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
@@ -93,6 +107,8 @@ export interface Step {
   readonly result?: JobResult;
   /** The event that is implied before this one: an answer that was never acknowledged, say. */
   readonly via?: JobEvent;
+  /** When it happened, if that was just looked up. */
+  readonly at?: number;
 }
 
 /**
@@ -106,7 +122,7 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
   const before = step.via === undefined ? job.state : nextState(job.state, step.via);
   const state = before === undefined ? undefined : nextState(before, event);
   if (before === undefined || state === undefined) return false;
-  const at = engine.clock.now();
+  const at = step.at === undefined ? engine.clock.now() : Math.floor(step.at);
   const { nodeId, attempt } = step.fence ?? step.intent ?? job.fence ?? NO_ATTEMPT;
   const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
   const change = {

@@ -11,12 +11,14 @@ import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
 import type { Config } from '../../../src/config/settings.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
+import { useOf } from '../../../src/domain/service-use.ts';
 import { createNodeRegistry } from '../../../src/management/create-node-registry.ts';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import { createJobService, type RunningJobService } from '../../../src/runtime/create-job-service.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { jobServiceSettings, jobStoreLimits, managementSettings } from '../../../src/settings-from-config.ts';
+import { createTenancy } from '../../../src/tenancy.ts';
 import { createNodeLink } from '../../../src/transport/link/node-link.ts';
 
 export function composeCore(deps: {
@@ -57,6 +59,7 @@ export function composeCore(deps: {
     },
   });
   const jobs: RunningJobService = createJobService({
+    tenancy: createTenancy(config, () => 1),
     clock,
     chance: Math.random,
     ids,
@@ -80,8 +83,8 @@ export function composeCore(deps: {
     settings: jobServiceSettings(config),
     nodes: {
       profile: (nodeId) => fleet.view(nodeId)?.profile,
-      placed: (nodeId) => registry.recordPlacement(nodeId),
-      outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
+      placed: (nodeId, need) => registry.recordPlacement(nodeId, useOf(need)),
+      outcome: (nodeId, outcome, need) => registry.recordOutcome(nodeId, outcome, useOf(need)),
       modelNotAvailable: () => {},
     },
   });
