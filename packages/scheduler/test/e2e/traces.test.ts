@@ -5,10 +5,10 @@ import type { NodeOptions } from '@lingua/sdk/node';
 import { JobError, traceContext } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { startInstances } from './many/start-instances.ts';
+import { type Instance, startInstances } from './many/start-instances.ts';
 import { startOtlpReceiver, treeOf } from './support/otlp-receiver.ts';
-import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';
-import { chunk, openSession, sessionUrl, spoken, utterance } from './support/session-client.ts';
+import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
+import { chunk, openSession, resume, sessionUrl, spoken, utterance } from './support/session-client.ts';
 import { QUICK } from './support/session-settings.ts';
 import { type Settings, startApp } from './support/start-app.ts';
 
@@ -155,24 +155,27 @@ describe('the trace of a job by HTTP', () => {
 });
 
 describe('several instances', () => {
-  it('tell one trace: the session here, its job driven here, on a node of another, or driven there', async () => {
+  it('tell one trace: of a job its driver, of an utterance whoever has the session by then', async () => {
     const receiver = await startOtlpReceiver();
     const { instances } = await startInstances(2, { ...QUICK, [ENDPOINT]: receiver.url });
-    const [here, there] = instances;
-    if (here === undefined || there === undefined) throw new Error('two were started');
-    await joinSdkNode({ url: there.nodeUrl, nodeId: 'node-a', onJob: async () => OUTPUT });
+    const [here, there] = instances as [Instance, Instance];
+    const held = holdJobs();
+    await joinSdkNode({ url: there.nodeUrl, nodeId: 'node-a', onJob: held.onJob });
     await here.readyNodes(1);
     const session = await openSession({ url: sessionUrl(here) });
     session.send(utterance(session, 0, { trace_id: GIVEN }));
-    await session.outcome();
+    await held.job();
+    await session.next('utterance_accepted');
+    const moved = await resume(sessionUrl(there), session);
+    held.finish();
+    await moved.outcome();
+    const traceId = GIVEN.toLowerCase();
     await eventually(
-      () =>
-        expect(withoutWaits(treeOf(receiver.spans, GIVEN.toLowerCase()))).toEqual([...ONE_TREE].sort()) ??
-        true,
+      () => expect(withoutWaits(treeOf(receiver.spans, traceId))).toEqual([...ONE_TREE].sort()) ?? true,
     );
-    expect(new Set(receiver.spans.map(({ service }) => service['service.instance.id']))).toEqual(
-      new Set([here.instanceId]),
-    );
+    const teller = (name: string) =>
+      receiver.spans.find((span) => span.name === name)?.service['service.instance.id'];
+    expect([teller('job'), teller('utterance')]).toEqual([here.instanceId, there.instanceId]);
   });
 });
 

@@ -2,7 +2,7 @@
  * Cold path: what waits to be sent as spans. Bounded; spans are made and sent a few at a time, so that no slice is long; what finds no
  * room or does not arrive is dropped and counted.
  */
-import type { Clock } from '../../ports/clock.ts';
+import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { SpanDraft } from './span-draft.ts';
@@ -11,7 +11,7 @@ import type { SpanDraft } from './span-draft.ts';
 export const QUEUE_LIMITS = {
   maxQueued: 8_192,
   /** Made and encoded in one slice. */
-  maxPerBatch: 32,
+  maxPerBatch: 16,
   maxUnderWay: 4,
 } as const;
 
@@ -39,7 +39,7 @@ export function createSpanQueue(deps: {
   const { maxQueued, maxPerBatch, maxUnderWay } = QUEUE_LIMITS;
   let queued: Trace[] = [];
   let underWay = 0;
-  let isScheduled = false;
+  let timer: Cancel | undefined;
   let failures = 0;
   let pausedUntil = 0;
   let ended: (() => void) | undefined;
@@ -50,14 +50,18 @@ export function createSpanQueue(deps: {
   };
 
   function schedule(delayMs: number): void {
-    if (isScheduled || queued.length === 0 || underWay >= maxUnderWay) return;
-    isScheduled = true;
+    if (timer !== undefined || queued.length === 0 || underWay >= maxUnderWay) return;
     // Nobody waits for the end of a pause when everything ends.
     const pauseMs = ended === undefined ? Math.max(0, pausedUntil - clock.now()) : 0;
-    clock.after(Math.max(delayMs, pauseMs), () => {
-      isScheduled = false;
+    timer = clock.after(Math.max(delayMs, pauseMs), () => {
+      timer = undefined;
       sendSome();
     });
+  }
+
+  function unschedule(): void {
+    timer?.();
+    timer = undefined;
   }
 
   function sendSome(): void {
@@ -95,6 +99,8 @@ export function createSpanQueue(deps: {
         return drop(trace().length, ended === undefined && !isOver ? 'queue_full' : 'stopping');
       }
       queued.push(trace);
+      // Enough have come: no others are waited for.
+      if (queued.length === maxPerBatch) unschedule();
       schedule(queued.length >= maxPerBatch ? 0 : GATHER_MS);
     },
     async stop(limitMs) {
@@ -106,7 +112,7 @@ export function createSpanQueue(deps: {
             cancel();
             resolve();
           };
-          isScheduled = false;
+          unschedule();
           schedule(0);
         });
       }
