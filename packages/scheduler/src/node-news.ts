@@ -1,8 +1,10 @@
 /** Composition root: what happens to nodes, here and elsewhere, brought to selection, to the engine and to the other instances. */
-import type { Gossip } from './cluster/gossip.ts';
+import type { Gossip, GossipEvents } from './cluster/gossip.ts';
 import type { NodeReplica, ReplicaEvents } from './cluster/node-replica.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeId } from './domain/ids.ts';
+import { useOf } from './domain/service-use.ts';
+import type { MissingModel } from './management/marks/model-report.ts';
 import type { NodeRegistry, NodeStatus, RegistryEvents } from './management/node-registry.ts';
 import type { CapacityLedger } from './ports/capacity-ledger.ts';
 import type { Clock } from './ports/clock.ts';
@@ -22,7 +24,7 @@ export function createNodeNews(deps: {
   jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
   registry: () => Pick<NodeRegistry, 'get' | 'list'>;
   replica: () => Pick<NodeReplica, 'keep' | 'beat' | 'drop' | 'find'>;
-  gossip: Pick<Gossip, 'nodeNews'>;
+  gossip: Pick<Gossip, 'nodeNews' | 'missing'>;
   /** No node is blamed for what may be the store's fault. */
   isStoreSteady: () => boolean;
   clock: Clock;
@@ -130,21 +132,39 @@ export function createNodeNews(deps: {
 
     /** What the engine says of nodes, told to whoever holds them. */
     knowledge: (here: NodeKnowledge): NodeKnowledge => {
-      const tell = (nodeId: NodeId, word: 'placed' | 'succeeded' | 'failed', tellHere: () => void): void => {
-        const holder = replica().find(nodeId)?.owner.instanceId;
-        if (holder === undefined) tellHere();
-        else gossip.nodeNews(holder, nodeId, word);
-      };
+      const holderOf = (nodeId: NodeId): string | undefined => replica().find(nodeId)?.owner.instanceId;
       return {
         ...here,
-        placed: (nodeId) => tell(nodeId, 'placed', () => here.placed(nodeId)),
-        outcome(nodeId, outcome) {
+        placed(nodeId, need) {
+          const holder = holderOf(nodeId);
+          if (holder === undefined) here.placed(nodeId, need);
+          else gossip.nodeNews(holder, nodeId, 'placed', useOf(need));
+        },
+        outcome(nodeId, outcome, need) {
           if (outcome === 'failed' && !deps.isStoreSteady()) return;
-          tell(nodeId, outcome, () => here.outcome(nodeId, outcome));
+          const holder = holderOf(nodeId);
+          if (holder === undefined) here.outcome(nodeId, outcome, need);
+          else gossip.nodeNews(holder, nodeId, outcome, useOf(need));
         },
       };
     },
+
+    /** Tells whoever holds the node that it lacks a model; false: it is nobody else's. */
+    passOnMissing(nodeId: NodeId, missing: MissingModel): boolean {
+      const holder = replica().find(nodeId)?.owner.instanceId;
+      if (holder !== undefined) gossip.missing(holder, nodeId, missing);
+      return holder !== undefined;
+    },
   };
+}
+
+/** What others say of attempts on a node of this instance. */
+export function recordNews(
+  registry: Pick<NodeRegistry, 'recordPlacement' | 'recordOutcome'>,
+  ...[nodeId, news, use]: Parameters<GossipEvents['nodeNews']>
+): void {
+  if (news === 'placed') registry.recordPlacement(nodeId, use);
+  else registry.recordOutcome(nodeId, news, use);
 }
 
 function sheetOf(status: NodeStatus, runningJobIds: readonly string[] | undefined) {

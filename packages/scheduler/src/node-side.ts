@@ -3,7 +3,9 @@ import type { JobAssign } from '@lingua/protocol';
 import { createAudioFetcher } from './adapters/http/audio-fetcher.ts';
 import { createEndpointCaller } from './adapters/http/endpoint-caller.ts';
 import type { Config } from './config/settings.ts';
+import { useOf } from './domain/service-use.ts';
 import { createNodeRegistry } from './management/create-node-registry.ts';
+import { createModelReports } from './management/marks/model-reports.ts';
 import type { RegistryEvents } from './management/node-registry.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import type { AudioStore } from './ports/audio-store.ts';
@@ -11,6 +13,7 @@ import type { CapacityLedger } from './ports/capacity-ledger.ts';
 import type { Chance } from './ports/chance.ts';
 import type { Clock } from './ports/clock.ts';
 import type { IdSource } from './ports/id-source.ts';
+import type { Locks } from './ports/locks.ts';
 import type { Log } from './ports/log.ts';
 import type { Meter } from './ports/meter.ts';
 import type { NodeDirectory } from './ports/node-directory.ts';
@@ -18,7 +21,7 @@ import type { NodeMailbox } from './ports/node-mailbox.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
 import type { NodeKnowledge } from './runtime/engine.ts';
 import type { FleetView } from './runtime/fleet/fleet-view.ts';
-import { managementSettings } from './settings-from-config.ts';
+import { managementSettings, modelReportSettings } from './settings-from-config.ts';
 import { createNetworks } from './transport/access/networks.ts';
 import type { AudioReferences } from './transport/link/audio-references.ts';
 import { createNodeLink } from './transport/link/node-link.ts';
@@ -40,6 +43,9 @@ export function createNodeSide(parts: {
   readonly references: AudioReferences;
   readonly together: Neighbourhood | undefined;
   readonly jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
+  readonly modelDebounce: Locks;
+  /** Somewhere a model is missing: said once per service, version and window, by one of all instances. */
+  readonly withdrawn: (serviceId: string, version: string) => void;
 }) {
   const { config, clock, chance, ids, meter, log, fleet, sockets, ledger, directory, mailbox } = parts;
   const { audio, references, together, jobs } = parts;
@@ -73,6 +79,17 @@ export function createNodeSide(parts: {
     events: together?.nodeNews.ofOwn(events) ?? events,
   });
 
+  const modelReports = createModelReports({
+    clock,
+    log,
+    meter,
+    registry,
+    passOn: together?.nodeNews.passOnMissing ?? (() => false),
+    locks: parts.modelDebounce,
+    withdrawn: parts.withdrawn,
+    settings: modelReportSettings(config),
+  });
+
   const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
   const localLink = createNodeLink({
     sockets,
@@ -88,14 +105,14 @@ export function createNodeSide(parts: {
   });
   const knowledge: NodeKnowledge = {
     profile: (nodeId) => fleet.view(nodeId)?.profile,
-    placed: (nodeId) => registry.recordPlacement(nodeId),
-    outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
-    modelNotAvailable: (nodeId, details) =>
-      log.info({ node_id: nodeId, service_id: details.service_id }, 'a node lacks a model it was asked for'),
+    placed: (nodeId, need) => registry.recordPlacement(nodeId, useOf(need)),
+    outcome: (nodeId, outcome, need) => registry.recordOutcome(nodeId, outcome, useOf(need)),
+    modelNotAvailable: modelReports.report,
   };
 
   return {
     registry,
+    modelReports,
     endpoints,
     link: together?.link(localLink) ?? localLink,
     knowledge: together?.nodeNews.knowledge(knowledge) ?? knowledge,

@@ -1,6 +1,7 @@
 /** Composition root: how full everything is, asked when metrics are printed and not kept meanwhile. */
 import type { MemoryJobStore } from './adapters/memory/job-store.ts';
 import type { MemoryNodeMailbox } from './adapters/memory/node-mailbox.ts';
+import type { ModelReports } from './management/marks/model-reports.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import type { AudioStore } from './ports/audio-store.ts';
 import type { Meter } from './ports/meter.ts';
@@ -18,11 +19,12 @@ export interface GaugedParts {
   readonly audio: Pick<AudioStore, 'size'>;
   readonly http: { waits(): number };
   readonly loop: { delayP99(): number };
+  readonly modelReports: Pick<ModelReports, 'levels'>;
   readonly together: Pick<Neighbourhood, 'replica' | 'held' | 'isFenced' | 'handling'> | undefined;
 }
 
 export function createPrintGauges(parts: GaugedParts): () => void {
-  const { meter, jobs, sessions, store, events, mailbox, audio, http, loop, together } = parts;
+  const { meter, jobs, sessions, store, events, mailbox, audio, http, loop, modelReports, together } = parts;
   return () => {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
@@ -43,6 +45,10 @@ export function createPrintGauges(parts: GaugedParts): () => void {
       meter.gauge('scheduler_mailbox_jobs', mailed.jobs, { of: 'all' });
       meter.gauge('scheduler_mailbox_jobs', mailed.most, { of: 'fullest' });
     }
+    const reports = modelReports.levels();
+    meter.gauge('scheduler_model_na_backlog', reports.queue, { of: 'queue' });
+    meter.gauge('scheduler_model_na_backlog', reports.nodes, { of: 'nodes' });
+    meter.gauge('scheduler_model_na_backlog', reports.versions, { of: 'versions' });
     if (together !== undefined) printNeighbourhood(together);
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };

@@ -1,9 +1,10 @@
 /**
  * Background actor: news between instances that are soon outdated, and may be lost: loads of nodes, how attempts on another's
- * node went, text while it grows. What follows closely is told as one.
+ * node went and which models it lacks, text while it grows. What follows closely is told as one.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { Load } from '../domain/lease.ts';
+import { NO_USE, type ServiceUse } from '../domain/service-use.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Whispers } from '../ports/whispers.ts';
@@ -17,28 +18,43 @@ export interface PartialText {
 
 export type NodeNews = 'placed' | 'succeeded' | 'failed';
 
+/** As the node's report was read; whoever hears of it looks at it again. */
+export interface MissingNews {
+  readonly serviceId: string;
+  readonly version: string;
+  readonly reason: string;
+}
+
 export interface GossipEvents {
   /** A slot of a node was taken or came free elsewhere. */
   loaded(nodeId: NodeId, load: Load): void;
   /** An attempt on a node of this instance, driven elsewhere. */
-  nodeNews(nodeId: NodeId, news: NodeNews): void;
+  nodeNews(nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
+  /** A node of this instance lacks a model. */
+  missing(nodeId: NodeId, missing: MissingNews): void;
   partial(partial: PartialText): void;
 }
 
 export interface Gossip {
   start(): Promise<void>;
   load(nodeId: NodeId, load: Load): void;
-  nodeNews(to: string, nodeId: NodeId, news: NodeNews): void;
+  nodeNews(to: string, nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
+  missing(to: string, nodeId: NodeId, missing: MissingNews): void;
   partial(to: string, partial: PartialText): void;
   stop(): Promise<void>;
 }
 
 type Loads = readonly (readonly [NodeId, number, number])[];
 
+/** Instances of earlier versions say and read the first two only. */
+type News = readonly [NodeId, NodeNews, types?: readonly string[], services?: readonly string[]];
+type Missing = readonly [NodeId, serviceId: string, version: string, reason: string];
+
 type Whisper =
   | { readonly from: string; readonly loads: Loads }
   | { readonly from: string; readonly partials: readonly PartialText[] }
-  | { readonly from: string; readonly news: readonly (readonly [NodeId, NodeNews])[] };
+  | { readonly from: string; readonly news: readonly News[] }
+  | { readonly from: string; readonly missing: readonly Missing[] };
 
 /** DESIGN §6: a view up to a tenth of a second old gets a slot at the first try. */
 const TELL_MS = 40;
@@ -57,7 +73,8 @@ export function createGossip(deps: {
   const { whispers, clock, log, instanceId, events } = deps;
   const loads = new Map<NodeId, Load>();
   const partials = new Map<string, Map<JobId, PartialText>>();
-  const news = new Map<string, (readonly [NodeId, NodeNews])[]>();
+  const news = new Map<string, News[]>();
+  const missing = new Map<string, Missing[]>();
   let telling: Cancel | undefined;
   let listening: Cancel | undefined;
   let stopListening: (() => Promise<void>) | undefined;
@@ -81,6 +98,9 @@ export function createGossip(deps: {
     for (const [to, list] of news)
       for (const some of portions(list)) whispers.say(to, JSON.stringify({ from, news: some }));
     news.clear();
+    for (const [to, list] of missing)
+      for (const some of portions(list)) whispers.say(to, JSON.stringify({ from, missing: some }));
+    missing.clear();
   }
 
   /** It may have been taken for dead: what it knows is not for others to believe. */
@@ -88,6 +108,7 @@ export function createGossip(deps: {
     loads.clear();
     partials.clear();
     news.clear();
+    missing.clear();
   }
 
   function hear(text: string): void {
@@ -96,7 +117,12 @@ export function createGossip(deps: {
     if ('loads' in whisper)
       for (const [nodeId, used, max] of whisper.loads)
         if (Number.isInteger(used) && Number.isInteger(max)) events.loaded(nodeId, { used, max });
-    if ('news' in whisper) for (const [nodeId, word] of whisper.news) events.nodeNews(nodeId, word);
+    if ('news' in whisper)
+      for (const [nodeId, word, types = NO_USE.types, services = NO_USE.services] of whisper.news)
+        events.nodeNews(nodeId, word, { types, services });
+    if ('missing' in whisper)
+      for (const [nodeId, serviceId, version, reason] of whisper.missing)
+        events.missing(nodeId, { serviceId, version, reason });
     if ('partials' in whisper) for (const partial of whisper.partials) events.partial(partial);
   }
 
@@ -118,10 +144,16 @@ export function createGossip(deps: {
       loads.set(nodeId, load);
       soon();
     },
-    nodeNews(to, nodeId, word) {
+    nodeNews(to, nodeId, word, { types, services }) {
       const list = news.get(to) ?? [];
       news.set(to, list);
-      list.push([nodeId, word]);
+      list.push(services.length === 0 ? [nodeId, word, types] : [nodeId, word, types, services]);
+      soon();
+    },
+    missing(to, nodeId, { serviceId, version, reason }) {
+      const list = missing.get(to) ?? [];
+      missing.set(to, list);
+      list.push([nodeId, serviceId, version, reason]);
       soon();
     },
     partial(to, partial) {

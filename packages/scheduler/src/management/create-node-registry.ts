@@ -3,6 +3,7 @@ import { createControl } from './control.ts';
 import { createFleet, type RegistryDeps } from './fleet.ts';
 import { createHeartbeats } from './heartbeat.ts';
 import { createListing } from './listing.ts';
+import { createMarkKeeper } from './marks/mark-keeper.ts';
 import type { NodeRegistry } from './node-registry.ts';
 import { createRegistrations } from './registration.ts';
 import { createScan } from './scan.ts';
@@ -10,14 +11,16 @@ import { createVerdicts } from './verdicts.ts';
 
 export function createNodeRegistry(deps: RegistryDeps): NodeRegistry {
   const fleet = createFleet(deps);
-  const { register, isArriving } = createRegistrations(deps, fleet, (nodeId) => scan.departed(nodeId));
-  const scan = createScan(deps, fleet, isArriving);
-  const heartbeat = createHeartbeats(deps, fleet);
+  const marks = createMarkKeeper(deps, fleet);
+  const { register, isArriving } = createRegistrations(deps, fleet, marks, (nodeId) => scan.departed(nodeId));
+  const scan = createScan(deps, fleet, marks, isArriving);
+  const heartbeat = createHeartbeats(deps, fleet, marks);
   return {
     register,
     heartbeat,
     ...createControl(deps, fleet),
-    ...createVerdicts(deps, fleet),
+    ...createVerdicts(deps, fleet, marks),
+    markMissing: marks.markMissing,
     ...createListing(deps, fleet),
     stop: scan.stop,
   };

@@ -1,5 +1,5 @@
 /** Cold path: all nodes of this instance, and the one way in which a change of one of them becomes known. */
-import type { CapabilityReport, NodeTraits } from '../domain/capability-report.ts';
+import type { CapabilityReport, Hardware, NodeTraits } from '../domain/capability-report.ts';
 import type { NodeId } from '../domain/ids.ts';
 import { isAccepting, NODE_HEALTHS, type NodeHealth } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
@@ -12,6 +12,9 @@ import type { Meter } from '../ports/meter.ts';
 import type { NodeDirectory } from '../ports/node-directory.ts';
 import { type EjectionState, isSuspect, mayEject } from './ejection.ts';
 import { type HealthChange, type HealthInput, stepHealth } from './health.ts';
+import { createHiding } from './marks/hiding.ts';
+import { NOTHING_HIDDEN, type TypeOf } from './marks/marked-services.ts';
+import type { MaybeMarks } from './marks/marks.ts';
 import { isSameView, type NodeRecord, viewOf } from './node-record.ts';
 import type { RegistryEvents } from './node-registry.ts';
 import { type Understand, understand } from './profile.ts';
@@ -37,6 +40,10 @@ export interface Fleet {
   /** Moves the node's health; what came of it is told by `publish`. */
   move(node: NodeRecord, input: HealthInput): readonly HealthChange[];
   setEjection(node: NodeRecord, state: EjectionState): void;
+  setMarks(node: NodeRecord, marks: MaybeMarks): void;
+  readonly marksKnown: number;
+  /** What kind of service an id stands for on this node. */
+  typerOf(node: NodeRecord): TypeOf;
   /** The rest of the fleet can do without this node. */
   canSpare(node: NodeRecord): boolean;
   /** Tells selection and the ledger whatever is new, and the node its new health. */
@@ -45,6 +52,7 @@ export interface Fleet {
   readonly profileOf: Understand;
   shareReport(report: CapabilityReport): CapabilityReport;
   shareTraits(traits: NodeTraits): NodeTraits;
+  shareHardware(hardware: Hardware): Hardware;
   measure(): void;
 }
 
@@ -65,7 +73,9 @@ export function createFleet(deps: RegistryDeps): Fleet {
     CapabilityReport,
     { readonly traits: NodeTraits; readonly profile: NodeProfile }
   >();
+  const hiding = createHiding(settings.profile.coreServices);
   let suspects = 0;
+  let marksKnown = 0;
 
   /** Counted as nodes change, so that asking costs nothing. Offline nodes are no part of the working fleet. */
   function tally(node: NodeRecord, by: 1 | -1): void {
@@ -115,6 +125,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
       if (nodes.get(node.nodeId) !== node) return;
       nodes.delete(node.nodeId);
       tally(node, -1);
+      marksKnown -= node.marks?.size ?? 0;
       events.removed(node.nodeId, node.generation);
     },
 
@@ -138,12 +149,24 @@ export function createFleet(deps: RegistryDeps): Fleet {
       tally(node, 1);
     },
 
+    setMarks(node, marks) {
+      marksKnown += (marks?.size ?? 0) - (node.marks?.size ?? 0);
+      node.marks = marks;
+    },
+
+    get marksKnown() {
+      return marksKnown;
+    },
+
+    typerOf: (node) => hiding.typerOf(node.report),
+
     canSpare(node) {
       const others = suspects - (isWorkingSuspect(node) ? 1 : 0);
       return mayEject(others, nodes.size - byHealth.offline, settings.ejection);
     },
 
     async publish(node, changes = []) {
+      node.hidden = node.marks === undefined ? NOTHING_HIDDEN : hiding.hiddenOf(node, node.marks);
       const view = viewOf(node, settings.thresholds);
       // The ledger hears of it first: a node that selection finds should not be refused there.
       const declared = isDeclared(node, capacityOf(node)) ? undefined : declare(node);
@@ -165,6 +188,8 @@ export function createFleet(deps: RegistryDeps): Fleet {
 
     shareTraits: share<NodeTraits>,
 
+    shareHardware: share<Hardware>,
+
     profileOf(report, traits) {
       const last = lately.get(report);
       if (last?.traits === traits) return last.profile;
@@ -178,6 +203,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
 
     measure() {
       for (const health of NODE_HEALTHS) meter.gauge('scheduler_nodes', byHealth[health], { health });
+      meter.gauge('scheduler_model_na_marks', marksKnown);
     },
   };
 }

@@ -69,10 +69,6 @@ export interface NodeRecord {
   isLeaving: boolean;
 }
 
-const NO_WORDS: readonly string[] = [];
-
-export const NOTHING_HIDDEN: Hidden = { services: NO_WORDS, types: NO_WORDS };
-
 export const isConnected = (node: NodeRecord): boolean => node.lostUntil === undefined;
 
 export const viewOf = (node: NodeRecord, thresholds: Thresholds): NodeView => ({

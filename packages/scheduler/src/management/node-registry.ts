@@ -11,8 +11,8 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { NodeId } from '../domain/ids.ts';
 import type { Load } from '../domain/lease.ts';
 import type { NodeChannel, NodeHealth, NodeView } from '../domain/node.ts';
-import type { ServiceUse } from '../domain/service-use.ts';
 import type { NodeProfile } from '../domain/profile.ts';
+import type { ServiceUse } from '../domain/service-use.ts';
 
 export interface Registration {
   /** Absent: the scheduler makes one. */
@@ -107,8 +107,8 @@ export interface NodeStatus {
 /** How an attempt ended, as far as it says something about the node. */
 export type NodeOutcome = 'succeeded' | 'failed';
 
-/** `known`: it was marked a moment ago. `full`: this instance knows as many marks as it may. */
-export type MarkResult = 'marked' | 'known' | 'full' | 'unknown_node';
+/** `known`: it was marked a moment ago. `marks_full`: this instance knows as many marks as it may. */
+export type MarkResult = 'marked' | 'known' | 'marks_full' | 'unknown_node';
 
 /** Told to whoever composes the program; all optional parts of one act are delivered in order. */
 export interface RegistryEvents {

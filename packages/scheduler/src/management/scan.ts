@@ -1,8 +1,9 @@
-/** Cold path: the one actor that notices what does not happen: silence, slow starts, ends of ejections, nodes gone for good. */
+/** Cold path: the one actor that notices what does not happen: silence, slow starts, ends of ejections and marks, nodes gone for good. */
 import type { NodeId } from '../domain/ids.ts';
 import type { Cancel } from '../ports/clock.ts';
 import { afterTime, forgive, isSuspect } from './ejection.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
+import type { MarkKeeper } from './marks/mark-keeper.ts';
 import { isConnected, type NodeRecord, offlineAfterMs, staleAfterMs } from './node-record.ts';
 
 /** No uninterrupted piece of cold work may be longer: jobs wait behind it. */
@@ -17,7 +18,12 @@ export interface Scan {
   stop(): void;
 }
 
-export function createScan(deps: RegistryDeps, fleet: Fleet, isArriving: (nodeId: NodeId) => boolean): Scan {
+export function createScan(
+  deps: RegistryDeps,
+  fleet: Fleet,
+  marks: Pick<MarkKeeper, 'passTime'>,
+  isArriving: (nodeId: NodeId) => boolean,
+): Scan {
   const { clock, directory, ledger, log, meter, settings } = deps;
   const intervalMs = Math.min(settings.scanIntervalMs, MAX_INTERVAL_MS);
   const departures = new Map<NodeId, Promise<void>>();
@@ -67,8 +73,10 @@ export function createScan(deps: RegistryDeps, fleet: Fleet, isArriving: (nodeId
     if (isSuspect(ejection)) {
       fleet.setEjection(node, fleet.canSpare(node) ? afterTime(ejection, now) : forgive(ejection, now));
     }
+    const hasUnmarked = marks.passTime(node, now);
     const changes = watch(node, now);
-    const isNews = changes.length > 0 || node.isFresh !== isFresh || node.ejection !== ejection;
+    const isNews =
+      hasUnmarked || changes.length > 0 || node.isFresh !== isFresh || node.ejection !== ejection;
     if (isNews || node.declared === undefined) void fleet.publish(node, changes);
   }
 

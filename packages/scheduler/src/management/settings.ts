@@ -1,6 +1,7 @@
 /** Cold path: the settings of the node registry, in milliseconds and percent; the configuration file is mapped to them. */
 import type { EjectionSettings } from './ejection.ts';
 import type { HealthSettings } from './health.ts';
+import type { MarkSettings } from './marks/marks.ts';
 import type { ProfileRules } from './profile.ts';
 
 export interface Thresholds {
@@ -31,6 +32,7 @@ export interface ManagementSettings {
   readonly thresholds: Thresholds;
   readonly health: HealthSettings;
   readonly ejection: EjectionSettings;
+  readonly marks: MarkSettings;
 }
 
 /** Nodes in the field beat this often, whatever they are told. */

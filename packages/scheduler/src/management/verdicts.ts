@@ -1,11 +1,17 @@
 /** Cold path: keeps the record of how jobs end on each node, and ejects those on which they fail. */
 import type { NodeId } from '../domain/ids.ts';
+import type { ServiceUse } from '../domain/service-use.ts';
 import { afterOutcome, afterPlacement, type EjectionState } from './ejection.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
+import type { MarkKeeper } from './marks/mark-keeper.ts';
 import type { NodeRecord } from './node-record.ts';
 import type { NodeOutcome } from './node-registry.ts';
 
-export function createVerdicts({ clock, log, meter, settings }: RegistryDeps, fleet: Fleet) {
+export function createVerdicts(
+  { clock, log, meter, settings }: RegistryDeps,
+  fleet: Fleet,
+  marks: Pick<MarkKeeper, 'placed' | 'ended'>,
+) {
   function turn(node: NodeRecord, next: EjectionState): void {
     const before = node.ejection;
     fleet.setEjection(node, next);
@@ -18,15 +24,18 @@ export function createVerdicts({ clock, log, meter, settings }: RegistryDeps, fl
   }
 
   return {
-    recordPlacement(nodeId: NodeId): void {
+    recordPlacement(nodeId: NodeId, use: ServiceUse): void {
       const node = fleet.nodes.get(nodeId);
-      if (node !== undefined) turn(node, afterPlacement(node.ejection, settings.ejection, clock.now()));
+      if (node === undefined) return;
+      marks.placed(node, use);
+      turn(node, afterPlacement(node.ejection, settings.ejection, clock.now()));
     },
 
-    recordOutcome(nodeId: NodeId, outcome: NodeOutcome): void {
+    recordOutcome(nodeId: NodeId, outcome: NodeOutcome, use: ServiceUse): void {
       const node = fleet.nodes.get(nodeId);
       if (node === undefined) return;
       const hasFailed = outcome === 'failed';
+      marks.ended(node, hasFailed, use);
       turn(
         node,
         afterOutcome(node.ejection, hasFailed, fleet.canSpare(node), settings.ejection, clock.now()),

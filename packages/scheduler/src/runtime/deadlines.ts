@@ -29,7 +29,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
       return;
     }
     engine.meter.count('scheduler_ack_timeout_total');
-    engine.nodes.outcome(nodeId, 'failed');
+    engine.nodes.outcome(nodeId, 'failed', flight.need);
     const message = `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`;
     void givingUp().giveUp(flight, { code: 'NODE_UNAVAILABLE', message, isCounted: true, side: 'open' });
   }
@@ -40,7 +40,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
     const message = `${nodeId} gave no result within ${settings.jobTimeoutMs} ms`;
     const failure = { code: 'JOB_TIMEOUT', message };
     if (flight.doesAcknowledge) {
-      engine.nodes.outcome(nodeId, 'failed');
+      engine.nodes.outcome(nodeId, 'failed', flight.need);
       void givingUp().giveUp(flight, { ...failure, isCounted: true, side: 'open' });
       return;
     }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createWhispers } from '../../src/adapters/memory/whispers.ts';
 import { createGossip } from '../../src/cluster/gossip.ts';
+import { NO_USE } from '../../src/domain/service-use.ts';
 import type { Whispers } from '../../src/ports/whispers.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { QUIET } from './post-rig.ts';
@@ -37,7 +38,10 @@ function startTalk() {
       isFenced: () => state.isFenced,
       events: {
         loaded: (nodeId, { used, max }) => void heard.push(`${nodeId} ${used}/${max}`),
-        nodeNews: (nodeId, news) => void heard.push(`${nodeId} ${news}`),
+        nodeNews: (nodeId, news, { types, services }) =>
+          void heard.push([nodeId, news, ...types, ...services].join(' ')),
+        missing: (nodeId, { serviceId, version, reason }) =>
+          void heard.push(`${nodeId} lacks ${serviceId}@${version}: ${reason}`),
         partial: ({ jobId, nodeId, text, isFinal }) =>
           void heard.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
       },
@@ -69,11 +73,38 @@ describe('gossip', () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     for (const news of ['placed', 'failed', 'placed', 'succeeded'] as const)
-      a.gossip.nodeNews('b', 'n1', news);
-    a.gossip.nodeNews('c', 'n2', 'placed');
+      a.gossip.nodeNews('b', 'n1', news, NO_USE);
+    a.gossip.nodeNews('c', 'n2', 'placed', NO_USE);
     await clock.advance(FRESH_MS);
     expect(b.heard).toEqual(['n1 placed', 'n1 failed', 'n1 placed', 'n1 succeeded']);
     expect(c.heard).toEqual(['n2 placed']);
+  });
+
+  it('MODEL_NOT_AVAILABLE: tells the holder of a node which model it lacks, and what the job of an attempt used', async () => {
+    const { clock, join } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    a.gossip.nodeNews('b', 'n1', 'placed', { types: ['semantic', 'nmt'], services: [] });
+    a.gossip.nodeNews('b', 'n1', 'succeeded', { types: ['semantic'], services: ['m2m', 'emotion-xlm-r'] });
+    a.gossip.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual([
+      'n1 placed semantic nmt',
+      'n1 succeeded semantic m2m emotion-xlm-r',
+      'n1 lacks m2m@1.2: not_found',
+    ]);
+    expect(c.heard).toEqual([]);
+    a.gossip.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
+    a.state.isFenced = true;
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toHaveLength(3);
+  });
+
+  it('understands news of instances of earlier versions, which do not say what a job used', async () => {
+    const { join, whispers, clock } = startTalk();
+    const b = await join('b');
+    whispers.say('b', JSON.stringify({ from: 'old', news: [['n1', 'placed']] }));
+    await clock.advance(FRESH_MS);
+    expect(b.heard).toEqual(['n1 placed']);
   });
 
   it('tells text while it grows to the driver alone, and only what it is by then', async () => {
@@ -105,7 +136,7 @@ describe('gossip', () => {
     const [a, b] = [await join('a'), await join('b')];
     for (const round of ['first', 'second']) {
       a.gossip.load(`n-${round}`, { used: 1, max: 1 });
-      a.gossip.nodeNews('b', `n-${round}`, 'placed');
+      a.gossip.nodeNews('b', `n-${round}`, 'placed', NO_USE);
       a.gossip.partial('b', partialOf(`job-${round}`, 'text'));
       await clock.advance(FRESH_MS);
     }
@@ -118,7 +149,7 @@ describe('gossip', () => {
     const [a, b] = [await join('a'), await join('b')];
     for (let at = 0; at < 1_201; at += 1) {
       a.gossip.load(`n${at}`, { used: 1, max: 1 });
-      a.gossip.nodeNews('b', `n${at}`, 'placed');
+      a.gossip.nodeNews('b', `n${at}`, 'placed', NO_USE);
       a.gossip.partial('b', partialOf(`job-${at}`, 'text'));
     }
     await clock.advance(FRESH_MS);
@@ -132,7 +163,7 @@ describe('gossip', () => {
     const [a, b] = [await join('a'), await join('b')];
     a.state.isFenced = true;
     a.gossip.load('n1', { used: 2, max: 4 });
-    a.gossip.nodeNews('b', 'n1', 'failed');
+    a.gossip.nodeNews('b', 'n1', 'failed', NO_USE);
     a.gossip.partial('b', partialOf('job-1', 'old'));
     await clock.advance(FRESH_MS);
     a.state.isFenced = false;

@@ -85,7 +85,11 @@ export function startNews() {
       },
       find: (nodeId) => state.sheets.get(nodeId),
     }),
-    gossip: { nodeNews: (to, nodeId, word) => void whispered.push(`${to} ${nodeId} ${word}`) },
+    gossip: {
+      nodeNews: (to, nodeId, word, { types }) =>
+        void whispered.push(`${to} ${nodeId} ${word} ${types.join()}`),
+      missing: (to, nodeId, { serviceId }) => void whispered.push(`${to} ${nodeId} lacks ${serviceId}`),
+    },
     isStoreSteady: () => state.isSteady,
     clock,
     log: QUIET,

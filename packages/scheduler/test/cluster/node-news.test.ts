@@ -1,6 +1,7 @@
 /** What happens to nodes here and elsewhere reaches selection, the engine, and whoever holds the node. */
 import { describe, expect, it } from 'vitest';
 import { sheetFor } from '../contracts/node-sheets.ts';
+import { someNeed } from '../runtime/fleet/fleet-fixture.ts';
 import { GRACE_MS, startNews, statusOf } from './node-news-rig.ts';
 
 const OTHER = { instanceId: 'other', incarnation: 'other-1' };
@@ -134,17 +135,29 @@ describe('a node of this instance', () => {
   });
 });
 
+const NEED = someNeed({ usesTts: false });
+const USED = 'semantic,asr,nmt';
+
 describe('what the engine says of a node', () => {
+  it('MODEL_NOT_AVAILABLE: is passed on to whoever holds the node', () => {
+    const { news, state, whispered } = startNews();
+    state.sheets.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    const missing = { serviceId: 'm2m', version: '1', reason: 'not_found' } as const;
+    expect(news.passOnMissing('n1', missing)).toBe(false);
+    expect(news.passOnMissing('n2', missing)).toBe(true);
+    expect(whispered).toEqual(['other n2 lacks m2m']);
+  });
+
   it('is told to its holder, or here if that is this instance', () => {
     const { knowledge, state, whispered, here } = startNews();
     state.sheets.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
     for (const nodeId of ['n1', 'n2']) {
-      knowledge.placed(nodeId);
-      knowledge.outcome(nodeId, 'succeeded');
-      knowledge.outcome(nodeId, 'failed');
+      knowledge.placed(nodeId, NEED);
+      knowledge.outcome(nodeId, 'succeeded', NEED);
+      knowledge.outcome(nodeId, 'failed', NEED);
     }
     expect(here).toEqual(['n1 placed', 'n1 succeeded', 'n1 failed']);
-    expect(whispered).toEqual(['other n2 placed', 'other n2 succeeded', 'other n2 failed']);
+    expect(whispered).toEqual(['placed', 'succeeded', 'failed'].map((word) => `other n2 ${word} ${USED}`));
   });
 
   it('blames no node while the store is not steady', () => {
@@ -152,10 +165,10 @@ describe('what the engine says of a node', () => {
     state.sheets.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
     state.isSteady = false;
     for (const nodeId of ['n1', 'n2']) {
-      knowledge.outcome(nodeId, 'failed');
-      knowledge.outcome(nodeId, 'succeeded');
+      knowledge.outcome(nodeId, 'failed', NEED);
+      knowledge.outcome(nodeId, 'succeeded', NEED);
     }
-    expect([here, whispered]).toEqual([['n1 succeeded'], ['other n2 succeeded']]);
+    expect([here, whispered]).toEqual([['n1 succeeded'], [`other n2 succeeded ${USED}`]]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Nodes that fail what they are given are left out for a while, and then tried with one job. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NO_USE } from '../../src/domain/service-use.ts';
 import {
   afterOutcome,
   afterPlacement,
@@ -107,7 +108,7 @@ describe('the fleet', () => {
     const fixture = createFixture();
     for (let index = 1; index <= size; index += 1) await fixture.readyNode({ nodeId: `node-${index}` });
     const fail = (nodeId: string) => {
-      for (let round = 0; round < 5; round += 1) fixture.registry.recordOutcome(nodeId, 'failed');
+      for (let round = 0; round < 5; round += 1) fixture.registry.recordOutcome(nodeId, 'failed', NO_USE);
     };
     const ejected = () =>
       fixture.registry.list({ limit: 100 }).nodes.filter(({ view }) => view.isEjected).length;
@@ -160,23 +161,23 @@ describe('the fleet', () => {
     await clock.advance(11_000);
     await beat({ nodeId: 'node-1' });
     expect(view('node-1')?.isEjected).toBe(false);
-    registry.recordPlacement('node-1');
+    registry.recordPlacement('node-1', NO_USE);
     expect(view('node-1')?.isEjected).toBe(true);
-    registry.recordOutcome('node-1', 'failed');
+    registry.recordOutcome('node-1', 'failed', NO_USE);
     await clock.advance(19_000);
     expect(view('node-1')?.isEjected).toBe(true);
     await clock.advance(2_000);
-    registry.recordPlacement('node-1');
-    registry.recordOutcome('node-1', 'succeeded');
+    registry.recordPlacement('node-1', NO_USE);
+    registry.recordOutcome('node-1', 'succeeded', NO_USE);
     expect(view('node-1')?.isEjected).toBe(false);
-    registry.recordPlacement('node-1');
+    registry.recordPlacement('node-1', NO_USE);
     expect(view('node-1')?.isEjected).toBe(false);
   });
 
   it('takes outcomes of nodes it does not know without harm', () => {
     const { registry, told } = createFixture();
-    registry.recordPlacement('node-9');
-    registry.recordOutcome('node-9', 'failed');
+    registry.recordPlacement('node-9', NO_USE);
+    registry.recordOutcome('node-9', 'failed', NO_USE);
     expect(told).toEqual([]);
   });
 });

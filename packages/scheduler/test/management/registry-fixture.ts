@@ -43,6 +43,7 @@ export const SETTINGS: ManagementSettings = {
     maxEjectedPercent: 50,
     probeTimeoutMs: 60_000,
   },
+  marks: { ttlMs: 60_000, debounceMs: 5_000, probeTimeoutMs: 60_000, maxPerNode: 64, maxKnown: 1_000 },
 };
 
 export type Told =

@@ -52,4 +52,64 @@ export const SERVICES_METRICS = {
     help: 'Dispatch requests while the ModelHub did not answer, by outcome: admitted or refused.',
     labels: ['outcome'],
   },
+  scheduler_model_na_received_total: {
+    kind: 'counter',
+    help: 'MODEL_NOT_AVAILABLE reports of nodes.',
+  },
+  scheduler_model_na_by_service_total: {
+    kind: 'counter',
+    help: 'MODEL_NOT_AVAILABLE reports by service.',
+    labels: ['service_id'],
+  },
+  scheduler_model_na_by_reason_total: {
+    kind: 'counter',
+    help: 'MODEL_NOT_AVAILABLE reports by what the node gave as its reason, in few words.',
+    labels: ['reason'],
+  },
+  scheduler_model_na_rate_limited_total: {
+    kind: 'counter',
+    help: 'MODEL_NOT_AVAILABLE reports beyond what one node may send.',
+    limits: ['scheduler.model_not_available.node_ratelimit_max'],
+  },
+  scheduler_model_na_rate_limited_by_node_total: {
+    kind: 'counter',
+    help: 'The same by node.',
+    labels: ['node_id'],
+  },
+  scheduler_model_na_marked_total: {
+    kind: 'counter',
+    help: 'Services of nodes marked as not available, or marked again.',
+  },
+  scheduler_model_na_marked_by_node_total: {
+    kind: 'counter',
+    help: 'The same by node.',
+    labels: ['node_id'],
+  },
+  scheduler_model_na_debounced_total: {
+    kind: 'counter',
+    help: 'Reports of a service and version that was dealt with a moment ago, here or on another instance.',
+  },
+  scheduler_model_na_dropped_total: {
+    kind: 'counter',
+    help: 'Reports that were not taken in, and the oldest marks of nodes with too many, by reason.',
+    labels: ['reason'],
+  },
+  scheduler_model_na_probes_total: {
+    kind: 'counter',
+    help: 'Single jobs that tried whether a marked service is back, by result.',
+    labels: ['result'],
+  },
+  scheduler_model_na_marks: {
+    kind: 'gauge',
+    help: 'Marks that this instance keeps of its nodes, those on probation included.',
+  },
+  scheduler_model_na_backlog: {
+    kind: 'gauge',
+    help: 'What is kept of reports: those in the queue, nodes whose reports are counted, versions dealt with lately.',
+    labels: ['of'],
+  },
+  scheduler_model_na_last_candidate_total: {
+    kind: 'counter',
+    help: 'Jobs that nobody took although a node was free, because that node is marked.',
+  },
 } as const satisfies Record<string, MetricEntry>;

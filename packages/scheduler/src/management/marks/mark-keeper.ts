@@ -1,0 +1,93 @@
+/** Cold path: keeps the marks of the nodes of this instance, and lets selection know. A node without marks costs nothing here. */
+import type { CapabilityReport } from '../../domain/capability-report.ts';
+import type { NodeId } from '../../domain/ids.ts';
+import type { ServiceUse } from '../../domain/service-use.ts';
+import type { Fleet, RegistryDeps } from '../fleet.ts';
+import type { NodeRecord } from '../node-record.ts';
+import type { MarkResult } from '../node-registry.ts';
+import { readinessIn, usedAmong } from './marked-services.ts';
+import {
+  afterClaims,
+  afterFailure,
+  afterPlacement,
+  afterReport,
+  afterSuccess,
+  afterTime,
+  type Marks,
+} from './marks.ts';
+
+export type MarkKeeper = ReturnType<typeof createMarkKeeper>;
+
+export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, fleet: Fleet) {
+  const rules = settings.marks;
+
+  const usedBy = (node: NodeRecord, marks: Marks, use: ServiceUse): ReadonlySet<string> =>
+    usedAmong(marks, node.profile, fleet.typerOf(node), use);
+
+  function countProbes(marks: Marks, used: Iterable<string>, result: 'succeeded' | 'failed'): void {
+    for (const serviceId of used)
+      if (marks.get(serviceId)?.phase === 'probing')
+        meter.count('scheduler_model_na_probes_total', { result });
+  }
+
+  function put(node: NodeRecord, marks: Marks | undefined): void {
+    if (marks === node.marks) return;
+    fleet.setMarks(node, marks);
+    void fleet.publish(node);
+  }
+
+  return {
+    /** The node said that it lacks the service. */
+    markMissing(nodeId: NodeId, serviceId: string): MarkResult {
+      const node = fleet.nodes.get(nodeId);
+      if (node === undefined) return 'unknown_node';
+      const before = node.marks;
+      const isNew = before?.has(serviceId) !== true;
+      if (isNew && fleet.marksKnown >= rules.maxKnown) return 'marks_full';
+      const isCrowded = isNew && before !== undefined && before.size >= rules.maxPerNode;
+      if (isCrowded) meter.count('scheduler_model_na_dropped_total', { reason: 'oldest_mark' });
+      if (before !== undefined) countProbes(before, [serviceId], 'failed');
+      const marks = afterReport(before, serviceId, rules, clock.now());
+      put(node, marks);
+      return marks === before ? 'known' : 'marked';
+    },
+
+    placed(node: NodeRecord, use: ServiceUse): void {
+      const { marks } = node;
+      if (marks !== undefined) put(node, afterPlacement(marks, usedBy(node, marks, use), rules, clock.now()));
+    },
+
+    ended(node: NodeRecord, hasFailed: boolean, use: ServiceUse): void {
+      const { marks } = node;
+      if (marks === undefined) return;
+      const used = usedBy(node, marks, use);
+      countProbes(marks, used, hasFailed ? 'failed' : 'succeeded');
+      put(node, hasFailed ? afterFailure(marks, used, rules, clock.now()) : afterSuccess(marks, used));
+      if (hasFailed) return;
+      for (const serviceId of used)
+        log.info({ node_id: node.nodeId, service_id: serviceId }, 'a model is there again');
+    },
+
+    /** The parts of a report that just came are in the node's profile already. Whoever calls this publishes the node. */
+    claimed(node: NodeRecord, parts: Partial<CapabilityReport>): void {
+      const { marks, profile } = node;
+      if (marks === undefined) return;
+      const typeOf = fleet.typerOf(node);
+      const readiness = (serviceId: string) => readinessIn(parts, profile, typeOf, serviceId);
+      fleet.setMarks(node, afterClaims(marks, readiness, clock.now()));
+    },
+
+    /** Answers whether anything ended. Whoever calls this publishes the node. */
+    passTime(node: NodeRecord, now: number): boolean {
+      const { marks } = node;
+      if (marks === undefined) return false;
+      const after = afterTime(marks, now);
+      if (after === marks) return false;
+      for (const [serviceId, { phase }] of marks)
+        if (phase === 'probing' && after.get(serviceId)?.phase === 'probation')
+          meter.count('scheduler_model_na_probes_total', { result: 'unanswered' });
+      fleet.setMarks(node, after);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** Cold path: what the marks of a node mean for the types of its services, which is what most jobs ask for. Pure. */
+import type { CapabilityReport } from '../../domain/capability-report.ts';
+import { ANY } from '../../domain/language.ts';
+import type { NodeProfile } from '../../domain/profile.ts';
+import type { ServiceUse } from '../../domain/service-use.ts';
+import { isHidden, type Marks, type Readiness } from './marks.ts';
+
+/** Undefined: nobody knows what kind of service it is. */
+export type TypeOf = (serviceId: string) => string | undefined;
+
+export interface Hidden {
+  readonly services: readonly string[];
+  readonly types: readonly string[];
+}
+
+const NO_WORDS: readonly string[] = [];
+
+/** Of a node without marks: one object, so that comparing it costs nothing. */
+export const NOTHING_HIDDEN: Hidden = { services: NO_WORDS, types: NO_WORDS };
+
+/** What selection must not find on the node: the services, and the types that only they could have done. */
+export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hidden {
+  const services: string[] = [];
+  const types = new Set<string>();
+  const open = new Set<string | undefined>();
+  for (const serviceId of profile.readyServices) {
+    const mark = marks.get(serviceId);
+    if (mark === undefined || !isHidden(mark)) open.add(typeOf(serviceId));
+  }
+  for (const [serviceId, mark] of marks) {
+    if (!isHidden(mark)) continue;
+    services.push(serviceId);
+    const type = typeOf(serviceId);
+    if (type !== undefined && (mark.isWide || !open.has(type))) types.add(type);
+  }
+  return { services: services.sort(), types: [...types].sort() };
+}
+
+/**
+ * Which marked services a job on the node uses: those it names, and those of the types it needs, unless the node has an
+ * unmarked one that may have done it. Where several may have, those that jobs were kept away from did not.
+ */
+export function usedAmong(
+  marks: Marks,
+  profile: NodeProfile,
+  typeOf: TypeOf,
+  { types, services }: ServiceUse,
+): ReadonlySet<string> {
+  const used = new Set<string>();
+  for (const serviceId of services) if (marks.has(serviceId)) used.add(serviceId);
+  const clean = new Set(profile.readyServices.filter((serviceId) => !marks.has(serviceId)).map(typeOf));
+  for (const type of types) {
+    const ofType = [...marks].filter(([serviceId]) => typeOf(serviceId) === type);
+    const open = ofType.filter(([, { phase }]) => phase !== 'marked');
+    for (const [serviceId, { isWide }] of open.length > 0 ? open : ofType)
+      if (isWide || !clean.has(type)) used.add(serviceId);
+  }
+  return used;
+}
+
+/** What a report that just came, whose parts are in `profile` by now, says of one service. */
+export function readinessIn(
+  parts: Partial<CapabilityReport>,
+  profile: NodeProfile,
+  typeOf: TypeOf,
+  serviceId: string,
+): Readiness {
+  const { services, serviceStates, types } = parts;
+  if (services === undefined && serviceStates === undefined && types === undefined) return 'unsaid';
+  const type = typeOf(serviceId);
+  const isTypeReady = type !== undefined && (profile.readyTypes === ANY || profile.readyTypes.includes(type));
+  if (type !== undefined && types !== undefined && !isTypeReady) return 'not_ready';
+  // Who names its services and not this one does not have it; who names none speaks of types only.
+  const isReady =
+    profile.installedServices.length > 0 ? profile.readyServices.includes(serviceId) : isTypeReady;
+  return isReady ? 'ready' : 'not_ready';
+}

@@ -1,0 +1,131 @@
+/**
+ * Background actor: takes in what nodes say of models they lack. The main path only puts a report into a bounded queue; a few at a
+ * time are then limited per node, passed on to whoever holds the node, or marked here.
+ */
+import type { NodeId } from '../../domain/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Locks } from '../../ports/locks.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { NodeRegistry } from '../node-registry.ts';
+import { isMissingModel, type MissingModel, readModelReport } from './model-report.ts';
+import { createNodeAllowance } from './node-allowance.ts';
+import { createWithdrawals } from './withdrawals.ts';
+
+export interface ModelReportSettings {
+  readonly debounceMs: number;
+  readonly limitWindowMs: number;
+  /** Reports of one node in that time. */
+  readonly limitMax: number;
+}
+
+export interface ModelReports {
+  /** Hot path: of an attempt that this instance drives. Returns at once. */
+  report(nodeId: NodeId, details: Readonly<Record<string, unknown>>): void;
+  /** Of a node held here, passed on by the instance that drives the attempt. */
+  hear(nodeId: NodeId, missing: Readonly<Record<keyof MissingModel, unknown>>): void;
+  levels(): { readonly queue: number; readonly nodes: number; readonly versions: number };
+}
+
+interface Entry {
+  readonly nodeId: NodeId;
+  readonly missing: MissingModel;
+  /** The node's own word, and not what another instance passed on. */
+  readonly isFirstHand: boolean;
+}
+
+/** A storm of this size is taken in a second; of a larger one the rest would only say the same. */
+export const MAX_QUEUED = 4_096;
+/** Handled without pause: well under a millisecond. */
+export const MAX_AT_ONCE = 32;
+const PAUSE_MS = 5;
+const MAX_NODES = 10_000;
+const MAX_VERSIONS = 10_000;
+
+export function createModelReports(deps: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly meter: Meter;
+  readonly registry: Pick<NodeRegistry, 'markMissing'>;
+  /** False: the node is held here, or nowhere. */
+  readonly passOn: (nodeId: NodeId, missing: MissingModel) => boolean;
+  readonly locks: Locks;
+  readonly withdrawn: (serviceId: string, version: string) => void;
+  readonly settings: ModelReportSettings;
+}): ModelReports {
+  const { clock, log, meter, registry, settings } = deps;
+  const queue: Entry[] = [];
+  const allowance = createNodeAllowance({
+    windowMs: settings.limitWindowMs,
+    max: settings.limitMax,
+    maxNodes: MAX_NODES,
+  });
+  const withdrawals = createWithdrawals({ ...deps, windowMs: settings.debounceMs, maxKnown: MAX_VERSIONS });
+  let isAwake = false;
+
+  const drop = (reason: string): void => meter.count('scheduler_model_na_dropped_total', { reason });
+
+  function push(entry: Entry): void {
+    if (queue.length >= MAX_QUEUED) {
+      drop('queue_full');
+      return;
+    }
+    queue.push(entry);
+    if (isAwake) return;
+    isAwake = true;
+    clock.after(0, work);
+  }
+
+  function work(): void {
+    for (const entry of queue.splice(0, MAX_AT_ONCE)) {
+      try {
+        handle(entry);
+      } catch (fault) {
+        log.error({ node_id: entry.nodeId, err: fault }, 'a report of a missing model was not handled');
+      }
+    }
+    isAwake = queue.length > 0;
+    if (isAwake) clock.after(PAUSE_MS, work);
+  }
+
+  function handle(entry: Entry): void {
+    const { nodeId, missing, isFirstHand } = entry;
+    if (isFirstHand) {
+      meter.count('scheduler_model_na_received_total');
+      meter.count('scheduler_model_na_by_service_total', { service_id: missing.serviceId });
+      meter.count('scheduler_model_na_by_reason_total', { reason: missing.reason });
+    }
+    if (!allowance.allows(nodeId, clock.now())) {
+      meter.count('scheduler_model_na_rate_limited_total');
+      meter.count('scheduler_model_na_rate_limited_by_node_total', { node_id: nodeId });
+      return;
+    }
+    if (!isFirstHand || !deps.passOn(nodeId, missing)) mark(nodeId, missing);
+  }
+
+  function mark(nodeId: NodeId, missing: MissingModel): void {
+    const result = registry.markMissing(nodeId, missing.serviceId);
+    if (result === 'unknown_node' || result === 'marks_full') drop(result);
+    if (result === 'unknown_node') return;
+    if (result === 'marked') {
+      meter.count('scheduler_model_na_marked_total');
+      meter.count('scheduler_model_na_marked_by_node_total', { node_id: nodeId });
+    }
+    void withdrawals.notice(nodeId, missing);
+  }
+
+  return {
+    report(nodeId, details) {
+      // Read here, because what a node sends may be large, and what is read of it is not.
+      const read = readModelReport(details);
+      if (read.kind === 'read') return push({ nodeId, missing: read.missing, isFirstHand: true });
+      meter.count('scheduler_model_na_received_total');
+      drop(read.reason);
+    },
+    hear(nodeId, missing) {
+      if (isMissingModel(missing)) push({ nodeId, missing, isFirstHand: false });
+      else drop('unreadable_news');
+    },
+    levels: () => ({ queue: queue.length, nodes: allowance.size, versions: withdrawals.size }),
+  };
+}
