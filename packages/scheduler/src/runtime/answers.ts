@@ -3,7 +3,7 @@
 import { ANY_ATTEMPT, type Answer, type AnswerOutcome, type ReportedFailure } from '../domain/answer.ts';
 import { meaningOf } from '../domain/failure.ts';
 import type { NodeId } from '../domain/ids.ts';
-import { holdsFence, isOut, isSettled } from '../domain/job.ts';
+import { holdsFence, isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -11,9 +11,12 @@ import { advance, type Engine, giveBackForGood, leaveFenced } from './engine.ts'
 import { type Flight, isAbandoned } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
+import { endOfAttempt } from './lateness.ts';
 import type { Placement } from './placement.ts';
 import type { Settling } from './settling.ts';
+import { ACK, noteStage, RUN } from './stages.ts';
 
+type Kind = 'ack' | 'result' | 'failure';
 type Ignored = Extract<AnswerOutcome, { kind: 'ignored' }>;
 
 export function createAnswers(
@@ -22,7 +25,7 @@ export function createAnswers(
 ): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
   const { placement, deadlines, givingUp, settling } = parts;
 
-  function ignore(kind: string, answer: Answer, reason: Ignored['reason']): Ignored {
+  function ignore(kind: Kind, answer: Answer, reason: Ignored['reason']): Ignored {
     engine.meter.count('scheduler_fenced_total', { kind });
     engine.log.debug(
       { job_id: answer.jobId, node_id: answer.nodeId, attempt_id: answer.attempt, reason },
@@ -32,26 +35,41 @@ export function createAnswers(
   }
 
   /** The flight the answer may move, or why it may not. At once, if the job is known here and its attempt is the fence. */
-  function find(answer: Answer): Flight | Promise<Flight | Ignored['reason']> {
+  function find(kind: Kind, answer: Answer): Flight | Promise<Flight | Ignored['reason']> {
     const flight = engine.flights.get(answer.jobId);
     if (flight === undefined) {
-      return engine.store
-        .get(answer.jobId)
-        .then((job) => (job === undefined ? 'unknown_job' : isSettled(job.state) ? 'settled' : 'fenced'));
+      return engine.store.get(answer.jobId).then((job) => {
+        if (job === undefined) return 'unknown_job';
+        noteLate(kind, answer, job);
+        return isSettled(job.state) ? 'settled' : 'fenced';
+      });
     }
     const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);
-    return isFence ? flight : findClosely(flight, answer);
+    return isFence ? flight : findClosely(kind, flight, answer);
   }
 
-  async function findClosely(flight: Flight, answer: Answer): Promise<Flight | Ignored['reason']> {
+  function noteLate(kind: Kind, answer: Answer, job: JobRecord): void {
+    const endedAt = endOfAttempt(job, answer);
+    if (endedAt === undefined) return;
+    const lateMs = Math.max(0, engine.clock.now() - endedAt);
+    engine.meter.observe('scheduler_late_answer_seconds', lateMs / 1_000, { kind });
+  }
+
+  async function findClosely(
+    kind: Kind,
+    flight: Flight,
+    answer: Answer,
+  ): Promise<Flight | Ignored['reason']> {
     const { intent } = flight.job;
     const attempt = namedAttempt(flight, answer);
     // Quicker than the send's own return: the answer proves that the node has the job.
     if (intent !== undefined && intent.nodeId === answer.nodeId && intent.attempt === attempt) {
       await placement.recordSent(flight, answer.nodeId, attempt);
     }
-    if (isSettled(flight.job.state)) return 'settled';
-    return holdsFence(flight.job, answer.nodeId, attempt) && !isAbandoned(flight) ? flight : 'fenced';
+    const isOver = isSettled(flight.job.state);
+    if (!isOver && holdsFence(flight.job, answer.nodeId, attempt) && !isAbandoned(flight)) return flight;
+    noteLate(kind, answer, flight.job);
+    return isOver ? 'settled' : 'fenced';
   }
 
   /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
@@ -79,7 +97,8 @@ export function createAnswers(
 
   return {
     async acknowledge(answer) {
-      const found = find(answer);
+      const heardAt = engine.clock.precise();
+      const found = find('ack', answer);
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') return ignore('ack', answer, flight);
       const { fence, state } = flight.job;
@@ -114,6 +133,8 @@ export function createAnswers(
           return ignore('ack', answer, 'fenced');
       }
       if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', answer, 'fenced');
+      noteStage(engine, ACK, heardAt - flight.sentAt);
+      flight.runningAt = heardAt;
       flight.givenUp = 0;
       // A successor may have been on its way elsewhere: it is this node's loss that counts again.
       engine.flights.board(flight, fence.nodeId);
@@ -125,13 +146,16 @@ export function createAnswers(
     },
 
     async finish(answer, result) {
-      const found = find(answer);
+      const heardAt = engine.clock.precise();
+      const found = find('result', answer);
       const flight = found instanceof Promise ? await found : found;
       if (typeof flight === 'string') {
         await giveBackLate(answer);
         return ignore('result', answer, flight);
       }
+      const ranMs = heardAt - startOfRun(flight);
       if (isTranslationMissing(flight, result) && isOut(flight.job)) {
+        noteStage(engine, RUN, ranMs);
         flight.fallback = result;
         await givingUp.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
         return { kind: 'accepted', job: flight.job };
@@ -139,23 +163,27 @@ export function createAnswers(
       const finishing = settling.finish(flight, result);
       const isFinished = finishing instanceof Promise ? await finishing : finishing;
       if (!isFinished) return ignore('result', answer, 'fenced');
-      engine.nodes.outcome(answer.nodeId, 'succeeded');
+      noteStage(engine, RUN, ranMs);
+      engine.slow?.took('result', engine.clock.precise() - heardAt);
+      engine.nodes.outcome(answer.nodeId, 'succeeded', flight.need);
       return { kind: 'accepted', job: flight.job };
     },
 
     async fail(answer, failure) {
-      const found = find(answer);
+      const heardAt = engine.clock.precise();
+      const found = find('failure', answer);
       const flight = found instanceof Promise ? await found : found;
       // An attempt already given up says that it failed: no news, but its slot is free.
       if (typeof flight === 'string' || !isOut(flight.job)) {
         await giveBackLate(answer);
         return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
       }
+      noteStage(engine, RUN, heardAt - startOfRun(flight));
       const meaning = meaningOf(failure);
       // Served by another instance, the audio may have gone with it: then no node is to blame, and none can do better.
       const isAudioGone = failure.code === 'AUDIO_LOST' && typeof flight.audioAt === 'object';
       if (isAudioGone) flight.audioAt = 'missing';
-      else if (meaning.blamesNode) engine.nodes.outcome(answer.nodeId, 'failed');
+      else if (meaning.blamesNode) engine.nodes.outcome(answer.nodeId, 'failed', flight.need);
       if (failure.code === 'MODEL_NOT_AVAILABLE')
         engine.nodes.modelNotAvailable(answer.nodeId, failure.details ?? {});
       const { code, message } = failure;
@@ -176,6 +204,8 @@ const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
   message: 'the node recognised speech but gave no translation',
 };
+
+const startOfRun = ({ runningAt, sentAt }: Flight): number => (runningAt > 0 ? runningAt : sentAt);
 
 function namedAttempt(flight: Flight, answer: Answer): number {
   if (answer.attempt !== ANY_ATTEMPT) return answer.attempt;

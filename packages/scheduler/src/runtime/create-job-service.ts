@@ -8,6 +8,7 @@ import { createAnswers } from './answers.ts';
 import { createDeadlines } from './deadlines.ts';
 import type { Engine, EnginePorts, EngineSettings, NodeKnowledge } from './engine.ts';
 import { createExclusionLog, type ExclusionLog } from './exclusion-log.ts';
+import { createExplainer, type Explain } from './explaining/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import { createFlights } from './flight.ts';
 import { createGivingUp, type GivingUp } from './giving-up.ts';
@@ -37,6 +38,8 @@ const MOST_SETTLED_LATELY = 10_000;
 const LONGEST_SETTLED_LATELY_BYTES = 64 * 1024 * 1024;
 
 export interface RunningJobService extends JobService, SharedDriving {
+  /** What `dispatch` would decide now; nothing comes of it. */
+  readonly explain: Explain;
   inFlight(): number;
   waiting(): number;
   /** Some of the nodes that each reason kept from jobs lately. */
@@ -115,6 +118,7 @@ export function createJobService(
 
   return {
     dispatch,
+    explain: createExplainer(engine),
     ...answers,
     ...nodeLoss,
     ...adoption,

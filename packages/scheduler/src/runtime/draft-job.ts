@@ -5,12 +5,12 @@ import type { JobRecord } from '../domain/job.ts';
 import type { Engine } from './engine.ts';
 
 export function draftJob(
-  engine: Pick<Engine, 'clock' | 'settings'>,
+  engine: Pick<Engine, 'settings'>,
   request: DispatchRequest,
   jobId: JobId,
   firstNodeId: NodeId | undefined,
+  at: number,
 ): JobRecord {
-  const at = engine.clock.now();
   const created = { state: 'CREATED', at, attempt: 0, nodeId: undefined, reason: undefined } as const;
   return {
     jobId,

@@ -10,6 +10,7 @@ import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
 import { type Flight, isAbandoned, noteSent, shun } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Selection } from './select/select.ts';
+import { noteStage, RESERVE, SELECT, SEND } from './stages.ts';
 
 /** Tries per round; past that the views of those nodes have just been corrected, and waiting serves better. */
 const MAX_TRIES = 32;
@@ -17,14 +18,17 @@ const MAX_TRIES = 32;
 export type Placed = 'sent' | 'nobody' | 'overtaken';
 
 export interface Placement {
-  /** Never rejects; `false` also when the store did not answer, and then the slot is given back to be safe. */
-  reserve(nodeId: NodeId, lease: string): Soon<boolean>;
+  /**
+   * Never rejects; `false` also when the store did not answer, and then the slot is given back to be safe. `since`: when the choice
+   * of this node began. `isFirst`: of a new job.
+   */
+  reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean>;
   /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
   place(flight: Flight, selection: Selection): Promise<Placed>;
   /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
   send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
-  recordSent(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed>;
+  recordSent(flight: Flight, nodeId: NodeId, attempt: number, at?: number): Soon<Placed>;
   /** The record turned out to be DISPATCHED, by whoever holds the node's socket. Once per attempt. `before`: the fence until then. */
   foundSent(flight: Flight, before: Attempt | undefined): Soon<Placed>;
 }
@@ -32,17 +36,19 @@ export interface Placement {
 export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight): void }): Placement {
   const { ledger, fleet, link, settings, clock } = engine;
 
-  function reserve(nodeId: NodeId, lease: string): Soon<boolean> {
+  function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean> {
+    const askedAt = clock.precise();
+    noteStage(engine, SELECT, askedAt - since);
     const reserving = ledger.reserve(nodeId, lease, settings.reservationTtlMs);
-    if (!(reserving instanceof Promise)) return take(nodeId, reserving);
+    if (!(reserving instanceof Promise)) return take(nodeId, reserving, askedAt, isFirst);
     return reserving.then(
-      (answer) => take(nodeId, answer),
+      (answer) => take(nodeId, answer, askedAt, isFirst),
       (fault: unknown) => {
         engine.log.warn(
           { node_id: nodeId, lease, err: fault },
           'a reserve did not answer: it may have taken a slot',
         );
-        engine.meter.count('scheduler_reserve_attempt_total', UNKNOWN);
+        noteReserve(UNKNOWN, askedAt, isFirst);
         // Not waited for: what did not answer just now would hold up the next candidate.
         if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);
         return false;
@@ -50,21 +56,29 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     );
   }
 
-  function take(nodeId: NodeId, answer: ReserveResult): boolean {
-    if ('used' in answer) fleet.setLoad(nodeId, answer);
+  function take(nodeId: NodeId, answer: ReserveResult, askedAt: number, isFirst: boolean): boolean {
     const isTaken = answer.kind === 'reserved' || answer.kind === 'already';
-    engine.meter.count('scheduler_reserve_attempt_total', isTaken ? TAKEN : REFUSED);
+    noteReserve(isTaken ? TAKEN : REFUSED, askedAt, isFirst);
+    if ('used' in answer) fleet.setLoad(nodeId, answer);
     return isTaken;
   }
 
+  function noteReserve(result: typeof TAKEN, askedAt: number, isFirst: boolean): void {
+    noteStage(engine, RESERVE, clock.precise() - askedAt);
+    engine.meter.count('scheduler_reserve_attempt_total', result);
+    if (isFirst) engine.meter.count('scheduler_reserve_first_try_total', result);
+  }
+
   /** Only while the record says that it is meant for that node. Whoever comes second waits for the first to have written it. */
-  function recordSent(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed> {
+  function recordSent(flight: Flight, nodeId: NodeId, attempt: number, at?: number): Soon<Placed> {
     const { recording } = flight;
     if (recording !== undefined) {
       return recording.then(() => (holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken'));
     }
     const before = flight.job.fence;
-    const moving = advance(engine, flight, 'dispatched', { fence: { nodeId, attempt }, intent: null });
+    const fence = { nodeId, attempt };
+    const step = at === undefined ? { fence, intent: null } : { fence, intent: null, at };
+    const moving = advance(engine, flight, 'dispatched', step);
     const goOn = (hasMoved: boolean): Soon<Placed> => {
       flight.recording = undefined;
       return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
@@ -87,6 +101,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     before: Attempt | undefined,
   ): Soon<Placed> {
     const profile = engine.nodes.profile(nodeId);
+    flight.runningAt = 0;
     flight.doesAcknowledge = profile?.supports.includes('job_ack') === true;
     if (settings.isSpreadEnabled || profile?.isDeployed === true) {
       engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
@@ -136,7 +151,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
 
   function send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed> {
     // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
-    const now = clock.now();
+    const now = clock.precise();
     const { attempts, sentAt, sentTo, generation } = flight;
     const previous = { attempts, sentAt, sentTo, generation };
     flight.attempts = attempt;
@@ -151,7 +166,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     };
     let delivering: Soon<Delivery>;
     try {
-      delivering = link.deliver(assign(flight, nodeId, attempt, now + settings.ackTimeoutMs));
+      delivering = link.deliver(assign(flight, nodeId, attempt, Math.floor(now) + settings.ackTimeoutMs));
     } catch (fault) {
       return fail(fault);
     }
@@ -169,7 +184,9 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (isAbandoned(flight)) return 'overtaken';
     if (delivery.kind !== 'written' && delivery.kind !== 'queued')
       return notSent(flight, nodeId, attempt, delivery, previous);
-    engine.nodes.placed(nodeId);
+    const deliveredAt = clock.precise();
+    if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
+    engine.nodes.placed(nodeId, flight.need);
     const { intent } = flight.job;
     const isDue = intent?.nodeId === nodeId && intent.attempt === attempt;
     if (isDue || holdsFence(flight.job, nodeId, attempt))
@@ -182,7 +199,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       holdsFence(delivery.job, nodeId, attempt)
     )
       return sentByHolder(flight, delivery.job);
-    return recordSent(flight, nodeId, attempt);
+    return recordSent(flight, nodeId, attempt, deliveredAt);
   }
 
   /** Whoever holds the node's socket has written DISPATCHED: that record is taken as if we had written it. */
@@ -224,10 +241,11 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   async function place(flight: Flight, selection: Selection): Promise<Placed> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (flight.driving !== 'ours') return 'overtaken';
+      const since = clock.precise();
       const nodeId = selection.next();
       if (nodeId === undefined) return 'nobody';
       const attempt = flight.attempts + 1;
-      if (!(await reserve(nodeId, leaseId(flight.job.jobId, attempt)))) continue;
+      if (!(await reserve(nodeId, leaseId(flight.job.jobId, attempt), since, false))) continue;
       if (!(await advance(engine, flight, 'reserved', { intent: { nodeId, attempt } }))) {
         // Who drives it elsewhere may have taken the slot under the same name.
         if (!isAbandoned(flight)) await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));

@@ -38,7 +38,9 @@ export function createRepeats(
   /** As soon as it has a node. */
   async function inFlight(request: DispatchRequest, flight: Flight): Promise<DispatchOutcome> {
     if (lacksAudio(flight) && keepAudio(request, flight.job)) adoption.audioReturned(flight.job.jobId);
+    const askedAt = engine.clock.now();
     const first = await placingOf(flight);
+    engine.slow?.waited('request_single_flight', engine.clock.now() - askedAt);
     return first.kind === 'refused' ? first : { ...first, isRepeat: true };
   }
 

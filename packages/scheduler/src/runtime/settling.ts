@@ -7,6 +7,7 @@ import type { Soon } from '../domain/soon.ts';
 import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from './engine.ts';
 import type { Flight } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
+import { noteStage, TOTAL } from './stages.ts';
 
 /** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
 export type NodeSide = 'over' | 'open';
@@ -93,6 +94,7 @@ export function createSettling(engine: Engine): Settling {
 
   function finished(flight: Flight, side: NodeSide): Soon<true> {
     engine.meter.count('scheduler_jobs_settled_total', FINISHED);
+    noteStage(engine, TOTAL, engine.clock.precise() - flight.job.createdAt);
     const closing = close(flight, side);
     return closing instanceof Promise ? closing.then(() => true as const) : true;
   }
@@ -114,6 +116,7 @@ export function createSettling(engine: Engine): Settling {
       const step = { failure, reason: failure.code, intent: null };
       if (!(await settle(flight, 'failed', () => step, of))) return false;
       engine.meter.count('scheduler_jobs_settled_total', { outcome: 'failed', code: failure.code });
+      noteStage(engine, TOTAL, engine.clock.precise() - flight.job.createdAt);
       const { jobId, fence } = flight.job;
       const fields = {
         job_id: jobId,

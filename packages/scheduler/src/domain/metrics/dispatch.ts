@@ -42,7 +42,7 @@ export const DISPATCH_METRICS = {
   scheduler_job_listeners: { kind: 'gauge', help: 'Callers that wait for a job or follow one.' },
   scheduler_no_available_node_total: {
     kind: 'counter',
-    help: 'Selections that found nobody, by selector and main reason.',
+    help: 'Refusals for want of a node, by what could not be satisfied (reserve: candidates without a slot; phase3: within the pools; features; models: services by name; types) and the reason that kept most nodes from it.',
     labels: ['selector', 'reason'],
   },
   scheduler_reserve_attempt_total: {
@@ -50,6 +50,11 @@ export const DISPATCH_METRICS = {
     help: 'Reserve calls by result.',
     labels: ['result'],
     limits: ['scheduler.max_concurrent_jobs_per_node'],
+  },
+  scheduler_reserve_first_try_total: {
+    kind: 'counter',
+    help: 'First reserve of each new job, by result: what part of them had a slot where they looked first.',
+    labels: ['result'],
   },
   scheduler_dispatch_latency_seconds: {
     kind: 'histogram',
@@ -81,6 +86,17 @@ export const DISPATCH_METRICS = {
     kind: 'counter',
     help: 'Answers that changed nothing because their attempt was no longer current, by kind.',
     labels: ['kind'],
+  },
+  scheduler_late_answer_seconds: {
+    kind: 'histogram',
+    help: 'By how much answers came too late: from the end of their attempt, given up or settled, until they were heard; by kind. Those of jobs nobody remembers are only counted as fenced.',
+    labels: ['kind'],
+    buckets: STAGE_BUCKETS,
+  },
+  scheduler_dispatch_excluded_total: {
+    kind: 'counter',
+    help: 'Nodes that could not take a refused request, by the first reason that spoke against each; added up over all refusals.',
+    labels: ['reason'],
   },
   scheduler_leases_lost_total: {
     kind: 'counter',
