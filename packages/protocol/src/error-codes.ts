@@ -35,6 +35,7 @@ export const ERROR_CODES = [
   'NOT_FOUND',
   'JOB_CANCELLED',
   'PROCESSING_ERROR',
+  'INVALID_CONFIG',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

@@ -5,12 +5,14 @@ import type { RemoteJobs } from './cluster/remote-jobs.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
+import { coreIdsOf } from './pool-plan.ts';
 import type { Clock } from './ports/clock.ts';
 import type { EndpointCaller } from './ports/endpoint-caller.ts';
 import type { IdSource } from './ports/id-source.ts';
 import type { Log } from './ports/log.ts';
 import type { NodeMailbox } from './ports/node-mailbox.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
+import { readPools } from './runtime/explaining/read-pools.ts';
 import type { FleetView } from './runtime/fleet/fleet-view.ts';
 import type { JobReader } from './runtime/job-reader.ts';
 import type { SessionService } from './session/session-service.ts';
@@ -45,7 +47,7 @@ export function createEdges(parts: {
   readonly together: Neighbourhood | undefined;
   readonly cluster: NonNullable<HttpServices['cluster']>;
   readonly beside: Pick<Beside, 'catalogue' | 'stats' | 'dispatch'>;
-  readonly pools: NonNullable<HttpServices['pools']>;
+  readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
 }) {
   const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
   const phase = { isDraining: false, isLeaving: false };
@@ -68,6 +70,11 @@ export function createEdges(parts: {
     cluster: parts.cluster,
     stats: { read: parts.beside.stats.read, services: parts.beside.catalogue.services },
     pools: parts.pools,
+    explaining: {
+      explain: jobs.explain,
+      readPools: () => readPools(parts.fleet, coreIdsOf(config)),
+      poolSettings: parts.pools.effective,
+    },
     metrics: meter,
     readiness: () => (phase.isDraining ? NOT_READY : (together?.readiness() ?? READY)),
     usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,

@@ -5,6 +5,8 @@ export interface CommandIo {
   err(line: string): void;
   /** Aborted when the command is to end, as by Ctrl-C. */
   readonly interrupted: AbortSignal;
+  /** Hears when the configuration is to be read anew, until what it answers is called. Absent: nobody can ask for that. */
+  onReload?(listen: () => void): () => void;
 }
 
 /** Resolves when the command is to end. */
@@ -32,5 +34,9 @@ export function createProcessIo(): CommandIo {
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),
     interrupted: controller.signal,
+    onReload(listen) {
+      process.on('SIGHUP', listen);
+      return () => process.off('SIGHUP', listen);
+    },
   };
 }

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createLog } from '../adapters/system/log.ts';
 import { type App, createApp } from '../app.ts';
+import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
-import { findUnbuilt } from '../config/unbuilt.ts';
 import { openSharedStore, type SharedStore } from '../shared-store.ts';
 import { type CommandIo, interruption } from './command-io.ts';
 
@@ -13,15 +13,18 @@ export interface Listening {
   readonly address: AddressInfo;
 }
 
-/** `meanwhile` runs once it listens; what it answers is awaited after the scheduler has stopped. */
+export interface RunOptions {
+  /** Reads the configuration again, when SIGHUP or an operator asks for it. */
+  readonly reread: () => Promise<LoadResult>;
+  /** Runs once it listens; what it answers is awaited after the scheduler has stopped. */
+  readonly meanwhile?: (listening: Listening) => Promise<() => Promise<void>>;
+}
+
 export async function runApp(
   config: Config,
   io: CommandIo,
-  meanwhile?: (listening: Listening) => Promise<() => Promise<void>>,
+  { reread, meanwhile }: RunOptions,
 ): Promise<number> {
-  const unbuilt = findUnbuilt(config);
-  for (const problem of unbuilt) io.err(`lingua: ${problem}`);
-  if (unbuilt.length > 0) return 2;
   const log = createLog(config.log.level, { isPretty: config.log.pretty });
   let shared: SharedStore | undefined;
   try {
@@ -30,7 +33,7 @@ export async function runApp(
     io.err(`lingua: the store cannot be used: ${messageOf(error)}`);
     return 1;
   }
-  const app = createApp({ config, log, shared });
+  const app = createApp({ config, log, shared, reread });
   let address: AddressInfo;
   try {
     address = await app.start();
@@ -39,8 +42,10 @@ export async function runApp(
     await app.stop();
     return 1;
   }
+  const stopListening = io.onReload?.(() => void app.reload());
   const end = await meanwhile?.({ app, address });
   await interruption(io);
+  stopListening?.();
   await app.stop();
   await end?.();
   return 0;

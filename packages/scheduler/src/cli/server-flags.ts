@@ -1,5 +1,5 @@
 /** The flags that every command with a configuration takes, and reading it with them. */
-import type { Origins } from '../config/load-config.ts';
+import type { LoadResult, Origins } from '../config/load-config.ts';
 import { printFinding } from '../config/origin.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { Config } from '../config/settings.ts';
@@ -51,6 +51,8 @@ const OPTIONS = {
 export interface ReadyConfig {
   readonly config: Config;
   readonly origins: Origins;
+  /** The same once more, from wherever it came. */
+  readonly reread: () => Promise<LoadResult>;
 }
 
 /** The configuration, or undefined after every problem has been told. */
@@ -58,12 +60,14 @@ export async function readServerConfig(
   from: { readonly path: string | undefined; readonly flags: readonly Flag[] },
   io: CommandIo,
 ): Promise<ReadyConfig | undefined> {
-  const loaded = await readConfig({ path: from.path, env: process.env, flags: from.flags });
+  const reread = (): Promise<LoadResult> =>
+    readConfig({ path: from.path, env: process.env, flags: from.flags });
+  const loaded = await reread();
   if (loaded.kind === 'invalid') {
     io.err('lingua: the configuration cannot be used:');
     for (const problem of loaded.problems) io.err(`  ${printFinding(problem)}`);
     return undefined;
   }
   for (const warning of loaded.warnings) io.err(`warning: ${printFinding(warning)}`);
-  return loaded;
+  return { ...loaded, reread };
 }

@@ -29,6 +29,10 @@ export const ERRORS = {
     status: 403,
     hint: 'This credential may not do that; use one of the right role, tenant or node_id.',
   },
+  INVALID_CONFIG: {
+    status: 409,
+    hint: 'Correct the configuration file as the message says, and ask again; what was in force stays in force.',
+  },
   NOT_FOUND: {
     status: 404,
     hint: 'Nothing under that name, or not for this credential. Finished jobs are kept for job_retention_ms; nodes that stay away are forgotten.',

@@ -10,7 +10,13 @@ export type Asked = Pick<Flight, 'compiled' | 'need' | 'sentTo' | 'retries'> & {
   readonly shunned: ReadonlyMap<NodeId, number>;
 };
 
-export function candidates(engine: Engine, asked: Asked, utteranceIndex: number): Selection {
+/** `isCounted`: which pools were looked into shows in the metrics; not for a look that leads to nothing. */
+export function candidates(
+  engine: Engine,
+  asked: Asked,
+  utteranceIndex: number,
+  { isCounted } = COUNTED,
+): Selection {
   const { settings } = engine;
   const { preferredNodeId, isStrict } = asked.need;
   const excluded = exclusions(engine, asked, utteranceIndex);
@@ -23,12 +29,13 @@ export function candidates(engine: Engine, asked: Asked, utteranceIndex: number)
   const { chance } = engine;
   const { sampleK, policy } = settings;
   const avoid = avoidance(engine, asked);
+  const pools = isCounted && engine.fleet.pools !== undefined ? engine.poolWatch : undefined;
   return select(
     engine.fleet,
     asked.compiled,
     avoid === undefined
-      ? { chance, sampleK, policy, excluded }
-      : { chance, sampleK, policy, excluded, avoid },
+      ? { chance, sampleK, policy, excluded, pools }
+      : { chance, sampleK, policy, excluded, avoid, pools },
   );
 }
 
@@ -39,6 +46,8 @@ export function isCandidate(engine: Engine, asked: Asked, utteranceIndex: number
   return matches(asked.compiled, nodeId) && !exclusions(engine, asked, utteranceIndex).has(nodeId);
 }
 
+const COUNTED = { isCounted: true };
+export const UNCOUNTED = { isCounted: false };
 const NOBODY: ReadonlySet<NodeId> = new Set();
 
 /** Nodes that had the job, and nodes in the field that have seen a later utterance: they would not translate this one. */

@@ -7,6 +7,7 @@ import type { FleetView } from './fleet/fleet-view.ts';
 import { confinementWords } from './pools/confinement-words.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import { explain } from './select/explain.ts';
+import { markedOut, markedOutWords } from './select/marked-out.ts';
 
 export interface Refusal {
   readonly code: ErrorCode;
@@ -16,6 +17,8 @@ export interface Refusal {
   readonly mainReason: string;
   /** Waiting could help: somebody has the languages and services. */
   readonly isCapable: boolean;
+  /** Only marks kept a free node from the job. */
+  readonly isMarkedOut?: boolean;
 }
 
 export function refusal(
@@ -42,8 +45,19 @@ export function refusal(
       isCapable,
     };
   }
+  const code = 'ALL_CANDIDATES_FULL_OR_FAILED';
   const message = `No node is free for ${wish(need)}${where} (${total} registered).`;
-  return { code: 'ALL_CANDIDATES_FULL_OR_FAILED', message, reasons, mainReason, isCapable };
+  const marked = markedOut(fleet, asked.compiled, excluded);
+  if (marked === undefined) return { code, message, reasons, mainReason, isCapable };
+  // However many were busy: this is what took the last ones.
+  return {
+    code,
+    message: `${message} ${markedOutWords(marked)}.`,
+    reasons,
+    mainReason: 'model_not_available',
+    isCapable,
+    isMarkedOut: true,
+  };
 }
 
 const NO_NODES: { reason: string; count: number } = { reason: 'no_nodes', count: 0 };

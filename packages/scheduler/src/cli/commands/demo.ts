@@ -30,7 +30,10 @@ export async function runDemo(argv: readonly string[], io: CommandIo): Promise<n
   const ready = await readServerConfig(flags, io);
   if (ready === undefined) return 2;
   const { config, token } = letDemoIn(ready.config);
-  return runApp(quiet(config, ready.origins), io, (listening) => attachFleet(listening, io, token));
+  return runApp(quiet(config, ready.origins), io, {
+    reread: ready.reread,
+    meanwhile: (listening) => attachFleet(listening, io, token),
+  });
 }
 
 /** A server that asks for tokens gets one more, for this run only: its nodes and the printed curl lines use it. */

@@ -5,7 +5,8 @@ import { parseServerFlags, readServerConfig, SERVER_FLAGS_USAGE } from '../serve
 
 export const SERVE_USAGE = `Usage: lingua serve [options]
 
-Runs the scheduler until SIGTERM or Ctrl-C, then drains and ends with 0.
+Runs the scheduler until SIGTERM or Ctrl-C, then drains and ends with 0. SIGHUP reads the pools (scheduler.phase3) of the
+configuration anew; no job is dropped, and a configuration that cannot be used changes nothing.
 
 ${SERVER_FLAGS_USAGE}`;
 
@@ -20,5 +21,5 @@ export async function runServe(argv: readonly string[], io: CommandIo): Promise<
     return 2;
   }
   const ready = await readServerConfig(flags, io);
-  return ready === undefined ? 2 : runApp(ready.config, io);
+  return ready === undefined ? 2 : runApp(ready.config, io, ready);
 }

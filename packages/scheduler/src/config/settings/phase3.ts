@@ -50,7 +50,7 @@ const languageRequirements = record({
 const noAutoPools = 'Pools by language pair are derived from the nodes themselves.';
 
 export const phase3 = group('Pools: a pool is chosen first, then a node in it.', {
-  enabled: boolean({ default: false, doc: 'Divides the nodes into pools. Must be false in this version.' }),
+  enabled: boolean({ default: false, doc: 'Divides the nodes into pools.' }),
   mode: choice({ choices: ['two_level'], default: 'two_level', doc: 'How a node is found.' }),
   pool_count: integer({
     default: 16,
@@ -80,7 +80,7 @@ export const phase3 = group('Pools: a pool is chosen first, then a node in it.',
   }),
   strict_pool_eligibility: boolean({
     default: false,
-    doc: 'A job for which no pool is eligible fails instead of running elsewhere.',
+    doc: 'A job never leaves the pool its tenant is bound to, and one for which no pool is eligible fails instead of running elsewhere.',
   }),
   pools: tables({
     doc: 'Pools by capability. A node belongs to a pool when it has all its services.',
@@ -97,9 +97,13 @@ export const phase3 = group('Pools: a pool is chosen first, then a node in it.',
           doc: '',
         }),
         default: [],
-        doc: 'Service ids that a node of the pool has installed.',
+        doc: 'What a node of the pool has installed: service ids, service types (asr, nmt, tts, tone, semantic) or features. Empty: takes the nodes that fit no other pool.',
       }),
       language_requirements: optional(languageRequirements),
+      dedicated: boolean({
+        default: false,
+        doc: 'Only for jobs of the tenants that are bound to the pool. Otherwise jobs of tenants without a pool of their own may come too.',
+      }),
     },
   }),
   tenant_overrides: tables({

@@ -16,6 +16,7 @@ import { parseBodies } from './parse-body.ts';
 import { addAudioRoute } from './routes/audio-route.ts';
 import { addClusterRoutes } from './routes/cluster-routes.ts';
 import { addDispatchRoute } from './routes/dispatch-route.ts';
+import { addExplainRoutes } from './routes/explain-routes.ts';
 import { addHealthRoutes } from './routes/health-routes.ts';
 import { addJobEventsRoute } from './routes/job-events-route.ts';
 import { addJobReportRoutes } from './routes/job-report-routes.ts';
@@ -102,6 +103,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.cluster !== undefined) addClusterRoutes(routes, services, services.cluster);
     if (services.pools !== undefined) addPoolReloadRoute(routes, services.pools);
     if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
+    if (services.explaining !== undefined) addExplainRoutes(routes, services, services.explaining);
     addHealthRoutes(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
   });

@@ -15,6 +15,8 @@ import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { NodeMailbox } from '../../ports/node-mailbox.ts';
+import type { Explain } from '../../runtime/explaining/create-explainer.ts';
+import type { PoolsReading } from '../../runtime/explaining/read-pools.ts';
 import type { JobReader } from '../../runtime/job-reader.ts';
 import type { JobService } from '../../runtime/job-service.ts';
 import type { SessionService } from '../../session/session-service.ts';
@@ -81,6 +83,14 @@ export interface PoolReload {
   >;
 }
 
+/** Looks at the fleet as it is; none of it changes or waits for anything. */
+export interface Explaining {
+  readonly explain: Explain;
+  readonly readPools: () => PoolsReading;
+  /** The settings of pools that are in force. */
+  readonly poolSettings: () => object;
+}
+
 export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
   /** Absent: there is no other instance. */
@@ -101,6 +111,8 @@ export interface HttpServices {
   readonly audio?: { readonly store: Pick<AudioStore, 'get'>; readonly tokens: Pick<AudioTokens, 'opens'> };
   /** Absent: the instances and their dead letters are not shown here. */
   readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterDesk };
+  /** Absent: decisions are not explained here. */
+  readonly explaining?: Explaining;
   /** Absent: pools cannot be read anew over HTTP. */
   readonly pools?: PoolReload;
   /** Absent: no statistics are shown here. Both answer from memory. */

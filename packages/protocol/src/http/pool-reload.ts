@@ -1,0 +1,21 @@
+/** HTTP body: what came of reading the pools anew. */
+import { type Static, Type } from 'typebox';
+import { count, flag, list, text } from '../shared/bounded.ts';
+
+export const PoolReloadReply = Type.Object(
+  {
+    ok: Type.Literal(true),
+    changed: flag('The pools are others than before'),
+    pool_count: count('Pools in force; 0 if the fleet is not divided'),
+    needs_restart: list(
+      text('Key of a setting', 256),
+      1_000,
+      'Other settings that differ from those in force',
+    ),
+  },
+  {
+    title: 'PoolReloadReply',
+    description: 'The pools of the configuration file are in force on this instance',
+  },
+);
+export type PoolReloadReply = Static<typeof PoolReloadReply>;

@@ -1,0 +1,70 @@
+/** Hot path, but only when a pool had nobody: why, in one word of a small vocabulary. Reads the same bitmaps that select. */
+import type { Need } from '../../domain/need.ts';
+import { CORE_STAGES, type CoreIds, type CoreStage, type PoolId } from '../../domain/pool.ts';
+import { countOnes } from '../fleet/bits.ts';
+import { factKey } from '../fleet/fact-key.ts';
+import type { FleetTable } from '../fleet/fleet-view.ts';
+import { any, type Formula } from '../fleet/formula.ts';
+import { STATUS_CLAUSES } from '../select/clauses.ts';
+import type { CompiledNeed } from '../select/compile-need.ts';
+
+/** Missing in all of a pool, as opposed to missing in the nodes that happen to be free. */
+export type MissReason =
+  | 'no_nodes'
+  | `missing_core_${CoreStage}_installed`
+  | `missing_core_${CoreStage}_not_ready`
+  | (string & {});
+
+export function missReason({ fleet, need, query }: CompiledNeed, poolId: PoolId): MissReason {
+  const { table, pools: book } = fleet;
+  const { pools } = table;
+  if (pools?.roster(poolId) === undefined) return 'no_nodes';
+  const left = new Uint32Array(table.columns.usable.length);
+  table.facts.or(pools.key(poolId), left);
+  const missing = missingCore(table, need, book?.plan.core ?? {}, left);
+  if (missing !== undefined) return missing;
+  const most = { reason: 'excluded', count: 0 };
+  let before = countAll(left);
+  for (const { reason, formula } of [...query.clauses, ...STATUS_CLAUSES]) {
+    table.narrow(formula, left);
+    const after = countAll(left);
+    if (before - after > most.count) Object.assign(most, { reason, count: before - after });
+    before = after;
+  }
+  // Who is left was tried before, or is kept away from this job.
+  return before > most.count ? 'excluded' : most.reason;
+}
+
+/** The core service of a stage by its id, if it has one, otherwise any service of the type. */
+export const hasCore = (stage: CoreStage, id: string | undefined): Formula =>
+  id === undefined ? any(factKey.hasType(stage), factKey.hasAnyType) : factKey.hasService(id);
+
+export const hasCoreReady = (stage: CoreStage, id: string | undefined): Formula =>
+  id === undefined ? any(factKey.readyType(stage), factKey.readyAnyType) : factKey.readyService(id);
+
+function missingCore(
+  table: FleetTable,
+  need: Need,
+  core: CoreIds,
+  pool: Uint32Array,
+): MissReason | undefined {
+  const uses = { asr: need.usesAsr, nmt: need.usesNmt, tts: need.usesTts };
+  for (const stage of CORE_STAGES) {
+    if (!uses[stage]) continue;
+    if (!isAnyOf(table, pool, hasCore(stage, core[stage]))) return `missing_core_${stage}_installed`;
+    if (!isAnyOf(table, pool, hasCoreReady(stage, core[stage]))) return `missing_core_${stage}_not_ready`;
+  }
+  return undefined;
+}
+
+function isAnyOf(table: FleetTable, pool: Uint32Array, formula: Formula): boolean {
+  const left = pool.slice();
+  table.narrow(formula, left);
+  return left.some((word) => word !== 0);
+}
+
+function countAll(words: Uint32Array): number {
+  let count = 0;
+  for (const word of words) count += countOnes(word);
+  return count;
+}

@@ -1,0 +1,23 @@
+/** An operator has the pools read anew from the configuration. */
+import type { Routes } from '../declare-route.ts';
+import type { PoolReload } from '../http-services.ts';
+import { replyError } from '../reply-error.ts';
+
+const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
+
+export function addPoolReloadRoute(routes: Routes, pools: PoolReload): void {
+  routes.add('POST', '/api/v1/phase3/reload', OPTIONS, async (_request, reply) => {
+    const reload = await pools.reload();
+    if (reload.kind === 'reloaded') {
+      const { hasChanged, poolCount, needRestart } = reload;
+      return { ok: true, changed: hasChanged, pool_count: poolCount, needs_restart: needRestart };
+    }
+    if (reload.kind === 'unavailable') return replyError(reply, NO_FILE);
+    return replyError(reply, { code: 'INVALID_CONFIG', detail: reload.problems.join('; ') });
+  });
+}
+
+const NO_FILE = {
+  code: 'UNSUPPORTED_FEATURE',
+  detail: 'this scheduler was not started from a configuration that could be read again',
+} as const;

@@ -1,0 +1,159 @@
+/** Capability pools: where a node belongs, and which pools promise what a job requires. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ANY } from '../../src/domain/language.ts';
+import {
+  fits,
+  fittingPools,
+  homeOf,
+  isEligible,
+  type Pool,
+  type PoolPlan,
+  type PoolRequirement,
+  UNPOOLED,
+} from '../../src/domain/pool.ts';
+import { type NodeProfile, nmtProduct } from '../../src/domain/profile.ts';
+import { anyProfile } from '../runtime/fleet/fleet-fixture.ts';
+
+const pool = (poolId: number, requiredServices: readonly string[], part: Partial<Pool> = {}): Pool => ({
+  poolId,
+  name: `p${poolId}`,
+  requiredServices,
+  isDedicated: false,
+  ...part,
+});
+
+const planOf = (pools: readonly Pool[], part: Partial<PoolPlan> = {}): PoolPlan => ({
+  pools,
+  bucketCount: 16,
+  hashSeed: 0,
+  tenantPools: new Map(),
+  matchScope: 'core_only',
+  matchMode: 'contains',
+  isStrict: false,
+  fallsBack: true,
+  core: {},
+  ...part,
+});
+
+const having = (...installedServices: string[]): NodeProfile => ({
+  ...anyProfile,
+  installedTypes: ['asr', 'nmt'],
+  installedServices,
+  features: ['emotion_detection'],
+});
+
+const languages = { asr: ['en'], tts: [], semantic: [], pairs: [{ source: 'en', target: 'zh' }] };
+
+describe('a node', () => {
+  it('fits a pool if it has every service, type or feature that the pool lists', () => {
+    const profile = having('m2m');
+    expect(fits(pool(1, []), profile)).toBe(true);
+    expect(fits(pool(1, ['m2m', 'asr', 'emotion_detection']), profile)).toBe(true);
+    expect(fits(pool(1, ['m2m', 'tts']), profile)).toBe(false);
+    expect(fits(pool(1, ['whisper']), profile)).toBe(false);
+  });
+
+  it('that declares no types has them all, and no service by that', () => {
+    expect(fits(pool(1, ['tts', 'tone']), anyProfile)).toBe(true);
+    expect(fits(pool(1, ['m2m']), anyProfile)).toBe(false);
+  });
+
+  it('fits a pool with languages only if it has them all', () => {
+    const wish = pool(1, [], { languages });
+    expect(fits(wish, anyProfile)).toBe(true);
+    expect(fits(wish, { ...anyProfile, asr: ['en', 'de'] })).toBe(true);
+    expect(fits(wish, { ...anyProfile, asr: ['de'] })).toBe(false);
+    expect(fits(wish, { ...anyProfile, nmt: nmtProduct(['zh'], ANY) })).toBe(false);
+  });
+
+  it('goes to the most specific pool it fits, and to none if it fits none', () => {
+    const plan = planOf([pool(1, []), pool(2, ['m2m']), pool(3, ['m2m', 'asr']), pool(4, ['x', 'y', 'z'])]);
+    expect(fittingPools(plan, having('m2m'))).toEqual([3]);
+    expect(fittingPools(plan, having('other'))).toEqual([1]);
+    const strict = planOf([pool(2, ['m2m'])]);
+    expect(homeOf(strict, 'n', fittingPools(strict, having('other')))).toBe(UNPOOLED);
+  });
+
+  it('goes to a pool that requires languages before one that requires the same services alone', () => {
+    const plan = planOf([pool(1, ['m2m']), pool(2, ['m2m'], { languages })]);
+    expect(fittingPools(plan, having('m2m'))).toEqual([2]);
+  });
+
+  it('is spread by its id and the seed over equally specific pools, and stays where it is', () => {
+    const plan = (hashSeed: number) =>
+      planOf([pool(7, ['m2m']), pool(8, ['m2m']), pool(9, [])], { hashSeed });
+    const homes = (seed: number) =>
+      Array.from({ length: 400 }, (_, n) => homeOf(plan(seed), `node-${n}`, [7, 8]));
+    expect(homes(1)).toEqual(homes(1));
+    expect(homes(1)).not.toEqual(homes(2));
+    const sevens = homes(1).filter((home) => home === 7).length;
+    expect(sevens).toBeGreaterThan(150);
+    expect(sevens).toBeLessThan(250);
+  });
+
+  it('is in exactly one bucket when no pools are listed', () => {
+    const plan = planOf([], { bucketCount: 5 });
+    const homes = new Set(Array.from({ length: 200 }, (_, n) => homeOf(plan, `node-${n}`, [])));
+    expect([...homes].sort()).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+describe('a pool', () => {
+  const core = { asr: 'whisper', nmt: 'm2m' };
+  const asks = (
+    stages: PoolRequirement['stages'],
+    words: readonly string[] = [],
+    part: Partial<PoolPlan> = {},
+    ...listed: string[]
+  ) => isEligible(planOf([], part), pool(1, listed), { stages, words });
+
+  it('is eligible if it lists nothing, or nothing is required', () => {
+    expect(asks(['asr', 'nmt'], ['x'], { core, matchScope: 'all_required', matchMode: 'exact' })).toBe(true);
+    expect(asks([], [], { core, matchMode: 'exact' }, 'whatever')).toBe(true);
+  });
+
+  it('must list the core service of each stage, by id or by type', () => {
+    expect(asks(['asr', 'nmt'], [], { core }, 'whisper', 'm2m')).toBe(true);
+    expect(asks(['asr', 'nmt'], [], { core }, 'asr', 'm2m')).toBe(true);
+    expect(asks(['asr', 'nmt'], [], { core }, 'm2m')).toBe(false);
+    expect(asks(['asr', 'tts'], [], { core }, 'whisper', 'asr')).toBe(false);
+  });
+
+  it('that lists ids alone says nothing of a stage without an id of its own', () => {
+    expect(asks(['tts'], [], { core }, 'whisper')).toBe(true);
+    expect(asks(['tts'], [], {}, 'm2m')).toBe(true);
+    expect(asks(['tts'], [], {}, 'asr')).toBe(false);
+  });
+
+  it('need not list more than the core services unless the scope is all_required', () => {
+    expect(asks(['asr'], ['tone'], { core }, 'whisper')).toBe(true);
+    expect(asks(['asr'], ['tone'], { core, matchScope: 'all_required' }, 'whisper')).toBe(false);
+    expect(asks(['asr'], ['tone'], { core, matchScope: 'all_required' }, 'whisper', 'tone')).toBe(true);
+  });
+
+  it('may not list more than the job requires if the mode is exact', () => {
+    expect(asks(['asr'], [], { core }, 'whisper', 'm2m')).toBe(true);
+    expect(asks(['asr'], [], { core, matchMode: 'exact' }, 'whisper', 'm2m')).toBe(false);
+    expect(asks(['asr', 'nmt'], [], { core, matchMode: 'exact' }, 'whisper', 'm2m')).toBe(true);
+    expect(asks(['asr', 'nmt'], [], { core, matchMode: 'exact' }, 'asr', 'nmt')).toBe(true);
+  });
+
+  it('that is eligible exactly is eligible if it may have more', () => {
+    const word = fc.constantFrom('asr', 'nmt', 'tts', 'whisper', 'm2m', 'x');
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(word),
+        fc.subarray(['asr', 'nmt', 'tts'] as const),
+        fc.uniqueArray(word),
+        fc.constantFrom('core_only' as const, 'all_required' as const),
+        fc.constantFrom({}, core),
+        (listed, stages, words, matchScope, ids) => {
+          const ask = (matchMode: 'exact' | 'contains') =>
+            asks(stages, words, { core: ids, matchScope, matchMode }, ...listed);
+          expect(!ask('exact') || ask('contains')).toBe(true);
+        },
+      ),
+    );
+  });
+});
