@@ -9,7 +9,7 @@ import type { SpanDraft } from './span-draft.ts';
 
 /** Jobs and utterances, of a few spans each. */
 export const QUEUE_LIMITS = {
-  maxQueued: 8_192,
+  maxQueued: 4_096,
   /** Made and encoded in one slice. */
   maxPerBatch: 16,
   maxUnderWay: 4,
