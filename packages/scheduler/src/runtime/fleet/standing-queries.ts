@@ -24,6 +24,8 @@ export interface StandingQuery {
 export interface StandingQueries {
   find(key: string): StandingQuery | undefined;
   add(key: string, clauses: readonly Clause[]): StandingQuery;
+  /** Answered now and not kept: who only looks does not push out what jobs keep asking for. Good until the fleet changes. */
+  aside(key: string, clauses: readonly Clause[]): StandingQuery;
   /** Who fits, as of now; good until the fleet changes. */
   words(query: StandingQuery): Uint32Array;
   holds(query: StandingQuery, index: number): boolean;
@@ -69,9 +71,13 @@ export function createStandingQueries(
     rebuilds += 1;
     const length = columns.usable.length;
     const words = query.words?.length === length ? query.words : new Uint32Array(length);
+    return fill(words, query.clauses);
+  }
+
+  function fill(words: Uint32Array, clauses: readonly Clause[]): Uint32Array {
     words.fill(0);
     facts.or('alive', words);
-    for (const clause of query.clauses) narrow(clause.formula, words);
+    for (const clause of clauses) narrow(clause.formula, words);
     return words;
   }
 
@@ -92,6 +98,10 @@ export function createStandingQueries(
   return {
     find,
     add: (key, clauses) => admit({ key, clauses, words: undefined, seen: log.count }),
+    aside(key, clauses) {
+      const words = fill(new Uint32Array(columns.usable.length), clauses);
+      return { key, clauses, words, seen: log.count };
+    },
     words(query) {
       if (query.words !== undefined) return query.seen === log.count ? query.words : refresh(query);
       // Forgotten, or never used. There is one bitmap per key, whoever holds an older copy of the query.

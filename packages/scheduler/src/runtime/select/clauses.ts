@@ -6,7 +6,7 @@ import { factKey, type Stage } from '../fleet/fact-key.ts';
 import { all, any, type Clause, type Formula, none } from '../fleet/formula.ts';
 
 /** What must be true of a node's abilities and marks; what its state must be is the same for every need. */
-export function clausesOf(need: Need): Clause[] {
+export function clausesOf(need: Need, { heedsMarks = true } = {}): Clause[] {
   const types = requiredTypes(need);
   const features = need.features ?? [];
   return [
@@ -20,12 +20,17 @@ export function clausesOf(need: Need): Clause[] {
     clause('not_in_public_pool', need.needsPublicNode ? [factKey.public] : []),
     clause('model_not_available', [
       ...types.map((type) => any(factKey.readyType(type), factKey.readyAnyType)),
-      ...need.services.map((service) => all(factKey.readyService(service), none(factKey.marked(service)))),
-      ...features.flatMap(providersOf).map((service) => none(factKey.marked(service))),
-      ...types.map((type) => none(factKey.markedType(type))),
+      ...need.services.map(factKey.readyService),
+      ...(heedsMarks ? [none(...markKeys(need))] : []),
     ]),
   ].filter(({ formula }) => typeof formula === 'string' || formula.of.length > 0);
 }
+
+/** Of the marks that speak against a node: a service the job names, one that does a feature, or all of a type it needs. */
+export const markKeys = (need: Need): string[] => [
+  ...requiredTypes(need).map(factKey.markedType),
+  ...[...need.services, ...(need.features ?? []).flatMap(providersOf)].map(factKey.marked),
+];
 
 /** The parts of `usable` (fleet/fleet-view.ts), one by one. */
 export const STATUS_CLAUSES: readonly Clause[] = [
@@ -48,7 +53,7 @@ export const poolClause = (keys: readonly string[]): Clause => ({
 const providersOf = (flag: string): readonly string[] => FEATURES.get(flag)?.providers ?? [];
 
 /** Semantic repair is required whatever the job asks for. */
-function requiredTypes(need: Need): string[] {
+export function requiredTypes(need: Need): string[] {
   const types = new Set(['semantic', ...need.types]);
   if (need.usesAsr) types.add('asr');
   if (need.usesNmt) types.add('nmt');

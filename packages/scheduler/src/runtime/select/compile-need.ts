@@ -24,6 +24,12 @@ export function compileNeed(fleet: FleetView, need: Need): CompiledNeed {
   return { fleet, need, query, book: undefined, route: undefined };
 }
 
+/** For a look at the fleet as it is now: leaves nothing behind. */
+export function compileAside(fleet: FleetView, need: Need): CompiledNeed {
+  const query = fleet.table.queries.aside(shapeOf(need), clausesOf(need));
+  return { fleet, need, query, book: undefined, route: undefined };
+}
+
 /** Where the job may go now: pools may have been divided anew since it was asked last. Undefined: anywhere. */
 export function routeOf(compiled: CompiledNeed): PoolRoute | undefined {
   const { pools } = compiled.fleet;

@@ -1,0 +1,73 @@
+/** Cold path: where a job would go and why, and the pools it is chosen from. Nothing is dispatched. */
+import type { ExplainRequest, SimulateQuery } from '@lingua/protocol';
+import { createRequirements } from '../../../domain/requirements.ts';
+import { overspends } from '../authorize.ts';
+import type { Routes } from '../declare-route.ts';
+import { buildDispatch } from '../dispatch-request.ts';
+import { viewDecision } from '../explain-view.ts';
+import type { Explaining, HttpServices } from '../http-services.ts';
+import { viewPools } from '../pools-view.ts';
+import { replyError } from '../reply-error.ts';
+import { buildSimulation, viewSimulation } from '../simulation.ts';
+
+const OF_CLIENTS = { tag: 'dispatch', entry: { role: 'client', namesTenant: true } } as const;
+const OF_OPERATORS = { tag: 'operators', entry: { role: 'operator' } } as const;
+
+export function addExplainRoutes(
+  routes: Routes,
+  { gate, settings }: HttpServices,
+  { explain, readPools, poolSettings }: Explaining,
+): void {
+  const require = createRequirements(settings.coreServices);
+
+  routes.add<{ Body: ExplainRequest }>('POST', '/v1/explain', OF_CLIENTS, (request, reply) => {
+    const { body, headers, principal } = request;
+    const { node_id: nodeId, exclude_node_id: excludeNodeId, ...dispatch } = body;
+    const isOperator = principal.roles.has('operator');
+    const tenant = gate.tenantOf(principal, body.tenant_id);
+    if (tenant.kind === 'forbidden') {
+      return replyError(reply, { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
+    }
+    if (nodeId !== undefined && !isOperator) return replyError(reply, NOT_FOR_CLIENTS);
+    const limited =
+      principal.tenantId === undefined ? overspends(gate.spendOfTenant(tenant.tenantId)) : undefined;
+    if (limited !== undefined) return replyError(reply, limited);
+    const built = buildDispatch(dispatch, {
+      tenantId: tenant.tenantId,
+      idempotencyKey: headers['idempotency-key'] as string | undefined,
+      require,
+      ...NOTHING_IS_MADE,
+    });
+    if (built.kind === 'invalid') {
+      return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
+    }
+    const { need, waitMs } = built.request;
+    return reply.send(viewDecision(need, explain({ need, waitMs, nodeId, excludeNodeId }), isOperator));
+  });
+
+  routes.add('GET', '/api/v1/phase3/pools', OF_OPERATORS, (_request, reply) =>
+    reply.send(viewPools(readPools(), poolSettings())),
+  );
+
+  routes.add<{ Querystring: SimulateQuery }>(
+    'GET',
+    '/api/v1/phase3/simulate',
+    OF_OPERATORS,
+    ({ query }, reply) => {
+      const built = buildSimulation(query, require, readPools().plan);
+      if (built.kind === 'invalid') {
+        return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
+      }
+      return reply.send(viewSimulation(built.simulation, explain(built.simulation.question)));
+    },
+  );
+}
+
+/** A job that never is has no position in its session, no trace and no binding. */
+const NOTHING_IS_MADE = { utteranceIndex: 0, traceId: '', digest: () => '' };
+
+const NOT_FOR_CLIENTS = {
+  code: 'FORBIDDEN',
+  detail: 'what speaks against a single node is for operators',
+  field: '/node_id',
+} as const;
