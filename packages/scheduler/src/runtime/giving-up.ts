@@ -2,11 +2,12 @@
 import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
-import { candidates } from './candidates.ts';
+import { candidates, exclusions } from './candidates.ts';
 import { advance, type Engine, giveBackForGood } from './engine.ts';
 import { type Flight, lacksAudio } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placement } from './placement.ts';
+import { markedOut, markedOutWords } from './select/marked-out.ts';
 import type { NodeSide, Settling } from './settling.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
@@ -92,11 +93,21 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     else await tryElsewhere(flight, side);
   }
 
+  /** Never silently: if only marks kept a free node from the job, that is counted and said. */
+  function withMarks<F extends { readonly message: string }>(flight: Flight, failure: F): F {
+    const excluded = exclusions(engine, flight, flight.job.spec.utteranceIndex);
+    const marked = markedOut(engine.fleet, flight.compiled, excluded);
+    if (marked === undefined) return failure;
+    engine.meter.count('scheduler_model_na_last_candidate_total');
+    return { ...failure, message: `${failure.message}; ${markedOutWords(marked)}` };
+  }
+
   async function waitElsewhere(flight: Flight, side: NodeSide): Promise<void> {
     const limitMs = patienceMs(flight, side);
     const { fence } = flight.job;
     const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
-    if (waited === 'limit') await conclude(flight, flight.lastFailure ?? NO_NODE_LEFT, side, fence);
+    if (waited === 'limit')
+      await conclude(flight, withMarks(flight, flight.lastFailure ?? NO_NODE_LEFT), side, fence);
   }
 
   return {

@@ -82,7 +82,7 @@ const ORDER: ReadonlyMap<Rejection, number> = new Map(REJECTIONS.map((reason, at
 const orderOf = ({ reason }: Clause): number => ORDER.get(reason) ?? REJECTIONS.length;
 
 /** Of the pools the job may go to; undefined: it may go anywhere. */
-function poolKeys(compiled: CompiledNeed): readonly string[] | undefined {
+export function poolKeys(compiled: CompiledNeed): readonly string[] | undefined {
   const route = routeOf(compiled);
   const { pools } = compiled.fleet.table;
   return route && pools && poolsInOrder(route).map(pools.key);
