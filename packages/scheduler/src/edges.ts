@@ -3,6 +3,8 @@ import type { JobAssign } from '@lingua/protocol';
 import type { Beside } from './beside.ts';
 import type { RemoteJobs } from './cluster/remote-jobs.ts';
 import type { Config } from './config/settings.ts';
+import { tellLimits } from './configured-limits.ts';
+import type { Tenancy } from './domain/tenancy.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import { coreIdsOf } from './pool-plan.ts';
@@ -45,13 +47,15 @@ export function createEdges(parts: {
   readonly fleet: FleetView;
   readonly audio: NonNullable<HttpServices['audio']>;
   readonly together: Neighbourhood | undefined;
+  readonly tenancy: Tenancy;
   readonly cluster: NonNullable<HttpServices['cluster']>;
   readonly beside: Pick<Beside, 'catalogue' | 'stats' | 'dispatch'>;
   readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
 }) {
   const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
   const phase = { isDraining: false, isLeaving: false };
-  const gate = createGate({ clock, meter, settings: accessSettings(config) });
+  tellLimits(meter, config);
+  const gate = createGate({ clock, meter, tenancy: parts.tenancy, settings: accessSettings(config) });
 
   const http = createHttpServer({
     registry,
@@ -109,7 +113,7 @@ export function createEdges(parts: {
     settings: socketSettings(config),
   });
 
-  return { http, socketServer, phase };
+  return { http, socketServer, phase, gate };
 }
 
 const READY = { isReady: true, reasons: [] };

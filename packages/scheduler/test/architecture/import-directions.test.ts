@@ -27,6 +27,7 @@ const ROOT_FILES = [
   'app.ts',
   'beside.ts',
   'cluster-page.ts',
+  'configured-limits.ts',
   'directory-of-many.ts',
   'edges.ts',
   'guarded-store.ts',

@@ -45,6 +45,11 @@ export const EDGES_METRICS = {
     help: 'Spans that were not sent: queue_full, not_sent (the collector did not accept them in time), stopping.',
     labels: ['reason'],
   },
+  scheduler_limit: {
+    kind: 'gauge',
+    help: 'What the configuration allows at most, by setting: of every level here that has a limit.',
+    labels: ['setting'],
+  },
   scheduler_event_loop_delay_seconds: {
     kind: 'gauge',
     help: 'Event loop delay, 99th percentile of the last interval.',
