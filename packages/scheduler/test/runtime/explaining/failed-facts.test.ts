@@ -1,0 +1,158 @@
+/** Point 2, explain: for a named node the exact list of facts that failed. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Need } from '../../../src/domain/need.ts';
+import type { NodeView } from '../../../src/domain/node.ts';
+import { nmtProduct } from '../../../src/domain/profile.ts';
+import { failedFacts } from '../../../src/runtime/explaining/failed-facts.ts';
+import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
+import { compileAside } from '../../../src/runtime/select/compile-need.ts';
+import { failures } from '../../../src/runtime/select/explain.ts';
+import { anyNeed, anyProfile, fleetSteps, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
+import { createPooledFleet, NAMED_POOLS } from '../fleet/named-pools.ts';
+import { apply } from '../fleet/plain-fleet.ts';
+import { dividedFleet, having, planOf, pool } from '../pools/pool-fixture.ts';
+
+const NOBODY = new Set<string>();
+
+function factsOf(node: Partial<NodeView>, need: Partial<Need> = {}, now = 0): string[] {
+  const fleet = createFleetView();
+  fleet.upsert(nodeView('n', node));
+  const compiled = compileAside(fleet, someNeed(need));
+  return failedFacts(compiled, 'n', NOBODY, now)?.map(({ reason, fact }) => `${reason}: ${fact}`) ?? ['?'];
+}
+
+describe('the facts that failed of a node', () => {
+  it('have the reasons that selection has, no more and no fewer, in the same order', () => {
+    fc.assert(
+      fc.property(fleetSteps(12, 40), fc.array(anyNeed, { minLength: 1, maxLength: 3 }), (steps, needs) => {
+        const fleet = createPooledFleet({ ...NAMED_POOLS, plan: planOf([]) });
+        const plain = new Map();
+        for (const step of steps) apply(fleet, plain, step);
+        for (const need of needs) {
+          const compiled = compileAside(fleet, need);
+          for (const nodeId of plain.keys()) {
+            const told = failedFacts(compiled, nodeId, NOBODY, 0) ?? [];
+            expect([...new Set(told.map(({ reason }) => reason))]).toEqual(failures(fleet, compiled, nodeId));
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('are none of a node that could be chosen', () => {
+    expect(factsOf({})).toEqual([]);
+  });
+
+  it.each<[string, Partial<NodeView>, Partial<Need>]>([
+    [
+      'asr_lang_unsupported: asr does not have "en" (it has de, zh)',
+      { profile: { ...anyProfile, asr: ['de', 'zh'] } },
+      {},
+    ],
+    [
+      'semantic_lang_unsupported: semantic does not have "en" (it has none)',
+      { profile: { ...anyProfile, semantic: [] } },
+      {},
+    ],
+    [
+      'tts_lang_unsupported: tts does not have "zh" (it has en)',
+      { profile: { ...anyProfile, tts: ['en'] } },
+      {},
+    ],
+    [
+      'lang_pair_unsupported: nmt does not translate en -> zh (it does from any to de)',
+      { profile: { ...anyProfile, nmt: nmtProduct('any', ['de']) } },
+      {},
+    ],
+    [
+      'src_auto_no_candidate: a node in the field takes source "auto" only with lang_a and lang_b',
+      { profile: { ...anyProfile, isDeployed: true } },
+      { isPairUnknown: true },
+    ],
+    [
+      'service_not_installed: service "whisper" is not installed (installed: other)',
+      { profile: { ...having('other'), readyServices: ['whisper'] } },
+      { services: ['whisper'] },
+    ],
+    [
+      'model_not_available: service "a" is not ready',
+      { profile: { ...having('a'), readyServices: [] } },
+      { services: ['a'] },
+    ],
+    [
+      'model_not_available: service "a" is marked unavailable',
+      { profile: having('a'), markedServices: ['a'] },
+      { services: ['a'] },
+    ],
+    [
+      'model_not_available: service type "tts" is not ready',
+      { profile: { ...anyProfile, readyTypes: ['asr', 'nmt', 'semantic'] } },
+      {},
+    ],
+    ['model_not_available: every service of type "asr" is marked unavailable', { markedTypes: ['asr'] }, {}],
+    [
+      'feature_unsupported: feature "emotion_detection" is not offered (emotion-xlm-r would provide it)',
+      {},
+      { features: ['emotion_detection'] },
+    ],
+    [
+      'model_not_available: "emotion-xlm-r", which does emotion_detection, is marked unavailable',
+      { profile: { ...anyProfile, features: ['emotion_detection'] }, markedServices: ['emotion-xlm-r'] },
+      { features: ['emotion_detection'] },
+    ],
+    [
+      'audio_ref_unsupported: does not fetch audio by reference (supports no audio_ref)',
+      {},
+      { isAudioByReference: true },
+    ],
+    [
+      'not_in_public_pool: does not take public jobs (accept_public_jobs is false)',
+      { profile: { ...anyProfile, acceptsPublicJobs: false } },
+      { needsPublicNode: true },
+    ],
+    ['status_not_ready: health is degraded', { health: 'degraded' }, {}],
+    ['cordoned: is cordoned by an operator', { isCordoned: true }, {}],
+    ['ejected: is ejected for failing too often', { isEjected: true }, {}],
+    ['resource_threshold_exceeded: cpu, gpu or memory is above its threshold', { isCalm: false }, {}],
+    ['capacity_exceeded: no free slot: 0 of 0 used', { slots: 0 }, {}],
+  ])('%s', (expected, node, need) => {
+    expect(factsOf(node, need)).toEqual([expected]);
+  });
+
+  it('say how long a node has been silent', () => {
+    expect(factsOf({ isFresh: false, lastBeatAt: 1_000 }, {}, 62_400)).toEqual([
+      'stale_heartbeat: heartbeat is stale: last one 61 s ago',
+    ]);
+  });
+
+  it('say where the node is and where the job may go', () => {
+    const plan = planOf([pool(1, ['a']), pool(3, ['b'], { name: 'acme' })], {
+      isStrict: true,
+      tenantPools: new Map([['tenant', 3]]),
+    });
+    const fleet = dividedFleet(plan, nodeView('n', { profile: having('a') }));
+    expect(failedFacts(compileAside(fleet, someNeed()), 'n', NOBODY, 0)).toEqual([
+      { reason: 'not_in_pool', fact: 'is in pool 1 (p1); the job may go to pool 3 (acme)' },
+    ]);
+  });
+
+  it('say that the node is kept away from this job', () => {
+    const fleet = createFleetView();
+    fleet.upsert(nodeView('n'));
+    expect(failedFacts(compileAside(fleet, someNeed()), 'n', new Set(['n']), 0)).toEqual([
+      { reason: 'excluded', fact: 'excluded from this job' },
+    ]);
+  });
+
+  it('are unknown of a node nobody knows', () => {
+    expect(failedFacts(compileAside(createFleetView(), someNeed()), 'n', NOBODY, 0)).toBeUndefined();
+  });
+
+  it('name only some of very many languages', () => {
+    const asr = Array.from({ length: 20 }, (_, n) => `l${n}`);
+    const [fact] = factsOf({ profile: { ...anyProfile, asr } });
+    expect(fact).toMatch(/it has l0, .*l7 and 12 more\)$/);
+  });
+});

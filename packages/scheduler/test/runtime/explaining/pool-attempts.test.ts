@@ -1,0 +1,94 @@
+/** Point 2, explain: pools tried in order, each with its reason and its candidates. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { attemptPools } from '../../../src/runtime/explaining/pool-attempts.ts';
+import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
+import { missReason } from '../../../src/runtime/pools/miss-reason.ts';
+import { compileAside } from '../../../src/runtime/select/compile-need.ts';
+import { type PoolWatch, select } from '../../../src/runtime/select/select.ts';
+import { nodeView, seededChance, someNeed } from '../fleet/fleet-fixture.ts';
+import {
+  anyPlan,
+  anyPooledNeed,
+  anyViews,
+  dividedFleet,
+  having,
+  planOf,
+  pool,
+} from '../pools/pool-fixture.ts';
+
+const NOBODY = new Set<string>();
+
+describe('the pools a job looks into', () => {
+  it('are those that selection looks into, in its order, for the reasons that dispatch counts', () => {
+    fc.assert(
+      fc.property(anyPlan, anyViews, anyPooledNeed, fc.nat(), (plan, views, asked, seed) => {
+        const { preferredNodeId: _, ...need } = asked;
+        const fleet = dividedFleet(plan, ...views);
+        const compiled = compileAside(fleet, need);
+        const told: [number, string][] = [];
+        const watch: PoolWatch = {
+          missed: (one, poolId) => void told.push([poolId, missReason(one, poolId)]),
+          found: (_one, poolId) => void told.push([poolId, 'ok']),
+          exhausted() {},
+        };
+        const chance = seededChance(seed);
+        const options = {
+          chance,
+          sampleK: 2,
+          policy: 'least_loaded' as const,
+          excluded: NOBODY,
+          pools: watch,
+        };
+        const chosen = select(fleet, compiled, options).next();
+        const attempts = attemptPools(compiled, NOBODY) ?? [];
+        expect(attempts.map(({ poolId, reason }) => [poolId, reason])).toEqual(told);
+        expect(attempts.some(({ candidates }) => candidates > 0)).toBe(chosen !== undefined);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('count as candidates who could be chosen there, and not who is excluded', () => {
+    const plan = planOf([pool(1)]);
+    const busy = nodeView('busy', { slots: 0 });
+    const fleet = dividedFleet(plan, nodeView('a'), nodeView('b'), nodeView('c'), busy);
+    const compiled = compileAside(fleet, someNeed());
+    expect(attemptPools(compiled, new Set(['a']))).toEqual([{ poolId: 1, reason: 'ok', candidates: 2 }]);
+    expect(attemptPools(compiled, new Set(['a', 'b', 'c']))).toEqual([
+      { poolId: 1, reason: 'excluded', candidates: 0 },
+    ]);
+  });
+
+  it('say which core service is missing in all of a pool, or not ready', () => {
+    const plan = planOf([pool(1, ['m2m']), pool(2, ['m2m', 'whisper']), pool(3, ['nothing'])], {
+      core: { asr: 'whisper', nmt: 'm2m' },
+      matchScope: 'core_only',
+    });
+    const sleeping = { ...having('m2m', 'whisper'), readyServices: ['m2m'] };
+    const fleet = dividedFleet(
+      plan,
+      nodeView('a', { profile: having('m2m') }),
+      nodeView('b', { profile: sleeping }),
+    );
+    const need = someNeed({ usesTts: false, services: ['m2m', 'whisper'] });
+    expect(attemptPools(compileAside(fleet, need), NOBODY)).toEqual([
+      { poolId: 2, reason: 'missing_core_asr_not_ready', candidates: 0 },
+    ]);
+    const loose = dividedFleet(planOf([pool(1)], { core: { asr: 'whisper' } }), nodeView('a'));
+    expect(attemptPools(compileAside(loose, need), NOBODY)).toEqual([
+      { poolId: 1, reason: 'missing_core_asr_installed', candidates: 0 },
+    ]);
+  });
+
+  it('say of a pool without nodes that it has none', () => {
+    const fleet = dividedFleet(planOf([pool(7)]));
+    expect(attemptPools(compileAside(fleet, someNeed()), NOBODY)).toEqual([
+      { poolId: 7, reason: 'no_nodes', candidates: 0 },
+    ]);
+  });
+
+  it('are not asked about where the fleet is not divided', () => {
+    expect(attemptPools(compileAside(createFleetView(), someNeed()), NOBODY)).toBeUndefined();
+  });
+});
