@@ -117,7 +117,9 @@ export function createAdoption(deps: {
       if ((await livingOf(instanceId)) !== undefined) return false;
       // What the dead had read comes first: it is older. And one that is taken now must not come again at once.
       const again = await inbox.takeAgain(instanceId, { max: MOST_LETTERS, idleMs: 0, except: failed });
-      if (again.died > 0) meter.count('scheduler_dead_letters_total', undefined, again.died);
+      if (again.died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, again.died);
+      if (again.letters.length > 0)
+        meter.count('scheduler_phase2_reclaimed_total', undefined, again.letters.length);
       const letters =
         again.letters.length > 0
           ? again.letters

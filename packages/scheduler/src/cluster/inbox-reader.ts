@@ -205,8 +205,11 @@ export function createInboxReader(deps: {
       try {
         const limits = { max, idleMs: settings.idleMs, except: underWay };
         const { letters, died } = await inbox.takeAgain(instanceId, limits);
-        if (died > 0) meter.count('scheduler_dead_letters_total', undefined, died);
+        if (died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, died);
+        if (letters.length > 0) meter.count('scheduler_phase2_reclaimed_total', undefined, letters.length);
         if (!isStopped) accept(letters);
+        // Here as everywhere: what the store says is pending, those included that failed and lie until it is their turn again.
+        meter.gauge('scheduler_phase2_inbox_pending', (await inbox.size(instanceId)).handedOut);
       } catch (fault) {
         noteFault(fault);
       }

@@ -1,17 +1,20 @@
 /** Hot path: all sessions of this instance, each behind its own mailbox; effects run after the step that asked for them. */
 import { createRequirements } from '../domain/requirements.ts';
+import type { Tenancy } from '../domain/tenancy.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { Chance } from '../ports/chance.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
+import type { SlowWatch } from '../ports/slow-watch.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import { atMost } from './at-most.ts';
 import { createAttendance } from './attendance.ts';
 import { nextWakeAt } from './flow.ts';
 import { createJobFollow } from './job-follow.ts';
 import { createJobWatch } from './job-watch.ts';
+import { createMailbox } from './mailbox.ts';
 import { createMoves } from './moves.ts';
 import { createPatientDesk } from './patient-desk.ts';
 import type { Pools } from './preferred-pool.ts';
@@ -23,6 +26,7 @@ import type { Elsewhere, JobDesk, Opened, SessionService } from './session-servi
 import { createSessionTraces } from './session-traces.ts';
 import { stepSession } from './step.ts';
 import type { SessionSettings, StepTools } from './step-context.ts';
+import { createTenantRooms } from './tenant-rooms.ts';
 
 export interface SessionServiceDeps {
   readonly clock: Clock;
@@ -34,10 +38,14 @@ export interface SessionServiceDeps {
   readonly jobs: JobDesk;
   readonly pools: Pools;
   readonly settings: SessionSettings & { readonly maxWaiting: number };
+  /** Absent: no tenant has a cap. */
+  readonly tenancy?: Tenancy | undefined;
   /** Absent: sessions live and die with this process. */
   readonly elsewhere?: Elsewhere | undefined;
   /** Absent: nothing is traced. */
   readonly tracer?: Tracer | undefined;
+  /** Absent: nobody wants to know what was slow. */
+  readonly slow?: SlowWatch | undefined;
 }
 
 /** A random first number leaves room for as many utterances again. */
@@ -47,7 +55,8 @@ const SAVE_LIMIT_MS = 1_000;
 
 export function createSessionService(deps: SessionServiceDeps): SessionService {
   const { clock, chance, ids, audio, meter, log, settings, elsewhere } = deps;
-  const attendance = createAttendance({ maxSessions: settings.maxSessions, evict });
+  const rooms = deps.tenancy?.capsSessions ? createTenantRooms({ tenancy: deps.tenancy }) : undefined;
+  const attendance = createAttendance({ maxSessions: settings.maxSessions, evict, rooms });
   const { sessions } = attendance;
   const tools: StepTools = {
     settings,
@@ -59,6 +68,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     queueShare: () => (settings.maxWaiting === 0 ? 0 : deps.jobs.waiting() / settings.maxWaiting),
   };
   const traces = deps.tracer && createSessionTraces({ tracer: deps.tracer, clock });
+  const post = createMailbox({ clock, slow: deps.slow, handle, emptied });
   const asked = new Set<Utterance>();
   const desk = createPatientDesk({ ...deps, patienceMs: settings.pendingTimeoutMs });
   const follow =
@@ -80,21 +90,14 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     post(session, { kind: 'evicted' });
   }
 
-  /** One event after the other, also those that its own effects bring about. */
-  function post(session: Session, event: SessionEvent): void {
-    session.queued.push(event);
-    if (session.isBusy) return;
-    session.isBusy = true;
-    try {
-      for (let next = session.queued.shift(); next !== undefined; next = session.queued.shift()) {
-        const before = attendance.noted(session);
-        runAll(session, stepSession(session, next, clock.now(), tools));
-        attendance.note(session, before);
-        if (session.unsaved !== 'nothing') saver?.want(session);
-      }
-    } finally {
-      session.isBusy = false;
-    }
+  function handle(session: Session, event: SessionEvent, at: number): void {
+    const before = attendance.noted(session);
+    runAll(session, stepSession(session, event, at, tools));
+    attendance.note(session, before);
+    if (session.unsaved !== 'nothing') saver?.want(session);
+  }
+
+  function emptied(session: Session): void {
     wakeInTime(session);
     if (attendance.resultBytes() > settings.maxResultBytesTotal) attendance.evictOne();
   }
@@ -129,7 +132,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       case 'count':
         return meter.count(effect.name, effect.labels, effect.by);
       case 'observe':
-        return meter.observe(effect.name, effect.value);
+        return meter.observe(effect.name, effect.value, effect.labels);
       case 'trace':
         return traces?.left(session, effect.delivered, effect.at);
       case 'unshare':
@@ -226,7 +229,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   function openHere(opening: Opening, link: SessionLink): Opened {
     const session = resumable(opening);
     if (session !== undefined) return attach(session, opening, link);
-    if (!attendance.hasRoom()) return FULL;
+    const full = attendance.refusalFor(opening.tenantId);
+    if (full !== undefined) return full;
     const created = create(opening);
     return attach(created.session, opening, link, created);
   }
@@ -273,12 +277,14 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     reassert: () => saver?.reassert(),
     list: attendance.page,
     languageUses: attendance.languageUses,
+    capRefusal: attendance.capRefusal,
     isFull: () => attendance.connected() >= settings.maxSessions,
     counts: () => ({
       sessions: sessions.size,
       connected: attendance.connected(),
       watched: watch.size(),
       resultBytes: attendance.resultBytes(),
+      tenants: attendance.tenants(),
     }),
     stop() {
       for (const session of sessions.values()) session.wake?.cancel();
@@ -289,5 +295,4 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   };
 }
 
-const FULL = { kind: 'full' } as const;
 const TIME_PASSED = { kind: 'time_passed' } as const;

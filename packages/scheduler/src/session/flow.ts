@@ -8,6 +8,8 @@ import { type Session, type Utterance, understands } from './session.ts';
 import { isSecured, noteChange } from './sharing.ts';
 import { count, type Step, tell } from './step-context.ts';
 
+/** From an outcome to its turn: what a gap before it, or a store that must know it first, keeps back. */
+const DELIVER = { stage: 'deliver' };
 /** Groups whose playback may still be reported. */
 const MAX_PLAYABLE = 8;
 /** The part of a session's utterances that may be without a slot before that is pressure of its own. */
@@ -36,6 +38,8 @@ function deliver(step: Step, session: Session): void {
       continue;
     }
     const { delivered } = released;
+    const value = (step.at - delivered.place.readyAt) / 1_000;
+    step.effects.push({ kind: 'observe', name: 'scheduler_stage_seconds', value, labels: DELIVER });
     const isNumbered = understands(session, 'result_ack');
     const isLate = session.link === undefined && session.resumeDigest !== undefined;
     if (isNumbered || isLate) keepForLater(step, session, delivered);

@@ -97,7 +97,7 @@ function acceptSealed(step: Step, session: Session, { segment: sealed, reason }:
   const { settings } = step;
   // Begun and ended in one step.
   if (session.draft === undefined) begin(step, session, sealed);
-  count(step, 'scheduler_utterances_sealed_total', { reason });
+  count(step, 'scheduler_web_task_finalized_total', { reason: reason === 'final' ? 'send' : reason });
   step.audio.unclaim(sealed.bytes);
   const audio = audioOf(sealed);
   const source = { kind: 'held', bytes: sealed.bytes } as const;

@@ -105,7 +105,12 @@ export type SessionEffect =
       readonly message: string;
     }
   | { readonly kind: 'count'; readonly name: MetricName; readonly labels: Labels; readonly by: number }
-  | { readonly kind: 'observe'; readonly name: MetricName; readonly value: number }
+  | {
+      readonly kind: 'observe';
+      readonly name: MetricName;
+      readonly value: number;
+      readonly labels?: Labels;
+    }
   /** Its outcome has left; only if anybody wants to know. */
   | { readonly kind: 'trace'; readonly delivered: Delivered<Utterance>; readonly at: number }
   /** Nobody else can go on with it any more. */

@@ -134,7 +134,7 @@ describe('a letter of the dead that cannot be handled', () => {
     await me.sees('dead');
     expect(tries).toBe(3);
     expect((await inbox.size('dead')).dead).toBe(1);
-    expect(me.counted('scheduler_dead_letters_total')).toBe(1);
+    expect(me.counted('scheduler_phase2_dlq_moved_total')).toBe(1);
     expect(await isForgotten('dead')).toBe(true);
   });
 });

@@ -32,7 +32,8 @@ describe('the reader of an inbox', () => {
     await inbox.send('me', 'poison');
     await clock.advance(10 * SETTINGS.scanIntervalMs);
     expect(seen).toEqual(['poison', 'poison', 'poison']);
-    expect(counts.get('scheduler_dead_letters_total')).toBe(1);
+    expect(counts.get('scheduler_phase2_dlq_moved_total')).toBe(1);
+    expect(counts.get('scheduler_phase2_reclaimed_total')).toBe(2);
     expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 1 });
   });
 

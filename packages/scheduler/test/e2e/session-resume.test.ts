@@ -50,7 +50,7 @@ describe('a session whose socket is cut', () => {
     const again = await resume(url, session);
     again.send(chunk(again, 2, { request_id: 'req-1', is_final: true }));
     expect(audioOf(await each.job(2))).toEqual([1, 2]);
-    expect(await figure(app, 'scheduler_utterances_sealed_total{reason="pause"}')).toBe(1);
+    expect(await figure(app, 'scheduler_web_task_finalized_total{reason="pause"}')).toBe(1);
   });
 
   it('before it heard of the acceptance hears of it when it is back, and the job is done once', async () => {

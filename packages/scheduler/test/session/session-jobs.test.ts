@@ -92,7 +92,7 @@ describe('what a session asks of the job desk', () => {
     expect(turns[2]).not.toBe(turns[1]);
     expect(turns[0]).toContain(client.sessionId);
     expect(
-      ['max_bytes', 'pause', 'final'].map((one) => counts.get(`scheduler_utterances_sealed_total ${one}`)),
+      ['max_bytes', 'pause', 'send'].map((one) => counts.get(`scheduler_web_task_finalized_total ${one}`)),
     ).toEqual([1, 1, 1]);
   });
 

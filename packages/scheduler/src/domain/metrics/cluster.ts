@@ -10,9 +10,22 @@ export const CLUSTER_METRICS = {
     kind: 'counter',
     help: 'Times the reader of the inbox was stuck and was replaced.',
   },
-  scheduler_dead_letters_total: {
+  scheduler_phase2_inbox_pending: {
+    kind: 'gauge',
+    help: 'Letters to this instance that were handed out and are not confirmed, as the store last said; looked up with every scan for stuck ones.',
+  },
+  scheduler_phase2_reclaimed_total: {
     kind: 'counter',
-    help: 'Letters that were put aside after too many deliveries.',
+    help: 'Letters that were handed out again because they were not confirmed, those of dead instances included.',
+  },
+  scheduler_phase2_redis_op_total: {
+    kind: 'counter',
+    help: 'Commands to Redis by name, scripts by the name of the script, and result: ok or err. What a server only redirects, or has to be told the script for, is ok.',
+    labels: ['op', 'result'],
+  },
+  scheduler_phase2_dlq_moved_total: {
+    kind: 'counter',
+    help: 'Letters that were put aside, to the dead-letter queue, after too many deliveries.',
     limits: ['scheduler.phase2.dlq_max_deliveries', 'scheduler.phase2.dlq_maxlen'],
   },
   scheduler_letters_handling: {

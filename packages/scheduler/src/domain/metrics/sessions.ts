@@ -20,11 +20,15 @@ export const SESSIONS_METRICS = {
     labels: ['reason'],
     limits: ['scheduler.audio.max_bytes_per_session'],
   },
-  scheduler_utterances_sealed_total: {
+  scheduler_web_task_finalized_total: {
     kind: 'counter',
-    help: 'Utterances cut out of a stream of chunks, by what ended them.',
+    help: 'Utterances cut out of a stream of chunks, by what ended them: send (the client said so), pause, max_duration, max_bytes, close, next (another began), limit (no room for more audio).',
     labels: ['reason'],
     limits: ['scheduler.web_task_segmentation.max_duration_ms', 'scheduler.web_task_segmentation.max_bytes'],
+  },
+  scheduler_web_task_pause_ms: {
+    kind: 'gauge',
+    help: 'Silence that ends an utterance, as configured, in milliseconds.',
   },
   scheduler_utterance_outcomes_total: {
     kind: 'counter',

@@ -5,6 +5,7 @@ import { type ErrorCode, SchedulerError } from '../../domain/errors.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
+import type { SlowWatch } from '../../ports/slow-watch.ts';
 import { createTokenBucket } from '../access/token-bucket.ts';
 import { CUT_CODES, type CutReason } from './cut-reasons.ts';
 import { type ErrorDetails, errorText } from './error-text.ts';
@@ -60,6 +61,8 @@ export interface GuardDeps {
   /** Say which connection it is, in every log line. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly settings: GuardSettings;
+  /** Absent: nobody wants to know what was slow. */
+  readonly slow?: SlowWatch | undefined;
 }
 
 /** Attaches every listener before it returns, so that no frame is missed. `ended` resolves after the handler's last act. */
@@ -88,6 +91,8 @@ export function guardSocket(
     maxWeight: settings.maxWaitingBytes,
     full: () => ws.pause(),
     eased: readOn,
+    clock,
+    waited: (ms) => deps.slow?.waited('socket_order', ms),
     failed(fault) {
       log.error({ ...fields, err: fault }, 'a message could not be handled');
       if (fault instanceof SchedulerError) sendError(fault.code, fault.message);

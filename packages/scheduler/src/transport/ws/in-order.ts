@@ -1,4 +1,5 @@
 /** Hot path: tasks of one connection, one after the other, so that nothing overtakes what came before it. */
+import type { Clock } from '../../ports/clock.ts';
 
 export type Task = () => Promise<void> | void;
 
@@ -18,8 +19,12 @@ export function createInOrder(deps: {
   full: () => void;
   eased: () => void;
   failed: (fault: unknown) => void;
+  clock?: Pick<Clock, 'now'>;
+  /** How long one that could not run at once had to wait. */
+  waited?: (ms: number) => void;
 }): InOrder {
-  const waiting: { task: Task; weight: number }[] = [];
+  const { clock, waited } = deps;
+  const waiting: { task: Task; weight: number; since: number }[] = [];
   let weight = 0;
   let isBusy = false;
   let isFull = false;
@@ -37,6 +42,7 @@ export function createInOrder(deps: {
     const next = waiting.shift();
     if (next === undefined) return undefined;
     weight -= next.weight;
+    if (clock !== undefined) waited?.(clock.now() - next.since);
     if (isFull && waiting.length <= deps.maxWaiting / 2 && weight <= deps.maxWeight / 2) {
       isFull = false;
       deps.eased();
@@ -69,7 +75,7 @@ export function createInOrder(deps: {
         run(task);
         return;
       }
-      waiting.push({ task, weight: taskWeight });
+      waiting.push({ task, weight: taskWeight, since: clock?.now() ?? 0 });
       weight += taskWeight;
       if (!isFull && (waiting.length >= deps.maxWaiting || weight >= deps.maxWeight)) {
         isFull = true;

@@ -5,6 +5,7 @@ import { WebSocketServer } from 'ws';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
+import type { SlowWatch } from '../../ports/slow-watch.ts';
 import type { Gate, Peer, Principal, Role } from '../access/gate.ts';
 import { isLoopbackHost } from '../access/loopback-host.ts';
 import { isOwnPage } from '../access/own-page.ts';
@@ -34,6 +35,8 @@ export interface SocketRoute {
   readonly maxMessageBytes: number;
   /** Why nobody may come in now, if so. At the upgrade: a client in the field that is let in and closed comes back every second. */
   readonly refusal?: () => { readonly reason: string; readonly refusal: Refusal } | undefined;
+  /** The same of one who has shown who it is. */
+  readonly refusalOf?: (principal: Principal) => ReturnType<NonNullable<SocketRoute['refusal']>>;
   /** Synchronous: frames may follow at once. */
   open(socket: GuardedSocket, principal: Principal): SocketHandler;
 }
@@ -47,6 +50,8 @@ export interface SocketServerDeps extends Omit<NodeSocketDeps, 'registrationDead
   readonly isDraining: () => boolean;
   readonly settings: SocketSettings;
   readonly session: SocketRoute;
+  /** Absent: nobody wants to know what was slow. */
+  readonly slow?: SlowWatch | undefined;
 }
 
 export interface SocketServer {
@@ -107,6 +112,8 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
         detail: 'a web page may not be a node without a token',
       });
     }
+    const capped = route.route.refusalOf?.(principal);
+    if (capped !== undefined) return refused(capped.reason, capped.refusal);
     const entry = gate.enter(principal, peer.address);
     if (entry.kind === 'full') {
       const detail = `too many connections (${entry.limit})`;
@@ -162,6 +169,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
         log,
         fields: { connection_id: deps.ids.traceId(), kind, address: request.socket.remoteAddress },
         settings,
+        slow: deps.slow,
       },
       (socket) => route.route.open(socket, principal),
     );
