@@ -181,6 +181,7 @@ export function createApp(deps: AppDeps): App {
     log,
     jobs: { dispatch: beside.dispatch, waiting: jobs.waiting, cancel: (answers?.heard ?? jobs).cancel },
     pools: pools.sessionPools,
+    tenancy,
     settings: sessionSettings(config),
     tracer: traces?.tracer,
     elsewhere: together && {
@@ -193,7 +194,8 @@ export function createApp(deps: AppDeps): App {
   });
 
   const page = createClusterPage({ clock, log, sockets, sessions, jobs, shared, together });
-  const { http, socketServer, phase } = createEdges({
+  const { http, socketServer, phase, gate } = createEdges({
+    tenancy,
     ...tools,
     registry,
     jobs,
@@ -222,6 +224,7 @@ export function createApp(deps: AppDeps): App {
       mailbox: 'levels' in mailbox ? mailbox : undefined,
       audio,
       http,
+      gate,
       loop,
       modelReports,
       together,

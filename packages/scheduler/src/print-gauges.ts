@@ -10,7 +10,7 @@ import type { SessionService } from './session/session-service.ts';
 
 export interface GaugedParts {
   readonly meter: Pick<Meter, 'gauge'>;
-  readonly jobs: Pick<RunningJobService, 'inFlight' | 'waiting'>;
+  readonly jobs: Pick<RunningJobService, 'inFlight' | 'waiting' | 'tenants'>;
   readonly sessions: Pick<SessionService, 'counts'>;
   readonly store: Pick<MemoryJobStore, 'levels'>;
   readonly events: { size(): number };
@@ -18,22 +18,26 @@ export interface GaugedParts {
   readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'> | undefined;
   readonly audio: Pick<AudioStore, 'size'>;
   readonly http: { waits(): number };
+  readonly gate: { tenants(): number };
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
   readonly together: Pick<Neighbourhood, 'replica' | 'held' | 'isFenced' | 'handling'> | undefined;
 }
 
 export function createPrintGauges(parts: GaugedParts): () => void {
-  const { meter, jobs, sessions, store, events, mailbox, audio, http, loop, modelReports, together } = parts;
+  const { meter, jobs, sessions, store, events, mailbox, audio, http, gate, loop, modelReports, together } =
+    parts;
   return () => {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
     meter.gauge('scheduler_audio_store_bytes', audio.size());
-    const { sessions: open, connected, watched, resultBytes } = sessions.counts();
+    const { sessions: open, connected, watched, resultBytes, tenants } = sessions.counts();
     meter.gauge('scheduler_sessions', connected, { state: 'connected' });
     meter.gauge('scheduler_sessions', open - connected, { state: 'resumable' });
     meter.gauge('scheduler_utterances_running', watched);
     meter.gauge('scheduler_session_result_bytes', resultBytes);
+    const counted = { sessions: tenants, ...jobs.tenants(), requests: gate.tenants() };
+    for (const [of, count] of Object.entries(counted)) meter.gauge('scheduler_tenants_known', count, { of });
     const { bindings, retained, retainedBytes } = store.levels();
     meter.gauge('scheduler_request_bindings', bindings);
     meter.gauge('scheduler_jobs_retained', retained);

@@ -10,6 +10,7 @@ import {
   label,
   language,
   list,
+  oneOf,
   optional,
   serviceName,
   text,
@@ -26,6 +27,12 @@ export const DispatchOptions = Type.Object(
     require_tts: optional(flag('The translation is to be spoken')),
     preferred_node_id: optional(id('Node to try first')),
     strict: extension(flag('Refuse rather than use another node than the preferred one')),
+    priority: extension(
+      oneOf(
+        ['high', 'normal', 'low'],
+        'Which jobs go first while they wait for a node; the priority configured for the tenant unless given, and never above it',
+      ),
+    ),
   },
   { title: 'DispatchOptions', description: 'How to choose the node' },
 );

@@ -1,8 +1,10 @@
 /** Hot path: which sessions there are, which of them have a client, and what their results weigh together. */
-import type { SessionId } from '../domain/ids.ts';
+import type { SessionId, TenantId } from '../domain/ids.ts';
 import { createLanguageCount, type LanguageUses } from './language-use.ts';
 import { createRoster, type Roster } from './roster.ts';
 import type { Opening, Session } from './session.ts';
+import type { SessionsFull } from './session-service.ts';
+import type { TenantRooms } from './tenant-rooms.ts';
 
 /** How a session counted before a step. */
 export interface Noted {
@@ -21,6 +23,12 @@ export interface Attendance extends Pick<Roster, 'page'> {
   note(session: Session, before: Noted): void;
   /** Makes room if there is none and it can. */
   hasRoom(): boolean;
+  /** Why this tenant may have no other session now, if so; makes room if it can. */
+  refusalFor(tenantId: TenantId): SessionsFull | undefined;
+  /** The same without making room, by what the tenant itself has. */
+  capRefusal(tenantId: TenantId): SessionsFull | undefined;
+  /** That are counted. */
+  tenants(): number;
   evictOne(): void;
   connected(): number;
   /** Of those that are connected. */
@@ -32,7 +40,10 @@ export interface Attendance extends Pick<Roster, 'page'> {
 export function createAttendance(deps: {
   readonly maxSessions: number;
   readonly evict: (session: Session) => void;
+  /** Absent: no tenant has a cap. */
+  readonly rooms?: TenantRooms | undefined;
 }): Attendance {
+  const { rooms } = deps;
   const sessions = new Map<SessionId, Session>();
   const roster = createRoster(sessions);
   /** Waited for, in the order in which they left. */
@@ -43,8 +54,31 @@ export function createAttendance(deps: {
 
   function noteConnection(session: Session, isConnected: boolean): void {
     connected += isConnected ? 1 : -1;
-    if (isConnected || session.phase === 'ended') absent.delete(session);
-    else absent.add(session);
+    if (isConnected || session.phase === 'ended') {
+      absent.delete(session);
+      rooms?.back(session);
+    } else {
+      absent.add(session);
+      rooms?.away(session);
+    }
+  }
+
+  function hasRoom(): boolean {
+    if (sessions.size < deps.maxSessions) return true;
+    evictOne();
+    return sessions.size < deps.maxSessions;
+  }
+
+  function capRefusal(tenantId: TenantId): SessionsFull | undefined {
+    if (rooms?.isFull(tenantId) !== true) return undefined;
+    return { kind: 'full', limit: 'tenant', detail: rooms.explain(tenantId) };
+  }
+
+  /** Its own, not another tenant's. */
+  function makeRoomFor(tenantId: TenantId): void {
+    if (rooms === undefined || rooms.hasRoom(tenantId)) return;
+    const longest = rooms.mayMakeRoom(tenantId);
+    if (longest !== undefined) deps.evict(longest);
   }
 
   /** Who is here matters more than who may come back: the one that has been away longest makes room. */
@@ -58,6 +92,7 @@ export function createAttendance(deps: {
     add(session) {
       sessions.set(session.sessionId, session);
       roster.add(session.sessionId);
+      rooms?.enter(session);
       // One that comes from elsewhere brings something with it.
       resultBytes += resultBytesOf(session);
     },
@@ -65,6 +100,7 @@ export function createAttendance(deps: {
       absent.delete(session);
       if (sessions.get(session.sessionId) !== session) return false;
       roster.remove(session.sessionId);
+      rooms?.leave(session);
       return sessions.delete(session.sessionId);
     },
     noted: (session) => ({
@@ -81,11 +117,13 @@ export function createAttendance(deps: {
       }
       resultBytes += resultBytesOf(session) - before.resultBytes;
     },
-    hasRoom() {
-      if (sessions.size < deps.maxSessions) return true;
-      evictOne();
-      return sessions.size < deps.maxSessions;
+    hasRoom,
+    refusalFor(tenantId) {
+      makeRoomFor(tenantId);
+      return capRefusal(tenantId) ?? (hasRoom() ? undefined : INSTANCE_FULL);
     },
+    capRefusal,
+    tenants: () => rooms?.tenants() ?? 0,
     evictOne,
     connected: () => connected,
     languageUses: languages.uses,
@@ -97,3 +135,9 @@ export function createAttendance(deps: {
 /** Nothing of one that has ended is left. */
 const resultBytesOf = ({ phase, delivery }: Session): number =>
   phase === 'ended' ? 0 : delivery.pending.bytes + delivery.keptBytes;
+
+export const INSTANCE_FULL: SessionsFull = {
+  kind: 'full',
+  limit: 'instance',
+  detail: 'this instance has no room for more sessions (session.max_sessions)',
+};

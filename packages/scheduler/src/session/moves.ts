@@ -4,19 +4,19 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import { createArrivals } from './arrivals.ts';
-import type { Attendance } from './attendance.ts';
+import { type Attendance, INSTANCE_FULL } from './attendance.ts';
 import type { JobWatch } from './job-watch.ts';
 import type { Opening, Session } from './session.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { SessionSaver } from './session-saver.ts';
-import type { Elsewhere } from './session-service.ts';
+import type { Elsewhere, SessionsFull } from './session-service.ts';
 import { rebuild } from './sharing.ts';
 import type { SessionSettings } from './step-context.ts';
 
 export type Arrival =
   | { readonly kind: 'arrived'; readonly session: Session }
   | { readonly kind: 'none' }
-  | { readonly kind: 'full' }
+  | SessionsFull
   | { readonly kind: 'unavailable' };
 
 export interface Moves {
@@ -58,7 +58,8 @@ export function createMoves(deps: {
 
   async function fetch(opening: Opening, resume: NonNullable<Opening['resume']>): Promise<Arrival> {
     const begun = epoch;
-    if (!attendance.hasRoom()) return FULL;
+    // Where it comes from it counted already: only this instance must have room.
+    if (!attendance.hasRoom()) return INSTANCE_FULL;
     const fetched = await arrivals.fetch(resume, opening.tenantId);
     if (begun !== epoch) return UNAVAILABLE;
     if (fetched.kind !== 'fetched') return fetched.kind === 'none' ? NONE : UNAVAILABLE;
@@ -110,6 +111,5 @@ export function createMoves(deps: {
   };
 }
 
-const FULL = { kind: 'full' } as const;
 const NONE = { kind: 'none' } as const;
 const UNAVAILABLE = { kind: 'unavailable' } as const;

@@ -32,9 +32,16 @@ export interface Elsewhere {
   readonly release: (owner: string, sessionId: SessionId) => Promise<boolean>;
 }
 
+export interface SessionsFull {
+  readonly kind: 'full';
+  readonly limit: 'instance' | 'tenant';
+  /** For people: which limit it is, and what can be done. */
+  readonly detail: string;
+}
+
 export type Opened =
   | { readonly kind: 'opened'; readonly sessionId: SessionId }
-  | { readonly kind: 'full' }
+  | SessionsFull
   /** Whether there is a session to resume cannot be known now. */
   | { readonly kind: 'unavailable' };
 
@@ -96,8 +103,10 @@ export interface SessionService {
   /** Newest first. A page may be short, or empty, and still have a cursor. */
   list(query: { tenantId?: TenantId; limit: number; cursor?: string }): SessionPage;
   isFull(): boolean;
+  /** Why this tenant may have no other session now, if that is its own cap. */
+  capRefusal(tenantId: TenantId): SessionsFull | undefined;
   /** Of the sessions that are connected. */
   languageUses(): LanguageUses;
-  counts(): { sessions: number; connected: number; watched: number; resultBytes: number };
+  counts(): { sessions: number; connected: number; watched: number; resultBytes: number; tenants: number };
   stop(): void;
 }

@@ -121,7 +121,7 @@ describe('limits of a session', () => {
     const { open, service } = createSessionRig({ settings: { maxSessions: 1 } });
     const client = open();
     expect(service.isFull()).toBe(true);
-    expect(service.open(opening(), client.link)).toEqual({ kind: 'full' });
+    expect(service.open(opening(), client.link)).toMatchObject({ kind: 'full', limit: 'instance' });
     client.leave();
     expect(client.resume().sessionId).toBe(client.sessionId);
   });
@@ -140,7 +140,7 @@ describe('limits of a session', () => {
     expect(desk.cancelled).toMatchObject([{ code: 'SESSION_CLOSED' }]);
     expect(second.resume().sessionId).toBe(second.sessionId);
     expect(service.isFull()).toBe(true);
-    expect(service.open(opening(), third.link)).toEqual({ kind: 'full' });
+    expect(service.open(opening(), third.link)).toMatchObject({ kind: 'full', limit: 'instance' });
     expect(counts.get('scheduler_sessions_ended_total evicted')).toBe(1);
     await desk.jobs[1]?.succeed();
     expect(audio.size()).toBe(0);

@@ -2,6 +2,7 @@
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import { type Languages, type NamedLanguages, readLanguages } from '../../src/domain/needed-directions.ts';
+import type { Tenancy } from '../../src/domain/tenancy.ts';
 import type { AudioStore } from '../../src/ports/audio-store.ts';
 import type { Chance } from '../../src/ports/chance.ts';
 import { createSessionService, type SessionServiceDeps } from '../../src/session/create-session-service.ts';
@@ -108,6 +109,7 @@ export interface RigOptions {
   readonly audioBytes?: number;
   readonly pools?: Pools;
   readonly chance?: Chance;
+  readonly tenancy?: Tenancy;
 }
 
 export function createSessionRig(options: RigOptions = {}): SessionRig {
@@ -131,6 +133,7 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
     log: { debug() {}, info() {}, warn() {}, error() {} },
     jobs: desk,
     pools: options.pools ?? NO_POOLS,
+    tenancy: options.tenancy,
     settings: { ...SETTINGS, ...options.settings },
   });
   let seq = 0;

@@ -7,7 +7,12 @@ import { type ConnectionLimits, createConnectionCounts } from './connection-coun
 import type { Admission, Gate, Peer, Principal, Role } from './gate.ts';
 import { isLoopbackHost } from './loopback-host.ts';
 import { createNetworks, isLoopbackAddress, plainAddress } from './networks.ts';
-import { createRequestBudgets, type RequestLimits, type Spending } from './request-budgets.ts';
+import {
+  createRequestBudgets,
+  type RequestLimits,
+  type RequestRate,
+  type Spending,
+} from './request-budgets.ts';
 import { createTokenBucket } from './token-bucket.ts';
 import { createTokenTable, type TokenEntry } from './tokens.ts';
 
@@ -32,13 +37,18 @@ interface Stranger {
   readonly principals: Readonly<Record<Role, Principal>>;
 }
 
-export function createGate(deps: { clock: Clock; meter: Meter; settings: AccessSettings }): Gate {
+export function createGate(deps: {
+  clock: Clock;
+  meter: Meter;
+  settings: AccessSettings;
+  tenancy?: RequestRate | undefined;
+}): Gate {
   const { clock, meter, settings } = deps;
   const { limits } = settings;
   const tokens = createTokenTable(settings.tokens, principalsOf);
   const trusted = createNetworks(settings.trustedNetworks);
   const origins = new Set(settings.allowedOrigins);
-  const budgets = createRequestBudgets(limits, clock.now());
+  const budgets = createRequestBudgets(limits, clock.now(), deps.tenancy);
   const connections = createConnectionCounts(limits);
   const strangers = new Map<string, Stranger>();
   /** Nobody is named at all: the configuration allows that on loopback only, and there everybody may do everything. */
@@ -80,7 +90,9 @@ export function createGate(deps: { clock: Clock; meter: Meter; settings: AccessS
   }
 
   function noted(spending: Spending): Spending {
-    if (spending.kind === 'limited') meter.count('scheduler_rate_limited_total', { limit: spending.limit });
+    if (spending.kind === 'ok') return spending;
+    meter.count('scheduler_rate_limited_total', { limit: spending.limit });
+    if (spending.limit === 'tenant') meter.count('scheduler_tenant_refused_total', { limit: 'rate' });
     return spending;
   }
 
@@ -115,6 +127,7 @@ export function createGate(deps: { clock: Clock; meter: Meter; settings: AccessS
       return principal.roles.has('node') && (principal.nodeIds?.includes(nodeId) ?? true);
     },
 
+    tenants: budgets.size,
     spend: (tenantId) => noted(budgets.spend(tenantId, clock.now())),
     spendOfTenant: (tenantId) => noted(budgets.spendOfTenant(tenantId, clock.now())),
 

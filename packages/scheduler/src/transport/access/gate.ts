@@ -49,6 +49,8 @@ export interface Gate {
   ): { kind: 'ok' } | { kind: 'limited'; limit: 'tenant' | 'global'; retryAfterMs: number };
   /** The tenant's part alone, of a request that the budget of all has paid for before its tenant was known. */
   spendOfTenant(tenantId: TenantId): ReturnType<Gate['spend']>;
+  /** Tenants whose requests are counted at the moment. */
+  tenants(): number;
   /** Counts an open socket; `leave` gives it back. */
   enter(
     principal: Principal,

@@ -46,6 +46,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
       spec: readSpec(body, context, read.languages, pipeline, sound),
       audio: sound.data,
       waitMs: body.wait_ms ?? 0,
+      priority: body.options?.priority,
     }),
   };
 }

@@ -2,7 +2,7 @@
 import type { DispatchRequest as Body } from '@lingua/protocol';
 
 /** What may differ between a request and its repeat. */
-const INCIDENTAL: ReadonlySet<string> = new Set(['request_id', 'trace_id', 'wait_ms', 'tenant_id']);
+const INCIDENTAL: ReadonlySet<string> = new Set(['request_id', 'trace_id', 'wait_ms', 'tenant_id', 'priority']);
 
 export const canonicalRequest = (body: Body): string =>
   JSON.stringify(body, (key, value: unknown) => {

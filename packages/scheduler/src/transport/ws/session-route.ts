@@ -20,6 +20,13 @@ export function createSessionRoute(deps: SessionRouteDeps): SocketRoute {
       if (deps.isDraining()) return { reason: 'draining', refusal: DRAINING_REFUSAL };
       return deps.sessions.isFull() ? FULL : undefined;
     },
+    // Who has no token names its tenant only when it opens its session.
+    refusalOf({ tenantId }) {
+      const full = tenantId === undefined ? undefined : deps.sessions.capRefusal(tenantId);
+      if (full === undefined) return undefined;
+      deps.meter.count('scheduler_tenant_refused_total', { limit: 'sessions' });
+      return { reason: 'full', refusal: { code: 'RATE_LIMITED', status: 503, detail: full.detail } };
+    },
     open: (socket, principal) => openSessionSocket(deps, socket, principal),
   };
 }

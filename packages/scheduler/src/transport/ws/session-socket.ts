@@ -27,6 +27,7 @@ export interface SessionSocketDeps {
 
 /** Clients in the field show every error as an alert. */
 const ERRORS_APART_MS = 10_000;
+const SESSIONS = { limit: 'sessions' };
 /** What may be otherwise a moment later. */
 const PASSING: ReadonlySet<ErrorCode> = new Set(['RATE_LIMITED', 'SCHEDULER_DEPENDENCY_DOWN']);
 
@@ -86,7 +87,10 @@ export function openSessionSocket(
   }
 
   function answered(opened: Opened) {
-    if (opened.kind === 'full') return refuse('RATE_LIMITED', 'this instance has no room for more sessions');
+    if (opened.kind === 'full') {
+      if (opened.limit === 'tenant') meter.count('scheduler_tenant_refused_total', SESSIONS);
+      return refuse('RATE_LIMITED', opened.detail);
+    }
     if (opened.kind === 'unavailable') {
       return refuse('SCHEDULER_DEPENDENCY_DOWN', 'sessions of other instances cannot be looked for now');
     }

@@ -51,16 +51,17 @@ export interface Instances {
 }
 
 export function createInstances(
-  options: Pick<RigOptions, 'settings' | 'wrapLedger'> & {
+  options: Pick<RigOptions, 'settings' | 'wrapLedger' | 'tenancy'> & {
     wrapFirst?: (store: JobStore) => JobStore;
     wrapSecond?: (store: JobStore, clock: Clock) => JobStore;
     drivers?: JobDrivers;
   } = {},
 ): Instances {
   const notes = createDriverNotes();
-  const { settings = {} } = options;
+  const { settings = {}, tenancy } = options;
   const first = createRig({
     settings,
+    ...(tenancy !== undefined && { tenancy }),
     wrapStore: (store) => {
       const seen = notes.seenBy('first', store);
       return options.wrapFirst?.(seen) ?? seen;
@@ -68,6 +69,7 @@ export function createInstances(
   });
   const second = createRig({
     settings,
+    ...(tenancy !== undefined && { tenancy }),
     shares: first,
     ...(options.wrapLedger === undefined ? {} : { wrapLedger: options.wrapLedger }),
     wrapStore: (store, clock) => {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import type { Answer } from '../../../src/domain/answer.ts';
 import type { DispatchOutcome } from '../../../src/domain/dispatch.ts';
+import type { Tenancy } from '../../../src/domain/tenancy.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Delivery } from '../../../src/ports/node-link.ts';
 import { type Chaos, chaotic } from '../../support/chaotic.ts';
@@ -44,6 +45,8 @@ export const anyActs: fc.Arbitrary<Act[]> = fc.array(
 export interface Mode {
   readonly maxDelayMs: number;
   readonly failRate: number;
+  /** Then requests are of three tenants. */
+  readonly tenancy?: Tenancy;
 }
 
 export interface History {
@@ -66,8 +69,9 @@ const UNKNOWN_RATE = 0.05;
 
 /** Plays the acts, then heals the ports and lets time pass until all of it is over. */
 export async function playHistory(seed: number, acts: readonly Act[], mode: Mode): Promise<History> {
-  const chaos: Chaos = { ...mode, chance: seededChance(seed) };
-  const rig = createChaoticRig(seed, chaos);
+  const { tenancy, ...rates } = mode;
+  const chaos: Chaos = { ...rates, chance: seededChance(seed) };
+  const rig = createChaoticRig(seed, chaos, tenancy);
   const received: Answer[] = [];
   const outcomes: DispatchOutcome[] = [];
   const accepted = new Map<string, number>();
@@ -91,7 +95,8 @@ export async function playHistory(seed: number, acts: readonly Act[], mode: Mode
 
   function request(number: number, waitMs: number): Promise<unknown> {
     const requestId = `req-${number}`;
-    return service.dispatch(rig.request({ requestId, fingerprint: requestId, waitMs })).then(
+    const tenantId = tenancy === undefined ? 'default' : `t${number % 3}`;
+    return service.dispatch(rig.request({ tenantId, requestId, fingerprint: requestId, waitMs })).then(
       (outcome) => outcomes.push(outcome),
       (fault: unknown) => faults.push(fault),
     );
@@ -135,8 +140,9 @@ export async function playHistory(seed: number, acts: readonly Act[], mode: Mode
   return { rig, received, outcomes, accepted, faults, oversold };
 }
 
-function createChaoticRig(seed: number, chaos: Chaos): Rig {
+function createChaoticRig(seed: number, chaos: Chaos, tenancy: Tenancy | undefined): Rig {
   return createRig({
+    ...(tenancy !== undefined && { tenancy }),
     chance: seededChance(seed + 7),
     // All records are looked at in the end.
     retentionMs: 300_000_000,

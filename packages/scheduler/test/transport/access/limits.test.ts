@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { equalTenancy, shareOf } from '../../../src/domain/tenancy.ts';
 import { createConnectionCounts } from '../../../src/transport/access/connection-counts.ts';
 import { createRequestBudgets, MAX_TENANTS } from '../../../src/transport/access/request-budgets.ts';
 import { createTokenBucket } from '../../../src/transport/access/token-bucket.ts';
@@ -78,6 +79,30 @@ describe('request budgets', () => {
     // A second later all are idle and make room.
     expect(budgets.spend('newcomer', 1_000).kind).toBe('ok');
     expect(budgets.size()).toBe(1);
+  });
+});
+
+describe('request budgets over several instances', () => {
+  it('grant each tenant this instance’s share of its own limit, anew when instances come and go', () => {
+    let instances = 2;
+    const tenancy = {
+      of: (tenantId: string) => equalTenancy({ requestsPerSecond: tenantId === 'big' ? 6 : 4 }).of(tenantId),
+      share: (limit: number) => shareOf(limit, instances),
+      instances: () => instances,
+    };
+    const budgets = createRequestBudgets(
+      { requestsPerSecond: 1e9, requestsPerSecondPerTenant: 4 },
+      0,
+      tenancy,
+    );
+    const granted = (tenantId: string): number => {
+      for (let count = 0; ; count += 1) if (budgets.spend(tenantId, 0).kind !== 'ok') return count;
+    };
+    expect([granted('big'), granted('small')]).toEqual([3, 2]);
+    instances = 1;
+    expect([granted('big'), granted('small')]).toEqual([6, 4]);
+    instances = 4;
+    expect([granted('big'), granted('small')]).toEqual([2, 1]);
   });
 });
 

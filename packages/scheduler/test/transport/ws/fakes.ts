@@ -135,6 +135,7 @@ export function createFakeGate(limits: {
     tenantOf: () => ({ kind: 'tenant', tenantId: 'default' }),
     mayUseNode: (principal, nodeId) => principal.nodeIds?.includes(nodeId) ?? true,
     spend: () => ({ kind: 'ok' }),
+    tenants: () => 0,
     spendOfTenant: () => ({ kind: 'ok' }),
     enter() {
       if (gate.open >= limits.maxConnections) return { kind: 'full', limit: 'max_connections' };

@@ -26,10 +26,11 @@ function createFakeSessions() {
     received,
     left,
     isFull: false,
+    fullTenant: undefined as string | undefined,
     /** What the next one waits for, if anything. */
     fetching: undefined as Promise<'there' | 'unavailable'> | undefined,
     open(opening: Opening, link: SessionLink): Soon<Opened> {
-      if (this.isFull) return { kind: 'full' };
+      if (this.isFull) return TENANT_FULL;
       openings.push(opening);
       links.push(link);
       const opened = { kind: 'opened', sessionId: `s-${links.length}` } as const;
@@ -46,6 +47,8 @@ function createFakeSessions() {
   };
 }
 
+const TENANT_FULL = { kind: 'full', limit: 'tenant', detail: 'max_sessions of the tenant' } as const;
+
 let harness: Harness | undefined;
 afterEach(() => harness?.stop());
 
@@ -60,6 +63,7 @@ async function start() {
       receive: sessions.receive,
       left: sessions.left_,
       isFull: () => sessions.isFull,
+      capRefusal: (tenantId: string) => (sessions.fullTenant === tenantId ? TENANT_FULL : undefined),
     } as unknown as Parameters<typeof createSessionRoute>[0]['sessions'],
     gate: createFakeGate({ maxConnections: 10, messages: 1_000 }),
     ids: { traceId: () => 'trace-1' },
@@ -84,9 +88,6 @@ async function start() {
     refusal: () => started.refusal('/ws/session'),
   };
 }
-
-const typesOf = (client: { readonly received: readonly { readonly type: string }[] }): string[] =>
-  client.received.map(({ type }) => type);
 
 describe('errors', () => {
   it('reach a client in the field once in 10 s, and others each time', async () => {
@@ -199,7 +200,9 @@ describe('the socket of a session', () => {
     sessions.isFull = true;
     client.send(INIT);
     expect((await client.closed).code).toBe(1013);
-    expect(typesOf(client)).toEqual(['error']);
+    expect(client.received).toMatchObject([
+      { type: 'error', code: 'RATE_LIMITED', message: TENANT_FULL.detail },
+    ]);
   });
 
   it('hands every field of session_init on, and null as absent', async () => {

@@ -1,0 +1,61 @@
+/** What the configuration says of tenants, and what becomes of it. */
+import { describe, expect, it } from 'vitest';
+import { createTenancy } from '../../src/tenancy.ts';
+import { configOf, problemsOf } from './loaded.ts';
+
+const row = (...lines: string[]): string => ['[[scheduler.tenants]]', ...lines, ''].join('\n');
+
+describe('rows of scheduler.tenants', () => {
+  it('need a tenant, and each tenant one row', () => {
+    expect(problemsOf(row('weight = 2'))[0]).toContain('scheduler.tenants[0].tenant_id is missing');
+    const twice = row('tenant_id = "a"') + row('tenant_id = "b"') + row('tenant_id = "a"', 'weight = 2');
+    expect(problemsOf(twice)).toHaveLength(1);
+    expect(problemsOf(twice)[0]).toContain(
+      'scheduler.tenants[2].tenant_id is a, like scheduler.tenants[0]; write one row per tenant',
+    );
+  });
+
+  it.each([
+    ['weight = 0', 'weight'],
+    ['weight = 101', 'weight'],
+    ['priority = "urgent"', 'priority'],
+    ['max_inflight_jobs = -1', 'max_inflight_jobs'],
+    ['requests_per_second = 0', 'requests_per_second'],
+    ['max_wating = 1', 'max_wating is unknown; did you mean max_waiting'],
+  ])('are refused with %s', (line, named) => {
+    const [problem] = problemsOf(row('tenant_id = "a"', line));
+    expect(problem).toContain(`scheduler.tenants[0].${named}`);
+  });
+
+  it('fall back to what holds for everybody', () => {
+    const config = configOf(
+      [
+        '[server.limits]\nrequests_per_second_per_tenant = 7',
+        '[scheduler.queue]\nmax_waiting_per_tenant = 8',
+        '[scheduler.tenant_limits]\nmax_sessions = 9',
+        row('tenant_id = "a"', 'weight = 4', 'priority = "low"', 'max_waiting = 3'),
+        row('tenant_id = "b"', 'weight = 0.5', 'max_inflight_jobs = 10', 'requests_per_second = 11'),
+      ].join('\n'),
+    );
+    const tenancy = createTenancy(config, () => 2);
+    const none = Number.POSITIVE_INFINITY;
+    const all = {
+      quantum: 0.25,
+      priority: 'normal',
+      maxSessions: 9,
+      maxInflightJobs: none,
+      maxWaiting: 8,
+      requestsPerSecond: 7,
+    };
+    expect(tenancy.of('anybody')).toEqual(all);
+    expect(tenancy.of('a')).toEqual({ ...all, quantum: 1, priority: 'low', maxWaiting: 3 });
+    expect(tenancy.of('b')).toEqual({ ...all, quantum: 0.125, maxInflightJobs: 10, requestsPerSecond: 11 });
+    expect(tenancy).toMatchObject({ capsJobs: true, capsSessions: true });
+    expect([tenancy.share(9), tenancy.share(none)]).toEqual([5, none]);
+  });
+
+  it('and no cap on sessions or jobs mean that nobody counts them', () => {
+    const config = configOf(row('tenant_id = "a"', 'weight = 3'));
+    expect(createTenancy(config, () => 1)).toMatchObject({ capsJobs: false, capsSessions: false });
+  });
+});

@@ -1,0 +1,107 @@
+/** How many sessions a tenant may have: what happens at the cap, and that the count is exact. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { equalTenancy } from '../../src/domain/tenancy.ts';
+import type { Session } from '../../src/session/session.ts';
+import { createTenantRooms } from '../../src/session/tenant-rooms.ts';
+import { createRecordingLink } from './recording-link.ts';
+import { type Client, createSessionRig, opening } from './session-rig.ts';
+
+const capped = (maxSessions: number) => ({ tenancy: equalTenancy({ maxSessions }) });
+const of = (tenantId: string) => opening({ tenantId });
+
+describe('a tenant at its cap of sessions', () => {
+  it('is refused another one, told which cap it is and what to do; other tenants are not', () => {
+    const { open, service } = createSessionRig(capped(2));
+    for (const _ of [1, 2]) open(of('a'));
+    const refused = service.open(of('a'), createRecordingLink());
+    expect(refused).toMatchObject({ kind: 'full', limit: 'tenant' });
+    expect(refused).toMatchObject({
+      detail: expect.stringMatching(/tenant a may have 2 sessions \(max_sessions\).*close some/),
+    });
+    expect(service.capRefusal('a')).toMatchObject({ limit: 'tenant' });
+    expect(service.capRefusal('b')).toBeUndefined();
+    expect(open(of('b')).sessionId).toBeDefined();
+  });
+
+  it('loses the one of its own that has been away longest, and nobody else’s', async () => {
+    const { open, service, clock } = createSessionRig(capped(2));
+    const other = open(of('b'));
+    other.leave();
+    await clock.advance(10);
+    const [first, second] = [open(of('a')), open(of('a'))];
+    first.leave();
+    await clock.advance(10);
+    second.leave();
+    expect(service.capRefusal('a')).toBeUndefined();
+    open(of('a'));
+    expect(second.resume().sessionId).toBe(second.sessionId);
+    expect(other.resume().sessionId).toBe(other.sessionId);
+    expect(service.open(of('a'), createRecordingLink())).toMatchObject({ kind: 'full' });
+  });
+
+  it('has its sessions resumed all the same', () => {
+    const { open } = createSessionRig(capped(1));
+    const client = open(of('a'));
+    client.leave();
+    expect(client.resume().sessionId).toBe(client.sessionId);
+  });
+
+  it('may open one as soon as another is closed', async () => {
+    const { open, clock } = createSessionRig(capped(1));
+    const client = open(of('a'));
+    client.send({ kind: 'close' });
+    await clock.advance(1);
+    expect(open(of('a')).sessionId).not.toBe(client.sessionId);
+  });
+});
+
+describe('the count of sessions', () => {
+  it('is back at 0 when all have ended, whatever they did, and never above the cap by what was opened', async () => {
+    const act = fc.record({
+      kind: fc.constantFrom('open', 'open', 'leave', 'close', 'wait'),
+      tenant: fc.nat(2),
+      pick: fc.nat(20),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 60 }), async (acts) => {
+        const { service, clock, open } = createSessionRig(capped(2));
+        const clients: Client[] = [];
+        for (const { kind, tenant, pick } of acts) {
+          const client = clients[pick % Math.max(1, clients.length)];
+          if (kind === 'open' && service.capRefusal(`t${tenant}`) === undefined)
+            clients.push(open(of(`t${tenant}`)));
+          else if (kind === 'wait') await clock.advance(pick * 5_000);
+          else if (kind === 'leave') client?.leave();
+          else if (kind === 'close') client?.send({ kind: 'close' });
+          expect(service.counts().sessions).toBeLessThanOrEqual(6);
+        }
+        for (const client of clients) client.leave();
+        await clock.advance(120_000);
+        expect(service.counts()).toMatchObject({ sessions: 0, tenants: 0 });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('I11 bounded: past so many tenants the others share one', () => {
+    const rooms = createTenantRooms({ ...capped(2), maxTenants: 1 });
+    const session = (tenantId: string) => ({ tenantId }) as Session;
+    const [a, b, c] = [session('a'), session('b'), session('c')];
+    for (const each of [a, b, c]) rooms.enter(each);
+    expect(rooms.tenants()).toBe(1);
+    expect(rooms.isFull('d')).toBe(true);
+    rooms.away(c);
+    expect(rooms.mayMakeRoom('d')).toBe(c);
+    rooms.leave(a);
+    rooms.enter(session('b'));
+    for (const each of [b, c, c]) rooms.leave(each);
+    expect([rooms.hasRoom('b'), rooms.tenants()]).toEqual([true, 1]);
+  });
+
+  it('is not kept where no tenant has a cap', () => {
+    const { open, service } = createSessionRig();
+    open();
+    expect(service.counts().tenants).toBe(0);
+  });
+});
