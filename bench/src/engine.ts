@@ -70,8 +70,8 @@ export function createEngine({ config, ids, ledger, store, directory, events, li
     fleet,
     nodes: {
       profile: (nodeId) => fleet.view(nodeId)?.profile,
-      placed: (nodeId) => registry.recordPlacement(nodeId),
-      outcome: (nodeId, outcome) => registry.recordOutcome(nodeId, outcome),
+      placed: (nodeId, need) => registry.recordPlacement(nodeId, need),
+      outcome: (nodeId, outcome, need) => registry.recordOutcome(nodeId, outcome, need),
       modelNotAvailable() {},
     },
     tenancy: createTenancy(config, () => 1),

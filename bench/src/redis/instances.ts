@@ -66,7 +66,12 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
     log: QUIET,
     instanceId,
     isFenced: () => false,
-    events: { loaded: (nodeId, load) => engine.fleet.setLoad(nodeId, load), nodeNews() {}, partial() {} },
+    events: {
+      loaded: (nodeId, load) => engine.fleet.setLoad(nodeId, load),
+      nodeNews() {},
+      missing() {},
+      partial() {},
+    },
   });
   const instance: Instance = {
     engine,

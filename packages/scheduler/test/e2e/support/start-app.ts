@@ -3,7 +3,7 @@ import type { DispatchReply, ErrorReply, JobView, NodeView } from '@lingua/proto
 import { onTestFinished } from 'vitest';
 import { createLog } from '../../../src/adapters/system/log.ts';
 import { type App, createApp } from '../../../src/app.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
+import { type LoadResult, loadConfig } from '../../../src/config/load-config.ts';
 import { printFinding } from '../../../src/config/origin.ts';
 import type { Config } from '../../../src/config/settings.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -58,22 +58,31 @@ const QUICK: Settings = {
   'scheduler.fleet_warmup_ms': 0,
 };
 
-export function configOf(settings: Settings, toml = ''): Config {
-  const loaded = loadConfig({
+const load = (settings: Settings, toml: string): LoadResult =>
+  loadConfig({
     toml: { text: toml, path: 'test.toml' },
     flags: Object.entries({ ...QUICK, ...settings }).map(
       ([key, value]) => ['set', `${key}=${value}`] as const,
     ),
   });
+
+export function configOf(settings: Settings, toml = ''): Config {
+  const loaded = load(settings, toml);
   if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(printFinding).join('\n'));
   return loaded.config;
 }
 
-export async function startApp(settings: Settings = {}, toml?: string): Promise<RunningApp> {
+/** `file`: the configuration file as it is now, each time it is read. */
+export async function startApp(
+  settings: Settings = {},
+  toml?: string,
+  file?: () => string,
+): Promise<RunningApp> {
   const log: string[] = [];
   const app = createApp({
     config: configOf(settings, toml),
     log: createLog('debug', { destination: { write: (line) => log.push(line) } }),
+    reread: file && (async () => load(settings, file())),
   });
   const { address, port } = await app.start();
   onTestFinished(() => app.stop());

@@ -1,0 +1,119 @@
+/** Capability pools over real HTTP and sockets: tenants stay in theirs, and pools change while jobs run. */
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { joinPooledNode, poolsToml } from './support/pooled-nodes.ts';
+import { startApp } from './support/start-app.ts';
+
+const POOLS = [
+  { id: 1, service: 'gold' },
+  { id: 2, service: 'silver' },
+];
+const STRICT = { strict_pool_eligibility: true };
+
+describe('capability pools', () => {
+  it('keep the jobs of a tenant on the nodes of its pool, and say so when that is full', async () => {
+    const app = await startApp({}, poolsToml(POOLS, { acme: 1, globex: 2 }, STRICT));
+    const gold = await joinPooledNode(app.nodeUrl, 'gold', { isHeld: true });
+    const silver = await joinPooledNode(app.nodeUrl, 'silver', { slots: 4 });
+    await app.readyNodes(2);
+    for (let n = 0; n < 3; n++) {
+      expect(await app.dispatch({ tenant_id: 'globex' })).toMatchObject({ node_id: 'node-silver' });
+    }
+    expect(await app.dispatch({ tenant_id: 'acme' })).toMatchObject({ node_id: 'node-gold' });
+    const refused = await app.tryDispatch({ tenant_id: 'acme' });
+    expect(refused).toMatchObject({ status: 503, body: { error: 'ALL_CANDIDATES_FULL_OR_FAILED' } });
+    expect(refused.body.detail).toContain(
+      'in pool 1 (gold), to which tenant acme is bound and may not leave',
+    );
+    gold.finish();
+    expect(silver.begun).toHaveLength(3);
+    const metrics = String((await app.get('/metrics')).body);
+    expect(metrics).toMatch(
+      /scheduler_phase3_pool_selected_total\{pool="2",outcome="hit",fallback="false"\} 3/,
+    );
+    expect(metrics).toMatch(
+      /scheduler_phase3_pool_attempt_total\{pool="1",result="fail",reason="capacity_exceeded"\} 1/,
+    );
+    expect(metrics).toMatch(/scheduler_phase3_pools 2/);
+  });
+
+  it('let a job go on to another pool where that is not strict', async () => {
+    const app = await startApp({}, poolsToml(POOLS, { acme: 1 }));
+    const gold = await joinPooledNode(app.nodeUrl, 'gold', { isHeld: true });
+    await joinPooledNode(app.nodeUrl, 'silver');
+    await app.readyNodes(2);
+    expect(await app.dispatch({ tenant_id: 'acme' })).toMatchObject({ node_id: 'node-gold' });
+    expect(await app.dispatch({ tenant_id: 'acme' })).toMatchObject({ node_id: 'node-silver' });
+    gold.finish();
+  });
+
+  it('that are dedicated take nobody else’s jobs', async () => {
+    const dedicated = [POOLS[0], { id: 2, service: 'silver', isDedicated: true }] as typeof POOLS;
+    const app = await startApp({}, poolsToml(dedicated, { globex: 2 }));
+    await joinPooledNode(app.nodeUrl, 'silver');
+    await app.readyNodes(1);
+    expect(await app.tryDispatch({ tenant_id: 'acme' })).toMatchObject({
+      body: { error: 'NO_CAPABLE_NODE' },
+    });
+    expect(await app.dispatch({ tenant_id: 'globex' })).toMatchObject({ node_id: 'node-silver' });
+  });
+
+  it('are read anew while a job runs and another waits: the one goes on, the other goes to its new pool', async () => {
+    let file = poolsToml(POOLS, { acme: 1 }, STRICT);
+    const app = await startApp({}, file, () => file);
+    const gold = await joinPooledNode(app.nodeUrl, 'gold', { isHeld: true });
+    await joinPooledNode(app.nodeUrl, 'silver');
+    await app.readyNodes(2);
+    const running = await app.dispatch({ tenant_id: 'acme' });
+    await gold.job();
+    const waiting = app.dispatch({ tenant_id: 'acme', wait_ms: 20_000 });
+    await eventually(async () =>
+      String((await app.get('/metrics')).body).includes('scheduler_jobs_waiting 1'),
+    );
+    file = poolsToml(POOLS, { acme: 2 }, STRICT);
+    expect(await app.post('/api/v1/phase3/reload')).toMatchObject({
+      status: 200,
+      body: { ok: true, changed: true, pool_count: 2, needs_restart: [] },
+    });
+    expect(await waiting).toMatchObject({ node_id: 'node-silver' });
+    gold.finish();
+    expect(await app.settled(running.job_id)).toMatchObject({
+      node_id: 'node-gold',
+      result: { success: true },
+    });
+    expect(await app.dispatch({ tenant_id: 'acme' })).toMatchObject({ node_id: 'node-silver' });
+    expect(await app.post('/api/v1/phase3/reload')).toMatchObject({ body: { changed: false } });
+  });
+
+  it('stay as they are when the configuration cannot be used, and the answer names the field', async () => {
+    let file = poolsToml(POOLS, { acme: 1 }, STRICT);
+    const app = await startApp({}, file, () => file);
+    await joinPooledNode(app.nodeUrl, 'gold');
+    await app.readyNodes(1);
+    file = poolsToml(POOLS, { acme: 7 }, STRICT);
+    const refused = await app.post('/api/v1/phase3/reload');
+    expect(refused).toMatchObject({ status: 409, body: { error: 'INVALID_CONFIG' } });
+    expect(refused.body.detail).toContain('scheduler.phase3.tenant_overrides[0].pool_id');
+    expect(await app.dispatch({ tenant_id: 'acme' })).toMatchObject({ node_id: 'node-gold' });
+  });
+
+  it('can be switched off and on, and what needs a restart is said each time', async () => {
+    let file = poolsToml(POOLS, {}, STRICT);
+    const app = await startApp({}, file, () => file);
+    file = '[scheduler]\nmax_retry = 5\n';
+    const off = { changed: true, pool_count: 0, needs_restart: ['scheduler.max_retry'] };
+    expect((await app.post('/api/v1/phase3/reload')).body).toMatchObject(off);
+    expect((await app.post('/api/v1/phase3/reload')).body).toMatchObject({ ...off, changed: false });
+    file = poolsToml(POOLS.slice(1), {}, STRICT);
+    expect((await app.post('/api/v1/phase3/reload')).body).toMatchObject({
+      changed: true,
+      pool_count: 1,
+      needs_restart: [],
+    });
+  });
+
+  it('cannot be read anew where nobody knows from where', async () => {
+    const app = await startApp();
+    expect(await app.post('/api/v1/phase3/reload')).toMatchObject({ body: { error: 'UNSUPPORTED_FEATURE' } });
+  });
+});

@@ -1,0 +1,58 @@
+/** Nodes that belong to one pool each, by a service that only they have, and the configuration of such pools. */
+import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
+import { type HeldJobs, holdJobs, joinSdkNode, OUTPUT } from './sdk-node.ts';
+
+/** A node that has `service` besides the pipeline; `isHeld`: its jobs wait for the test. */
+export async function joinPooledNode(
+  url: string,
+  service: string,
+  { slots = 1, isHeld = false } = {},
+): Promise<HeldJobs> {
+  const held = holdJobs();
+  if (!isHeld) held.finish(OUTPUT);
+  const capabilities = simulatedCapabilities(['en', 'zh'], false);
+  await joinSdkNode({
+    url,
+    nodeId: `node-${service}`,
+    maxConcurrentJobs: slots,
+    onJob: held.onJob,
+    capabilities: {
+      ...capabilities,
+      installed_services: [
+        ...(capabilities.installed_services ?? []),
+        { service_id: service, version: '1', type: 'other', device: 'gpu', status: 'running' },
+      ],
+    },
+  });
+  return held;
+}
+
+export interface PoolLine {
+  readonly id: number;
+  readonly service: string;
+  readonly isDedicated?: boolean;
+}
+
+export function poolsToml(
+  pools: readonly PoolLine[],
+  tenants: Readonly<Record<string, number>>,
+  settings: Readonly<Record<string, string | number | boolean>> = {},
+): string {
+  return [
+    '[scheduler.phase3]',
+    'enabled = true',
+    ...Object.entries(settings).map(([key, value]) => `${key} = ${JSON.stringify(value)}`),
+    ...pools.flatMap(({ id, service, isDedicated = false }) => [
+      '[[scheduler.phase3.pools]]',
+      `pool_id = ${id}`,
+      `name = "${service}"`,
+      `required_services = ["${service}"]`,
+      `dedicated = ${isDedicated}`,
+    ]),
+    ...Object.entries(tenants).flatMap(([tenant, id]) => [
+      '[[scheduler.phase3.tenant_overrides]]',
+      `tenant_id = "${tenant}"`,
+      `pool_id = ${id}`,
+    ]),
+  ].join('\n');
+}

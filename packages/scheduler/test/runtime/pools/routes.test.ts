@@ -1,0 +1,194 @@
+/** Capability pools: to which pools a job may go, in which order, and what a refusal says of it. */
+import { describe, expect, it } from 'vitest';
+import type { Need } from '../../../src/domain/need.ts';
+import { type PoolPlan, UNPOOLED } from '../../../src/domain/pool.ts';
+import { confinementWords } from '../../../src/runtime/pools/confinement-words.ts';
+import { createPoolBook, inOrder } from '../../../src/runtime/pools/pool-book.ts';
+import { preferPool } from '../../../src/runtime/pools/prefer-pool.ts';
+import { refusal } from '../../../src/runtime/refusal.ts';
+import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
+import { nodeView, someNeed } from '../fleet/fleet-fixture.ts';
+import { dividedFleet, having, planOf, pool } from './pool-fixture.ts';
+
+const CORE = { asr: 'whisper', nmt: 'm2m' };
+const POOLS = [pool(1, ['whisper', 'm2m']), pool(2, ['whisper', 'm2m', 'x']), pool(3, ['whisper']), pool(4)];
+
+const routed = (plan: PoolPlan, need: Partial<Need> = {}) => {
+  const route = createPoolBook(plan).route(someNeed({ usesTts: false, tenantId: 'default', ...need }));
+  return route && { order: inOrder(route), confinement: route.confinement };
+};
+
+const first = (plan: PoolPlan, need: Partial<Need>) => routed(plan, need)?.order[0];
+
+describe('a job', () => {
+  it('goes round the eligible pools, beginning with the one its routing key says', () => {
+    const plan = planOf(POOLS, { core: CORE });
+    const orders = Array.from({ length: 60 }, (_, n) => routed(plan, { sessionId: `s-${n}` })?.order);
+    expect(new Set(orders.map((order) => order?.join()))).toEqual(new Set(['1,2,4', '2,4,1', '4,1,2']));
+  });
+
+  it('of one tenant always begins with the same pool, whatever its session', () => {
+    const plan = planOf(POOLS);
+    const firsts = Array.from({ length: 30 }, (_, n) =>
+      first(plan, { tenantId: 'acme', sessionId: `s-${n}` }),
+    );
+    expect(new Set(firsts).size).toBe(1);
+    const tenants = Array.from({ length: 60 }, (_, n) => first(plan, { tenantId: `t-${n}` }));
+    expect(new Set(tenants).size).toBe(4);
+  });
+
+  it('begins with the pool its session prefers, if that one is eligible', () => {
+    const plan = planOf(POOLS, { core: CORE });
+    expect(routed(plan, { preferredPoolId: 4 })?.order).toEqual([4, 1, 2]);
+    expect(routed(plan, { preferredPoolId: 3 })?.order).not.toContain(3);
+  });
+
+  it('stays in the preferred pool where others are not tried', () => {
+    const plan = planOf(POOLS, { fallsBack: false });
+    expect(routed(plan, { preferredPoolId: 2 })).toEqual({
+      order: [2],
+      confinement: { kind: 'no_fallback', poolId: 2 },
+    });
+  });
+
+  it('without an eligible pool goes everywhere, or nowhere if that is strict', () => {
+    const none = { core: CORE };
+    expect(routed(planOf(POOLS.slice(2, 3), none))?.order).toEqual([3, UNPOOLED]);
+    expect(routed(planOf(POOLS.slice(2, 3), { ...none, isStrict: true }))).toEqual({
+      order: [],
+      confinement: { kind: 'no_eligible_pool' },
+    });
+  });
+
+  it('of a bound tenant begins with its pool, and may go on to others only if that is not strict', () => {
+    const tenantPools = new Map([['acme', 2]]);
+    expect(routed(planOf(POOLS, { tenantPools }), { tenantId: 'acme' })?.order).toEqual([2, 1, 3, 4]);
+    expect(routed(planOf(POOLS, { tenantPools, fallsBack: false }), { tenantId: 'acme' })?.order).toEqual([
+      2,
+    ]);
+    expect(routed(planOf(POOLS, { tenantPools, isStrict: true }), { tenantId: 'acme' })).toEqual({
+      order: [2],
+      confinement: { kind: 'tenant_pool', poolId: 2 },
+    });
+  });
+
+  it('of a bound tenant goes nowhere if its strict pool does not promise the services', () => {
+    const plan = planOf(POOLS, { core: CORE, isStrict: true, tenantPools: new Map([['acme', 3]]) });
+    expect(routed(plan, { tenantId: 'acme' })).toEqual({
+      order: [],
+      confinement: { kind: 'tenant_pool_not_eligible', poolId: 3 },
+    });
+  });
+
+  it('never goes to a dedicated pool of others, strict or not', () => {
+    const pools = [pool(1), pool(2, [], { isDedicated: true })];
+    const tenantPools = new Map([['acme', 2]]);
+    for (const isStrict of [false, true]) {
+      expect(routed(planOf(pools, { tenantPools, isStrict }))?.order).toEqual([1]);
+      expect(first(planOf(pools, { tenantPools, isStrict }), { tenantId: 'acme' })).toBe(2);
+    }
+    expect(routed(planOf(pools.slice(1), { tenantPools }))?.order).toEqual([UNPOOLED]);
+  });
+
+  it('finds a feature, a named service and a stage that a feature depends on in the promise of a pool', () => {
+    const pools = [pool(1, ['asr', 'nmt', 'tone', 'emotion_detection']), pool(2, ['asr', 'nmt'])];
+    const plan = planOf(pools, { matchScope: 'all_required' });
+    expect(routed(plan, { types: ['tone', 'asr'], features: ['emotion_detection'] })?.order).toEqual([1]);
+    expect(routed(plan, { types: ['tone', 'tts'] })?.order).toEqual([1, 2, UNPOOLED]);
+    const byId = planOf([pool(1, ['asr', 'm2m'])], {
+      matchScope: 'all_required',
+      core: CORE,
+      isStrict: true,
+    });
+    // The service id of a stage is required of the node, and of the pool either by id or by type.
+    expect(routed(byId, { services: ['whisper', 'm2m'] })?.order).toEqual([1]);
+  });
+
+  it('falls into a bucket where no pools are listed, and round them from there', () => {
+    const plan = planOf([], { bucketCount: 3, tenantPools: new Map([['acme', 2]]) });
+    const orders = Array.from({ length: 40 }, (_, n) => routed(plan, { sessionId: `s-${n}` })?.order.join());
+    expect(new Set(orders)).toEqual(new Set(['0,1,2', '1,2,0', '2,0,1']));
+    expect(routed(plan, { tenantId: 'acme' })?.order).toEqual([2, 0, 1]);
+    expect(routed({ ...plan, isStrict: true }, { tenantId: 'acme' })?.order).toEqual([2]);
+  });
+});
+
+describe('the refusal of a confined job', () => {
+  const plan = planOf([pool(1, ['x']), pool(2, ['y'], { name: 'gold' })], {
+    isStrict: true,
+    tenantPools: new Map([['acme', 2]]),
+  });
+  const nodes = [
+    nodeView('n1', { profile: having('x') }),
+    nodeView('n2', { profile: having('y'), slots: 0 }),
+  ];
+  const refused = (need: Partial<Need>, by = plan) => {
+    const fleet = dividedFleet(by, ...nodes);
+    const asked = someNeed(need);
+    return refusal(fleet, { need: asked, compiled: compileNeed(fleet, asked) }, new Set());
+  };
+
+  it('names the pool and the tenant, though a node elsewhere is free', () => {
+    const { code, message, reasons } = refused({ tenantId: 'acme' });
+    expect(code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+    expect(message).toContain('in pool 2 (gold), to which tenant acme is bound and may not leave');
+    expect(reasons).toEqual([
+      { reason: 'not_in_pool', count: 1, sampleNodeIds: ['n1'] },
+      { reason: 'capacity_exceeded', count: 1, sampleNodeIds: ['n2'] },
+    ]);
+  });
+
+  it('is about ability if nobody in the pool is able, so that nobody waits in vain', () => {
+    const { code, isCapable } = refused({ tenantId: 'acme', services: ['x'] });
+    expect({ code, isCapable }).toEqual({ code: 'NO_CAPABLE_NODE', isCapable: false });
+  });
+
+  it('says that the pool does not promise the services, that no pool does, or that others are not tried', () => {
+    const core = { asr: 'whisper' };
+    expect(refused({ tenantId: 'acme' }, { ...plan, core }).message).toContain(
+      'pool 2 (gold), to which tenant acme is bound and may not leave (strict_pool_eligibility), does not promise',
+    );
+    expect(refused({ tenantId: 'other' }, { ...plan, core }).message).toContain('no pool promises');
+    const alone = { ...plan, isStrict: false, fallsBack: false };
+    expect(refused({ tenantId: 'acme' }, alone).message).toContain('fallback_scan_all_pools = false');
+  });
+
+  it('says nothing of pools to a job that may go to all', () => {
+    const fleet = dividedFleet({ ...plan, isStrict: false }, ...nodes);
+    expect(confinementWords(compileNeed(fleet, someNeed()))).toBe('');
+  });
+});
+
+describe('the pool a session prefers', () => {
+  const languages = {
+    source: 'en',
+    target: 'zh',
+    directions: [{ source: 'en', target: 'zh' }],
+    isSourceAuto: false,
+    isPairUnknown: false,
+  };
+  const speaking = (language: string) => ({ ...having(language), tts: [language], asr: ['en', language] });
+  const views = [nodeView('n1', { profile: speaking('zh') }), nodeView('n2', { profile: speaking('de') })];
+  const plan = planOf([pool(1, ['zh']), pool(2, ['de']), pool(3, ['none'])]);
+
+  it('is one with nodes for the languages', () => {
+    const fleet = dividedFleet(plan, ...views);
+    for (let n = 0; n < 20; n++) {
+      const seeker = { tenantId: 'default', sessionId: `s-${n}` };
+      expect(preferPool(fleet, seeker, languages)).toBe(1);
+    }
+  });
+
+  it('is that of the tenant, whoever is in it', () => {
+    const fleet = dividedFleet({ ...plan, tenantPools: new Map([['acme', 3]]) }, ...views);
+    expect(preferPool(fleet, { tenantId: 'acme', sessionId: 's' }, languages)).toBe(3);
+  });
+
+  it('does not matter where no pool has the languages, or there are none', () => {
+    const seeker = { tenantId: 'default', sessionId: 's' };
+    expect(preferPool(dividedFleet(plan), seeker, languages)).toBeUndefined();
+    const fleet = dividedFleet(plan, ...views);
+    fleet.changePools(undefined)(1);
+    expect(preferPool(fleet, seeker, languages)).toBeUndefined();
+  });
+});
