@@ -14,7 +14,7 @@ export class CommandFailure extends Error {
 
 export interface OperatorClient {
   /** Rejects with a CommandFailure unless the scheduler says yes. */
-  ask<Reply>(method: 'GET' | 'POST' | 'DELETE', path: string, query?: Query): Promise<Reply>;
+  ask<Reply>(method: 'GET' | 'POST' | 'DELETE', path: string, query?: Query, body?: object): Promise<Reply>;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -30,14 +30,22 @@ export function createOperatorClient(deps: {
   const { url, token, answerMs = ANSWER_MS } = deps;
   const base = url.replace(/\/+$/, '');
 
-  async function send(method: string, path: string): Promise<{ status: number; text: string }> {
+  async function send(
+    method: string,
+    path: string,
+    body: object | undefined,
+  ): Promise<{ status: number; text: string }> {
     const signal = AbortSignal.any([deps.interrupted, AbortSignal.timeout(answerMs)]);
     try {
       const response = await fetch(base + path, {
         method,
         signal,
         redirect: 'manual',
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       return { status: response.status, text: await response.text() };
     } catch (error) {
@@ -50,8 +58,13 @@ export function createOperatorClient(deps: {
   }
 
   return {
-    async ask<Reply>(method: 'GET' | 'POST' | 'DELETE', path: string, query: Query = {}): Promise<Reply> {
-      const { status, text } = await send(method, path + print(query));
+    async ask<Reply>(
+      method: 'GET' | 'POST' | 'DELETE',
+      path: string,
+      query: Query = {},
+      sent?: object,
+    ): Promise<Reply> {
+      const { status, text } = await send(method, path + print(query), sent);
       const body = parse(text);
       if (status === 200 && body !== undefined) return body as Reply;
       const isFinal = status === 401 || status === 403;

@@ -24,6 +24,16 @@ const OWN = {
   all: { type: 'boolean' },
   limit: { type: 'string' },
   raw: { type: 'boolean' },
+  src: { type: 'string' },
+  tgt: { type: 'string' },
+  tenant: { type: 'string' },
+  session: { type: 'string' },
+  require: { type: 'string', multiple: true },
+  feature: { type: 'string', multiple: true },
+  tts: { type: 'boolean' },
+  node: { type: 'string' },
+  exclude: { type: 'string' },
+  body: { type: 'string' },
 } as const;
 
 export interface OwnFlags {
@@ -32,6 +42,16 @@ export interface OwnFlags {
   readonly all?: boolean | undefined;
   readonly limit?: string | undefined;
   readonly raw?: boolean | undefined;
+  readonly src?: string | undefined;
+  readonly tgt?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly session?: string | undefined;
+  readonly require?: readonly string[] | undefined;
+  readonly feature?: readonly string[] | undefined;
+  readonly tts?: boolean | undefined;
+  readonly node?: string | undefined;
+  readonly exclude?: string | undefined;
+  readonly body?: string | undefined;
 }
 
 export interface Asked {

@@ -6,6 +6,8 @@ import { runCluster } from './commands/cluster.ts';
 import { runConfig } from './commands/config.ts';
 import { runDemo } from './commands/demo.ts';
 import { runDlq } from './commands/dlq.ts';
+import { runExplain } from './commands/explain.ts';
+import { runPools } from './commands/pools.ts';
 import { runServe } from './commands/serve.ts';
 import { runTalk } from './simulated-client/run-talk.ts';
 import { runSimulatedNode } from './simulated-node/run-simulated-node.ts';
@@ -25,6 +27,8 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
       summary: 'list, show, replay or purge letters between instances that could not be handled',
     },
   ],
+  ['explain', { run: runExplain, summary: 'say where a job would go now, and why not elsewhere' }],
+  ['pools', { run: runPools, summary: 'show the pools that nodes are divided into, and how each is' }],
   ['config', { run: runConfig, summary: 'print the effective configuration and where each value came from' }],
 ]);
 

@@ -1,0 +1,186 @@
+/** The command `lingua explain`: where a job would go now, and why not elsewhere. */
+import { readFile } from 'node:fs/promises';
+import type { ExplainReply } from '@lingua/protocol';
+import { FEATURES } from '../../domain/features.ts';
+import type { CommandIo } from '../command-io.ts';
+import {
+  type Asked,
+  CommandMisuse,
+  OPERATOR_FLAGS_USAGE,
+  type OperatorCommand,
+  type OwnFlags,
+  runOperatorCommand,
+} from '../operator-command.ts';
+import { type Column, printable, printTable } from '../print-table.ts';
+
+const USAGE = `Usage: lingua explain --src LANG --tgt LANG [options]
+       lingua explain --body FILE [options]
+
+Says which node a job would get now, or why none: the pools in the order they are looked into, how many nodes are passed over for
+which reason, and of one node all that speaks against it. Nothing is dispatched, reserved or kept.
+Ends with 0 whatever it shows, with 1 if the scheduler could not be asked or did not accept the job.
+
+  --src LANG         source language, or auto
+  --tgt LANG         target language
+  --tts              the translation is to be spoken
+  --tenant ID        tenant whose job it is
+  --session ID       session it belongs to; without a tenant it decides which pool is preferred
+  --require NAME     a service by its id or type that the node must have ready; may be repeated
+  --feature NAME     a feature such as emotion_detection; may be repeated
+  --node ID          say all that speaks against this node
+  --exclude ID       decide as if this node were not there
+  --body FILE        the body of a dispatch as JSON; the options above are put over it
+${OPERATOR_FLAGS_USAGE}`;
+
+const EXPLAIN: OperatorCommand = {
+  name: 'explain',
+  usage: USAGE,
+  own: ['src', 'tgt', 'tts', 'tenant', 'session', 'require', 'feature', 'node', 'exclude', 'body'],
+  run: explain,
+};
+
+export const runExplain = (argv: readonly string[], io: CommandIo): Promise<number> =>
+  runOperatorCommand(EXPLAIN, argv, io);
+
+async function explain({ client, flags, words, isJson, io }: Asked): Promise<number> {
+  if (words.length > 0) {
+    throw new CommandMisuse(`"${words[0]}" is not expected here (--help lists the options)`);
+  }
+  const body = bodyOf(flags, await readBody(flags.body));
+  const reply = await client.ask<ExplainReply>('POST', '/v1/explain', {}, body);
+  io.out(isJson ? JSON.stringify(reply, undefined, 2) : printExplanation(reply));
+  return 0;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+async function readBody(file: string | undefined): Promise<Body> {
+  if (file === undefined) return {};
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    throw new CommandMisuse(`--body ${file} cannot be read${code}; give the path of a JSON file`);
+  }
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body;
+  } catch {
+    // Said below: it is no JSON, or not the right JSON.
+  }
+  throw new CommandMisuse(`--body ${file} is no JSON object; it must be a body for POST /v1/dispatch/f2f`);
+}
+
+/** A moment of silence: held audio asks nothing of a node, whereas a reference asks it to fetch. */
+const SILENCE = { audio: 'AAAAAAAAAAA=', audio_format: 'pcm16', sample_rate: 16_000 };
+
+export function bodyOf(flags: OwnFlags, given: Body): object {
+  const { src, tgt, tenant, session, require, feature, tts, node, exclude } = flags;
+  if ((src ?? given.src_lang) === undefined || (tgt ?? given.tgt_lang) === undefined) {
+    throw new CommandMisuse('say which languages: --src en --tgt zh, or the body of a dispatch with --body');
+  }
+  const unknown = feature?.find((name) => !FEATURES.has(name));
+  if (unknown !== undefined) {
+    throw new CommandMisuse(`there is no feature "${unknown}"; there are ${[...FEATURES.keys()].join(', ')}`);
+  }
+  const hasAudio = given.audio !== undefined || given.audio_ref !== undefined;
+  return {
+    session_id: 'explain',
+    ...(hasAudio ? {} : SILENCE),
+    ...given,
+    ...(src !== undefined && { src_lang: src }),
+    ...(tgt !== undefined && { tgt_lang: tgt }),
+    ...(tenant !== undefined && { tenant_id: tenant }),
+    ...(session !== undefined && { session_id: session }),
+    ...(require !== undefined && { required_services: require }),
+    ...(feature !== undefined && { features: Object.fromEntries(feature.map((name) => [name, true])) }),
+    ...(tts === true && { options: { ...(given.options as object | undefined), require_tts: true } }),
+    ...(node !== undefined && { node_id: node }),
+    ...(exclude !== undefined && { exclude_node_id: exclude }),
+  };
+}
+
+type Attempt = ExplainReply['pools'][number];
+type Reason = ExplainReply['reasons'][number];
+
+const POOLS: readonly Column<Attempt>[] = [
+  { title: 'POOL', cell: (pool) => poolWord(pool.pool_id) },
+  { title: 'NAME', cell: (pool) => pool.pool_name ?? '-' },
+  { title: 'CANDIDATES', cell: (pool) => pool.candidates },
+  { title: 'REASON', cell: (pool) => pool.reason },
+];
+
+const REASONS: readonly Column<Reason>[] = [
+  { title: 'REASON', cell: (reason) => reason.reason },
+  { title: 'NODES', cell: (reason) => reason.count },
+  { title: 'FOR EXAMPLE', cell: (reason) => (reason.sample_node_ids ?? ['-']).join(', ') },
+];
+
+export function printExplanation(reply: ExplainReply): string {
+  const { total_nodes: total, eligible_nodes: eligible, reasons, pools, node } = reply;
+  const sections = [
+    verdict(reply),
+    requirements(reply),
+    ...(pools.length === 0 ? [] : [`Pools, in the order they are looked into:\n${printTable(POOLS, pools)}`]),
+    ...(reply.confinement === undefined ? [] : [CONFINEMENTS[reply.confinement]]),
+    `Of ${count(total, 'node')} ${eligible} could take it now.`,
+    ...(reasons.length === 0 ? [] : [printTable(REASONS, reasons)]),
+    ...(node === undefined ? [] : [printNode(node)]),
+  ];
+  return printable(sections.join('\n\n'), { keepsLines: true });
+}
+
+function verdict({
+  outcome,
+  refusal,
+  candidate_node_id: candidate,
+  selected_pool: pool,
+}: ExplainReply): string {
+  const where = pool === undefined ? '' : ` in pool ${poolWord(pool)}`;
+  if (outcome === 'dispatch') {
+    return candidate === undefined
+      ? `Would be dispatched now${where}.`
+      : `Would be dispatched now${where}; ${candidate} is one that could be chosen.`;
+  }
+  const why = refusal === undefined ? '' : `: ${refusal.message} (${refusal.code})`;
+  return outcome === 'wait' ? `Would wait${why}` : `Would be refused${why}`;
+}
+
+function requirements({ tenant_id: tenant, requirements: required }: ExplainReply): string {
+  const { directions, types, services, features } = required;
+  const parts = [
+    directions.map(({ source, target }) => `${source} -> ${target}`).join(', '),
+    `ready: ${[...types, ...services].join(', ')}`,
+    ...(features.length === 0 ? [] : [`features: ${features.join(', ')}`]),
+    ...(required.audio_by_reference ? ['fetches its audio'] : []),
+  ];
+  return `Required for tenant ${tenant}: ${parts.join('; ')}`;
+}
+
+function printNode({
+  node_id: nodeId,
+  known,
+  candidate,
+  pool_ids: poolIds,
+  failed,
+}: NonNullable<ExplainReply['node']>) {
+  const where = poolIds.length === 0 ? '' : ` (pool ${poolIds.map(poolWord).join(', ')})`;
+  if (!known) return `Node ${nodeId} is not registered; GET /api/v1/nodes lists those that are.`;
+  if (candidate) return `Node ${nodeId}${where} could be chosen.`;
+  const facts = failed.map(({ reason, fact }) => `  - ${fact}  [${reason}]`);
+  return [`Node ${nodeId}${where} is not chosen:`, ...facts].join('\n');
+}
+
+const CONFINEMENTS: Readonly<Record<NonNullable<ExplainReply['confinement']>, string>> = {
+  tenant_pool: 'The tenant is bound to this pool, and its jobs may not leave it (strict_pool_eligibility).',
+  tenant_pool_not_eligible:
+    'The tenant is bound to a pool that does not promise the services of this job, and its jobs may not leave it (strict_pool_eligibility).',
+  no_fallback: 'Other pools are not looked into (fallback_scan_all_pools = false).',
+  no_eligible_pool:
+    'No pool promises the services of this job, and it may not run elsewhere (strict_pool_eligibility).',
+};
+
+const poolWord = (poolId: number): string => (poolId === -1 ? 'none' : `${poolId}`);
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
