@@ -77,6 +77,7 @@ export function createNodeSide(parts: {
     log,
     settings: managementSettings(config),
     events: together?.nodeNews.ofOwn(events) ?? events,
+    markedElsewhere: (nodeId) => fleet.view(nodeId)?.markedServices ?? [],
   });
 
   const modelReports = createModelReports({

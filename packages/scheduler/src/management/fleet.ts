@@ -31,6 +31,8 @@ export interface RegistryDeps {
   readonly log: Log;
   readonly events: RegistryEvents;
   readonly settings: ManagementSettings;
+  /** Services of a node that is new here and that another instance has marked: it may have come from there. */
+  readonly markedElsewhere?: ((nodeId: NodeId) => readonly string[]) | undefined;
 }
 
 export interface Fleet {

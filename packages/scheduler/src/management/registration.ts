@@ -28,7 +28,7 @@ export interface Registrations {
 export function createRegistrations(
   deps: RegistryDeps,
   fleet: Fleet,
-  marks: Pick<MarkKeeper, 'claimed'>,
+  marks: Pick<MarkKeeper, 'inherit' | 'claimed'>,
   departed: (nodeId: NodeId) => Promise<void> | undefined,
 ): Registrations {
   const { clock, chance, directory, events, ids, ledger, log, meter, settings } = deps;
@@ -102,6 +102,7 @@ export function createRegistrations(
     node.isFresh = true;
     node.report = fleet.shareReport(admission.report);
     node.profile = admission.profile;
+    if (known === undefined) marks.inherit(node, deps.markedElsewhere?.(nodeId) ?? []);
     marks.claimed(node, node.report);
     node.resources = admission.resources;
     node.slots = admission.slots;

@@ -84,7 +84,10 @@ afterEach(() => {
   for (const registry of running.splice(0)) registry.stop();
 });
 
-export function createFixture(change: Partial<ManagementSettings> = {}) {
+export function createFixture(
+  change: Partial<ManagementSettings> = {},
+  markedElsewhere?: (nodeId: string) => readonly string[],
+) {
   const settings = { ...SETTINGS, ...change };
   const clock = createManualClock();
   const told: Told[] = [];
@@ -134,6 +137,7 @@ export function createFixture(change: Partial<ManagementSettings> = {}) {
       connected: (nodeId, runningJobIds) => told.push({ event: 'connected', nodeId, runningJobIds }),
     },
     settings,
+    markedElsewhere,
   });
   running.push(registry);
 

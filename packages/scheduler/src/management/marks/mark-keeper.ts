@@ -52,6 +52,13 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       return marks === before ? 'known' : 'marked';
     },
 
+    /** It comes from another instance, which has marked these. Whoever calls this publishes the node. */
+    inherit(node: NodeRecord, serviceIds: readonly string[]): void {
+      for (const serviceId of serviceIds)
+        if (fleet.marksKnown < rules.maxKnown)
+          fleet.setMarks(node, afterReport(node.marks, serviceId, rules, clock.now()));
+    },
+
     placed(node: NodeRecord, use: ServiceUse): void {
       const { marks } = node;
       if (marks !== undefined) put(node, afterPlacement(marks, usedBy(node, marks, use), rules, clock.now()));

@@ -1,0 +1,109 @@
+/** MODEL_NOT_AVAILABLE and types: most jobs ask for a type, so a mark on a service must reach them, and only them. */
+import { describe, expect, it } from 'vitest';
+import { hiddenBy, readinessIn, usedAmong } from '../../../src/management/marks/marked-services.ts';
+import {
+  afterClaims,
+  afterPlacement,
+  afterReport,
+  type Marks,
+  type MaybeMarks,
+} from '../../../src/management/marks/marks.ts';
+import { anyProfile } from '../../runtime/fleet/fleet-fixture.ts';
+import { SETTINGS } from '../registry-fixture.ts';
+
+const RULES = SETTINGS.marks;
+const NOW = 1_000_000;
+const TYPES = new Map([
+  ['m2m', 'nmt'],
+  ['nllb', 'nmt'],
+  ['piper', 'tts'],
+]);
+const typeOf = (serviceId: string) => TYPES.get(serviceId);
+
+const profile = (...ready: string[]) => ({ ...anyProfile, installedServices: ready, readyServices: ready });
+function marksOn(...ids: string[]): Marks {
+  let marks: MaybeMarks;
+  for (const id of ids) marks = afterReport(marks, id, RULES, NOW);
+  return marks as Marks;
+}
+const onTrial = (marks: Marks) => afterClaims(marks, () => 'ready', NOW + 1);
+const used = (marks: Marks, ready: readonly string[], use: { types?: string[]; services?: string[] }) =>
+  [...usedAmong(marks, profile(...ready), typeOf, { types: [], services: [], ...use })].sort();
+
+describe('MODEL_NOT_AVAILABLE: a marked service hides its type', () => {
+  it('when the node has no other of that type ready', () => {
+    expect(hiddenBy(marksOn('m2m'), profile('m2m', 'piper'), typeOf)).toEqual({
+      services: ['m2m'],
+      types: ['nmt'],
+    });
+    expect(hiddenBy(marksOn('m2m'), profile(), typeOf)).toEqual({ services: ['m2m'], types: ['nmt'] });
+    const both = hiddenBy(marksOn('m2m', 'nllb'), profile('m2m', 'nllb'), typeOf);
+    expect(both).toEqual({ services: ['m2m', 'nllb'], types: ['nmt'] });
+  });
+
+  it('not when another of that type is ready and unmarked', () => {
+    expect(hiddenBy(marksOn('m2m'), profile('m2m', 'nllb'), typeOf)).toEqual({
+      services: ['m2m'],
+      types: [],
+    });
+  });
+
+  it('but then all the same when the node reports it again: the other cannot do it either', () => {
+    const again = afterReport(marksOn('m2m'), 'm2m', RULES, NOW + RULES.debounceMs);
+    expect(hiddenBy(again, profile('m2m', 'nllb'), typeOf).types).toEqual(['nmt']);
+  });
+
+  it('not when nobody knows its type', () => {
+    expect(hiddenBy(marksOn('strange'), profile('m2m'), typeOf)).toEqual({
+      services: ['strange'],
+      types: [],
+    });
+  });
+
+  it('nor while it is on probation, but again while it is probed', () => {
+    const trial = onTrial(marksOn('m2m'));
+    expect(hiddenBy(trial, profile('m2m'), typeOf)).toEqual({ services: [], types: [] });
+    const probing = afterPlacement(trial, new Set(['m2m']), RULES, NOW);
+    expect(hiddenBy(probing, profile('m2m'), typeOf).types).toEqual(['nmt']);
+  });
+});
+
+describe('MODEL_NOT_AVAILABLE: a job uses a marked service', () => {
+  it('if it names it, or needs its type and no unmarked service can have done that', () => {
+    const marks = marksOn('m2m');
+    expect(used(marks, ['m2m', 'nllb'], { services: ['m2m', 'piper'] })).toEqual(['m2m']);
+    expect(used(marks, ['m2m'], { types: ['semantic', 'nmt'] })).toEqual(['m2m']);
+    expect(used(marks, ['m2m', 'nllb'], { types: ['nmt'] })).toEqual([]);
+    expect(used(marks, ['m2m'], { types: ['tts'] })).toEqual([]);
+  });
+
+  it('of several marked ones those that jobs are not kept away from', () => {
+    const trial = afterReport(onTrial(marksOn('m2m')), 'nllb', RULES, NOW + 2);
+    expect(used(trial, ['m2m', 'nllb'], { types: ['nmt'] })).toEqual(['m2m']);
+    expect(used(marksOn('m2m', 'nllb'), ['m2m', 'nllb'], { types: ['nmt'] })).toEqual(['m2m', 'nllb']);
+  });
+});
+
+describe('MODEL_NOT_AVAILABLE: a report of the node says of a service', () => {
+  const parts = { services: [{ serviceId: 'm2m' }] };
+
+  it('nothing, if it does not speak of services, states or types', () => {
+    expect(readinessIn({ models: [] }, profile('m2m'), typeOf, 'm2m')).toBe('unsaid');
+    expect(readinessIn({}, profile('m2m'), typeOf, 'm2m')).toBe('unsaid');
+  });
+
+  it('that it is ready, or not, by its name', () => {
+    expect(readinessIn(parts, profile('m2m'), typeOf, 'm2m')).toBe('ready');
+    expect(readinessIn(parts, profile('m2m'), typeOf, 'nllb')).toBe('not_ready');
+    const stopped = { ...profile('m2m'), readyServices: [] };
+    expect(readinessIn({ serviceStates: new Map() }, stopped, typeOf, 'm2m')).toBe('not_ready');
+  });
+
+  it('what it says of the type, if it names no services', () => {
+    const types = { types: [{ type: 'nmt', isReady: true }] };
+    expect(readinessIn(types, { ...profile(), readyTypes: ['nmt'] }, typeOf, 'm2m')).toBe('ready');
+    expect(readinessIn(types, { ...profile(), readyTypes: ['tts'] }, typeOf, 'm2m')).toBe('not_ready');
+    expect(readinessIn(types, { ...profile(), readyTypes: ['nmt'] }, typeOf, 'strange')).toBe('not_ready');
+    expect(readinessIn(types, { ...profile('m2m'), readyTypes: ['tts'] }, typeOf, 'm2m')).toBe('not_ready');
+  });
+});

@@ -1,0 +1,215 @@
+/** MODEL_NOT_AVAILABLE in the registry: selection sees the mark of a node at once, and its end. */
+import { describe, expect, it } from 'vitest';
+import { useOf } from '../../../src/domain/service-use.ts';
+import { someNeed } from '../../runtime/fleet/fleet-fixture.ts';
+import { aRegistration, createFixture, READY_REPORT, SETTINGS } from '../registry-fixture.ts';
+
+const { ttlMs, debounceMs, probeTimeoutMs } = SETTINGS.marks;
+const NMT = useOf(someNeed({ usesAsr: false, usesTts: false }));
+const ASR = useOf(someNeed({ usesNmt: false, usesTts: false }));
+
+const REPORT = {
+  ...READY_REPORT,
+  services: [
+    { serviceId: 'faster-whisper-vad', type: 'asr', status: 'running' },
+    { serviceId: 'm2m', type: 'nmt', status: 'running' },
+  ],
+};
+const withoutM2m = { ...REPORT, services: REPORT.services.slice(0, 1) };
+
+async function startNode(...given: Parameters<typeof createFixture>) {
+  const fixture = createFixture(...given);
+  await fixture.readyNode({ report: REPORT });
+  const { registry, view } = fixture;
+  return {
+    ...fixture,
+    mark: (serviceId = 'm2m') => registry.markMissing('node-1', serviceId),
+    place: (use = NMT) => registry.recordPlacement('node-1', use),
+    end: (outcome: 'succeeded' | 'failed', use = NMT) => registry.recordOutcome('node-1', outcome, use),
+    hidden: () => [view('node-1')?.markedServices, view('node-1')?.markedTypes],
+    /** A heartbeat that says again which services are ready. */
+    claim: (report: Partial<typeof REPORT> = REPORT) => fixture.beat({ report }),
+    /** Beats on the way, without a word on services, so that the node stays alive. */
+    async pass(ms: number) {
+      for (let left = ms; left > 0; left -= 10_000) {
+        await fixture.clock.advance(Math.min(left, 10_000));
+        await fixture.beat();
+      }
+    },
+  };
+}
+
+const NOTHING = [[], []];
+const HIDDEN = [['m2m'], ['nmt']];
+
+describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
+  it('is shown to selection as marked, service and type, by one change and not by a second report', async () => {
+    const { mark, hidden, news, of } = await startNode();
+    news();
+    expect([mark(), mark()]).toEqual(['marked', 'known']);
+    expect(hidden()).toEqual(HIDDEN);
+    expect(of('changed')).toMatchObject([{ view: { markedServices: ['m2m'], markedTypes: ['nmt'] } }]);
+  });
+
+  it('is known to nobody here if it is held elsewhere', () => {
+    expect(createFixture().registry.markMissing('nobody', 'm2m')).toBe('unknown_node');
+  });
+
+  it('is on trial when its mark ends: the first job that uses the service is a probe', async () => {
+    const { mark, place, end, hidden, pass, counts } = await startNode();
+    mark();
+    await pass(ttlMs - 2_000);
+    expect(hidden()).toEqual(HIDDEN);
+    await pass(3_000);
+    expect(hidden()).toEqual(NOTHING);
+    place(ASR);
+    expect(hidden()).toEqual(NOTHING);
+    place();
+    expect(hidden()).toEqual(HIDDEN);
+    end('succeeded', ASR);
+    expect(hidden()).toEqual(HIDDEN);
+    end('succeeded');
+    expect(hidden()).toEqual(NOTHING);
+    expect(counts.get('scheduler_model_na_probes_total succeeded')).toBe(1);
+    place();
+    expect(hidden()).toEqual(NOTHING);
+  });
+
+  it('is on trial when it says that the service is ready, and not for saying nothing or less', async () => {
+    const { mark, hidden, beat, claim } = await startNode();
+    mark();
+    await beat();
+    await claim({ languages: { asr: ['en'] } });
+    await claim(withoutM2m);
+    expect(hidden()).toEqual(HIDDEN);
+    await claim();
+    expect(hidden()).toEqual(NOTHING);
+  });
+
+  it('keeps its mark for the whole time when its probe failed, whatever it says', async () => {
+    const { mark, place, end, hidden, claim, counts } = await startNode();
+    mark();
+    await claim();
+    place();
+    end('failed');
+    expect(hidden()).toEqual(HIDDEN);
+    await claim();
+    expect(hidden()).toEqual(HIDDEN);
+    await claim(withoutM2m);
+    await claim();
+    expect(hidden()).toEqual(NOTHING);
+    place();
+    expect(mark()).toBe('marked');
+    await claim();
+    expect(hidden()).toEqual(HIDDEN);
+    expect(counts.get('scheduler_model_na_probes_total failed')).toBe(2);
+  });
+
+  it('is tried again when a probe had no outcome', async () => {
+    const { mark, place, hidden, claim, pass, counts } = await startNode();
+    mark();
+    await claim();
+    place();
+    await pass(probeTimeoutMs - 2_000);
+    expect(hidden()).toEqual(HIDDEN);
+    await pass(3_000);
+    expect(hidden()).toEqual(NOTHING);
+    expect(counts.get('scheduler_model_na_probes_total unanswered')).toBe(1);
+  });
+
+  it('has no mark any more after a success of a job from before', async () => {
+    const { mark, end, hidden } = await startNode();
+    mark();
+    end('succeeded', ASR);
+    expect(hidden()).toEqual(HIDDEN);
+    end('succeeded');
+    expect(hidden()).toEqual(NOTHING);
+  });
+
+  it('still works for the type if another service of it is ready, until it says the same again', async () => {
+    const { mark, hidden, clock, claim } = await startNode();
+    await claim({ services: [...REPORT.services, { serviceId: 'nllb', type: 'nmt', status: 'running' }] });
+    mark();
+    expect(hidden()).toEqual([['m2m'], []]);
+    await clock.advance(debounceMs);
+    mark();
+    expect(hidden()).toEqual(HIDDEN);
+  });
+
+  it('shows the type as marked when the other service of it goes', async () => {
+    const { mark, hidden, claim } = await startNode();
+    const both = [...REPORT.services, { serviceId: 'nllb', type: 'nmt', status: 'running' }];
+    await claim({ services: both });
+    mark('m2m');
+    expect(hidden()).toEqual([['m2m'], []]);
+    await claim({
+      services: both.map((one) =>
+        one.serviceId === 'faster-whisper-vad' ? one : { ...one, status: 'stopped' },
+      ),
+    });
+    expect(hidden()).toEqual(HIDDEN);
+  });
+
+  it('keeps its mark over a reconnect that does not say ready, and over one that does it is on trial', async () => {
+    const { mark, place, hidden, join, registry } = await startNode();
+    mark();
+    for (const [report, expected] of [
+      [withoutM2m, HIDDEN],
+      [REPORT, NOTHING],
+    ] as const) {
+      registry.disconnected('node-1', registry.get('node-1')?.generation ?? 0);
+      await join({ report });
+      expect(hidden()).toEqual(expected);
+    }
+    place();
+    expect(hidden()).toEqual(HIDDEN);
+  });
+
+  it('is on trial, or marked, when it comes from an instance that had it marked', async () => {
+    const ready = await startNode({}, () => ['m2m']);
+    expect(ready.hidden()).toEqual(NOTHING);
+    ready.place();
+    expect(ready.hidden()).toEqual(HIDDEN);
+    const { join, view } = createFixture({}, () => ['m2m']);
+    await join(aRegistration({ report: withoutM2m }));
+    expect(view('node-1')?.markedTypes).toEqual(['nmt']);
+  });
+});
+
+describe('MODEL_NOT_AVAILABLE: marks are bounded', () => {
+  it('to some of each node, of which the oldest goes, and to some of all nodes, when none is added', async () => {
+    const { mark, hidden, counts, gauges, clock, registry, join } = await startNode({
+      marks: { ...SETTINGS.marks, maxPerNode: 2, maxKnown: 3 },
+    });
+    expect(['a', 'b', 'c'].map(mark)).toEqual(['marked', 'marked', 'marked']);
+    expect(hidden()[0]).toEqual(['b', 'c']);
+    expect(counts.get('scheduler_model_na_dropped_total oldest_mark')).toBe(1);
+    await join({ nodeId: 'node-2' });
+    expect(['a', 'b', 'a'].map((id) => registry.markMissing('node-2', id))).toEqual([
+      'marked',
+      'marks_full',
+      'known',
+    ]);
+    await clock.advance(2_000);
+    expect(gauges.get('scheduler_model_na_marks')).toBe(3);
+  });
+
+  it('and are forgotten with their node', async () => {
+    const { mark, gauges, clock, registry } = await startNode();
+    mark();
+    registry.overtaken('node-1', Number.MAX_SAFE_INTEGER);
+    await clock.advance(2_000);
+    expect(gauges.get('scheduler_model_na_marks')).toBe(0);
+  });
+});
+
+describe('MODEL_NOT_AVAILABLE: a node without marks', () => {
+  it('costs its heartbeats and jobs no new view', async () => {
+    const { place, end, claim, news } = await startNode();
+    news();
+    place();
+    end('succeeded');
+    await claim();
+    expect(news()).toEqual(['loaded']);
+  });
+});

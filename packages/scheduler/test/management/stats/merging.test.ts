@@ -1,0 +1,193 @@
+/** Statistics of several instances: every instance shows the same, which is the sum of all. */
+import { describe, expect, it } from 'vitest';
+import { createLocks } from '../../../src/adapters/memory/locks.ts';
+import { createStatsBoard } from '../../../src/adapters/memory/stats-board.ts';
+import { mergeParts } from '../../../src/management/stats/merge-parts.ts';
+import { createSharedSource } from '../../../src/management/stats/shared-source.ts';
+import { readPart, type StatsPart } from '../../../src/management/stats/stats-part.ts';
+import type { Locks } from '../../../src/ports/locks.ts';
+import type { StatsBoard } from '../../../src/ports/stats-board.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { finish, NOTHING, SILENT } from './stats-fixture.ts';
+
+const part = (nodeId: string, users: number): StatsPart => ({
+  activeUsers: users,
+  languages: [
+    ['zh', users, 0],
+    ['en', 0, users],
+  ],
+  connectedNodes: 1,
+  models: [],
+  services: [['asr-1', 1]],
+  types: [['asr', 1]],
+  typesInUse: [],
+  power: { cpu: users, gpu: 1, memory: 2 },
+  details: [{ nodeId, cpu: users, gpu: 1, memory: 2 }],
+});
+
+describe('merged parts', () => {
+  it('are their sum', () => {
+    expect(finish(mergeParts([part('a', 1), part('b', 2)]))).toEqual({
+      activeUsers: 3,
+      languages: [
+        ['en', 0, 3],
+        ['zh', 3, 0],
+      ],
+      connectedNodes: 2,
+      models: [],
+      services: [['asr-1', 2]],
+      types: [['asr', 2]],
+      typesInUse: [],
+      power: { cpu: 3, gpu: 2, memory: 4 },
+      details: [
+        { nodeId: 'b', cpu: 2, gpu: 1, memory: 2 },
+        { nodeId: 'a', cpu: 1, gpu: 1, memory: 2 },
+      ],
+    });
+  });
+
+  it('I11 bounded: are no longer than one', () => {
+    const wide = (who: string): StatsPart => ({
+      ...NOTHING,
+      services: Array.from({ length: 500 }, (_, at) => [`${who}-${at}`, 2] as const),
+      details: Array.from({ length: 1_000 }, (_, at) => ({
+        nodeId: `${who}-${at}`,
+        cpu: 1,
+        gpu: 0,
+        memory: 0,
+      })),
+    });
+    const { services, details } = finish(mergeParts([wide('a'), wide('b'), wide('c')]));
+    expect(services).toHaveLength(501);
+    expect(services.at(-1)).toEqual(['other', 2_000]);
+    expect(details).toHaveLength(1_000);
+  });
+
+  it('are read as they were written, and nothing else is', () => {
+    const whole = part('a', 1);
+    expect(readPart(JSON.stringify(whole))).toEqual(whole);
+    const { power, ...powerless } = whole;
+    const wrong = [null, 7, [], {}, powerless, { ...whole, services: [1] }, { ...whole, details: [null] }];
+    for (const value of wrong) expect(readPart(JSON.stringify(value))).toBeUndefined();
+    expect(readPart('{"activeUsers":')).toBeUndefined();
+    expect(power).toBeDefined();
+  });
+});
+
+describe('instances beside one another', () => {
+  interface Rig {
+    readonly clock: ManualClock;
+    readonly board: StatsBoard;
+    readonly locks: Locks;
+    living: string[];
+    merges: number;
+  }
+
+  function createRig(): Rig {
+    const clock = createManualClock();
+    const memory = createStatsBoard({ clock });
+    const rig: Rig = {
+      clock,
+      locks: createLocks({ clock }),
+      living: ['one', 'two'],
+      merges: 0,
+      board: {
+        ...memory,
+        publish(text, ttlMs) {
+          rig.merges += 1;
+          return memory.publish(text, ttlMs);
+        },
+      },
+    };
+    return rig;
+  }
+
+  function join(
+    rig: Rig,
+    instanceId: string,
+    own: () => StatsPart,
+    options: { isFenced?: () => boolean } = {},
+  ) {
+    const source = createSharedSource({
+      count: async () => own(),
+      board: rig.board,
+      locks: rig.locks,
+      instanceId,
+      living: async () => rig.living,
+      isFenced: options.isFenced ?? (() => false),
+      clock: rig.clock,
+      log: SILENT,
+    });
+    return {
+      ...source,
+      async build() {
+        const building = source.build();
+        building.catch(() => undefined);
+        await rig.clock.advance(10);
+        return building;
+      },
+    };
+  }
+
+  it('agree, and what they show is the sum', async () => {
+    const rig = createRig();
+    const one = join(rig, 'one', () => part('a', 1));
+    const two = join(rig, 'two', () => part('b', 2));
+    await one.build();
+    await two.build();
+    await rig.clock.advance(5_000);
+    const seen = await one.build();
+    expect(seen?.stats).toMatchObject({ activeUsers: 3, connectedNodes: 2, services: [['asr-1', 2]] });
+    expect((await two.look())?.stats).toEqual(seen?.stats);
+  });
+
+  it('put them together once per round, whoever is first', async () => {
+    const rig = createRig();
+    const sources = ['one', 'two', 'three'].map((name) => join(rig, name, () => part(name, 1)));
+    for (let round = 0; round < 4; round += 1) {
+      for (const source of sources) await source.build();
+      await rig.clock.advance(4_970);
+    }
+    expect(rig.merges).toBe(4);
+  });
+
+  it('do not count those that are gone, though their part is still there', async () => {
+    const rig = createRig();
+    const one = join(rig, 'one', () => part('a', 1));
+    await join(rig, 'two', () => part('b', 2)).build();
+    rig.living = ['one'];
+    await rig.clock.advance(5_000);
+    expect((await one.build())?.stats.connectedNodes).toBe(1);
+  });
+
+  it('pass over a part that they do not understand', async () => {
+    const rig = createRig();
+    await rig.board.write('two', '{"of":"another version"}', 60_000);
+    expect((await join(rig, 'one', () => part('a', 1)).build())?.stats.connectedNodes).toBe(1);
+  });
+
+  it('know the age of what another one made by the clock of the store', async () => {
+    const rig = createRig();
+    await join(rig, 'one', () => part('a', 1)).build();
+    await rig.clock.advance(3_000);
+    const seen = await join(rig, 'two', () => part('b', 2)).look();
+    expect(rig.clock.now() - (seen?.updatedAt ?? 0)).toBe(3_010);
+  });
+
+  it('show nothing of their own alone when the store is away', async () => {
+    const rig = createRig();
+    const away = () => Promise.reject(new Error('away'));
+    for (const broken of ['write', 'read', 'publish', 'latest'] as const) {
+      const one = join({ ...rig, board: { ...rig.board, [broken]: away } }, 'one', () => part('a', 1));
+      await expect(one.build(), broken).rejects.toThrow('away');
+      await rig.clock.advance(5_000);
+    }
+  });
+
+  it('write nothing while they may have been taken for dead', async () => {
+    const rig = createRig();
+    expect(await join(rig, 'one', () => part('a', 1), { isFenced: () => true }).build()).toBeUndefined();
+    expect(await rig.board.read('one')).toBeUndefined();
+    expect(rig.merges).toBe(0);
+  });
+});
