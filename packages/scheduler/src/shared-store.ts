@@ -3,6 +3,7 @@ import type { JobAssign } from '@lingua/protocol';
 import { openBlockingConnection } from './adapters/redis/blocking-connection.ts';
 import { isSilent } from './adapters/redis/breaker.ts';
 import { createCapacityLedger } from './adapters/redis/capacity-ledger.ts';
+import { createCommandCounts } from './adapters/redis/command-counts.ts';
 import { createDeadLetters } from './adapters/redis/dead-letters.ts';
 import { withReplica } from './adapters/redis/durable.ts';
 import { createInbox } from './adapters/redis/inbox.ts';
@@ -42,12 +43,11 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
   const { config, clock, log } = deps;
   const settings = redisSettings(config);
   const keys = createKeys(config.scheduler.phase2.redis.key_prefix);
-  const connection = connectRedis(settings, { name: 'lingua' });
-  const ear = connectRedis(settings, { name: 'lingua-ear', isListening: true });
-  const reader = openBlockingConnection(settings, {
-    name: 'lingua-reader',
-    longestWaitMs: config.scheduler.phase2.stream_block_ms,
-  });
+  const counts = createCommandCounts();
+  const connection = connectRedis(settings, { name: 'lingua' }, counts);
+  const ear = connectRedis(settings, { name: 'lingua-ear', isListening: true }, counts);
+  const longestWaitMs = config.scheduler.phase2.stream_block_ms;
+  const reader = openBlockingConnection(settings, { name: 'lingua-reader', longestWaitMs }, counts);
   const close = (): void => {
     reader.close();
     for (const each of [connection, ear]) closeRedis(each);
@@ -87,6 +87,8 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     mark: () => checkSchemaVersion(connection, keys),
     /** What its operators should know. */
     warnings,
+    /** What was asked of it since the last look. */
+    commands: counts.drain,
     whispers: createWhispers(shared),
     board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
     ledger: createCapacityLedger({ ...kept, idleMs: nodeIdleMs(config) }),

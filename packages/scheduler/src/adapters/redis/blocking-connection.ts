@@ -1,4 +1,5 @@
 /** A connection for reads that wait, which can be replaced when it is stuck. */
+import type { CommandCounts } from './command-counts.ts';
 import { closeRedis, connectRedis, type RedisConnection, type RedisSettings } from './redis-connection.ts';
 
 export interface BlockingConnection {
@@ -12,8 +13,9 @@ export interface BlockingConnection {
 export function openBlockingConnection(
   settings: RedisSettings,
   role: { readonly name: string; readonly longestWaitMs: number },
+  counts?: CommandCounts,
 ): BlockingConnection {
-  const open = (): RedisConnection => connectRedis(settings, { ...role, isBlocking: true });
+  const open = (): RedisConnection => connectRedis(settings, { ...role, isBlocking: true }, counts);
   let current = open();
   let isClosed = false;
   return {

@@ -3,6 +3,7 @@
  * once, and only what lives on that server is. A frozen server keeps its connections, and would cost everybody the whole timeout.
  */
 import { Cluster, type Command, type Redis } from 'ioredis';
+import type { CommandCounts } from './command-counts.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
 /** Tell nothing of any job, and are how a connection begins and is looked at. */
@@ -30,15 +31,16 @@ export function isSilent(connection: RedisConnection): boolean {
   return silent !== undefined && servers.length > 0 && servers.every((server) => silent.has(nameOf(server)));
 }
 
-export function breakWhenSilent(connection: RedisConnection): void {
+/** `counts`: what else wants to know how each command went; one look at its promise serves both. */
+export function breakWhenSilent(connection: RedisConnection, counts?: CommandCounts): void {
   /** By address: a connection that was given up is followed by another to the same server. */
   const silent = new Set<string>();
   silentOf.set(connection, silent);
-  if (connection instanceof Cluster) connection.on('+node', (server: Redis) => watch(server, silent));
-  else watch(connection, silent);
+  if (connection instanceof Cluster) connection.on('+node', (server: Redis) => watch(server, silent, counts));
+  else watch(connection, silent, counts);
 }
 
-function watch(server: Redis, silent: Set<string>): void {
+function watch(server: Redis, silent: Set<string>, counts: CommandCounts | undefined): void {
   const name = nameOf(server);
   const send = server.sendCommand.bind(server);
   let probing: NodeJS.Timeout | undefined;
@@ -66,12 +68,22 @@ function watch(server: Redis, silent: Set<string>): void {
       const refusal = new Error(`${name} does not answer`);
       // A connection that broke sends again what it had sent.
       command.reject(sent.has(command) ? refusal : Object.assign(refusal, { isUnsent: true }));
+      if (!sent.has(command)) counts?.note(command, refusal);
       return command.promise;
     }
+    // One that is sent again, to another server, is still the same command.
+    const counted = sent.has(command) ? undefined : counts;
     sent.add(command);
-    command.promise.then(answered, (fault: unknown) => {
-      if (isTimeout(fault)) fellSilent();
-    });
+    command.promise.then(
+      () => {
+        answered();
+        counted?.note(command);
+      },
+      (fault: unknown) => {
+        if (isTimeout(fault)) fellSilent();
+        counted?.note(command, fault);
+      },
+    );
     return send(command, stream);
   };
   server.on('end', () => clearTimeout(probing));

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, Redis } from 'ioredis';
 import { breakWhenSilent } from './breaker.ts';
+import { type CommandCounts, countCommands } from './command-counts.ts';
 import { writeTogether } from './write-together.ts';
 
 export interface RedisSettings {
@@ -39,14 +40,18 @@ const LOOK_WHEN_LOST_MS = 250;
 /** One try elsewhere after a failover; more would outlast the command's own timeout. */
 const RETRIES = 1;
 
-export function connectRedis(settings: RedisSettings, role: ConnectionRole): RedisConnection {
+export function connectRedis(
+  settings: RedisSettings,
+  role: ConnectionRole,
+  counts?: CommandCounts,
+): RedisConnection {
   const connection = open(settings, role);
   // Whoever asks is told by the answer. An error event that nobody hears would end the process.
   connection.on('error', () => undefined);
   if (role.isBlocking !== true && role.isListening !== true) {
-    breakWhenSilent(connection);
+    breakWhenSilent(connection, counts);
     writeTogether(connection);
-  }
+  } else if (counts !== undefined) countCommands(connection, counts);
   return connection;
 }
 

@@ -18,6 +18,7 @@ export interface RunScript {
 export function loadScript(connection: RedisConnection, home: string, name: string): RunScript {
   const lua = readFileSync(new URL(`./${name}.lua`, home), 'utf8');
   const digest = createHash('sha1').update(lua).digest('hex');
+  names.set(digest, name).set(lua, name);
 
   async function send(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     try {
@@ -32,6 +33,12 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
     (await asDependency(name, () => send(keys, args))) as Reply;
   return Object.assign(run, { scriptName: name, digest });
 }
+
+/** By digest and by text: as the files say, and so the same for every connection. */
+const names = new Map<string, string>();
+
+/** Which script a command runs. */
+export const scriptNameOf = (digestOrText: string): string => names.get(digestOrText) ?? 'script';
 
 export const isUnknownScript = (fault: unknown): boolean =>
   fault instanceof Error && fault.message.startsWith('NOSCRIPT');
