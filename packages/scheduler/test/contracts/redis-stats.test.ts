@@ -1,0 +1,43 @@
+/** Statistics of instances keep their law on one Redis and on a Cluster. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeys } from '../../src/adapters/redis/keys.ts';
+import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import { createStatsBoard } from '../../src/adapters/redis/stats-board.ts';
+import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
+import { statsBoardContract } from './stats-board.ts';
+
+const START_MS = 60_000;
+
+describe.each([
+  ['one Redis', startRedis],
+  ['a Cluster', startCluster],
+])('on %s', (name, startServers) => {
+  let redis: RedisUnderTest;
+  let connection: RedisConnection;
+
+  beforeAll(async () => {
+    redis = await startServers();
+    connection = connectRedis(redis.settings, { name: 'test' });
+    await whenReady(connection, START_MS);
+  }, START_MS);
+  afterAll(async () => {
+    connection?.disconnect();
+    await redis?.stop();
+  });
+
+  statsBoardContract(name, async () => ({
+    advance: async (ms) => void (await sleep(ms)),
+    close: async () => undefined,
+    // A prefix of its own, so that no test sees what another left.
+    board: createStatsBoard({ connection, keys: createKeys(`test-${randomUUID()}`) }),
+  }));
+
+  it('keeps the snapshot where the seed says, as a text with a time to live', async () => {
+    const keys = createKeys('lingua');
+    await createStatsBoard({ connection, keys }).publish('{}', 45_000);
+    expect(await connection.get('lingua:v1:stats:snapshot')).toBe('{}');
+    expect(await connection.pttl('lingua:v1:stats:snapshot')).toBeGreaterThan(30_000);
+  });
+});

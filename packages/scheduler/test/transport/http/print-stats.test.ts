@@ -1,0 +1,124 @@
+/** Statistics as text: what dashboards read, printed once per snapshot. */
+import { StatsReply, validator } from '@lingua/protocol';
+import { describe, expect, it } from 'vitest';
+import type { CatalogueService } from '../../../src/management/catalogue/read-services.ts';
+import type { StatsPart } from '../../../src/management/stats/stats-part.ts';
+import { createStatsPrinter } from '../../../src/transport/http/print-stats.ts';
+
+const STATS: StatsPart = {
+  activeUsers: 3,
+  languages: [
+    ['zh', 2, 1],
+    ['en', 1, 1],
+    ['other', 9, 9],
+  ],
+  connectedNodes: 2,
+  models: [['m-1', 1]],
+  services: [['__proto__', 2]],
+  types: [['asr', 2]],
+  typesInUse: [['asr', 1]],
+  power: { cpu: 0.1 + 0.2, gpu: 8, memory: 32 },
+  details: [
+    { nodeId: 'a', cpu: 0.3, gpu: 8, memory: 32, efficiencies: [['asr-1', 4.5]] },
+    { nodeId: 'b', cpu: 0, gpu: 0, memory: 0 },
+  ],
+};
+const SERVICES: readonly CatalogueService[] = [
+  {
+    serviceId: 'asr-1',
+    name: 'Größe "1"',
+    latestVersion: '1.0',
+    variants: [
+      {
+        version: '1.0',
+        platform: 'linux-x64',
+        artifact: { type: 'zip', url: '/x', sha256: 'ab', sizeBytes: 7 },
+      },
+      { version: '0.9', platform: 'linux-x64' },
+    ],
+  },
+];
+const reading = (stats: StatsPart, ageMs = 12) =>
+  ({ kind: 'snapshot', stats, updatedAt: 1_000, ageMs, isStale: false }) as const;
+
+describe('printed statistics', () => {
+  it('have the shape dashboards read', () => {
+    const text = createStatsPrinter().print(reading(STATS), SERVICES).toString('utf8');
+    const body = JSON.parse(text) as StatsReply;
+    expect(validator(StatsReply)(body)).toMatchObject({ ok: true });
+    expect(body).toMatchObject({
+      web_clients: {
+        active_users: 3,
+        top_languages: [
+          { language: 'zh', count: 3 },
+          { language: 'en', count: 2 },
+        ],
+        language_usage: { zh: { as_source: 2, as_target: 1, total: 3 }, other: { total: 18 } },
+      },
+      nodes: {
+        connected_nodes: 2,
+        model_node_counts: { 'm-1': 1 },
+        type_node_counts: { asr: 2 },
+        type_in_use_counts: { asr: 1 },
+        total_services: 1,
+        available_services: [
+          {
+            service_id: 'asr-1',
+            name: 'Größe "1"',
+            latest_version: '1.0',
+            variants: [
+              {
+                version: '1.0',
+                platform: 'linux-x64',
+                artifact: { type: 'zip', url: '/x', sha256: 'ab', size_bytes: 7 },
+              },
+              { version: '0.9', platform: 'linux-x64' },
+            ],
+          },
+        ],
+        compute_power: {
+          total_cpu_power: 0.3,
+          total_gpu_power: 8,
+          total_memory_power: 32,
+          node_power_details: [
+            { node_id: 'a', node_name: 'a', cpu_power: 0.3, service_efficiencies: { 'asr-1': 4.5 } },
+            { node_id: 'b', cpu_power: 0 },
+          ],
+        },
+      },
+      snapshot: { updated_at_ms: 1_000, age_ms: 12, stale: false },
+    });
+    expect(text).toContain('"service_node_counts":{"__proto__":2}');
+  });
+
+  it('name ten languages at most as the top', () => {
+    const languages = Array.from({ length: 30 }, (_, at) => [`l-${at}`, 30 - at, 0] as const);
+    const text = createStatsPrinter()
+      .print(reading({ ...STATS, languages }), [])
+      .toString();
+    const { top_languages: top } = (JSON.parse(text) as StatsReply).web_clients;
+    expect(top).toHaveLength(10);
+    expect(top[0]).toEqual({ language: 'l-0', count: 30 });
+  });
+
+  it('are printed anew for another snapshot, another catalogue and another age only', () => {
+    let details = 0;
+    const watched = { ...STATS };
+    Object.defineProperty(watched, 'details', {
+      get: () => {
+        details += 1;
+        return STATS.details;
+      },
+    });
+    const { print } = createStatsPrinter();
+    const first = print(reading(watched, 1), SERVICES).toString();
+    const later = print(reading(watched, 2), SERVICES).toString();
+    expect(details).toBe(1);
+    expect(later).toBe(first.replace('"age_ms":1,', '"age_ms":2,'));
+    expect(JSON.parse(print(reading(watched), []).toString())).toMatchObject({
+      nodes: { total_services: 0 },
+    });
+    expect(details).toBe(2);
+    expect(print(reading({ ...watched, activeUsers: 8 }), []).toString()).toContain('"active_users":8');
+  });
+});

@@ -1,0 +1,48 @@
+/** GET /api/v1/stats while building never ends: every request is answered at once, and one build is all they begin. */
+import { expect, it } from 'vitest';
+import { createStatsDesk, type SnapshotSource } from '../../../src/management/stats/stats-desk.ts';
+import { NOTHING, SILENT } from '../../management/stats/stats-fixture.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { startServer } from './start-server.ts';
+
+async function startStats() {
+  const clock = createManualClock();
+  const meter = { count: () => undefined, gauge: () => undefined, observe: () => undefined };
+  const rig = { builds: 0, isStuck: true };
+  const source: SnapshotSource = {
+    build() {
+      rig.builds += 1;
+      return rig.isStuck
+        ? new Promise(() => undefined)
+        : Promise.resolve({ stats: NOTHING, updatedAt: clock.now() });
+    },
+  };
+  const desk = createStatsDesk({ source, clock, meter, log: SILENT });
+  const server = await startServer({ services: { stats: { read: desk.read, services: () => [] } } });
+  return { clock, desk, rig, ...server };
+}
+
+it('answers a thousand requests at a cold start with 503, and one build is begun', async () => {
+  const { get, rig } = await startStats();
+  const answers = await Promise.all(Array.from({ length: 1_000 }, () => get('/api/v1/stats')));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(answers[0]?.body).toEqual({ status: 'stats_not_ready' });
+  expect(answers[0]?.headers.get('retry-after')).toBe('5');
+  expect(rig.builds).toBe(1);
+});
+
+it('answers with the old snapshot, and says that it is, while the next never comes', async () => {
+  const { get, desk, rig, clock } = await startStats();
+  rig.isStuck = false;
+  desk.start();
+  await clock.advance(0);
+  rig.isStuck = true;
+  await clock.advance(60_000);
+  const { status, body } = await get('/api/v1/stats');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    nodes: { connected_nodes: 0 },
+    snapshot: { age_ms: 60_000, stale: true },
+  });
+  expect(rig.builds).toBe(2);
+});
