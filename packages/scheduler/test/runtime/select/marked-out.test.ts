@@ -1,0 +1,112 @@
+/** MODEL_NOT_AVAILABLE is never the silent reason that nobody is left: who is free and only marked is found, as the plain rules find it. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Need } from '../../../src/domain/need.ts';
+import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
+import { refusal } from '../../../src/runtime/refusal.ts';
+import { compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
+import { markedOut } from '../../../src/runtime/select/marked-out.ts';
+import { anyNeed, fleetSteps, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
+import { naiveFailures } from './naive-rules.ts';
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+function fleetOf(...views: ReturnType<typeof nodeView>[]) {
+  const fleet = createFleetView();
+  for (const view of views) {
+    fleet.upsert(view);
+    fleet.setLoad(view.nodeId, { used: 0, max: 4 });
+  }
+  const ask = (need: Need, excluded = NOBODY) =>
+    refusal(fleet, { need, compiled: compileNeed(fleet, need) }, excluded);
+  return { fleet, ask };
+}
+
+const MARKED = { markedServices: ['m2m'], markedTypes: ['nmt'] };
+
+describe('MODEL_NOT_AVAILABLE: a refusal', () => {
+  it('says how many nodes are left out and what they lack, and that this is the reason', () => {
+    const { ask } = fleetOf(
+      nodeView('a', MARKED),
+      nodeView('b', { markedServices: ['nllb'], markedTypes: ['nmt'] }),
+      nodeView('c', { isCordoned: true }),
+      nodeView('d', { isCordoned: true }),
+      nodeView('e', { isCordoned: true }),
+    );
+    const said = ask(someNeed());
+    expect(said).toMatchObject({
+      code: 'ALL_CANDIDATES_FULL_OR_FAILED',
+      mainReason: 'model_not_available',
+      isCapable: true,
+      isMarkedOut: true,
+    });
+    expect(said.message).toMatch(
+      /\(5 registered\)\. 2 nodes that could take it are left out for having reported a missing model: m2m, nllb\.$/,
+    );
+    expect(said.reasons).toContainEqual({
+      reason: 'model_not_available',
+      count: 2,
+      sampleNodeIds: ['a', 'b'],
+    });
+  });
+
+  it('says nothing of marks that keep nobody from the job', () => {
+    const { ask, fleet } = fleetOf(nodeView('a', MARKED));
+    expect(ask(someNeed({ usesNmt: false }))).not.toHaveProperty('isMarkedOut');
+    expect(ask(someNeed(), new Set(['a']))).not.toHaveProperty('isMarkedOut');
+    fleet.setLoad('a', { used: 4, max: 4 });
+    const full = ask(someNeed());
+    expect(full).not.toHaveProperty('isMarkedOut');
+    expect(full.message).not.toContain('missing model');
+  });
+
+  it('names the service that a job asks for by name, or for a feature', () => {
+    const profile = {
+      ...nodeView('x').profile,
+      installedServices: ['s1'],
+      readyServices: ['s1'],
+      features: ['emotion_detection'],
+    };
+    const marked = nodeView('a', { profile, markedServices: ['emotion-xlm-r', 's1'] });
+    const { ask } = fleetOf(marked);
+    for (const need of [someNeed({ services: ['s1'] }), someNeed({ features: ['emotion_detection'] })])
+      expect(ask(need)).toMatchObject({ isMarkedOut: true, mainReason: 'model_not_available' });
+    expect(ask(someNeed())).not.toHaveProperty('isMarkedOut');
+  });
+
+  it('finds in every fleet just the nodes against which only marks speak', () => {
+    fc.assert(
+      fc.property(fleetSteps(12, 30), anyNeed, (steps, asked) => {
+        const { poolIds: _, ...need } = asked as Need & { poolIds?: unknown };
+        const fleet = createFleetView();
+        const plain = new Map<string, Parameters<typeof naiveFailures>[0]>();
+        for (const step of steps) {
+          if (step.kind === 'upsert') {
+            fleet.upsert(step.view);
+            const load = plain.get(step.view.nodeId);
+            const isSameSlots = load?.view.slots === step.view.slots;
+            const max = load === undefined || !isSameSlots ? step.view.slots : load.load.max;
+            plain.set(step.view.nodeId, { view: step.view, load: { used: load?.load.used ?? 0, max } });
+          } else if (step.kind === 'remove') {
+            fleet.remove(step.nodeId);
+            plain.delete(step.nodeId);
+          } else {
+            const known = plain.get(step.nodeId);
+            if (known === undefined) continue;
+            fleet.setLoad(step.nodeId, { used: step.used, max: step.max });
+            plain.set(step.nodeId, { ...known, load: { used: step.used, max: step.max } });
+          }
+        }
+        const unmarked = { markedServices: [], markedTypes: [] };
+        const expected = [...plain.values()].filter(
+          (node) =>
+            naiveFailures(node, need).size > 0 &&
+            naiveFailures({ ...node, view: { ...node.view, ...unmarked } }, need).size === 0,
+        );
+        const compiled = compileNeed(fleet, need);
+        expect(markedOut(fleet, compiled, NOBODY)?.count ?? 0).toBe(expected.length);
+        for (const { view } of expected) expect(matches(compiled, view.nodeId)).toBe(false);
+      }),
+    );
+  });
+});
