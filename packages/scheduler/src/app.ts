@@ -2,9 +2,7 @@
  * Composition root, by hand: reads top to bottom as the architecture. Stores, then the fleet view, then the three domains
  * wired to one another by events, then the transports. Started in that order, stopped in the reverse.
  */
-import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { createAudioStore } from './adapters/memory/audio-store.ts';
 import { createJobEvents } from './adapters/memory/job-events.ts';
 import { createPrometheusMeter } from './adapters/prometheus/meter.ts';
 import { systemClock } from './adapters/system/clock.ts';
@@ -16,9 +14,11 @@ import { createClusterPage } from './cluster-page.ts';
 import type { LoadResult } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import { createEdges } from './edges.ts';
+import { createInputAudio } from './input-audio.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
 import { createNeighbourhood } from './neighbourhood.ts';
 import { createNodeSide } from './node-side.ts';
+import { createObservation } from './observation.ts';
 import { createPoolsOfApp, type Reload } from './pools-of-app.ts';
 import type { Log } from './ports/log.ts';
 import { createPrintGauges } from './print-gauges.ts';
@@ -32,8 +32,6 @@ import type { SharedStore } from './shared-store.ts';
 import { createShutDown } from './shut-down.ts';
 import { createTenancy } from './tenancy.ts';
 import { createTraces, tracing } from './traces.ts';
-import { createAudioTokens } from './transport/access/audio-tokens.ts';
-import { audioBaseUrl, createAudioReferences } from './transport/link/audio-references.ts';
 import { createNodeSockets } from './transport/ws/node-sockets.ts';
 import { VERSION } from './version.ts';
 
@@ -68,23 +66,17 @@ export function createApp(deps: AppDeps): App {
   const ids = createIdSource({ clock, digestsRequests: shared !== undefined });
   const meter = createPrometheusMeter();
   const loop = createEventLoopProbe();
-  const tools = { config, clock, ids, meter, log };
+  const observation = createObservation({ config, clock, meter, log, loop, shared });
+  const tools = { config, clock, ids, meter, log, slow: observation.slow };
   const fleet = createFleetView();
   const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread: deps.reread });
   const sockets = createNodeSockets({ clock });
-  const audio = createAudioStore({
-    maxBytes: config.scheduler.audio.max_bytes_total,
-    maxBytesPerJob: config.scheduler.audio.max_bytes_per_job,
-  });
   const localEvents = createJobEvents({
     maxListeners: MAX_JOB_LISTENERS,
     onFault: (fault) => log.error({ err: fault }, 'a listener of job events failed'),
   });
-  const audioTokens = createAudioTokens({ secret: randomBytes(32) });
-  const references = createAudioReferences({
-    tokens: audioTokens,
-    inlineMaxBytes: config.scheduler.audio.inline_max_bytes,
-  });
+  const inputAudio = createInputAudio({ config, log, isAlone: shared === undefined });
+  const { store: audio, references } = inputAudio;
 
   // What is remembered. One process keeps it in memory; several share a store behind the same ports.
   const together =
@@ -100,10 +92,7 @@ export function createApp(deps: AppDeps): App {
         registry: () => registry,
         heardMissing: (nodeId, missing) => modelReports.hear(nodeId, missing),
         fleet,
-        audioAt(jobId) {
-          const held = audio.get(jobId);
-          return held && references.referAlways(jobId, held);
-        },
+        audioAt: inputAudio.at,
         cutEverybody: sockets.cutAll,
         cutNode: sockets.cut,
       },
@@ -130,14 +119,13 @@ export function createApp(deps: AppDeps): App {
     together,
     jobs: () => jobs,
     modelDebounce,
-    withdrawn: () => undefined,
+    withdrawn: () => beside.catalogue.refreshSoon(),
   });
 
   // Hot path: jobs onto nodes.
   const jobs = createJobService({
-    clock,
+    ...tools,
     chance: config.scheduler.candidate_shuffle ? chance : NO_CHANCE,
-    ids,
     ledger,
     store,
     events: {
@@ -149,8 +137,6 @@ export function createApp(deps: AppDeps): App {
     },
     audio,
     link,
-    meter,
-    log,
     fleet,
     tenancy,
     settings: jobServiceSettings(config),
@@ -173,12 +159,9 @@ export function createApp(deps: AppDeps): App {
 
   // Sessions: speech becomes jobs, and their outcomes leave in order.
   const sessions = createSessionService({
-    clock,
+    ...tools,
     chance,
-    ids,
     audio,
-    meter,
-    log,
     jobs: { dispatch: beside.dispatch, waiting: jobs.waiting, cancel: (answers?.heard ?? jobs).cancel },
     pools: pools.sessionPools,
     tenancy,
@@ -197,20 +180,20 @@ export function createApp(deps: AppDeps): App {
   const { http, socketServer, phase, gate } = createEdges({
     tenancy,
     ...tools,
-    registry,
+    ...observation.watched({ registry, sessions }),
     jobs,
     answers,
     reader,
-    sessions,
     mailbox,
     endpoints,
     sockets,
     fleet,
-    audio: { store: audio, tokens: audioTokens },
+    audio: inputAudio,
     together,
     cluster: page,
     beside,
     pools,
+    metrics: observation.shown({ jobs, beside }),
   });
   meter.onPrint(pools.measure);
   meter.onPrint(beside.printGauges);
@@ -245,6 +228,7 @@ export function createApp(deps: AppDeps): App {
     leave: async () => {
       page.reporter?.stop();
       beside.stop();
+      observation.stop();
       await together?.stop();
       await traces?.stop();
     },
@@ -258,15 +242,6 @@ export function createApp(deps: AppDeps): App {
   });
   let stopping: Promise<void> | undefined;
 
-  /** Where nodes and other instances reach this one. */
-  function serveAudio(address: AddressInfo): string | undefined {
-    const base = audioBaseUrl(config.server.advertise_url, address);
-    if (base !== undefined) references.serveAt(base);
-    else if (together === undefined) log.info({}, NO_AUDIO_BY_REFERENCE);
-    else throw new Error(NO_WAY_FOR_OTHERS);
-    return base;
-  }
-
   return {
     jobs,
     sessions,
@@ -276,10 +251,10 @@ export function createApp(deps: AppDeps): App {
     async start() {
       await traces?.start();
       const address = await http.listen({ host: config.server.host, port: config.server.port });
-      const base = serveAudio(address);
-      await together?.start(base);
+      await together?.start(inputAudio.serve(address));
       page.reporter?.start();
       beside.start();
+      observation.start();
       const mode = shared?.mode ?? 'embedded';
       const instance = together && { instance_id: together.instanceId };
       log.info(
@@ -297,7 +272,3 @@ export function createApp(deps: AppDeps): App {
 
 /** Without shuffling the same fleet gives the same choice, to reproduce a problem. */
 const NO_CHANCE = () => 0;
-const NO_AUDIO_BY_REFERENCE =
-  'audio goes to every node inline: nodes cannot know at which address they reach this instance; set server.advertise_url';
-const NO_WAY_FOR_OTHERS =
-  'other instances cannot know at which address they reach this one; set server.advertise_url';
