@@ -45,6 +45,7 @@ export {
   JobStep,
   JobView,
 } from './http/job.ts';
+export { MetricsReply, StageFigures } from './http/metrics.ts';
 export {
   HttpNodeHeartbeat,
   HttpNodeHeartbeatReply,

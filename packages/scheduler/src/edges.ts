@@ -13,6 +13,7 @@ import type { EndpointCaller } from './ports/endpoint-caller.ts';
 import type { IdSource } from './ports/id-source.ts';
 import type { Log } from './ports/log.ts';
 import type { NodeMailbox } from './ports/node-mailbox.ts';
+import type { SlowWatch } from './ports/slow-watch.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
 import { readPools } from './runtime/explaining/read-pools.ts';
 import type { FleetView } from './runtime/fleet/fleet-view.ts';
@@ -33,7 +34,9 @@ export function createEdges(parts: {
   readonly config: Config;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly meter: HttpServices['meter'] & NonNullable<HttpServices['metrics']>;
+  readonly meter: HttpServices['meter'];
+  readonly metrics: NonNullable<HttpServices['metrics']>;
+  readonly slow: SlowWatch;
   readonly log: Log;
   readonly registry: NodeRegistry;
   readonly jobs: RunningJobService;
@@ -79,7 +82,7 @@ export function createEdges(parts: {
       readPools: () => readPools(parts.fleet, coreIdsOf(config)),
       poolSettings: parts.pools.effective,
     },
-    metrics: meter,
+    metrics: parts.metrics,
     readiness: () => (phase.isDraining ? NOT_READY : (together?.readiness() ?? READY)),
     usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,
     settings: httpSettings(config, VERSION, together?.instanceId),
@@ -111,6 +114,7 @@ export function createEdges(parts: {
       maxMessageBytes: config.server.limits.max_message_bytes,
     }),
     settings: socketSettings(config),
+    slow: parts.slow,
   });
 
   return { http, socketServer, phase, gate };

@@ -24,6 +24,7 @@ import {
   JobReportReply,
   JobView,
 } from './job.ts';
+import { MetricsReply } from './metrics.ts';
 import {
   HttpNodeHeartbeat,
   HttpNodeHeartbeatReply,
@@ -201,6 +202,14 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
       'Statistics of all instances: sessions, languages, nodes, services, free computing power. Always answered at once, from a snapshot of the last seconds',
     extension: false,
     reply: StatsReply,
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/metrics',
+    summary:
+      'What this instance measures, as JSON: the same figures as GET /metrics, with the most frequent of each kind',
+    extension: false,
+    reply: MetricsReply,
   },
   {
     method: 'POST',

@@ -9,6 +9,8 @@ export interface PrometheusMeter extends Meter {
   print(): Promise<string>;
   /** The series as they are now, every `onPrint` asked before. */
   read(): MeterReader;
+  /** The same, nobody asked. */
+  readonly reader: MeterReader;
   /** Runs before each print and read, for gauges that are cheaper to ask than to keep. */
   onPrint(ask: () => void): void;
 }
@@ -40,6 +42,7 @@ export function createPrometheusMeter(): PrometheusMeter {
 
   return {
     contentType: registry.contentType,
+    reader,
     count(name, labels, by = 1) {
       const series = familyOf(name, 'counter')?.find(labels);
       if (series !== undefined) series.value += by;

@@ -4,6 +4,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 export interface EventLoopProbe {
   /** 99th percentile since the last call, in seconds. */
   delayP99(): number;
+  /** The worst since the last call, in milliseconds. */
+  worstMs(): number;
   stop(): void;
 }
 
@@ -12,6 +14,9 @@ const RESOLUTION_MS = 20;
 export function createEventLoopProbe(): EventLoopProbe {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
+  // Its own: whoever reads one must not make the other forget.
+  const worst = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  worst.enable();
   return {
     delayP99() {
       // The timer's own resolution is no delay.
@@ -19,6 +24,15 @@ export function createEventLoopProbe(): EventLoopProbe {
       histogram.reset();
       return Number.isFinite(delay) ? delay : 0;
     },
-    stop: () => histogram.disable(),
+    worstMs() {
+      const delay = worst.max / 1e6 - RESOLUTION_MS;
+      const isMeasured = worst.count > 0;
+      worst.reset();
+      return isMeasured ? Math.max(0, delay) : 0;
+    },
+    stop() {
+      histogram.disable();
+      worst.disable();
+    },
   };
 }

@@ -56,6 +56,14 @@ export const DISPATCH_METRICS = {
     help: 'First reserve of each new job, by result: what part of them had a slot where they looked first.',
     labels: ['result'],
   },
+  scheduler_reserve_first_try_ratio: {
+    kind: 'gauge',
+    help: 'Part of the new jobs of the last minute that had a slot where they looked first; 1 if there were none.',
+  },
+  scheduler_main_path_qps: {
+    kind: 'gauge',
+    help: 'Dispatch requests per second, accepted and refused, over the last ten seconds.',
+  },
   scheduler_dispatch_latency_seconds: {
     kind: 'histogram',
     help: 'From admission to the job leaving for its node.',

@@ -7,6 +7,10 @@ export const SERVICES_METRICS = {
     kind: 'counter',
     help: 'Requests for the statistics that found none, or only old ones.',
   },
+  scheduler_stats_stale_ratio: {
+    kind: 'gauge',
+    help: 'Part of the requests for the statistics that found none, or only old ones; 0 before the first.',
+  },
   scheduler_stats_request_duration_seconds: {
     kind: 'histogram',
     help: 'Time in which requests for the statistics were answered.',
@@ -46,6 +50,10 @@ export const SERVICES_METRICS = {
   scheduler_hub_up: {
     kind: 'gauge',
     help: '1 while the ModelHub answers, 0 while it does not; absent without one.',
+  },
+  scheduler_hub_down_dispatch_success_ratio: {
+    kind: 'gauge',
+    help: 'Part of the dispatch requests that were accepted while the ModelHub did not answer; 1 if there were none.',
   },
   scheduler_hub_down_dispatch_total: {
     kind: 'counter',

@@ -13,7 +13,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EndpointCaller } from '../../ports/endpoint-caller.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Meter } from '../../ports/meter.ts';
+import type { Meter, MeterReader } from '../../ports/meter.ts';
 import type { NodeMailbox } from '../../ports/node-mailbox.ts';
 import type { Explain } from '../../runtime/explaining/create-explainer.ts';
 import type { PoolsReading } from '../../runtime/explaining/read-pools.ts';
@@ -22,6 +22,7 @@ import type { JobService } from '../../runtime/job-service.ts';
 import type { SessionService } from '../../session/session-service.ts';
 import type { AudioTokens } from '../access/audio-tokens.ts';
 import type { Gate } from '../access/gate.ts';
+import type { MeasuredFacts } from './metrics-view.ts';
 import type { NodesElsewhere } from './nodes-elsewhere.ts';
 
 /** Among `reasons` it means: finishing, takes nothing new. */
@@ -120,7 +121,12 @@ export interface HttpServices {
     readonly read: () => StatsReading;
     readonly services: () => readonly CatalogueService[];
   };
-  readonly metrics?: { readonly contentType: string; print(): Promise<string> };
+  readonly metrics?: {
+    readonly contentType: string;
+    print(): Promise<string>;
+    /** Absent: there is no JSON of them. */
+    readonly measured?: { read(): MeterReader; facts(): MeasuredFacts };
+  };
   /** Leases held on a node; without it, what the node last reported. */
   readonly usedSlots?: (nodeId: NodeId) => number | undefined;
   readonly settings: HttpSettings;

@@ -1,6 +1,7 @@
-/** GET /metrics: measurements for Prometheus. They tell about tenants and nodes, so an operator's credential is needed. */
+/** GET /metrics and /api/v1/metrics: measurements, for Prometheus and as JSON. They tell about tenants and nodes, so an operator's credential is needed. */
 import type { Routes } from '../declare-route.ts';
 import type { HttpServices } from '../http-services.ts';
+import { metricsView } from '../metrics-view.ts';
 
 const OPTIONS = {
   tag: 'health',
@@ -8,8 +9,15 @@ const OPTIONS = {
   endpoint: { summary: 'Measurements in Prometheus form' },
 } as const;
 
+const JSON_OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
+
 export function addMetricsRoute(routes: Routes, metrics: NonNullable<HttpServices['metrics']>): void {
   routes.add('GET', '/metrics', OPTIONS, async (_request, reply) =>
     reply.header('content-type', metrics.contentType).send(await metrics.print()),
+  );
+  const { measured } = metrics;
+  if (measured === undefined) return;
+  routes.add('GET', '/api/v1/metrics', JSON_OPTIONS, (_request, reply) =>
+    reply.send(metricsView(measured.read(), measured.facts())),
   );
 }

@@ -1,0 +1,122 @@
+/** What is measured, as JSON: the same series as GET /metrics, added up for people and dashboards in the field. */
+import { type Static, Type } from 'typebox';
+import { count, extension, label, list, map, measure, optional, quantity, text } from '../shared/bounded.ts';
+
+/** Most used first. */
+const TOP = 20;
+/** A label has at most 200 values and `other`. */
+const MOST = 201;
+
+const top = (description: string) =>
+  list(
+    Type.Object({ key: label('What'), count: count('How often') }),
+    TOP,
+    `${description}, most often first, at most ${TOP}`,
+  );
+
+const totals = (description: string) => map<number>(count('How often'), MOST, description);
+
+export const StageFigures = Type.Object(
+  {
+    count: count('How often it was measured'),
+    p50_ms: quantity('Median, from the buckets of the histogram'),
+    p95_ms: quantity('95th percentile'),
+    p99_ms: quantity('99th percentile'),
+  },
+  { title: 'StageFigures', description: 'How long something takes' },
+);
+export type StageFigures = Static<typeof StageFigures>;
+
+export const MetricsReply = Type.Object(
+  {
+    stats: Type.Object({
+      requests_total: count('Requests for the statistics'),
+      stale_total: count('Of these, how many found none or only old ones'),
+      stale_ratio: extension(quantity('One by the other; 0 before the first')),
+      snapshot_updated_at_ms: optional(count('When they were last counted; absent before the first')),
+    }),
+    service_catalog: Type.Object({
+      fetched_at_ms: optional(count('When the hub was last asked')),
+      last_success_at_ms: optional(count('When it last answered')),
+      fail_count: count('Failures since then'),
+      last_error: optional(text('What the last of them was', 2_048)),
+    }),
+    model_not_available: Type.Object({
+      received_total: count('Reports of missing models'),
+      rate_limited_total: count('Of these, dropped because the node sent too many'),
+      marked_total: count('Times a service was marked unavailable on a node'),
+      by_service_top: top('By service'),
+      by_reason_top: top('By reason'),
+      rate_limited_by_node_top: top('Dropped, by node'),
+      marked_by_node_top: top('Marked, by node'),
+      other_service_total: count('Of services beyond those that are counted by name'),
+      other_reason_total: count('For reasons beyond those'),
+      other_rate_limited_node_total: count('Dropped, of nodes beyond those'),
+      other_marked_node_total: count('Marked, of nodes beyond those'),
+    }),
+    dispatch_exclude: Type.Object({
+      by_reason: list(
+        Type.Object({
+          reason: label('Why a node could not take a refused request'),
+          total: count('Nodes, added up over all refusals'),
+          sample_node_ids: list(label('Node'), 5, 'Some of the last time'),
+        }),
+        MOST,
+        'Most often first',
+      ),
+    }),
+    web_task_segmentation: Type.Object({
+      finalized_total: count('Utterances cut out of a stream of audio_chunk'),
+      finalized_by_send_total: count('By is_final'),
+      finalized_by_pause_total: count('By a pause'),
+      finalized_by_reason: extension(totals('By what ended them')),
+      pause_ms: quantity('Silence that ends an utterance'),
+    }),
+    observability: Type.Object({
+      slow_lock_wait_total: count('Waits above the threshold'),
+      slow_path_total: count('Times an important path was slower than its threshold'),
+      lock_wait_warn_ms: count('The threshold; 0: off'),
+      path_warn_ms: count('The threshold; 0: off'),
+      slow_lock_wait_by_lock: totals('By what was waited for, as <name>_total'),
+      slow_path_by_path: totals('By path, as <name>_total'),
+    }),
+    dispatch: extension(
+      Type.Object({
+        admitted_total: count('Jobs accepted'),
+        refused_total: count('Requests refused'),
+        refused_by_code: totals('By error code'),
+        requests_per_second: quantity('Accepted and refused, over the last ten seconds'),
+        reserve_first_try_ratio: quantity(
+          'Part of new jobs that had a slot where they looked first; last minute',
+        ),
+        hub_down_success_ratio: quantity(
+          'Part of requests that were accepted while the ModelHub was down; 1 if there were none',
+        ),
+        latency: StageFigures,
+        stages: map<StageFigures>(StageFigures, 16, 'By stage'),
+      }),
+    ),
+    tenants: extension(
+      Type.Object({
+        refused_by_limit: totals('Requests refused because of what their tenant may have, by limit'),
+        waiting_served_by_class: totals('Jobs that waited and got a slot, by class'),
+      }),
+    ),
+    cluster: optional(
+      extension(
+        Type.Object({
+          inbox_pending: measure('Letters to this instance, handed out and not confirmed'),
+          dlq_moved_total: count('Letters put aside after too many deliveries'),
+          reclaimed_total: count('Letters handed out again'),
+          redis_ops: list(
+            Type.Object({ op: label('Command or script'), ok: count('Went well'), err: count('Did not') }),
+            MOST,
+            'Most often first',
+          ),
+        }),
+      ),
+    ),
+  },
+  { title: 'MetricsReply', description: 'Since this instance was started; of this instance alone' },
+);
+export type MetricsReply = Static<typeof MetricsReply>;
