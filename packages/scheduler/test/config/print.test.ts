@@ -121,11 +121,11 @@ describe('the documents', () => {
     const { config, origins } = loaded({ toml: { path: 'config.example.toml', text } });
     expect([...origins].filter(([, { kind }]) => kind === 'default')).toEqual([]);
     const { pools, tenant_overrides } = config.scheduler.phase3;
-    expect([config.server.tokens, pools, tenant_overrides].map(({ length }) => length)).toEqual([1, 1, 1]);
+    const rows = [config.server.tokens, config.scheduler.tenants, pools, tenant_overrides];
+    expect(rows.map(({ length }) => length)).toEqual([1, 1, 1, 1]);
     expect({ ...config.server, tokens: [] }).toEqual(loaded().config.server);
-    expect({ ...config.scheduler, phase3: undefined }).toEqual({
-      ...loaded().config.scheduler,
-      phase3: undefined,
-    });
+    const { phase3: _, ...defaults } = loaded().config.scheduler;
+    const { phase3: __, ...uncommented } = config.scheduler;
+    expect({ ...uncommented, tenants: [] }).toEqual(defaults);
   });
 });
