@@ -18,7 +18,7 @@ import type { Config } from './config/settings.ts';
 import { instanceOf } from './domain/driver-name.ts';
 import type { JobId, NodeId } from './domain/ids.ts';
 import type { JobRecord } from './domain/job.ts';
-import type { LocalParts } from './neighbourhood.ts';
+import type { LocalParts } from './local-parts.ts';
 import type { Clock } from './ports/clock.ts';
 import type { IdSource } from './ports/id-source.ts';
 import type { JobEvents } from './ports/job-events.ts';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createGossip, type GossipEvents } from './cluster/gossip.ts';
+import { createGossip } from './cluster/gossip.ts';
 import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
@@ -13,12 +13,11 @@ import { EVERYTHING } from './cluster/reassertion.ts';
 import { createSteadyInstances } from './cluster/steady-instances.ts';
 import type { Config } from './config/settings.ts';
 import { driverName, instanceOf } from './domain/driver-name.ts';
-import { asOutsideId, type JobId, type NodeId, type SessionId } from './domain/ids.ts';
-import type { AudioAt } from './domain/job-spec.ts';
+import { asOutsideId, type SessionId } from './domain/ids.ts';
 import { guardStore } from './guarded-store.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
 import { createLedgerOfMany } from './ledger-of-many.ts';
-import type { NodeRegistry } from './management/node-registry.ts';
+import type { LocalParts } from './local-parts.ts';
 import { createNodeNews, recordNews } from './node-news.ts';
 import type { Chance } from './ports/chance.ts';
 import type { Clock } from './ports/clock.ts';
@@ -26,28 +25,10 @@ import type { IdSource } from './ports/id-source.ts';
 import type { JobEvents } from './ports/job-events.ts';
 import type { Log } from './ports/log.ts';
 import type { Meter } from './ports/meter.ts';
-import type { RunningJobService } from './runtime/create-job-service.ts';
-import type { FleetView } from './runtime/fleet/fleet-view.ts';
-import type { SessionService } from './session/session-service.ts';
 import { inboxReaderSettings, presenceSettings, replicaSettings } from './shared-settings.ts';
 import type { SharedStore } from './shared-store.ts';
 import { createHolders } from './transport/link/ask-holders.ts';
 import { VERSION } from './version.ts';
-
-/** What others ask of this instance, known only once everything is made. */
-export interface LocalParts {
-  readonly jobs: () => RunningJobService;
-  readonly sessions: () => SessionService;
-  readonly registry: () => NodeRegistry;
-  readonly heardMissing: GossipEvents['missing'];
-  readonly fleet: FleetView;
-  /** Where others fetch audio that is held here. */
-  readonly audioAt: (jobId: JobId) => AudioAt | undefined;
-  /** It was taken for dead: every connection is somebody else's. */
-  readonly cutEverybody: () => void;
-  /** A node connected elsewhere since. */
-  readonly cutNode: (nodeId: NodeId) => void;
-}
 
 export type Neighbourhood = ReturnType<typeof createNeighbourhood>;
 
