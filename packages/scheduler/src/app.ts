@@ -251,7 +251,8 @@ export function createApp(deps: AppDeps): App {
     async start() {
       await traces?.start();
       const address = await http.listen({ host: config.server.host, port: config.server.port });
-      await together?.start(inputAudio.serve(address));
+      const base = inputAudio.serve(address);
+      await together?.start(base);
       page.reporter?.start();
       beside.start();
       observation.start();
