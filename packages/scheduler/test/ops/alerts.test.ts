@@ -1,0 +1,68 @@
+/** Alarms: Prometheus accepts them, each fires on trouble and keeps silent otherwise, and each is explained in the runbook. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../architecture/source-files.ts';
+import { ALERT_TESTS, ALERTS, readAlerts } from './ops-files.ts';
+import { promtool } from './promtool.ts';
+
+const alerts = readAlerts();
+const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
+const entries = runbook.split(/^(?=### )/m).slice(1);
+const titleOf = (entry: string): string => /^### (.*)/.exec(entry)?.[1] ?? '';
+
+describe('the alarms', () => {
+  it('are rules that Prometheus accepts, and all of them are read here', () => {
+    const { isFine, said } = promtool('check', 'rules', ALERTS);
+    expect(said).toContain(`${alerts.length} rules found`);
+    expect(isFine).toBe(true);
+    expect(alerts.length).toBeGreaterThan(30);
+    expect(new Set(alerts.map(({ name }) => name)).size).toBe(alerts.length);
+  });
+
+  it('fire and keep silent as their unit tests say', () => {
+    const { isFine, said } = promtool('test', 'rules', ALERT_TESTS);
+    expect(said).toContain('SUCCESS');
+    expect(isFine).toBe(true);
+  }, 60_000);
+
+  it('have each a test that it fires and one that it is silent', () => {
+    const tests = readFileSync(ALERT_TESTS, 'utf8');
+    const named = [...tests.matchAll(/- name: (\w+) (fires|is silent)\n/g)].map(
+      ([, name, what]) => `${name} ${what}`,
+    );
+    expect(named.sort()).toEqual(alerts.flatMap(({ name }) => [`${name} fires`, `${name} is silent`]).sort());
+  });
+
+  it('say how urgent they are', () => {
+    expect(alerts.filter(({ severity }) => severity !== 'page' && severity !== 'ticket')).toEqual([]);
+  });
+});
+
+describe('the runbook', () => {
+  it('has one entry per alarm, and no other', () => {
+    expect(entries.map(titleOf).sort()).toEqual(alerts.map(({ name }) => name).sort());
+  });
+
+  it('is where every alarm points to', () => {
+    for (const { name, runbookUrl } of alerts)
+      expect(runbookUrl).toBe(`docs/runbook.md#${name.toLowerCase()}`);
+  });
+
+  it('says of every alarm what it means, how to be sure, what to do and what not', () => {
+    const lacking = entries.flatMap((entry) =>
+      ['**Means.**', '**Make sure.**', '**Do.**', '**Do not.**']
+        .filter((part) => !entry.includes(part))
+        .map((part) => `${titleOf(entry)}: ${part}`),
+    );
+    expect(lacking).toEqual([]);
+  });
+
+  it('makes sure with a command, an address or a metric', () => {
+    const vague = entries.filter((entry) => {
+      const [, how = ''] = /\*\*Make sure\.\*\*([\s\S]*?)\*\*Do\.\*\*/.exec(entry) ?? [];
+      return !/`[^`]+`/.test(how);
+    });
+    expect(vague.map(titleOf)).toEqual([]);
+  });
+});
