@@ -38,6 +38,9 @@ export const NodeView = Type.Object(
     used_slots: count('Slots taken'),
     max_concurrent_jobs: count('Slots it has'),
     ready_types: list(label('Service type'), 64, 'Service types that are ready'),
+    unavailable_services: optional(
+      list(label('Service'), 64, 'Services it said it lacks: for a while it gets no jobs that need them'),
+    ),
     accept_public_jobs: optional(flag('Takes jobs of everyone')),
     cpu_percent: optional(quantity('CPU use', { minimum: -1 })),
     gpu_percent: optional(quantity('GPU use', { minimum: -1 })),

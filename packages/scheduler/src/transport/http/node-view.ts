@@ -29,6 +29,7 @@ export function viewNode(status: NodeStatus, usedSlots: number | undefined): Nod
     used_slots: usedSlots ?? resources.runningJobs,
     max_concurrent_jobs: view.slots,
     ready_types: readyTypes === ANY ? [ANY] : [...readyTypes],
+    unavailable_services: unavailableIn(view),
     accept_public_jobs: view.profile.acceptsPublicJobs,
     cpu_percent: resources.cpuPercent,
     gpu_percent: resources.gpuPercent,
@@ -37,6 +38,10 @@ export function viewNode(status: NodeStatus, usedSlots: number | undefined): Nod
     last_heartbeat_at_ms: view.lastBeatAt,
   });
 }
+
+/** Absent, as nearly always, when it lacks none. */
+const unavailableIn = ({ markedServices }: NodeStatus['view']): string[] | undefined =>
+  markedServices.length === 0 ? undefined : [...markedServices];
 
 /** One that another instance holds: what its holder tells the others of it. */
 export function viewSheet(
@@ -54,6 +59,7 @@ export function viewSheet(
     used_slots: usedSlots ?? 0,
     max_concurrent_jobs: view.slots,
     ready_types: readyTypes === ANY ? [ANY] : [...readyTypes],
+    unavailable_services: unavailableIn(view),
     accept_public_jobs: view.profile.acceptsPublicJobs,
     last_heartbeat_at_ms: view.lastBeatAt,
     instance_id: owner.instanceId,
