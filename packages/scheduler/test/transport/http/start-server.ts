@@ -103,6 +103,13 @@ export async function startServer(options: StartOptions = {}) {
       }),
       deadLetters: NO_DEAD_LETTERS,
     },
+    explaining: {
+      explain: () => {
+        throw new Error('there is no fleet here');
+      },
+      readPools: () => ({ plan: undefined, pools: [], unpooled: { total: 0, sampleNodeIds: [] } }),
+      poolSettings: () => ({}),
+    },
     metrics: { contentType: 'text/plain', print: async () => 'scheduler_nodes 1\n' },
     ...options.services,
     settings: { ...HTTP_DEFAULTS, logsRequests: true, ...options.settings },
