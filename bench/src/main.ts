@@ -4,8 +4,10 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { cycle } from './cycle.ts';
 import { decision } from './decision.ts';
+import { fairness } from './fairness.ts';
 import { heartbeats } from './heartbeats.ts';
 import { http } from './http.ts';
+import { hub } from './hub.ts';
 import { type Figure, isMet } from './measure.ts';
 import { memory } from './memory.ts';
 import { redis } from './redis.ts';
@@ -13,11 +15,12 @@ import { redisCost } from './redis-cost.ts';
 import { reserve } from './reserve.ts';
 import { sessions } from './sessions.ts';
 import { say, table } from './show.ts';
+import { stats } from './stats.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
 
   --only LIST    scenarios to run, of: decision, heartbeats, memory, http, cycle, sessions,
-                 redis, redis-cost, reserve
+                 redis, redis-cost, reserve, stats, hub, fairness
   --rounds N     repetitions; figures are medians (5)
   --quick        one short round each, to see that it works; its figures say nothing, so they have no targets
   --json FILE    the figures for machines
@@ -35,6 +38,9 @@ const SCENARIOS = [
   'redis',
   'redis-cost',
   'reserve',
+  'stats',
+  'hub',
+  'fairness',
 ] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
@@ -103,8 +109,11 @@ async function measure({ wanted, rounds, isQuick }: Options): Promise<Figure[]> 
           ? { alone: 20, together: 200, retentionMs: 1_000, nodes: 100 }
           : { alone: 200, together: 2_000, retentionMs: 6_000, nodes: 1_000 },
       ),
+    stats: () => stats({ rounds, roundMs: isQuick ? 500 : 5_000, idleNodes: isQuick ? 200 : 5_000 }),
+    hub: () => hub({ rounds, roundMs: isQuick ? 500 : 5_000 }),
     reserve: () =>
       reserve(isQuick ? { serviceMs: 400, forMs: 400 } : { serviceMs: 1_000, forMs: rounds * 3_000 }),
+    fairness: () => fairness({ rounds, forMs: isQuick ? 400 : 8_000 }),
   };
   const figures: Figure[] = [];
   for (const name of wanted) figures.push(...(await scenarios[name]()));

@@ -63,6 +63,20 @@ const PROMISED = [
   ['redis-cost', 'memory of Redis per idle node'],
   ['redis-cost', 'writes per heartbeat'],
   ['reserve', 'first try has a slot, 3 instances'],
+  ['stats', 'dispatch p99 at 200/s, no stats requests'],
+  ['stats', 'dispatch p99 at 200/s, 1,000 stats requests/s beside it'],
+  ['stats', 'dispatch p99 with stats requests ÷ without'],
+  ['stats', 'stats p99 at 1,000/s'],
+  ['hub', 'dispatch p99 at 200/s, hub up'],
+  ['hub', 'dispatch p99, hub silent ÷ up'],
+  ['hub', 'dispatch p99, hub refusing ÷ up'],
+  ['hub', 'dispatched, hub silent'],
+  ['hub', 'dispatched, hub refusing'],
+  ['hub', 'core used by an idle scheduler without a hub'],
+  ['hub', 'core used while 500 KB of services are refreshed'],
+  ['fairness', 'p99 of B, flood ÷ share, weights 1:1'],
+  ['fairness', 'p99 of B, flood ÷ share, one line for all, weights 1:1'],
+  ['fairness', 'p99 of B, flood ÷ share, weights 3:1'],
 ] as const;
 
 beforeAll(ensureBuilt, 180_000);
