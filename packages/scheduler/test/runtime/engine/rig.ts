@@ -8,6 +8,7 @@ import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispa
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { JobResult } from '../../../src/domain/job-spec.ts';
 import { ANY } from '../../../src/domain/language.ts';
+import type { MetricName } from '../../../src/domain/metrics.ts';
 import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { type NodeProfile, nmtProduct } from '../../../src/domain/profile.ts';
@@ -16,6 +17,7 @@ import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import type { Chance } from '../../../src/ports/chance.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { JobStore } from '../../../src/ports/job-store.ts';
+import type { Labels } from '../../../src/ports/meter.ts';
 import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
 import { createJobService, type JobServiceSettings } from '../../../src/runtime/create-job-service.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
@@ -121,6 +123,9 @@ export function createRig(options: RigOptions = {}) {
   const cancelled: { nodeId: string; jobId: string; reason: string }[] = [];
   const outcomes: { nodeId: string; outcome: string }[] = [];
   const counts = new Map<string, number>();
+  const observed: { name: MetricName; seconds: number; labels: Labels | undefined }[] = [];
+  /** Every path and wait that is watched, slow or not. */
+  const timed: { name: string; ms: number }[] = [];
   const deliveries = new Map<string, (assignment: Assignment) => Delivery | Promise<Delivery>>();
   const audio = createAudioStore({ maxBytes: 1_000_000, maxBytesPerJob: 100_000 });
   const events = createJobEvents({ maxListeners: 1_000 });
@@ -158,7 +163,11 @@ export function createRig(options: RigOptions = {}) {
         counts.set(key, (counts.get(key) ?? 0) + by);
       },
       gauge() {},
-      observe() {},
+      observe: (name, seconds, labels) => void observed.push({ name, seconds, labels }),
+    },
+    slow: {
+      waited: (lock, ms) => void timed.push({ name: lock, ms }),
+      took: (path, ms) => void timed.push({ name: path, ms }),
     },
     log: { debug() {}, info() {}, warn() {}, error() {} },
     nodes: {
@@ -182,7 +191,15 @@ export function createRig(options: RigOptions = {}) {
     cancelled,
     outcomes,
     counts,
+    timed,
     published,
+
+    /** Milliseconds of each observation of a histogram, of that label value if one is given. */
+    observed: (name: MetricName, label?: string): number[] =>
+      observed
+        .filter((one) => one.name === name)
+        .filter(({ labels = {} }) => label === undefined || Object.values(labels).includes(label))
+        .map(({ seconds }) => Math.round(seconds * 1_000)),
 
     async addNode(nodeId: string, slots = 1, kind: NodeProfile = profile()): Promise<void> {
       profiles.set(nodeId, kind);
