@@ -1,6 +1,19 @@
 /** Nodes that belong to one pool each, by a service that only they have, and the configuration of such pools. */
+import type { NodeCapabilities } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
 import { type HeldJobs, holdJobs, joinSdkNode, OUTPUT } from './sdk-node.ts';
+
+/** The whole pipeline, and the service that makes out the pool. */
+export function poolCapabilities(service: string): NodeCapabilities {
+  const capabilities = simulatedCapabilities(['en', 'zh'], false);
+  return {
+    ...capabilities,
+    installed_services: [
+      ...(capabilities.installed_services ?? []),
+      { service_id: service, version: '1', type: 'other', device: 'gpu', status: 'running' },
+    ],
+  };
+}
 
 /** A node that has `service` besides the pipeline; `isHeld`: its jobs wait for the test. */
 export async function joinPooledNode(
@@ -10,19 +23,12 @@ export async function joinPooledNode(
 ): Promise<HeldJobs> {
   const held = holdJobs();
   if (!isHeld) held.finish(OUTPUT);
-  const capabilities = simulatedCapabilities(['en', 'zh'], false);
   await joinSdkNode({
     url,
     nodeId: `node-${service}`,
     maxConcurrentJobs: slots,
     onJob: held.onJob,
-    capabilities: {
-      ...capabilities,
-      installed_services: [
-        ...(capabilities.installed_services ?? []),
-        { service_id: service, version: '1', type: 'other', device: 'gpu', status: 'running' },
-      ],
-    },
+    capabilities: poolCapabilities(service),
   });
   return held;
 }
