@@ -1,10 +1,12 @@
 /** Alarms: Prometheus accepts them, each fires on trouble and keeps silent otherwise, and each is explained in the runbook. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HTTP_ENDPOINTS } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
+import { METRICS } from '../../src/domain/metrics.ts';
 import { ROOT } from '../architecture/source-files.ts';
 import { ALERT_TESTS, ALERTS, readAlerts } from './ops-files.ts';
-import { promtool } from './promtool.ts';
+import { judgeExpressions, promtool } from './promtool.ts';
 
 const alerts = readAlerts();
 const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
@@ -24,7 +26,7 @@ describe('the alarms', () => {
     const { isFine, said } = promtool('test', 'rules', ALERT_TESTS);
     expect(said).toContain('SUCCESS');
     expect(isFine).toBe(true);
-  }, 60_000);
+  }, 120_000);
 
   it('have each a test that it fires and one that it is silent', () => {
     const tests = readFileSync(ALERT_TESTS, 'utf8');
@@ -64,5 +66,24 @@ describe('the runbook', () => {
       return !/`[^`]+`/.test(how);
     });
     expect(vague.map(titleOf)).toEqual([]);
+  });
+
+  it('names only metrics, addresses and commands that exist', () => {
+    const metrics = [...runbook.matchAll(/\bscheduler_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''));
+    expect(metrics.filter((name) => !(name in METRICS))).toEqual([]);
+    const shapes = HTTP_ENDPOINTS.map(({ path }) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`));
+    const paths = [...runbook.matchAll(/INSTANCE:5010(\/[\w/.-]+)/g)].map(([, path = '']) => path);
+    expect(paths.filter((path) => !shapes.some((shape) => shape.test(path)))).toEqual([]);
+    const commands = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+    const used = [...runbook.matchAll(/`lingua (\w+)/g)].map(([, command = '']) => command);
+    expect(used.filter((command) => !commands.includes(`lingua ${command}`))).toEqual([]);
+  });
+
+  it('asks what Prometheus understands', () => {
+    const expressions = [...runbook.matchAll(/`((?:sum|histogram_quantile|topk)\b[^`]*)`/g)].map(
+      ([, expr = '']) => expr,
+    );
+    expect(expressions.length).toBeGreaterThan(10);
+    expect(judgeExpressions(expressions)).toMatchObject({ isFine: true });
   });
 });
