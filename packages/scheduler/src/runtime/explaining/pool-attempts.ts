@@ -6,6 +6,7 @@ import type { NodeId } from '../../domain/ids.ts';
 import { CORE_STAGES, type PoolId } from '../../domain/pool.ts';
 import { hasBit } from '../fleet/bits.ts';
 import type { Formula } from '../fleet/formula.ts';
+import type { Roster } from '../fleet/roster.ts';
 import { hasCore, hasCoreReady, type MissReason } from '../pools/miss-reason.ts';
 import { inOrder } from '../pools/pool-book.ts';
 import { STATUS_CLAUSES } from '../select/clauses.ts';
@@ -24,96 +25,74 @@ export function attemptPools(
   excluded: ReadonlySet<NodeId>,
 ): readonly PoolAttempt[] | undefined {
   const route = routeOf(compiled);
-  if (route === undefined || compiled.fleet.table.pools === undefined) return undefined;
-  const tallies = tallyPools(compiled, excluded);
+  const { pools } = compiled.fleet.table;
+  if (route === undefined || pools === undefined) return undefined;
+  const sieve = createSieve(compiled, excluded);
   const attempts: PoolAttempt[] = [];
   for (const poolId of inOrder(route)) {
-    const tally = tallies.get(poolId);
-    const candidates = tally?.candidates ?? 0;
-    attempts.push({ poolId, candidates, reason: candidates > 0 ? 'ok' : whyNobody(tally) });
-    if (candidates > 0) break;
+    const tally = sieve(pools.roster(poolId));
+    attempts.push({ poolId, ...tally });
+    if (tally.candidates > 0) break;
   }
   return attempts;
 }
 
-interface Tally {
-  candidates: number;
-  /** Fit and usable, but kept away from this job. */
-  barred: number;
-  /** What no node of the pool has; the first word counts. */
-  readonly missing: Set<string>;
-  readonly lost: Map<string, number>;
-}
+type Sieve = (members: Roster | undefined) => Pick<PoolAttempt, 'reason' | 'candidates'>;
 
-function whyNobody(tally: Tally | undefined): MissReason {
-  if (tally === undefined) return 'no_nodes';
-  const [missing] = tally.missing;
-  if (missing !== undefined) return missing;
-  let most = 'excluded';
-  let count = 0;
-  for (const [reason, lost] of tally.lost) {
-    if (lost <= count) continue;
-    most = reason;
-    count = lost;
-  }
-  return tally.barred > count ? 'excluded' : most;
-}
-
-function tallyPools(compiled: CompiledNeed, excluded: ReadonlySet<NodeId>): ReadonlyMap<PoolId, Tally> {
-  const { fleet, need, query, book } = compiled;
+/** Everything that is about the whole fleet is worked out once, as bitmaps; then each node is looked at once. */
+function createSieve({ fleet, need, query, book }: CompiledNeed, excluded: ReadonlySet<NodeId>): Sieve {
   const { columns, facts, narrow } = fleet.table;
   const left = new Uint32Array(columns.usable.length);
   facts.or('alive', left);
   const uses = { asr: need.usesAsr, nmt: need.usesNmt, tts: need.usesTts };
-  const core = CORE_STAGES.filter((stage) => uses[stage]).flatMap((stage): [string, Formula][] => {
+  const core = CORE_STAGES.filter((stage) => uses[stage]).flatMap((stage) => {
     const id = book?.plan.core?.[stage];
     return [
-      [`missing_core_${stage}_installed`, hasCore(stage, id)],
-      [`missing_core_${stage}_not_ready`, hasCoreReady(stage, id)],
+      having(`missing_core_${stage}_installed`, hasCore(stage, id)),
+      having(`missing_core_${stage}_not_ready`, hasCoreReady(stage, id)),
     ];
   });
-  const tallies = new Map<PoolId, Tally>();
-  const eachPool = (words: Uint32Array, note: (tally: Tally, index: number) => void): void =>
-    eachMember(compiled, words, (poolId, index) => {
-      const tally = tallies.get(poolId);
-      if (tally !== undefined) note(tally, index);
-    });
-
-  eachMember(compiled, left, (poolId) => {
-    if (tallies.has(poolId)) return;
-    const missing = new Set(core.map(([word]) => word));
-    tallies.set(poolId, { candidates: 0, barred: 0, missing, lost: new Map() });
-  });
-  for (const [word, formula] of core) {
-    const having = left.slice();
-    narrow(formula, having);
-    eachPool(having, ({ missing }) => void missing.delete(word));
-  }
-  for (const { reason, formula } of [...query.clauses, ...STATUS_CLAUSES]) {
-    const before = left.slice();
+  /** Who is left after each clause: the first that a node is not in is what it is lost for. */
+  const steps = [...query.clauses, ...STATUS_CLAUSES].map(({ reason, formula }) => {
     narrow(formula, left);
-    for (let word = 0; word < left.length; word++)
-      before[word] = (before[word] as number) ^ (left[word] as number);
-    eachPool(before, ({ lost }) => void lost.set(reason, (lost.get(reason) ?? 0) + 1));
-  }
-  eachPool(left, (tally, index) => {
-    if (excluded.has(columns.ids[index] as NodeId)) tally.barred += 1;
-    else tally.candidates += 1;
+    return { reason, words: left.slice() };
   });
-  return tallies;
+
+  function having(reason: string, formula: Formula): { reason: string; words: Uint32Array } {
+    const words = left.slice();
+    narrow(formula, words);
+    return { reason, words };
+  }
+
+  const kept = steps.map(({ words }) => words);
+
+  return function sift(members) {
+    if (members === undefined) return { reason: 'no_nodes', candidates: 0 };
+    const lost = new Int32Array(steps.length);
+    let fit = 0;
+    let barred = 0;
+    for (let at = 0; at < members.count; at++) {
+      const index = members.list[at] as number;
+      let step = 0;
+      while (step < kept.length && hasBit(kept[step] as Uint32Array, index)) step += 1;
+      if (step < kept.length) lost[step] = (lost[step] as number) + 1;
+      else if (excluded.has(columns.ids[index] as NodeId)) barred += 1;
+      else fit += 1;
+    }
+    if (fit > 0) return { reason: 'ok', candidates: fit };
+    const missing = core.find(({ words }) => !hasAny(members, words));
+    return { reason: missing?.reason ?? mainReason(steps, lost, barred), candidates: 0 };
+  };
 }
 
-function eachMember(
-  { fleet }: CompiledNeed,
-  words: Uint32Array,
-  visit: (poolId: PoolId, index: number) => void,
-): void {
-  const { pools } = fleet.table;
-  for (let index = 0; pools !== undefined && index < words.length * 32; index++) {
-    if (index % 32 === 0 && words[index >>> 5] === 0) {
-      index += 31;
-    } else if (hasBit(words, index)) {
-      for (const poolId of pools.of(index)) visit(poolId, index);
-    }
-  }
+function mainReason(steps: readonly { reason: string }[], lost: Int32Array, barred: number): MissReason {
+  let most = -1;
+  for (let at = 0; at < lost.length; at++) if ((lost[at] as number) > (lost[most] ?? 0)) most = at;
+  const count = lost[most] ?? 0;
+  return barred > count ? 'excluded' : (steps[most]?.reason ?? 'excluded');
+}
+
+function hasAny({ list, count }: Roster, words: Uint32Array): boolean {
+  for (let at = 0; at < count; at++) if (hasBit(words, list[at] as number)) return true;
+  return false;
 }

@@ -12,17 +12,18 @@ import { hasBit } from '../fleet/bits.ts';
 import { factKey } from '../fleet/fact-key.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { all, type Formula, none } from '../fleet/formula.ts';
+import { createRoster, type Roster } from '../fleet/roster.ts';
 import { hasCore, hasCoreReady } from '../pools/miss-reason.ts';
 
 export interface PoolReading {
   readonly poolId: PoolId;
-  total: number;
-  online: number;
-  ready: number;
+  readonly total: number;
+  readonly online: number;
+  readonly ready: number;
   /** Core service, or its type where none is configured → nodes. */
-  readonly installed: Map<string, number>;
-  readonly readyServices: Map<string, number>;
-  readonly sampleNodeIds: NodeId[];
+  readonly installed: ReadonlyMap<string, number>;
+  readonly readyServices: ReadonlyMap<string, number>;
+  readonly sampleNodeIds: readonly NodeId[];
 }
 
 export interface PoolsReading {
@@ -57,45 +58,36 @@ export function readPools(fleet: FleetView, core: CoreIds): PoolsReading {
     };
   });
 
-  const byId = new Map<PoolId, PoolReading>();
-  const blank = (poolId: PoolId): PoolReading => ({
-    poolId,
-    total: 0,
-    online: 0,
-    ready: 0,
-    installed: new Map(stages.map(({ name }) => [name, 0])),
-    readyServices: new Map(stages.map(({ name }) => [name, 0])),
-    sampleNodeIds: [],
-  });
-  const ids = plan === undefined ? [] : [...poolIdsOf(plan)].sort((a, b) => a - b);
-  for (const poolId of [...ids, UNPOOLED]) byId.set(poolId, blank(poolId));
+  const readPool = (poolId: PoolId): PoolReading => {
+    const members = index?.roster(poolId) ?? NOBODY;
+    return {
+      poolId,
+      total: members.count,
+      online: countIn(members, online),
+      ready: countIn(members, ready),
+      installed: new Map(stages.map(({ name, installed }) => [name, countIn(members, installed)])),
+      readyServices: new Map(stages.map((stage) => [stage.name, countIn(members, stage.ready)])),
+      sampleNodeIds: Array.from(
+        members.list.subarray(0, Math.min(members.count, SAMPLES)),
+        (at) => columns.ids[at] as NodeId,
+      ),
+    };
+  };
 
-  const note = (reading: PoolReading, at: number): void => {
-    reading.total += 1;
-    if (hasBit(online, at)) reading.online += 1;
-    if (hasBit(ready, at)) reading.ready += 1;
-    for (const stage of stages) {
-      if (hasBit(stage.installed, at)) addOne(reading.installed, stage.name);
-      if (hasBit(stage.ready, at)) addOne(reading.readyServices, stage.name);
-    }
-    if (reading.sampleNodeIds.length < SAMPLES) reading.sampleNodeIds.push(columns.ids[at] as NodeId);
-  };
-  for (let at = 0; at < columns.ids.length; at++) {
-    if (columns.ids[at] === undefined) continue;
-    for (const poolId of index?.of(at) ?? NOWHERE) {
-      const reading = byId.get(poolId);
-      if (reading !== undefined) note(reading, at);
-    }
+  if (plan === undefined) {
+    const everybody = columns.ids.filter((nodeId) => nodeId !== undefined);
+    const sampleNodeIds = everybody.slice(0, SAMPLES);
+    return { plan, pools: [], unpooled: { total: everybody.length, sampleNodeIds } };
   }
-  const { total, sampleNodeIds } = byId.get(UNPOOLED) as PoolReading;
-  return {
-    plan,
-    pools: ids.map((poolId) => byId.get(poolId) as PoolReading),
-    unpooled: { total, sampleNodeIds },
-  };
+  const { total, sampleNodeIds } = readPool(UNPOOLED);
+  const pools = [...poolIdsOf(plan)].sort((a, b) => a - b).map(readPool);
+  return { plan, pools, unpooled: { total, sampleNodeIds } };
 }
 
-const NOWHERE: readonly PoolId[] = [UNPOOLED];
+const NOBODY: Roster = createRoster();
 
-const addOne = (counts: Map<string, number>, name: string): void =>
-  void counts.set(name, (counts.get(name) ?? 0) + 1);
+function countIn({ list, count }: Roster, words: Uint32Array): number {
+  let found = 0;
+  for (let at = 0; at < count; at++) if (hasBit(words, list[at] as number)) found += 1;
+  return found;
+}
