@@ -93,7 +93,13 @@ it('has the defaults of node health and missing models', () => {
     node_ratelimit_window_seconds: 10,
     node_ratelimit_max: 30,
   });
-  expect(scheduler.observability).toEqual({ lock_wait_warn_ms: 10, path_warn_ms: 50 });
+  expect(scheduler.observability).toEqual({
+    lock_wait_warn_ms: 10,
+    path_warn_ms: 50,
+    otlp_endpoint: undefined,
+    trace_sample_ratio: 1,
+    trace_service_name: 'lingua-scheduler',
+  });
   expect(scheduler.core_services).toEqual({ asr_service_id: '', nmt_service_id: '', tts_service_id: '' });
 });
 
