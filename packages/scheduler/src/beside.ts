@@ -17,6 +17,7 @@ import type { FleetView } from './runtime/fleet/fleet-view.ts';
 import type { SessionService } from './session/session-service.ts';
 import { catalogueSettings } from './settings-from-config.ts';
 import type { SharedStore } from './shared-store.ts';
+import { createPrintStats } from './transport/http/print-stats.ts';
 
 export interface Beside {
   readonly catalogue: Catalogue;
@@ -66,6 +67,7 @@ export function createBeside(parts: {
     build: async () => ({ stats: await count(), updatedAt: clock.now() }),
   };
   const stats = createStatsDesk({
+    print: createPrintStats(catalogue),
     source:
       shared === undefined || together === undefined
         ? ofThisOne

@@ -52,7 +52,7 @@ export function createEdges(parts: {
   readonly together: Neighbourhood | undefined;
   readonly tenancy: Tenancy;
   readonly cluster: NonNullable<HttpServices['cluster']>;
-  readonly beside: Pick<Beside, 'catalogue' | 'stats' | 'dispatch'>;
+  readonly beside: Pick<Beside, 'stats' | 'dispatch'>;
   readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
 }) {
   const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
@@ -75,7 +75,7 @@ export function createEdges(parts: {
     clock,
     audio: parts.audio,
     cluster: parts.cluster,
-    stats: { read: parts.beside.stats.read, services: parts.beside.catalogue.services },
+    stats: parts.beside.stats,
     pools: parts.pools,
     explaining: {
       explain: jobs.explain,

@@ -83,14 +83,14 @@ export const StatsReply = Type.Object(
       available_services: list(
         CatalogueService,
         2_000,
-        'Services of the ModelHub, as the answering instance knows them',
+        'Services of the ModelHub, as the answering instance knew them when it took the snapshot',
       ),
       total_services: count('Of them'),
       compute_power: Type.Object({
         total_cpu_power: measure('Of all nodes that are online'),
         total_gpu_power: measure('Of all nodes that are online'),
         total_memory_power: measure('Of all nodes that are online'),
-        node_power_details: list(NodePowerDetail, 1_000, 'The 1,000 nodes that have most; totals are of all'),
+        node_power_details: list(NodePowerDetail, 500, 'The 500 nodes that have most; totals are of all'),
       }),
     }),
     snapshot: Type.Object({

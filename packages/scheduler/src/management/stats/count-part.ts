@@ -1,6 +1,7 @@
 /** Cold path: the statistics of this instance, counted a few nodes at a time, so that no job waits behind it (I6). */
 import type { Clock } from '../../ports/clock.ts';
 import type { CountedNode } from '../node-registry.ts';
+import { inSteps, pause } from './in-steps.ts';
 import { createPartCount } from './part-count.ts';
 import type { StatsPart } from './stats-part.ts';
 
@@ -24,12 +25,7 @@ export async function countPart(sources: StatsSources, clock: Clock): Promise<St
   await inSlices(sources.languages()[Symbol.iterator](), clock, ([language, { asSource, asTarget }]) =>
     count.addLanguage(language, asSource, asTarget),
   );
-  const parts = count.result(sources.activeUsers());
-  for (;;) {
-    await pause(clock);
-    const { value, done } = parts.next();
-    if (done === true) return value;
-  }
+  return inSteps(count.result(sources.activeUsers()), clock);
 }
 
 async function inSlices<T>(items: Iterator<T>, clock: Clock, take: (item: T) => void): Promise<void> {
@@ -44,5 +40,3 @@ async function inSlices<T>(items: Iterator<T>, clock: Clock, take: (item: T) => 
     begunAt = clock.now();
   }
 }
-
-export const pause = (clock: Clock): Promise<void> => new Promise((resolve) => clock.after(0, resolve));

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Locks } from '../../ports/locks.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StatsBoard } from '../../ports/stats-board.ts';
-import { pause } from './count-part.ts';
+import { inSteps } from './in-steps.ts';
 import { mergeParts } from './merge-parts.ts';
 import { type SnapshotSource, STATS_TIMES, type StatsSnapshot } from './stats-desk.ts';
 import { readPart, type StatsPart } from './stats-part.ts';
@@ -54,12 +54,7 @@ export function createSharedSource(deps: {
   async function mergeAll(own: StatsPart): Promise<StatsPart> {
     const parts = [own];
     for await (const part of partsOfOthers()) parts.push(part);
-    const merging = mergeParts(parts);
-    for (;;) {
-      await pause(clock);
-      const { value, done } = merging.next();
-      if (done === true) return value;
-    }
+    return inSteps(mergeParts(parts), clock);
   }
 
   async function look(): Promise<StatsSnapshot | undefined> {

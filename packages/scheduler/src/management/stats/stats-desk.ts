@@ -5,6 +5,7 @@
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
+import { inSteps } from './in-steps.ts';
 import type { StatsPart } from './stats-part.ts';
 
 export interface StatsSnapshot {
@@ -15,7 +16,8 @@ export interface StatsSnapshot {
 export type StatsReading =
   | {
       readonly kind: 'snapshot';
-      readonly stats: StatsPart;
+      /** As it was printed, once for all requests. */
+      readonly body: Buffer;
       readonly updatedAt: number;
       readonly ageMs: number;
       readonly isStale: boolean;
@@ -50,6 +52,8 @@ export interface SnapshotSource {
 
 export function createStatsDesk(deps: {
   readonly source: SnapshotSource;
+  /** A piece at a time. */
+  readonly print: (stats: StatsPart) => Generator<void, Buffer>;
   readonly clock: Clock;
   readonly meter: Meter;
   readonly log: Log;
@@ -57,7 +61,7 @@ export function createStatsDesk(deps: {
 }): StatsDesk {
   const { source, clock, meter, log } = deps;
   const { intervalMs, staleAfterMs, fallbackApartMs } = deps.times ?? STATS_TIMES;
-  let snapshot: StatsSnapshot | undefined;
+  let snapshot: (StatsSnapshot & { readonly body: Buffer }) | undefined;
   let isBuilding = false;
   let isStopped = false;
   let fallbackAt = Number.NEGATIVE_INFINITY;
@@ -69,7 +73,7 @@ export function createStatsDesk(deps: {
     const begunAt = clock.now();
     meter.count('scheduler_stats_builds_total', { trigger });
     try {
-      take(await source.build());
+      await take(await source.build(), { isPrintedAnew: true });
       meter.observe('scheduler_stats_build_seconds', (clock.now() - begunAt) / 1_000);
     } catch (fault) {
       log.warn({ err: fault }, 'the statistics were not counted; those of before stay');
@@ -78,14 +82,23 @@ export function createStatsDesk(deps: {
     }
   }
 
-  /** What is there stays until there is something newer. */
-  function take(found: StatsSnapshot | undefined): void {
-    if (found !== undefined && found.updatedAt >= (snapshot?.updatedAt ?? 0)) snapshot = found;
+  /** What is there stays until there is something newer. With a build comes the catalogue as it is by then, also if the figures are the same. */
+  async function take(
+    found: StatsSnapshot | undefined,
+    { isPrintedAnew }: { readonly isPrintedAnew: boolean },
+  ): Promise<void> {
+    if (found === undefined || !isNewer(found)) return;
+    const isKnown = !isPrintedAnew && snapshot?.stats === found.stats;
+    const body = isKnown ? snapshot?.body : await inSteps(deps.print(found.stats), clock);
+    // Another may have been printed meanwhile.
+    if (body !== undefined && isNewer(found)) snapshot = { ...found, body };
   }
+
+  const isNewer = ({ updatedAt }: StatsSnapshot): boolean => updatedAt >= (snapshot?.updatedAt ?? 0);
 
   async function look(): Promise<void> {
     try {
-      take(await source.look?.());
+      await take(await source.look?.(), { isPrintedAnew: false });
     } catch (fault) {
       log.debug({ err: fault }, 'the statistics of all instances were not read; those of before stay');
     }
@@ -118,7 +131,8 @@ export function createStatsDesk(deps: {
       }
       if (snapshot === undefined || ageMs === undefined)
         return { kind: 'not_ready', retryAfterMs: intervalMs };
-      return { kind: 'snapshot', ...snapshot, ageMs, isStale };
+      const { body, updatedAt } = snapshot;
+      return { kind: 'snapshot', body, updatedAt, ageMs, isStale };
     },
     latest: () => snapshot,
     start: () => turn(true),

@@ -36,7 +36,7 @@ export const OTHER = 'other';
 /** Of models, services and types each; a fleet has dozens. */
 export const MAX_NAMES = 500;
 export const MAX_LANGUAGES = 200;
-export const MAX_DETAILS = 1_000;
+export const MAX_DETAILS = 500;
 
 /** As another instance wrote it, which may be of another version; undefined: not to be understood. */
 export function readPart(text: string): StatsPart | undefined {

@@ -5,7 +5,6 @@ import type { DeadLetterDesk } from '../../cluster/dead-letter-desk.ts';
 import type { AnswerDesk, CancelDesk } from '../../cluster/remote-jobs.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { CoreServices } from '../../domain/requirements.ts';
-import type { CatalogueService } from '../../management/catalogue/read-services.ts';
 import type { NodeRegistry } from '../../management/node-registry.ts';
 import type { StatsReading } from '../../management/stats/stats-desk.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
@@ -116,11 +115,8 @@ export interface HttpServices {
   readonly explaining?: Explaining;
   /** Absent: pools cannot be read anew over HTTP. */
   readonly pools?: PoolReload;
-  /** Absent: no statistics are shown here. Both answer from memory. */
-  readonly stats?: {
-    readonly read: () => StatsReading;
-    readonly services: () => readonly CatalogueService[];
-  };
+  /** Absent: no statistics are shown here. It answers from memory. */
+  readonly stats?: { readonly read: () => StatsReading };
   readonly metrics?: {
     readonly contentType: string;
     print(): Promise<string>;

@@ -1,4 +1,4 @@
-/** Cold path: statistics in the protocol's words, as text. Printed once per snapshot and catalogue, not once per request. */
+/** Cold path: statistics in the protocol's words, as text. Printed once per snapshot, a piece at a time, so that no job waits behind it (I6). */
 import type { LanguageUsage, NodePowerDetail, CatalogueService as WireService } from '@lingua/protocol';
 import type { CatalogueService } from '../../management/catalogue/read-services.ts';
 import type { StatsReading } from '../../management/stats/stats-desk.ts';
@@ -6,44 +6,61 @@ import { type Counts, OTHER, type StatsPart } from '../../management/stats/stats
 import { given } from '../wire/given.ts';
 
 const MOST_TOP_LANGUAGES = 10;
+const DETAILS_AT_ONCE = 100;
+const SERVICES_AT_ONCE = 100;
 
-type Snapshot = Extract<StatsReading, { kind: 'snapshot' }>;
+/** Everything but the age of the snapshot, which differs from request to request; the last brace is left to that. */
+export type PrintStats = (stats: StatsPart) => Generator<void, Buffer>;
 
-export interface StatsPrinter {
-  print(snapshot: Snapshot, services: readonly CatalogueService[]): Buffer;
-}
+export function createPrintStats(deps: { readonly services: () => readonly CatalogueService[] }): PrintStats {
+  let printed: { readonly services: readonly CatalogueService[]; readonly text: string } | undefined;
 
-export function createStatsPrinter(): StatsPrinter {
-  const bodies = memoLast((stats: StatsPart, services: string) => Buffer.from(printBody(stats, services)));
-  const catalogue = memoLast((services: readonly CatalogueService[]) => printServices(services));
+  /** The catalogue seldom changes. */
+  function* catalogue(): Generator<void, string> {
+    const services = deps.services();
+    if (printed?.services !== services) {
+      const list = yield* printList(services, viewService, SERVICES_AT_ONCE);
+      printed = { services, text: `"available_services":${list},"total_services":${services.length}` };
+    }
+    return printed.text;
+  }
 
-  return {
-    print({ stats, updatedAt, ageMs, isStale }, services) {
-      const snapshot = { updated_at_ms: updatedAt, age_ms: ageMs, stale: isStale };
-      const end = `,"snapshot":${JSON.stringify(snapshot)}}`;
-      return Buffer.concat([bodies(stats, catalogue(services)), Buffer.from(end)]);
-    },
+  return function* printStats(stats) {
+    const clients = JSON.stringify(viewClients(stats));
+    yield;
+    const counts = JSON.stringify(viewCounts(stats));
+    yield;
+    const services = yield* catalogue();
+    const details = yield* printList(stats.details, viewPower, DETAILS_AT_ONCE);
+    const totals = JSON.stringify(viewTotals(stats));
+    const power = `${totals.slice(0, -1)},"node_power_details":${details}}`;
+    const nodes = `${counts.slice(0, -1)},${services},"compute_power":${power}}`;
+    return Buffer.from(`{"web_clients":${clients},"nodes":${nodes}`);
   };
 }
 
-/** Everything but the age of it, which differs from request to request; the last brace is left to that. */
-function printBody(stats: StatsPart, services: string): string {
-  const { connectedNodes, models, types, typesInUse, power, details } = stats;
-  const counts = {
-    connected_nodes: connectedNodes,
-    model_node_counts: byName(models),
-    service_node_counts: byName(stats.services),
-    type_node_counts: byName(types),
-    type_in_use_counts: byName(typesInUse),
-  };
-  const computePower = {
-    total_cpu_power: round(power.cpu),
-    total_gpu_power: round(power.gpu),
-    total_memory_power: round(power.memory),
-    node_power_details: details.map(viewPower),
-  };
-  const nodes = `${JSON.stringify(counts).slice(0, -1)},${services},"compute_power":${JSON.stringify(computePower)}}`;
-  return `{"web_clients":${JSON.stringify(viewClients(stats))},"nodes":${nodes}`;
+/** Hot enough to be short: what every request adds to what was printed for all of them. */
+export function completeStats({
+  body,
+  updatedAt,
+  ageMs,
+  isStale,
+}: Extract<StatsReading, { kind: 'snapshot' }>): Buffer {
+  const snapshot = { updated_at_ms: updatedAt, age_ms: ageMs, stale: isStale };
+  return Buffer.concat([body, Buffer.from(`,"snapshot":${JSON.stringify(snapshot)}}`)]);
+}
+
+function* printList<T>(
+  items: readonly T[],
+  view: (item: T) => object,
+  atOnce: number,
+): Generator<void, string> {
+  const pieces: string[] = [];
+  for (let at = 0; at < items.length; at += atOnce) {
+    pieces.push(JSON.stringify(items.slice(at, at + atOnce).map(view)).slice(1, -1));
+    yield;
+  }
+  return `[${pieces.join(',')}]`;
 }
 
 function viewClients({ activeUsers, languages }: StatsPart) {
@@ -61,8 +78,19 @@ function viewClients({ activeUsers, languages }: StatsPart) {
   };
 }
 
-const printServices = (services: readonly CatalogueService[]): string =>
-  `"available_services":${JSON.stringify(services.map(viewService))},"total_services":${services.length}`;
+const viewCounts = ({ connectedNodes, models, services, types, typesInUse }: StatsPart) => ({
+  connected_nodes: connectedNodes,
+  model_node_counts: byName(models),
+  service_node_counts: byName(services),
+  type_node_counts: byName(types),
+  type_in_use_counts: byName(typesInUse),
+});
+
+const viewTotals = ({ power }: StatsPart) => ({
+  total_cpu_power: round(power.cpu),
+  total_gpu_power: round(power.gpu),
+  total_memory_power: round(power.memory),
+});
 
 const viewService = ({ serviceId, name, latestVersion, variants }: CatalogueService): WireService => ({
   service_id: serviceId,
@@ -104,13 +132,3 @@ const byName = (counts: Counts): Record<string, number> => Object.fromEntries(co
 
 /** Sums of hundredths do not come out even. */
 const round = (power: number): number => Math.round(power * 1_000) / 1_000;
-
-/** Remembers the last answer, for as long as it is asked the same. */
-function memoLast<Args extends readonly unknown[], Result>(make: (...args: Args) => Result) {
-  let last: { readonly args: Args; readonly result: Result } | undefined;
-  return (...args: Args): Result => {
-    if (last === undefined || last.args.some((arg, at) => arg !== args[at]))
-      last = { args, result: make(...args) };
-    return last.result;
-  };
-}

@@ -42,9 +42,9 @@ describe('computing power', () => {
     const { power, details, connectedNodes } = countAll(nodes);
     expect(connectedNodes).toBe(1_500);
     expect(power.cpu).toBeCloseTo((0.5 * 1_499 * 1_500) / 2);
-    expect(details).toHaveLength(1_000);
+    expect(details).toHaveLength(500);
     expect(details[0]).toMatchObject({ nodeId: 'n-1499', cpu: 749.5 });
-    expect(details.at(-1)).toMatchObject({ nodeId: 'n-500' });
+    expect(details.at(-1)).toMatchObject({ nodeId: 'n-1000' });
   });
 
   it('ranks the same whatever the order they come in', () => {

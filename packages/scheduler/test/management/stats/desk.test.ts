@@ -5,16 +5,20 @@ import {
   type SnapshotSource,
   type StatsSnapshot,
 } from '../../../src/management/stats/stats-desk.ts';
+import type { StatsPart } from '../../../src/management/stats/stats-part.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { createCountingMeter, NOTHING, SILENT } from './stats-fixture.ts';
+import { createCountingMeter, NOTHING, printPlainly, SILENT } from './stats-fixture.ts';
 
 type Built = StatsSnapshot | undefined;
+
+const bodyOf = (stats: StatsPart): Buffer => Buffer.from(JSON.stringify(stats));
 
 function startDesk(options: { isStarted?: boolean; look?: () => Promise<Built> } = {}) {
   const clock = createManualClock();
   const meter = createCountingMeter();
   const rig = {
     builds: 0,
+    prints: 0,
     /** How builds end; each takes no time unless a test says otherwise. */
     build: async (): Promise<Built> => ({ stats: NOTHING, updatedAt: clock.now() }),
   };
@@ -25,7 +29,11 @@ function startDesk(options: { isStarted?: boolean; look?: () => Promise<Built> }
     },
     ...(options.look !== undefined && { look: options.look }),
   };
-  const desk = createStatsDesk({ source, clock, meter, log: SILENT });
+  const print: typeof printPlainly = function* (stats) {
+    rig.prints += 1;
+    return yield* printPlainly(stats);
+  };
+  const desk = createStatsDesk({ source, print, clock, meter, log: SILENT });
   if (options.isStarted !== false) desk.start();
   return { desk, clock, meter, rig };
 }
@@ -46,7 +54,7 @@ describe('a request for the statistics', () => {
     await clock.advance(1_200);
     expect(desk.read()).toEqual({
       kind: 'snapshot',
-      stats: NOTHING,
+      body: bodyOf(NOTHING),
       updatedAt,
       ageMs: 1_200,
       isStale: false,
@@ -94,8 +102,30 @@ describe('a request for the statistics', () => {
       await clock.advance(0);
       rig.build = end;
       await clock.advance(60_000);
-      expect(desk.read()).toMatchObject({ kind: 'snapshot', stats: NOTHING, ageMs: 60_000, isStale: true });
+      expect(desk.read()).toMatchObject({
+        kind: 'snapshot',
+        body: bodyOf(NOTHING),
+        ageMs: 60_000,
+        isStale: true,
+      });
     }
+  });
+});
+
+describe('printing', () => {
+  it('is done once per build, however often it is read, and once for what others made', async () => {
+    const found: StatsSnapshot = { stats: { ...NOTHING }, updatedAt: Number.MAX_SAFE_INTEGER };
+    const { desk, clock, rig } = startDesk({ isStarted: false, look: async () => found });
+    // The same figures, but not the same catalogue.
+    rig.build = async () => found;
+    desk.start();
+    await clock.advance(0);
+    for (let times = 0; times < 100; times += 1) desk.read();
+    expect(rig.prints).toBe(1);
+    await clock.advance(4_999);
+    expect(rig.prints).toBe(1);
+    await clock.advance(1);
+    expect(rig.prints).toBe(2);
   });
 });
 
@@ -156,7 +186,7 @@ describe('a desk beside others', () => {
     await clock.advance(2_499);
     expect(looks).toBe(0);
     await clock.advance(1);
-    expect(desk.read()).toMatchObject({ stats: { activeUsers: 7 } });
+    expect(desk.read()).toMatchObject({ body: bodyOf(found.stats) });
     await clock.advance(17_500);
     expect({ builds: rig.builds, looks }).toEqual({ builds: 5, looks: 4 });
   });
@@ -165,7 +195,7 @@ describe('a desk beside others', () => {
     const old: StatsSnapshot = { stats: { ...NOTHING, activeUsers: 7 }, updatedAt: 0 };
     const { desk, clock } = startDesk({ look: async () => old });
     await clock.advance(3_000);
-    expect(desk.read()).toMatchObject({ stats: { activeUsers: 0 } });
+    expect(desk.read()).toMatchObject({ body: bodyOf(NOTHING) });
   });
 
   it('lives with a store that cannot be asked', async () => {

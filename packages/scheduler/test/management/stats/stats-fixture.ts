@@ -46,6 +46,12 @@ export const SILENT = {
   error: () => undefined,
 };
 
+/** As a dashboard would never read it, but a test can. */
+export function* printPlainly(stats: StatsPart): Generator<void, Buffer> {
+  yield;
+  return Buffer.from(JSON.stringify(stats));
+}
+
 /** To its end, without pauses. */
 export function finish<T>(steps: Generator<void, T>): T {
   for (;;) {

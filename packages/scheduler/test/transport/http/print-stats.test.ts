@@ -3,7 +3,8 @@ import { StatsReply, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import type { CatalogueService } from '../../../src/management/catalogue/read-services.ts';
 import type { StatsPart } from '../../../src/management/stats/stats-part.ts';
-import { createStatsPrinter } from '../../../src/transport/http/print-stats.ts';
+import { completeStats, createPrintStats } from '../../../src/transport/http/print-stats.ts';
+import { finish } from '../../management/stats/stats-fixture.ts';
 
 const STATS: StatsPart = {
   activeUsers: 3,
@@ -38,12 +39,16 @@ const SERVICES: readonly CatalogueService[] = [
     ],
   },
 ];
-const reading = (stats: StatsPart, ageMs = 12) =>
-  ({ kind: 'snapshot', stats, updatedAt: 1_000, ageMs, isStale: false }) as const;
+function print(stats: StatsPart, services: readonly CatalogueService[] = SERVICES): string {
+  const body = finish(createPrintStats({ services: () => services })(stats));
+  return completeStats({ kind: 'snapshot', body, updatedAt: 1_000, ageMs: 12, isStale: false }).toString(
+    'utf8',
+  );
+}
 
 describe('printed statistics', () => {
   it('have the shape dashboards read', () => {
-    const text = createStatsPrinter().print(reading(STATS), SERVICES).toString('utf8');
+    const text = print(STATS);
     const body = JSON.parse(text) as StatsReply;
     expect(validator(StatsReply)(body)).toMatchObject({ ok: true });
     expect(body).toMatchObject({
@@ -93,32 +98,48 @@ describe('printed statistics', () => {
 
   it('name ten languages at most as the top', () => {
     const languages = Array.from({ length: 30 }, (_, at) => [`l-${at}`, 30 - at, 0] as const);
-    const text = createStatsPrinter()
-      .print(reading({ ...STATS, languages }), [])
-      .toString();
+    const text = print({ ...STATS, languages });
     const { top_languages: top } = (JSON.parse(text) as StatsReply).web_clients;
     expect(top).toHaveLength(10);
     expect(top[0]).toEqual({ language: 'l-0', count: 30 });
   });
 
-  it('are printed anew for another snapshot, another catalogue and another age only', () => {
-    let details = 0;
-    const watched = { ...STATS };
-    Object.defineProperty(watched, 'details', {
-      get: () => {
-        details += 1;
-        return STATS.details;
-      },
+  it('name every node and every service once, however many pieces they are printed in', () => {
+    const details = Array.from({ length: 350 }, (_, at) => ({
+      nodeId: `n-${at}`,
+      cpu: at,
+      gpu: 0,
+      memory: 0,
+    }));
+    const services = Array.from({ length: 201 }, (_, at) => ({
+      serviceId: `s-${at}`,
+      name: '',
+      latestVersion: '',
+      variants: [],
+    }));
+    const { nodes } = JSON.parse(print({ ...STATS, details }, services)) as StatsReply;
+    expect(nodes.compute_power.node_power_details.map(({ node_id }) => node_id)).toEqual(
+      details.map(({ nodeId }) => nodeId),
+    );
+    expect(nodes.available_services.map(({ service_id }) => service_id)).toEqual(
+      services.map(({ serviceId }) => serviceId),
+    );
+    expect(JSON.parse(print({ ...STATS, details: [] }, []))).toMatchObject({
+      nodes: { available_services: [], compute_power: { node_power_details: [] } },
     });
-    const { print } = createStatsPrinter();
-    const first = print(reading(watched, 1), SERVICES).toString();
-    const later = print(reading(watched, 2), SERVICES).toString();
-    expect(details).toBe(1);
-    expect(later).toBe(first.replace('"age_ms":1,', '"age_ms":2,'));
-    expect(JSON.parse(print(reading(watched), []).toString())).toMatchObject({
-      nodes: { total_services: 0 },
-    });
-    expect(details).toBe(2);
-    expect(print(reading({ ...watched, activeUsers: 8 }), []).toString()).toContain('"active_users":8');
+  });
+
+  it('I6: are printed in pieces, and the catalogue only when it is another', () => {
+    const details = Array.from({ length: 500 }, (_, at) => ({
+      nodeId: `n-${at}`,
+      cpu: at,
+      gpu: 0,
+      memory: 0,
+    }));
+    const services = Array.from({ length: 2_000 }, () => SERVICES[0] as CatalogueService);
+    const printStats = createPrintStats({ services: () => services });
+    const piecesOf = () => [...printStats({ ...STATS, details })].length;
+    expect(piecesOf()).toBe(2 + 5 + 20);
+    expect(piecesOf()).toBe(2 + 5);
   });
 });

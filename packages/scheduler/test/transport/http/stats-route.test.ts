@@ -1,6 +1,7 @@
 /** GET /api/v1/stats while building never ends: every request is answered at once, and one build is all they begin. */
 import { expect, it } from 'vitest';
 import { createStatsDesk, type SnapshotSource } from '../../../src/management/stats/stats-desk.ts';
+import { createPrintStats } from '../../../src/transport/http/print-stats.ts';
 import { NOTHING, SILENT } from '../../management/stats/stats-fixture.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { startServer } from './start-server.ts';
@@ -17,8 +18,14 @@ async function startStats() {
         : Promise.resolve({ stats: NOTHING, updatedAt: clock.now() });
     },
   };
-  const desk = createStatsDesk({ source, clock, meter, log: SILENT });
-  const server = await startServer({ services: { stats: { read: desk.read, services: () => [] } } });
+  const desk = createStatsDesk({
+    source,
+    print: createPrintStats({ services: () => [] }),
+    clock,
+    meter,
+    log: SILENT,
+  });
+  const server = await startServer({ services: { stats: desk } });
   return { clock, desk, rig, ...server };
 }
 

@@ -1,7 +1,7 @@
 /** GET /api/v1/stats: the last snapshot, at once. It tells about nodes and sessions of all tenants, so an operator's credential is needed. */
 import type { Routes } from '../declare-route.ts';
 import type { HttpServices } from '../http-services.ts';
-import { createStatsPrinter } from '../print-stats.ts';
+import { completeStats } from '../print-stats.ts';
 
 const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 const NOT_READY = { status: 'stats_not_ready' };
@@ -9,10 +9,8 @@ const NOT_READY = { status: 'stats_not_ready' };
 export function addStatsRoute(
   routes: Routes,
   { meter }: Pick<HttpServices, 'meter'>,
-  { read, services }: NonNullable<HttpServices['stats']>,
+  { read }: NonNullable<HttpServices['stats']>,
 ): void {
-  const printer = createStatsPrinter();
-
   routes.add('GET', '/api/v1/stats', OPTIONS, (_request, reply) => {
     const reading = read();
     if (reading.kind === 'not_ready') {
@@ -21,9 +19,7 @@ export function addStatsRoute(
         .header('retry-after', String(Math.ceil(reading.retryAfterMs / 1_000)))
         .send(NOT_READY);
     } else {
-      void reply
-        .header('content-type', 'application/json; charset=utf-8')
-        .send(printer.print(reading, services()));
+      void reply.header('content-type', 'application/json; charset=utf-8').send(completeStats(reading));
     }
     meter.observe('scheduler_stats_request_duration_seconds', reply.elapsedTime / 1_000);
     return reply;
