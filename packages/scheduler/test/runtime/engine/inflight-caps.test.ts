@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { equalTenancy, shareOf, type Tenancy } from '../../../src/domain/tenancy.ts';
 import { createInflightCaps } from '../../../src/runtime/inflight-caps.ts';
+import { holdDelivery } from './hold-delivery.ts';
 import { createInstances } from './instances.ts';
 import { anyActs, playHistory } from './random-history.ts';
 import { createRig, need, profile, RESULT } from './rig.ts';
@@ -62,7 +63,10 @@ describe('a tenant at its cap of jobs in flight', () => {
     await rig.service.acknowledge(rig.last(running.jobId));
     const waiting = ask('t1', { waitMs: 2_000, requestId: 'r', fingerprint: 'f' });
     await rig.clock.advance(2_050);
-    expect(rig.refusal(await waiting)).toMatchObject({ code: 'RATE_LIMITED', message: expect.stringContaining('max_inflight_jobs') });
+    expect(rig.refusal(await waiting)).toMatchObject({
+      code: 'RATE_LIMITED',
+      message: expect.stringContaining('max_inflight_jobs'),
+    });
     expect(await rig.store.bound('t1', 'r')).toBeUndefined();
     expect(rig.service.inFlight()).toBe(1);
   });
@@ -95,6 +99,41 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect((await ask()).kind).toBe('refused');
   });
 
+  it('has repeats hold no seat while their job waits for a slot, or is being handed over', async () => {
+    const { rig, ask } = await startCapped(2, 1);
+    await rig.addNode('node-fr', 2, frenchNode());
+    await rig.dispatch({ tenantId: 't2' });
+    const again = { requestId: 'r', fingerprint: 'f', waitMs: 5_000 };
+    const waits = [ask('t1', again), ask('t1', again), ask('t1', again)];
+    await rig.clock.advance(10);
+    const comeBack = holdDelivery(rig, 'node-fr');
+    const named = { need: french, requestId: 's', fingerprint: 'g' };
+    const handed = [ask('t1', named), ask('t1', named), ask('t1', named)];
+    await rig.clock.advance(10);
+    const second = ask('t1', { need: french });
+    await rig.clock.advance(10);
+    comeBack();
+    for (const each of [...handed, second]) expect((await each).kind).toBe('dispatched');
+    await rig.clock.advance(5_050);
+    for (const each of waits) expect((await each).kind).toBe('refused');
+  });
+
+  it('gets the seat back of what found no node, at once or after a wake-up in vain', async () => {
+    const { rig, ask } = await startCapped(1, 1);
+    const busy = await rig.dispatch({ tenantId: 't2' });
+    expect(rig.refusal(await ask()).code).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
+    expect(rig.service.tenants().inflight).toBe(1);
+    await rig.addNode('node-fr', 1, frenchNode());
+    const waiting = ask('t1', { waitMs: 5_000 });
+    await rig.clock.advance(10);
+    rig.onDelivery('node-a', () => ({ kind: 'overloaded', reason: 'full' }));
+    await rig.service.finish(rig.last(busy.jobId), RESULT);
+    await rig.clock.advance(10);
+    expect((await ask('t1', { need: french })).kind).toBe('dispatched');
+    await rig.clock.advance(5_050);
+    expect(rig.refusal(await waiting).code).toBe('RATE_LIMITED');
+  });
+
   it('does not count what waits for a slot: another job of it takes the seat', async () => {
     const { rig } = await startCapped(1, 1);
     await rig.addNode('node-fr', 1, frenchNode());
@@ -104,6 +143,19 @@ describe('a tenant at its cap of jobs in flight', () => {
     expect((await rig.dispatch({ tenantId: 't1', need: french })).fence?.nodeId).toBe('node-fr');
     await rig.clock.advance(5_050);
     expect((await waiting).kind).toBe('refused');
+  });
+
+  it('is not given more by many slots that come free at once', async () => {
+    const { rig, ask } = await startCapped(2, 1);
+    await rig.dispatch({ tenantId: 't2' });
+    const waits = [1, 2, 3, 4, 5].map(() => ask('t1', { waitMs: 1_000 }));
+    await rig.clock.advance(10);
+    await rig.addNode('node-b', 8);
+    await rig.clock.advance(500);
+    expect(await rig.used('node-b')).toBe(2);
+    await rig.clock.advance(1_050);
+    const kinds = (await Promise.all(waits)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'dispatched')).toHaveLength(2);
   });
 
   it('keeps the seat of a job that is retried', async () => {
@@ -123,18 +175,23 @@ describe('a tenant at its cap of jobs in flight', () => {
 
 describe('jobs that come from an instance that died', () => {
   it('count, though they were never refused by the cap, and no more once they are abandoned', async () => {
-    const instances = createInstances({ tenancy: capped(1) });
-    await instances.addNode('node-a', 4);
-    const moved = await instances.first.dispatch({ tenantId: 't1' });
+    const instances = createInstances({ tenancy: capped(2) });
+    await instances.addNode('node-a', 9);
+    const moved = await Promise.all(
+      [1, 2, 3].map(() => instances.first.service.dispatch(instances.first.request({ tenantId: 't1' }))),
+    );
+    const jobs = moved.flatMap((each) => (each.kind === 'dispatched' ? [each.job.jobId] : []));
+    expect(jobs).toHaveLength(2);
     const { second } = instances;
-    await second.dispatch({ tenantId: 't1' });
-    await instances.takeOver(moved.jobId);
-    expect((await second.service.dispatch(second.request({ tenantId: 't1' }))).kind).toBe('refused');
-    await second.service.finish(instances.first.last(moved.jobId), RESULT);
-    expect((await second.service.dispatch(second.request({ tenantId: 't1' }))).kind).toBe('refused');
+    const ask = async () => (await second.service.dispatch(second.request({ tenantId: 't1' }))).kind;
+    expect(await ask()).toBe('dispatched');
+    for (const jobId of jobs) await instances.takeOver(jobId);
+    expect(await ask()).toBe('refused');
+    for (const jobId of jobs) await second.service.finish(instances.first.last(jobId), RESULT);
+    expect([await ask(), await ask()]).toEqual(['dispatched', 'refused']);
     second.service.abandonAll();
     expect(second.service.tenants().inflight).toBe(0);
-    expect((await second.service.dispatch(second.request({ tenantId: 't1' }))).kind).toBe('dispatched');
+    expect(await ask()).toBe('dispatched');
   });
 });
 

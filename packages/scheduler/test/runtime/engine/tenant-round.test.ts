@@ -166,6 +166,16 @@ describe('tenants whose jobs wait', () => {
     );
   });
 
+  it('pay nothing for a wake-up in vain: who had saved up for it is next when its turn comes', () => {
+    const { queue, join, served } = createFixture({ light: 0.25, heavy: 1 });
+    const saved = join('light');
+    queue.wake('node');
+    queue.rejoin(saved);
+    for (const tenantId of ['heavy', 'heavy', 'heavy']) join(tenantId);
+    while (queue.wake('node')) {}
+    expect(served.map(({ tenantId }) => tenantId)).toEqual(['light', 'light', 'heavy', 'heavy', 'heavy']);
+  });
+
   it('keep nothing of a turn when none of their jobs waits any more', () => {
     const { queue, join, served } = createFixture({ light: 0.5, heavy: 1 });
     const gone = join('light');
@@ -234,6 +244,7 @@ describe('I11 bounded: thousands that a slot does not fit', () => {
   it.each([
     ['tenants', (at: number) => ({ tenantId: `t${at}`, shape: 'any' })],
     ['shapes of one tenant', (at: number) => ({ tenantId: 'one', shape: at })],
+    ['shapes of the same tenant', (at: number) => ({ tenantId: 'fit', shape: at })],
   ])('cost a bounded number of looks, and hide nobody behind them for good: %s', (_, place) => {
     const { queue, join, served } = createFixture();
     let looks = 0;
