@@ -1,16 +1,17 @@
 /** /api/v1/metrics and /metrics tell the same, also while requests run. */
 import { MetricsReply, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
+import type { MetricsView } from '../../src/transport/http/metrics-view.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MetricsPage, metricsPage } from './support/metrics-page.ts';
 import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { type RunningApp, startApp } from './support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
 
-const json = async (app: RunningApp) => (await app.get<MetricsReply>('/api/v1/metrics')).body;
+const json = async (app: RunningApp) => (await app.get<MetricsView>('/api/v1/metrics')).body;
 
 /** Every count of the JSON beside the one it is made of. */
-const pairs = (reply: MetricsReply, page: MetricsPage): Record<string, [number, number]> => ({
+const pairs = (reply: MetricsView, page: MetricsPage): Record<string, [number, number]> => ({
   admitted: [reply.dispatch.admitted_total, page.total('scheduler_jobs_admitted_total')],
   refused: [reply.dispatch.refused_total, page.total('scheduler_jobs_refused_total')],
   latency: [reply.dispatch.latency.count, page.total('scheduler_dispatch_latency_seconds_count')],

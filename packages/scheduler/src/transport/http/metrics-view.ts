@@ -23,7 +23,10 @@ export interface MeasuredFacts {
 const TOP = 20;
 const OTHER = 'other';
 
-export function metricsView(reader: MeterReader, facts: MeasuredFacts): MetricsReply {
+/** Earlier schedulers lack these groups; this one does not. */
+export type MetricsView = MetricsReply & Required<Pick<MetricsReply, 'dispatch' | 'tenants'>>;
+
+export function metricsView(reader: MeterReader, facts: MeasuredFacts): MetricsView {
   const read = createReading(reader);
   const { total, level, by, top, other } = read;
   const { catalogue } = facts;

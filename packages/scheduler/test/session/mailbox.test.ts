@@ -1,0 +1,57 @@
+/** One event of a session after the other; whoever had to wait is told of. */
+import { expect, it } from 'vitest';
+import { createMailbox } from '../../src/session/mailbox.ts';
+import type { Session } from '../../src/session/session.ts';
+import type { SessionEvent } from '../../src/session/session-event.ts';
+
+const HEARTBEAT: SessionEvent = { kind: 'heartbeat' };
+const CLOSE: SessionEvent = { kind: 'close' };
+
+function open(handle: (event: SessionEvent, post: (event: SessionEvent) => void) => void) {
+  const state = { now: 1_000, waits: [] as number[], handled: [] as string[], emptied: 0 };
+  const session = { queued: [], isBusy: false } as unknown as Session;
+  const post = createMailbox({
+    clock: { now: () => state.now },
+    slow: { waited: (_, ms) => void state.waits.push(ms), took() {} },
+    handle(_, event) {
+      state.handled.push(event.kind);
+      handle(event, (next) => post(session, next));
+    },
+    emptied: () => {
+      state.emptied += 1;
+    },
+  });
+  return { ...state, state, session, post: (event: SessionEvent) => post(session, event) };
+}
+
+it('an event that comes while another is handled waits for it, and its wait is told', () => {
+  const { state, post } = open((event, again) => {
+    if (event.kind !== 'heartbeat') return;
+    again(CLOSE);
+    expect(state.handled).toEqual(['heartbeat']);
+    state.now += 25;
+  });
+  post(HEARTBEAT);
+  expect(state.handled).toEqual(['heartbeat', 'close']);
+  expect(state.waits).toEqual([25]);
+  expect(state.emptied).toBe(1);
+});
+
+it('an event that finds the mailbox empty has not waited', () => {
+  const { state, post } = open(() => {
+    state.now += 100;
+  });
+  post(HEARTBEAT);
+  post(CLOSE);
+  expect(state.waits).toEqual([]);
+  expect(state.emptied).toBe(2);
+});
+
+it('one that fails leaves the mailbox open for the next', () => {
+  const { state, post } = open((event) => {
+    if (event.kind === 'heartbeat') throw new Error('no');
+  });
+  expect(() => post(HEARTBEAT)).toThrow('no');
+  post(CLOSE);
+  expect(state.handled).toEqual(['heartbeat', 'close']);
+});
