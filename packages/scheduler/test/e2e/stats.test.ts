@@ -149,6 +149,24 @@ describe('GET /api/v1/stats', () => {
     expect(await metric(app, 'scheduler_hub_up')).toBe(1);
   });
 
+  it('shows what the hub has soon after nodes lack a model, not only at the next refresh', async () => {
+    const hub = await startModelHub();
+    const app = await startApp({ 'model_hub.base_url': hub.url });
+    await connectFieldNode({
+      url: app.nodeUrl,
+      nodeId: 'node-1',
+      answer: () => ({
+        success: false,
+        error: { code: 'MODEL_NOT_AVAILABLE', message: 'gone', details: { service_id: 'nmt-service' } },
+      }),
+    }).registered();
+    await app.readyNodes(1);
+    await eventually(() => hub.asked === 1);
+    await app.settled((await app.dispatch()).job_id);
+    // Every 30 s otherwise.
+    await eventually(() => hub.asked === 2);
+  });
+
   it('says once that without an address of a hub there is no catalogue', async () => {
     const app = await startApp();
     await eventually(async () => (await stats(app)).status === 200);
