@@ -131,7 +131,6 @@ export function createTenantRound(deps: {
     const at = saving.findIndex((each) => turnsToSave(each) <= count);
     for (const [index, { turn }] of saving.entries())
       turn.credit += (index <= at ? count : count - 1) * deps.quantumOf(turn.tenantId);
-    for (const { turn } of saving.slice(at + 1)) toBack(turn);
     for (const { turn } of saving.slice(0, at + 1)) toBack(turn);
     return saving[at];
   }
