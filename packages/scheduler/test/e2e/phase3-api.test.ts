@@ -1,8 +1,10 @@
 /** Point 2, explain: the pages of pools and of simulated choices, as deployed tools read them. */
 import type { PoolsReply, SimulateReply } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
+import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
 import { FOUR_POOLS, startFourPools } from './support/four-pools.ts';
 import { joinPooledNode, poolsToml } from './support/pooled-nodes.ts';
+import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { type RunningApp, startApp } from './support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
 
@@ -113,7 +115,16 @@ describe('GET /api/v1/phase3/simulate', () => {
       debug: { pool_count: 0, fallback_used: false, attempts: [] },
     });
     expect(await simulate(app, '?exclude_node_id=node-gold')).toMatchObject({ breakdown: { excluded: 1 } });
-    expect(await simulate(app, '?src_lang=fr')).toMatchObject({ breakdown: { asr_lang_unsupported: 1 } });
+    await joinSdkNode({
+      url: app.nodeUrl,
+      nodeId: 'node-private',
+      onJob: async () => OUTPUT,
+      capabilities: { ...simulatedCapabilities(['en', 'zh'], false), accept_public_jobs: false },
+    });
+    await app.readyNodes(2);
+    expect((await simulate(app)).breakdown).toMatchObject({ eligible: 1, not_in_public_pool: 1 });
+    expect((await simulate(app, '?accept_public=false')).breakdown).toMatchObject({ eligible: 2 });
+    expect(await simulate(app, '?src_lang=fr')).toMatchObject({ breakdown: { asr_lang_unsupported: 2 } });
   });
 
   it.each([

@@ -1,5 +1,6 @@
 /** Point 2, explain: the decision that would be made now. Reading it changes nothing, and dispatch knows nothing of it. */
 import { describe, expect, it } from 'vitest';
+import { equalTenancy } from '../../../src/domain/tenancy.ts';
 import { createPoolBook } from '../../../src/runtime/pools/pool-book.ts';
 import { filesUnder, importsOf, resolveImport } from '../../architecture/source-files.ts';
 import { createRig, need, profile } from '../engine/rig.ts';
@@ -37,6 +38,23 @@ describe('a decision', () => {
     await dispatch();
     expect(await same()).toBe('ALL_CANDIDATES_FULL_OR_FAILED');
     expect(service.explain(ask({ waitMs: 10 })).kind).toBe('wait');
+  });
+
+  it('is a refusal for a tenant that has as many jobs as it may, though a node is free', async () => {
+    const { service, addNode, request, refusal } = createRig({
+      tenancy: equalTenancy({ maxInflightJobs: 1 }),
+    });
+    await addNode('n1', 4);
+    const asked = { tenantId: 'acme', need: need({ tenantId: 'acme' }) };
+    expect(service.explain(ask(asked)).kind).toBe('dispatch');
+    await service.dispatch(request(asked));
+    const { code, message } = refusal(await service.dispatch(request(asked)));
+    expect(service.explain(ask(asked))).toMatchObject({
+      kind: 'refuse',
+      candidateNodeId: 'n1',
+      refusal: { code, message },
+    });
+    expect(service.explain(ask({ ...asked, waitMs: 1 })).kind).toBe('wait');
   });
 
   it('leaves out a node that is excluded, and says so of it', async () => {

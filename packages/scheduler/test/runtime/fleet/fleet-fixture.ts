@@ -175,7 +175,7 @@ export const anyNeed: fc.Arbitrary<NamedNeed> = fc
     usesTts: fc.boolean(),
     types: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.constant(['tone'])),
     services: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([...SERVICES])),
-    features: fc.option(fc.subarray([...FEATURES]), { nil: undefined, freq: 1 }),
+    features: fc.option(fc.subarray([...FEATURES]), { nil: undefined, freq: 3 }),
     isAudioByReference: seldom,
     isPairUnknown: seldom,
     needsPublicNode: fc.boolean(),
