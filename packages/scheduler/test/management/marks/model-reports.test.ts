@@ -179,6 +179,13 @@ describe('MODEL_NOT_AVAILABLE: the limit per node', () => {
     expect(holder.passedOn).toEqual([]);
   });
 
+  it('is applied by whoever was told: what was passed on is not passed on again', async () => {
+    const { reports, marks, passedOn, settle } = startReports({ holder: () => true });
+    reports.hear('n1', heard);
+    await settle();
+    expect([marks, passedOn]).toEqual([['n1 m2m'], []]);
+  });
+
   it('remembers so many nodes, and forgets the longest known', async () => {
     const { reports, settle, clock } = startReports();
     for (let from = 0; from < 12_000; from += 3_000) {

@@ -74,6 +74,17 @@ describe('MODEL_NOT_AVAILABLE: a refusal', () => {
     expect(ask(someNeed())).not.toHaveProperty('isMarkedOut');
   });
 
+  it('ends with the mark on the type alone, and whoever waits is told', () => {
+    const { fleet } = fleetOf(nodeView('a', MARKED));
+    const compiled = compileNeed(fleet, someNeed());
+    const told: string[] = [];
+    fleet.onFree((nodeId) => told.push(nodeId));
+    expect(matches(compiled, 'a')).toBe(false);
+    fleet.upsert(nodeView('a', { ...MARKED, markedTypes: [] }));
+    expect(matches(compiled, 'a')).toBe(true);
+    expect(told).toEqual(['a']);
+  });
+
   it('finds in every fleet just the nodes against which only marks speak', () => {
     fc.assert(
       fc.property(fleetSteps(12, 30), anyNeed, (steps, asked) => {
