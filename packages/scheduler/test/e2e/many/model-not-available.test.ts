@@ -40,7 +40,10 @@ async function figure(at: Instance, series: string): Promise<number> {
   return Number(line?.split(' ').at(-1) ?? 0);
 }
 
-const QUICK = { 'scheduler.node_health.heartbeat_interval_seconds': 1, 'scheduler.pending_timeout_ms': 2_000 };
+const QUICK = {
+  'scheduler.node_health.heartbeat_interval_seconds': 1,
+  'scheduler.pending_timeout_ms': 2_000,
+};
 
 it('MODEL_NOT_AVAILABLE told to one instance keeps the jobs of both away, until a probe succeeds', async () => {
   const { instances } = await startInstances(2, QUICK);

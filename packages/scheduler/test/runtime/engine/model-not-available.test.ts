@@ -34,7 +34,12 @@ describe('MODEL_NOT_AVAILABLE: the failed job', () => {
       tried.push(rig.last(jobId).nodeId);
     }
     expect(tried.toSorted()).toEqual(['a', 'b', 'c']);
-    await rig.service.finish(rig.last(jobId), { textAsr: 'hello', textTranslated: '你好', ttsAudio: '', ttsFormat: '' });
+    await rig.service.finish(rig.last(jobId), {
+      textAsr: 'hello',
+      textTranslated: '你好',
+      ttsAudio: '',
+      ttsFormat: '',
+    });
     expect(await rig.state(jobId)).toBe('RELEASED');
     // The two are reported apart: lacking one model does not make a node a bad one.
     expect(rig.outcomes.map(({ outcome }) => outcome)).toEqual(['succeeded']);
