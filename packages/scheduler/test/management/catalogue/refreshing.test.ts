@@ -1,6 +1,11 @@
 /** When the hub is asked: rarely while it fails, soon when somebody says that its list has changed. */
 import { describe, expect, it } from 'vitest';
-import { NOTHING_KNOWN, nextRefreshInMs } from '../../../src/management/catalogue/catalogue-state.ts';
+import {
+  afterIndex,
+  afterSuccess,
+  NOTHING_KNOWN,
+  nextRefreshInMs,
+} from '../../../src/management/catalogue/catalogue-state.ts';
 import { entry, SETTINGS, startCatalogue } from './catalogue-rig.ts';
 
 const LIST = { services: [entry('asr-1')] };
@@ -40,6 +45,11 @@ describe('the wait for the next refresh', () => {
     await clock.advance(30_000);
     expect(hub.asked).toBe(7);
   });
+});
+
+it('what the index file says never replaces what the hub has said', () => {
+  const heard = afterSuccess([], 1);
+  expect(afterIndex(heard, [{ serviceId: 'old', name: 'old', latestVersion: '', variants: [] }])).toBe(heard);
 });
 
 describe('a word that the list has changed', () => {
