@@ -1,0 +1,30 @@
+/** Point 1, requirements: features in selection. */
+import { describe, expect, it } from 'vitest';
+import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
+import { compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
+import { anyProfile, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
+
+describe('features', () => {
+  it('make two needs different that are alike in everything else', () => {
+    const fleet = createFleetView();
+    fleet.upsert(nodeView('n', { profile: { ...anyProfile, features: ['emotion_detection'] } }));
+    const fits = (...features: string[]) => matches(compileNeed(fleet, someNeed({ features })), 'n');
+    expect([fits(), fits('emotion_detection'), fits('persona_adaptation')]).toEqual([true, true, false]);
+    expect([fits('emotion_detection', 'persona_adaptation'), fits('emotion_detection')]).toEqual([
+      false,
+      true,
+    ]);
+    // A service may be called as a feature is: it is not the same wish.
+    const service = someNeed({ services: ['emotion_detection'] });
+    expect(matches(compileNeed(fleet, service), 'n')).toBe(false);
+  });
+
+  it('that no job can ask for cost the fleet nothing, however many a node names', () => {
+    const fleet = createFleetView();
+    fleet.upsert(nodeView('a'));
+    const { facts } = fleet.stats();
+    const features = Array.from({ length: 1_000 }, (_, n) => `invented_${n}`);
+    fleet.upsert(nodeView('b', { profile: { ...anyProfile, features } }));
+    expect(fleet.stats().facts).toBe(facts);
+  });
+});
