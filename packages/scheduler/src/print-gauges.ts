@@ -11,7 +11,7 @@ import type { SessionService } from './session/session-service.ts';
 export interface GaugedParts {
   readonly meter: Pick<Meter, 'gauge'>;
   readonly jobs: Pick<RunningJobService, 'inFlight' | 'waiting' | 'tenants'>;
-  readonly sessions: Pick<SessionService, 'counts'>;
+  readonly sessions: Pick<SessionService, 'counts' | 'tenants'>;
   readonly store: Pick<MemoryJobStore, 'levels'>;
   readonly events: { size(): number };
   /** Absent: it is in the shared store, whose limit holds for each node alone. */
@@ -31,12 +31,12 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
     meter.gauge('scheduler_audio_store_bytes', audio.size());
-    const { sessions: open, connected, watched, resultBytes, tenants } = sessions.counts();
+    const { sessions: open, connected, watched, resultBytes } = sessions.counts();
     meter.gauge('scheduler_sessions', connected, { state: 'connected' });
     meter.gauge('scheduler_sessions', open - connected, { state: 'resumable' });
     meter.gauge('scheduler_utterances_running', watched);
     meter.gauge('scheduler_session_result_bytes', resultBytes);
-    const counted = { sessions: tenants, ...jobs.tenants(), requests: gate.tenants() };
+    const counted = { sessions: sessions.tenants(), ...jobs.tenants(), requests: gate.tenants() };
     for (const [of, count] of Object.entries(counted)) meter.gauge('scheduler_tenants_known', count, { of });
     const { bindings, retained, retainedBytes } = store.levels();
     meter.gauge('scheduler_request_bindings', bindings);

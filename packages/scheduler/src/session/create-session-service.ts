@@ -278,13 +278,13 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     list: attendance.page,
     languageUses: attendance.languageUses,
     capRefusal: attendance.capRefusal,
+    tenants: attendance.tenants,
     isFull: () => attendance.connected() >= settings.maxSessions,
     counts: () => ({
       sessions: sessions.size,
       connected: attendance.connected(),
       watched: watch.size(),
       resultBytes: attendance.resultBytes(),
-      tenants: attendance.tenants(),
     }),
     stop() {
       for (const session of sessions.values()) session.wake?.cancel();

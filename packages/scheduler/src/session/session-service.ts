@@ -107,6 +107,8 @@ export interface SessionService {
   capRefusal(tenantId: TenantId): SessionsFull | undefined;
   /** Of the sessions that are connected. */
   languageUses(): LanguageUses;
-  counts(): { sessions: number; connected: number; watched: number; resultBytes: number; tenants: number };
+  counts(): { sessions: number; connected: number; watched: number; resultBytes: number };
+  /** Tenants whose sessions are counted. */
+  tenants(): number;
   stop(): void;
 }

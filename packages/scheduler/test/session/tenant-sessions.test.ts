@@ -78,7 +78,7 @@ describe('the count of sessions', () => {
         }
         for (const client of clients) client.leave();
         await clock.advance(120_000);
-        expect(service.counts()).toMatchObject({ sessions: 0, tenants: 0 });
+        expect([service.counts().sessions, service.tenants()]).toEqual([0, 0]);
       }),
       { numRuns: 60 },
     );
@@ -102,6 +102,6 @@ describe('the count of sessions', () => {
   it('is not kept where no tenant has a cap', () => {
     const { open, service } = createSessionRig();
     open();
-    expect(service.counts().tenants).toBe(0);
+    expect(service.tenants()).toBe(0);
   });
 });

@@ -2,16 +2,20 @@
 import type { DispatchRequest as Body } from '@lingua/protocol';
 
 /** What may differ between a request and its repeat. */
-const INCIDENTAL: ReadonlySet<string> = new Set(['request_id', 'trace_id', 'wait_ms', 'tenant_id', 'priority']);
+const INCIDENTAL: ReadonlySet<string> = new Set([
+  'request_id',
+  'trace_id',
+  'wait_ms',
+  'tenant_id',
+  'priority',
+]);
 
 export const canonicalRequest = (body: Body): string =>
   JSON.stringify(body, (key, value: unknown) => {
-    if (INCIDENTAL.has(key)) return undefined;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const fields = value as Record<string, unknown>;
-    return Object.fromEntries(
-      Object.keys(fields)
-        .sort()
-        .map((name) => [name, fields[name]]),
-    );
+    const names = Object.keys(fields).filter((name) => !INCIDENTAL.has(name));
+    // Options that say nothing of the job are none.
+    if (key === 'options' && names.length === 0) return undefined;
+    return Object.fromEntries(names.sort().map((name) => [name, fields[name]]));
   });

@@ -187,6 +187,8 @@ describe('a dispatch request', () => {
     const print = canonicalRequest;
     const same: Body = { tgt_lang: 'zh', audio_ref: 'blob://1', src_lang: 'en', session_id: 'room-888' };
     expect(print({ ...same, wait_ms: 5, trace_id: 't', request_id: 'r' })).toBe(print(DISPATCH));
+    // How urgent it is may change from one try to the next.
+    expect(print({ ...DISPATCH, options: { priority: 'high' } })).toBe(print(DISPATCH));
     expect(print({ ...DISPATCH, src_lang: 'de' })).not.toBe(print(DISPATCH));
     expect(print({ ...DISPATCH, options: { require_tts: true, strict: true } })).toBe(
       print({ ...DISPATCH, options: { strict: true, require_tts: true } }),
