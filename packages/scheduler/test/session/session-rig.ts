@@ -116,6 +116,7 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
   const clock = createManualClock();
   const audio = createAudioStore({ maxBytes: options.audioBytes ?? 10_000_000, maxBytesPerJob: 5_000_000 });
   const counts = new Map<string, number>();
+  const observed: [name: string, seconds: number][] = [];
   const desk = createScriptedDesk({ clock, audio, moved: (job) => service.jobMoved(job) });
   const service = createSessionService({
     clock,
@@ -128,7 +129,8 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
         counts.set(key, (counts.get(key) ?? 0) + by);
       },
       gauge() {},
-      observe() {},
+      observe: (name, value, labels) =>
+        void observed.push([[name, ...Object.values(labels ?? {})].join(' '), value]),
     },
     log: { debug() {}, info() {}, warn() {}, error() {} },
     jobs: desk,
@@ -168,5 +170,5 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
     };
   }
 
-  return { clock, audio, desk, service, counts, open };
+  return { clock, audio, desk, service, counts, observed, open };
 }

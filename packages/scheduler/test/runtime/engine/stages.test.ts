@@ -85,6 +85,20 @@ describe('stages of a job', () => {
     });
   });
 
+  it('of a second attempt that is not acknowledged do not begin with the first', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    const job = await rig.dispatch();
+    const first = rig.last(job.jobId);
+    await rig.service.acknowledge(first);
+    await rig.clock.advance(50);
+    await rig.service.fail(first, { code: 'PROCESSING_ERROR', message: 'no' });
+    await rig.clock.advance(30);
+    await rig.service.finish(rig.last(job.jobId), RESULT);
+    expect(stages(rig)).toMatchObject({ ack: [0], run: [50, 30], total: [80] });
+  });
+
   it('measure how long a job waited for a slot, and not those that need not', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
