@@ -101,6 +101,8 @@ export interface SessionRig {
   readonly service: SessionService;
   /** By name, with the values of the labels. */
   readonly counts: ReadonlyMap<string, number>;
+  /** Name and label values → seconds, of each observation. */
+  readonly observed: readonly (readonly [name: string, seconds: number])[];
   open(opening?: Opening): Client;
 }
 
