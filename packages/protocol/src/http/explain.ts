@@ -41,7 +41,7 @@ export const PoolAttempt = Type.Object(
     pool_id: poolId(),
     pool_name: optional(label('Its name')),
     reason: label(
-      'ok; or why it has no candidate: pool_empty, missing_core_{asr,nmt,tts}_{installed,not_ready}, or the reason that took out most of its nodes',
+      'ok; or why it has no candidate: no_nodes, missing_core_{asr,nmt,tts}_{installed,not_ready}, or the reason that took out most of its nodes',
     ),
     candidates: count('Nodes in it that could take the job now'),
   },

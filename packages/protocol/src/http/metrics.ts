@@ -29,91 +29,118 @@ export type StageFigures = Static<typeof StageFigures>;
 
 export const MetricsReply = Type.Object(
   {
-    stats: Type.Object({
-      requests_total: count('Requests for the statistics'),
-      stale_total: count('Of these, how many found none or only old ones'),
-      stale_ratio: extension(quantity('One by the other; 0 before the first')),
-      snapshot_updated_at_ms: optional(count('When they were last counted; absent before the first')),
-    }),
-    service_catalog: Type.Object({
-      fetched_at_ms: optional(count('When the hub was last asked')),
-      last_success_at_ms: optional(count('When it last answered')),
-      fail_count: count('Failures since then'),
-      last_error: optional(text('What the last of them was', 2_048)),
-    }),
-    model_not_available: Type.Object({
-      received_total: count('Reports of missing models'),
-      rate_limited_total: count('Of these, dropped because the node sent too many'),
-      marked_total: count('Times a service was marked unavailable on a node'),
-      by_service_top: top('By service'),
-      by_reason_top: top('By reason'),
-      rate_limited_by_node_top: top('Dropped, by node'),
-      marked_by_node_top: top('Marked, by node'),
-      other_service_total: count('Of services beyond those that are counted by name'),
-      other_reason_total: count('For reasons beyond those'),
-      other_rate_limited_node_total: count('Dropped, of nodes beyond those'),
-      other_marked_node_total: count('Marked, of nodes beyond those'),
-    }),
-    dispatch_exclude: Type.Object({
-      by_reason: list(
-        Type.Object({
-          reason: label('Why a node could not take a refused request'),
-          total: count('Nodes, added up over all refusals'),
-          sample_node_ids: list(label('Node'), 5, 'Some of the last time'),
-        }),
-        MOST,
-        'Most often first',
-      ),
-    }),
-    web_task_segmentation: Type.Object({
-      finalized_total: count('Utterances cut out of a stream of audio_chunk'),
-      finalized_by_send_total: count('By is_final'),
-      finalized_by_pause_total: count('By a pause'),
-      finalized_by_reason: extension(totals('By what ended them')),
-      pause_ms: quantity('Silence that ends an utterance'),
-    }),
-    observability: Type.Object({
-      slow_lock_wait_total: count('Waits above the threshold'),
-      slow_path_total: count('Times an important path was slower than its threshold'),
-      lock_wait_warn_ms: count('The threshold; 0: off'),
-      path_warn_ms: count('The threshold; 0: off'),
-      slow_lock_wait_by_lock: totals('By what was waited for, as <name>_total'),
-      slow_path_by_path: totals('By path, as <name>_total'),
-    }),
+    stats: Type.Object(
+      {
+        requests_total: count('Requests for the statistics'),
+        stale_total: count('Of these, how many found none or only old ones'),
+        stale_ratio: extension(quantity('One by the other; 0 before the first')),
+        snapshot_updated_at_ms: optional(count('When they were last counted; absent before the first')),
+      },
+      { description: 'Requests for the statistics' },
+    ),
+    service_catalog: Type.Object(
+      {
+        fetched_at_ms: optional(count('When the hub was last asked')),
+        last_success_at_ms: optional(count('When it last answered')),
+        fail_count: count('Failures since then'),
+        last_error: optional(text('What the last of them was', 2_048)),
+      },
+      { description: 'How the service catalogue is kept fresh' },
+    ),
+    model_not_available: Type.Object(
+      {
+        received_total: count('Reports of missing models'),
+        rate_limited_total: count('Of these, dropped because the node sent too many'),
+        marked_total: count('Times a service was marked unavailable on a node'),
+        by_service_top: top('By service'),
+        by_reason_top: top('By reason'),
+        rate_limited_by_node_top: top('Dropped, by node'),
+        marked_by_node_top: top('Marked, by node'),
+        other_service_total: count('Of services beyond those that are counted by name'),
+        other_reason_total: count('For reasons beyond those'),
+        other_rate_limited_node_total: count('Dropped, of nodes beyond those'),
+        other_marked_node_total: count('Marked, of nodes beyond those'),
+      },
+      { description: 'Reports of models that nodes lack' },
+    ),
+    dispatch_exclude: Type.Object(
+      {
+        by_reason: list(
+          Type.Object({
+            reason: label('Why a node could not take a refused request'),
+            total: count('Nodes, added up over all refusals'),
+            sample_node_ids: list(label('Node'), 5, 'Some of the last time'),
+          }),
+          MOST,
+          'Most often first',
+        ),
+      },
+      { description: 'Why nodes could not take refused requests' },
+    ),
+    web_task_segmentation: Type.Object(
+      {
+        finalized_total: count('Utterances cut out of a stream of audio_chunk'),
+        finalized_by_send_total: count('By is_final'),
+        finalized_by_pause_total: count('By a pause'),
+        finalized_by_reason: extension(totals('By what ended them')),
+        pause_ms: quantity('Silence that ends an utterance'),
+      },
+      { description: 'How streams are cut into utterances' },
+    ),
+    observability: Type.Object(
+      {
+        slow_lock_wait_total: count('Waits above the threshold'),
+        slow_path_total: count('Times an important path was slower than its threshold'),
+        lock_wait_warn_ms: count('The threshold; 0: off'),
+        path_warn_ms: count('The threshold; 0: off'),
+        slow_lock_wait_by_lock: totals('By what was waited for, as <name>_total'),
+        slow_path_by_path: totals('By path, as <name>_total'),
+      },
+      { description: 'What was slower than its threshold' },
+    ),
     dispatch: extension(
-      Type.Object({
-        admitted_total: count('Jobs accepted'),
-        refused_total: count('Requests refused'),
-        refused_by_code: totals('By error code'),
-        requests_per_second: quantity('Accepted and refused, over the last ten seconds'),
-        reserve_first_try_ratio: quantity(
-          'Part of new jobs that had a slot where they looked first; last minute',
-        ),
-        hub_down_success_ratio: quantity(
-          'Part of requests that were accepted while the ModelHub was down; 1 if there were none',
-        ),
-        latency: StageFigures,
-        stages: map<StageFigures>(StageFigures, 16, 'By stage'),
-      }),
+      Type.Object(
+        {
+          admitted_total: count('Jobs accepted'),
+          refused_total: count('Requests refused'),
+          refused_by_code: totals('By error code'),
+          requests_per_second: quantity('Accepted and refused, over the last ten seconds'),
+          reserve_first_try_ratio: quantity(
+            'Part of new jobs that had a slot where they looked first; last minute',
+          ),
+          hub_down_success_ratio: quantity(
+            'Part of requests that were accepted while the ModelHub was down; 1 if there were none',
+          ),
+          latency: StageFigures,
+          stages: map<StageFigures>(StageFigures, 16, 'By stage'),
+        },
+        { description: 'Requests and the stages of their jobs' },
+      ),
     ),
     tenants: extension(
-      Type.Object({
-        refused_by_limit: totals('Requests refused because of what their tenant may have, by limit'),
-        waiting_served_by_class: totals('Jobs that waited and got a slot, by class'),
-      }),
+      Type.Object(
+        {
+          refused_by_limit: totals('Requests refused because of what their tenant may have, by limit'),
+          waiting_served_by_class: totals('Jobs that waited and got a slot, by class'),
+        },
+        { description: 'What tenants were refused, and who waited' },
+      ),
     ),
     cluster: optional(
       extension(
-        Type.Object({
-          inbox_pending: measure('Letters to this instance, handed out and not confirmed'),
-          dlq_moved_total: count('Letters put aside after too many deliveries'),
-          reclaimed_total: count('Letters handed out again'),
-          redis_ops: list(
-            Type.Object({ op: label('Command or script'), ok: count('Went well'), err: count('Did not') }),
-            MOST,
-            'Most often first',
-          ),
-        }),
+        Type.Object(
+          {
+            inbox_pending: measure('Letters to this instance, handed out and not confirmed'),
+            dlq_moved_total: count('Letters put aside after too many deliveries'),
+            reclaimed_total: count('Letters handed out again'),
+            redis_ops: list(
+              Type.Object({ op: label('Command or script'), ok: count('Went well'), err: count('Did not') }),
+              MOST,
+              'Most often first',
+            ),
+          },
+          { description: 'Letters between instances and their store; absent where there is one process' },
+        ),
       ),
     ),
   },

@@ -61,43 +61,55 @@ export type NodePowerDetail = Static<typeof NodePowerDetail>;
 
 export const StatsReply = Type.Object(
   {
-    web_clients: Type.Object({
-      active_users: count('Connected sessions'),
-      top_languages: list(
-        Type.Object({ language: label('Language'), count: count('Its total') }),
-        10,
-        'Most used first',
-      ),
-      language_usage: map<LanguageUsage>(
-        LanguageUsage,
-        201,
-        'By language; beyond 200 the rest is together under "other"',
-      ),
-    }),
-    nodes: Type.Object({
-      connected_nodes: count('Nodes that are online'),
-      model_node_counts: nodeCounts('Nodes that can use a model, by model'),
-      service_node_counts: nodeCounts('Nodes on which a service is ready, by service'),
-      type_node_counts: nodeCounts('Nodes on which a type of service is ready, by type'),
-      type_in_use_counts: nodeCounts('Of those, nodes that work on a job, by type'),
-      available_services: list(
-        CatalogueService,
-        2_000,
-        'Services of the ModelHub, as the answering instance knew them when it took the snapshot',
-      ),
-      total_services: count('Of them'),
-      compute_power: Type.Object({
-        total_cpu_power: measure('Of all nodes that are online'),
-        total_gpu_power: measure('Of all nodes that are online'),
-        total_memory_power: measure('Of all nodes that are online'),
-        node_power_details: list(NodePowerDetail, 500, 'The 500 nodes that have most; totals are of all'),
-      }),
-    }),
-    snapshot: Type.Object({
-      updated_at_ms: quantity('When these figures were put together (epoch ms)'),
-      age_ms: quantity('Time since then'),
-      stale: flag('Older than 10 s: counting is delayed, or the store of the instances is away'),
-    }),
+    web_clients: Type.Object(
+      {
+        active_users: count('Connected sessions'),
+        top_languages: list(
+          Type.Object({ language: label('Language'), count: count('Its total') }),
+          10,
+          'Most used first',
+        ),
+        language_usage: map<LanguageUsage>(
+          LanguageUsage,
+          201,
+          'By language; beyond 200 the rest is together under "other"',
+        ),
+      },
+      { description: 'Sessions and their languages' },
+    ),
+    nodes: Type.Object(
+      {
+        connected_nodes: count('Nodes that are online'),
+        model_node_counts: nodeCounts('Nodes that can use a model, by model'),
+        service_node_counts: nodeCounts('Nodes on which a service is ready, by service'),
+        type_node_counts: nodeCounts('Nodes on which a type of service is ready, by type'),
+        type_in_use_counts: nodeCounts('Of those, nodes that work on a job, by type'),
+        available_services: list(
+          CatalogueService,
+          2_000,
+          'Services of the ModelHub, as the answering instance knew them when it took the snapshot',
+        ),
+        total_services: count('Of them'),
+        compute_power: Type.Object(
+          {
+            total_cpu_power: measure('Of all nodes that are online'),
+            total_gpu_power: measure('Of all nodes that are online'),
+            total_memory_power: measure('Of all nodes that are online'),
+            node_power_details: list(NodePowerDetail, 500, 'The 500 nodes that have most; totals are of all'),
+          },
+          { description: 'What nodes have free' },
+        ),
+      },
+      { description: 'Nodes and what they can do' },
+    ),
+    snapshot: Type.Object(
+      {
+        updated_at_ms: quantity('When these figures were put together (epoch ms)'),
+        age_ms: quantity('Time since then'),
+        stale: flag('Older than 10 s: counting is delayed, or the store of the instances is away'),
+      },
+      { description: 'How old these figures are' },
+    ),
   },
   {
     title: 'StatsReply',

@@ -43,6 +43,7 @@ describe('a registration', () => {
       schemaVersion: '2.0',
       version: '2.3.1',
       platform: 'win32',
+      hardware: { cpuCores: 16, memoryGb: 64, gpusGb: [24] },
       slots: 8,
       runningJobIds: ['job-1'],
       region: 'eu',
