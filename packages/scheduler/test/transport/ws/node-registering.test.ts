@@ -52,6 +52,7 @@ describe('a node registers', () => {
       channel: 'socket',
       version: '2.3.1',
       platform: 'win32',
+      hardware: { cpuCores: 4, memoryGb: 8, gpusGb: [] },
       schemaVersion: '2.0',
       traits: { features: [], gpuCount: 0, acceptsPublicJobs: true },
       report: {
