@@ -63,6 +63,8 @@ export interface FleetView {
    * force for everybody at once, and answers true. Until then the old one holds. A change that is under way is given up.
    */
   changePools(book: PoolBook | undefined): (maxNodes: number) => boolean;
+  /** Tells again of usable nodes, some at a time: jobs that wait may go to other nodes than before. Answers where to go on; undefined: at the end. */
+  tellFree(from: number, maxNodes: number): number | undefined;
   stats(): FleetStats;
   readonly table: FleetTable;
 }
@@ -238,6 +240,15 @@ export function createFleetView(): FleetView {
         nextPools = undefined;
         return true;
       };
+    },
+    tellFree(from, maxNodes) {
+      const until = Math.min(views.length, from + maxNodes);
+      for (let index = from; index < until; index++) {
+        const view = views[index];
+        if (view === undefined || !hasBit(columns.usable, index)) continue;
+        for (const listen of listeners) listen(view.nodeId);
+      }
+      return until < views.length ? until : undefined;
     },
     stats: () => ({
       facts: facts.size,

@@ -1,0 +1,76 @@
+/** Capability pools read anew: in short pieces, the pools and nothing else, and whoever waits hears of it. */
+import { describe, expect, it } from 'vitest';
+import { createPoolsOfApp } from '../../../src/pools-of-app.ts';
+import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
+import { poolsToml } from '../../e2e/support/pooled-nodes.ts';
+import { configOf } from '../../e2e/support/start-app.ts';
+import { nodeView } from '../fleet/fleet-fixture.ts';
+import { having } from './pool-fixture.ts';
+
+const POOLS = [
+  { id: 1, service: 'gold' },
+  { id: 2, service: 'silver' },
+];
+const CORE = { 'scheduler.core_services.asr_service_id': 'whisper' };
+
+/** Time passes by looking at it: one millisecond each. */
+function rig(nodes: number, next: { tenants?: Record<string, number>; settings?: Record<string, string> }) {
+  let at = 0;
+  let pauses = 0;
+  const clock = {
+    now: () => at,
+    precise: () => ++at,
+    after(_delayMs: number, run: () => void) {
+      pauses += 1;
+      queueMicrotask(run);
+      return () => {};
+    },
+  };
+  const ignored = () => {};
+  const fleet = createFleetView();
+  const told: string[] = [];
+  for (let n = 0; n < nodes; n++) {
+    fleet.upsert(nodeView(`n${n}`, { profile: having('gold'), slots: n % 2 }));
+  }
+  fleet.onFree((nodeId) => told.push(nodeId));
+  const config = configOf({}, poolsToml(POOLS, {}));
+  const reread = async () =>
+    ({
+      kind: 'ok',
+      config: configOf(next.settings ?? {}, poolsToml(POOLS, next.tenants ?? {})),
+      origins: new Map(),
+      warnings: [],
+    }) as const;
+  const log = { debug: ignored, info: ignored, warn: ignored, error: ignored };
+  const meter = { count: ignored, gauge: ignored, observe: ignored };
+  const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread });
+  return { pools, fleet, told, pauses: () => pauses };
+}
+
+describe('a change of pools', () => {
+  it('pauses by the clock, however much a single node costs', async () => {
+    const { pools, pauses } = rig(400, { tenants: { acme: 1 } });
+    await pools.reload();
+    // 50 pieces of 8 nodes, placed and told of, with a pause after every second one.
+    expect(pauses()).toBeGreaterThanOrEqual(45);
+  });
+
+  it('tells of every free node, so that whoever waits looks again at once', async () => {
+    const { pools, told } = rig(20, { tenants: { acme: 1 } });
+    await pools.reload();
+    expect(told).toEqual(Array.from({ length: 10 }, (_, n) => `n${2 * n + 1}`));
+  });
+
+  it('tells nobody where nothing changes', async () => {
+    const { pools, told } = rig(20, {});
+    expect(await pools.reload()).toMatchObject({ hasChanged: false });
+    expect(told).toEqual([]);
+  });
+
+  it('takes no core services over that wait for a restart', async () => {
+    const { pools, fleet } = rig(1, { tenants: { acme: 1 }, settings: CORE });
+    expect(await pools.reload()).toMatchObject({ needRestart: Object.keys(CORE), hasChanged: true });
+    expect(fleet.pools?.plan.tenantPools.get('acme')).toBe(1);
+    expect(fleet.pools?.plan.core).toEqual({});
+  });
+});
