@@ -1,9 +1,9 @@
 /** Cold path: what the marks of a node mean for the types of its services, which is what most jobs ask for. Pure. */
 import type { CapabilityReport } from '../../domain/capability-report.ts';
 import { ANY } from '../../domain/language.ts';
-import type { NodeProfile } from '../../domain/profile.ts';
+import { type NodeProfile, SERVICE_TYPES } from '../../domain/profile.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
-import { isHidden, type Marks, type Readiness } from './marks.ts';
+import { isHidden, type Mark, type Marks, type Readiness } from './marks.ts';
 
 /** Undefined: nobody knows what kind of service it is. */
 export type TypeOf = (serviceId: string) => string | undefined;
@@ -31,10 +31,18 @@ export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hi
     if (!isHidden(mark)) continue;
     services.push(serviceId);
     const type = typeOf(serviceId);
-    if (type !== undefined && (mark.isWide || !open.has(type))) types.add(type);
+    if (isForAll(mark, type)) for (const each of typesOf(profile)) types.add(each);
+    else if (type !== undefined && (mark.reach !== 'service' || !open.has(type))) types.add(type);
   }
   return { services: services.sort(), types: [...types].sort() };
 }
+
+/** Jobs that do not need its type fail for it too, or nobody knows its type. */
+const isForAll = ({ reach }: Mark, type: string | undefined): boolean =>
+  reach === 'node' || (reach === 'type' && type === undefined);
+
+const typesOf = ({ readyTypes }: NodeProfile): readonly string[] =>
+  readyTypes === ANY ? SERVICE_TYPES : readyTypes;
 
 /**
  * Which marked services a job on the node uses: those it names, and those of the types it needs, unless the node has an
@@ -48,12 +56,15 @@ export function usedAmong(
 ): ReadonlySet<string> {
   const used = new Set<string>();
   for (const serviceId of services) if (marks.has(serviceId)) used.add(serviceId);
+  // One that keeps everybody away is tried by whoever comes next; who was there before proves nothing.
+  for (const [serviceId, mark] of marks)
+    if (mark.phase !== 'marked' && isForAll(mark, typeOf(serviceId))) used.add(serviceId);
   const clean = new Set(profile.readyServices.filter((serviceId) => !marks.has(serviceId)).map(typeOf));
   for (const type of types) {
     const ofType = [...marks].filter(([serviceId]) => typeOf(serviceId) === type);
     const open = ofType.filter(([, { phase }]) => phase !== 'marked');
-    for (const [serviceId, { isWide }] of open.length > 0 ? open : ofType)
-      if (isWide || !clean.has(type)) used.add(serviceId);
+    for (const [serviceId, { reach }] of open.length > 0 ? open : ofType)
+      if (reach !== 'service' || !clean.has(type)) used.add(serviceId);
   }
   return used;
 }

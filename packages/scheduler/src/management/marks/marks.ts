@@ -16,6 +16,12 @@ export interface MarkSettings {
 /** `marked`: no jobs for the service until `until`. `probation`: the next is a probe. `probing`: it is under way, and no other is given. */
 export type MarkPhase = 'marked' | 'probation' | 'probing';
 
+/**
+ * Whom it keeps away. `service`: whoever needs the service, or its type where no other of it is ready. `type`: whoever needs the
+ * type, since the others cannot do it either. `node`: everybody, since it is not those jobs that fail for it.
+ */
+export type MarkReach = 'service' | 'type' | 'node';
+
 export interface Mark {
   readonly phase: MarkPhase;
   /** When the phase began. */
@@ -26,8 +32,8 @@ export interface Mark {
   readonly wasNotReady: boolean;
   /** A probe has failed: the node's word "ready" alone ends nothing any more. */
   readonly isDoubted: boolean;
-  /** Reported again although only other services of the type could have been used: they cannot do it either. */
-  readonly isWide: boolean;
+  /** Reported again although it kept jobs away: then it must keep away more of them. */
+  readonly reach: MarkReach;
 }
 
 /** By service id, the oldest mark first. A new map per change; never empty. */
@@ -53,8 +59,8 @@ export function afterReport(
   const isContradicted = known.phase !== 'marked';
   if (!isContradicted && now - known.since < settings.debounceMs) return marks as Marks;
   const isDoubted = known.isDoubted || isContradicted;
-  const isWide = known.isWide || !isContradicted;
-  return putLast(marks, serviceId, { ...newMark(settings, now), isDoubted, isWide }, settings.maxPerNode);
+  const reach = isContradicted ? known.reach : WIDER[known.reach];
+  return putLast(marks, serviceId, { ...newMark(settings, now), isDoubted, reach }, settings.maxPerNode);
 }
 
 /** A job that uses these services was placed: those on probation are probed by it. */
@@ -83,7 +89,7 @@ export const afterFailure = (
 ): Marks =>
   change(marks, (mark, serviceId) =>
     mark.phase === 'probing' && used.has(serviceId)
-      ? { ...newMark(settings, now), isDoubted: true, isWide: mark.isWide }
+      ? { ...newMark(settings, now), isDoubted: true, reach: mark.reach }
       : mark,
   ) as Marks;
 
@@ -111,8 +117,10 @@ const newMark = ({ ttlMs }: MarkSettings, now: number): Mark => ({
   until: now + ttlMs,
   wasNotReady: false,
   isDoubted: false,
-  isWide: false,
+  reach: 'service',
 });
+
+const WIDER: Readonly<Record<MarkReach, MarkReach>> = { service: 'type', type: 'node', node: 'node' };
 
 const onProbation = (mark: Mark, now: number): Mark => ({
   ...mark,

@@ -60,6 +60,21 @@ describe('MODEL_NOT_AVAILABLE: a marked service hides its type', () => {
     });
   });
 
+  it('all types when the node goes on reporting it: hiding its own type, or none, did not help', () => {
+    const again = (id: string, times: number) => {
+      let marks = marksOn(id);
+      for (let at = 1; at <= times; at += 1)
+        marks = afterReport(marks, id, RULES, NOW + at * RULES.debounceMs);
+      return hiddenBy(marks, { ...profile('m2m'), readyTypes: ['asr', 'semantic'] }, typeOf).types;
+    };
+    expect([again('strange', 0), again('strange', 1)]).toEqual([[], ['asr', 'semantic']]);
+    expect([again('piper', 1), again('piper', 2)]).toEqual([['tts'], ['asr', 'semantic']]);
+    const ofAnything = afterReport(marksOn('strange'), 'strange', RULES, NOW + RULES.debounceMs);
+    expect(hiddenBy(ofAnything, anyProfile, typeOf).types).toEqual(['asr', 'nmt', 'semantic', 'tone', 'tts']);
+    expect(used(ofAnything, ['m2m'], { types: ['asr'] })).toEqual([]);
+    expect(used(onTrial(ofAnything), ['m2m'], { types: ['asr'] })).toEqual(['strange']);
+  });
+
   it('nor while it is on probation, but again while it is probed', () => {
     const trial = onTrial(marksOn('m2m'));
     expect(hiddenBy(trial, profile('m2m'), typeOf)).toEqual({ services: [], types: [] });

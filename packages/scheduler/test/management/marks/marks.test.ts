@@ -38,7 +38,7 @@ describe('MODEL_NOT_AVAILABLE: a mark', () => {
   it('is not changed by further reports within the debounce window', () => {
     expect(afterReport(marked, 's', RULES, NOW + RULES.debounceMs - 1)).toBe(marked);
     const later = afterReport(marked, 's', RULES, NOW + RULES.debounceMs);
-    expect(later.get('s')).toMatchObject({ until: NOW + RULES.debounceMs + RULES.ttlMs, isWide: true });
+    expect(later.get('s')).toMatchObject({ until: NOW + RULES.debounceMs + RULES.ttlMs, reach: 'type' });
   });
 
   it('ends on trial when the node says that the service is ready', () => {

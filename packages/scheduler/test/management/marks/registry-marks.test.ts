@@ -75,6 +75,22 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(NOTHING);
   });
 
+  it('gets one job per time to live if it lacks something for every job, whatever kind of service that is', async () => {
+    const { mark, place, pass, hidden, view } = await startNode();
+    mark('lid-v3');
+    expect(hidden()).toEqual([['lid-v3'], []]);
+    await pass(debounceMs);
+    mark('lid-v3');
+    expect(view('node-1')?.markedTypes).toEqual(expect.arrayContaining(['asr', 'nmt']));
+    await pass(ttlMs + 1_000);
+    expect(hidden()).toEqual(NOTHING);
+    place(ASR);
+    expect(view('node-1')?.markedTypes).toContain('asr');
+    mark('lid-v3');
+    await pass(ttlMs / 2);
+    expect(view('node-1')?.markedTypes).toContain('asr');
+  });
+
   it('is on trial when it says that the service is ready, and not for saying nothing or less', async () => {
     const { mark, hidden, beat, claim } = await startNode();
     mark();
