@@ -86,7 +86,6 @@ describe('failures', () => {
     ],
     ['MODEL_LOAD_FAILED', '', { isRetryable: true, isCounted: true, blamesNode: true }],
     ['NODE_OVERLOADED', 'busy', { isRetryable: true, isCounted: false, blamesNode: false }],
-    ['MODEL_NOT_AVAILABLE', 'x', { isRetryable: true, isCounted: true, blamesNode: false }],
     ['PROCESSING_ERROR', 'DUPLICATE_JOB_ID: j', { isRetryable: true, isCounted: false, blamesNode: false }],
     ['DUPLICATE_UTTERANCE_INDEX', '', { isRetryable: true, isCounted: false, blamesNode: false }],
     ['PROCESSING_ERROR', 'Opus decoding failed', { isRetryable: false, isCounted: false, blamesNode: false }],
@@ -98,6 +97,22 @@ describe('failures', () => {
     ['PROCESSING_ERROR', 'SEM_REPAIR_TIMEOUT', { isRetryable: true, isCounted: true, blamesNode: true }],
   ])('%s "%s" means what it says', (code, message, meaning) => {
     expect(meaningOf({ code, message })).toEqual(meaning);
+  });
+
+  it('MODEL_NOT_AVAILABLE blames the node only if it names no model that could be marked', () => {
+    const blames = (details?: Record<string, unknown>) =>
+      meaningOf({ code: 'MODEL_NOT_AVAILABLE', message: 'x', ...(details && { details }) });
+    const retried = { isRetryable: true, isCounted: true };
+    for (const named of [{ service_id: 'm2m' }, { model_id: ' m2m ' }])
+      expect(blames(named)).toEqual({ ...retried, blamesNode: false });
+    for (const nameless of [
+      undefined,
+      {},
+      { service_id: 7 },
+      { service_id: 'a\nb' },
+      { model_id: 'x'.repeat(129) },
+    ])
+      expect(blames(nameless)).toEqual({ ...retried, blamesNode: true });
   });
 });
 

@@ -1,4 +1,5 @@
 /** Cold path: what a node's MODEL_NOT_AVAILABLE says, in few words. Nodes send anything; what comes out is bounded. Pure. */
+import { givenModel, isModelId, isSoundWord, namedModel } from '../../domain/missing-model.ts';
 
 export interface MissingModel {
   readonly serviceId: string;
@@ -25,7 +26,6 @@ export type ReadReport =
   | { readonly kind: 'read'; readonly missing: MissingModel }
   | { readonly kind: 'unreadable'; readonly reason: 'missing_service_id' | 'invalid_service_id' };
 
-const MAX_ID_CHARS = 128;
 const MAX_VERSION_CHARS = 64;
 const MAX_REASON_CHARS = 256;
 export const NO_VERSION = 'unknown';
@@ -47,12 +47,12 @@ const SPELLINGS: readonly (readonly [RegExp, ReasonWord])[] = [
 
 /** `details` of the error; `model_id` and `version` are the spellings of earlier nodes. */
 export function readModelReport(details: Readonly<Record<string, unknown>>): ReadReport {
-  const given = details.service_id ?? details.model_id;
-  if (given === undefined || given === null || given === '') {
-    return { kind: 'unreadable', reason: 'missing_service_id' };
+  const serviceId = namedModel(details);
+  if (serviceId === undefined) {
+    const given = givenModel(details);
+    const isAbsent = given === undefined || given === null || given === '';
+    return { kind: 'unreadable', reason: isAbsent ? 'missing_service_id' : 'invalid_service_id' };
   }
-  const serviceId = typeof given === 'string' ? given.trim() : '';
-  if (!isSound(serviceId, MAX_ID_CHARS)) return { kind: 'unreadable', reason: 'invalid_service_id' };
   const version = versionOf(details.service_version ?? details.version);
   return { kind: 'read', missing: { serviceId, version, reason: reasonWord(details.reason) } };
 }
@@ -62,9 +62,9 @@ export function isMissingModel(value: Readonly<Record<keyof MissingModel, unknow
   const { serviceId, version, reason } = value;
   return (
     typeof serviceId === 'string' &&
-    isSound(serviceId, MAX_ID_CHARS) &&
+    isModelId(serviceId) &&
     typeof version === 'string' &&
-    isSound(version, MAX_VERSION_CHARS) &&
+    isSoundWord(version, MAX_VERSION_CHARS) &&
     (REASON_WORDS as readonly unknown[]).includes(reason)
   );
 }
@@ -80,9 +80,5 @@ export function reasonWord(given: unknown): ReasonWord {
 /** It only tells reports apart: an odd one is none. */
 function versionOf(given: unknown): string {
   const text = typeof given === 'number' ? String(given) : typeof given === 'string' ? given.trim() : '';
-  return isSound(text, MAX_VERSION_CHARS) ? text : NO_VERSION;
+  return isSoundWord(text, MAX_VERSION_CHARS) ? text : NO_VERSION;
 }
-
-/** Neither lines nor control characters: it stands in logs, labels and keys. */
-const isSound = (text: string, maxChars: number): boolean =>
-  text !== '' && text.length <= maxChars && !/\p{C}/u.test(text);
