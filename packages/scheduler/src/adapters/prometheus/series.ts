@@ -33,6 +33,7 @@ export class Family {
   private readonly names: readonly string[];
   private readonly known = new Map<string, Series>();
   private only: Series | undefined;
+  private rest: Series | undefined;
 
   constructor(entry: MetricEntry) {
     this.kind = entry.kind;
@@ -111,6 +112,11 @@ export class Family {
   /** Bounded: a peer that invents label values must not fill the memory (I11). */
   private start(key: string, labels: Labels): Series {
     if (this.known.size < MAX_LABEL_SETS) return this.keep(key, labels);
+    this.rest ??= this.startRest();
+    return this.rest;
+  }
+
+  private startRest(): Series {
     const rest = Object.fromEntries(this.names.map((name) => [name, OTHER]));
     const restKey = this.keyOf(rest);
     return this.known.get(restKey) ?? this.keep(restKey, rest);

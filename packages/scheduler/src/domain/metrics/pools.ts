@@ -9,7 +9,7 @@ export const POOLS_METRICS = {
   },
   scheduler_phase3_pool_attempt_total: {
     kind: 'counter',
-    help: 'Looks into one pool, by result and main reason. missing_core_*: nobody in the whole pool has it, or has it ready.',
+    help: 'Looks into one pool, by result and main reason. missing_core_*: nobody in the whole pool has it, or has it ready. unexamined: too many pools missed at once to find out why.',
     labels: ['pool', 'result', 'reason'],
   },
   scheduler_pool_query_total: {

@@ -144,4 +144,28 @@ describe('the watch over pools', () => {
     start().next();
     expect(taken()['phase3_pool_attempt_total 1,fail,offline']).toBe(1);
   });
+
+  it('spends a millisecond of each while on reasons, however many pools there are; then the last known one will do', () => {
+    let at = 0;
+    const clock = { now: () => Math.floor(at), precise: () => (at += 0.3), after: () => () => {} };
+    const reasons: string[] = [];
+    const count = (_name: string, labels: { reason?: string } = {}) =>
+      void (labels.reason !== undefined && reasons.push(labels.reason));
+    const watch = createPoolWatch({ meter: { count, gauge() {}, observe() {} }, clock });
+    const many = Array.from({ length: 40 }, (_, n) => pool(n, [`s${n}`]));
+    const busy = many.map((_, n) => nodeView(`n${n}`, { profile: having(`s${n}`), slots: 0 }));
+    const fleet = dividedFleet(planOf(many), ...busy);
+    const compiled = compileNeed(fleet, someNeed());
+    const miss = () => {
+      reasons.length = 0;
+      for (const { poolId } of many) watch.missed(compiled, poolId);
+      return reasons.filter((reason) => reason === 'capacity_exceeded').length;
+    };
+    expect([miss(), miss()]).toEqual([4, 4]);
+    expect(reasons.slice(4)).toEqual(Array.from({ length: 36 }, () => 'unexamined'));
+    at += 250;
+    expect(miss()).toBe(4);
+    at += 100;
+    expect(miss()).toBe(4);
+  });
 });
