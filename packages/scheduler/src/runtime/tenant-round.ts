@@ -24,9 +24,15 @@ export interface TenantRound {
 interface Turn {
   readonly tenantId: TenantId;
   /** One line per shape, each in the order of tickets. */
-  readonly lines: Map<unknown, Set<Waiter>>;
+  readonly lines: Map<unknown, Waiter[]>;
   size: number;
   credit: number;
+}
+
+interface Looks {
+  left: number;
+  /** Not all shapes of the tenant that was looked at last were. */
+  isCutShort: boolean;
 }
 
 interface Affordable {
@@ -36,6 +42,10 @@ interface Affordable {
 
 /** Waiters of one shape differ only in the nodes they have been to. */
 const MAX_LOOKS_PER_LINE = 8;
+/** Part of the looks that one tenant may use up before the others had any: its many shapes must not hide them. */
+const TENANTS_PER_LOOK_AROUND = 4;
+/** What a tenant may owe for jobs out of turn. Those took slots that nobody else wanted: they must not keep it out for hours. */
+const MOST_DEBT = 1;
 /** Ten tenths are not quite one. */
 const PRICE = 1 - 1e-9;
 
@@ -62,33 +72,50 @@ export function createTenantRound(deps: {
   function leave(waiter: Waiter): boolean {
     const turn = turns.get(waiter.tenantId);
     const line = turn?.lines.get(waiter.shape);
-    if (turn === undefined || line?.delete(waiter) !== true) return false;
+    if (turn === undefined || line === undefined) return false;
+    const at = placeIn(line, ticketOf(waiter));
+    if (line[at] !== waiter) return false;
+    line.splice(at, 1);
     turn.size -= 1;
-    if (line.size === 0) turn.lines.delete(waiter.shape);
+    if (line.length === 0) turn.lines.delete(waiter.shape);
     if (turn.size === 0) turns.delete(turn.tenantId);
     return true;
+  }
+
+  /** Where it stands in its line, or would. By halves: thousands may wait in one. */
+  function placeIn(line: readonly Waiter[], ticket: number): number {
+    let from = 0;
+    let to = line.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (ticketOf(line[middle] as Waiter) < ticket) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 
   function toBack(turn: Turn): void {
     if (turns.delete(turn.tenantId)) turns.set(turn.tenantId, turn);
   }
 
-  /** The tenant's waiter that came first among those that pass. */
-  function first(turn: Turn, looks: { left: number }, test: WaiterTest): Waiter | undefined {
+  /** The tenant's waiter that came first among those that pass. `most`: what this tenant may use up of the looks. */
+  function first(turn: Turn, looks: Looks, most: number, test: WaiterTest): Waiter | undefined {
+    const enough = looks.left - most;
     let best: Waiter | undefined;
     const seen: unknown[] = [];
     for (const [shape, line] of turn.lines) {
-      if (looks.left <= 0) break;
+      if (looks.left <= 0 || looks.left <= enough) break;
       seen.push(shape);
       const passing = firstOfLine(line, looks, test);
       if (passing !== undefined && (best === undefined || ticketOf(passing) < ticketOf(best))) best = passing;
     }
-    // Cut short: next time the others are looked at first.
-    if (best === undefined && looks.left <= 0) for (const shape of seen) lineToBack(turn, shape);
+    looks.isCutShort = seen.length < turn.lines.size;
+    // Next time the others are looked at first.
+    if (looks.isCutShort) for (const shape of seen) lineToBack(turn, shape);
     return best;
   }
 
-  function firstOfLine(line: Set<Waiter>, looks: { left: number }, test: WaiterTest): Waiter | undefined {
+  function firstOfLine(line: readonly Waiter[], looks: Looks, test: WaiterTest): Waiter | undefined {
     let leftHere = MAX_LOOKS_PER_LINE;
     for (const waiter of line) {
       if (looks.left <= 0 || leftHere <= 0) return undefined;
@@ -105,8 +132,9 @@ export function createTenantRound(deps: {
   }
 
   /** Costs a look, too: thousands may be held. */
-  function heldBack(looks: { left: number }): undefined {
+  function heldBack(looks: Looks): undefined {
     looks.left -= 1;
+    looks.isCutShort = false;
     return undefined;
   }
 
@@ -135,58 +163,72 @@ export function createTenantRound(deps: {
     return saving[at];
   }
 
-  function insert(turn: Turn, waiter: Waiter): void {
-    const ticket = ticketOf(waiter);
-    const line = turn.lines.get(waiter.shape) ?? new Set();
-    const ahead = [...line].filter((other) => ticketOf(other) < ticket);
-    turn.lines.set(waiter.shape, new Set([...ahead, waiter, ...line]));
+  function lineOf(turn: Turn, { shape }: Waiter): Waiter[] {
+    const line = turn.lines.get(shape) ?? [];
+    turn.lines.set(shape, line);
+    return line;
   }
 
   return {
     enter(waiter) {
       tickets.set(waiter, nextTicket++);
       const turn = turnOf(waiter.tenantId);
-      const line = turn.lines.get(waiter.shape) ?? new Set();
-      turn.lines.set(waiter.shape, line.add(waiter));
+      lineOf(turn, waiter).push(waiter);
       turn.size += 1;
     },
     enterAgain(waiter) {
       const turn = turnOf(waiter.tenantId);
-      insert(turn, waiter);
+      const line = lineOf(turn, waiter);
+      line.splice(placeIn(line, ticketOf(waiter)), 0, waiter);
       turn.size += 1;
-      turn.credit += 1;
+      // Never more than one can have saved: many that come back at once are served by turns, too.
+      turn.credit = Math.min(turn.credit + 1, 1 + deps.quantumOf(waiter.tenantId));
     },
     leave,
     take(maxLooks, test) {
-      const looks = { left: maxLooks };
+      const looks: Looks = { left: maxLooks, isCutShort: false };
+      const mostEach = Math.ceil(maxLooks / TENANTS_PER_LOOK_AROUND);
       const saving: Affordable[] = [];
       const passed: Turn[] = [];
+      const again: Turn[] = [];
+      /** Whom it can serve at once. */
+      const look = (turn: Turn): Affordable | undefined => {
+        const isHeld = deps.isHeld(turn.tenantId);
+        const waiter = isHeld ? heldBack(looks) : first(turn, looks, mostEach, test);
+        if (waiter === undefined) {
+          (looks.isCutShort ? again : passed).push(turn);
+          return undefined;
+        }
+        if (turn.credit < PRICE) turn.credit += deps.quantumOf(turn.tenantId);
+        if (turn.credit >= PRICE) return { turn, waiter };
+        saving.push({ turn, waiter });
+        return undefined;
+      };
       let next: Affordable | undefined;
       for (const turn of turns.values()) {
         if (looks.left <= 0) break;
-        const waiter = deps.isHeld(turn.tenantId) ? heldBack(looks) : first(turn, looks, test);
-        if (waiter === undefined) {
-          passed.push(turn);
-          continue;
-        }
-        if (turn.credit < PRICE) turn.credit += deps.quantumOf(turn.tenantId);
-        if (turn.credit >= PRICE) {
-          next = { turn, waiter };
-          break;
-        }
-        saving.push({ turn, waiter });
+        next = look(turn);
+        if (next !== undefined) break;
+      }
+      // Nobody else had use for the looks that are left: those with more shapes have them.
+      for (const turn of again) {
+        if (next !== undefined || saving.length > 0 || looks.left <= 0) break;
+        next = look(turn);
       }
       if (next !== undefined) for (const { turn } of saving) toBack(turn);
       else if (saving.length > 0) next = passTurns(saving);
       if (next !== undefined) return serve(next);
       // Cut short in vain: whoever was not looked at comes first next time.
-      if (looks.left <= 0) for (const turn of passed) toBack(turn);
+      if (looks.left <= 0) for (const turn of [...passed, ...new Set(again)]) toBack(turn);
       return undefined;
     },
     takeOf(tenantId, maxLooks, test) {
       const turn = turns.get(tenantId);
-      const waiter = turn && first(turn, { left: maxLooks }, test);
-      return turn && waiter && serve({ turn, waiter });
+      const waiter = turn && first(turn, { left: maxLooks, isCutShort: false }, maxLooks, test);
+      if (turn === undefined || waiter === undefined) return undefined;
+      serve({ turn, waiter });
+      turn.credit = Math.max(turn.credit, -MOST_DEBT);
+      return waiter;
     },
     waitingOf: (tenantId) => turns.get(tenantId)?.size ?? 0,
     tenants: () => turns.keys(),
