@@ -4,6 +4,7 @@ import { candidates, isCandidate, UNCOUNTED } from './candidates.ts';
 import { advance, type Engine } from './engine.ts';
 import type { Flight } from './flight.ts';
 import type { Placed, Placement } from './placement.ts';
+import { type CompiledNeed, routeOf } from './select/compile-need.ts';
 import { noteStage, WAIT } from './stages.ts';
 import type { Waiter } from './waiting-queue.ts';
 
@@ -68,7 +69,7 @@ export function waitForSlot(
 
     const waiter: Waiter = {
       tenantId,
-      shape: flight.compiled.query,
+      shape: shapeOf(flight.compiled),
       class: waitingClass,
       fits: (nodeId) => isCandidate(engine, flight, flight.job.spec.utteranceIndex, nodeId),
       hasCandidate: () =>
@@ -89,6 +90,12 @@ export function waitForSlot(
     if (joined === 'tenant_full') engine.meter.count('scheduler_tenant_refused_total', WAITING);
     end('queue_full');
   });
+}
+
+/** Where others are not tried, jobs that ask for the same wait for different pools. */
+function shapeOf(compiled: CompiledNeed): unknown {
+  const confinement = routeOf(compiled)?.confinement;
+  return confinement?.kind === 'no_fallback' ? `${confinement.poolId} ${compiled.query.key}` : compiled.query;
 }
 
 /** A try that got as far as RESERVED and then found nobody is not reserved any more. */
