@@ -10,6 +10,7 @@ import type { Chance } from '../../ports/chance.ts';
 import { hasBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetTable, FleetView } from '../fleet/fleet-view.ts';
+import type { PoolRoute } from '../pools/pool-book.ts';
 import { type CompiledNeed, matches, routeOf } from './compile-need.ts';
 import { POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';
@@ -52,6 +53,7 @@ class Drawing implements Selection {
   private readonly compiled: CompiledNeed;
   private readonly options: SelectOptions;
   private tried: readonly NodeId[] = NOBODY;
+  private route: PoolRoute | undefined;
   private poolAt = 0;
   /** The pool at hand gave somebody. */
   private hasDrawn = false;
@@ -83,6 +85,7 @@ class Drawing implements Selection {
     }
     const { pools } = table;
     if (route === undefined || pools === undefined) return this.drawFrom(undefined);
+    if (route !== this.route) this.begin(route);
     const { poolIds, start, count } = route;
     for (; this.poolAt < count; this.poolAt++) {
       const poolId = poolIds[(start + this.poolAt) % poolIds.length] as number;
@@ -98,6 +101,13 @@ class Drawing implements Selection {
     if (!this.isNoted) this.options.pools?.exhausted(compiled);
     this.isNoted = true;
     return undefined;
+  }
+
+  /** Again, if the pools were divided anew since the last node: its place in the old order means nothing in the new. */
+  private begin(route: PoolRoute): void {
+    this.route = route;
+    this.poolAt = 0;
+    this.hasDrawn = false;
   }
 
   /** Told once per selection: later nodes are only tried because earlier ones refused. */

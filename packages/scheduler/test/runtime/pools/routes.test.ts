@@ -7,6 +7,7 @@ import { createPoolBook, inOrder } from '../../../src/runtime/pools/pool-book.ts
 import { preferPool } from '../../../src/runtime/pools/prefer-pool.ts';
 import { refusal } from '../../../src/runtime/refusal.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
+import { select } from '../../../src/runtime/select/select.ts';
 import { nodeView, someNeed } from '../fleet/fleet-fixture.ts';
 import { dividedFleet, having, planOf, pool } from './pool-fixture.ts';
 
@@ -156,6 +157,21 @@ describe('the refusal of a confined job', () => {
   it('says nothing of pools to a job that may go to all', () => {
     const fleet = dividedFleet({ ...plan, isStrict: false }, ...nodes);
     expect(confinementWords(compileNeed(fleet, someNeed()))).toBe('');
+  });
+});
+
+describe('a selection under way when the pools change', () => {
+  it('begins anew in the new order, and gives nobody twice', () => {
+    const many = [pool(1, ['x']), pool(2, ['y']), pool(3, ['z'])];
+    const views = ['x', 'y', 'z'].map((word) => nodeView(word, { profile: having(word) }));
+    const fleet = dividedFleet(planOf(many), ...views);
+    const options = { chance: () => 0, sampleK: 5, policy: 'weighted_random', excluded: new Set<string>() };
+    const compiled = compileNeed(fleet, someNeed({ tenantId: 'acme', preferredPoolId: 1 }));
+    const selection = select(fleet, compiled, { ...options, policy: 'weighted_random' });
+    expect([selection.next(), selection.next()]).toEqual(['x', 'y']);
+    const bound = planOf(many, { isStrict: true, tenantPools: new Map([['acme', 3]]) });
+    fleet.changePools(createPoolBook(bound))(Number.POSITIVE_INFINITY);
+    expect([selection.next(), selection.next()]).toEqual(['z', undefined]);
   });
 });
 
