@@ -21,7 +21,10 @@ export function abandon(engine: Engine, flight: Flight): void {
 export function abandonAll(engine: Engine): void {
   engine.abandonments += 1;
   engine.settledLately?.clear();
-  for (const flight of [...engine.flights.all()]) abandon(engine, flight);
+  const flights = [...engine.flights.all()];
+  // All before the first goes: the seat that it gives back would wake another, which would reserve a slot for nobody.
+  for (const flight of flights) flight.driving = 'elsewhere';
+  for (const flight of flights) abandon(engine, flight);
 }
 
 /** A repeat finds the job where it is now. */

@@ -49,7 +49,7 @@ export interface QueuedTenants {
 
 /** How many waiters of a class one freed slot looks at, so that a long queue of misfits cannot stall the loop. */
 const MAX_LOOKS = 256;
-/** The backstop looks at fewer: each look is a whole selection. */
+/** The backstop looks at fewer of each class: each look is a whole selection. It wakes all of them that found somebody. */
 const MAX_BACKSTOP_LOOKS = 64;
 
 export function createWaitingQueue(deps: {
@@ -86,9 +86,19 @@ export function createWaitingQueue(deps: {
     if (isStopped || size === 0) return;
     cancelBackstop ??= deps.clock.after(deps.backstopMs, () => {
       cancelBackstop = undefined;
-      for (const round of rounds.values()) release(round.take(MAX_BACKSTOP_LOOKS, hasCandidate));
+      for (const round of rounds.values()) wakeMissed(round);
       ensureBackstop();
     });
+  }
+
+  /** Many at once: nobody is woken when a cap grows, as it does for those that stay when an instance dies. */
+  function wakeMissed(round: TenantRound): void {
+    let left = MAX_BACKSTOP_LOOKS;
+    const test: WaiterTest = (waiter) => {
+      left -= 1;
+      return waiter.hasCandidate();
+    };
+    while (left > 0 && release(round.take(left, test))) {}
   }
 
   const waitingOf = (tenantId: TenantId): number =>
@@ -122,6 +132,7 @@ export function createWaitingQueue(deps: {
       return false;
     },
     wakeOf(tenantId) {
+      if (isHeld(tenantId)) return;
       for (const round of fresh)
         if (release(round.takeOf(tenantId, MAX_BACKSTOP_LOOKS, hasCandidate))) return;
     },
