@@ -26,28 +26,37 @@ export async function runApp(
   { reread, meanwhile }: RunOptions,
 ): Promise<number> {
   const log = createLog(config.log.level, { isPretty: config.log.pretty });
+  let app: App | undefined;
+  let isReloadDue = false;
+  // From the first moment to the last: nobody listening, the signal would end the process, and its jobs with it.
+  const stopListening = io.onReload?.(() => {
+    isReloadDue = app === undefined;
+    void app?.reload();
+  });
   let shared: SharedStore | undefined;
   try {
     if (config.scheduler.phase2.enabled) shared = await openSharedStore({ config, clock: systemClock, log });
   } catch (error) {
     io.err(`lingua: the store cannot be used: ${messageOf(error)}`);
+    stopListening?.();
     return 1;
   }
-  const app = createApp({ config, log, shared, reread });
+  app = createApp({ config, log, shared, reread });
+  if (isReloadDue) void app.reload();
   let address: AddressInfo;
   try {
     address = await app.start();
   } catch (error) {
     io.err(`lingua: ${whyNotListening(error, config)}`);
     await app.stop();
+    stopListening?.();
     return 1;
   }
-  const stopListening = io.onReload?.(() => void app.reload());
   const end = await meanwhile?.({ app, address });
   await interruption(io);
-  stopListening?.();
   await app.stop();
   await end?.();
+  stopListening?.();
   return 0;
 }
 
