@@ -16,7 +16,8 @@ export interface PartialText {
   readonly isFinal: boolean;
 }
 
-export type NodeNews = 'placed' | 'succeeded' | 'failed';
+export const NODE_NEWS = ['placed', 'succeeded', 'failed', 'unproven'] as const;
+export type NodeNews = (typeof NODE_NEWS)[number];
 
 /** As the node's report was read; whoever hears of it looks at it again. */
 export interface MissingNews {
@@ -117,13 +118,18 @@ export function createGossip(deps: {
     if ('loads' in whisper)
       for (const [nodeId, used, max] of whisper.loads)
         if (Number.isInteger(used) && Number.isInteger(max)) events.loaded(nodeId, { used, max });
-    if ('news' in whisper)
-      for (const [nodeId, word, types = NO_USE.types, services = NO_USE.services] of whisper.news)
-        events.nodeNews(nodeId, word, { types, services });
+    if ('news' in whisper) for (const one of whisper.news) if (isNews(one)) hearNews(one);
     if ('missing' in whisper)
-      for (const [nodeId, serviceId, version, reason] of whisper.missing)
-        events.missing(nodeId, { serviceId, version, reason });
+      for (const one of whisper.missing) if (Array.isArray(one)) hearMissing(one as unknown as Missing);
     if ('partials' in whisper) for (const partial of whisper.partials) events.partial(partial);
+  }
+
+  function hearNews([nodeId, word, types = NO_USE.types, services = NO_USE.services]: News): void {
+    events.nodeNews(nodeId, word, { types, services });
+  }
+
+  function hearMissing([nodeId, serviceId, version, reason]: Missing): void {
+    events.missing(nodeId, { serviceId, version, reason });
   }
 
   /** Deaf is slower, not wrong: it goes on trying to listen. */
@@ -170,6 +176,17 @@ export function createGossip(deps: {
     },
   };
 }
+
+/** A word of a later version is none of ours: taken for another, it could make a node trusted that is not. */
+const isNews = (given: unknown): given is News => {
+  if (!Array.isArray(given)) return false;
+  const [nodeId, word, types, services] = given as unknown[];
+  const isKnown = typeof nodeId === 'string' && (NODE_NEWS as readonly unknown[]).includes(word);
+  return isKnown && [types, services].every((words) => words === undefined || isWords(words));
+};
+
+const isWords = (given: unknown): boolean =>
+  Array.isArray(given) && given.every((word) => typeof word === 'string');
 
 function* portions<T>(all: readonly T[]): Iterable<readonly T[]> {
   for (let from = 0; from < all.length; from += MOST_AT_ONCE) yield all.slice(from, from + MOST_AT_ONCE);
