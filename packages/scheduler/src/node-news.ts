@@ -141,10 +141,11 @@ export function createNodeNews(deps: {
           else gossip.nodeNews(holder, nodeId, 'placed', useOf(need));
         },
         outcome(nodeId, outcome, need) {
-          if (outcome === 'failed' && !deps.isStoreSteady()) return;
+          const isDoubtful = outcome === 'failed' && !deps.isStoreSteady();
+          const word = isDoubtful ? 'unproven' : outcome;
           const holder = holderOf(nodeId);
-          if (holder === undefined) here.outcome(nodeId, outcome, need);
-          else gossip.nodeNews(holder, nodeId, outcome, useOf(need));
+          if (holder === undefined) here.outcome(nodeId, word, need);
+          else gossip.nodeNews(holder, nodeId, word, useOf(need));
         },
       };
     },

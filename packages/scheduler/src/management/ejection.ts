@@ -80,6 +80,10 @@ export const afterPlacement = (
 ): EjectionState =>
   state.phase === 'probation' ? { ...state, phase: 'probing', until: now + settings.probeTimeoutMs } : state;
 
+/** A probe that ended and says nothing of the node: the next job may be one. */
+export const afterNothing = (state: EjectionState): EjectionState =>
+  state.phase === 'probing' ? { ...state, phase: 'probation' } : state;
+
 /** An ejection ends; a probe whose outcome never came may be repeated. */
 export const afterTime = (state: EjectionState, now: number): EjectionState =>
   isShutOut(state) && now >= state.until ? { ...state, phase: 'probation' } : state;

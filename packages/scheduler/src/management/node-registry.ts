@@ -104,8 +104,8 @@ export interface NodeStatus {
   readonly lastReason?: string;
 }
 
-/** How an attempt ended, as far as it says something about the node. */
-export type NodeOutcome = 'succeeded' | 'failed';
+/** How an attempt ended. `unproven`: it says nothing of the node; but it was a probe, if one was due, and is none any more. */
+export type NodeOutcome = 'succeeded' | 'failed' | 'unproven';
 
 /** `known`: it was marked a moment ago. `marks_full`: this instance knows as many marks as it may. */
 export type MarkResult = 'marked' | 'known' | 'marks_full' | 'unknown_node';

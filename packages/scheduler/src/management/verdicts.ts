@@ -1,7 +1,7 @@
 /** Cold path: keeps the record of how jobs end on each node, and ejects those on which they fail. */
 import type { NodeId } from '../domain/ids.ts';
 import type { ServiceUse } from '../domain/service-use.ts';
-import { afterOutcome, afterPlacement, type EjectionState } from './ejection.ts';
+import { afterNothing, afterOutcome, afterPlacement, type EjectionState } from './ejection.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
 import type { MarkKeeper } from './marks/mark-keeper.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -10,7 +10,7 @@ import type { NodeOutcome } from './node-registry.ts';
 export function createVerdicts(
   { clock, log, meter, settings }: RegistryDeps,
   fleet: Fleet,
-  marks: Pick<MarkKeeper, 'placed' | 'ended'>,
+  marks: Pick<MarkKeeper, 'placed' | 'ended' | 'unproven'>,
 ) {
   function turn(node: NodeRecord, next: EjectionState): void {
     const before = node.ejection;
@@ -34,6 +34,11 @@ export function createVerdicts(
     recordOutcome(nodeId: NodeId, outcome: NodeOutcome, use: ServiceUse): void {
       const node = fleet.nodes.get(nodeId);
       if (node === undefined) return;
+      if (outcome === 'unproven') {
+        marks.unproven(node, use);
+        turn(node, afterNothing(node.ejection));
+        return;
+      }
       const hasFailed = outcome === 'failed';
       marks.ended(node, hasFailed, use);
       turn(

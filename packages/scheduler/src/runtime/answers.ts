@@ -158,6 +158,7 @@ export function createAnswers(
         noteStage(engine, RUN, ranMs);
         flight.fallback = result;
         await givingUp.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
+        engine.nodes.outcome(answer.nodeId, 'unproven', flight.need);
         return { kind: 'accepted', job: flight.job };
       }
       const finishing = settling.finish(flight, result);
@@ -195,6 +196,9 @@ export function createAnswers(
       } else {
         await givingUp.conclude(flight, { code, message }, 'over', flight.job.fence);
       }
+      // Not before: one that is full should be known to be before it is found again.
+      if (!meaning.blamesNode && code !== 'MODEL_NOT_AVAILABLE')
+        engine.nodes.outcome(answer.nodeId, 'unproven', flight.need);
       return { kind: 'accepted', job: flight.job };
     },
   };

@@ -52,7 +52,8 @@ export interface NodeKnowledge {
   profile(nodeId: NodeId): NodeProfile | undefined;
   /** An attempt was placed there: an ejected node on probation gets one at a time. */
   placed(nodeId: NodeId, need: Need): void;
-  outcome(nodeId: NodeId, outcome: 'succeeded' | 'failed', need: Need): void;
+  /** `unproven`: it ended without a word on the node's abilities. */
+  outcome(nodeId: NodeId, outcome: 'succeeded' | 'failed' | 'unproven', need: Need): void;
   /** Must return at once: it is said in the midst of a dispatch. */
   modelNotAvailable(nodeId: NodeId, details: Readonly<Record<string, unknown>>): void;
 }

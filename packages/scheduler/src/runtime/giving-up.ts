@@ -118,7 +118,10 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)
         return false;
       flight.givenUp = fence.attempt;
-      if (isLoss === true) flight.nodesLost += 1;
+      if (isLoss === true) {
+        flight.nodesLost += 1;
+        engine.nodes.outcome(fence.nodeId, 'unproven', flight.need);
+      }
       flight.attemptTimer?.cancel();
       flight.lastFailure = { code, message };
       const verdict = judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);

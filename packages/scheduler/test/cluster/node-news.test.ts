@@ -168,7 +168,8 @@ describe('what the engine says of a node', () => {
       knowledge.outcome(nodeId, 'failed', NEED);
       knowledge.outcome(nodeId, 'succeeded', NEED);
     }
-    expect([here, whispered]).toEqual([['n1 succeeded'], [`other n2 succeeded ${USED}`]]);
+    expect(here).toEqual(['n1 unproven', 'n1 succeeded']);
+    expect(whispered).toEqual(['unproven', 'succeeded'].map((word) => `other n2 ${word} ${USED}`));
   });
 });
 

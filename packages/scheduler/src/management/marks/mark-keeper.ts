@@ -9,6 +9,7 @@ import { readinessIn, usedAmong } from './marked-services.ts';
 import {
   afterClaims,
   afterFailure,
+  afterNothing,
   afterPlacement,
   afterReport,
   afterSuccess,
@@ -24,7 +25,11 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
   const usedBy = (node: NodeRecord, marks: Marks, use: ServiceUse): ReadonlySet<string> =>
     usedAmong(marks, node.profile, fleet.typerOf(node), use);
 
-  function countProbes(marks: Marks, used: Iterable<string>, result: 'succeeded' | 'failed'): void {
+  function countProbes(
+    marks: Marks,
+    used: Iterable<string>,
+    result: 'succeeded' | 'failed' | 'unanswered',
+  ): void {
     for (const serviceId of used)
       if (marks.get(serviceId)?.phase === 'probing')
         meter.count('scheduler_model_na_probes_total', { result });
@@ -73,6 +78,14 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       if (hasFailed) return;
       for (const serviceId of used)
         log.info({ node_id: node.nodeId, service_id: serviceId }, 'a model is there again');
+    },
+
+    unproven(node: NodeRecord, use: ServiceUse): void {
+      const { marks } = node;
+      if (marks === undefined) return;
+      const used = usedBy(node, marks, use);
+      countProbes(marks, used, 'unanswered');
+      put(node, afterNothing(marks, used, clock.now()));
     },
 
     /** The parts of a report that just came are in the node's profile already. Whoever calls this publishes the node. */

@@ -93,6 +93,12 @@ export const afterFailure = (
       : mark,
   ) as Marks;
 
+/** A probe that ended and says nothing of the service: the next job may be one. */
+export const afterNothing = (marks: Marks, used: ReadonlySet<string>, now: number): Marks =>
+  change(marks, (mark, serviceId) =>
+    mark.phase === 'probing' && used.has(serviceId) ? onProbation(mark, now) : mark,
+  ) as Marks;
+
 /** A mark ends on trial; a probe whose outcome never came may be repeated. */
 export const afterTime = (marks: Marks, now: number): Marks =>
   change(marks, (mark) => (isHidden(mark) && now >= mark.until ? onProbation(mark, now) : mark)) as Marks;

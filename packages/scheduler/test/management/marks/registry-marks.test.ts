@@ -25,7 +25,8 @@ async function startNode(...given: Parameters<typeof createFixture>) {
     ...fixture,
     mark: (serviceId = 'm2m') => registry.markMissing('node-1', serviceId),
     place: (use = NMT) => registry.recordPlacement('node-1', use),
-    end: (outcome: 'succeeded' | 'failed', use = NMT) => registry.recordOutcome('node-1', outcome, use),
+    end: (outcome: 'succeeded' | 'failed' | 'unproven', use = NMT) =>
+      registry.recordOutcome('node-1', outcome, use),
     hidden: () => [view('node-1')?.markedServices, view('node-1')?.markedTypes],
     /** A heartbeat that says again which services are ready. */
     claim: (report: Partial<typeof REPORT> = REPORT) => fixture.beat({ report }),
@@ -89,6 +90,23 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     mark('lid-v3');
     await pass(ttlMs / 2);
     expect(view('node-1')?.markedTypes).toContain('asr');
+  });
+
+  it('is on trial again when a probe ended without proving anything, and not for the end of another job', async () => {
+    const { mark, place, end, hidden, claim, counts } = await startNode();
+    mark();
+    await claim();
+    place();
+    end('unproven', ASR);
+    expect(hidden()).toEqual(HIDDEN);
+    end('unproven');
+    expect(hidden()).toEqual(NOTHING);
+    expect(counts.get('scheduler_model_na_probes_total unanswered')).toBe(1);
+    place();
+    expect(hidden()).toEqual(HIDDEN);
+    end('failed');
+    end('unproven');
+    expect(hidden()).toEqual(HIDDEN);
   });
 
   it('is on trial when it says that the service is ready, and not for saying nothing or less', async () => {

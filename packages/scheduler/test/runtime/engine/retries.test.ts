@@ -83,7 +83,16 @@ describe('retries', () => {
       expect((await rig.store.get(job.jobId))?.failure?.message).toBe(message);
       expect(rig.last(job.jobId).attempt).toBe(1);
     }
-    expect(rig.outcomes).toEqual([]);
+    expect(rig.outcomes.map(({ outcome }) => outcome)).toEqual(['unproven', 'unproven', 'unproven']);
+  });
+
+  it('says of a node that was lost with the job only that nothing is proven', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const job = await rig.dispatch();
+    rig.service.nodeLeft('node-a', 0);
+    expect(rig.outcomes).toEqual([{ nodeId: 'node-a', outcome: 'unproven' }]);
+    expect(rig.last(job.jobId).attempt).toBe(1);
   });
 
   it('takes NODE_OVERLOADED as a correction of the view: next node, no retry counted, node not blamed', async () => {
@@ -99,7 +108,7 @@ describe('retries', () => {
     });
     expect(rig.last(job.jobId).nodeId).not.toBe(first.nodeId);
     expect(rig.fleet.load(first.nodeId)).toEqual({ used: 4, max: 4 });
-    expect(rig.outcomes).toEqual([]);
+    expect(rig.outcomes).toEqual([{ nodeId: first.nodeId, outcome: 'unproven' }]);
     for (let i = 0; i < 3; i++) expect((await rig.dispatch()).fence?.nodeId).not.toBe(first.nodeId);
   });
 
