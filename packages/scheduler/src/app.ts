@@ -176,7 +176,7 @@ export function createApp(deps: AppDeps): App {
     },
   });
 
-  const page = createClusterPage({ clock, log, sockets, sessions, jobs, shared, together });
+  const page = createClusterPage({ clock, log, sockets, sessions, jobs, pools, shared, together });
   const { http, socketServer, phase, gate } = createEdges({
     tenancy,
     ...tools,

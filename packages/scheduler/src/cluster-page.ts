@@ -5,6 +5,7 @@ import { createDeadLetterDesk, type DeadLetterDesk, NO_DEAD_LETTERS } from './cl
 import { createFiguresReporter, type FiguresReporter } from './cluster/figures-reporter.ts';
 import { asOutsideId } from './domain/ids.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
+import type { PoolsOfApp } from './pools-of-app.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Figures } from './ports/instance-figures.ts';
 import type { Instance } from './ports/instances.ts';
@@ -27,6 +28,7 @@ export function createClusterPage(deps: {
   sockets: Pick<NodeSockets, 'count'>;
   sessions: Pick<SessionService, 'counts'>;
   jobs: Pick<RunningJobService, 'inFlight'>;
+  pools: Pick<PoolsOfApp, 'digest'>;
   shared: SharedStore | undefined;
   together: Pick<Neighbourhood, 'self' | 'isFenced'> | undefined;
 }): ClusterPage {
@@ -35,6 +37,7 @@ export function createClusterPage(deps: {
     nodes: deps.sockets.count(),
     sessions: deps.sessions.counts().sessions,
     jobs: deps.jobs.inFlight(),
+    pools: deps.pools.digest(),
   });
   if (shared === undefined || together === undefined) return pageOfOne({ clock, figures });
   return pageOfMany({ ...together, clock, log, figures, store: shared });

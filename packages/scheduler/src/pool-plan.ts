@@ -2,6 +2,7 @@
 import type { Config } from './config/settings.ts';
 import { type Direction, foldLanguage, foldLanguages } from './domain/language.ts';
 import type { CoreIds, Pool, PoolLanguages, PoolPlan } from './domain/pool.ts';
+import { stableHash } from './domain/stable-hash.ts';
 
 /** Undefined: the whole fleet is one. */
 export function poolPlanOf(config: Config): PoolPlan | undefined {
@@ -18,6 +19,17 @@ export function poolPlanOf(config: Config): PoolPlan | undefined {
     fallsBack: phase3.fallback_scan_all_pools,
     core: coreIdsOf(config),
   };
+}
+
+/** Eight hexadecimal digits, the same for the same plan: for people to see whether instances agree. */
+export function poolDigest(plan: PoolPlan): string {
+  const { pools, bucketCount, tenantPools } = plan;
+  const text = JSON.stringify({
+    ...plan,
+    bucketCount: pools.length > 0 ? 0 : bucketCount,
+    tenantPools: [...tenantPools].sort(([one], [other]) => (one < other ? -1 : 1)),
+  });
+  return stableHash(text).toString(16).padStart(8, '0');
 }
 
 export function coreIdsOf({ scheduler: { core_services: core } }: Config): CoreIds {

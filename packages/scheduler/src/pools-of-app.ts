@@ -3,12 +3,12 @@ import type { LoadResult } from './config/load-config.ts';
 import { printFinding } from './config/origin.ts';
 import type { Config } from './config/settings.ts';
 import { UNPOOLED } from './domain/pool.ts';
-import { poolPlanOf } from './pool-plan.ts';
+import { poolDigest, poolPlanOf } from './pool-plan.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Log } from './ports/log.ts';
 import type { Meter } from './ports/meter.ts';
 import type { FleetView } from './runtime/fleet/fleet-view.ts';
-import { createPoolBook } from './runtime/pools/pool-book.ts';
+import { createPoolBook, type PoolBook } from './runtime/pools/pool-book.ts';
 import { preferPool } from './runtime/pools/prefer-pool.ts';
 import type { Pools } from './session/preferred-pool.ts';
 
@@ -42,11 +42,14 @@ export function createPoolsOfApp(deps: {
   const { fleet, clock, meter, log } = deps;
   let { config } = deps;
   let reloading: Promise<unknown> = Promise.resolve();
+  const digests = new WeakMap<PoolBook, string>();
   divide(config)(Number.POSITIVE_INFINITY);
 
   function divide(by: Config): (maxNodes: number) => boolean {
     const plan = poolPlanOf(by);
-    return fleet.changePools(plan && createPoolBook(plan));
+    const book = plan && createPoolBook(plan);
+    if (book !== undefined) digests.set(book, poolDigest(book.plan));
+    return fleet.changePools(book);
   }
 
   async function divideAnew(by: Config): Promise<void> {
@@ -106,6 +109,8 @@ export function createPoolsOfApp(deps: {
     sessionPools,
     /** The part of the configuration that is in force now. */
     effective: () => config.scheduler.phase3,
+    /** Of the pools in force; undefined: there are none. */
+    digest: (): string | undefined => fleet.pools && digests.get(fleet.pools),
     /** One after the other: the last one asked for wins. */
     reload(): Promise<Reload> {
       const next = reloading.then(reload, reload);

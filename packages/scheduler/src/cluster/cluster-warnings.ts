@@ -29,6 +29,7 @@ export function clusterWarnings({
         `${inbox?.letters} letters wait in the inbox of ${instanceId}: it is too slow, or hangs`,
     ),
     ...versionsDiffer(instances),
+    ...poolsDiffer(instances),
     ...deadLetters(letters + left, left),
   ];
 }
@@ -39,6 +40,23 @@ function versionsDiffer(instances: readonly InstanceLine[]): string[] {
     ? []
     : [`versions differ: ${[...versions].sort().join(', ')}; fine during a rolling restart only`];
 }
+
+/** Each reads its own file: until all have read the same, a tenant may be in one pool here and in another there. */
+function poolsDiffer(instances: readonly InstanceLine[]): string[] {
+  const alike = new Map<string, InstanceLine[]>();
+  for (const line of instances) {
+    if (line.figures === undefined || line.state === 'dead') continue;
+    const pools = line.figures.pools ?? 'none';
+    alike.set(pools, [...(alike.get(pools) ?? []), line]);
+  }
+  if (alike.size < 2) return [];
+  const who = [...alike].map(([pools, lines]) => `${pools} on ${someNames(lines)}`).join('; ');
+  return [`pools differ: ${who}; have all of them read the same configuration (SIGHUP)`];
+}
+
+const SHOWN = 5;
+const someNames = (lines: readonly InstanceLine[]): string =>
+  names(lines.slice(0, SHOWN)) + (lines.length > SHOWN ? ` and ${lines.length - SHOWN} more` : '');
 
 function deadLetters(all: number, left: number): string[] {
   if (all === 0) return [];

@@ -10,6 +10,8 @@ export interface Figures {
   readonly sessions: number;
   /** Jobs that it drives and that have no outcome. */
   readonly jobs: number;
+  /** Eight hexadecimal digits that are the same for the same pools; absent: the fleet is not divided. */
+  readonly pools?: string | undefined;
 }
 
 export interface InstanceFigures {

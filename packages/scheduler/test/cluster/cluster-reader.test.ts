@@ -183,6 +183,15 @@ it('warns of versions that differ and of an inbox that is not emptied', async ()
   ]);
 });
 
+it('warns of pools that differ, and says who has which', async () => {
+  const { reader, join, figures } = await start();
+  for (const id of ['a', 'c', 'silent']) await join(id);
+  for (const id of ['a', 'c']) await figures.write(id, { ...OWN, pools: '0000beef' }, 60_000);
+  expect((await reader.read()).warnings).toEqual([
+    'pools differ: none on b; 0000beef on a, c; have all of them read the same configuration (SIGHUP)',
+  ]);
+});
+
 it('leaves nothing waiting behind an answer that came in time', async () => {
   const { clock, reader, join } = await start();
   await join('a');

@@ -25,6 +25,14 @@ export function instanceFiguresContract(name: string, open: () => Promise<Instan
       expect(await figures.read(fresh('nobody'))).toBeUndefined();
     });
 
+    it('tells the pools of an instance that has some', async () => {
+      const { figures } = await start();
+      const one = fresh('instance');
+      const divided = { nodes: 1, sessions: 2, jobs: 3, pools: '00c0ffee' };
+      await figures.write(one, divided, LONG_MS);
+      expect(await figures.read(one)).toEqual(divided);
+    });
+
     it('forgets what was not said again in time, and counts the time from the last word', async () => {
       const { figures, ...timed } = await start();
       const [silent, talking] = [fresh('instance'), fresh('instance')];

@@ -7,17 +7,20 @@ import type { RedisConnection } from './redis-connection.ts';
 export function createInstanceFigures(deps: { connection: RedisConnection; keys: Keys }): InstanceFigures {
   const { connection, keys } = deps;
   return {
-    write: (instanceId, { nodes, sessions, jobs }, ttlMs) =>
+    write: (instanceId, { nodes, sessions, jobs, pools }, ttlMs) =>
       asDependency('writing figures', async () => {
-        const text = `${nodes} ${sessions} ${jobs}`;
+        const text = `${nodes} ${sessions} ${jobs}${pools === undefined ? '' : ` ${pools}`}`;
         await connection.set(keys.instanceFigures(instanceId), text, 'PX', ttlMs);
       }),
     read: (instanceId) =>
       asDependency('reading figures', async () => {
         const text = await connection.get(keys.instanceFigures(instanceId));
-        const [, nodes, sessions, jobs] = /^(\d+) (\d+) (\d+)$/.exec(text ?? '') ?? [];
+        const [, nodes, sessions, jobs, pools] = WRITTEN.exec(text ?? '') ?? [];
         if (nodes === undefined) return undefined;
-        return { nodes: Number(nodes), sessions: Number(sessions), jobs: Number(jobs) };
+        const figures = { nodes: Number(nodes), sessions: Number(sessions), jobs: Number(jobs) };
+        return pools === undefined ? figures : { ...figures, pools };
       }),
   };
 }
+
+const WRITTEN = /^(\d+) (\d+) (\d+)(?: ([0-9a-f]{8}))?$/;
