@@ -12,11 +12,11 @@ export const MAX_CATALOGUE_BYTES = 512 * 1024;
 
 export function createServiceHub(deps: ServiceHubDeps): ServiceHub {
   const { timeoutMs, maxBytes = MAX_CATALOGUE_BYTES } = deps;
-  const url = `${deps.baseUrl.replace(/\/+$/, '')}/api/services`;
+  const { url, headers } = questionFor(deps.baseUrl);
   return {
     async list() {
       const answer = await fetch(url, {
-        headers: { accept: 'application/json' },
+        headers,
         // An answer that leads elsewhere is not of whom was configured.
         redirect: 'error',
         signal: AbortSignal.timeout(timeoutMs),
@@ -37,6 +37,27 @@ export function createServiceHub(deps: ServiceHubDeps): ServiceHub {
       }
     },
   };
+}
+
+/** `fetch` refuses an address with a password in it, and says the password in its refusal. */
+function questionFor(baseUrl: string) {
+  const url = new URL(baseUrl);
+  const { username, password } = url;
+  url.username = '';
+  url.password = '';
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/services`;
+  const accept = 'application/json';
+  if (username === '' && password === '') return { url, headers: { accept } };
+  const words = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  return { url, headers: { accept, authorization: `Basic ${words}` } };
+}
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word; // a lone percent sign stands for itself
+  }
 }
 
 class TooLong extends Error {}

@@ -51,6 +51,26 @@ describe('a hub over HTTP', () => {
     return createServiceHub({ baseUrl: `http://127.0.0.1:${port}${path}`, timeoutMs, maxBytes: MAX_BYTES });
   }
 
+  it('is told the password in its address, and nobody else is', async () => {
+    const asked: unknown[] = [];
+    const server = createServer(({ url, headers }, response) => {
+      asked.push([url, headers.authorization]);
+      response.end('[]');
+    });
+    const port = await listen(server);
+    const withPassword = (user: string) =>
+      createServiceHub({ baseUrl: `http://${user}@127.0.0.1:${port}/hub/?key=1`, timeoutMs: 5_000 });
+    await withPassword('ann:p%40ss').list();
+    await withPassword('100%:').list();
+    const basic = (words: string) => `Basic ${Buffer.from(words).toString('base64')}`;
+    expect(asked).toEqual([
+      ['/hub/api/services?key=1', basic('ann:p@ss')],
+      ['/hub/api/services?key=1', basic('100%:')],
+    ]);
+    await close(server);
+    await expect(withPassword('ann:geheim').list()).rejects.toThrow(/^(?!.*geheim)/);
+  });
+
   it('is asked for /api/services below its address', async () => {
     const asked: (string | undefined)[] = [];
     const answer: Answer = (request, response) => {
