@@ -24,6 +24,13 @@ export function locksContract(name: string, open: () => Promise<LocksHarness>): 
       expect(await locks.take(task, LONG_MS)).toBe(false);
     });
 
+    it('is held for parts of a millisecond too', async () => {
+      const { locks } = await start();
+      const task = fresh('task');
+      expect(await locks.take(task, 1.1 * LONG_MS + 0.5)).toBe(true);
+      expect(await locks.take(task, LONG_MS)).toBe(false);
+    });
+
     it('keeps names apart, whatever characters they have', async () => {
       const { locks } = await start();
       const base = fresh('service');

@@ -10,7 +10,8 @@ export function createLocks(deps: { connection: RedisConnection; keyOf: (name: s
     take: (name, ttlMs) =>
       asDependency(
         'taking a lock',
-        async () => (await connection.set(keyOf(name), '1', 'PX', ttlMs, 'NX')) === 'OK',
+        // Redis knows whole milliseconds only; 1.1 s are a little more than 1100 of them to a computer.
+        async () => (await connection.set(keyOf(name), '1', 'PX', Math.ceil(ttlMs), 'NX')) === 'OK',
       ),
   };
 }
