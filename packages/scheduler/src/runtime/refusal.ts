@@ -6,7 +6,7 @@ import type { Need, RejectionCount } from '../domain/need.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import { confinementWords } from './pools/confinement-words.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
-import { explain } from './select/explain.ts';
+import { explain, failures } from './select/explain.ts';
 import { markedOut, markedOutWords } from './select/marked-out.ts';
 
 export interface Refusal {
@@ -31,8 +31,9 @@ export function refusal(
   const where = confinementWords(asked.compiled);
   const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
   if (need.isStrict && need.preferredNodeId !== undefined) {
-    const isKnown = fleet.has(need.preferredNodeId);
-    const what = isKnown ? 'cannot take this job' : 'is not registered';
+    const isOutside = failures(fleet, asked.compiled, need.preferredNodeId).includes('not_in_pool');
+    const cannot = isOutside ? `cannot take this job${where}` : 'cannot take this job';
+    const what = fleet.has(need.preferredNodeId) ? cannot : 'is not registered';
     const message = `node ${need.preferredNodeId} ${what}, and options.strict forbids another`;
     return { code: 'PREFERRED_NODE_NOT_CAPABLE', message, reasons, mainReason, isCapable: false };
   }

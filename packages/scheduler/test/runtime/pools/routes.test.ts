@@ -139,6 +139,16 @@ describe('the refusal of a confined job', () => {
     ]);
   });
 
+  it('says so of a node that the job insists on and that is in another pool', () => {
+    const insists = (preferredNodeId: string) =>
+      refused({ tenantId: 'acme', preferredNodeId, isStrict: true }).message;
+    expect(insists('n1')).toContain(
+      'n1 cannot take this job in pool 2 (gold), to which tenant acme is bound',
+    );
+    expect(insists('n2')).not.toContain('pool');
+    expect(insists('n9')).toContain('n9 is not registered');
+  });
+
   it('is about ability if nobody in the pool is able, so that nobody waits in vain', () => {
     const { code, isCapable } = refused({ tenantId: 'acme', services: ['x'] });
     expect({ code, isCapable }).toEqual({ code: 'NO_CAPABLE_NODE', isCapable: false });
