@@ -23,7 +23,7 @@ export interface PoolSeeker {
   readonly sessionId: SessionId;
 }
 
-/** The choice as it was, if the pair and the pools are the same. */
+/** The choice as it was, if the pair and the pools are the same. Where no pool had nodes for the pair, one may have by now. */
 export function choosePool(
   before: PoolChoice | undefined,
   seeker: PoolSeeker,
@@ -32,7 +32,8 @@ export function choosePool(
 ): PoolChoice {
   const { edition } = pools;
   const pair = pairOf(languages);
-  if (before?.pair === pair && before.edition === edition) return before;
+  const isMade = before?.poolId !== undefined || edition === undefined;
+  if (isMade && before?.pair === pair && before.edition === edition) return before;
   return { pair, edition, poolId: pools.preferred(seeker, languages) };
 }
 

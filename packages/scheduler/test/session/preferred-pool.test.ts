@@ -44,6 +44,15 @@ describe('the preferred pool', () => {
     expect(choosePool(first, SEEKER, EN_ZH, pools)).toBe(first);
   });
 
+  it('is looked for again as long as no pool had nodes for the pair', () => {
+    const found = [undefined, undefined, 3];
+    const pools: Pools = { edition: 1, preferred: () => found.shift() };
+    let choice = choosePool(undefined, SEEKER, EN_ZH, pools);
+    for (let n = 0; n < 4; n++) choice = choosePool(choice, SEEKER, EN_ZH, pools);
+    expect(choice.poolId).toBe(3);
+    expect(found).toEqual([]);
+  });
+
   it('is chosen anew when the pair changes', () => {
     const pools = countingPools();
     const first = choosePool(undefined, SEEKER, EN_ZH, pools);
