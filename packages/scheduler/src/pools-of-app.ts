@@ -86,6 +86,8 @@ export function createPoolsOfApp(deps: {
       meter.count('scheduler_phase3_reloads_total', { result: 'invalid' });
       return { kind: 'invalid', problems };
     }
+    for (const warning of read.warnings)
+      log.warn({ warning: printFinding(warning) }, 'something in the configuration is doubtful');
     const differing = differences(config, read.config);
     const needRestart = differing.filter((key) => !key.startsWith(POOLS));
     const hasChanged = needRestart.length < differing.length;

@@ -39,12 +39,14 @@ function rig(nodes: number, next: { tenants?: Record<string, number>; settings?:
       kind: 'ok',
       config: configOf(next.settings ?? {}, poolsToml(POOLS, next.tenants ?? {})),
       origins: new Map(),
-      warnings: [],
+      warnings: [{ key: 'a.key', message: 'is odd', origin: { kind: 'default' } }],
     }) as const;
-  const log = { debug: ignored, info: ignored, warn: ignored, error: ignored };
+  const warned: unknown[] = [];
+  const warn = (fields: unknown) => void warned.push(fields);
+  const log = { debug: ignored, info: ignored, warn, error: ignored };
   const meter = { count: ignored, gauge: ignored, observe: ignored };
   const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread });
-  return { pools, fleet, told, pauses: () => pauses };
+  return { pools, fleet, told, warned, pauses: () => pauses };
 }
 
 describe('a change of pools', () => {
@@ -59,6 +61,12 @@ describe('a change of pools', () => {
     const { pools, told } = rig(20, { tenants: { acme: 1 } });
     await pools.reload();
     expect(told).toEqual(Array.from({ length: 10 }, (_, n) => `n${2 * n + 1}`));
+  });
+
+  it('says what is doubtful in the configuration, as at the start', async () => {
+    const { pools, warned } = rig(1, {});
+    await pools.reload();
+    expect(warned).toEqual([{ warning: expect.stringContaining('a.key') }]);
   });
 
   it('tells nobody where nothing changes', async () => {
