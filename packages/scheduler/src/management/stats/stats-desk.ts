@@ -39,9 +39,16 @@ export interface StatsTimes {
   readonly staleAfterMs: number;
   /** Time between two builds that requests began. */
   readonly fallbackApartMs: number;
+  /** A build that takes longer is not waited for any more: the next may begin. */
+  readonly giveUpAfterMs: number;
 }
 
-export const STATS_TIMES: StatsTimes = { intervalMs: 5_000, staleAfterMs: 10_000, fallbackApartMs: 30_000 };
+export const STATS_TIMES: StatsTimes = {
+  intervalMs: 5_000,
+  staleAfterMs: 10_000,
+  fallbackApartMs: 30_000,
+  giveUpAfterMs: 60_000,
+};
 
 export interface SnapshotSource {
   /** Makes a new one. Undefined: there is nothing to show that would be true. */
@@ -60,17 +67,20 @@ export function createStatsDesk(deps: {
   readonly times?: StatsTimes;
 }): StatsDesk {
   const { source, clock, meter, log } = deps;
-  const { intervalMs, staleAfterMs, fallbackApartMs } = deps.times ?? STATS_TIMES;
+  const { intervalMs, staleAfterMs, fallbackApartMs, giveUpAfterMs } = deps.times ?? STATS_TIMES;
   let snapshot: (StatsSnapshot & { readonly body: Buffer }) | undefined;
-  let isBuilding = false;
+  let building: { readonly begunAt: number } | undefined;
   let isStopped = false;
   let fallbackAt = Number.NEGATIVE_INFINITY;
   let cancel: Cancel | undefined;
 
   async function build(trigger: 'interval' | 'request'): Promise<void> {
-    if (isBuilding || isStopped) return;
-    isBuilding = true;
     const begunAt = clock.now();
+    if (isStopped || isBuilding(begunAt)) return;
+    if (building !== undefined)
+      log.warn({ begun_at: building.begunAt }, 'counting the statistics hangs; begun anew');
+    const own = { begunAt };
+    building = own;
     meter.count('scheduler_stats_builds_total', { trigger });
     try {
       await take(await source.build(), { isPrintedAnew: true });
@@ -78,9 +88,12 @@ export function createStatsDesk(deps: {
     } catch (fault) {
       log.warn({ err: fault }, 'the statistics were not counted; those of before stay');
     } finally {
-      isBuilding = false;
+      if (building === own) building = undefined;
     }
   }
+
+  const isBuilding = (now: number): boolean =>
+    building !== undefined && now - building.begunAt < giveUpAfterMs;
 
   /** What is there stays until there is something newer. With a build comes the catalogue as it is by then, also if the figures are the same. */
   async function take(
@@ -114,7 +127,7 @@ export function createStatsDesk(deps: {
 
   /** In the background, and rarely: requests come far more often than anything changes. */
   function fallBack(now: number): void {
-    if (isBuilding || now - fallbackAt < fallbackApartMs) return;
+    if (isBuilding(now) || now - fallbackAt < fallbackApartMs) return;
     fallbackAt = now;
     void build('request');
   }

@@ -79,9 +79,25 @@ describe('a request for the statistics', () => {
     await clock.advance(5_001);
     expect(desk.read()).toMatchObject({ kind: 'snapshot', ageMs: 10_001, isStale: true });
     // Single flight: the one that hangs is the only one.
-    await clock.advance(600_000);
+    await clock.advance(54_998);
     desk.read();
     expect(rig.builds).toBe(2);
+  });
+
+  it('finds new ones again a minute after a build began that never ends, and nothing older for it', async () => {
+    const { desk, clock, rig } = startDesk();
+    await clock.advance(0);
+    const { build } = rig;
+    let end: (late: Built) => void = () => undefined;
+    rig.build = () => new Promise((resolve) => (end = resolve));
+    await clock.advance(5_000);
+    const late = clock.now();
+    rig.build = build;
+    await clock.advance(60_000);
+    expect([rig.builds, desk.read()]).toMatchObject([3, { kind: 'snapshot', ageMs: 0 }]);
+    end({ stats: NOTHING, updatedAt: late });
+    await clock.advance(5_000);
+    expect([rig.builds, desk.read()]).toMatchObject([4, { ageMs: 0 }]);
   });
 
   it('is stale above ten seconds, not at them', async () => {
