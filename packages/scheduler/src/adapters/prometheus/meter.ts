@@ -1,5 +1,6 @@
 /** Measurements in Prometheus form. The only place that knows prom-client, which prints what is counted here. */
-import { type Counter, Registry } from 'prom-client';
+import { setImmediate } from 'node:timers/promises';
+import { type Metric, Registry } from 'prom-client';
 import { METRICS, type MetricEntry, type MetricName } from '../../domain/metrics.ts';
 import type { Meter, MeterReader } from '../../ports/meter.ts';
 import { Family } from './series.ts';
@@ -19,15 +20,13 @@ export function createPrometheusMeter(): PrometheusMeter {
   const registry = new Registry();
   const asks: (() => void)[] = [];
   const families = new Map<string, Family>();
-  for (const [name, entry] of Object.entries<MetricEntry>(METRICS)) {
-    const family = new Family(entry);
-    families.set(name, family);
-    // All that the library asks of a metric; it asks all of them in one turn, so that a print is of one moment.
-    const metric = {
-      name,
-      get: async () => ({ name, help: entry.help, type: entry.kind, values: family.printed(name) }),
-    };
-    registry.registerMetric(metric as unknown as Counter);
+  for (const [name, entry] of Object.entries<MetricEntry>(METRICS)) families.set(name, new Family(entry));
+
+  /** All that the library asks of a metric, as it is now. */
+  function taken(name: MetricName): Metric {
+    const { help, kind: type } = METRICS[name];
+    const values = families.get(name)?.printed(name) ?? [];
+    return { name, get: async () => ({ name, help, type, values }) } as unknown as Metric;
   }
 
   const familyOf = (name: MetricName, kind: MetricEntry['kind']): Family | undefined => {
@@ -52,9 +51,17 @@ export function createPrometheusMeter(): PrometheusMeter {
       if (series !== undefined) series.value = value;
     },
     observe: (name, value, labels) => familyOf(name, 'histogram')?.observe(value, labels),
-    print() {
+    async print() {
       for (const ask of asks) ask();
-      return registry.metrics();
+      // All at one moment; written down in slices, because thousands of lines take longer than cold work may (I6).
+      const metrics = NAMES.map(taken);
+      const texts: string[] = [];
+      for (let from = 0; from < metrics.length; from += METRICS_PER_SLICE) {
+        if (from > 0) await setImmediate();
+        const slice = metrics.slice(from, from + METRICS_PER_SLICE);
+        texts.push(...(await Promise.all(slice.map((metric) => registry.getMetricsAsString(metric)))));
+      }
+      return `${texts.join('\n\n')}\n`;
     },
     read() {
       for (const ask of asks) ask();
@@ -63,3 +70,7 @@ export function createPrometheusMeter(): PrometheusMeter {
     onPrint: (ask) => asks.push(ask),
   };
 }
+
+const NAMES = Object.keys(METRICS) as MetricName[];
+/** None has many more than 200 lines. */
+const METRICS_PER_SLICE = 4;

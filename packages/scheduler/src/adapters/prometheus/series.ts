@@ -7,6 +7,8 @@ import type { DistributionReading, Labels, SeriesReading } from '../../ports/met
 
 /** Label sets per metric; what comes after is counted under `other`. */
 const MAX_LABEL_SETS = 200;
+/** Of metrics with several labels: sets of which one label is `other`. */
+const MAX_OTHERS = 50;
 const OTHER = 'other';
 
 /** One metric with one set of labels. */
@@ -109,11 +111,32 @@ export class Family {
     return names.map((name) => labels[name] ?? '').join('\n');
   }
 
-  /** Bounded: a peer that invents label values must not fill the memory (I11). */
+  /**
+   * Bounded: a peer that invents label values must not fill the memory (I11). What it invents becomes `other`; what else the labels
+   * say stays as long as it can, so that a failure is still one.
+   */
   private start(key: string, labels: Labels): Series {
     if (this.known.size < MAX_LABEL_SETS) return this.keep(key, labels);
+    const narrow = this.names.length > 1 ? this.startNarrow(labels) : undefined;
+    if (narrow !== undefined) return narrow;
     this.rest ??= this.startRest();
     return this.rest;
+  }
+
+  private startNarrow(labels: Labels): Series | undefined {
+    this.widest ??= this.findWidest();
+    const narrow = { ...labels, [this.widest]: OTHER };
+    const key = this.keyOf(narrow);
+    const known = this.known.get(key);
+    if (known !== undefined || this.known.size >= MAX_LABEL_SETS + MAX_OTHERS) return known;
+    return this.keep(key, narrow);
+  }
+
+  /** The label with the most values. */
+  private findWidest(): string {
+    const all = [...this.known.values()];
+    const valuesOf = (name: string): number => new Set(all.map(({ labels }) => labels[name])).size;
+    return this.names.reduce((widest, name) => (valuesOf(name) > valuesOf(widest) ? name : widest));
   }
 
   private startRest(): Series {
