@@ -38,8 +38,12 @@ export const MAX_NAMES = 500;
 export const MAX_LANGUAGES = 200;
 export const MAX_DETAILS = 500;
 
+/** Twice as long as the longest that is written. */
+const MAX_PART_CHARS = 2_000_000;
+
 /** As another instance wrote it, which may be of another version; undefined: not to be understood. */
 export function readPart(text: string): StatsPart | undefined {
+  if (text.length > MAX_PART_CHARS) return undefined;
   let part: Partial<StatsPart> | null;
   try {
     part = JSON.parse(text) as Partial<StatsPart> | null;
@@ -48,11 +52,30 @@ export function readPart(text: string): StatsPart | undefined {
   }
   const { activeUsers, connectedNodes, languages, models, services, types, typesInUse, power, details } =
     part ?? {};
-  const lists = [languages, models, services, types, typesInUse];
   const isWhole =
-    [activeUsers, connectedNodes, power?.cpu, power?.gpu, power?.memory].every(Number.isFinite) &&
-    lists.every((list) => Array.isArray(list) && list.every(Array.isArray)) &&
+    [activeUsers, connectedNodes].every(Number.isFinite) &&
+    isPower(power) &&
+    [models, services, types, typesInUse].every((counts) => isNamed(counts, 1)) &&
+    isNamed(languages, 2) &&
     Array.isArray(details) &&
-    details.every((node) => typeof node?.nodeId === 'string');
+    details.every(isNodePower);
   return isWhole ? (part as StatsPart) : undefined;
 }
+
+/** A list of names, each with that many figures. */
+const isNamed = (given: unknown, figures: number): boolean =>
+  Array.isArray(given) &&
+  given.every(
+    (entry: unknown) =>
+      Array.isArray(entry) &&
+      entry.length === figures + 1 &&
+      entry.every((value, at) => (at === 0 ? typeof value === 'string' : Number.isFinite(value))),
+  );
+
+const isPower = (given: Partial<Power> | null | undefined): boolean =>
+  [given?.cpu, given?.gpu, given?.memory].every(Number.isFinite);
+
+const isNodePower = (given: Partial<NodePower> | null): boolean =>
+  typeof given?.nodeId === 'string' &&
+  isPower(given) &&
+  (given.efficiencies === undefined || isNamed(given.efficiencies, 1));

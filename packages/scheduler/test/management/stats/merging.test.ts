@@ -69,6 +69,18 @@ describe('merged parts', () => {
     const { power, ...powerless } = whole;
     const wrong = [null, 7, [], {}, powerless, { ...whole, services: [1] }, { ...whole, details: [null] }];
     for (const value of wrong) expect(readPart(JSON.stringify(value))).toBeUndefined();
+    const [detail] = whole.details;
+    for (const odd of [
+      { services: [['asr-1', '1']] },
+      { services: [[1, 1]] },
+      { languages: [['zh', 1]] },
+      { details: [{ ...detail, cpu: null }] },
+      { details: [{ ...detail, efficiencies: { asr: 1 } }] },
+      { padding: 'x'.repeat(2_000_000) },
+    ])
+      expect(readPart(JSON.stringify({ ...whole, ...odd })), Object.keys(odd)[0]).toBeUndefined();
+    const efficient = { ...whole, details: [{ ...detail, efficiencies: [['asr', 1.5]] }] };
+    expect(readPart(JSON.stringify(efficient))).toEqual(efficient);
     expect(readPart('{"activeUsers":')).toBeUndefined();
     expect(power).toBeDefined();
   });
