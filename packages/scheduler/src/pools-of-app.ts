@@ -9,7 +9,7 @@ import type { Log } from './ports/log.ts';
 import type { Meter } from './ports/meter.ts';
 import type { FleetView } from './runtime/fleet/fleet-view.ts';
 import { createPoolBook, type PoolBook } from './runtime/pools/pool-book.ts';
-import { preferPool } from './runtime/pools/prefer-pool.ts';
+import { createPreferPool } from './runtime/pools/prefer-pool.ts';
 import type { Pools } from './session/preferred-pool.ts';
 
 /** How long a change of pools goes on without a pause: well below 5 ms (I6). A node costs the more the more pools there are. */
@@ -104,7 +104,7 @@ export function createPoolsOfApp(deps: {
     get edition() {
       return fleet.pools;
     },
-    preferred: (seeker, languages) => preferPool(fleet, seeker, languages),
+    preferred: createPreferPool(fleet),
   };
 
   return {

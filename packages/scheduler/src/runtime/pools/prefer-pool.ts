@@ -1,4 +1,4 @@
-/** Hot path, once per session and language pair: the pool to begin with. Pure; the job itself decides where it may go. */
+/** Hot path, once per session and language pair: the pool to begin with. The job itself decides where it may go. */
 import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Need } from '../../domain/need.ts';
 import type { Languages } from '../../domain/needed-directions.ts';
@@ -6,32 +6,57 @@ import type { PoolId } from '../../domain/pool.ts';
 import { stableChoice } from '../../domain/stable-hash.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { compileNeed } from '../select/compile-need.ts';
-import { inOrder, routingKey } from './pool-book.ts';
+import { type PoolBook, routingKey } from './pool-book.ts';
+
+export interface Seeker {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+}
 
 /** The tenant's own, else always the same one of those that have nodes for the languages. Undefined: there are no pools, or none has. */
-export function preferPool(
-  fleet: FleetView,
-  seeker: { readonly tenantId: TenantId; readonly sessionId: SessionId },
-  languages: Languages,
-): PoolId | undefined {
-  const { pools: book } = fleet;
-  if (book === undefined) return undefined;
-  const need = needFor(seeker, languages);
-  const route = book.route(need);
-  const bound = book.plan.tenantPools.get(seeker.tenantId);
-  if (bound !== undefined || route === undefined) return bound;
-  const { facts, pools, queries } = fleet.table;
-  const fit = queries.words(compileNeed(fleet, need).query);
-  const serving = inOrder({ ...route, start: 0, count: route.poolIds.length }).filter((poolId) => {
-    const members = facts.words(pools?.key(poolId) ?? '');
-    return members.some((word, at) => (word & (fit[at] ?? 0)) !== 0);
-  });
-  return serving[stableChoice(routingKey(seeker), book.plan.hashSeed, serving.length)];
+export type PreferPool = (seeker: Seeker, languages: Languages) => PoolId | undefined;
+
+/** Language pairs remembered. */
+const MAX_PAIRS = 1_024;
+
+/** Remembers which pools serve a pair while the fleet stays as it is: after a change of pools every session asks anew. */
+export function createPreferPool(fleet: FleetView): PreferPool {
+  const known = new Map<string, readonly PoolId[]>();
+  let edition: PoolBook | undefined;
+  let changes = -1;
+
+  /** The same for every tenant that is not bound. */
+  function serving(book: PoolBook, need: Need): readonly PoolId[] {
+    const { query } = compileNeed(fleet, need);
+    const changesNow = fleet.stats().changes;
+    if (edition !== book || changes !== changesNow || known.size >= MAX_PAIRS) known.clear();
+    edition = book;
+    changes = changesNow;
+    const before = known.get(query.key);
+    if (before !== undefined) return before;
+    const { facts, pools, queries } = fleet.table;
+    const fit = queries.words(query);
+    const found = (book.route(need)?.poolIds ?? []).filter((poolId) => {
+      const members = facts.words(pools?.key(poolId) ?? '');
+      return members.some((word, at) => (word & (fit[at] ?? 0)) !== 0);
+    });
+    known.set(query.key, found);
+    return found;
+  }
+
+  return function preferPool(seeker, languages) {
+    const { pools: book } = fleet;
+    if (book === undefined) return undefined;
+    const bound = book.plan.tenantPools.get(seeker.tenantId);
+    if (bound !== undefined) return bound;
+    const among = serving(book, needFor(seeker, languages));
+    return among[stableChoice(routingKey(seeker), book.plan.hashSeed, among.length)];
+  };
 }
 
 /** The languages alone, whatever a single utterance will ask for besides. */
 const needFor = (
-  { tenantId, sessionId }: { readonly tenantId: TenantId; readonly sessionId: SessionId },
+  { tenantId, sessionId }: Seeker,
   { directions, isSourceAuto, isPairUnknown }: Languages,
 ): Need => ({
   tenantId,

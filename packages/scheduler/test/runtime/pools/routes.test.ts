@@ -4,7 +4,7 @@ import type { Need } from '../../../src/domain/need.ts';
 import { type PoolPlan, UNPOOLED } from '../../../src/domain/pool.ts';
 import { confinementWords } from '../../../src/runtime/pools/confinement-words.ts';
 import { createPoolBook, inOrder } from '../../../src/runtime/pools/pool-book.ts';
-import { preferPool } from '../../../src/runtime/pools/prefer-pool.ts';
+import { createPreferPool } from '../../../src/runtime/pools/prefer-pool.ts';
 import { refusal } from '../../../src/runtime/refusal.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
 import { select } from '../../../src/runtime/select/select.ts';
@@ -201,20 +201,40 @@ describe('the pool a session prefers', () => {
     const fleet = dividedFleet(plan, ...views);
     for (let n = 0; n < 20; n++) {
       const seeker = { tenantId: 'default', sessionId: `s-${n}` };
-      expect(preferPool(fleet, seeker, languages)).toBe(1);
+      expect(createPreferPool(fleet)(seeker, languages)).toBe(1);
     }
   });
 
   it('is that of the tenant, whoever is in it', () => {
     const fleet = dividedFleet({ ...plan, tenantPools: new Map([['acme', 3]]) }, ...views);
-    expect(preferPool(fleet, { tenantId: 'acme', sessionId: 's' }, languages)).toBe(3);
+    expect(createPreferPool(fleet)({ tenantId: 'acme', sessionId: 's' }, languages)).toBe(3);
+  });
+
+  it('is found out once for all sessions while the fleet stays as it is, and follows its changes', () => {
+    const fleet = dividedFleet(plan, ...views);
+    const prefer = createPreferPool(fleet);
+    const seek = (n: number) => prefer({ tenantId: 'default', sessionId: `s-${n}` }, languages);
+    const all = () => new Set(Array.from({ length: 50 }, (_, n) => seek(n)));
+    let looks = 0;
+    const { facts } = fleet.table;
+    const read = facts.words;
+    facts.words = (key) => {
+      looks += 1;
+      return read(key);
+    };
+    expect(all()).toEqual(new Set([1]));
+    expect(looks).toBe(3);
+    fleet.upsert(nodeView('n3', { profile: { ...speaking('zh'), installedServices: ['none'] } }));
+    expect(all()).toEqual(new Set([1, 3]));
+    fleet.changePools(createPoolBook(planOf([pool(7)])))(Number.POSITIVE_INFINITY);
+    expect(all()).toEqual(new Set([7]));
   });
 
   it('does not matter where no pool has the languages, or there are none', () => {
     const seeker = { tenantId: 'default', sessionId: 's' };
-    expect(preferPool(dividedFleet(plan), seeker, languages)).toBeUndefined();
+    expect(createPreferPool(dividedFleet(plan))(seeker, languages)).toBeUndefined();
     const fleet = dividedFleet(plan, ...views);
     fleet.changePools(undefined)(1);
-    expect(preferPool(fleet, seeker, languages)).toBeUndefined();
+    expect(createPreferPool(fleet)(seeker, languages)).toBeUndefined();
   });
 });
