@@ -1,6 +1,6 @@
 /** Measurements in Prometheus form. The only place that knows prom-client, which prints what is counted here. */
 import { setImmediate } from 'node:timers/promises';
-import { type Metric, Registry } from 'prom-client';
+import { type Counter, Registry } from 'prom-client';
 import { METRICS, type MetricEntry, type MetricName } from '../../domain/metrics.ts';
 import type { Meter, MeterReader } from '../../ports/meter.ts';
 import { Family } from './series.ts';
@@ -17,16 +17,15 @@ export interface PrometheusMeter extends Meter {
 }
 
 export function createPrometheusMeter(): PrometheusMeter {
-  const registry = new Registry();
   const asks: (() => void)[] = [];
   const families = new Map<string, Family>();
   for (const [name, entry] of Object.entries<MetricEntry>(METRICS)) families.set(name, new Family(entry));
 
   /** All that the library asks of a metric, as it is now. */
-  function taken(name: MetricName): Metric {
+  function taken(name: MetricName): Counter {
     const { help, kind: type } = METRICS[name];
     const values = families.get(name)?.printed(name) ?? [];
-    return { name, get: async () => ({ name, help, type, values }) } as unknown as Metric;
+    return { name, get: async () => ({ name, help, type, values }) } as unknown as Counter;
   }
 
   const familyOf = (name: MetricName, kind: MetricEntry['kind']): Family | undefined => {
@@ -40,7 +39,7 @@ export function createPrometheusMeter(): PrometheusMeter {
   };
 
   return {
-    contentType: registry.contentType,
+    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
     reader,
     count(name, labels, by = 1) {
       const series = familyOf(name, 'counter')?.find(labels);
@@ -58,10 +57,11 @@ export function createPrometheusMeter(): PrometheusMeter {
       const texts: string[] = [];
       for (let from = 0; from < metrics.length; from += METRICS_PER_SLICE) {
         if (from > 0) await setImmediate();
-        const slice = metrics.slice(from, from + METRICS_PER_SLICE);
-        texts.push(...(await Promise.all(slice.map((metric) => registry.getMetricsAsString(metric)))));
+        const slice = new Registry();
+        for (const metric of metrics.slice(from, from + METRICS_PER_SLICE)) slice.registerMetric(metric);
+        texts.push(await slice.metrics());
       }
-      return `${texts.join('\n\n')}\n`;
+      return texts.join('\n');
     },
     read() {
       for (const ask of asks) ask();

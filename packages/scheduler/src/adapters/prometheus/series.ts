@@ -35,6 +35,8 @@ export class Family {
   private readonly names: readonly string[];
   private readonly known = new Map<string, Series>();
   private only: Series | undefined;
+  /** The label whose values are too many. */
+  private widest: string | undefined;
   private rest: Series | undefined;
 
   constructor(entry: MetricEntry) {
