@@ -31,11 +31,21 @@ export function refusal(
   const where = confinementWords(asked.compiled);
   const mainReason = reasons.reduce((most, next) => (next.count > most.count ? next : most), NO_NODES).reason;
   if (need.isStrict && need.preferredNodeId !== undefined) {
-    const isOutside = failures(fleet, asked.compiled, need.preferredNodeId).includes('not_in_pool');
-    const cannot = isOutside ? `cannot take this job${where}` : 'cannot take this job';
+    const against = failures(fleet, asked.compiled, need.preferredNodeId);
+    const cannot = against.includes('not_in_pool') ? `cannot take this job${where}` : 'cannot take this job';
     const what = fleet.has(need.preferredNodeId) ? cannot : 'is not registered';
     const message = `node ${need.preferredNodeId} ${what}, and options.strict forbids another`;
-    return { code: 'PREFERRED_NODE_NOT_CAPABLE', message, reasons, mainReason, isCapable: false };
+    const refused = { code: 'PREFERRED_NODE_NOT_CAPABLE', reasons, mainReason, isCapable: false } as const;
+    const isOnlyLacking = against.length === 1 && against[0] === 'model_not_available';
+    const services = (isOnlyLacking && fleet.view(need.preferredNodeId)?.markedServices) || NOTHING;
+    if (services.length === 0) return { ...refused, message };
+    const words = markedOutWords({ count: 1, services });
+    return {
+      ...refused,
+      message: `${message}; ${words}`,
+      mainReason: 'model_not_available',
+      isMarkedOut: true,
+    };
   }
   if (!isCapable) {
     return {
@@ -61,6 +71,7 @@ export function refusal(
   };
 }
 
+const NOTHING: readonly string[] = [];
 const NO_NODES: { reason: string; count: number } = { reason: 'no_nodes', count: 0 };
 
 /** For people: semantic(en) + nmt(en->zh). */

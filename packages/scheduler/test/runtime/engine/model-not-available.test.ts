@@ -99,6 +99,18 @@ describe('MODEL_NOT_AVAILABLE: a new job', () => {
     expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
   });
 
+  it('is told of the mark of the one node that it insists on', async () => {
+    const rig = createRig();
+    for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 1);
+    mark(rig, 'a');
+    const request = rig.request();
+    const insisting = { ...request, need: { ...request.need, preferredNodeId: 'a', isStrict: true } };
+    const refused = rig.refusal(await rig.service.dispatch(insisting));
+    expect(refused.code).toBe('PREFERRED_NODE_NOT_CAPABLE');
+    expect(refused.message).toContain('reported a missing model: m2m');
+    expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
+  });
+
   it('waits for the end of a mark, if it may', async () => {
     const rig = createRig();
     await rig.addNode('a', 1);
