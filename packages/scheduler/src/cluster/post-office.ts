@@ -61,7 +61,8 @@ export function createPostOffice(deps: {
   meter: Meter;
   self: () => { readonly instanceId: string };
   isFenced: () => boolean;
-  living: () => Promise<ReadonlyMap<string, Instance>>;
+  /** With whom the letter is for: one that is missed may have joined a moment ago. */
+  living: (expected: string) => Promise<ReadonlyMap<string, Instance>>;
   newAskId: () => string;
 }): PostOffice {
   const { inbox, clock } = deps;
@@ -70,7 +71,7 @@ export function createPostOffice(deps: {
 
   async function post(to: string, { topic, lane, body }: Outgoing, ask?: string): Promise<boolean> {
     refuseIfFenced();
-    const isThere = (await deps.living()).has(to);
+    const isThere = (await deps.living(to)).has(to);
     // It may have been frozen while it looked.
     refuseIfFenced();
     if (!isThere) return refused('not_living');

@@ -40,8 +40,8 @@ export interface Presence {
    */
   isFenced(): boolean;
   self(): Instance;
-  /** Those that lived when last looked, at most `viewMs` ago. */
-  living(): Promise<ReadonlyMap<string, Instance>>;
+  /** Those that lived when last looked, at most `viewMs` ago; a moment ago, if the one expected is not among them. */
+  living(expected?: string): Promise<ReadonlyMap<string, Instance>>;
   /** The time by the store's clock (epoch ms): what instances can compare although their own clocks differ. */
   storeNow(): number;
   /** The store may have lost data, as at a failover: silence proves no death until everybody had time to come back. */
@@ -53,6 +53,11 @@ export interface Presence {
 const TRIES_PER_INTERVAL = 4;
 /** Who was away longer cannot know whether its death was declared and forgotten. */
 const LONGEST_ABSENCE_MS = DEATH_REMEMBERED_MS / 2;
+/** Whom a letter is for and who was not there may have joined since: that is looked up again, though not for every letter. */
+const MISSED_VIEW_MS = 100;
+/** How long after the last question the view is kept fresh. */
+const REFRESHED_FOR_MS = 5_000;
+const NOBODY: ReadonlyMap<string, Instance> = new Map();
 
 export function createPresence(deps: {
   instances: Instances;
@@ -73,7 +78,11 @@ export function createPresence(deps: {
   let renewedAtStore: number | undefined;
   let reachableSince = Number.POSITIVE_INFINITY;
   let view: { readonly at: number; readonly living: ReadonlyMap<string, Instance> } | undefined;
+  /** As last listed. */
+  let names: readonly string[] = [];
   let looking: Promise<ReadonlyMap<string, Instance>> | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let cancelRefresh: Cancel | undefined;
   let cancel: Cancel | undefined;
   let isAnnounced = false;
   let hasToldDead = false;
@@ -83,8 +92,12 @@ export function createPresence(deps: {
 
   async function lookAround(): Promise<ReadonlyMap<string, Instance>> {
     const at = clock.now();
-    const all = await instances.all();
-    const living = await instances.living(all);
+    // Both at once: names seldom change, and letters wait for this.
+    const [all, known] = await Promise.all([instances.all(), instances.living(names)]);
+    const unasked = all.filter((instanceId) => !names.includes(instanceId));
+    const joined = unasked.length === 0 ? NOBODY : await instances.living(unasked);
+    names = all;
+    const living = new Map([...known, ...joined].filter(([instanceId]) => all.includes(instanceId)));
     view = { at, living };
     events.seen?.(living);
     if (!isFenced() && !living.has(self.instanceId)) {
@@ -104,6 +117,25 @@ export function createPresence(deps: {
       looking = undefined;
     });
     return looking;
+  }
+
+  /** Good enough to be answered from. */
+  function isRecent(expected: string | undefined): boolean {
+    if (view === undefined) return false;
+    const isMissed = expected !== undefined && !view.living.has(expected);
+    const limitMs = isMissed ? Math.min(MISSED_VIEW_MS, settings.viewMs) : settings.viewMs;
+    return clock.now() - view.at <= limitMs;
+  }
+
+  /** While somebody keeps asking, the view is renewed before it is too old: nobody then waits for it. */
+  function refreshSoon(): void {
+    if (isStopped || cancelRefresh !== undefined || view === undefined) return;
+    const dueMs = Math.max(0, view.at + settings.viewMs / 2 - clock.now());
+    cancelRefresh = clock.after(dueMs, () => {
+      cancelRefresh = undefined;
+      // A store that does not answer is asked again by whoever needs it, and by the next renewal.
+      if (clock.now() - askedAt < REFRESHED_FOR_MS) look().then(refreshSoon, () => undefined);
+    });
   }
 
   /** Who is only late must not come back after it was adopted: the store decides between the two. */
@@ -211,14 +243,19 @@ export function createPresence(deps: {
     },
     isFenced,
     self: () => self,
-    async living() {
-      return view !== undefined && clock.now() - view.at <= settings.viewMs ? view.living : look();
+    async living(expected) {
+      askedAt = clock.now();
+      const seen = isRecent(expected) ? view : undefined;
+      if (seen === undefined) await look();
+      refreshSoon();
+      return (seen ?? view)?.living ?? NOBODY;
     },
     storeNow: () => clock.now() + storeTime.offsetMs(),
     freeze,
     async stop() {
       isStopped = true;
       cancel?.();
+      cancelRefresh?.();
       await instances.leave(self).catch(unreachable);
     },
   };

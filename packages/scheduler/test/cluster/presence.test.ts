@@ -134,4 +134,18 @@ describe('presence', () => {
     await clock.advance(SETTINGS.viewMs + 1);
     expect([...(await a.presence.living()).keys()]).toEqual(['a']);
   });
+
+  it('looks again for one that is expected and was not there, though not for every question', async () => {
+    const { clock, join } = startPresences();
+    const [a, b] = [join('a'), join('b')];
+    await a.presence.start();
+    const before = await a.presence.living();
+    await b.presence.start();
+    expect(await a.presence.living('b')).toBe(before);
+    await clock.advance(101);
+    expect(await a.presence.living('a')).toBe(before);
+    const now = await a.presence.living('b');
+    expect(now.has('b')).toBe(true);
+    expect(await a.presence.living('nobody')).toBe(now);
+  });
 });
