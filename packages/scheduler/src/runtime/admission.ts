@@ -35,7 +35,7 @@ export function createAdmission(
   const startedAt = engine.clock.now();
   const discards = createDiscards(engine, { maxPending: MOST_DISCARDS });
   const takeBack = createTakingBack(engine, discards, deadlines);
-  const { refuse, refuseWith, atCap } = createRefusing(engine);
+  const { refuse, refuseWith, atCap, atQueueCap } = createRefusing(engine);
 
   const whyNot = (asked: Asked, utteranceIndex: number): Refusal =>
     refusal(engine.fleet, asked, exclusions(engine, asked, utteranceIndex));
@@ -71,11 +71,12 @@ export function createAdmission(
       : 'limit';
     if (flight.driving !== 'ours') return undefined;
     // The limit may have struck while the job was already on its way: then it is dispatched all the same.
-    if ((waited !== 'limit' && waited !== 'queue_full') || flight.job.fence !== undefined) return undefined;
+    if (waited === 'sent' || waited === 'overtaken' || flight.job.fence !== undefined) return undefined;
     const { tenantId } = flight.job;
     const isHeld = engine.caps?.hasRoom(tenantId) === false;
     const why = whyNot(flight, flight.job.spec.utteranceIndex);
     if (!(await takeBack(flight))) return undefined;
+    if (waited === 'tenant_queue_full') return atQueueCap(tenantId);
     return isHeld ? atCap(tenantId) : refuseWith(why, flight, isTried);
   }
 

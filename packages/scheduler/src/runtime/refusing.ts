@@ -13,6 +13,8 @@ export interface Refusing {
   refuseWith(why: Refusal, asked: Asked, isTried: boolean): DispatchOutcome;
   /** The tenant has as many jobs in flight as it may. */
   atCap(tenantId: TenantId): DispatchOutcome;
+  /** The tenant has as many jobs waiting as it may. */
+  atQueueCap(tenantId: TenantId): DispatchOutcome;
 }
 
 /** What could not be satisfied, from the most particular: names of services, features, types alone; or the pools kept it from them. */
@@ -25,7 +27,7 @@ export function selectorOf({ need, compiled }: Asked, isTried: boolean): Selecto
   return need.services.length > 0 ? 'models' : 'types';
 }
 
-export function createRefusing(engine: Pick<Engine, 'meter' | 'excluded' | 'caps'>): Refusing {
+export function createRefusing(engine: Pick<Engine, 'meter' | 'excluded' | 'caps' | 'tenancy'>): Refusing {
   function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
     engine.meter.count('scheduler_jobs_refused_total', { code });
     return reasons === undefined
@@ -38,6 +40,14 @@ export function createRefusing(engine: Pick<Engine, 'meter' | 'excluded' | 'caps
     atCap(tenantId) {
       engine.meter.count('scheduler_tenant_refused_total', IN_FLIGHT);
       return refuse('RATE_LIMITED', engine.caps?.explain(tenantId) ?? '');
+    },
+    atQueueCap(tenantId) {
+      const { of, share } = engine.tenancy;
+      const most = share(of(tenantId).maxWaiting);
+      return refuse(
+        'RATE_LIMITED',
+        `tenant ${tenantId} has ${most} jobs waiting for a slot here, as many as it may (max_waiting_per_tenant): send fewer at once, or have the limit raised`,
+      );
     },
     refuseWith({ code, message, reasons, mainReason, isMarkedOut }, asked, isTried) {
       const selector = selectorOf(asked, isTried);

@@ -13,7 +13,8 @@ export const NO_SLOT = 'no_slot';
 
 const WAITING = { limit: 'waiting' };
 
-export type Waited = Exclude<Placed, 'nobody'> | 'limit' | 'queue_full';
+/** `queue_full`: of all; `tenant_queue_full`: its tenant has as many waiting as it may. */
+export type Waited = Exclude<Placed, 'nobody'> | 'limit' | 'queue_full' | 'tenant_queue_full';
 
 /** Resolves when the job was sent, something else settled it, or the wait came to its limit. */
 export function waitForSlot(
@@ -38,7 +39,8 @@ export function waitForSlot(
       limit.cancel();
       if (waited === 'sent') engine.meter.count('scheduler_waiting_served_total', { class: waitingClass });
       engine.queue.leave(waiter);
-      if (waited !== 'queue_full') noteStage(engine, WAIT, engine.clock.precise() - joinedAt);
+      if (waited !== 'queue_full' && waited !== 'tenant_queue_full')
+        noteStage(engine, WAIT, engine.clock.precise() - joinedAt);
       flight.stopWaiting = undefined;
       resolve(waited);
     };
@@ -88,7 +90,7 @@ export function waitForSlot(
     if (joined === 'joined') return;
     engine.meter.count('scheduler_rate_limited_total', WAITING);
     if (joined === 'tenant_full') engine.meter.count('scheduler_tenant_refused_total', WAITING);
-    end('queue_full');
+    end(joined === 'full' ? 'queue_full' : 'tenant_queue_full');
   });
 }
 

@@ -128,7 +128,10 @@ describe('waiting for a slot', () => {
     );
     await rig.clock.advance(1);
     const over = await rig.service.dispatch(rig.request({ tenantId: 't1', waitMs: 1_000 }));
-    expect(over.kind).toBe('refused');
+    expect(rig.refusal(over)).toMatchObject({
+      code: 'RATE_LIMITED',
+      message: expect.stringMatching(/tenant t1 has 2 jobs waiting.*max_waiting_per_tenant/),
+    });
     expect((await rig.service.dispatch(rig.request({ tenantId: 't3', waitMs: 1_000 }))).kind).toBe('refused');
     await rig.clock.advance(1_050);
     for (const wait of waits) expect((await wait).kind).toBe('refused');
