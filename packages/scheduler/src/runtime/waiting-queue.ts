@@ -107,8 +107,8 @@ export function createWaitingQueue(deps: {
   return {
     join(waiter) {
       if (waiter.class !== 'retry') {
-        if (size >= deps.maxWaiting) return 'full';
         if (waitingOf(waiter.tenantId) >= deps.tenants.maxWaitingOf(waiter.tenantId)) return 'tenant_full';
+        if (size >= deps.maxWaiting) return 'full';
       }
       roundOf(waiter.class).enter(waiter);
       size += 1;
