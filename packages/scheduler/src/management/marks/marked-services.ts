@@ -22,18 +22,22 @@ export const NOTHING_HIDDEN: Hidden = { services: NO_WORDS, types: NO_WORDS };
 export function hiddenBy(marks: Marks, profile: NodeProfile, typeOf: TypeOf): Hidden {
   const services: string[] = [];
   const types = new Set<string>();
-  const open = new Set<string | undefined>();
-  for (const serviceId of profile.readyServices) {
-    const mark = marks.get(serviceId);
-    if (mark === undefined || !isHidden(mark)) open.add(typeOf(serviceId));
-  }
+  /** Of marked services, as long as no other of the type was found. */
+  const closed = new Set<string>();
   for (const [serviceId, mark] of marks) {
     if (!isHidden(mark)) continue;
     services.push(serviceId);
     const type = typeOf(serviceId);
     if (isForAll(mark, type)) for (const each of typesOf(profile)) types.add(each);
-    else if (type !== undefined && (mark.reach !== 'service' || !open.has(type))) types.add(type);
+    else if (type !== undefined) (mark.reach === 'service' ? closed : types).add(type);
   }
+  // Most nodes have few services; one may have thousands, and to tell the type of each takes longest.
+  for (const serviceId of profile.readyServices) {
+    if (closed.size === 0) break;
+    const mark = marks.get(serviceId);
+    if (mark === undefined || !isHidden(mark)) closed.delete(typeOf(serviceId) ?? '');
+  }
+  for (const type of closed) types.add(type);
   return { services: services.sort(), types: [...types].sort() };
 }
 
@@ -59,12 +63,14 @@ export function usedAmong(
   // One that keeps everybody away is tried by whoever comes next; who was there before proves nothing.
   for (const [serviceId, mark] of marks)
     if (mark.phase !== 'marked' && isForAll(mark, typeOf(serviceId))) used.add(serviceId);
-  const clean = new Set(profile.readyServices.filter((serviceId) => !marks.has(serviceId)).map(typeOf));
+  // Told of every attempt: jobs that need no marked type are not to pay for a node's many services.
+  const hasClean = (type: string): boolean =>
+    profile.readyServices.some((serviceId) => !marks.has(serviceId) && typeOf(serviceId) === type);
   for (const type of types) {
     const ofType = [...marks].filter(([serviceId]) => typeOf(serviceId) === type);
     const open = ofType.filter(([, { phase }]) => phase !== 'marked');
     for (const [serviceId, { reach }] of open.length > 0 ? open : ofType)
-      if (reach !== 'service' || !clean.has(type)) used.add(serviceId);
+      if (reach !== 'service' || !hasClean(type)) used.add(serviceId);
   }
   return used;
 }

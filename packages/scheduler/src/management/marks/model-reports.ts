@@ -36,8 +36,9 @@ interface Entry {
 
 /** A storm of this size is taken in a second; of a larger one the rest would only say the same. */
 export const MAX_QUEUED = 4_096;
-/** Handled without pause: well under a millisecond. */
+/** Handled without pause, unless nodes with thousands of services make it long (I6). */
 export const MAX_AT_ONCE = 32;
+const SLICE_MS = 2;
 const PAUSE_MS = 5;
 const MAX_NODES = 10_000;
 const MAX_VERSIONS = 10_000;
@@ -77,13 +78,18 @@ export function createModelReports(deps: {
   }
 
   function work(): void {
-    for (const entry of queue.splice(0, MAX_AT_ONCE)) {
+    const until = clock.precise() + SLICE_MS;
+    let taken = 0;
+    for (const entry of queue) {
+      if (taken === MAX_AT_ONCE || (taken > 0 && clock.precise() >= until)) break;
+      taken += 1;
       try {
         handle(entry);
       } catch (fault) {
         log.error({ node_id: entry.nodeId, err: fault }, 'a report of a missing model was not handled');
       }
     }
+    queue.splice(0, taken);
     isAwake = queue.length > 0;
     if (isAwake) clock.after(PAUSE_MS, work);
   }

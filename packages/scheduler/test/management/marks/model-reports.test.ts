@@ -110,6 +110,20 @@ describe('MODEL_NOT_AVAILABLE: the main path', () => {
     expect(reports.levels()).toMatchObject({ queue: 0, nodes: 200, versions: 1 });
   });
 
+  it('I6: takes a pause sooner when the reports take long', async () => {
+    const clock = createManualClock();
+    const holder = () => {
+      clock.jump(1);
+      return true;
+    };
+    const { reports, passedOn, settle } = startReports({ clock, holder });
+    for (let n = 0; n < 10; n += 1) reports.report(`n${n}`, details);
+    await clock.advance(0);
+    expect(passedOn).toHaveLength(2);
+    await settle();
+    expect(passedOn).toHaveLength(10);
+  });
+
   it('survives reports that say nothing, and goes on after a fault', async () => {
     const { reports, marks, counts, answerWith, settle } = startReports();
     for (const odd of [{}, { service_id: 5 }, { service_id: 'x'.repeat(1_000_000) }])
