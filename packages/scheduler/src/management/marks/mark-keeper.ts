@@ -2,6 +2,7 @@
 import type { CapabilityReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
+import { afterNothing as afterNoProof } from '../ejection.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import type { NodeRecord } from '../node-record.ts';
 import type { MarkResult } from '../node-registry.ts';
@@ -52,8 +53,14 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       const isCrowded = isNew && before !== undefined && before.size >= rules.maxPerNode;
       if (isCrowded) meter.count('scheduler_model_na_dropped_total', { reason: 'oldest_mark' });
       if (before !== undefined) countProbes(before, [serviceId], 'failed');
-      const marks = afterReport(before, serviceId, rules, clock.now());
-      put(node, marks);
+      const now = clock.now();
+      const marks = afterReport(before, serviceId, rules, now);
+      // The job that says so may have been a probe of other services, or of the node: of those it proves nothing.
+      const all = new Set(marks.keys());
+      countProbes(marks, all, 'unanswered');
+      fleet.setMarks(node, afterNothing(marks, all, now));
+      fleet.setEjection(node, afterNoProof(node.ejection));
+      void fleet.publish(node);
       return marks === before ? 'known' : 'marked';
     },
 

@@ -109,6 +109,20 @@ describe('MODEL_NOT_AVAILABLE: a node that lacks a service', () => {
     expect(hidden()).toEqual(HIDDEN);
   });
 
+  it('ends the probe of other services, and of the node itself, that the reporting job may have been', async () => {
+    const { mark, place, end, hidden, claim, clock, view } = await startNode({
+      ejection: { ...SETTINGS.ejection, minSamples: 1, maxEjectedPercent: 100 },
+    });
+    for (const id of ['m2m', 'faster-whisper-vad']) mark(id);
+    await claim();
+    end('failed', ASR);
+    await clock.advance(SETTINGS.ejection.baseMs + 2_000);
+    place({ types: ['semantic', 'asr', 'nmt'], services: [] });
+    expect([view('node-1')?.isEjected, hidden()[1]]).toEqual([true, ['asr', 'nmt']]);
+    mark('faster-whisper-vad');
+    expect([view('node-1')?.isEjected, hidden()[1]]).toEqual([false, ['asr']]);
+  });
+
   it('is on trial when it says that the service is ready, and not for saying nothing or less', async () => {
     const { mark, hidden, beat, claim } = await startNode();
     mark();
