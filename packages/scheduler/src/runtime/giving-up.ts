@@ -38,6 +38,8 @@ export interface GivingUp {
     side: NodeSide,
     of?: Attempt,
   ): Promise<void>;
+  /** The end of a job whose time is over. */
+  runOut(flight: Flight, failure: { code: string; message: string }): Promise<void>;
 }
 
 /** Uncounted retries end somewhere too: a fleet that refuses everything must not be walked for ever. */
@@ -106,13 +108,16 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     const limitMs = patienceMs(flight, side);
     const { fence } = flight.job;
     const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
-    if (waited === 'limit')
+    // At its deadline the job may have been ended already.
+    if (waited === 'limit' && !flight.isSettling && !isSettled(flight.job.state))
       await conclude(flight, withMarks(flight, flight.lastFailure ?? NO_NODE_LEFT), side, fence);
   }
 
   return {
     conclude,
     tryElsewhere,
+    runOut: (flight, failure) =>
+      conclude(flight, isOut(flight.job) ? failure : withMarks(flight, failure), 'open'),
     async giveUp(flight, { code, message, isCounted, side, isLoss, afterRelease }) {
       const { fence } = flight.job;
       if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)

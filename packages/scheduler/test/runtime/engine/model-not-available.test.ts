@@ -73,6 +73,19 @@ describe('MODEL_NOT_AVAILABLE: the failed job', () => {
     );
     expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
   });
+
+  it('says so at its deadline too, once', async () => {
+    const rig = createRig();
+    for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 2);
+    const { jobId } = await rig.dispatch();
+    const { nodeId } = rig.last(jobId);
+    mark(rig, nodeId === 'a' ? 'b' : 'a');
+    rig.service.nodeLeft(nodeId, 0);
+    await rig.clock.advance(200_000);
+    const words = '1 node that could take it is left out for having reported a missing model: m2m';
+    expect((await rig.store.get(jobId))?.failure?.message).toBe(`${nodeId} disconnected; ${words}`);
+    expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
+  });
 });
 
 describe('MODEL_NOT_AVAILABLE: a new job', () => {
