@@ -120,10 +120,13 @@ function createCountedDispatch(deps: {
   readonly meter: Meter;
 }): RunningJobService['dispatch'] {
   const { jobs, catalogue, meter } = deps;
-  const note = ({ kind }: DispatchOutcome): void =>
+  const note = (outcome: DispatchOutcome): void => {
+    // Who asks too often is refused with a hub and without one.
+    if (outcome.kind === 'refused' && outcome.code === 'RATE_LIMITED') return;
     meter.count('scheduler_hub_down_dispatch_total', {
-      outcome: kind === 'dispatched' ? 'admitted' : 'refused',
+      outcome: outcome.kind === 'dispatched' ? 'admitted' : 'refused',
     });
+  };
   return (request: DispatchRequest) => {
     const outcome = jobs.dispatch(request);
     if (catalogue.isHubDown()) outcome.then(note, () => undefined);

@@ -69,6 +69,12 @@ export function waitForSlot(
       else if (!isOver) engine.queue.rejoin(waiter);
     };
 
+    /** While the store was asked, before it waited, a slot may have come free for which nobody was there. */
+    const tryIfMissed = (): void => {
+      const isAlone = engine.queue.size() === 1;
+      if (isAlone && waiter.hasCandidate() && engine.queue.leave(waiter)) waiter.wake();
+    };
+
     const waiter: Waiter = {
       tenantId,
       shape: shapeOf(flight.compiled),
@@ -87,7 +93,10 @@ export function waitForSlot(
     flight.stopWaiting = () => end('overtaken');
     if (!wait.isRetry) engine.flights.unseat(flight);
     const joined = engine.queue.join(waiter);
-    if (joined === 'joined') return;
+    if (joined === 'joined') {
+      tryIfMissed();
+      return;
+    }
     engine.meter.count('scheduler_rate_limited_total', WAITING);
     if (joined === 'tenant_full') engine.meter.count('scheduler_tenant_refused_total', WAITING);
     end(joined === 'full' ? 'queue_full' : 'tenant_queue_full');

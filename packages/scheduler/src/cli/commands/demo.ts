@@ -30,7 +30,9 @@ export async function runDemo(argv: readonly string[], io: CommandIo): Promise<n
   const ready = await readServerConfig(flags, io);
   if (ready === undefined) return 2;
   const { config, token } = letDemoIn(ready.config);
-  return runApp(quiet(config, ready.origins), io, {
+  // Its terminal is all it is for: closed, it ends.
+  const { onReload: _, ...terminal } = io;
+  return runApp(quiet(config, ready.origins), terminal, {
     reread: ready.reread,
     meanwhile: (listening) => attachFleet(listening, io, token),
   });

@@ -17,6 +17,31 @@ describe('waiting for a slot', () => {
     expect(rig.service.waiting()).toBe(0);
   });
 
+  it('takes a slot that came free while the store was still asked about the job', async () => {
+    const rig = createRig({
+      wrapStore: (store, clock) => ({
+        ...store,
+        async admit(job) {
+          await new Promise<void>((resolve) => clock.after(job.spec.utteranceIndex === 7 ? 100 : 0, resolve));
+          return store.admit(job);
+        },
+      }),
+    });
+    await rig.addNode('node-a');
+    const dispatching = rig.dispatch();
+    await rig.clock.advance(1);
+    const first = await dispatching;
+    const waiting = rig.service.dispatch(
+      rig.request({ waitMs: 5_000, spec: { ...rig.request().spec, utteranceIndex: 7 } }),
+    );
+    await rig.clock.advance(50);
+    await rig.service.finish(rig.last(first.jobId), RESULT);
+    await rig.clock.advance(60);
+    expect(await Promise.race([waiting, Promise.resolve('still waiting')])).toMatchObject({
+      kind: 'dispatched',
+    });
+  });
+
   it('refuses at the end of wait_ms and leaves nothing behind', async () => {
     const rig = createRig();
     await rig.addNode('node-a');
