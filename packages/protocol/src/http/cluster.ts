@@ -41,6 +41,9 @@ export const ClusterInstance = Type.Object(
     nodes: optional(count('Nodes whose connection it holds; absent: unknown')),
     sessions: optional(count('Sessions it holds; absent: unknown')),
     jobs_in_flight: optional(count('Jobs it drives; absent: unknown')),
+    pools_digest: optional(
+      label('The same for the same pools; absent: unknown, or the fleet is not divided'),
+    ),
     inbox_letters: optional(count('Letters in its inbox, pending ones included; absent: unknown')),
     inbox_pending: optional(count('Letters it has read and not yet handled; absent: unknown')),
     dead_letters: optional(count('Letters it could not handle; absent: unknown')),

@@ -41,6 +41,7 @@ const COLUMNS: readonly Column<ClusterInstance>[] = [
   { title: 'NODES', cell: (instance) => instance.nodes },
   { title: 'SESSIONS', cell: (instance) => instance.sessions },
   { title: 'JOBS', cell: (instance) => instance.jobs_in_flight },
+  { title: 'POOLS', cell: (instance) => instance.pools_digest ?? '-' },
   { title: 'INBOX', cell: (instance) => instance.inbox_letters },
   { title: 'PENDING', cell: (instance) => instance.inbox_pending },
   { title: 'DEAD LETTERS', cell: (instance) => instance.dead_letters },

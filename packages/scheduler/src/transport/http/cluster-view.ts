@@ -39,6 +39,7 @@ const viewInstance = (
     nodes: figures?.nodes,
     sessions: figures?.sessions,
     jobs_in_flight: figures?.jobs,
+    pools_digest: figures?.pools,
     inbox_letters: inbox?.letters,
     inbox_pending: inbox?.handedOut,
     dead_letters: inbox?.dead,
