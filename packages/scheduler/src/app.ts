@@ -195,6 +195,7 @@ export function createApp(deps: AppDeps): App {
     pools,
     metrics: observation.shown({ jobs, beside }),
   });
+  meter.onPrint(registry.measure);
   meter.onPrint(pools.measure);
   meter.onPrint(beside.printGauges);
   meter.onPrint(

@@ -44,7 +44,6 @@ export function createScan(
     const isDone = visitSome(rest, now);
     if (isDone) {
       rest = undefined;
-      fleet.measure();
     }
     cancel = clock.after(isDone ? intervalMs : 1, tick);
   }

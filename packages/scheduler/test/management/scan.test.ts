@@ -220,10 +220,10 @@ describe('the scan', () => {
   });
 
   it('measures the nodes by health', async () => {
-    const { readyNode, join, clock, gauges } = createFixture();
+    const { readyNode, join, registry, gauges } = createFixture();
     await readyNode({ nodeId: 'node-a' });
     await join({ nodeId: 'node-b' });
-    await clock.advance(1_000);
+    registry.measure();
     expect(gauges.get('scheduler_nodes ready')).toBe(1);
     expect(gauges.get('scheduler_nodes registering')).toBe(1);
     expect(gauges.get('scheduler_nodes offline')).toBe(0);

@@ -43,6 +43,9 @@ const KINDS: readonly Kind[] = [
   // A name that was noted for a job which then could not be written ends with its deadline. A job that is really forgotten is
   // missed by whoever asked for it.
   { what: 'jobs under way', pattern: /^v1:schedulers:\{instance:([^}]+)\}:jobs$/ },
+  // Written all the time, by the idle too; each ends by itself.
+  { what: 'statistics', pattern: /^v1:stats:(snapshot|\{instance:[^}]+\}:part)$/ },
+  { what: 'locks', pattern: /^v1:(locks|debounce):/ },
   { what: 'instances', pattern: /^(v1:schedulers:\{instance:[^}]+\}:|schedulers:|schema$)/, isForEver: true },
 ];
 
