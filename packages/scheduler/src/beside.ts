@@ -7,7 +7,12 @@ import { type Catalogue, createCatalogue } from './management/catalogue/create-c
 import type { NodeRegistry } from './management/node-registry.ts';
 import { countPart, type StatsSources } from './management/stats/count-part.ts';
 import { createSharedSource } from './management/stats/shared-source.ts';
-import { createStatsDesk, type SnapshotSource, type StatsDesk } from './management/stats/stats-desk.ts';
+import {
+  createStatsDesk,
+  type SnapshotSource,
+  type StatsDesk,
+  statsTimes,
+} from './management/stats/stats-desk.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Log } from './ports/log.ts';
@@ -66,7 +71,9 @@ export function createBeside(parts: {
   const ofThisOne: SnapshotSource = {
     build: async () => ({ stats: await count(), updatedAt: clock.now() }),
   };
+  const { snapshot_interval_ms: intervalMs } = config.scheduler.stats;
   const stats = createStatsDesk({
+    times: statsTimes(intervalMs),
     print: createPrintStats(catalogue),
     source:
       shared === undefined || together === undefined
@@ -78,6 +85,7 @@ export function createBeside(parts: {
             instanceId: together.instanceId,
             living: async () => (await together.living()).keys(),
             isFenced: together.isFenced,
+            intervalMs,
             clock,
             log,
           }),

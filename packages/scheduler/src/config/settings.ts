@@ -6,7 +6,14 @@ import { modelNotAvailable, nodeHealth } from './settings/node-health.ts';
 import { phase2 } from './settings/phase2.ts';
 import { phase3 } from './settings/phase3.ts';
 import { log, server } from './settings/server.ts';
-import { asrRerun, coreServices, modelHub, observability, serviceCatalog } from './settings/services.ts';
+import {
+  asrRerun,
+  coreServices,
+  modelHub,
+  observability,
+  serviceCatalog,
+  stats,
+} from './settings/services.ts';
 import {
   audio,
   backpressure,
@@ -44,6 +51,7 @@ export const settings = group('', {
     model_not_available: modelNotAvailable,
     core_services: coreServices,
     service_catalog: serviceCatalog,
+    stats,
     observability,
     asr_rerun: asrRerun,
     phase2,

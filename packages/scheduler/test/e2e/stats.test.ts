@@ -8,6 +8,7 @@ import { connectSession, INIT, sessionUrl } from './support/session-client.ts';
 import { type RunningApp, startApp } from './support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from './support/tokens.ts';
 
+const OFTEN = { 'scheduler.stats.snapshot_interval_ms': 1_000 };
 const NEXT_SNAPSHOT = { withinMs: 15_000 };
 const TEST_MS = 40_000;
 
@@ -26,7 +27,7 @@ describe('GET /api/v1/stats', () => {
     'shows sessions, languages, nodes and their power in the shape dashboards read',
     async () => {
       const hub = await startModelHub();
-      const app = await startApp({ 'model_hub.base_url': hub.url });
+      const app = await startApp({ ...OFTEN, 'model_hub.base_url': hub.url });
       const node = await connectFieldNode({
         url: app.nodeUrl,
         nodeId: 'node-1',
@@ -88,7 +89,7 @@ describe('GET /api/v1/stats', () => {
   );
 
   it('is for operators, like the metrics', async () => {
-    const app = await startApp({}, TOKEN_TOML);
+    const app = await startApp(OFTEN, TOKEN_TOML);
     const statusWith = async (token?: string) => (await app.get('/api/v1/stats', token)).status;
     expect(await statusWith()).toBe(401);
     expect(await statusWith(TOKENS.client)).toBe(403);
@@ -98,6 +99,7 @@ describe('GET /api/v1/stats', () => {
   it('never asks the hub, however often it is read', async () => {
     const hub = await startModelHub();
     const app = await startApp({
+      ...OFTEN,
       'model_hub.base_url': hub.url,
       'server.limits.requests_per_second': 100_000,
       'server.limits.requests_per_second_per_tenant': 100_000,
@@ -112,6 +114,7 @@ describe('GET /api/v1/stats', () => {
     const hub = await startModelHub();
     hub.mood = 'is silent';
     const app = await startApp({
+      ...OFTEN,
       'model_hub.base_url': hub.url,
       'scheduler.service_catalog.request_timeout_ms': 100,
     });
@@ -130,6 +133,7 @@ describe('GET /api/v1/stats', () => {
   it('keeps showing the services of a hub that fails, then those it has when it is back', async () => {
     const hub = await startModelHub();
     const app = await startApp({
+      ...OFTEN,
       'model_hub.base_url': hub.url,
       'scheduler.service_catalog.refresh_interval_seconds': 1,
     });
@@ -151,7 +155,7 @@ describe('GET /api/v1/stats', () => {
 
   it('shows what the hub has soon after nodes lack a model, not only at the next refresh', async () => {
     const hub = await startModelHub();
-    const app = await startApp({ 'model_hub.base_url': hub.url });
+    const app = await startApp({ ...OFTEN, 'model_hub.base_url': hub.url });
     await connectFieldNode({
       url: app.nodeUrl,
       nodeId: 'node-1',
@@ -168,7 +172,7 @@ describe('GET /api/v1/stats', () => {
   });
 
   it('says once that without an address of a hub there is no catalogue', async () => {
-    const app = await startApp();
+    const app = await startApp(OFTEN);
     await eventually(async () => (await stats(app)).status === 200);
     expect((await stats(app)).body.nodes).toMatchObject({ available_services: [], total_services: 0 });
     expect(app.log.filter((line) => line.includes('model_hub.base_url'))).toHaveLength(1);

@@ -63,6 +63,16 @@ export const serviceCatalog = group('How the service catalogue is kept fresh.', 
   }),
 });
 
+export const stats = group('Statistics for dashboards (/api/v1/stats).', {
+  snapshot_interval_ms: integer({
+    default: 5_000,
+    min: 100,
+    max: 60_000,
+    unit: 'ms',
+    doc: 'Time between two counts. A snapshot is stale when it is older than twice that.',
+  }),
+});
+
 export const coreServices = group('Services that every job needs.', {
   asr_service_id: serviceId('speech recognition'),
   nmt_service_id: serviceId('translation'),

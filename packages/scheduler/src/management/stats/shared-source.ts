@@ -8,15 +8,10 @@ import type { Log } from '../../ports/log.ts';
 import type { StatsBoard } from '../../ports/stats-board.ts';
 import { inSteps } from './in-steps.ts';
 import { mergeParts } from './merge-parts.ts';
-import { type SnapshotSource, STATS_TIMES, type StatsSnapshot } from './stats-desk.ts';
+import type { SnapshotSource, StatsSnapshot } from './stats-desk.ts';
 import { readPart, type StatsPart } from './stats-part.ts';
 
-const { intervalMs } = STATS_TIMES;
-/** Two parts that were lost do not make an instance silent. */
-const PART_TTL_MS = 3 * intervalMs;
 const SNAPSHOT_TTL_MS = 45_000;
-/** Shorter than the time between two builds of one instance: whoever had it is the first to ask again. */
-const LOCK_TTL_MS = 0.8 * intervalMs;
 const LOCK = 'stats';
 
 export function createSharedSource(deps: {
@@ -30,7 +25,13 @@ export function createSharedSource(deps: {
   readonly isFenced: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
+  /** Time between two builds. */
+  readonly intervalMs: number;
 }): Required<SnapshotSource> {
+  /** Two parts that were lost do not make an instance silent. */
+  const partTtlMs = 3 * deps.intervalMs;
+  /** Shorter than the time between two builds of one instance: whoever had it is the first to ask again. */
+  const lockTtlMs = 0.8 * deps.intervalMs;
   const { board, locks, instanceId, clock, log } = deps;
   let seen: { readonly text: string; readonly stats: StatsPart } | undefined;
 
@@ -74,8 +75,8 @@ export function createSharedSource(deps: {
     async build() {
       const own = await deps.count();
       if (deps.isFenced()) return undefined;
-      await board.write(instanceId, JSON.stringify(own), PART_TTL_MS);
-      if (await locks.take(LOCK, LOCK_TTL_MS)) {
+      await board.write(instanceId, JSON.stringify(own), partTtlMs);
+      if (await locks.take(LOCK, lockTtlMs)) {
         const all = await mergeAll(own);
         await board.publish(JSON.stringify(all), SNAPSHOT_TTL_MS);
       }

@@ -43,12 +43,12 @@ export interface StatsTimes {
   readonly giveUpAfterMs: number;
 }
 
-export const STATS_TIMES: StatsTimes = {
-  intervalMs: 5_000,
-  staleAfterMs: 10_000,
+export const statsTimes = (intervalMs: number): StatsTimes => ({
+  intervalMs,
+  staleAfterMs: 2 * intervalMs,
   fallbackApartMs: 30_000,
   giveUpAfterMs: 60_000,
-};
+});
 
 export interface SnapshotSource {
   /** Makes a new one. Undefined: there is nothing to show that would be true. */
@@ -64,10 +64,10 @@ export function createStatsDesk(deps: {
   readonly clock: Clock;
   readonly meter: Meter;
   readonly log: Log;
-  readonly times?: StatsTimes;
+  readonly times: StatsTimes;
 }): StatsDesk {
   const { source, clock, meter, log } = deps;
-  const { intervalMs, staleAfterMs, fallbackApartMs, giveUpAfterMs } = deps.times ?? STATS_TIMES;
+  const { intervalMs, staleAfterMs, fallbackApartMs, giveUpAfterMs } = deps.times;
   let snapshot: (StatsSnapshot & { readonly body: Buffer }) | undefined;
   let building: { readonly begunAt: number } | undefined;
   let isStopped = false;

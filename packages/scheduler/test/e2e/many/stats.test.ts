@@ -22,7 +22,7 @@ async function speak(instance: Instance, src_lang: string) {
 it(
   'agree and are the sum; what a dead store had last is shown as old, and never a part as the whole',
   async () => {
-    const { redis, instances } = await startInstances(2);
+    const { redis, instances } = await startInstances(2, { 'scheduler.stats.snapshot_interval_ms': 1_000 });
     const [a, b] = instances as [Instance, Instance];
     await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: async () => OUTPUT });
     await joinSdkNode({ url: b.nodeUrl, nodeId: 'node-b1', onJob: async () => OUTPUT });
@@ -72,7 +72,7 @@ it(
 it(
   'no longer count an instance that has left',
   async () => {
-    const { instances } = await startInstances(2);
+    const { instances } = await startInstances(2, { 'scheduler.stats.snapshot_interval_ms': 1_000 });
     const [a, b] = instances as [Instance, Instance];
     await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: async () => OUTPUT });
     await speak(b, 'zh');

@@ -4,6 +4,7 @@ import {
   createStatsDesk,
   type SnapshotSource,
   type StatsSnapshot,
+  statsTimes,
 } from '../../../src/management/stats/stats-desk.ts';
 import type { StatsPart } from '../../../src/management/stats/stats-part.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -33,7 +34,7 @@ function startDesk(options: { isStarted?: boolean; look?: () => Promise<Built> }
     rig.prints += 1;
     return yield* printPlainly(stats);
   };
-  const desk = createStatsDesk({ source, print, clock, meter, log: SILENT });
+  const desk = createStatsDesk({ source, print, clock, meter, log: SILENT, times: statsTimes(5_000) });
   if (options.isStarted !== false) desk.start();
   return { desk, clock, meter, rig };
 }

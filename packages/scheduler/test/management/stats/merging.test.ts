@@ -129,6 +129,7 @@ describe('instances beside one another', () => {
       isFenced: options.isFenced ?? (() => false),
       clock: rig.clock,
       log: SILENT,
+      intervalMs: 5_000,
     });
     return {
       ...source,

@@ -1,6 +1,10 @@
 /** GET /api/v1/stats while building never ends: every request is answered at once, and one build is all they begin. */
 import { expect, it } from 'vitest';
-import { createStatsDesk, type SnapshotSource } from '../../../src/management/stats/stats-desk.ts';
+import {
+  createStatsDesk,
+  type SnapshotSource,
+  statsTimes,
+} from '../../../src/management/stats/stats-desk.ts';
 import { createPrintStats } from '../../../src/transport/http/print-stats.ts';
 import { NOTHING, SILENT } from '../../management/stats/stats-fixture.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -24,6 +28,7 @@ async function startStats() {
     clock,
     meter,
     log: SILENT,
+    times: statsTimes(5_000),
   });
   const server = await startServer({ services: { stats: desk } });
   return { clock, desk, rig, ...server };
