@@ -13,17 +13,18 @@ export interface Probe extends Asked {
   readonly begunAt: number;
 }
 
-/** It needs none, or none any more: a repeat has its job's. */
-export function giveUpSeat(engine: Pick<Engine, 'caps'>, probe: Probe): void {
+/** It needs none, or none any more: a repeat has its job's. Whoever was passed over for it meanwhile is woken. */
+export function giveUpSeat(engine: Pick<Engine, 'caps' | 'queue'>, probe: Probe): void {
   const { seat } = probe;
   if (seat === undefined) return;
   probe.seat = undefined;
   engine.caps?.giveBack(seat);
+  engine.queue.wakeOf(probe.need.tenantId);
 }
 
 /** A seat that no flight has taken over is given back, whatever becomes of the request. */
 export function whileSeated(
-  engine: Pick<Engine, 'caps'>,
+  engine: Pick<Engine, 'caps' | 'queue'>,
   probe: Probe,
   enter: () => Soon<DispatchOutcome>,
 ): Soon<DispatchOutcome> {

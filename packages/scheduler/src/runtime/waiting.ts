@@ -91,8 +91,11 @@ export function waitForSlot(
       else end('limit');
     });
     flight.stopWaiting = () => end('overtaken');
+    const hadSeat = flight.seat !== undefined;
     if (!wait.isRetry) engine.flights.unseat(flight);
     const joined = engine.queue.join(waiter);
+    // Jobs of the tenant may have been passed over for the seat.
+    if (hadSeat) engine.queue.wakeOf(tenantId);
     if (joined === 'joined') {
       tryIfMissed();
       return;

@@ -1,7 +1,7 @@
 /** Seats of tenants at odd moments: caps that grow, all jobs abandoned at once. */
 import { expect, it } from 'vitest';
 import { equalTenancy, shareOf } from '../../../src/domain/tenancy.ts';
-import { createRig } from './rig.ts';
+import { createRig, RESULT } from './rig.ts';
 
 const capped = (maxInflightJobs: number) => equalTenancy({ maxInflightJobs, maxWaiting: 50 });
 
@@ -30,4 +30,29 @@ it('jobs abandoned all at once reserve no slot for one another', async () => {
   await rig.clock.advance(10);
   expect(await rig.used('node-a')).toBe(1);
   expect(rig.service.tenants()).toEqual({ inflight: 0, waiting: 0 });
+});
+
+it('a seat that was only held while the store was asked is passed on at once', async () => {
+  const rig = createRig({
+    tenancy: capped(1),
+    wrapStore: (store, clock) => ({
+      ...store,
+      async bound(tenantId, requestId) {
+        await new Promise<void>((resolve) => clock.after(100, resolve));
+        return store.bound(tenantId, requestId);
+      },
+    }),
+  });
+  await rig.addNode('node-a', 1);
+  const other = await rig.dispatch({ tenantId: 't2' });
+  const waiting = rig.service.dispatch(rig.request({ tenantId: 't1', waitMs: 5_000 }));
+  await rig.clock.advance(1);
+  const asking = { tenantId: 't1', waitMs: 5_000, requestId: 'r', fingerprint: 'f' };
+  void rig.service.dispatch(rig.request(asking));
+  await rig.clock.advance(50);
+  await rig.service.finish(rig.last(other.jobId), RESULT);
+  await rig.clock.advance(60);
+  expect(await Promise.race([waiting, Promise.resolve('still waiting')])).toMatchObject({
+    kind: 'dispatched',
+  });
 });
