@@ -40,7 +40,7 @@ export function printPools({ config, pools, unpooled }: PoolsReply): string {
   }
   const isStrict = config.strict_pool_eligibility === true;
   const sections = [
-    `${pools.length} pools${isStrict ? ', strict' : ''}${overrides(config)}`,
+    `${pools.length} pools${isStrict ? ', strict' : ''}${overrides(config)}${dedicated(config)}`,
     printTable(columnsFor(pools), pools),
     ...(left === 0
       ? []
@@ -70,6 +70,13 @@ function columnsFor(pools: readonly Pool[]): readonly Column<Pool>[] {
 
 const listed = (words: readonly string[] | undefined): string =>
   words === undefined || words.length === 0 ? '-' : words.join(', ');
+
+/** Pools that take nobody's jobs but those of the tenants that are bound to them. */
+function dedicated({ pools }: PoolsReply['config']): string {
+  if (!Array.isArray(pools)) return '';
+  const ids = pools.filter((pool) => pool.dedicated === true).map(({ pool_id }) => pool_id as number);
+  return ids.length === 0 ? '' : `; dedicated to them: ${ids.join(', ')}`;
+}
 
 function overrides({ tenant_overrides: bound }: PoolsReply['config']): string {
   if (!Array.isArray(bound) || bound.length === 0) return '';

@@ -180,6 +180,10 @@ describe('lingua pools', () => {
     expect(printPools({ config: { enabled: false }, pools: [], unpooled })).toBe(
       'The nodes are not divided into pools (scheduler.phase3.enabled = false): all 2 are one.',
     );
+    const pools = [{ pool_id: 1 }, { pool_id: 7, dedicated: true }];
+    expect(printPools({ config: { enabled: true, pools }, pools: [], unpooled })).toContain(
+      'dedicated to them: 7',
+    );
     expect(printPools({ config: { enabled: true }, pools: [], unpooled })).toContain(
       '2 in no pool, for example a, b',
     );
