@@ -40,7 +40,7 @@ export interface Presence {
    */
   isFenced(): boolean;
   self(): Instance;
-  /** Those that lived when last looked, at most `viewMs` ago; a moment ago, if the one expected is not among them. */
+  /** Those that lived when last looked, at most `viewMs` ago; just now, if the one expected was not among them. */
   living(expected?: string): Promise<ReadonlyMap<string, Instance>>;
   /** The time by the store's clock (epoch ms): what instances can compare although their own clocks differ. */
   storeNow(): number;
@@ -54,7 +54,7 @@ const TRIES_PER_INTERVAL = 4;
 /** Who was away longer cannot know whether its death was declared and forgotten. */
 const LONGEST_ABSENCE_MS = DEATH_REMEMBERED_MS / 2;
 /** Whom a letter is for and who was not there may have joined since: that is looked up again, though not for every letter. */
-const MISSED_VIEW_MS = 100;
+const MISSED_APART_MS = 25;
 /** How long after the last question the view is kept fresh. */
 const REFRESHED_FOR_MS = 5_000;
 const NOBODY: ReadonlyMap<string, Instance> = new Map();
@@ -119,12 +119,16 @@ export function createPresence(deps: {
     return looking;
   }
 
-  /** Good enough to be answered from. */
-  function isRecent(expected: string | undefined): boolean {
-    if (view === undefined) return false;
-    const isMissed = expected !== undefined && !view.living.has(expected);
-    const limitMs = isMissed ? Math.min(MISSED_VIEW_MS, settings.viewMs) : settings.viewMs;
-    return clock.now() - view.at <= limitMs;
+  const isRecent = (): boolean => view !== undefined && clock.now() - view.at <= settings.viewMs;
+
+  /** Whoever writes to this instance is there, and wants an answer, also if it joined after the last look. */
+  async function lookFor(expected: string): Promise<void> {
+    if (view === undefined || view.living.has(expected)) return;
+    const since = clock.now();
+    const tooSoonMs = view.at + MISSED_APART_MS - clock.now();
+    if (tooSoonMs > 0) await new Promise<void>((resolve) => clock.after(tooSoonMs, resolve));
+    // Once more, if the look that was under way had begun before.
+    for (let looks = 0; looks < 2 && !view.living.has(expected) && view.at <= since; looks++) await look();
   }
 
   /** While somebody keeps asking, the view is renewed before it is too old: nobody then waits for it. */
@@ -245,10 +249,10 @@ export function createPresence(deps: {
     self: () => self,
     async living(expected) {
       askedAt = clock.now();
-      const seen = isRecent(expected) ? view : undefined;
-      if (seen === undefined) await look();
+      if (!isRecent()) await look();
+      else if (expected !== undefined) await lookFor(expected);
       refreshSoon();
-      return (seen ?? view)?.living ?? NOBODY;
+      return view?.living ?? NOBODY;
     },
     storeNow: () => clock.now() + storeTime.offsetMs(),
     freeze,
