@@ -30,6 +30,8 @@ export interface Flight {
   recording: Promise<unknown> | undefined;
   /** When the attempt that is out was sent, to the fraction of a millisecond. */
   sentAt: number;
+  /** It was put into the node's mailbox, and nobody has said that it was fetched. */
+  isInMailbox: boolean;
   /** When its acknowledgement was heard; 0: not yet, or never will be. */
   runningAt: number;
   /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
@@ -103,6 +105,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     deadlineTimer: undefined,
     recording: undefined,
     sentAt: 0,
+    isInMailbox: false,
     runningAt: 0,
     generation: undefined,
     audioAt: undefined,

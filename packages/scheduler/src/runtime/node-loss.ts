@@ -31,8 +31,12 @@ export function createNodeLoss(
   }
 
   /** It was not there to be named when the node came back, or nobody can say whether it was. */
-  const isLaterThan = ({ job, generation }: Flight, nodeId: NodeId, returned: number): boolean =>
-    job.intent?.nodeId === nodeId || (generation !== undefined && generation >= returned);
+  const isLaterThan = ({ job, generation }: Flight, nodeId: NodeId, returned: number | undefined): boolean =>
+    returned !== undefined &&
+    (job.intent?.nodeId === nodeId || (generation !== undefined && generation >= returned));
+
+  /** Not lost: it lies where the node fetches it, until it expires with the time to acknowledge it. */
+  const isUnfetched = ({ job, isInMailbox }: Flight): boolean => isInMailbox && job.state === 'DISPATCHED';
 
   function lose(nodeId: NodeId): void {
     graces.delete(nodeId);
@@ -61,7 +65,7 @@ export function createNodeLoss(
           // Its acknowledgement may have been lost with the connection: naming the job is one.
           const attempt = intent?.nodeId === nodeId ? intent : fence;
           if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });
-        } else if (generation === undefined || !isLaterThan(flight, nodeId, generation)) {
+        } else if (!isUnfetched(flight) && !isLaterThan(flight, nodeId, generation)) {
           abandon(flight, nodeId, `${nodeId} came back without the job`, true);
         }
       }

@@ -189,8 +189,10 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     engine.nodes.placed(nodeId, flight.need);
     const { intent } = flight.job;
     const isDue = intent?.nodeId === nodeId && intent.attempt === attempt;
-    if (isDue || holdsFence(flight.job, nodeId, attempt))
+    if (isDue || holdsFence(flight.job, nodeId, attempt)) {
       flight.generation = delivery.kind === 'written' ? delivery.generation : undefined;
+      flight.isInMailbox = delivery.kind === 'queued';
+    }
     // Answered, and perhaps given up, while the send was under way.
     if (!isDue) return notBoarded(flight, nodeId, attempt);
     if (

@@ -122,6 +122,14 @@ describe('I4 in a history', () => {
     expect(check(...oneJob(), again, [late, assigned('m', 'j', 2)]).violations).toHaveLength(1);
   });
 
+  it('excuses an assignment that a disturbed store held up, until it has expired', () => {
+    const frozen = [600, fault(1, 'master_frozen')] as const;
+    const late = 700 + ALLOWANCES.flightMs + 100;
+    expect(check(...oneJob(), frozen, [late, assigned('m', 'j', 2)]).violations).toEqual([]);
+    const tooLate = 700 + ALLOWANCES.letterMs;
+    expect(check(...oneJob(), frozen, [tooLate, assigned('m', 'j', 2)]).violations).toHaveLength(1);
+  });
+
   it('is broken by a record that says something else in the end', () => {
     const told = [asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'n', 'j')] as const;
     expect(check(...told, record('j', 'RELEASED', { node: 'm', attempt: 2 })).violations).toHaveLength(1);

@@ -44,7 +44,9 @@ export function checkFencing(history: readonly Happening[], allowances: Allowanc
   }
   for (const { node, job, attempt, at } of ofKind(history, 'assigned')) {
     const settledAt = seen.settledAt.get(job);
-    if (settledAt !== undefined && at > settledAt + allowances.flightMs)
+    const isHeldUp = losses.some((loss) => loss.beganAt <= at && at - loss.beganAt <= allowances.letterMs);
+    const onItsWayMs = isHeldUp ? allowances.letterMs : allowances.flightMs;
+    if (settledAt !== undefined && at > settledAt + onItsWayMs)
       found(
         at,
         `${node} got ${job}#${attempt}, whose outcome was told ${Math.round(at - settledAt)} ms before`,

@@ -36,6 +36,8 @@ export interface Allowances {
   readonly failoverMs: number;
   /** How long what was written before may still be on its way. */
   readonly flightMs: number;
+  /** How long a letter may be held up by a store that is disturbed: after it an assignment has expired (ack_timeout_ms). */
+  readonly letterMs: number;
   /** From when on a store that is gone must be known to be gone. */
   readonly noticeMs: number;
 }
@@ -45,5 +47,6 @@ export const ALLOWANCES: Allowances = {
   graceMs: 10_000,
   failoverMs: 12_000,
   flightMs: 500,
+  letterMs: 3_000,
   noticeMs: 1_600,
 };

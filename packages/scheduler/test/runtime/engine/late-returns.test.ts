@@ -114,3 +114,31 @@ describe('late returns', () => {
     expect(rig.refusal(other).code).toBe('IDEMPOTENCY_CONFLICT');
   });
 });
+
+describe('a node that comes back and names no job', () => {
+  async function returned(isFetched: boolean) {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => ({ kind: 'queued' }));
+    const { jobId } = await rig.dispatch();
+    if (isFetched) await rig.service.acknowledge(rig.last(jobId));
+    await rig.addNode('node-b');
+    rig.service.nodeReturned('node-a', []);
+    await rig.clock.advance(1);
+    return { rig, jobId };
+  }
+
+  it('has not lost what lies in its mailbox: the slot stays taken, and the time to acknowledge decides', async () => {
+    const { rig, jobId } = await returned(false);
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-a', attempt: 1 });
+    expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([1, 0]);
+    await rig.clock.advance(4_000);
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
+  });
+
+  it('has lost what it had fetched', async () => {
+    const { rig, jobId } = await returned(true);
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
+    expect(await rig.used('node-a')).toBe(0);
+  });
+});
