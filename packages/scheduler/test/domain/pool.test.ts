@@ -7,34 +7,13 @@ import {
   fittingPools,
   homeOf,
   isEligible,
-  type Pool,
   type PoolPlan,
   type PoolRequirement,
   UNPOOLED,
 } from '../../src/domain/pool.ts';
 import { type NodeProfile, nmtProduct } from '../../src/domain/profile.ts';
 import { anyProfile } from '../runtime/fleet/fleet-fixture.ts';
-
-const pool = (poolId: number, requiredServices: readonly string[], part: Partial<Pool> = {}): Pool => ({
-  poolId,
-  name: `p${poolId}`,
-  requiredServices,
-  isDedicated: false,
-  ...part,
-});
-
-const planOf = (pools: readonly Pool[], part: Partial<PoolPlan> = {}): PoolPlan => ({
-  pools,
-  bucketCount: 16,
-  hashSeed: 0,
-  tenantPools: new Map(),
-  matchScope: 'core_only',
-  matchMode: 'contains',
-  isStrict: false,
-  fallsBack: true,
-  core: {},
-  ...part,
-});
+import { planOf, pool } from '../runtime/pools/pool-fixture.ts';
 
 const having = (...installedServices: string[]): NodeProfile => ({
   ...anyProfile,
