@@ -1,11 +1,21 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 // Tests read the sources of all packages, so nothing has to be built first.
 export default defineConfig({
-  resolve: { conditions: ['source'] },
+  resolve: {
+    conditions: ['source'],
+    // Proofs are compiled against what the scheduler is shipped as; their tests take its sources like all others.
+    alias: [
+      {
+        find: /^(?:\.\.\/)+packages\/scheduler\/dist\/(.*)\.js$/,
+        replacement: fileURLToPath(new URL('packages/scheduler/src/$1.ts', import.meta.url)),
+      },
+    ],
+  },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'bench/test/**/*.test.ts'],
+    include: ['packages/*/test/**/*.test.ts', 'bench/test/**/*.test.ts', 'proof/test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Most of them wait for servers and timers: one at a time would leave a core idle.

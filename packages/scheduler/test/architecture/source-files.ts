@@ -28,8 +28,8 @@ export const PACKAGES = readdirSync(join(ROOT, 'packages'));
 /** What is shipped, of all packages. */
 export const sources = PACKAGES.flatMap((name) => filesUnder(`packages/${name}/src`, '.ts'));
 
-/** Everything in TypeScript that somebody wrote: sources, tests, benchmarks. */
-export const written = [...filesUnder('packages', '.ts'), ...filesUnder('bench', '.ts')];
+/** Everything in TypeScript that somebody wrote: sources, tests, benchmarks, proofs. */
+export const written = ['packages', 'bench', 'proof'].flatMap((folder) => filesUnder(folder, '.ts'));
 
 const STATEMENT = /^[ \t]*(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm;
 const BARE = /^[ \t]*import\s*['"]([^'"]+)['"]/gm;

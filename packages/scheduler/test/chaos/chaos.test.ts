@@ -7,10 +7,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { checkHistory } from '../../../../proof/src/checker/check-history.ts';
+import { printHappening, printSummary, printViolations } from '../../../../proof/src/checker/print.ts';
+import { createRecorder, type FaultKind } from '../../src/simulation/history.ts';
 import { ensureBuilt } from '../e2e/support/ensure-built.ts';
-import { checkHistory } from './checker/check-history.ts';
-import { printHappening, printSummary, printViolations } from './checker/print.ts';
-import { createRecorder, type FaultKind } from './history.ts';
 import { startRedisStore } from './rig/redis-store.ts';
 import { runChaos } from './rig/run-chaos.ts';
 

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { checkHistory } from '../../../../proof/src/checker/check-history.ts';
+import { printSummary, printViolations } from '../../../../proof/src/checker/print.ts';
+import { createRecorder } from '../../src/simulation/history.ts';
 import { ensureBuilt } from '../e2e/support/ensure-built.ts';
-import { checkHistory } from './checker/check-history.ts';
-import { printSummary, printViolations } from './checker/print.ts';
-import { createRecorder } from './history.ts';
 import { runChaos } from './rig/run-chaos.ts';
 
 beforeAll(ensureBuilt, 150_000);

@@ -1,8 +1,8 @@
 /** A program that dispatches over HTTP: repeats what was not answered or refused under the same request id, and asks until there is an outcome. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '@lingua/protocol';
+import { type Recorder, readSignature, type Told } from '../../../src/simulation/history.ts';
 import { speak } from '../fleet/speech.ts';
-import { type Recorder, readSignature, type Told } from '../history.ts';
 import { type Backend, createBalancer } from '../rig/balancer.ts';
 import { call } from '../rig/call.ts';
 import type { ChaosClient } from './client.ts';

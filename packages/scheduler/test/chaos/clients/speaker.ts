@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
 import WebSocket from 'ws';
+import { type Recorder, readSignature } from '../../../src/simulation/history.ts';
 import { speak } from '../fleet/speech.ts';
-import { type Recorder, readSignature } from '../history.ts';
 import { type Backend, createBalancer } from '../rig/balancer.ts';
 import type { ChaosClient } from './client.ts';
 

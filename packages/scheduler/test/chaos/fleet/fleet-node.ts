@@ -1,5 +1,5 @@
 /** What the harness can do to any node of the fleet, however it talks to the scheduler. */
-import type { Recorder } from '../history.ts';
+import type { Recorder } from '../../../src/simulation/history.ts';
 import type { Backend } from '../rig/balancer.ts';
 import type { Temper } from './hands.ts';
 

@@ -1,6 +1,6 @@
 /** One process of a node as it sees itself: what it was given, what it works on, what it has done. Everything is recorded. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Recorder, type Run, sign } from '../history.ts';
+import { type Recorder, type Run, sign } from '../../../src/simulation/history.ts';
 import { hear } from './speech.ts';
 
 export interface Temper {

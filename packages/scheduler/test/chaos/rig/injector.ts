@@ -1,8 +1,8 @@
 /** Breaks things as planned, heals them again, and records both. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultKind, Recorder } from '../../../src/simulation/history.ts';
 import type { ChaosClient } from '../clients/client.ts';
 import type { FleetNode } from '../fleet/fleet-node.ts';
-import type { FaultKind, Recorder } from '../history.ts';
 import type { PlannedFault } from './plan-faults.ts';
 import type { RedisStore } from './redis-store.ts';
 import type { Schedulers } from './schedulers.ts';

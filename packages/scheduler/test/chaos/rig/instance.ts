@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { LogLine } from '../../../../../proof/src/checker/instances.ts';
+import type { Recorder } from '../../../src/simulation/history.ts';
 import { LINGUA } from '../../e2e/support/ensure-built.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { LogLine } from '../checker/instances.ts';
-import type { Recorder } from '../history.ts';
 import { call } from './call.ts';
 
 export interface Instance {

@@ -1,6 +1,6 @@
 /** Which faults come when, from a seed. Pure: the same seed and length give the same plan. */
 import { createSeededChance } from '../../../src/cli/simulated-node/seeded-chance.ts';
-import type { FaultKind } from '../history.ts';
+import type { FaultKind } from '../../../src/simulation/history.ts';
 
 export interface PlannedFault {
   readonly atMs: number;

@@ -1,9 +1,9 @@
 /** The Redis Cluster of a run: whose masters can be killed, frozen and brought back, and whose keys can be read. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Redis } from 'ioredis';
+import type { LeftKey } from '../../../../../proof/src/checker/leftovers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startCluster } from '../../support/redis-servers.ts';
-import type { LeftKey } from '../checker/leftovers.ts';
 
 export interface RedisStore {
   readonly urls: readonly string[];

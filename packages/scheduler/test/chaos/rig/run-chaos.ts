@@ -1,10 +1,11 @@
 /** One run: instances, nodes and clients come, work flows, things break, everything heals, and what was seen is handed over. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '@lingua/protocol';
+import type { Evidence } from '../../../../../proof/src/checker/check-history.ts';
+import { checkLeftovers, type Leftovers } from '../../../../../proof/src/checker/leftovers.ts';
 import { createSeededChance, seedOf } from '../../../src/cli/simulated-node/seeded-chance.ts';
+import { type FaultKind, ofKind, type Recorder } from '../../../src/simulation/history.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Evidence } from '../checker/check-history.ts';
-import { checkLeftovers, type Leftovers } from '../checker/leftovers.ts';
 import type { ChaosClient } from '../clients/client.ts';
 import { startDispatcher, toldBy } from '../clients/dispatcher.ts';
 import { startSpeaker } from '../clients/speaker.ts';
@@ -13,7 +14,6 @@ import type { FleetNode } from '../fleet/fleet-node.ts';
 import { createTemper } from '../fleet/hands.ts';
 import { joinHttpFleetNode } from '../fleet/http-fleet-node.ts';
 import { joinSdkFleetNode } from '../fleet/sdk-fleet-node.ts';
-import { type FaultKind, ofKind, type Recorder } from '../history.ts';
 import { type Balancer, createBalancer, liveNear, takeTurns } from './balancer.ts';
 import { call } from './call.ts';
 import { injectFaults, type World } from './injector.ts';

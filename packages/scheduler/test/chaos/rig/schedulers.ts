@@ -1,7 +1,7 @@
 /** The scheduler's instances: places with a fixed port each, and in each place one process after the other. */
 import { type AddressInfo, createServer } from 'node:net';
-import type { LogLine } from '../checker/instances.ts';
-import type { Recorder } from '../history.ts';
+import type { LogLine } from '../../../../../proof/src/checker/instances.ts';
+import type { Recorder } from '../../../src/simulation/history.ts';
 import type { Backend } from './balancer.ts';
 import { type Instance, readLog, startInstance } from './instance.ts';
 

@@ -116,10 +116,11 @@ export interface Recorder {
   readonly history: readonly Happening[];
 }
 
-export function createRecorder(): Recorder {
-  const startedAt = performance.now();
+/** `clock`: monotonic, in milliseconds; virtual time in a simulation. */
+export function createRecorder(clock: () => number = () => performance.now()): Recorder {
+  const startedAt = clock();
   const history: Happening[] = [];
-  const now = (): number => performance.now() - startedAt;
+  const now = (): number => clock() - startedAt;
   return {
     now,
     history,

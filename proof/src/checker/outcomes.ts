@@ -1,5 +1,5 @@
 /** I3 and "nothing lost": whatever was accepted has one outcome, in time; a request has one job, an attempt one node. Pure. */
-import { type Happening, ofKind } from '../history.ts';
+import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import { lifelessMs } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 

@@ -1,5 +1,7 @@
 /** The rule of outcomes finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
+import { checkOutcomes } from '../../src/checker/outcomes.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
 import {
   accepted,
   asked,
@@ -13,8 +15,6 @@ import {
   result,
   type Step,
 } from './imagined.ts';
-import { checkOutcomes } from './outcomes.ts';
-import { ALLOWANCES } from './violation.ts';
 
 const check = (...steps: readonly Step[]) => checkOutcomes(imagine(...steps), ALLOWANCES);
 const LATE = ALLOWANCES.deadlineMs + ALLOWANCES.graceMs + 1_000;

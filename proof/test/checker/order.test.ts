@@ -1,7 +1,7 @@
 /** The rule of order finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
+import { checkOrder } from '../../src/checker/order.ts';
 import { asked, delivered, imagine, missing, type Step } from './imagined.ts';
-import { checkOrder } from './order.ts';
 
 const check = (...steps: readonly Step[]) => checkOrder(imagine(...steps));
 

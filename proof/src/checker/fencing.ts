@@ -1,5 +1,10 @@
 /** I4: what a client is told was really done, for its words, by the attempt that had the right to; and nobody works for the settled. Pure. */
-import { type Happening, nameOf, ofKind, type Run } from '../history.ts';
+import {
+  type Happening,
+  nameOf,
+  ofKind,
+  type Run,
+} from '../../../packages/scheduler/dist/simulation/history.js';
 import { covers, lossWindows } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 

@@ -1,8 +1,8 @@
 /** The rule of capacity finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
-import { checkCapacity } from './capacity.ts';
+import { checkCapacity } from '../../src/checker/capacity.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { done, fault, healed, imagine, type Step, started, turnedAway, up } from './imagined.ts';
-import { ALLOWANCES } from './violation.ts';
 
 const check = (...steps: readonly Step[]) => checkCapacity(imagine(...steps), ALLOWANCES);
 

@@ -1,5 +1,5 @@
 /** I8 and I9, as far as they show outside: the dead say nothing, nobody dies by himself, and no script leaves its slot. Pure. */
-import { type Happening, ofKind } from '../history.ts';
+import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import { faultsOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 

@@ -1,6 +1,7 @@
 /** The rule of fencing finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
-import { checkFencing } from './fencing.ts';
+import { checkFencing } from '../../src/checker/fencing.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
 import {
   accepted,
   asked,
@@ -15,7 +16,6 @@ import {
   type Step,
   started,
 } from './imagined.ts';
-import { ALLOWANCES } from './violation.ts';
 
 const check = (...steps: readonly Step[]) => checkFencing(imagine(...steps), ALLOWANCES);
 

@@ -1,12 +1,12 @@
 /** The rules about store, instances and what is left find what breaks them, and only that. */
 import { describe, expect, it } from 'vitest';
-import { checkHistory } from './check-history.ts';
+import { checkHistory } from '../../src/checker/check-history.ts';
+import { checkInstances } from '../../src/checker/instances.ts';
+import { checkLeftovers, type LeftKey } from '../../src/checker/leftovers.ts';
+import { longestGapMs, printSummary, printViolations } from '../../src/checker/print.ts';
+import { checkStoreDown } from '../../src/checker/store-down.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { accepted, assigned, fault, healed, imagine, oneJob, result, type Step, up } from './imagined.ts';
-import { checkInstances } from './instances.ts';
-import { checkLeftovers, type LeftKey } from './leftovers.ts';
-import { longestGapMs, printSummary, printViolations } from './print.ts';
-import { checkStoreDown } from './store-down.ts';
-import { ALLOWANCES } from './violation.ts';
 
 const outage = [
   [1_000, fault(1, 'store_down')],

@@ -1,5 +1,9 @@
 /** The faults of a history, each with its end. Pure. */
-import { type FaultKind, type Happening, ofKind } from '../history.ts';
+import {
+  type FaultKind,
+  type Happening,
+  ofKind,
+} from '../../../packages/scheduler/dist/simulation/history.js';
 
 export interface Fault {
   readonly number: number;

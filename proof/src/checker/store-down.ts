@@ -1,5 +1,5 @@
 /** I7: while there is no store, new work is refused, soon and by the right name; it is never accepted. Pure. */
-import { type Happening, ofKind } from '../history.ts';
+import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import { covers, type Fault, faultsOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 

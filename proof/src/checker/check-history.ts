@@ -1,5 +1,5 @@
 /** All rules over one history. Knows nothing of the scheduler but what nodes and clients saw. Pure. */
-import type { Happening } from '../history.ts';
+import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkCapacity } from './capacity.ts';
 import { checkFencing } from './fencing.ts';
 import { checkInstances, type LogLine } from './instances.ts';

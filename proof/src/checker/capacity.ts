@@ -1,5 +1,10 @@
 /** I1: no node ever has more jobs in hand than slots, as the node itself counts. Pure. */
-import { type Happening, nameOf, ofKind, type Run } from '../history.ts';
+import {
+  type Happening,
+  nameOf,
+  ofKind,
+  type Run,
+} from '../../../packages/scheduler/dist/simulation/history.js';
 import { covers, type Fault, lossWindows } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
