@@ -5,12 +5,12 @@ import { createJobStore } from './adapters/memory/job-store.ts';
 import { createLocks } from './adapters/memory/locks.ts';
 import { createNodeDirectory } from './adapters/memory/node-directory.ts';
 import { createNodeMailbox } from './adapters/memory/node-mailbox.ts';
-import { systemClock as clock } from './adapters/system/clock.ts';
 import type { Config } from './config/settings.ts';
+import type { Clock } from './ports/clock.ts';
 import type { JobEvents } from './ports/job-events.ts';
 import { jobStoreLimits } from './settings-from-config.ts';
 
-export function alone(config: Config, events: JobEvents) {
+export function alone(config: Config, clock: Clock, events: JobEvents) {
   const { scheduler } = config;
   return {
     ledger: createCapacityLedger({ clock }),

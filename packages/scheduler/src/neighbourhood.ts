@@ -2,8 +2,6 @@
  * Composition root: this instance among others. What it owns is told to them, what they own is known here, and what concerns
  * somebody else's job, node or session finds its way there.
  */
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { createGossip } from './cluster/gossip.ts';
 import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
@@ -38,8 +36,19 @@ const READY = { isReady: true, reasons: [] };
 const JOINING = { isReady: false, reasons: ['joining'] };
 const STORE_AWAY = { isReady: false, reasons: ['store'] };
 
+/** The process this instance runs in, as others are told of it. */
+export interface ProcessName {
+  readonly hostname: string;
+  readonly pid: number;
+  /** Unguessable and never the same again. */
+  readonly newName: () => string;
+}
+
+const NAME_CHARS = 8;
+
 export function createNeighbourhood(deps: {
   readonly config: Config;
+  readonly process: ProcessName;
   readonly store: SharedStore;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -51,11 +60,12 @@ export function createNeighbourhood(deps: {
   readonly local: LocalParts;
 }) {
   const { config, store, clock, chance, ids, meter, log, local } = deps;
+  const { hostname, pid, newName } = deps.process;
   const { scheduler } = config;
   const { phase2 } = scheduler;
   const instanceId =
     phase2.instance_id === 'auto'
-      ? `${asOutsideId(hostname())}-${randomUUID().slice(0, 8)}`
+      ? `${asOutsideId(hostname)}-${newName().slice(0, NAME_CHARS)}`
       : phase2.instance_id;
   let advertiseUrl: string | undefined;
   let hasJoined = false;
@@ -73,16 +83,16 @@ export function createNeighbourhood(deps: {
     settings: presenceSettings(config),
     first: {
       instanceId,
-      incarnation: randomUUID(),
+      incarnation: newName(),
       startedAt: clock.now(),
-      hostname: hostname(),
-      pid: process.pid,
+      hostname,
+      pid,
       version: VERSION,
       get advertiseUrl() {
         return advertiseUrl;
       },
     },
-    newIncarnation: randomUUID,
+    newIncarnation: newName,
     events: {
       lost() {
         local.jobs().abandonAll();

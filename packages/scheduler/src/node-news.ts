@@ -50,7 +50,7 @@ export function createNodeNews(deps: {
 
   function weighSoon(nodeId: NodeId): void {
     if (unweighed.size === 0)
-      setImmediate(() => {
+      clock.after(0, () => {
         void reload([...unweighed]);
         unweighed.clear();
       });

@@ -1,6 +1,5 @@
 /** Composition root: the nodes of this instance. Who they are is told to selection and the engine; jobs reach them by their link. */
 import type { JobAssign } from '@lingua/protocol';
-import { createAudioFetcher } from './adapters/http/audio-fetcher.ts';
 import { createEndpointCaller } from './adapters/http/endpoint-caller.ts';
 import type { Config } from './config/settings.ts';
 import { useOf } from './domain/service-use.ts';
@@ -8,6 +7,7 @@ import { createNodeRegistry } from './management/create-node-registry.ts';
 import { createModelReports } from './management/marks/model-reports.ts';
 import type { RegistryEvents } from './management/node-registry.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
+import type { AudioFetcher } from './ports/audio-fetcher.ts';
 import type { AudioStore } from './ports/audio-store.ts';
 import type { CapacityLedger } from './ports/capacity-ledger.ts';
 import type { Chance } from './ports/chance.ts';
@@ -41,6 +41,8 @@ export function createNodeSide(parts: {
   readonly mailbox: NodeMailbox<JobAssign>;
   readonly audio: AudioStore;
   readonly references: AudioReferences;
+  /** Audio that other instances hold. */
+  readonly fetcher: AudioFetcher;
   readonly together: Neighbourhood | undefined;
   readonly jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
   readonly modelDebounce: Locks;
@@ -99,7 +101,7 @@ export function createNodeSide(parts: {
     find: (nodeId) => together?.replica.find(nodeId) ?? registry.get(nodeId),
     audio,
     references,
-    fetcher: createAudioFetcher(),
+    fetcher: parts.fetcher,
     clock,
     log,
     settings: { endpointTimeoutMs: config.scheduler.ack_timeout_ms },
