@@ -1,6 +1,5 @@
 /** Composition root: jobs that other instances drive, or drove: the way to their nodes and drivers, and what becomes of them when one dies. */
 import { fitResult } from './adapters/redis/job-store/fit-result.ts';
-import type { RedisJobStore } from './adapters/redis/job-store.ts';
 import { createAdoption } from './cluster/adoption.ts';
 import { createDriverBook } from './cluster/driver-book.ts';
 import type { Gossip } from './cluster/gossip.ts';
@@ -26,7 +25,7 @@ import type { Log } from './ports/log.ts';
 import type { Meter } from './ports/meter.ts';
 import type { NodeLink } from './ports/node-link.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
-import type { SharedStore } from './shared-store.ts';
+import type { JobStoreOfMany, SharedStore } from './store-of-many.ts';
 
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
 const MOST_HELD = 10_000;
@@ -35,7 +34,7 @@ const SECOND = 1_000;
 export function createJobsOfMany(deps: {
   readonly config: Config;
   readonly store: SharedStore;
-  readonly jobStore: RedisJobStore;
+  readonly jobStore: JobStoreOfMany;
   readonly publish: JobEvents['publish'];
   readonly reassertLease: SharedStore['ledger']['reassert'];
   readonly presence: Presence;

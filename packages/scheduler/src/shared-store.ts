@@ -14,7 +14,7 @@ import { createJobEvents } from './adapters/redis/job-events.ts';
 import { createJobStore } from './adapters/redis/job-store.ts';
 import { createKeys, jobTag } from './adapters/redis/keys.ts';
 import { createLocks } from './adapters/redis/locks.ts';
-import { type MastersWatch, watchMasters } from './adapters/redis/masters.ts';
+import { watchMasters } from './adapters/redis/masters.ts';
 import { createNodeBoard } from './adapters/redis/node-board.ts';
 import { createNodeDirectory } from './adapters/redis/node-directory.ts';
 import { createNodeMailbox } from './adapters/redis/node-mailbox.ts';
@@ -23,10 +23,8 @@ import { checkSchemaVersion } from './adapters/redis/schema-version.ts';
 import { createSessionStore } from './adapters/redis/session-store.ts';
 import { createStatsBoard } from './adapters/redis/stats-board.ts';
 import { createWhispers } from './adapters/redis/whispers.ts';
-import type { Affected } from './cluster/reassertion.ts';
 import type { Config } from './config/settings.ts';
 import type { Clock } from './ports/clock.ts';
-import type { JobEvents } from './ports/job-events.ts';
 import type { Log } from './ports/log.ts';
 import {
   forgetNodesAfterMs,
@@ -35,11 +33,16 @@ import {
   redisSettings,
   sharedJobLimits,
 } from './shared-settings.ts';
+import type { SharedStore } from './store-of-many.ts';
 
-export type SharedStore = Awaited<ReturnType<typeof openSharedStore>>;
+export type { SharedStore };
 
 /** Connects, and refuses a store that would lose what it is told. */
-export async function openSharedStore(deps: { config: Config; clock: Clock; log: Log }) {
+export async function openSharedStore(deps: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+}): Promise<SharedStore> {
   const { config, clock, log } = deps;
   const settings = redisSettings(config);
   const keys = createKeys(config.scheduler.phase2.redis.key_prefix);
@@ -81,13 +84,9 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     mode: settings.mode,
     instances: createInstances(shared),
     inbox,
-    /** The reader hangs on a server that does not answer. */
     replaceReader: reader.reconnect,
-    /** Says anew which schema its keys have, after it was emptied. */
     mark: () => checkSchemaVersion(connection, keys),
-    /** What its operators should know. */
     warnings,
-    /** What was asked of it since the last look. */
     commands: counts.drain,
     whispers: createWhispers(shared),
     board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
@@ -104,16 +103,9 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
     statsBoard: createStatsBoard(shared),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
-    jobs: (by: {
-      instanceId: string;
-      driver: () => string;
-      digest: (text: string) => string;
-      onAudioDropped: () => void;
-    }) => createJobStore({ ...kept, ...by, ...sharedJobLimits(config) }),
-    events: (by: { instanceId: string; local: JobEvents; store: ReturnType<typeof createJobStore> }) =>
-      createJobEvents({ ...shared, ...by }),
-    /** Tells when a part of it may have lost writes, and when all of it answers again. */
-    watch: (instanceId: string, on: { changed(affected: Affected): void; returned(): void }): MastersWatch =>
+    jobs: (by) => createJobStore({ ...kept, ...by, ...sharedJobLimits(config) }),
+    events: (by) => createJobEvents({ ...shared, ...by }),
+    watch: (instanceId, on) =>
       watchMasters(connection, {
         changed(isAffected) {
           // Without its entry in the index a job could not be adopted.
@@ -125,7 +117,6 @@ export async function openSharedStore(deps: { config: Config; clock: Clock; log:
         },
         returned: on.returned,
       }),
-    /** A Cluster is there as long as any of it is: what lives on a lost shard is refused by itself. */
     isReachable: (): boolean => connection.status === 'ready' && !isSilent(connection),
     close,
   };
