@@ -9,7 +9,14 @@ export interface Run {
 
 /** A node is one process of it: after `node_down` whatever ran there is gone. */
 export type NodeHappening =
-  | { readonly kind: 'node_up'; readonly node: string; readonly slots: number; readonly style: string }
+  | {
+      readonly kind: 'node_up';
+      readonly node: string;
+      readonly slots: number;
+      readonly style: string;
+      /** The strict pool it belongs to, where there are such. */
+      readonly pool?: string;
+    }
   | { readonly kind: 'node_down'; readonly node: string }
   /** It arrived. `instance` is known where a socket brought it. */
   | ({ readonly kind: 'assigned'; readonly instance?: string } & Run)
@@ -21,7 +28,18 @@ export type NodeHappening =
 
 export type ClientHappening =
   /** For the first time. `words` is what was said: it comes back translated, or it was somebody else's. */
-  | { readonly kind: 'asked'; readonly client: string; readonly request: string; readonly words: string }
+  | {
+      readonly kind: 'asked';
+      readonly client: string;
+      readonly request: string;
+      readonly words: string;
+      /** Request ids are the tenant's: two tenants may have the same one. A client has one tenant. */
+      readonly tenant?: string;
+      /** The strict pool to which its tenant is confined. */
+      readonly pool?: string;
+      /** How long it is ready to wait for an answer; absent: not at all. */
+      readonly waitMs?: number;
+    }
   /** `askedAt`: when this try left. Sessions do not know. */
   | {
       readonly kind: 'accepted';
@@ -29,6 +47,11 @@ export type ClientHappening =
       readonly request: string;
       readonly job: string;
       readonly askedAt?: number;
+      /** Who answered, where that is known. */
+      readonly instance?: string;
+      /** In a session: as which utterance. */
+      readonly session?: string;
+      readonly index?: number;
     }
   | {
       readonly kind: 'refused';
@@ -36,6 +59,7 @@ export type ClientHappening =
       readonly request: string;
       readonly code: string;
       readonly askedAt?: number;
+      readonly instance?: string;
     }
   | {
       readonly kind: 'unanswered';
@@ -64,7 +88,17 @@ export type ClientHappening =
       readonly what: string;
     }
   /** Never accepted, and the client has stopped to try. */
-  | { readonly kind: 'abandoned'; readonly client: string; readonly request: string };
+  | { readonly kind: 'abandoned'; readonly client: string; readonly request: string }
+  /** For good, without a word: nobody is there to be told. */
+  | { readonly kind: 'client_left'; readonly client: string }
+  /** Somebody asked for a job that is not of its tenant. */
+  | {
+      readonly kind: 'peeked';
+      readonly client: string;
+      readonly tenant: string;
+      readonly job: string;
+      readonly didSee: boolean;
+    };
 
 export interface Told {
   /** Undefined: the text is signed by no run. */
@@ -76,12 +110,26 @@ export type FaultKind =
   | 'instance_killed'
   | 'instance_frozen'
   | 'instance_restarted'
+  /** It reaches nothing of the store; everybody else does. */
+  | 'instance_cut_off'
+  /** A master is gone, or hangs, and another one takes its place: what was not replicated is lost. */
   | 'master_killed'
   | 'master_frozen'
+  /** As those, by order: lost is what was written in the last `lossMs`. Ends when the new master answers. */
+  | 'shard_failed_over'
+  /** A shard hangs and comes back as it was. */
+  | 'shard_frozen'
+  /** Commands are lost on their way, or done and their answers lost. */
+  | 'shard_lossy'
   | 'store_down'
+  /** It comes back with nothing in it. */
+  | 'store_emptied'
   | 'node_killed'
   | 'node_cut'
-  | 'client_cut';
+  | 'node_frozen'
+  | 'client_cut'
+  /** Messages to and from nodes or clients are late, out of order, doubled or lost. */
+  | 'network_bad';
 
 export type HarnessHappening =
   | { readonly kind: 'instance_up'; readonly instance: string }
@@ -91,10 +139,33 @@ export type HarnessHappening =
       readonly fault: number;
       readonly what: FaultKind;
       readonly target: string;
+      /** How far back writes are lost, where that is known. */
+      readonly lossMs?: number;
     }
   | { readonly kind: 'fault_ended'; readonly fault: number }
+  /** Work of the cold path that takes long: a rebuild, a slow hub, statistics. Dispatch must not notice. */
+  | { readonly kind: 'cold_began'; readonly what: string }
+  | { readonly kind: 'cold_ended'; readonly what: string }
+  /** `from` put something for `to` where `to` will read it. */
+  | { readonly kind: 'letter_sent'; readonly from: string; readonly to: string }
+  /** How much there is of something that must not grow without end, and how much there may be. */
+  | {
+      readonly kind: 'sampled';
+      readonly instance: string;
+      readonly gauge: string;
+      readonly value: number;
+      readonly limit: number;
+      /** How much of it may be left when everything is quiet; absent: whatever is within the limit. */
+      readonly atRest?: number;
+    }
   /** No more work comes, and everything is whole again. */
   | { readonly kind: 'quiet' }
+  /**
+   * More work is asked for than these nodes have slots, by ordinary requests, and no node ends any of it before `probe_ended`: if
+   * nothing leaked, each of them is full at some time in between.
+   */
+  | { readonly kind: 'probe_began'; readonly nodes: readonly string[] }
+  | { readonly kind: 'probe_ended' }
   /** What the record of a job says at the very end. */
   | {
       readonly kind: 'looked_up';
