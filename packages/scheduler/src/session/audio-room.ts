@@ -19,11 +19,24 @@ function giveBack(step: Step, session: Session, bytes: number): void {
 /** Of a session that is over: nobody will make a job of it. */
 export function dropAudio(step: Step, session: Session): void {
   dropGathered(step, session);
+  if (dropSegment(step, session))
+    count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_of_ended_session' });
+}
+
+/** As if it had never been heard: its client sends it again, here or elsewhere. */
+export function forgetUnsealed(step: Step, session: Session): void {
+  dropGathered(step, session);
+  if (!dropSegment(step, session)) return;
+  session.draft = undefined;
+  session.lastSeq = session.sealedSeq;
+}
+
+function dropSegment(step: Step, session: Session): boolean {
   const open = session.segmentation.segment;
-  if (open === undefined) return;
+  if (open === undefined) return false;
   session.segmentation = { ...session.segmentation, segment: undefined, sealing: undefined };
   giveBack(step, session, open.bytes);
-  count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_of_ended_session' });
+  return true;
 }
 
 /** What was sent again, and not to its end. */

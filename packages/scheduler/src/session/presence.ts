@@ -1,5 +1,5 @@
 /** Hot path: a client comes, goes and comes back, and a session ends. */
-import { dropAudio } from './audio-room.ts';
+import { dropAudio, forgetUnsealed } from './audio-room.ts';
 import { acknowledge } from './delivery.ts';
 import { tellOutcome } from './flow.ts';
 import { notePlayed } from './groups.ts';
@@ -112,11 +112,13 @@ export function close(step: Step, session: Session): void {
     if (utterance.isAdmitted) announce(step, session, utterance);
 }
 
-/** What was said so far is still translated here. */
+/** What was said so far is still translated here, unless the client says it again where it goes. */
 export function drain(step: Step, session: Session, { reconnectAfterMs, limitMs }: Of<'drain'>) {
   if (session.phase !== 'open') return;
   session.phase = 'draining';
-  cutStream(step, session, { kind: 'cut', reason: 'close' });
+  // A cut here would make two of its sentence: it sends the rest elsewhere, and has an outcome for each half.
+  if (goesOnElsewhere(session)) forgetUnsealed(step, session);
+  else cutStream(step, session, { kind: 'cut', reason: 'close' });
   if (understands(session, 'server_draining')) {
     // Where others can go on with it they have to know everything first.
     return session.isShared ? noteChange(session, 'now') : tellToMove(step, session, reconnectAfterMs);
@@ -126,6 +128,9 @@ export function drain(step: Step, session: Session, { reconnectAfterMs, limitMs 
   session.told = { action: 'PAUSE', at: step.at };
   tell(step, session, { kind: 'pressure', action: 'PAUSE', resumeAfterMs: limitMs });
 }
+
+const goesOnElsewhere = (session: Session): boolean =>
+  session.isShared && understands(session, 'server_draining') && understands(session, 'utterance_accepted');
 
 export function tellToMove(step: Step, session: Session, reconnectAfterMs: number): void {
   const isMeant = session.phase === 'draining' && understands(session, 'server_draining');

@@ -1,29 +1,11 @@
 /** Who has a session: the owner lets it go, loses it, or is not to be asked; never have two of them one. */
 import { describe, expect, it } from 'vitest';
-import { createInstancesRig, type InstancesRig } from './instances-rig.ts';
-import { createMovingClient, type MovingClient } from './moving-client.ts';
+import { createInstancesRig } from './instances-rig.ts';
+import { createMovingClient } from './moving-client.ts';
 import { opening } from './session-rig.ts';
+import { comeTo, speaking } from './speaking-client.ts';
 
-const LIMITS = { reconnectAfterMs: 500, limitMs: 30_000 };
 const NOTHING_LEFT = { sessions: 0, connected: 0, watched: 0, resultBytes: 0 };
-
-async function speaking(rig: InstancesRig, how = {}): Promise<MovingClient> {
-  rig.jobs.answerAll();
-  const client = createMovingClient(how);
-  await client.connect(rig.instance('a'));
-  client.say('one');
-  client.end();
-  client.pump();
-  await rig.quiet();
-  return client;
-}
-
-/** A newer connection of the same client, while the old one looks open. */
-async function comeTo(rig: InstancesRig, client: MovingClient, name: string): Promise<string> {
-  const connecting = client.connect(rig.instance(name));
-  await rig.clock.advance(2_000);
-  return connecting;
-}
 
 describe('an owner that lives', () => {
   it('lets the session go with all it knows, closes the old connection and cancels nothing', async () => {
@@ -226,46 +208,5 @@ describe('an instance that may not go on', () => {
     await rig.clock.advance(1_000);
     expect(await connecting).toBe('unavailable');
     expect(rig.instance('b').service.counts()).toEqual(NOTHING_LEFT);
-  });
-});
-
-describe('draining, where others can go on', () => {
-  it('tells a client to move when all of its session is saved, and does not wait for one that moved', async () => {
-    const rig = createInstancesRig();
-    const client = await speaking(rig);
-    client.say('half');
-    client.pump();
-    rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 300 } });
-    let isEnded = false;
-    const { told, ended } = rig.instance('a').service.drain(LIMITS);
-    void ended.then(() => {
-      isEnded = true;
-    });
-    expect(told).toBe(1);
-    await rig.clock.advance(299);
-    expect(client.told.filter(({ kind }) => kind === 'draining')).toEqual([]);
-    await rig.clock.advance(1);
-    expect(client.told.at(-1)).toMatchObject({ kind: 'draining' });
-    expect((await rig.store.load(client.sessionId ?? ''))?.state.utterances).toHaveLength(2);
-    expect(isEnded).toBe(false);
-    await comeTo(rig, client, 'b');
-    client.pump();
-    await rig.quiet();
-    expect(isEnded).toBe(true);
-    for (const text of ['one', 'half']) rig.jobs.job(text).finish();
-    await rig.quiet();
-    expect(client.heard).toEqual(['0:one', '1:half']);
-    expect(rig.jobs.jobs).toHaveLength(2);
-  });
-
-  it('tells it all the same if the store does not answer', async () => {
-    const rig = createInstancesRig();
-    const client = await speaking(rig);
-    client.say('half');
-    client.pump();
-    rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 60_000 } });
-    rig.instance('a').service.drain(LIMITS);
-    await rig.clock.advance(1_000);
-    expect(client.told.at(-1)).toMatchObject({ kind: 'draining' });
   });
 });
