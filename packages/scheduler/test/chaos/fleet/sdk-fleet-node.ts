@@ -1,6 +1,6 @@
 /** A node of the fleet that is made with the SDK: acknowledges, comes back for ever, keeps its results. */
 import { createNode, type GpuNode, JobError, type NodeOptions } from '@lingua/sdk/node';
-import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
+import { simulatedCapabilities } from '../../../src/simulation/fleet/simulated-capabilities.ts';
 import { createBalancer } from '../rig/balancer.ts';
 import type { FleetNode, FleetNodeOptions } from './fleet-node.ts';
 import { type Hands, raiseHands } from './hands.ts';

@@ -1,0 +1,209 @@
+/** Simulation: one process of the scheduler. The real core, with doors onto the simulated network in place of HTTP and sockets. */
+import type { DispatchRequest as Body } from '@lingua/protocol';
+import { createAudioStore } from '../../adapters/memory/audio-store.ts';
+import type { Config } from '../../config/settings.ts';
+import { type Core, createCore } from '../../core.ts';
+import type { DispatchOutcome } from '../../domain/dispatch.ts';
+import { DEFAULT_TENANT, type JobId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
+import { createRequirements } from '../../domain/requirements.ts';
+import { coreIdsOf } from '../../pool-plan.ts';
+import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
+import { createShutDown } from '../../shut-down.ts';
+import type { SharedStore } from '../../store-of-many.ts';
+import { buildDispatch } from '../../transport/http/dispatch-request.ts';
+import { createAudioReferences } from '../../transport/link/audio-references.ts';
+import { openNodeSocket } from '../../transport/ws/node-socket.ts';
+import { createNodeSockets } from '../../transport/ws/node-sockets.ts';
+import { openSessionSocket } from '../../transport/ws/session-socket.ts';
+import type { Machine } from '../kernel/machine.ts';
+import { seededChance } from '../kernel/seeded-chance.ts';
+import { createSeededIds } from '../kernel/seeded-ids.ts';
+import type { WireEnd } from '../net/wire.ts';
+import { attachWire } from './attach-wire.ts';
+import { openGate, principalOf } from './open-gate.ts';
+
+export interface SimulatedInstance {
+  readonly machine: Machine;
+  readonly core: Core;
+  /** Joins the others. */
+  start(): Promise<void>;
+  /** SIGTERM: drains, and says good-bye. */
+  stop(): Promise<void>;
+  acceptNode(end: WireEnd): void;
+  acceptSession(end: WireEnd): void;
+  dispatch(body: Body): Promise<DispatchOutcome>;
+  settled(jobId: JobId, waitMs: number): Promise<JobRecord | undefined>;
+  audio(jobId: JobId): Buffer | undefined;
+  /** Takes nobody in. */
+  isClosed(): boolean;
+}
+
+const MESSAGE_DEADLINE_MS = 60_000;
+
+export function createSimulatedInstance(deps: {
+  readonly machine: Machine;
+  readonly config: Config;
+  readonly seed: string;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** Absent: it is alone. */
+  readonly shared?: SharedStore | undefined;
+  readonly fetcher: AudioFetcher;
+}): SimulatedInstance {
+  const { machine, config, log, meter, shared } = deps;
+  const { clock, name } = machine;
+  const chance = seededChance(`${deps.seed}/${name}/chance`);
+  const ids = createSeededIds({
+    chance: seededChance(`${deps.seed}/${name}/ids`),
+    clock,
+    maker: name,
+    digestsRequests: shared !== undefined,
+  });
+  const { audio: limits } = config.scheduler;
+  const audio = createAudioStore({
+    maxBytes: limits.max_bytes_total,
+    maxBytesPerJob: limits.max_bytes_per_job,
+  });
+  const references = createAudioReferences({
+    tokens: { issue: (jobId) => `token-of-${jobId}` },
+    inlineMaxBytes: limits.inline_max_bytes,
+  });
+  const address = addressOf(machine);
+  references.serveAt(address);
+  const sockets = createNodeSockets({ clock });
+  const core = createCore({
+    config,
+    log,
+    clock,
+    chance,
+    ids,
+    meter,
+    slow: { waited() {}, took() {} },
+    process: { hostname: name, pid: 1, newName: () => ids.traceId() },
+    sockets,
+    audio: {
+      store: audio,
+      references,
+      at(jobId) {
+        const held = audio.get(jobId);
+        return held && references.referAlways(jobId, held);
+      },
+      fetcher: deps.fetcher,
+    },
+    shared,
+  });
+  const { registry, jobs, sessions, together, reader, beside } = core;
+  const doors = new Set<{ cut(reason: 'shutdown'): void }>();
+  const gate = openGate();
+  const require = createRequirements(coreIdsOf(config));
+  let isDraining = false;
+  let isLeaving = false;
+
+  const shutDown = createShutDown({
+    sessions,
+    jobs,
+    registry,
+    sockets,
+    socketServer: {
+      async close() {
+        for (const door of doors) door.cut('shutdown');
+      },
+    },
+    http: { async close() {} },
+    endpoints: core.endpoints,
+    loop: { stop() {} },
+    log,
+    withdraw: together?.withdraw,
+    leave: async () => together?.stop(),
+    drainTimeoutMs: config.server.drain_timeout_ms,
+    drains: () => {
+      isDraining = true;
+    },
+    leaves: () => {
+      isLeaving = true;
+    },
+  });
+
+  function admit(end: WireEnd, open: Parameters<typeof attachWire>[2]): void {
+    const door = attachWire(end, log, (socket) => {
+      const handler = open(socket);
+      return {
+        ...handler,
+        ended() {
+          doors.delete(door);
+          return handler.ended();
+        },
+      };
+    });
+    doors.add(door);
+  }
+
+  return {
+    machine,
+    core,
+    start: async () => together?.start(address),
+    stop: shutDown,
+    acceptNode(end) {
+      if (isLeaving) end.close(CLOSING, 'shutdown');
+      else
+        admit(end, (socket) =>
+          openNodeSocket(
+            {
+              registry,
+              jobs: core.answers?.handedOver ?? jobs,
+              gate,
+              sockets,
+              clock,
+              meter,
+              log,
+              onPartial: (nodeId, { job_id, text, is_final }) =>
+                (together ?? sessions).partial(job_id, text, is_final, nodeId),
+              registrationDeadlineMs: MESSAGE_DEADLINE_MS,
+            },
+            socket,
+            principalOf('node', end.peer),
+          ),
+        );
+    },
+    acceptSession(end) {
+      if (isDraining || sessions.isFull()) end.close(CLOSING, 'shutdown');
+      else
+        admit(end, (socket) =>
+          openSessionSocket(
+            { sessions, gate, ids, clock, meter, log, initDeadlineMs: MESSAGE_DEADLINE_MS },
+            socket,
+            principalOf('client', end.peer),
+          ),
+        );
+    },
+    async dispatch(body) {
+      if (isDraining) return DRAINING;
+      const built = buildDispatch(body, {
+        tenantId: body.tenant_id ?? DEFAULT_TENANT,
+        utteranceIndex: ids.utteranceIndex(),
+        traceId: ids.traceId(),
+        digest: ids.digest,
+        require,
+      });
+      if (built.kind === 'invalid')
+        return { kind: 'refused', code: 'INVALID_MESSAGE', message: built.message };
+      return beside.dispatch(built.request);
+    },
+    settled: (jobId, waitMs) => reader.settled(jobId, waitMs),
+    audio: audio.get,
+    isClosed: () => isDraining,
+  };
+}
+
+const CLOSING = 1012;
+const DRAINING = {
+  kind: 'refused',
+  code: 'SCHEDULER_DEPENDENCY_DOWN',
+  message: 'this instance is going away',
+} as const;
+
+/** Where others find it, as it is written into references to its audio. */
+export const addressOf = ({ name }: Machine): string => `http://${name}:5010`;
