@@ -5,39 +5,64 @@ import {
   ofKind,
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
-import { covers, type Fault, lossWindows } from './faults.ts';
+import { type Fault, isOf, type Loss, lossesOf, spansByTarget } from './faults.ts';
+import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
+
+interface InHand extends Run {
+  readonly since: number;
+  /** Undefined: the node has not said that it took it. */
+  acknowledgedAt?: number;
+  isCancelled: boolean;
+}
 
 interface Hands {
   readonly slots: number;
-  /** Runs by job; a node does not do the same job twice at a time. */
-  readonly running: Map<string, Run>;
-  readonly cancelled: Set<string>;
+  readonly acknowledges: boolean;
+  /** By job; a node does not do the same job twice at a time. */
+  readonly running: Map<string, InHand>;
   /** When jobs arrived, latest last. */
   readonly arrivals: number[];
 }
 
-/** A write that was acknowledged this long before its master died may not have reached the replica. */
-const LOSS_MS = 1_000;
+/** What has no lease although it runs. */
+type Leaseless = 'cancelled' | 'its lease ended' | 'unheard of';
 
-export function checkCapacity(history: readonly Happening[], { failoverMs }: Allowances): Finding {
-  const losses = lossWindows(history, failoverMs);
+const EXCUSES: Readonly<Record<Leaseless, string>> = {
+  cancelled: 'oversold beside cancelled jobs',
+  'its lease ended': 'oversold beside jobs whose lease had ended',
+  'unheard of': 'oversold beside jobs that nobody acknowledged in time',
+};
+
+const AFTER_FAILOVER = 'oversold after a failover';
+
+export function checkCapacity(
+  history: readonly Happening[],
+  faults: readonly Fault[],
+  allowances: Allowances,
+): Finding {
+  const losses = lossesOf(faults, allowances);
+  const whyLeaseless = createLeaseJudge(faults, allowances);
   const nodes = new Map<string, Hands>();
   const violations: Violation[] = [];
-  const counts = { oversold: 0, 'oversold after a failover': 0, 'oversold beside cancelled jobs': 0 };
+  const counts: Record<string, number> = { oversold: 0, [AFTER_FAILOVER]: 0 };
+  for (const name of Object.values(EXCUSES)) counts[name] = 0;
   let most = 0;
+  let judged = 0;
 
   function judge(hands: Hands, run: Run, at: number): void {
-    const { slots, running, cancelled } = hands;
+    judged += 1;
+    const { slots, running } = hands;
     // The one that came is in hand too, whether the node took it or not.
-    const all = running.size + (running.has(run.job) ? 0 : 1);
-    const wanted = [...running.keys()].filter((job) => !cancelled.has(job) && job !== run.job).length + 1;
-    if (all <= slots) return;
-    if (wanted <= slots) counts['oversold beside cancelled jobs'] += 1;
-    else if (losses.some((loss) => excuses(loss, hands, wanted - slots, at)))
-      counts['oversold after a failover'] += 1;
+    if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
+    const others = [...running.values()].filter(({ job }) => job !== run.job);
+    const reasons = others.map((each) => whyLeaseless(each, hands, at));
+    const wanted = 1 + reasons.filter((why) => why === undefined).length;
+    if (wanted <= slots) {
+      for (const why of new Set(reasons)) if (why !== undefined) count(EXCUSES[why]);
+    } else if (losses.some((loss) => excuses(loss, hands, wanted - slots, at))) count(AFTER_FAILOVER);
     else {
-      counts.oversold += 1;
+      count('oversold');
       violations.push({
         invariant: 'I1 no oversell',
         at,
@@ -47,17 +72,14 @@ export function checkCapacity(history: readonly Happening[], { failoverMs }: All
     }
   }
 
-  for (const each of ofKind(
-    history,
-    'node_up',
-    'node_down',
-    'started',
-    'ended',
-    'turned_away',
-    'cancel_told',
-  )) {
+  function count(name: string): void {
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+
+  for (const each of ofKind(history, ...KINDS)) {
     if (each.kind === 'node_up') {
-      nodes.set(each.node, { slots: each.slots, running: new Map(), cancelled: new Set(), arrivals: [] });
+      const { slots, acknowledges = false } = each;
+      nodes.set(each.node, { slots, acknowledges, running: new Map(), arrivals: [] });
       continue;
     }
     const hands = nodes.get(each.node);
@@ -66,23 +88,60 @@ export function checkCapacity(history: readonly Happening[], { failoverMs }: All
       judge(hands, each, each.at);
       hands.arrivals.push(each.at);
     }
-    if (each.kind === 'started') hands.running.set(each.job, each);
-    else if (each.kind === 'ended') forget(hands, each.job);
-    else if (each.kind === 'cancel_told') hands.cancelled.add(each.job);
-    else if (each.kind === 'node_down') nodes.delete(each.node);
+    handle(hands, each);
+    if (each.kind === 'node_down') nodes.delete(each.node);
     most = Math.max(most, hands.running.size);
   }
-  return { violations, counts: { ...counts, 'most jobs at once on a node': most } };
+  return {
+    violations,
+    counts: { ...counts, 'most jobs at once on a node': most },
+    judged: { 'I1 no oversell': judged },
+  };
 }
 
-function forget(hands: Hands, job: string): void {
-  hands.running.delete(job);
-  hands.cancelled.delete(job);
+const KINDS = [
+  'node_up',
+  'node_down',
+  'started',
+  'acknowledged',
+  'ended',
+  'turned_away',
+  'cancel_told',
+] as const;
+
+function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KINDS)[number] }>): void {
+  if (each.kind === 'started') {
+    const { node, job, attempt, at } = each;
+    const isCancelled = running.get(job)?.isCancelled ?? false;
+    running.set(job, { node, job, attempt, since: at, isCancelled });
+  } else if (each.kind === 'ended') running.delete(each.job);
+  else if (each.kind === 'acknowledged' || each.kind === 'cancel_told') {
+    const inHand = running.get(each.job);
+    if (inHand === undefined) return;
+    if (each.kind === 'cancel_told') inHand.isCancelled = true;
+    else inHand.acknowledgedAt ??= each.at;
+  }
 }
+
+/** A lease ends by itself, and then the slot may be given away although the node still works: it did not say so in time. */
+function createLeaseJudge(faults: readonly Fault[], { reservationMs, leaseMs, flightMs }: Allowances) {
+  const cuts = spansByTarget(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
+  return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
+    const { node, since, acknowledgedAt, isCancelled } = inHand;
+    if (isCancelled) return 'cancelled';
+    if (at - since >= leaseMs) return 'its lease ended';
+    if (at - since < reservationMs - flightMs) return undefined;
+    const isHeard =
+      !acknowledges || (acknowledgedAt !== undefined && acknowledgedAt - since <= reservationMs - flightMs);
+    return isHeard && !wasCut(cuts, node, since, at) ? undefined : 'unheard of';
+  };
+}
+
+const wasCut = (cuts: ReadonlyMap<string, Spans>, node: string, from: number, to: number): boolean =>
+  cuts.get(node)?.meets(from, to) === true || cuts.get('*')?.meets(from, to) === true;
 
 /** Only as many may be too many as were written when writes were lost. */
-function excuses(loss: Fault, { arrivals }: Hands, excess: number, at: number): boolean {
-  if (!covers(loss, at)) return false;
-  const unsafe = arrivals.filter((arrival) => loss.beganAt - LOSS_MS <= arrival && arrival <= loss.endedAt);
-  return excess <= unsafe.length;
+function excuses({ beganAt, from, to }: Loss, { arrivals }: Hands, excess: number, at: number): boolean {
+  if (at < beganAt || at > to) return false;
+  return excess <= arrivals.filter((arrival) => from <= arrival && arrival <= to).length;
 }

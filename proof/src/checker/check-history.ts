@@ -1,13 +1,19 @@
 /** All rules over one history. Knows nothing of the scheduler but what nodes and clients saw. Pure. */
 import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import { checkBounds } from './bounded.ts';
 import { checkCapacity } from './capacity.ts';
+import { faultsOf } from './faults.ts';
 import { checkFencing } from './fencing.ts';
+import { checkHotPath } from './hot-path.ts';
 import { checkInstances, type LogLine } from './instances.ts';
+import { checkIsolation } from './isolation.ts';
 import { checkLeftovers, type Leftovers } from './leftovers.ts';
+import { livesOf } from './lives.ts';
 import { checkOrder } from './order.ts';
 import { checkOutcomes } from './outcomes.ts';
+import { checkProbe } from './probe.ts';
 import { checkStoreDown } from './store-down.ts';
-import { ALLOWANCES, type Allowances, type Finding } from './violation.ts';
+import { ALLOWANCES, type Allowances, type Finding, INVARIANTS, type Invariant } from './violation.ts';
 
 export interface Evidence {
   readonly history: readonly Happening[];
@@ -19,18 +25,30 @@ export interface Evidence {
 export function checkHistory(
   { history, logs = [], leftovers }: Evidence,
   allowances: Allowances = ALLOWANCES,
-): Finding {
-  const findings = [
-    checkOutcomes(history, allowances),
-    checkCapacity(history, allowances),
-    checkFencing(history, allowances),
+): Required<Finding> {
+  const faults = faultsOf(history);
+  const lives = livesOf(history, faults);
+  const findings: Finding[] = [
+    checkOutcomes(history, faults, lives, allowances),
+    checkCapacity(history, faults, allowances),
+    checkProbe(history),
+    checkFencing(history, faults, allowances),
     checkOrder(history),
-    checkStoreDown(history, allowances),
-    checkInstances(history, logs, allowances),
+    checkHotPath(history, faults, allowances),
+    checkStoreDown(history, faults, allowances),
+    checkInstances(history, faults, lives, logs, allowances),
+    checkIsolation(history),
+    checkBounds(history),
     ...(leftovers === undefined ? [] : [checkLeftovers(leftovers)]),
   ];
   return {
     violations: findings.flatMap(({ violations }) => violations).sort((one, other) => one.at - other.at),
     counts: Object.assign({}, ...findings.map(({ counts }) => counts)) as Finding['counts'],
+    judged: Object.fromEntries(
+      INVARIANTS.map((invariant) => [invariant, sum(findings, invariant)]),
+    ) as Record<Invariant, number>,
   };
 }
+
+const sum = (findings: readonly Finding[], invariant: Invariant): number =>
+  findings.reduce((total, { judged }) => total + (judged?.[invariant] ?? 0), 0);

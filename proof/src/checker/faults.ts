@@ -1,9 +1,11 @@
-/** The faults of a history, each with its end. Pure. */
+/** The faults of a history, each with its end, and what they excuse. Pure. */
 import {
   type FaultKind,
   type Happening,
   ofKind,
 } from '../../../packages/scheduler/dist/simulation/history.js';
+import { createSpans, type Span, type Spans } from './spans.ts';
+import type { Allowances } from './violation.ts';
 
 export interface Fault {
   readonly number: number;
@@ -12,63 +14,89 @@ export interface Fault {
   readonly beganAt: number;
   /** Infinity: it never ended. */
   readonly endedAt: number;
+  readonly lossMs?: number;
 }
 
 export function faultsOf(history: readonly Happening[]): Fault[] {
   const ends = new Map(ofKind(history, 'fault_ended').map(({ fault, at }) => [fault, at]));
-  return ofKind(history, 'fault_began').map(({ fault, what, target, at }) => ({
+  return ofKind(history, 'fault_began').map(({ fault, what, target, at, lossMs }) => ({
     number: fault,
     what,
     target,
     beganAt: at,
     endedAt: ends.get(fault) ?? Number.POSITIVE_INFINITY,
+    ...(lossMs !== undefined && { lossMs }),
   }));
 }
 
-const LOSES_WRITES: readonly FaultKind[] = ['master_killed', 'master_frozen', 'store_down'];
+/** What each loses: the writes before it, or nothing but time. */
+const LOSES_WRITES: readonly FaultKind[] = [
+  'master_killed',
+  'master_frozen',
+  'shard_failed_over',
+  'store_down',
+  'store_emptied',
+];
+const DISTURBS_STORE: readonly FaultKind[] = [
+  ...LOSES_WRITES,
+  'shard_frozen',
+  'shard_lossy',
+  'instance_cut_off',
+];
+/** A master that is gone is replaced while it is gone; the others are over when they have ended. */
+const IS_REPLACED: readonly FaultKind[] = ['master_killed', 'master_frozen'];
 
-/** When Redis may have lost what it had acknowledged, and until when nobody may have noticed. */
-export const lossWindows = (history: readonly Happening[], failoverMs: number): Fault[] =>
-  faultsOf(history)
+/** A time in which acknowledged writes may be missing. */
+export interface Loss extends Span {
+  readonly beganAt: number;
+}
+
+export function lossesOf(
+  faults: readonly Fault[],
+  { failoverMs, lossMs }: Pick<Allowances, 'failoverMs' | 'lossMs'>,
+): Loss[] {
+  if (lossMs === 0) return [];
+  return faults
     .filter(({ what }) => LOSES_WRITES.includes(what))
     .map((fault) => ({
-      ...fault,
-      // A master that is gone is replaced while it is gone; all of them together only when they are back.
-      endedAt: (fault.what === 'store_down' ? fault.endedAt : fault.beganAt) + failoverMs,
+      beganAt: fault.beganAt,
+      // An empty store has lost everything.
+      from: fault.what === 'store_emptied' ? 0 : fault.beganAt - (fault.lossMs ?? lossMs),
+      to: (IS_REPLACED.includes(fault.what) ? fault.beganAt : fault.endedAt) + failoverMs,
     }));
-
-export const covers = (fault: Fault, at: number): boolean => fault.beganAt <= at && at <= fault.endedAt;
-
-interface Span {
-  readonly from: number;
-  readonly to: number;
 }
 
-/** How long no instance lived, within a span of time. Frozen ones do not live. */
-export function lifelessMs(history: readonly Happening[], { from, to }: Span): number {
-  let living = 0;
-  let since: number | undefined;
-  let total = 0;
-  const change = (at: number, by: number): void => {
-    if (living === 0 && since !== undefined) total += Math.max(0, Math.min(at, to) - Math.max(since, from));
-    living += by;
-    since = living === 0 ? at : undefined;
-  };
-  for (const { at, by } of changesOf(history)) change(at, by);
-  change(to, 0);
-  return total;
-}
+/** When the writes that are missing are noticed: from the loss until everybody has asserted again what it knows. */
+export const lossSpans = (faults: readonly Fault[], allowances: Allowances): Spans =>
+  createSpans(lossesOf(faults, allowances).map(({ beganAt, to }) => ({ from: beganAt, to })));
 
-function changesOf(history: readonly Happening[]): { at: number; by: number }[] {
-  const lives = ofKind(history, 'instance_up', 'instance_down').map(({ kind, at }) => ({
-    at,
-    by: kind === 'instance_up' ? 1 : -1,
-  }));
-  const freezes = faultsOf(history)
-    .filter(({ what }) => what === 'instance_frozen')
-    .flatMap(({ beganAt, endedAt }) => [
-      { at: beganAt, by: -1 },
-      { at: endedAt, by: 1 },
-    ]);
-  return [...lives, ...freezes].sort((one, other) => one.at - other.at);
+export const isOf = (...kinds: readonly FaultKind[]): ((fault: Fault) => boolean) => {
+  const wanted = new Set(kinds);
+  return ({ what }) => wanted.has(what);
+};
+
+/** While these lasted, and for a while after. */
+export const spansOf = (
+  faults: readonly Fault[],
+  isMeant: (fault: Fault) => boolean,
+  { before = 0, after = 0 } = {},
+): Spans =>
+  createSpans(
+    faults.filter(isMeant).map(({ beganAt, endedAt }) => ({ from: beganAt - before, to: endedAt + after })),
+  );
+
+export const disturbsStore = isOf(...DISTURBS_STORE);
+
+/** Each fault of these kinds by whom it hit. */
+export function spansByTarget(
+  faults: readonly Fault[],
+  isMeant: (fault: Fault) => boolean,
+): ReadonlyMap<string, Spans> {
+  const byTarget = new Map<string, Span[]>();
+  for (const { target, beganAt: from, endedAt: to } of faults.filter(isMeant)) {
+    const spans = byTarget.get(target);
+    if (spans === undefined) byTarget.set(target, [{ from, to }]);
+    else spans.push({ from, to });
+  }
+  return new Map([...byTarget].map(([target, spans]) => [target, createSpans(spans)]));
 }

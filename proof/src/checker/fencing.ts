@@ -5,41 +5,52 @@ import {
   ofKind,
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
-import { covers, lossWindows } from './faults.ts';
+import { disturbsStore, type Fault, lossSpans } from './faults.ts';
+import { requestStories } from './request-stories.ts';
+import { createSightings } from './sightings.ts';
+import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
 
-/** A result and the next attempt may cross; beyond this the result was late. */
-const CROSSING_MS = 2_000;
+const LATE_AFTER_FAILOVER = 'late results taken after a failover';
 
-export function checkFencing(history: readonly Happening[], allowances: Allowances): Finding {
+export function checkFencing(
+  history: readonly Happening[],
+  faults: readonly Fault[],
+  allowances: Allowances,
+): Finding {
   const seen = createSightings(history);
-  const losses = lossWindows(history, allowances.failoverMs);
+  const losses = lossSpans(faults, allowances);
+  const { flightMs, letterMs, crossingMs } = allowances;
+  const heldUp = createSpans(
+    faults.filter(disturbsStore).map(({ beganAt }) => ({ from: beganAt, to: beganAt + letterMs })),
+  );
   const violations: Violation[] = [];
+  const counts = { [LATE_AFTER_FAILOVER]: 0 };
   const found = (at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant: 'I4 fencing', at, says, about });
   };
 
-  for (const outcome of ofKind(history, 'outcome')) {
-    const { result, request, at } = outcome;
-    if (result === undefined) continue;
+  function judgeResult({ result, request, job, at }: Outcome, said: string | undefined): void {
+    if (result === undefined) return;
     const { by, words } = result;
-    if (words !== seen.words.get(request))
-      found(at, `${request} said "${seen.words.get(request)}" and was told "${words}"`, [request]);
+    if (words !== said) found(at, `${request} said "${said}" and was told "${words}"`, [request]);
     if (by === undefined) {
       found(at, `${request} got a result that no node signed`, [request]);
-      continue;
+      return;
     }
     const doneAt = seen.doneAt(by);
     const about = [request, by.job, by.node];
     if (doneAt === undefined || doneAt > at)
       found(at, `${request} got the result of ${nameOf(by)} on ${by.node}, which never did it`, about);
-    else if (outcome.job !== undefined && outcome.job !== by.job)
-      found(at, `${request} is ${outcome.job} and got the result of ${nameOf(by)}`, about);
+    else if (job !== undefined && job !== by.job)
+      found(at, `${request} is ${job} and got the result of ${nameOf(by)}`, about);
     else {
-      const successor = seen.successorBefore(by, doneAt - CROSSING_MS);
-      if (successor !== undefined && !losses.some((loss) => covers(loss, doneAt)))
+      const successor = seen.successorBefore(by, doneAt - crossingMs);
+      if (successor === undefined) return;
+      if (losses.has(doneAt)) counts[LATE_AFTER_FAILOVER] += 1;
+      else
         found(
           at,
           `${request} got ${nameOf(by)} although ${nameOf(successor)} was with ${successor.node} before it was done`,
@@ -47,20 +58,27 @@ export function checkFencing(history: readonly Happening[], allowances: Allowanc
         );
     }
   }
+
+  let judged = 0;
+  for (const { outcomes, words } of requestStories(history))
+    for (const outcome of outcomes) {
+      judged += 1;
+      judgeResult(outcome, words);
+    }
   for (const { node, job, attempt, at } of ofKind(history, 'assigned')) {
-    const settledAt = seen.settledAt.get(job);
-    const isHeldUp = losses.some((loss) => loss.beganAt <= at && at - loss.beganAt <= allowances.letterMs);
-    const onItsWayMs = isHeldUp ? allowances.letterMs : allowances.flightMs;
-    if (settledAt !== undefined && at > settledAt + onItsWayMs)
-      found(
-        at,
-        `${node} got ${job}#${attempt}, whose outcome was told ${Math.round(at - settledAt)} ms before`,
-        [job, node],
-      );
+    const settledAt = seen.settledAt(job);
+    if (settledAt === undefined || at <= settledAt + flightMs) continue;
+    if (at <= settledAt + letterMs && heldUp.has(at)) continue;
+    found(
+      at,
+      `${node} got ${job}#${attempt}, whose outcome was told ${Math.round(at - settledAt)} ms before`,
+      [job, node],
+    );
   }
   return {
     violations: [...violations, ...checkLastWord(history)],
-    counts: { 'late results': seen.lateResults() },
+    counts: { 'late results': seen.lateResults(), ...counts },
+    judged: { 'I4 fencing': judged },
   };
 }
 
@@ -74,48 +92,22 @@ function checkLastWord(history: readonly Happening[]): Violation[] {
   return ofKind(history, 'looked_up').flatMap((record): Violation[] => {
     const outcome = told.get(record.job);
     if (outcome === undefined || record.state === undefined) return [];
-    const [first, last] = [signature(outcome.result?.by), signature(record.result?.by)];
+    const [first, last] = [outcome.result?.by, record.result?.by];
     // A session may have closed the gap over a job that ended well later.
-    if (first === last || outcome.result === undefined) return [];
+    if (isSame(first, last) || outcome.result === undefined) return [];
     return [
       {
         invariant: 'I4 fencing',
         at: record.at,
-        says: `${outcome.request} was told ${first}, and its record says ${last} at the end`,
+        says: `${outcome.request} was told ${signature(first)}, and its record says ${signature(last)} at the end`,
         about: [outcome.request, record.job],
       },
     ];
   });
 }
 
+const isSame = (one: Run | undefined, other: Run | undefined): boolean =>
+  one?.job === other?.job && one?.attempt === other?.attempt && one?.node === other?.node;
+
 const signature = (run: Run | undefined): string =>
   run === undefined ? 'no result' : `${nameOf(run)} of ${run.node}`;
-
-function createSightings(history: readonly Happening[]) {
-  const words = new Map(ofKind(history, 'asked').map((each) => [each.request, each.words]));
-  const done = new Map<string, number>();
-  const assigned = new Map<string, Extract<Happening, { kind: 'assigned' }>[]>();
-  const settledAt = new Map<string, number>();
-  const winners = new Set<string>();
-  const keyOf = (run: Run): string => `${run.node} ${nameOf(run)}`;
-  for (const each of ofKind(history, 'ended', 'assigned', 'outcome')) {
-    if (each.kind === 'ended') {
-      if (each.how === 'done') done.set(keyOf(each), each.at);
-    } else if (each.kind === 'assigned') {
-      assigned.set(each.job, [...(assigned.get(each.job) ?? []), each]);
-    } else {
-      const job = each.job ?? each.result?.by?.job;
-      if (job !== undefined && !settledAt.has(job)) settledAt.set(job, each.at);
-      if (each.result?.by !== undefined) winners.add(keyOf(each.result.by));
-    }
-  }
-  return {
-    words,
-    settledAt,
-    doneAt: (run: Run): number | undefined => done.get(keyOf(run)),
-    successorBefore: (run: Run, at: number) =>
-      assigned.get(run.job)?.find((each) => each.attempt > run.attempt && each.at < at),
-    /** Done, but another one's result was taken, or none. */
-    lateResults: (): number => [...done.keys()].filter((key) => !winners.has(key)).length,
-  };
-}

@@ -1,9 +1,11 @@
-/** I8 and I9, as far as they show outside: the dead say nothing, nobody dies by himself, and no script leaves its slot. Pure. */
+/** I9 and, as far as servers complain of it, I8: the dead and the frozen act no more and get no letters; nobody dies by itself. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import { faultsOf } from './faults.ts';
-import type { Allowances, Finding, Violation } from './violation.ts';
+import { type Fault, isOf, spansByTarget } from './faults.ts';
+import type { Lives } from './lives.ts';
+import type { Spans } from './spans.ts';
+import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
-/** One line of an instance's log. */
+/** What an instance wrote to its log, with the clock of the history. */
 export interface LogLine {
   readonly instance: string;
   readonly at: number;
@@ -16,58 +18,71 @@ const ERROR = 50;
 
 export function checkInstances(
   history: readonly Happening[],
+  faults: readonly Fault[],
+  { silences }: Lives,
   logs: readonly LogLine[],
-  { flightMs }: Allowances,
+  { flightMs, presenceMs }: Allowances,
 ): Finding {
-  const spans = silencesOf(history);
+  /** Alone with nothing of the store: after its presence has ended it has to take itself for dead. */
+  const cutOff = spansByTarget(faults, isOf('instance_cut_off'));
   const violations: Violation[] = [];
+  const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
+    violations.push({ invariant, at, says, about });
+  };
+  let judged = 0;
+
   for (const { instance, at, node, job, attempt } of ofKind(history, 'assigned')) {
-    const silence = spans.find(
-      (span) => span.instance === instance && span.from + flightMs < at && at < span.to,
-    );
-    if (silence === undefined) continue;
-    violations.push({
-      invariant: 'I9 nothing to the dead',
+    if (instance === undefined) continue;
+    judged += 1;
+    const stopped = since(silences.get(instance), at, flightMs);
+    const alone = since(cutOff.get(instance), at, presenceMs + flightMs);
+    if (stopped === undefined && alone === undefined) continue;
+    const why =
+      stopped === undefined
+        ? `had not reached the store since ${Math.round(alone ?? 0)} ms`
+        : `had stopped at ${Math.round(stopped)} ms`;
+    found('I9 nothing to the dead', at, `${node} got ${job}#${attempt} from ${instance}, which ${why}`, [
+      job,
+      node,
+    ]);
+  }
+  for (const { at, instance, request, kind } of ofKind(history, 'accepted', 'refused')) {
+    const stopped = instance === undefined ? undefined : since(silences.get(instance), at, flightMs);
+    if (stopped === undefined) continue;
+    found(
+      'I9 nothing to the dead',
       at,
-      says: `${node} got ${job}#${attempt} from ${instance}, which had stopped at ${Math.round(silence.from)} ms`,
-      about: [job, node],
-    });
+      `${request} was ${kind} by ${instance}, which had stopped at ${Math.round(stopped)} ms`,
+      [request, instance ?? ''],
+    );
+  }
+  for (const { from, to, at } of ofKind(history, 'letter_sent')) {
+    judged += 1;
+    const stopped = since(silences.get(to), at, presenceMs);
+    if (stopped === undefined) continue;
+    found(
+      'I9 nothing to the dead',
+      at,
+      `${from} wrote to ${to}, which had stopped at ${Math.round(stopped)} ms`,
+      [from, to],
+    );
   }
   for (const { instance, at, isMeant } of ofKind(history, 'instance_down')) {
-    if (isMeant) continue;
-    violations.push({
-      invariant: 'I9 nothing to the dead',
-      at,
-      says: `${instance} ended otherwise than it was told to`,
-      about: [instance],
-    });
+    if (!isMeant)
+      found('I9 nothing to the dead', at, `${instance} ended otherwise than it was told to`, [instance]);
   }
   for (const { instance, at, text } of logs) {
-    if (SLOT_ERRORS.test(text))
-      violations.push({
-        invariant: 'I8 one slot per script',
-        at,
-        says: `${instance}: ${text}`,
-        about: [instance],
-      });
+    if (SLOT_ERRORS.test(text)) found('I8 one slot per script', at, `${instance}: ${text}`, [instance]);
   }
-  return { violations, counts: { 'errors in logs': logs.filter(({ level }) => level >= ERROR).length } };
+  return {
+    violations,
+    counts: { 'errors in logs': logs.filter(({ level }) => level >= ERROR).length },
+    judged: { 'I8 one slot per script': logs.length, 'I9 nothing to the dead': judged },
+  };
 }
 
-interface Silence {
-  readonly instance: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-function silencesOf(history: readonly Happening[]): Silence[] {
-  const deaths = ofKind(history, 'instance_down').map(({ instance, at }) => ({
-    instance,
-    from: at,
-    to: Number.POSITIVE_INFINITY,
-  }));
-  const freezes = faultsOf(history)
-    .filter(({ what }) => what === 'instance_frozen')
-    .map(({ target, beganAt, endedAt }) => ({ instance: target, from: beganAt, to: endedAt }));
-  return [...deaths, ...freezes];
+/** Since when it has been so, if it was so already that long. */
+function since(spans: Spans | undefined, at: number, graceMs: number): number | undefined {
+  const span = spans?.find(at);
+  return span !== undefined && span.from + graceMs < at && at < span.to ? span.from : undefined;
 }

@@ -73,5 +73,9 @@ export function checkLeftovers({ at, keys, livingInstances }: Leftovers): Findin
     else if (instance !== undefined && key.ttlMs < 0 && !livingInstances.includes(instance))
       found(key, 'belongs to an instance that is gone, and stays for ever');
   }
-  return { violations, counts: { 'leaked leases': leaked, ...counts } };
+  return {
+    violations,
+    counts: { 'leaked leases': leaked, ...counts },
+    judged: { 'I2 no leak': keys.length },
+  };
 }

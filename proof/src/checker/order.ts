@@ -4,26 +4,28 @@ import type { Finding, Violation } from './violation.ts';
 
 type Delivered = Extract<Happening, { kind: 'delivered' }>;
 
-export function checkOrder(history: readonly Happening[]): Finding {
-  const sessions = new Map<string, Delivered[]>();
-  for (const each of ofKind(history, 'delivered'))
-    sessions.set(each.session, [...(sessions.get(each.session) ?? []), each]);
-  const checked = [...sessions.values()].map(checkSession);
-  return {
-    violations: [...checked.flatMap(({ violations }) => violations), ...checkSpeakers(history)],
-    counts: {
-      sessions: sessions.size,
-      'repeated deliveries': checked.reduce((sum, { repeats }) => sum + repeats, 0),
-    },
-  };
+interface Hearing {
+  readonly bySeq: Map<number, Delivered>;
+  readonly seqOf: Map<number, number>;
+  last: Delivered | undefined;
+  /** Utterances that were accepted, by their index. */
+  readonly accepted: Set<number>;
 }
 
-function checkSession(deliveries: readonly Delivered[]): { violations: Violation[]; repeats: number } {
+export function checkOrder(history: readonly Happening[]): Finding {
+  const sessions = new Map<string, Hearing>();
   const violations: Violation[] = [];
-  const bySeq = new Map<number, Delivered>();
-  const seqOf = new Map<number, number>();
-  let last: Delivered | undefined;
-  let repeats = 0;
+  let [deliveries, repeats] = [0, 0];
+  const hearingOf = (session: string): Hearing => {
+    const hearing = sessions.get(session) ?? {
+      bySeq: new Map(),
+      seqOf: new Map(),
+      last: undefined,
+      accepted: new Set(),
+    };
+    sessions.set(session, hearing);
+    return hearing;
+  };
   const found = ({ at, session, client }: Delivered, says: string): void => {
     violations.push({
       invariant: 'I5 order',
@@ -33,14 +35,17 @@ function checkSession(deliveries: readonly Delivered[]): { violations: Violation
     });
   };
 
-  for (const each of deliveries) {
+  function hear(each: Delivered): void {
+    const hearing = hearingOf(each.session);
+    const { bySeq, seqOf, last } = hearing;
     const before = bySeq.get(each.seq);
     if (before !== undefined) {
       repeats += 1;
       if (before.index !== each.index || before.what !== each.what)
         found(each, `got two outcomes numbered ${each.seq}: ${label(before)} and ${label(each)}`);
-      continue;
+      return;
     }
+    deliveries += 1;
     bySeq.set(each.seq, each);
     const expected = (last?.seq ?? 0) + 1;
     if (each.seq !== expected) found(each, `got number ${each.seq} where ${expected} was next`);
@@ -50,22 +55,56 @@ function checkSession(deliveries: readonly Delivered[]): { violations: Violation
     if (earlier !== undefined)
       found(each, `got utterance ${each.index} as number ${earlier} and as ${each.seq}`);
     seqOf.set(each.index, each.seq);
-    if (last === undefined || each.seq > last.seq) last = each;
+    if (last === undefined || each.seq > last.seq) hearing.last = each;
   }
-  return { violations, repeats };
+
+  for (const each of ofKind(history, 'delivered', 'accepted')) {
+    if (each.kind === 'delivered') hear(each);
+    else if (each.session !== undefined && each.index !== undefined)
+      hearingOf(each.session).accepted.add(each.index);
+  }
+  violations.push(...checkPassedOver(sessions), ...checkSpeakers(history));
+  return {
+    violations,
+    counts: { sessions: sessions.size, 'repeated deliveries': repeats },
+    judged: { 'I5 order': deliveries },
+  };
 }
 
 const label = ({ index, what }: Delivered): string => `utterance ${index} (${what})`;
 
+/** Whoever was told of a later utterance has been told of every earlier one that was accepted. */
+function checkPassedOver(sessions: ReadonlyMap<string, Hearing>): Violation[] {
+  return [...sessions].flatMap(([session, { accepted, seqOf, last }]): Violation[] => {
+    if (last === undefined) return [];
+    const missed = [...accepted].filter((index) => index < last.index && !seqOf.has(index));
+    if (missed.length === 0) return [];
+    return [
+      {
+        invariant: 'I5 order',
+        at: last.at,
+        says: `${session} of ${last.client} got utterance ${last.index} and never ${missed.join(', ')}, which had been accepted`,
+        about: [session, last.client],
+      },
+    ];
+  });
+}
+
 /** Also across sessions that could not be resumed: what was said first is heard first. Only of those who have sessions. */
 function checkSpeakers(history: readonly Happening[]): Violation[] {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
-  const saidAt = new Map<string, number>();
-  for (const [at, { request }] of ofKind(history, 'asked').entries()) saidAt.set(request, at);
+  /** By client and request: ids are not unique among tenants. */
+  const saidAt = new Map<string, Map<string, number>>();
+  for (const [at, { client, request }] of ofKind(history, 'asked').entries()) {
+    if (!speakers.has(client)) continue;
+    const said = saidAt.get(client);
+    if (said === undefined) saidAt.set(client, new Map([[request, at]]));
+    else said.set(request, at);
+  }
   const heard = new Map<string, { request: string; said: number }>();
   return ofKind(history, 'outcome').flatMap(({ client, request, at }): Violation[] => {
-    const said = saidAt.get(request);
-    if (!speakers.has(client) || said === undefined) return [];
+    const said = saidAt.get(client)?.get(request);
+    if (said === undefined) return [];
     const last = heard.get(client);
     heard.set(client, { request, said });
     if (last === undefined || last.said < said) return [];

@@ -1,138 +1,114 @@
 /** I3 and "nothing lost": whatever was accepted has one outcome, in time; a request has one job, an attempt one node. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import { lifelessMs } from './faults.ts';
-import type { Allowances, Finding, Violation } from './violation.ts';
+import { type Fault, isOf, lossesOf, spansByTarget } from './faults.ts';
+import type { Lives } from './lives.ts';
+import { type RequestStory, requestStories } from './request-stories.ts';
+import { createSpans } from './spans.ts';
+import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
-type Outcome = Extract<Happening, { kind: 'outcome' }>;
 type LookedUp = Extract<Happening, { kind: 'looked_up' }>;
 
-interface Story {
-  readonly client: string;
-  readonly request: string;
-  readonly askedAt: number;
-  acceptedAt?: number;
-  readonly jobs: Set<string>;
-  readonly outcomes: Outcome[];
-  isAbandoned: boolean;
-}
+const SECOND_JOBS = 'second jobs after a failover';
 
-export function checkOutcomes(history: readonly Happening[], allowances: Allowances): Finding {
-  const stories = [...storiesOf(history).values()];
+export function checkOutcomes(
+  history: readonly Happening[],
+  faults: readonly Fault[],
+  lives: Lives,
+  allowances: Allowances,
+): Finding {
+  const stories = requestStories(history);
   const endedAt = history.at(-1)?.at ?? 0;
   const records = new Map(ofKind(history, 'looked_up').map((each) => [each.job, each]));
-  const violations = [
-    ...stories.flatMap((story) => [
-      ...checkNumber(story, endedAt),
-      ...checkTime(story, history, allowances),
-      ...checkJobs(story, records, endedAt),
-    ]),
-    ...checkAttempts(history),
-    ...checkRecords(history, records, endedAt),
-  ];
-  const outcomes = stories.flatMap(({ outcomes: [first] }) => first ?? []);
-  const doubled = violations.filter(({ says }) => says.includes('outcomes')).length;
+  const absences = spansByTarget(faults, isOf('client_cut'));
+  const losses = createSpans(lossesOf(faults, allowances));
+  const violations: Violation[] = [];
+  const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
+    violations.push({ invariant, at, says, about });
+  };
+  const counts = { doubled: 0, [SECOND_JOBS]: 0 };
+
+  function checkNumber({ client, request, acceptedAt, jobs, outcomes, isAbandoned, hasLeft }: RequestStory) {
+    const about = [request, ...jobs.keys()];
+    if (outcomes.length > 1) {
+      counts.doubled += 1;
+      found(
+        'I3 one outcome',
+        outcomes[1]?.at ?? 0,
+        `${client} got ${outcomes.length} outcomes of ${request}`,
+        about,
+      );
+    }
+    if (outcomes.length > 0 || hasLeft || (isAbandoned && acceptedAt === undefined)) return;
+    const what =
+      acceptedAt === undefined ? 'was given up by nobody' : `was accepted at ${Math.round(acceptedAt)} ms`;
+    found('nothing lost', acceptedAt ?? endedAt, `${request} of ${client} ${what} and has no outcome`, about);
+  }
+
+  function checkTime({ client, request, acceptedAt, jobs, outcomes }: RequestStory): void {
+    const outcome = outcomes[0];
+    if (acceptedAt === undefined || outcome === undefined) return;
+    const longestMs = allowances.deadlineMs + allowances.graceMs;
+    const tookMs = outcome.at - acceptedAt;
+    if (tookMs <= longestMs) return;
+    const lifelessMs = lives.lifeless.lengthWithin(acceptedAt, outcome.at);
+    const absentMs = absences.get(client)?.lengthWithin(acceptedAt, outcome.at) ?? 0;
+    if (tookMs - lifelessMs - absentMs <= longestMs) return;
+    found(
+      'I3 one outcome',
+      outcome.at,
+      `${request} of ${client} had its outcome ${Math.round(tookMs)} ms after it was accepted`,
+      [request, ...jobs.keys()],
+    );
+  }
+
+  /** A request may have a second job only because the first one failed, or because a failover lost that there was a first. */
+  function checkJobs({ request, jobs }: RequestStory): void {
+    if (jobs.size < 2) return;
+    const lasting = [...jobs].filter(([job]) => !hasFailed(records.get(job)));
+    if (lasting.length < 2) return;
+    const earlier = lasting.sort(([, one], [, other]) => one - other).slice(0, -1);
+    if (earlier.every(([, acceptedAt]) => losses.meets(acceptedAt - allowances.flightMs, acceptedAt))) {
+      counts[SECOND_JOBS] += 1;
+      return;
+    }
+    const names = lasting.map(([job]) => job);
+    found(
+      'I3 one outcome',
+      endedAt,
+      `${request} has ${names.length} jobs that did not fail: ${names.join(', ')}`,
+      [request, ...names],
+    );
+  }
+
+  for (const story of stories) {
+    checkNumber(story);
+    checkTime(story);
+    checkJobs(story);
+  }
+  const assigned = ofKind(history, 'assigned');
+  const seen = checkAttempts(assigned, found);
+  checkRecords(seen, records, endedAt, found);
+
+  const first = stories.flatMap(({ outcomes: [outcome] }) => outcome ?? []);
   return {
     violations,
     counts: {
       requests: stories.length,
       accepted: stories.filter(({ acceptedAt }) => acceptedAt !== undefined).length,
-      results: outcomes.filter(({ result }) => result !== undefined).length,
-      'missing results': outcomes.filter(({ missing }) => missing !== undefined).length,
+      results: first.filter(({ result }) => result !== undefined).length,
+      'missing results': first.filter(({ missing }) => missing !== undefined).length,
       'refused answers': ofKind(history, 'refused').length,
       'unanswered tries': ofKind(history, 'unanswered').length,
       'abandoned, never accepted': stories.filter(({ isAbandoned }) => isAbandoned).length,
       lost: violations.filter(({ invariant }) => invariant === 'nothing lost').length,
-      doubled,
-      retries: ofKind(history, 'assigned').filter(({ attempt }) => attempt > 1).length,
+      ...counts,
+      retries: assigned.filter(({ attempt }) => attempt > 1).length,
     },
+    judged: { 'I3 one outcome': stories.length, 'nothing lost': stories.length },
   };
 }
 
-function storiesOf(history: readonly Happening[]): Map<string, Story> {
-  const stories = new Map<string, Story>();
-  for (const each of ofKind(history, 'asked', 'accepted', 'outcome', 'abandoned')) {
-    const story = stories.get(each.request) ?? {
-      client: each.client,
-      request: each.request,
-      askedAt: each.at,
-      jobs: new Set<string>(),
-      outcomes: [],
-      isAbandoned: false,
-    };
-    stories.set(each.request, story);
-    if (each.kind === 'accepted') {
-      story.acceptedAt ??= each.at;
-      story.jobs.add(each.job);
-    } else if (each.kind === 'outcome') story.outcomes.push(each);
-    else if (each.kind === 'abandoned') story.isAbandoned = true;
-  }
-  return stories;
-}
-
-function checkNumber(
-  { client, request, acceptedAt, jobs, outcomes, isAbandoned }: Story,
-  endedAt: number,
-): Violation[] {
-  const about = [request, ...jobs];
-  if (outcomes.length > 1)
-    return [
-      {
-        invariant: 'I3 one outcome',
-        at: outcomes[1]?.at ?? 0,
-        says: `${client} got ${outcomes.length} outcomes of ${request}`,
-        about,
-      },
-    ];
-  if (outcomes.length === 1 || (isAbandoned && acceptedAt === undefined)) return [];
-  const what =
-    acceptedAt === undefined ? 'was given up by nobody' : `was accepted at ${Math.round(acceptedAt)} ms`;
-  return [
-    {
-      invariant: 'nothing lost',
-      at: acceptedAt ?? endedAt,
-      says: `${request} of ${client} ${what} and has no outcome`,
-      about,
-    },
-  ];
-}
-
-function checkTime(
-  { client, request, acceptedAt, jobs, outcomes }: Story,
-  history: readonly Happening[],
-  { deadlineMs, graceMs }: Allowances,
-): Violation[] {
-  const outcome = outcomes[0];
-  if (acceptedAt === undefined || outcome === undefined) return [];
-  const tookMs = outcome.at - acceptedAt;
-  if (tookMs <= deadlineMs + graceMs) return [];
-  if (tookMs - lifelessMs(history, { from: acceptedAt, to: outcome.at }) <= deadlineMs + graceMs) return [];
-  return [
-    {
-      invariant: 'I3 one outcome',
-      at: outcome.at,
-      says: `${request} of ${client} had its outcome ${Math.round(tookMs)} ms after it was accepted`,
-      about: [request, ...jobs],
-    },
-  ];
-}
-
-/** A request may have a second job only because the first one failed. */
-function checkJobs(
-  { request, jobs }: Story,
-  records: ReadonlyMap<string, LookedUp>,
-  endedAt: number,
-): Violation[] {
-  const lasting = [...jobs].filter((job) => !hasFailed(records.get(job)));
-  if (jobs.size < 2 || lasting.length < 2) return [];
-  return [
-    {
-      invariant: 'I3 one outcome',
-      at: endedAt,
-      says: `${request} has ${lasting.length} jobs that did not fail: ${lasting.join(', ')}`,
-      about: [request, ...lasting],
-    },
-  ];
-}
+type Found = (invariant: Invariant, at: number, says: string, about: readonly string[]) => void;
 
 const hasFailed = (record: LookedUp | undefined): boolean =>
   record !== undefined && record.result === undefined && isSettled(record);
@@ -140,41 +116,37 @@ const hasFailed = (record: LookedUp | undefined): boolean =>
 const isSettled = ({ state }: LookedUp): boolean =>
   state === 'FINISHED' || state === 'FAILED' || state === 'RELEASED';
 
-function checkAttempts(history: readonly Happening[]): Violation[] {
-  const nodeOf = new Map<string, string>();
-  const violations: Violation[] = [];
-  for (const { node, job, attempt, at } of ofKind(history, 'assigned')) {
-    const name = `${job}#${attempt}`;
-    const other = nodeOf.get(name) ?? node;
-    nodeOf.set(name, other);
-    if (other === node) continue;
-    violations.push({
-      invariant: 'I3 one outcome',
-      at,
-      says: `${name} went to ${other} and to ${node}`,
-      about: [job, node, other],
-    });
+/** Answers the jobs that nodes saw. */
+function checkAttempts(
+  assigned: readonly Extract<Happening, { kind: 'assigned' }>[],
+  found: Found,
+): ReadonlySet<string> {
+  const jobs = new Map<string, Map<number, string>>();
+  for (const { node, job, attempt, at } of assigned) {
+    let nodes = jobs.get(job);
+    if (nodes === undefined) {
+      nodes = new Map();
+      jobs.set(job, nodes);
+    }
+    const other = nodes.get(attempt);
+    if (other === undefined) nodes.set(attempt, node);
+    else if (other !== node)
+      found('I3 one outcome', at, `${job}#${attempt} went to ${other} and to ${node}`, [job, node, other]);
   }
-  return violations;
+  return new Set(jobs.keys());
 }
 
 /** Every job that a node ever saw has come to an end; so says its record, if it is still kept. */
 function checkRecords(
-  history: readonly Happening[],
+  seen: ReadonlySet<string>,
   records: ReadonlyMap<string, LookedUp>,
   endedAt: number,
-): Violation[] {
-  const seen = new Set(ofKind(history, 'assigned').map(({ job }) => job));
-  return [...seen].flatMap((job): Violation[] => {
-    const record = records.get(job);
-    if (record?.state === undefined || isSettled(record)) return [];
-    return [
-      {
-        invariant: 'I3 one outcome',
-        at: endedAt,
-        says: `${job} is still ${record.state} when everything is quiet`,
-        about: [job],
-      },
-    ];
-  });
+  found: Found,
+): void {
+  for (const record of records.values()) {
+    if (!seen.has(record.job) || record.state === undefined || isSettled(record)) continue;
+    found('I3 one outcome', endedAt, `${record.job} is still ${record.state} when everything is quiet`, [
+      record.job,
+    ]);
+  }
 }

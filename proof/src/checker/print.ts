@@ -1,25 +1,28 @@
 /** What a run was like, for people: the table at its end, and the story around what went wrong. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import { faultsOf } from './faults.ts';
-import type { Finding, Violation } from './violation.ts';
+import { storyOf } from './story.ts';
+import { type Finding, INVARIANTS, type Violation } from './violation.ts';
 
 /** How long after its beginning a fault may show. */
 const SHOWS_MS = 15_000;
 /** Of one invariant. */
 const MOST_VIOLATIONS = 8;
-const AROUND_MS = 1_500;
+/** Of one story; the end of it is what one wants to see. */
 const MOST_LINES = 80;
 
 /** The longest time without a result anywhere, beginning within reach of the fault. */
 export function longestGapMs(history: readonly Happening[], from: number, to: number): number {
-  const results = ofKind(history, 'outcome')
-    .filter(({ result, at }) => result !== undefined && at > from && at < to)
-    .map(({ at }) => at);
-  const moments = [from, ...results, to];
-  return Math.max(...moments.slice(1).map((at, index) => at - (moments[index] ?? 0)));
+  let [longest, last] = [0, from];
+  for (const { result, at } of ofKind(history, 'outcome')) {
+    if (result === undefined || at <= from || at >= to) continue;
+    longest = Math.max(longest, at - last);
+    last = at;
+  }
+  return Math.max(longest, to - last);
 }
 
-export function printSummary(history: readonly Happening[], { counts, violations }: Finding): string {
+export function printSummary(history: readonly Happening[], { counts, violations, judged }: Finding): string {
   const quietAt = ofKind(history, 'quiet')[0]?.at ?? history.at(-1)?.at ?? 0;
   const faults = faultsOf(history).map(({ number, what, target, beganAt, endedAt }) => [
     String(number),
@@ -30,8 +33,14 @@ export function printSummary(history: readonly Happening[], { counts, violations
     seconds(longestGapMs(history, beganAt, Math.min(beganAt + SHOWS_MS, quietAt))),
   ]);
   const rows = Object.entries(counts).map(([name, count]) => [name, String(count)]);
+  const promises = INVARIANTS.map((invariant) => [
+    invariant,
+    String(judged?.[invariant] ?? 0),
+    String(violations.filter((each) => each.invariant === invariant).length),
+  ]);
   return [
     table([['fault', 'what', 'target', 'at', 'lasted', 'longest gap without a result'], ...faults]),
+    table([['promise', 'judged', 'broken'], ...promises]),
     table([['counted', ''], ...rows, ['violations', String(violations.length)]]),
   ].join('\n\n');
 }
@@ -47,29 +56,18 @@ export function printViolations(history: readonly Happening[], violations: reado
       .map(({ at, says }) => `${seconds(at).padStart(9)}  ${says}`);
     return [`${invariant}, broken ${broken.length} times:`, ...shown];
   });
-  return [...lines, '', `The story of "${first.says}":`, ...storyOf(history, first)].join('\n');
+  return [...lines, '', printStory(history, first)].join('\n');
 }
 
-/** Everything about the same job or request at any time, and which servers broke around it. */
-export function storyOf(history: readonly Happening[], { about, at }: Violation): string[] {
-  const names = new Set(about.filter((name) => !name.startsWith('node-')));
-  for (const each of history) {
-    if (each.kind === 'accepted' && (names.has(each.request) || names.has(each.job)))
-      names.add(each.request).add(each.job);
-  }
-  const isAbout = (each: Happening): boolean =>
-    Object.values(each).some((value) => typeof value === 'string' && names.has(value));
-  const great = new Set(
-    faultsOf(history).flatMap(({ number, what }) => (/^(node|client)_/.test(what) ? [] : [number])),
-  );
-  const isFault = (each: Happening): boolean =>
-    each.kind.startsWith('instance_') || ('fault' in each && great.has(each.fault));
-  const isNear = (each: Happening): boolean =>
-    Math.abs(each.at - at) < AROUND_MS &&
-    Object.values(each).some((value) => about.includes(value as string));
-  const lines = history.filter((each) => isAbout(each) || isFault(each) || isNear(each));
-  const begins = Math.max(0, lines.findIndex((each) => isAbout(each)) - 6);
-  return lines.slice(begins, begins + MOST_LINES).map(printHappening);
+/** Who did what, when. */
+export function printStory(history: readonly Happening[], violation: Violation): string {
+  const lines = storyOf(history, violation).map(printHappening);
+  const left = lines.length - MOST_LINES;
+  return [
+    `The story of "${violation.says}":`,
+    ...(left > 0 ? [`${'…'.padStart(9)}  ${left} happenings before`] : []),
+    ...lines.slice(-MOST_LINES),
+  ].join('\n');
 }
 
 export function printHappening({ at, kind, ...rest }: Happening): string {

@@ -1,47 +1,123 @@
-/** I7: while there is no store, new work is refused, soon and by the right name; it is never accepted. Pure. */
+/** I7: while there is no store, new work is refused, soon and by the right name, never accepted; and when it is back, it serves. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import { covers, type Fault, faultsOf } from './faults.ts';
+import { disturbsStore, type Fault, isOf, spansByTarget, spansOf } from './faults.ts';
+import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
-export function checkStoreDown(history: readonly Happening[], { noticeMs }: Allowances): Finding {
-  const all = faultsOf(history);
-  const outages = all.filter(({ what }) => what === 'store_down');
-  /** The silence has another cause. */
-  const isExcused = (client: string, from: number | undefined, to: number): boolean =>
-    all.some(
-      (fault) =>
-        (fault.what.startsWith('instance_') && covers(fault, to)) ||
-        (fault.what === 'client_cut' && fault.target === client && fault.beganAt >= (from ?? to)),
-    );
-  const during = (outage: Fault, from: number | undefined, to: number): boolean =>
-    from !== undefined && outage.beganAt + noticeMs <= from && to < outage.endedAt;
+type Answer = Extract<Happening, { kind: 'accepted' | 'refused' | 'unanswered' }>;
 
+const DEPENDENCY_DOWN = 'SCHEDULER_DEPENDENCY_DOWN';
+
+export function checkStoreDown(
+  history: readonly Happening[],
+  faults: readonly Fault[],
+  allowances: Allowances,
+): Finding {
+  const { noticeMs, recoverMs, isExact } = allowances;
+  const outages = createSpans(
+    faults
+      .filter(isOf('store_down'))
+      .map(({ beganAt, endedAt }) => ({ from: beganAt + noticeMs, to: endedAt }))
+      .filter(({ from, to }) => from < to),
+  );
+  const isExcused = createExcuses(faults);
+  const disturbed = spansOf(faults, (each) => disturbsStore(each) || each.what.startsWith('instance_'), {
+    after: recoverMs,
+  });
   const violations: Violation[] = [];
-  let refused = 0;
-  for (const each of ofKind(history, 'accepted', 'refused', 'unanswered')) {
-    const outage = outages.find((fault) => during(fault, each.askedAt, each.at));
-    if (outage === undefined) continue;
+  const found = ({ at, request, client }: Answer, says: string): void => {
+    violations.push({
+      invariant: 'I7 fail closed',
+      at,
+      says: `${request} of ${client} ${says}`,
+      about: [request],
+    });
+  };
+  let [refused, strays, judged] = [0, 0, 0];
+  const answers = ofKind(history, 'accepted', 'refused', 'unanswered');
+  for (const each of answers) {
+    const { askedAt, at } = each;
+    if (askedAt === undefined) continue;
+    if (isForWantOfStore(each) && !disturbed.meets(askedAt, at)) {
+      strays += 1;
+      if (isExact) found(each, 'was refused for want of a store that was there');
+    }
+    // The whole try within one outage.
+    if (!outages.has(at) || outages.lengthWithin(askedAt, at) < at - askedAt) continue;
+    judged += 1;
     if (each.kind === 'refused') refused += 1;
-    const says = complaint(each, isExcused(each.client, each.askedAt, each.at));
-    if (says !== undefined)
-      violations.push({
-        invariant: 'I7 fail closed',
-        at: each.at,
-        says: `${each.request} of ${each.client} ${says}`,
-        about: [each.request],
-      });
+    const says = complaint(each, isExcused(each));
+    if (says !== undefined) found(each, says);
   }
-  return { violations, counts: { 'refused because the store was down': refused } };
+  violations.push(...checkReturns(answers, faults, allowances));
+  return {
+    violations,
+    counts: { 'refused because the store was down': refused, 'refused for a store that was there': strays },
+    judged: { 'I7 fail closed': judged },
+  };
 }
 
-function complaint(
-  each: Extract<Happening, { kind: 'accepted' | 'refused' | 'unanswered' }>,
-  isExcused: boolean,
-): string | undefined {
+/** The silence has another cause. */
+function createExcuses(faults: readonly Fault[]): (answer: Answer) => boolean {
+  const instances = spansOf(faults, ({ what }) => what.startsWith('instance_'));
+  const cuts = spansByTarget(faults, isOf('client_cut', 'network_bad'));
+  const beginnings = new Map<string, number[]>();
+  for (const { target, beganAt } of faults.filter(isOf('client_cut')))
+    beginnings.set(target, [...(beginnings.get(target) ?? []), beganAt]);
+  return ({ client, askedAt, at }) =>
+    instances.has(at) ||
+    cuts.get('*')?.meets(askedAt ?? at, at) === true ||
+    (beginnings.get(client)?.some((beganAt) => beganAt >= (askedAt ?? at)) ?? false);
+}
+
+function complaint(each: Answer, isExcused: boolean): string | undefined {
   if (each.kind === 'accepted') return 'was accepted while there was no store';
   if (each.kind === 'unanswered')
     return isExcused ? undefined : `was not answered while there was no store: ${each.why}`;
-  return each.code === 'SCHEDULER_DEPENDENCY_DOWN'
-    ? undefined
-    : `was refused with ${each.code} while there was no store`;
+  return each.code === DEPENDENCY_DOWN ? undefined : `was refused with ${each.code} while there was no store`;
+}
+
+/** How many tries after its return must all be refused for want of a store before we say that service did not come back. */
+const ENOUGH = 3;
+
+/** Service resumes by itself: of the first tries after every outage some are accepted, or refused for another reason. */
+function checkReturns(
+  answers: readonly Answer[],
+  faults: readonly Fault[],
+  { recoverMs }: Allowances,
+): Violation[] {
+  const begins = faults.filter(disturbsStore).map(({ beganAt }) => beganAt);
+  return faults.filter(isOf('store_down')).flatMap(({ endedAt }): Violation[] => {
+    const from = endedAt + recoverMs;
+    const to = Math.min(...begins.filter((beganAt) => beganAt > endedAt), Number.POSITIVE_INFINITY);
+    const first = firstTries(answers, from, to);
+    if (first.length < ENOUGH || !first.every(isForWantOfStore)) return [];
+    return [
+      {
+        invariant: 'I7 fail closed',
+        at: first.at(-1)?.at ?? from,
+        says: `${ENOUGH} tries were refused for want of the store although it had been back for ${Math.round(recoverMs)} ms`,
+        about: first.map(({ request }) => request),
+      },
+    ];
+  });
+}
+
+const isForWantOfStore = (each: Answer): boolean => each.kind === 'refused' && each.code === DEPENDENCY_DOWN;
+
+/** Answers come in the order of time. */
+function firstTries(answers: readonly Answer[], from: number, to: number): Answer[] {
+  let low = 0;
+  for (let high = answers.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if ((answers[middle]?.at ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  const first: Answer[] = [];
+  for (let at = low; at < answers.length && first.length < ENOUGH; at++) {
+    const answer = answers[at];
+    if (answer === undefined || answer.at > to) break;
+    if (answer.kind !== 'unanswered' && (answer.askedAt ?? 0) >= from) first.push(answer);
+  }
+  return first;
 }

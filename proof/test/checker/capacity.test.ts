@@ -1,10 +1,14 @@
 /** The rule of capacity finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
 import { checkCapacity } from '../../src/checker/capacity.ts';
+import { faultsOf } from '../../src/checker/faults.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { done, fault, healed, imagine, type Step, started, turnedAway, up } from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => checkCapacity(imagine(...steps), ALLOWANCES);
+const check = (...steps: readonly Step[]) => {
+  const history = imagine(...steps);
+  return checkCapacity(history, faultsOf(history), ALLOWANCES);
+};
 
 describe('I1 in a history', () => {
   it('holds while a node has as many jobs as slots', () => {

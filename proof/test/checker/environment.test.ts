@@ -1,8 +1,11 @@
 /** The rules about store, instances and what is left find what breaks them, and only that. */
 import { describe, expect, it } from 'vitest';
+import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
-import { checkInstances } from '../../src/checker/instances.ts';
+import { faultsOf } from '../../src/checker/faults.ts';
+import { checkInstances, type LogLine } from '../../src/checker/instances.ts';
 import { checkLeftovers, type LeftKey } from '../../src/checker/leftovers.ts';
+import { livesOf } from '../../src/checker/lives.ts';
 import { longestGapMs, printSummary, printViolations } from '../../src/checker/print.ts';
 import { checkStoreDown } from '../../src/checker/store-down.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
@@ -28,7 +31,7 @@ describe('I7 in a history', () => {
   };
   const check = (...steps: readonly Step[]) => {
     const history = imagine(...outage, ...steps).sort((one, other) => one.at - other.at);
-    return checkStoreDown(history, ALLOWANCES);
+    return checkStoreDown(history, faultsOf(history), ALLOWANCES);
   };
 
   it('is broken by work that is accepted while there is no store', () => {
@@ -69,7 +72,11 @@ describe('I7 in a history', () => {
 });
 
 describe('I8 and I9 in a history', () => {
-  const check = (...steps: readonly Step[]) => checkInstances(imagine(...steps), [], ALLOWANCES).violations;
+  const judge = (history: readonly Happening[], logs: readonly LogLine[] = []) => {
+    const faults = faultsOf(history);
+    return checkInstances(history, faults, livesOf(history, faults), logs, ALLOWANCES);
+  };
+  const check = (...steps: readonly Step[]) => judge(imagine(...steps)).violations;
   const down = (isMeant: boolean) => ({ kind: 'instance_down', instance: 'i', isMeant }) as const;
 
   it('hold for what was on its way when the instance died', () => {
@@ -89,8 +96,8 @@ describe('I8 and I9 in a history', () => {
       [5_000, healed(1)],
     ] as const;
     const at = (ms: number) => imagine(...frozen, [ms, assigned('n', 'j', 1, 'i')]);
-    expect(checkInstances(at(3_000), [], ALLOWANCES).violations).toHaveLength(1);
-    expect(checkInstances(at(5_100), [], ALLOWANCES).violations).toEqual([]);
+    expect(judge(at(3_000)).violations).toHaveLength(1);
+    expect(judge(at(5_100)).violations).toEqual([]);
   });
 
   it('are broken by an instance that ends by itself', () => {
@@ -100,11 +107,7 @@ describe('I8 and I9 in a history', () => {
 
   it('are broken by a script that leaves its slot; other errors are counted', () => {
     const line = (text: string) => ({ instance: 'i', at: 1, level: 50, text });
-    const { violations, counts } = checkInstances(
-      [],
-      [line('CROSSSLOT Keys in request'), line('other')],
-      ALLOWANCES,
-    );
+    const { violations, counts } = judge([], [line('CROSSSLOT Keys in request'), line('other')]);
     expect(violations).toMatchObject([{ invariant: 'I8 one slot per script' }]);
     expect(counts['errors in logs']).toBe(2);
   });

@@ -1,5 +1,6 @@
 /** The rule of fencing finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
+import { faultsOf } from '../../src/checker/faults.ts';
 import { checkFencing } from '../../src/checker/fencing.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import {
@@ -17,7 +18,10 @@ import {
   started,
 } from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => checkFencing(imagine(...steps), ALLOWANCES);
+const check = (...steps: readonly Step[]) => {
+  const history = imagine(...steps);
+  return checkFencing(history, faultsOf(history), ALLOWANCES);
+};
 
 describe('I4 in a history', () => {
   it('holds for results of attempts that were done', () => {

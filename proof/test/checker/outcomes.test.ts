@@ -1,5 +1,7 @@
 /** The rule of outcomes finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
+import { faultsOf } from '../../src/checker/faults.ts';
+import { livesOf } from '../../src/checker/lives.ts';
 import { checkOutcomes } from '../../src/checker/outcomes.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import {
@@ -16,7 +18,11 @@ import {
   type Step,
 } from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => checkOutcomes(imagine(...steps), ALLOWANCES);
+const check = (...steps: readonly Step[]) => {
+  const history = imagine(...steps);
+  const faults = faultsOf(history);
+  return checkOutcomes(history, faults, livesOf(history, faults), ALLOWANCES);
+};
 const LATE = ALLOWANCES.deadlineMs + ALLOWANCES.graceMs + 1_000;
 
 describe('I3 in a history', () => {

@@ -14,6 +14,8 @@ export type NodeHappening =
       readonly node: string;
       readonly slots: number;
       readonly style: string;
+      /** It says so when it takes a job, and that is recorded. */
+      readonly acknowledges?: boolean;
       /** The strict pool it belongs to, where there are such. */
       readonly pool?: string;
     }
@@ -21,6 +23,8 @@ export type NodeHappening =
   /** It arrived. `instance` is known where a socket brought it. */
   | ({ readonly kind: 'assigned'; readonly instance?: string } & Run)
   | ({ readonly kind: 'started' } & Run)
+  /** The node said that it took it. */
+  | ({ readonly kind: 'acknowledged' } & Run)
   | ({ readonly kind: 'ended'; readonly how: 'done' | 'failed' | 'cancelled' } & Run)
   /** The node found itself full. */
   | ({ readonly kind: 'turned_away' } & Run)
@@ -106,29 +110,34 @@ export interface Told {
   readonly words: string;
 }
 
-export type FaultKind =
+/** What is done to real processes. */
+export type RealFaultKind =
   | 'instance_killed'
   | 'instance_frozen'
   | 'instance_restarted'
-  /** It reaches nothing of the store; everybody else does. */
-  | 'instance_cut_off'
   /** A master is gone, or hangs, and another one takes its place: what was not replicated is lost. */
   | 'master_killed'
   | 'master_frozen'
-  /** As those, by order: lost is what was written in the last `lossMs`. Ends when the new master answers. */
+  | 'store_down'
+  | 'node_killed'
+  | 'node_cut'
+  | 'client_cut';
+
+/** Those, and what a simulation does besides. */
+export type FaultKind =
+  | RealFaultKind
+  /** It reaches nothing of the store; everybody else does. */
+  | 'instance_cut_off'
+  /** Another master takes over, by order: lost is what was written in the last `lossMs`. Ends when it answers. */
   | 'shard_failed_over'
   /** A shard hangs and comes back as it was. */
   | 'shard_frozen'
   /** Commands are lost on their way, or done and their answers lost. */
   | 'shard_lossy'
-  | 'store_down'
-  /** It comes back with nothing in it. */
+  /** All that was stored is gone. */
   | 'store_emptied'
-  | 'node_killed'
-  | 'node_cut'
   | 'node_frozen'
-  | 'client_cut'
-  /** Messages to and from nodes or clients are late, out of order, doubled or lost. */
+  /** Messages to and from one node or client (`*`: all) are late, out of order, doubled or lost. */
   | 'network_bad';
 
 export type HarnessHappening =

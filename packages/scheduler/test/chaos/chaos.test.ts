@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { checkHistory } from '../../../../proof/src/checker/check-history.ts';
 import { printHappening, printSummary, printViolations } from '../../../../proof/src/checker/print.ts';
-import { createRecorder, type FaultKind } from '../../src/simulation/history.ts';
+import { createRecorder, type RealFaultKind } from '../../src/simulation/history.ts';
 import { ensureBuilt } from '../e2e/support/ensure-built.ts';
 import { startRedisStore } from './rig/redis-store.ts';
 import { runChaos } from './rig/run-chaos.ts';
@@ -18,7 +18,7 @@ beforeAll(ensureBuilt, 150_000);
 
 const SEED = Number(process.env.CHAOS_SEED ?? 20_261_118);
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 42);
-const WITHOUT = (process.env.CHAOS_WITHOUT ?? '').split(',') as FaultKind[];
+const WITHOUT = (process.env.CHAOS_WITHOUT ?? '').split(',') as RealFaultKind[];
 const LEAST_SHARE = 0.8;
 /** For the start, the last outcomes, and what ends by itself in Redis. */
 const MARGIN_MS = 120_000;

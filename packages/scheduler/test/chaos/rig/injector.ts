@@ -1,6 +1,6 @@
 /** Breaks things as planned, heals them again, and records both. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FaultKind, Recorder } from '../../../src/simulation/history.ts';
+import type { RealFaultKind, Recorder } from '../../../src/simulation/history.ts';
 import type { ChaosClient } from '../clients/client.ts';
 import type { FleetNode } from '../fleet/fleet-node.ts';
 import type { PlannedFault } from './plan-faults.ts';
@@ -50,7 +50,7 @@ export async function injectFaults(
   await Promise.all([great, ...small]);
 }
 
-function breaksOf({ schedulers, store, nodes, clients }: World): Record<FaultKind, Break> {
+function breaksOf({ schedulers, store, nodes, clients }: World): Record<RealFaultKind, Break> {
   const placeOf = ({ pick }: PlannedFault): number => pick % schedulers.places;
   /** Nodes that are down already. */
   const down = new Set<FleetNode>();

@@ -4,7 +4,7 @@ import type { JobView } from '@lingua/protocol';
 import type { Evidence } from '../../../../../proof/src/checker/check-history.ts';
 import { checkLeftovers, type Leftovers } from '../../../../../proof/src/checker/leftovers.ts';
 import { createSeededChance, seedOf } from '../../../src/cli/simulated-node/seeded-chance.ts';
-import { type FaultKind, ofKind, type Recorder } from '../../../src/simulation/history.ts';
+import { ofKind, type RealFaultKind, type Recorder } from '../../../src/simulation/history.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ChaosClient } from '../clients/client.ts';
 import { startDispatcher, toldBy } from '../clients/dispatcher.ts';
@@ -30,7 +30,7 @@ export interface ChaosOptions {
   /** For configuration files and logs. */
   readonly folder: string;
   readonly recorder: Recorder;
-  readonly without?: readonly FaultKind[];
+  readonly without?: readonly RealFaultKind[];
 }
 
 /** Leases that were taken for work that died with its node end by themselves. */

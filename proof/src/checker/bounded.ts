@@ -1,0 +1,41 @@
+/** I11: nothing that was sampled is over its limit; and I2 as far as samples tell: nothing is left at rest that should not be. Pure. */
+import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Finding, Violation } from './violation.ts';
+
+type Sampled = Extract<Happening, { kind: 'sampled' }>;
+
+export function checkBounds(history: readonly Happening[]): Finding {
+  const samples = ofKind(history, 'sampled');
+  const restsAt = ofKind(history, 'quiet').at(-1)?.at ?? Number.POSITIVE_INFINITY;
+  const violations: Violation[] = [];
+  const last = new Map<string, Sampled>();
+  for (const each of samples) {
+    const { instance, gauge, value, limit, at } = each;
+    last.set(`${instance} ${gauge}`, each);
+    // Not a number is over every limit.
+    if (value <= limit) continue;
+    violations.push({
+      invariant: 'I11 bounded',
+      at,
+      says: `${instance} has ${value} of "${gauge}" and may have ${limit}`,
+      about: [instance, gauge],
+    });
+  }
+  let atRest = 0;
+  for (const { instance, gauge, value, atRest: most, at } of last.values()) {
+    if (most === undefined || at < restsAt) continue;
+    atRest += 1;
+    if (value <= most) continue;
+    violations.push({
+      invariant: 'I2 no leak',
+      at,
+      says: `${instance} has ${value} of "${gauge}" when everything is quiet, where ${most} may be left`,
+      about: [instance, gauge],
+    });
+  }
+  return {
+    violations,
+    counts: { 'gauges sampled': new Set(samples.map(({ gauge }) => gauge)).size },
+    judged: { 'I11 bounded': samples.length, 'I2 no leak': atRest },
+  };
+}

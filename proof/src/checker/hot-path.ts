@@ -1,0 +1,66 @@
+/**
+ * I6: a try is answered as soon as the store and the network allow, whatever the cold path does meanwhile. Pure. Seen from outside
+ * only what is waited for can be judged; that no slice of cold work is longer than 5 ms is held by tests of those slices.
+ */
+import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Fault } from './faults.ts';
+import { createSpans, type Span } from './spans.ts';
+import type { Allowances, Finding, Violation } from './violation.ts';
+
+export function checkHotPath(
+  history: readonly Happening[],
+  faults: readonly Fault[],
+  { dispatchMs, recoverMs }: Allowances,
+): Finding {
+  const broken = createSpans(
+    faults.map(({ beganAt, endedAt }) => ({ from: beganAt, to: endedAt + recoverMs })),
+  );
+  const cold = createSpans(coldWork(history));
+  const waits = new Map<string, number>();
+  for (const { client, request, waitMs } of ofKind(history, 'asked'))
+    if (waitMs !== undefined) waits.set(`${client} ${request}`, waitMs);
+  const violations: Violation[] = [];
+  let [timed, duringCold, longest] = [0, 0, 0];
+
+  for (const each of ofKind(history, 'accepted', 'refused')) {
+    const { at, askedAt, client, request } = each;
+    if (askedAt === undefined || broken.meets(askedAt, at)) continue;
+    const tookMs = at - askedAt;
+    // Whoever is ready to wait gets its answer when there is one, and the node may have been busy.
+    if (waits.has(`${client} ${request}`) && tookMs <= (waits.get(`${client} ${request}`) ?? 0) + dispatchMs)
+      continue;
+    timed += 1;
+    longest = Math.max(longest, tookMs);
+    const isCold = cold.meets(askedAt, at);
+    if (isCold) duringCold += 1;
+    if (tookMs <= dispatchMs) continue;
+    violations.push({
+      invariant: 'I6 hot path',
+      at,
+      says: `${request} of ${client} was ${each.kind} ${Math.round(tookMs)} ms after it was asked for, while nothing was broken${isCold ? ' and cold work went on' : ''}`,
+      about: [request],
+    });
+  }
+  return {
+    violations,
+    counts: {
+      'answers during cold work': duringCold,
+      'longest answer while all was well, ms': Math.round(longest),
+    },
+    judged: { 'I6 hot path': timed },
+  };
+}
+
+/** Pieces of the same name do not overlap. */
+function coldWork(history: readonly Happening[]): Span[] {
+  const since = new Map<string, number>();
+  const spans: Span[] = [];
+  for (const { kind, what, at } of ofKind(history, 'cold_began', 'cold_ended')) {
+    if (kind === 'cold_began') since.set(what, at);
+    else {
+      spans.push({ from: since.get(what) ?? 0, to: at });
+      since.delete(what);
+    }
+  }
+  return [...spans, ...[...since.values()].map((from) => ({ from, to: Number.POSITIVE_INFINITY }))];
+}

@@ -1,0 +1,76 @@
+/** When each instance lived, and when none did. The frozen do not live. Pure. */
+import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Fault } from './faults.ts';
+import { createSpans, type Span, type Spans } from './spans.ts';
+
+export interface Lives {
+  /** In which an instance was dead or frozen, by its name; the time before it first came is not among them. */
+  readonly silences: ReadonlyMap<string, Spans>;
+  /** In which nobody lived. */
+  readonly lifeless: Spans;
+}
+
+interface Change {
+  readonly at: number;
+  readonly instance: string;
+  readonly what: 'up' | 'down' | 'frozen' | 'thawed';
+}
+
+export function livesOf(history: readonly Happening[], faults: readonly Fault[]): Lives {
+  const silences = new Map<string, Span[]>();
+  const lifeless: Span[] = [];
+  const known = new Map<string, { isUp: boolean; isFrozen: boolean; silentSince: number | undefined }>();
+  let living = 0;
+  let lifelessSince: number | undefined;
+
+  function change({ at, instance, what }: Change): void {
+    const life = known.get(instance) ?? { isUp: false, isFrozen: false, silentSince: undefined };
+    if (!known.has(instance)) {
+      // Nobody said when it came: it was there.
+      if (what !== 'up') {
+        life.isUp = true;
+        living += 1;
+      }
+      known.set(instance, life);
+    }
+    const was = life.isUp && !life.isFrozen;
+    if (what === 'up' || what === 'down') [life.isUp, life.isFrozen] = [what === 'up', false];
+    else life.isFrozen = what === 'frozen' && life.isUp;
+    const is = life.isUp && !life.isFrozen;
+    if (was === is) return;
+    living += is ? 1 : -1;
+    if (is && life.silentSince !== undefined) add(silences, instance, { from: life.silentSince, to: at });
+    life.silentSince = is ? undefined : at;
+    if (living > 0 && lifelessSince !== undefined) lifeless.push({ from: lifelessSince, to: at });
+    lifelessSince = living > 0 ? undefined : (lifelessSince ?? at);
+  }
+
+  for (const each of changesOf(history, faults)) change(each);
+  const to = Number.POSITIVE_INFINITY;
+  for (const [instance, { silentSince }] of known)
+    if (silentSince !== undefined) add(silences, instance, { from: silentSince, to });
+  if (lifelessSince !== undefined) lifeless.push({ from: lifelessSince, to });
+  return {
+    silences: new Map([...silences].map(([instance, spans]) => [instance, createSpans(spans)])),
+    lifeless: createSpans(lifeless),
+  };
+}
+
+function add(silences: Map<string, Span[]>, instance: string, span: Span): void {
+  const spans = silences.get(instance);
+  if (spans === undefined) silences.set(instance, [span]);
+  else spans.push(span);
+}
+
+function changesOf(history: readonly Happening[], faults: readonly Fault[]): Change[] {
+  const ups = ofKind(history, 'instance_up', 'instance_down').map(
+    ({ kind, at, instance }): Change => ({ at, instance, what: kind === 'instance_up' ? 'up' : 'down' }),
+  );
+  const freezes = faults
+    .filter(({ what }) => what === 'instance_frozen')
+    .flatMap(({ beganAt, endedAt, target: instance }): Change[] => [
+      { at: beganAt, instance, what: 'frozen' },
+      { at: endedAt, instance, what: 'thawed' },
+    ]);
+  return [...ups, ...freezes].sort((one, other) => one.at - other.at);
+}

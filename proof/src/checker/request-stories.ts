@@ -1,0 +1,74 @@
+/** What clients saw, told per request. Pure. */
+import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+
+type Outcome = Extract<Happening, { kind: 'outcome' }>;
+
+export interface RequestStory {
+  readonly client: string;
+  readonly request: string;
+  readonly tenant: string | undefined;
+  /** The strict pool of its tenant. */
+  readonly pool: string | undefined;
+  words: string | undefined;
+  acceptedAt: number | undefined;
+  /** When each was accepted for the first time. */
+  readonly jobs: Map<string, number>;
+  readonly outcomes: Outcome[];
+  isAbandoned: boolean;
+  /** Nobody is there to be told. */
+  hasLeft: boolean;
+}
+
+/** In the order in which they were first heard of. */
+export function requestStories(history: readonly Happening[]): RequestStory[] {
+  const tenants = new Map<string, Map<string, RequestStory>>();
+  const tenantOf = new Map<string, string>();
+  const left = new Set<string>();
+  const stories: RequestStory[] = [];
+
+  /** Ids are unique only within a tenant. */
+  function storyOf(client: string, request: string, pool?: string): RequestStory {
+    const tenant = tenantOf.get(client);
+    const name = tenant ?? '';
+    let requests = tenants.get(name);
+    if (requests === undefined) {
+      requests = new Map();
+      tenants.set(name, requests);
+    }
+    let story = requests.get(request);
+    if (story === undefined) {
+      story = {
+        client,
+        request,
+        tenant,
+        pool,
+        words: undefined,
+        acceptedAt: undefined,
+        jobs: new Map(),
+        outcomes: [],
+        isAbandoned: false,
+        hasLeft: false,
+      };
+      requests.set(request, story);
+      stories.push(story);
+    }
+    return story;
+  }
+
+  for (const each of ofKind(history, 'asked', 'accepted', 'outcome', 'abandoned', 'client_left')) {
+    if (each.kind === 'client_left') {
+      left.add(each.client);
+      continue;
+    }
+    if (each.kind === 'asked' && each.tenant !== undefined) tenantOf.set(each.client, each.tenant);
+    const story = storyOf(each.client, each.request, each.kind === 'asked' ? each.pool : undefined);
+    if (each.kind === 'asked') story.words = each.words;
+    else if (each.kind === 'accepted') {
+      story.acceptedAt ??= each.at;
+      if (!story.jobs.has(each.job)) story.jobs.set(each.job, each.at);
+    } else if (each.kind === 'outcome') story.outcomes.push(each);
+    else story.isAbandoned = true;
+  }
+  for (const story of stories) story.hasLeft = left.has(story.client);
+  return stories;
+}

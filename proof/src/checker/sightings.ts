@@ -1,0 +1,75 @@
+/** What nodes saw, told per job: who had it when, and who did it. Pure. */
+import { type Happening, ofKind, type Run } from '../../../packages/scheduler/dist/simulation/history.js';
+
+type Assigned = Extract<Happening, { kind: 'assigned' }>;
+
+interface Done extends Run {
+  at: number;
+  isTaken: boolean;
+}
+
+interface JobSightings {
+  readonly assigned: Assigned[];
+  readonly done: Done[];
+  /** When somebody was first told how it ended. */
+  settledAt: number | undefined;
+}
+
+export interface Sightings {
+  settledAt(job: string): number | undefined;
+  doneAt(run: Run): number | undefined;
+  /** A later attempt that was with its node before then. */
+  successorBefore(run: Run, at: number): Run | undefined;
+  /** Done, but another one's result was taken, or none. */
+  lateResults(): number;
+}
+
+export function createSightings(history: readonly Happening[]): Sightings {
+  const jobs = new Map<string, JobSightings>();
+
+  function of(job: string): JobSightings {
+    let seen = jobs.get(job);
+    if (seen === undefined) {
+      seen = { assigned: [], done: [], settledAt: undefined };
+      jobs.set(job, seen);
+    }
+    return seen;
+  }
+  /** Attempts are few: looking through them costs less than a name for each. */
+  const doneBy = ({ node, job, attempt }: Run): Done | undefined =>
+    jobs.get(job)?.done.find((each) => each.attempt === attempt && each.node === node);
+
+  const taken: Run[] = [];
+  for (const each of ofKind(history, 'ended', 'assigned', 'outcome')) {
+    if (each.kind === 'assigned') of(each.job).assigned.push(each);
+    else if (each.kind === 'ended') {
+      if (each.how !== 'done') continue;
+      const before = doneBy(each);
+      if (before !== undefined) before.at = each.at;
+      else {
+        const { node, job, attempt, at } = each;
+        of(job).done.push({ node, job, attempt, at, isTaken: false });
+      }
+    } else {
+      const by = each.result?.by;
+      const job = each.job ?? by?.job;
+      if (job !== undefined) of(job).settledAt ??= each.at;
+      if (by !== undefined) taken.push(by);
+    }
+  }
+  for (const run of taken) {
+    const done = doneBy(run);
+    if (done !== undefined) done.isTaken = true;
+  }
+  return {
+    settledAt: (job) => jobs.get(job)?.settledAt,
+    doneAt: (run) => doneBy(run)?.at,
+    successorBefore: ({ job, attempt }, at) =>
+      jobs.get(job)?.assigned.find((each) => each.attempt > attempt && each.at < at),
+    lateResults() {
+      let late = 0;
+      for (const { done } of jobs.values()) for (const { isTaken } of done) if (!isTaken) late += 1;
+      return late;
+    },
+  };
+}

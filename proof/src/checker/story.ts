@@ -1,0 +1,132 @@
+/** The story of a violation: the few happenings that one needs to understand it, in the order of time. Pure. */
+import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import { faultsOf } from './faults.ts';
+import type { Violation } from './violation.ts';
+
+/** Of a session's deliveries, those right before. */
+const DELIVERIES = 6;
+/** Of an instance's doings, those right before. */
+const DOINGS = 4;
+/** How long a fault shows after its end. */
+const SHOWS_MS = 15_000;
+
+/** Who appears in a history as what. */
+interface Cast {
+  readonly requests: Set<string>;
+  readonly jobs: Set<string>;
+  readonly nodes: Set<string>;
+  readonly sessions: Set<string>;
+  readonly others: Set<string>;
+}
+
+export function storyOf(history: readonly Happening[], violation: Violation): Happening[] {
+  const cast = castOf(history, violation.about);
+  const chosen = new Set<Happening>();
+  for (const each of history) if (isAboutWork(each, cast)) chosen.add(each);
+  for (const node of cast.nodes) for (const each of handsOf(history, node, violation.at)) chosen.add(each);
+  for (const session of cast.sessions)
+    for (const each of lastOf(
+      history,
+      violation.at,
+      DELIVERIES,
+      (happening) => happening.kind === 'delivered' && happening.session === session,
+    ))
+      chosen.add(each);
+  for (const other of cast.others)
+    for (const each of lastOf(history, violation.at, DOINGS, (happening) => names(happening, other)))
+      chosen.add(each);
+  const from = Math.min(violation.at, ...[...chosen].map(({ at }) => at));
+  for (const each of faultsBetween(history, from, violation.at)) chosen.add(each);
+  // A history is in order, and so is what was chosen from it.
+  return history.filter((each) => chosen.has(each));
+}
+
+/** What kind of thing each name is says the history itself. */
+function castOf(history: readonly Happening[], about: readonly string[]): Cast {
+  const wanted = new Set(about);
+  const cast: Cast = {
+    requests: new Set(),
+    jobs: new Set(),
+    nodes: new Set(),
+    sessions: new Set(),
+    others: new Set(),
+  };
+  const known = new Set<string>();
+  const note = (into: Set<string>, name: string | undefined): void => {
+    if (name === undefined || !wanted.has(name)) return;
+    into.add(name);
+    known.add(name);
+  };
+  for (const each of history) {
+    if ('request' in each) note(cast.requests, each.request);
+    if ('job' in each) note(cast.jobs, each.job);
+    if ('node' in each) note(cast.nodes, each.node);
+    if ('session' in each) note(cast.sessions, each.session);
+  }
+  // A request and its jobs are one matter.
+  if (cast.requests.size + cast.jobs.size > 0) {
+    for (const each of history) {
+      if (each.kind !== 'accepted' && each.kind !== 'outcome') continue;
+      if (!cast.requests.has(each.request) && (each.job === undefined || !cast.jobs.has(each.job))) continue;
+      cast.requests.add(each.request);
+      if (each.job !== undefined) cast.jobs.add(each.job);
+    }
+  }
+  for (const name of about) if (!known.has(name)) cast.others.add(name);
+  return cast;
+}
+
+const isAboutWork = (each: Happening, { requests, jobs }: Cast): boolean =>
+  ('request' in each && each.request !== undefined && requests.has(each.request)) ||
+  ('job' in each && each.job !== undefined && jobs.has(each.job));
+
+/** When it came, and what it had in hand at that time. */
+function handsOf(history: readonly Happening[], node: string, at: number): Happening[] {
+  let came: Happening | undefined;
+  const inHand = new Map<string, Happening>();
+  for (const each of history) {
+    if (each.at > at) break;
+    if (!('node' in each) || each.node !== node) continue;
+    if (each.kind === 'node_up') {
+      came = each;
+      inHand.clear();
+    } else if (each.kind === 'started' || each.kind === 'turned_away') inHand.set(each.job, each);
+    else if (each.kind === 'ended' && each.at < at) inHand.delete(each.job);
+  }
+  return [...(came === undefined ? [] : [came]), ...inHand.values()];
+}
+
+function lastOf(
+  history: readonly Happening[],
+  at: number,
+  most: number,
+  isMeant: (happening: Happening) => boolean,
+): Happening[] {
+  const last: Happening[] = [];
+  for (const each of history) {
+    if (each.at > at) break;
+    if (!isMeant(each)) continue;
+    last.push(each);
+    if (last.length > most) last.shift();
+  }
+  return last;
+}
+
+const names = (happening: Happening, name: string): boolean =>
+  Object.values(happening).some((value) => value === name);
+
+/** Those whose harm reaches into that time, with deaths and births of instances. */
+function faultsBetween(history: readonly Happening[], from: number, to: number): Happening[] {
+  const felt = new Set(
+    faultsOf(history)
+      .filter(({ beganAt, endedAt }) => beganAt <= to && endedAt + SHOWS_MS >= from)
+      .map(({ number }) => number),
+  );
+  return history.filter(
+    (each) =>
+      ('fault' in each && felt.has(each.fault)) ||
+      ((each.kind === 'instance_up' || each.kind === 'instance_down') &&
+        from - SHOWS_MS <= each.at &&
+        each.at <= to),
+  );
+}
