@@ -1,5 +1,5 @@
 /** Composition root: jobs that other instances drive, or drove: the way to their nodes and drivers, and what becomes of them when one dies. */
-import { fitResult } from './adapters/redis/job-store/fit-result.ts';
+
 import { createAdoption } from './cluster/adoption.ts';
 import { createDriverBook } from './cluster/driver-book.ts';
 import type { Gossip } from './cluster/gossip.ts';
@@ -15,6 +15,7 @@ import { createTakingOver } from './cluster/taking-over.ts';
 import { presenceTtlMs } from './config/nesting.ts';
 import type { Config } from './config/settings.ts';
 import { instanceOf } from './domain/driver-name.ts';
+import { fitResult } from './domain/fit-result.ts';
 import type { JobId, NodeId } from './domain/ids.ts';
 import type { JobRecord } from './domain/job.ts';
 import type { LocalParts } from './local-parts.ts';

@@ -1,9 +1,10 @@
 /** Instances that hear of one another's jobs, each with a desk that writes down what it is told. */
-import { fitResult } from '../../src/adapters/redis/job-store/fit-result.ts';
+
 import { createDriverBook } from '../../src/cluster/driver-book.ts';
 import { createHeldAnswers } from '../../src/cluster/held-answers.ts';
 import { createRemoteJobs } from '../../src/cluster/remote-jobs.ts';
 import type { AnswerOutcome, CancelOutcome } from '../../src/domain/answer.ts';
+import { fitResult } from '../../src/domain/fit-result.ts';
 import { faulty } from '../support/faulty.ts';
 import { createSharedJobs, type SharedJobs } from './jobs-rig.ts';
 import { type Post, type PostedInstance, QUIET, startPost } from './post-rig.ts';

@@ -6,6 +6,7 @@
  * A thrown error means *unknown*.
  */
 import { isUnsent, SchedulerError } from '../../domain/errors.ts';
+import { fitResult } from '../../domain/fit-result.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
@@ -17,7 +18,6 @@ import { createJobAdoption, type JobAdoption } from './job-store/adoption.ts';
 import { createDiscardJob } from './job-store/discard-job.ts';
 import { createDropJob } from './job-store/drop-job.ts';
 import { createFindBoundJob } from './job-store/find-bound-job.ts';
-import { fitResult } from './job-store/fit-result.ts';
 import { createIndexJobs } from './job-store/index-jobs.ts';
 import { createJobIndex } from './job-store/job-index.ts';
 import { createJobTally } from './job-store/job-tally.ts';

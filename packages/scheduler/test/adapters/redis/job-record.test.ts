@@ -1,8 +1,8 @@
 /** A job's record comes back from Redis as it went there, whatever is in it. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fitResult } from '../../../src/adapters/redis/job-store/fit-result.ts';
 import { fieldsOf, jobFromFields } from '../../../src/adapters/redis/job-store/record-fields.ts';
+import { fitResult } from '../../../src/domain/fit-result.ts';
 import { JOB_STATES, type JobRecord } from '../../../src/domain/job.ts';
 import { changeJob, type JobChange, MAX_TIMELINE } from '../../../src/domain/job-change.ts';
 import { changeTo, draftJob, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';

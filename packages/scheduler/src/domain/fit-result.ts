@@ -1,5 +1,5 @@
-/** A result as it may pass through Redis: speech beyond the limit is left out, and `extra` says so. Pure. */
-import type { JobResult } from '../../../domain/job-spec.ts';
+/** A result as it may pass between instances: speech beyond the limit is left out, and `extra` says so. Pure. */
+import type { JobResult } from './job-spec.ts';
 
 /** Speech is base64, so its length is its bytes. */
 export function fitResult(result: JobResult, inlineMaxBytes: number): JobResult {
