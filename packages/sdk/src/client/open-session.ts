@@ -6,7 +6,6 @@ import { createListeners } from './listeners.ts';
 import { createOutbox } from './outbox.ts';
 import { asCount, asText, type ServerFrame } from './read-frame.ts';
 import { createReceipts } from './receipts.ts';
-import { newRequestId } from './request-id.ts';
 import { createSender } from './sender.ts';
 import type { Session, SessionState } from './session.ts';
 import type { SessionEnd, SessionEvent } from './session-events.ts';
@@ -22,7 +21,7 @@ export function openSession(options: SessionOptions): Session {
   const { clock, limits, timings } = settings;
   const listeners = createListeners(settings.onListenerError);
   const { emit } = listeners;
-  const outbox = createOutbox(limits, newRequestId);
+  const outbox = createOutbox(limits, settings.newRequestId);
   let state: SessionState = 'connecting';
   let end: SessionEnd | undefined;
   let closeReason = '';
@@ -205,7 +204,7 @@ export function openSession(options: SessionOptions): Session {
       check(bytes, limits.maxUtteranceBytes);
       if (bytes.length === 0) throw new RangeError('an utterance without audio');
       if (isOver()) return undefined;
-      const requestId = how.requestId ?? newRequestId();
+      const requestId = how.requestId ?? settings.newRequestId();
       const isTaken = outbox.addUtterance(requestId, bytes, how);
       if (isTaken) sender.pump();
       else refuse(bytes);

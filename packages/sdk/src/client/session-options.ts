@@ -3,6 +3,7 @@ import type { AudioFormat, FeatureFlags, Pipeline } from '@lingua/protocol';
 import { BACKOFF, type BackoffSettings } from './backoff.ts';
 import { type SessionClock, systemClock } from './clock.ts';
 import type { OutboxLimits } from './outbox.ts';
+import { newRequestId } from './request-id.ts';
 import type { SessionEvent } from './session-events.ts';
 import { sessionUrl } from './session-url.ts';
 import type { WebSocketConstructor } from './socket.ts';
@@ -48,6 +49,8 @@ export interface SessionOptions extends Speech {
   readonly clock?: SessionClock | undefined;
   /** For tests: from 0 to below 1. */
   readonly chance?: (() => number) | undefined;
+  /** For tests: names for utterances, never the same again. */
+  readonly newRequestId?: (() => string) | undefined;
 }
 
 /** One whole utterance; what is absent is as in the session. */
@@ -122,6 +125,7 @@ export function readOptions(options: SessionOptions) {
     sampleRate: options.sampleRate ?? 16_000,
     clock: options.clock ?? systemClock,
     chance: options.chance ?? Math.random,
+    newRequestId: options.newRequestId ?? newRequestId,
     onListenerError: options.onListenerError ?? ((error: unknown) => console.error(error)),
     limits: { ...SESSION_LIMITS, ...options.limits },
     timings: { ...SESSION_TIMINGS, ...options.timings },

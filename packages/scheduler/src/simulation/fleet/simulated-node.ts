@@ -30,7 +30,8 @@ export interface NodeIdentity {
   readonly slots: number;
   readonly style: 'sdk' | 'field';
   readonly languages: readonly string[];
-  readonly pool?: string | undefined;
+  /** The strict pool it belongs to, by a service that only its nodes have. */
+  readonly pool?: { readonly name: string; readonly service: string } | undefined;
 }
 
 interface Job {
@@ -59,6 +60,7 @@ export function startSimulatedNode(deps: {
   const { clock, name: node } = machine;
   const { record } = world.recorder;
   const isSdk = style === 'sdk';
+  const capabilities = capabilitiesOf(identity);
   const running = new Map<string, Job>();
   /** Results nobody could be told yet. */
   let unsent: string[] = [];
@@ -82,7 +84,7 @@ export function startSimulatedNode(deps: {
       opened.listen({ text: receive, closed: lost });
       send({
         type: 'node_register',
-        ...simulatedCapabilities(identity.languages, !isSdk),
+        ...capabilities,
         ...(nodeId !== undefined && { node_id: nodeId }),
         ...(isSdk && {
           max_concurrent_jobs: slots,
@@ -217,7 +219,7 @@ export function startSimulatedNode(deps: {
     node,
     slots,
     style,
-    ...(identity.pool !== undefined && { pool: identity.pool }),
+    ...(identity.pool !== undefined && { pool: identity.pool.name }),
   });
   dial();
 
@@ -231,6 +233,19 @@ export function startSimulatedNode(deps: {
       }
     },
   };
+}
+
+function capabilitiesOf({ languages, style, pool }: NodeIdentity) {
+  const usual = simulatedCapabilities(languages, style === 'field');
+  if (pool === undefined) return usual;
+  const own = {
+    service_id: pool.service,
+    version: '1',
+    type: 'other',
+    device: 'gpu',
+    status: 'running',
+  } as const;
+  return { ...usual, installed_services: [...(usual.installed_services ?? []), own] };
 }
 
 const failureOf = ({ lacksModel }: Manner): object =>

@@ -1,0 +1,192 @@
+/** Simulation: breaks what the plan says, mends it when its time is over, and records both. */
+import type { FaultKind, Recorder } from '../history.ts';
+import type { VirtualTime } from '../kernel/virtual-time.ts';
+import type { Network } from '../net/network.ts';
+import type { Crowd } from '../world/crowd.ts';
+import type { Fleet } from '../world/fleet.ts';
+import type { Schedulers } from '../world/schedulers.ts';
+import { createFaultPlan, type PlannedFault } from './fault-plan.ts';
+import type { StoreControls } from './store-controls.ts';
+
+export interface FaultInjector {
+  start(): void;
+  /** Nothing new breaks. */
+  stop(): void;
+  /** How many there were, by kind. */
+  readonly counts: ReadonlyMap<FaultKind, number>;
+  /** Something is still broken. */
+  isBusy(): boolean;
+}
+
+interface Broken {
+  readonly target: string;
+  readonly lossMs?: number;
+  /** What it takes until it is whole again; resolves when it is. */
+  mend(): void | Promise<void>;
+}
+
+const BAD_WEATHER = { loseRequest: 0.15, loseAnswer: 0.15, doubleRequest: 0.15, slow: 0.2 };
+const SERENE = { loseRequest: 0, loseAnswer: 0, doubleRequest: 0, slow: 0 };
+const LOST = { requests: 0.3, replies: 0.3 };
+const NONE_LOST = { requests: 0, replies: 0 };
+/** As far as a replica lags behind its master. */
+const MOST_LOSS_MS = 400;
+/** Kinds of which only one may be under way: two at once could leave nobody alive, or lose what one alone may not. */
+const ALONE: Readonly<Partial<Record<FaultKind, 'instances' | 'store'>>> = {
+  instance_killed: 'instances',
+  instance_frozen: 'instances',
+  instance_restarted: 'instances',
+  instance_cut_off: 'instances',
+  shard_failed_over: 'store',
+  shard_frozen: 'store',
+  shard_lossy: 'store',
+  store_down: 'store',
+  store_emptied: 'store',
+};
+
+export function createFaultInjector(deps: {
+  readonly time: VirtualTime;
+  readonly chance: () => number;
+  readonly kinds: readonly FaultKind[];
+  readonly recorder: Recorder;
+  readonly network: Network;
+  readonly schedulers: Schedulers;
+  readonly instances: number;
+  readonly fleet: Fleet;
+  readonly crowd: Crowd;
+  readonly store?: StoreControls | undefined;
+}): FaultInjector {
+  const { time, chance, network, schedulers, fleet, crowd, store } = deps;
+  const { record } = deps.recorder;
+  const next = createFaultPlan(chance, deps.kinds);
+  const counts = new Map<FaultKind, number>();
+  const occupied = new Set<string>();
+  let number = 0;
+  let underWay = 0;
+  let isStopped = false;
+
+  const among = (share: number, size: number): number => Math.floor(share * size);
+
+  function breakInstance(what: FaultKind, share: number): Broken | undefined {
+    const at = among(share, deps.instances);
+    const instance = schedulers.at(at);
+    if (instance?.machine.isAlive() !== true || instance.isClosed()) return undefined;
+    const target = instance.machine.name;
+    switch (what) {
+      case 'instance_killed':
+        schedulers.kill(at);
+        return { target, mend: () => schedulers.start(at) };
+      case 'instance_frozen':
+        schedulers.freeze(at);
+        return { target, mend: () => schedulers.wake(at) };
+      case 'instance_restarted': {
+        const ended = schedulers.stop(at);
+        return { target, mend: () => ended.then(() => schedulers.start(at)) };
+      }
+      default:
+        store?.cutOff(instance.machine);
+        return { target, mend: () => store?.reconnect(instance.machine) };
+    }
+  }
+
+  function breakStore(what: FaultKind, { target: share, lastsMs }: PlannedFault): Broken | undefined {
+    if (store === undefined) return undefined;
+    const shard = among(share, store.shards);
+    const target = `shard-${shard}`;
+    switch (what) {
+      case 'shard_failed_over': {
+        const lossMs = Math.floor(chance() * MOST_LOSS_MS);
+        store.failOver(shard, { lossMs, electionMs: lastsMs });
+        return { target, lossMs, mend() {} };
+      }
+      case 'shard_frozen':
+        store.freezeShard(shard);
+        return { target, mend: () => store.wakeShard(shard) };
+      case 'shard_lossy':
+        store.loseSome(shard, LOST);
+        return { target, mend: () => store.loseSome(shard, NONE_LOST) };
+      case 'store_down':
+        store.down();
+        return { target: 'store', mend: () => store.up() };
+      default:
+        store.empty();
+        return { target: 'store', mend() {} };
+    }
+  }
+
+  function breakAny(fault: PlannedFault): Broken | undefined {
+    const { what, target: share } = fault;
+    const at = among(share, fleet.size);
+    const client = among(share, crowd.size);
+    switch (what) {
+      case 'node_killed':
+        fleet.kill(at);
+        return { target: `node-${at + 1}`, mend: () => fleet.start(at) };
+      case 'node_cut':
+        fleet.cut(at);
+        return { target: `node-${at + 1}`, mend() {} };
+      case 'node_frozen':
+        fleet.freeze(at);
+        return { target: `node-${at + 1}`, mend: () => fleet.wake(at) };
+      case 'client_cut':
+        if (chance() < 0.2) crowd.vanish(client);
+        else crowd.cut(client);
+        return { target: `client-${client + 1}`, mend() {} };
+      case 'network_bad':
+        Object.assign(network.weather, BAD_WEATHER);
+        return { target: 'network', mend: () => void Object.assign(network.weather, SERENE) };
+      default:
+        return ALONE[what] === 'instances' ? breakInstance(what, share) : breakStore(what, fault);
+    }
+  }
+
+  function strike(fault: PlannedFault): void {
+    const place = ALONE[fault.what];
+    if (place !== undefined && occupied.has(place)) return;
+    const broken = breakAny(fault);
+    if (broken === undefined) return;
+    if (place !== undefined) occupied.add(place);
+    number += 1;
+    underWay += 1;
+    const name = number;
+    const { target, lossMs } = broken;
+    counts.set(fault.what, (counts.get(fault.what) ?? 0) + 1);
+    record({
+      kind: 'fault_began',
+      fault: name,
+      what: fault.what,
+      target,
+      ...(lossMs !== undefined && { lossMs }),
+    });
+    time.at(time.now() + fault.lastsMs, () => {
+      const mended = broken.mend();
+      const ended = (): void => {
+        underWay -= 1;
+        if (place !== undefined) occupied.delete(place);
+        record({ kind: 'fault_ended', fault: name });
+      };
+      if (mended instanceof Promise) void mended.then(ended, ended);
+      else ended();
+    });
+  }
+
+  function plan(): void {
+    const { afterMs, fault } = next();
+    time.at(time.now() + afterMs, () => {
+      if (isStopped) return;
+      strike(fault);
+      plan();
+    });
+  }
+
+  return {
+    counts,
+    start() {
+      if (deps.kinds.length > 0) plan();
+    },
+    stop() {
+      isStopped = true;
+    },
+    isBusy: () => underWay > 0,
+  };
+}

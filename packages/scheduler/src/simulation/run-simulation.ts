@@ -1,0 +1,113 @@
+/**
+ * Simulation: one run. The real core of every instance, nodes and clients that behave as such do and worse, on virtual time and by
+ * one seed: the same seed gives the same history, byte for byte. What is right is for whoever reads the history to say.
+ */
+
+import type { Log } from '../ports/log.ts';
+import { createFaultInjector } from './faults/fault-injector.ts';
+import { FAULTS, FAULTS_ALONE } from './faults/fault-plan.ts';
+import { createRecorder, type FaultKind, type Happening } from './history.ts';
+import { NO_METER } from './instance/no-meter.ts';
+import { seededChance } from './kernel/seeded-chance.ts';
+import { createVirtualTime } from './kernel/virtual-time.ts';
+import { createNetwork } from './net/network.ts';
+import { createCrowd } from './world/crowd.ts';
+import { createFleet } from './world/fleet.ts';
+import { SCENARIO, type Scenario } from './world/scenario.ts';
+import { createSchedulers } from './world/schedulers.ts';
+
+export interface SimulationOptions {
+  readonly seed: string;
+  /** Requests of clients before everything comes to rest. */
+  readonly jobs: number;
+  /** What may break; absent: everything that can. */
+  readonly faults?: readonly FaultKind[] | undefined;
+  readonly scenario?: Partial<Scenario> | undefined;
+  /** Told now and then how far it is. */
+  readonly progress?: ((asked: number) => void) | undefined;
+  /** Log lines of instances, for whoever looks for a mistake. */
+  readonly log?: ((instance: string) => Log) | undefined;
+}
+
+export interface Simulation {
+  readonly history: readonly Happening[];
+  readonly faults: ReadonlyMap<FaultKind, number>;
+  /** How long it was for those who lived in it. */
+  readonly virtualMs: number;
+  readonly events: number;
+}
+
+const [FIRST_MS, STEP_MS] = [3_000, 1_000];
+/** Beyond every deadline: what has no outcome by then gets none. */
+const MOST_REST_MS = 300_000;
+/** As long as a lease can outlive its job. */
+const SETTLE_MS = 70_000;
+const PROBE_MS = 2_500;
+
+export async function runSimulation(options: SimulationOptions): Promise<Simulation> {
+  const scenario = { ...SCENARIO, ...options.scenario };
+  const { seed } = options;
+  const time = createVirtualTime();
+  const recorder = createRecorder(time.now);
+  const network = createNetwork({ time, chance: seededChance(`${seed}/network`) });
+  const isAlone = scenario.instances === 1;
+  const schedulers = createSchedulers({
+    time,
+    network,
+    chance: seededChance(`${seed}/balancer`),
+    recorder,
+    seed,
+    log: options.log ?? (() => QUIET),
+    meter: NO_METER,
+    storeOf: undefined,
+  });
+  for (let at = 0; at < scenario.instances; at++) schedulers.start(at);
+  const fleet = createFleet({ time, network, world: schedulers.nodes, seed: `${seed}/fleet`, scenario });
+  await time.runUntil(FIRST_MS);
+
+  const crowd = createCrowd({ time, network, world: schedulers.clients, seed: `${seed}/crowd`, scenario });
+  const injector = createFaultInjector({
+    time,
+    chance: seededChance(`${seed}/faults`),
+    kinds: options.faults ?? (isAlone ? FAULTS_ALONE : (Object.keys(FAULTS) as FaultKind[])),
+    recorder,
+    network,
+    schedulers,
+    instances: scenario.instances,
+    fleet,
+    crowd,
+  });
+  injector.start();
+  while (crowd.asked() < options.jobs) {
+    await time.runUntil(time.now() + STEP_MS);
+    options.progress?.(crowd.asked());
+  }
+
+  // No more work comes, and everything becomes whole again.
+  crowd.stop();
+  injector.stop();
+  fleet.behave();
+  const latest = time.now() + MOST_REST_MS;
+  while ((injector.isBusy() || !crowd.isDone()) && time.now() < latest)
+    await time.runUntil(time.now() + STEP_MS);
+  await time.runUntil(time.now() + SETTLE_MS);
+  recorder.record({ kind: 'quiet' });
+
+  // If nothing leaked, every slot can be had.
+  fleet.pauseWork(true);
+  recorder.record({ kind: 'probe_began', nodes: fleet.names() });
+  crowd.askAtOnce(scenario.nodes * scenario.slots);
+  await time.runUntil(time.now() + PROBE_MS);
+  recorder.record({ kind: 'probe_ended' });
+  fleet.pauseWork(false);
+  while (!crowd.isDone() && time.now() < latest + MOST_REST_MS) await time.runUntil(time.now() + STEP_MS);
+
+  return {
+    history: recorder.history,
+    faults: injector.counts,
+    virtualMs: time.now(),
+    events: time.events,
+  };
+}
+
+const QUIET: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,0 +1,96 @@
+/** Simulation: all clients. Half of them speak through the SDK, half dispatch over HTTP; some leave for good and others come. */
+import type { ClientWorld, SimulatedClient } from '../clients/client-world.ts';
+import { startDispatcher } from '../clients/dispatcher.ts';
+import { startSpeaker } from '../clients/speaker.ts';
+import { createMachine } from '../kernel/machine.ts';
+import { seededChance } from '../kernel/seeded-chance.ts';
+import type { VirtualTime } from '../kernel/virtual-time.ts';
+import type { Network } from '../net/network.ts';
+import { pairOf, type Scenario, TENANTS } from './scenario.ts';
+
+export interface Crowd {
+  readonly size: number;
+  asked(): number;
+  /** Its connection breaks; the SDK comes back. */
+  cut(at: number): void;
+  /** Gone without a word; somebody else takes its place. */
+  vanish(at: number): void;
+  stop(): void;
+  isDone(): boolean;
+  /** So many requests of every tenant at once, each made once. */
+  askAtOnce(count: number): void;
+}
+
+export function createCrowd(deps: {
+  readonly time: VirtualTime;
+  readonly network: Network;
+  readonly world: ClientWorld;
+  readonly seed: string;
+  readonly scenario: Scenario;
+}): Crowd {
+  const { time, network, world, scenario } = deps;
+  const size = scenario.speakers + scenario.dispatchers;
+  const clients: SimulatedClient[] = [];
+  const dispatchers: { dispatch(): void }[] = [];
+  let starts = 0;
+  let askedBefore = 0;
+  let isStopped = false;
+
+  function start(at: number): void {
+    starts += 1;
+    const isSpeaker = at < scenario.speakers;
+    const name = `${isSpeaker ? 'speaker' : 'dispatcher'}-${starts}`;
+    const tenant = TENANTS[at % TENANTS.length] ?? TENANTS[0];
+    const parts = {
+      machine: createMachine({ time, name }),
+      world,
+      chance: seededChance(`${deps.seed}/${name}`),
+      tenant,
+      pool: tenant,
+      languages: pairOf(at),
+      perSecond: scenario.perSecond / size,
+    };
+    if (isSpeaker) {
+      clients[at] = startSpeaker({ ...parts, how: at % 3 === 0 ? 'pieces' : 'whole' });
+      return;
+    }
+    const dispatcher = startDispatcher(parts);
+    clients[at] = dispatcher;
+    dispatchers[at - scenario.speakers] = dispatcher;
+  }
+
+  for (let at = 0; at < size; at++) start(at);
+
+  return {
+    size,
+    asked: () => clients.reduce((sum, client) => sum + client.asked(), askedBefore),
+    cut(at) {
+      const machine = clients[at]?.machine;
+      if (machine !== undefined) network.cutOff(machine, 'the connection broke');
+    },
+    vanish(at) {
+      const client = clients[at];
+      if (client === undefined || isStopped) return;
+      askedBefore += client.asked();
+      client.machine.kill();
+      network.cutOff(client.machine, 'the client is gone');
+      world.recorder.record({ kind: 'client_left', client: client.machine.name });
+      start(at);
+    },
+    stop() {
+      isStopped = true;
+      for (const client of clients) client.stop();
+    },
+    isDone: () => clients.every((client) => client.isDone()),
+    askAtOnce(count) {
+      for (let at = 0; at < count; at++) {
+        for (const [tenant] of TENANTS.entries()) {
+          const own = dispatchers.filter(
+            (_, index) => (scenario.speakers + index) % TENANTS.length === tenant,
+          );
+          own[at % own.length]?.dispatch();
+        }
+      }
+    },
+  };
+}

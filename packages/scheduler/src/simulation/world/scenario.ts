@@ -1,0 +1,71 @@
+/** Simulation: how large the world is, and how its instances are configured. */
+import { loadConfig } from '../../config/load-config.ts';
+import { printFinding } from '../../config/origin.ts';
+import type { Config } from '../../config/settings.ts';
+
+export interface Scenario {
+  /** 1: it is alone and needs no store. */
+  readonly instances: number;
+  readonly nodes: number;
+  readonly slots: number;
+  readonly speakers: number;
+  readonly dispatchers: number;
+  /** Requests of all clients together. */
+  readonly perSecond: number;
+  /** Chance of each bad habit of nodes, per job. */
+  readonly badness: number;
+}
+
+export const SCENARIO: Scenario = {
+  instances: 3,
+  nodes: 32,
+  slots: 4,
+  speakers: 24,
+  dispatchers: 12,
+  perSecond: 180,
+  badness: 0.004,
+};
+
+/** Each tenant is confined to its pool: a job on a node of the other one is a breach (I10). */
+export const TENANTS = ['acme', 'globex'] as const;
+export type Tenant = (typeof TENANTS)[number];
+/** The service that makes a node one of the tenant's pool. */
+export const serviceOf = (tenant: string): string => `only-${tenant}`;
+
+const PAIRS = [
+  ['en', 'zh'],
+  ['zh', 'en'],
+  ['de', 'en'],
+  ['en', 'ja'],
+] as const;
+export const LANGUAGES = [...new Set(PAIRS.flat())];
+export const pairOf = (number: number): readonly [string, string] => PAIRS[number % PAIRS.length] ?? PAIRS[0];
+
+const pools = TENANTS.map(
+  (tenant, at) => `
+[[scheduler.phase3.pools]]
+pool_id = ${at + 1}
+name = "${tenant}"
+required_services = ["${serviceOf(tenant)}"]
+dedicated = true
+[[scheduler.phase3.tenant_overrides]]
+tenant_id = "${tenant}"
+pool_id = ${at + 1}
+`,
+).join('');
+
+/** Everything else is as it comes: what is proven is what is run. */
+export function configOf(instanceId: string, isAlone: boolean): Config {
+  const text = `
+[scheduler.phase2]
+enabled = ${!isAlone}
+instance_id = "${instanceId}"
+[scheduler.phase3]
+enabled = true
+strict_pool_eligibility = true
+fallback_scan_all_pools = false
+${pools}`;
+  const loaded = loadConfig({ toml: { text, path: 'simulation.toml' } });
+  if (loaded.kind === 'ok') return loaded.config;
+  throw new Error(loaded.problems.map(printFinding).join('\n'));
+}

@@ -1,0 +1,147 @@
+/** Simulation: the instances of the scheduler, the ways to them, and what happens to them. */
+import { SchedulerError } from '../../domain/errors.ts';
+import type { Chance } from '../../ports/chance.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
+import type { SharedStore } from '../../store-of-many.ts';
+import type { ClientWorld } from '../clients/client-world.ts';
+import type { NodeWorld } from '../fleet/simulated-node.ts';
+import type { Recorder } from '../history.ts';
+import {
+  addressOf,
+  createSimulatedInstance,
+  type SimulatedInstance,
+} from '../instance/simulated-instance.ts';
+import { createMachine, type Machine } from '../kernel/machine.ts';
+import type { VirtualTime } from '../kernel/virtual-time.ts';
+import type { Network } from '../net/network.ts';
+import { configOf } from './scenario.ts';
+
+export interface Schedulers {
+  readonly clients: ClientWorld;
+  readonly nodes: NodeWorld;
+  /** Those whose process runs. */
+  running(): readonly SimulatedInstance[];
+  /** Starts it, or starts it again: another process under the same name. */
+  start(at: number): void;
+  kill(at: number): void;
+  /** SIGTERM. Resolves when the process has ended. */
+  stop(at: number): Promise<void>;
+  freeze(at: number): void;
+  wake(at: number): void;
+  at(at: number): SimulatedInstance | undefined;
+}
+
+const FETCH_MS = 2_000;
+const START_AGAIN_MS = 500;
+
+export function createSchedulers(deps: {
+  readonly time: VirtualTime;
+  readonly network: Network;
+  readonly chance: Chance;
+  readonly recorder: Recorder;
+  readonly seed: string;
+  readonly log: (instance: string) => Log;
+  readonly meter: Meter;
+  /** Absent: there is one instance, and it is alone. */
+  readonly storeOf?: ((machine: Machine) => SharedStore) | undefined;
+}): Schedulers {
+  const { time, network, chance, recorder } = deps;
+  const { record } = recorder;
+  const places: (SimulatedInstance | undefined)[] = [];
+  let starts = 0;
+
+  const living = (): SimulatedInstance[] =>
+    places.filter((each): each is SimulatedInstance => each?.machine.isAlive() === true);
+
+  /** As a load balancer does: some instance that takes anybody in. Whether it hangs cannot be seen. */
+  function anyone(): SimulatedInstance | undefined {
+    const open = living().filter((each) => !each.isClosed());
+    return open[Math.floor(chance() * open.length)];
+  }
+
+  const dial =
+    (door: 'acceptNode' | 'acceptSession'): NodeWorld['dial'] =>
+    (from, opened) => {
+      const to = anyone();
+      if (to === undefined) time.at(time.now() + START_AGAIN_MS, () => from.deliver(() => opened()));
+      else network.connect(from, to.machine, to[door], opened);
+    };
+
+  function fetch(from: Machine, url: string): Promise<Buffer | undefined> {
+    const holder = living().find(({ machine }) => url.startsWith(`${addressOf(machine)}/`));
+    if (holder === undefined) return Promise.resolve(undefined);
+    const jobId = url.slice(url.lastIndexOf('/') + 1);
+    return network.call(from, holder.machine, FETCH_MS, async () => holder.audio(jobId));
+  }
+
+  function start(at: number): void {
+    starts += 1;
+    const name = nameOf(at);
+    // A process is another machine: nothing of the one before can happen to it.
+    const machine = createMachine({ time, name });
+    const shared = deps.storeOf?.(machine);
+    const instance = createSimulatedInstance({
+      machine,
+      config: configOf(name, shared === undefined),
+      seed: `${deps.seed}/${starts}`,
+      log: deps.log(name),
+      meter: deps.meter,
+      shared,
+      fetcher: { fetch: (audioAt) => fetch(machine, audioAt.url) },
+    });
+    places[at] = instance;
+    void instance.start().then(
+      () => record({ kind: 'instance_up', instance: name }),
+      (fault: unknown) => {
+        if (!(fault instanceof SchedulerError) && !(fault instanceof Error)) throw fault;
+        // As a supervisor does with a process that could not start.
+        machine.kill();
+        time.at(time.now() + START_AGAIN_MS, () => {
+          if (places[at] === instance) start(at);
+        });
+      },
+    );
+  }
+
+  function end(instance: SimulatedInstance, isMeant: boolean): void {
+    instance.machine.kill();
+    network.cutOff(instance.machine, 'the process has ended');
+    record({ kind: 'instance_down', instance: instance.machine.name, isMeant });
+  }
+
+  return {
+    clients: {
+      recorder,
+      dial: dial('acceptSession'),
+      async ask(from, limitMs, run) {
+        const to = anyone();
+        const answer =
+          to && (await network.call(from, to.machine, limitMs, async () => ({ of: await run(to) })));
+        return to && answer && { answer: answer.of, instance: to.machine.name };
+      },
+    },
+    nodes: { recorder, dial: dial('acceptNode'), fetch },
+    running: living,
+    start,
+    kill(at) {
+      const instance = places[at];
+      if (instance?.machine.isAlive() === true) end(instance, false);
+    },
+    async stop(at) {
+      const instance = places[at];
+      if (instance === undefined) return;
+      await instance.stop();
+      if (instance.machine.isAlive()) end(instance, true);
+    },
+    freeze(at) {
+      const machine = places[at]?.machine;
+      machine?.freeze();
+      if (machine !== undefined) network.watchSilence(machine);
+    },
+    wake: (at) => places[at]?.machine.wake(),
+    at: (at) => places[at],
+  };
+}
+
+const nameOf = (at: number): string => `instance-${at + 1}`;
