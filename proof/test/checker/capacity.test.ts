@@ -132,3 +132,81 @@ describe('after a failover', () => {
     expect(violations).toHaveLength(1);
   });
 });
+
+describe('a job that runs without a lease', () => {
+  const acknowledging: Step = { kind: 'node_up', node: 'n', slots: 1, style: 'sdk', acknowledges: true };
+  const acknowledged = (job: string) => ({ kind: 'acknowledged', node: 'n', job, attempt: 1 }) as const;
+  const { reservationMs, leaseMs } = ALLOWANCES;
+
+  it('has lost its slot if the node did not say in time that it took it; that is counted', () => {
+    const { violations, counts } = check(
+      acknowledging,
+      [1_000, started('n', 'a')],
+      [1_000 + reservationMs, started('n', 'b')],
+    );
+    expect(violations).toEqual([]);
+    expect(counts['oversold beside jobs that nobody acknowledged in time']).toBe(1);
+  });
+
+  it('has not lost it before, nor if it was acknowledged, nor if its node never does', () => {
+    const again = [1_000 + reservationMs, started('n', 'b')] as const;
+    expect(
+      check(acknowledging, [1_000, started('n', 'a')], [4_000, started('n', 'b')]).violations,
+    ).toHaveLength(1);
+    expect(
+      check(acknowledging, [1_000, started('n', 'a')], [3_000, acknowledged('a')], again).violations,
+    ).toHaveLength(1);
+    expect(check(up('n', 1), [1_000, started('n', 'a')], again).violations).toHaveLength(1);
+  });
+
+  it('may have been given up while its node was cut off', () => {
+    const cut = [3_000, fault(1, 'node_cut', 'n')] as const;
+    const elsewhere = [3_000, fault(1, 'node_cut', 'm')] as const;
+    const story = (between: Step) =>
+      check(up('n', 1), [1_000, started('n', 'a')], between, [9_000, started('n', 'b')]).violations;
+    expect(story(cut)).toEqual([]);
+    expect(story(elsewhere)).toHaveLength(1);
+  });
+
+  it('has lost it for sure when its time is over, and not before', () => {
+    const story = (at: number) => check(up('n', 1), [0, started('n', 'a')], [at, started('n', 'b')]);
+    expect(story(leaseMs - 1).violations).toHaveLength(1);
+    expect(story(leaseMs).violations).toEqual([]);
+    expect(story(leaseMs).counts['oversold beside jobs whose lease had ended']).toBe(1);
+  });
+});
+
+describe('a failover by order', () => {
+  const failover = (lossMs: number): Step => [
+    10_000,
+    { kind: 'fault_began', fault: 1, what: 'shard_failed_over', target: 's', lossMs },
+  ];
+  const story = (lossMs: number, at: number) =>
+    check(
+      up('n', 1),
+      [9_700, started('n', 'a')],
+      failover(lossMs),
+      [10_500, healed(1)],
+      [at, started('n', 'b')],
+    );
+
+  it('loses what was written as long before as it says, and no more', () => {
+    expect(story(300, 11_000).counts['oversold after a failover']).toBe(1);
+    expect(story(299, 11_000).violations).toHaveLength(1);
+  });
+
+  it('is over when it has ended and everybody has asserted again', () => {
+    expect(story(300, 10_500 + ALLOWANCES.failoverMs).violations).toEqual([]);
+    expect(story(300, 10_501 + ALLOWANCES.failoverMs).violations).toHaveLength(1);
+  });
+
+  it('excuses nothing where writes are never lost', () => {
+    const history = imagine(up('n', 1), [9_900, started('n', 'a')], failover(300), [
+      10_500,
+      started('n', 'b'),
+    ]);
+    expect(checkCapacity(history, faultsOf(history), { ...ALLOWANCES, lossMs: 0 }).violations).toHaveLength(
+      1,
+    );
+  });
+});

@@ -71,6 +71,37 @@ describe('I7 in a history', () => {
   });
 });
 
+describe('I7 after an outage', () => {
+  const refusals = (from: number, count: number, code = 'SCHEDULER_DEPENDENCY_DOWN') =>
+    Array.from({ length: count }, (_, index): Step => {
+      const askedAt = from + index * 100;
+      return [askedAt + 10, { kind: 'refused', client: 'c', request: `r${index}`, code, askedAt }];
+    });
+  const check = (isExact: boolean, ...steps: readonly Step[]) => {
+    const history = imagine(...outage, ...steps);
+    return checkStoreDown(history, faultsOf(history), { ...ALLOWANCES, isExact });
+  };
+  const back = 9_000 + ALLOWANCES.recoverMs;
+
+  it('is broken by service that does not come back', () => {
+    expect(check(false, ...refusals(back + 1, 3)).violations).toMatchObject([
+      { invariant: 'I7 fail closed', about: ['r0', 'r1', 'r2'] },
+    ]);
+  });
+
+  it('holds while it comes back, and once anything is accepted or refused for another reason', () => {
+    expect(check(false, ...refusals(back - 300, 3)).violations).toEqual([]);
+    expect(check(false, ...refusals(back + 1, 2)).violations).toEqual([]);
+    expect(check(false, ...refusals(back + 1, 3, 'RATE_LIMITED')).violations).toEqual([]);
+  });
+
+  it('counts every refusal for a store that was there, and in virtual time each is a violation', () => {
+    expect(check(false, ...refusals(back + 1, 1)).counts['refused for a store that was there']).toBe(1);
+    expect(check(true, ...refusals(back + 1, 1)).violations).toHaveLength(1);
+    expect(check(true, ...refusals(back - 300, 1)).violations).toEqual([]);
+  });
+});
+
 describe('I8 and I9 in a history', () => {
   const judge = (history: readonly Happening[], logs: readonly LogLine[] = []) => {
     const faults = faultsOf(history);
@@ -98,6 +129,27 @@ describe('I8 and I9 in a history', () => {
     const at = (ms: number) => imagine(...frozen, [ms, assigned('n', 'j', 1, 'i')]);
     expect(judge(at(3_000)).violations).toHaveLength(1);
     expect(judge(at(5_100)).violations).toEqual([]);
+  });
+
+  it('are broken by an answer of the dead, and by a letter to them once their death could be known', () => {
+    const answer = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
+    const letter = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const known = 1_000 + ALLOWANCES.presenceMs;
+    expect(check([1_000, down(true)], [1_400, answer])).toEqual([]);
+    expect(check([1_000, down(true)], [1_600, answer])).toHaveLength(1);
+    expect(check([1_000, down(true)], [known, letter])).toEqual([]);
+    expect(check([1_000, down(true)], [known + 1, letter])).toMatchObject([{ about: ['k', 'i'] }]);
+    const born = { kind: 'instance_up', instance: 'i' } as const;
+    expect(check([1_000, down(true)], [known, born], [known + 1, letter])).toEqual([]);
+  });
+
+  it('are broken by work from an instance that has to take itself for dead', () => {
+    const alone = [1_000, fault(1, 'instance_cut_off', 'i')] as const;
+    const until = 1_000 + ALLOWANCES.presenceMs + ALLOWANCES.flightMs;
+    expect(check(alone, [until, assigned('n', 'j', 1, 'i')])).toEqual([]);
+    expect(check(alone, [until + 1, assigned('n', 'j', 1, 'i')])).toHaveLength(1);
+    expect(check(alone, [until + 1, assigned('n', 'j', 1, 'k')])).toEqual([]);
+    expect(check(alone, [until, healed(1)], [until + 1, assigned('n', 'j', 1, 'i')])).toEqual([]);
   });
 
   it('are broken by an instance that ends by itself', () => {

@@ -105,8 +105,8 @@ describe('I4 in a history', () => {
     expect(violations).toEqual([]);
   });
 
-  it('excuses a late result while the writes of a lost master are missing', () => {
-    const { violations } = check(
+  it('excuses, and counts, a late result while the writes of a lost master are missing', () => {
+    const { violations, counts } = check(
       asked('r'),
       assigned('n', 'j'),
       [1_000, assigned('m', 'j', 2)],
@@ -115,6 +115,7 @@ describe('I4 in a history', () => {
       result('r', 'n', 'j'),
     );
     expect(violations).toEqual([]);
+    expect(counts['late results taken after a failover']).toBe(1);
   });
 
   it('is broken by work for a job whose outcome was told', () => {

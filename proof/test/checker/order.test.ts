@@ -65,4 +65,20 @@ describe('I5 in a history', () => {
   it('does not bind those who have no session', () => {
     expect(check(asked('r'), asked('q'), missing('q'), missing('r')).violations).toEqual([]);
   });
+
+  it('is broken by an accepted utterance that was passed over', () => {
+    const accepted = (index: number): Step => ({
+      kind: 'accepted',
+      client: 'c',
+      request: `r${index}`,
+      job: `j${index}`,
+      session: 's',
+      index,
+    });
+    const said = [accepted(0), accepted(1), accepted(2)];
+    expect(check(...said, delivered(1, 0), delivered(2, 2)).violations).toMatchObject([
+      { says: 's of c got utterance 2 and never 1, which had been accepted' },
+    ]);
+    expect(check(...said, delivered(1, 0), delivered(2, 1)).violations).toEqual([]);
+  });
 });

@@ -122,6 +122,45 @@ describe('I3 in a history', () => {
   });
 });
 
+describe('a second job of a request', () => {
+  const story = (firstAt: number) =>
+    check(
+      asked('r'),
+      [firstAt, accepted('r', 'j')],
+      [10_000, fault(1, 'master_killed')],
+      [11_000, accepted('r', 'k')],
+      result('r', 'n', 'k'),
+      record('j', 'RELEASED', { node: 'n', attempt: 1 }),
+      record('k', 'RELEASED', { node: 'n', attempt: 1 }),
+    );
+
+  it('is counted if the first was written when writes were lost', () => {
+    const { violations, counts } = story(10_000 - ALLOWANCES.lossMs);
+    expect(violations).toEqual([]);
+    expect(counts['second jobs after a failover']).toBe(1);
+  });
+
+  it('is a violation if the first was written before', () => {
+    const { violations, counts } = story(9_999 - ALLOWANCES.lossMs);
+    expect(violations).toMatchObject([{ invariant: 'I3 one outcome', about: ['r', 'j', 'k'] }]);
+    expect(counts['second jobs after a failover']).toBe(0);
+  });
+});
+
+describe('requests of tenants', () => {
+  const of = (tenant: string): Step => ({ ...asked('r', tenant), tenant }) as Step;
+
+  it('may have the same id', () => {
+    const { violations, counts } = check(of('a'), of('b'), missing('r', 'a'), missing('r', 'b'));
+    expect(violations).toEqual([]);
+    expect(counts.requests).toBe(2);
+  });
+
+  it('have an outcome each', () => {
+    expect(check(of('a'), of('b'), missing('r', 'a'), missing('r', 'a')).violations).toHaveLength(2);
+  });
+});
+
 describe('nothing lost', () => {
   it('is broken by an accepted request without an outcome', () => {
     const { violations, counts } = check(asked('r'), accepted('r', 'j'));
@@ -154,5 +193,27 @@ describe('nothing lost', () => {
 
   it('takes an outcome for one although the acceptance was never heard of', () => {
     expect(check(asked('r'), result('r', 'n', 'j')).violations).toEqual([]);
+  });
+
+  it('does not bind anybody to those who left for good', () => {
+    expect(check(asked('r'), accepted('r', 'j'), { kind: 'client_left', client: 'c' }).violations).toEqual(
+      [],
+    );
+    expect(
+      check(asked('r'), accepted('r', 'j'), { kind: 'client_left', client: 'd' }).violations,
+    ).toHaveLength(1);
+  });
+
+  it('gives those more time who were away', () => {
+    const story = (client: string) =>
+      check(
+        asked('r'),
+        [1_000, accepted('r', 'j')],
+        [2_000, fault(1, 'client_cut', client)],
+        [9_000, healed(1)],
+        [1_000 + LATE, missing('r')],
+      ).violations;
+    expect(story('c')).toEqual([]);
+    expect(story('d')).toHaveLength(1);
   });
 });

@@ -1,0 +1,101 @@
+/** The rules about limits, and about what is left when everything is quiet, find what breaks them, and only that. */
+import { describe, expect, it } from 'vitest';
+import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import { checkBounds } from '../../src/checker/bounded.ts';
+import { checkProbe } from '../../src/checker/probe.ts';
+import { done, imagine, type Step, started, up } from './imagined.ts';
+
+const sample = (value: number, limit: number, atRest?: number): Unrecorded => ({
+  kind: 'sampled',
+  instance: 'i',
+  gauge: 'waiting jobs',
+  value,
+  limit,
+  ...(atRest !== undefined && { atRest }),
+});
+const quiet: Unrecorded = { kind: 'quiet' };
+
+describe('I11 in a history', () => {
+  const check = (...steps: readonly Step[]) => checkBounds(imagine(...steps)).violations;
+
+  it('holds up to the limit', () => {
+    expect(check(sample(10, 10))).toEqual([]);
+    expect(checkBounds(imagine(sample(1, 2), sample(2, 2))).judged).toMatchObject({ 'I11 bounded': 2 });
+  });
+
+  it('is broken by one more, and by what is no number', () => {
+    expect(check(sample(11, 10))).toMatchObject([{ invariant: 'I11 bounded', about: ['i', 'waiting jobs'] }]);
+    expect(check(sample(Number.NaN, 10))).toHaveLength(1);
+  });
+});
+
+describe('I2 in samples', () => {
+  const check = (...steps: readonly Step[]) => checkBounds(imagine(...steps)).violations;
+
+  it('holds if the last sample after all is quiet is small enough', () => {
+    expect(check(sample(5, 10, 0), quiet, sample(2, 10, 0), sample(0, 10, 0))).toEqual([]);
+    expect(check(sample(5, 10, 0))).toEqual([]);
+  });
+
+  it('is broken by what is left', () => {
+    expect(check(quiet, sample(1, 10, 0))).toMatchObject([{ invariant: 'I2 no leak' }]);
+    expect(check(quiet, sample(1, 10))).toEqual([]);
+  });
+});
+
+describe('I2 in a probe', () => {
+  const began: Unrecorded = { kind: 'probe_began', nodes: ['n', 'm'] };
+  const ended: Unrecorded = { kind: 'probe_ended' };
+  const check = (...steps: readonly Step[]) => checkProbe(imagine(up('n', 2), up('m', 1), ...steps));
+
+  it('holds if every slot was filled again', () => {
+    const { violations, judged } = check(
+      began,
+      started('n', 'a'),
+      started('n', 'b'),
+      started('m', 'c'),
+      ended,
+      done('n', 'a'),
+    );
+    expect(violations).toEqual([]);
+    expect(judged).toEqual({ 'I2 no leak': 2 });
+  });
+
+  it('is broken by a slot that nobody gets any more, however busy it was before', () => {
+    const { violations, counts } = check(
+      started('n', 'x'),
+      started('n', 'y'),
+      done('n', 'x'),
+      done('n', 'y'),
+      began,
+      started('n', 'a'),
+      started('m', 'b'),
+      ended,
+    );
+    expect(violations).toMatchObject([{ invariant: 'I2 no leak', about: ['n'] }]);
+    expect(counts['slots that could not be filled again']).toBe(1);
+  });
+
+  it('is broken by slots that are filled one after the other only', () => {
+    expect(
+      check(began, started('n', 'a'), done('n', 'a'), started('n', 'b'), started('m', 'c'), ended).violations,
+    ).toHaveLength(1);
+  });
+
+  it('counts what still runs from before', () => {
+    expect(check(started('n', 'x'), began, started('n', 'a'), started('m', 'c'), ended).violations).toEqual(
+      [],
+    );
+  });
+
+  it('is broken by a node that is not there', () => {
+    const { violations } = check(
+      { kind: 'node_down', node: 'm' },
+      began,
+      started('n', 'a'),
+      started('n', 'b'),
+      ended,
+    );
+    expect(violations).toMatchObject([{ about: ['m'] }]);
+  });
+});

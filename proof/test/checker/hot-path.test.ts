@@ -1,0 +1,64 @@
+/** The rule of the hot path finds what breaks it, and only that. */
+import { describe, expect, it } from 'vitest';
+import { faultsOf } from '../../src/checker/faults.ts';
+import { checkHotPath } from '../../src/checker/hot-path.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
+import { asked, fault, healed, imagine, type Step } from './imagined.ts';
+
+const allowances = { ...ALLOWANCES, dispatchMs: 50, recoverMs: 1_000 };
+const check = (...steps: readonly Step[]) => {
+  const history = imagine(...steps);
+  return checkHotPath(history, faultsOf(history), allowances);
+};
+const answer = (askedAt: number, at: number): Step => [
+  at,
+  { kind: 'accepted', client: 'c', request: 'r', job: 'j', askedAt },
+];
+const cold = (kind: 'cold_began' | 'cold_ended') => ({ kind, what: 'catalogue' }) as const;
+
+describe('I6 in a history', () => {
+  it('holds for answers in time, also while cold work goes on, which is counted', () => {
+    const { violations, counts, judged } = check(
+      answer(100, 150),
+      [1_000, cold('cold_began')],
+      answer(1_100, 1_150),
+      [2_000, cold('cold_ended')],
+      answer(2_100, 2_101),
+    );
+    expect(violations).toEqual([]);
+    expect(counts).toEqual({ 'answers during cold work': 1, 'longest answer while all was well, ms': 50 });
+    expect(judged).toEqual({ 'I6 hot path': 3 });
+  });
+
+  it('is broken by an answer that waited for cold work', () => {
+    const { violations } = check([1_000, cold('cold_began')], answer(1_100, 1_151));
+    expect(violations).toMatchObject([{ invariant: 'I6 hot path', at: 1_151, about: ['r'] }]);
+    expect(violations[0]?.says).toContain('cold work');
+  });
+
+  it('is broken by a refusal that took too long', () => {
+    const refused = { kind: 'refused', client: 'c', request: 'r', code: 'X', askedAt: 100 } as const;
+    expect(check([151, refused]).violations).toHaveLength(1);
+  });
+
+  it('is not judged while something is broken, nor right after', () => {
+    const broken = [
+      [1_000, fault(1, 'shard_frozen')],
+      [1_500, healed(1)],
+    ] as const;
+    expect(check(...broken, answer(1_400, 2_400)).judged).toEqual({ 'I6 hot path': 0 });
+    expect(check(...broken, answer(2_600, 2_700)).violations).toHaveLength(1);
+  });
+
+  it('lets those wait who asked to, and no longer', () => {
+    const patient = { ...asked('r'), waitMs: 2_000 } as Step;
+    expect(check(patient, answer(200, 2_250)).violations).toEqual([]);
+    expect(check(patient, answer(200, 2_251)).violations).toHaveLength(1);
+  });
+
+  it('does not judge tries of which nobody knows when they left', () => {
+    expect(check([9_000, { kind: 'accepted', client: 'c', request: 'r', job: 'j' }]).judged).toEqual({
+      'I6 hot path': 0,
+    });
+  });
+});
