@@ -5,6 +5,7 @@ import {
   ofKind,
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Facts } from './facts.ts';
 import { type Fault, isOf, type Loss, lossesOf, spansByTarget } from './faults.ts';
 import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
@@ -36,11 +37,7 @@ const EXCUSES: Readonly<Record<Leaseless, string>> = {
 
 const AFTER_FAILOVER = 'oversold after a failover';
 
-export function checkCapacity(
-  history: readonly Happening[],
-  faults: readonly Fault[],
-  allowances: Allowances,
-): Finding {
+export function checkCapacity({ history, faults }: Facts, allowances: Allowances): Finding {
   const losses = lossesOf(faults, allowances);
   const whyLeaseless = createLeaseJudge(faults, allowances);
   const nodes = new Map<string, Hands>();

@@ -2,13 +2,12 @@
 import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkBounds } from './bounded.ts';
 import { checkCapacity } from './capacity.ts';
-import { faultsOf } from './faults.ts';
+import { gatherFacts } from './facts.ts';
 import { checkFencing } from './fencing.ts';
 import { checkHotPath } from './hot-path.ts';
 import { checkInstances, type LogLine } from './instances.ts';
 import { checkIsolation } from './isolation.ts';
 import { checkLeftovers, type Leftovers } from './leftovers.ts';
-import { livesOf } from './lives.ts';
 import { checkOrder } from './order.ts';
 import { checkOutcomes } from './outcomes.ts';
 import { checkProbe } from './probe.ts';
@@ -26,18 +25,17 @@ export function checkHistory(
   { history, logs = [], leftovers }: Evidence,
   allowances: Allowances = ALLOWANCES,
 ): Required<Finding> {
-  const faults = faultsOf(history);
-  const lives = livesOf(history, faults);
+  const facts = gatherFacts(history);
   const findings: Finding[] = [
-    checkOutcomes(history, faults, lives, allowances),
-    checkCapacity(history, faults, allowances),
+    checkOutcomes(facts, allowances),
+    checkCapacity(facts, allowances),
     checkProbe(history),
-    checkFencing(history, faults, allowances),
+    checkFencing(facts, allowances),
     checkOrder(history),
-    checkHotPath(history, faults, allowances),
-    checkStoreDown(history, faults, allowances),
-    checkInstances(history, faults, lives, logs, allowances),
-    checkIsolation(history),
+    checkHotPath(facts, allowances),
+    checkStoreDown(facts, allowances),
+    checkInstances(facts, logs, allowances),
+    checkIsolation(facts),
     checkBounds(history),
     ...(leftovers === undefined ? [] : [checkLeftovers(leftovers)]),
   ];

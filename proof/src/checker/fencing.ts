@@ -5,8 +5,8 @@ import {
   ofKind,
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
-import { disturbsStore, type Fault, lossSpans } from './faults.ts';
-import { requestStories } from './request-stories.ts';
+import type { Facts } from './facts.ts';
+import { disturbsStore, lossSpans } from './faults.ts';
 import { createSightings } from './sightings.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
@@ -15,11 +15,7 @@ type Outcome = Extract<Happening, { kind: 'outcome' }>;
 
 const LATE_AFTER_FAILOVER = 'late results taken after a failover';
 
-export function checkFencing(
-  history: readonly Happening[],
-  faults: readonly Fault[],
-  allowances: Allowances,
-): Finding {
+export function checkFencing({ history, faults, stories }: Facts, allowances: Allowances): Finding {
   const seen = createSightings(history);
   const losses = lossSpans(faults, allowances);
   const { flightMs, letterMs, crossingMs } = allowances;
@@ -60,7 +56,7 @@ export function checkFencing(
   }
 
   let judged = 0;
-  for (const { outcomes, words } of requestStories(history))
+  for (const { outcomes, words } of stories)
     for (const outcome of outcomes) {
       judged += 1;
       judgeResult(outcome, words);

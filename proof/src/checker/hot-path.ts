@@ -3,15 +3,11 @@
  * only what is waited for can be judged; that no slice of cold work is longer than 5 ms is held by tests of those slices.
  */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import type { Fault } from './faults.ts';
+import type { Facts } from './facts.ts';
 import { createSpans, type Span } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
-export function checkHotPath(
-  history: readonly Happening[],
-  faults: readonly Fault[],
-  { dispatchMs, recoverMs }: Allowances,
-): Finding {
+export function checkHotPath({ history, faults }: Facts, { dispatchMs, recoverMs }: Allowances): Finding {
   const broken = createSpans(
     faults.map(({ beganAt, endedAt }) => ({ from: beganAt, to: endedAt + recoverMs })),
   );

@@ -1,7 +1,7 @@
 /** I9 and, as far as servers complain of it, I8: the dead and the frozen act no more and get no letters; nobody dies by itself. Pure. */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import { type Fault, isOf, spansByTarget } from './faults.ts';
-import type { Lives } from './lives.ts';
+import { ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Facts } from './facts.ts';
+import { isOf, spansByTarget } from './faults.ts';
 import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
@@ -17,9 +17,7 @@ const SLOT_ERRORS = /CROSSSLOT|non local key|undeclared key|Lua script attempted
 const ERROR = 50;
 
 export function checkInstances(
-  history: readonly Happening[],
-  faults: readonly Fault[],
-  { silences }: Lives,
+  { history, faults, lives: { silences } }: Facts,
   logs: readonly LogLine[],
   { flightMs, presenceMs }: Allowances,
 ): Finding {

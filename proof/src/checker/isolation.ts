@@ -1,6 +1,6 @@
 /** I10: work of a tenant with a strict pool runs nowhere else, and nobody sees what is not of its tenant. Pure. */
-import { type Happening, nameOf, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import { requestStories } from './request-stories.ts';
+import { nameOf, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Facts } from './facts.ts';
 import type { Finding, Violation } from './violation.ts';
 
 interface Owner {
@@ -9,8 +9,8 @@ interface Owner {
   readonly pool: string | undefined;
 }
 
-export function checkIsolation(history: readonly Happening[]): Finding {
-  const stories = requestStories(history).filter(({ tenant }) => tenant !== undefined);
+export function checkIsolation({ history, stories: all }: Facts): Finding {
+  const stories = all.filter(({ tenant }) => tenant !== undefined);
   /** By job. A job whose acceptance nobody heard of is known by its result. */
   const owners = new Map<string, Owner>();
   const violations: Violation[] = [];

@@ -1,8 +1,8 @@
 /** I3 and "nothing lost": whatever was accepted has one outcome, in time; a request has one job, an attempt one node. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import { type Fault, isOf, lossesOf, spansByTarget } from './faults.ts';
-import type { Lives } from './lives.ts';
-import { type RequestStory, requestStories } from './request-stories.ts';
+import type { Facts } from './facts.ts';
+import { isOf, lossesOf, spansByTarget } from './faults.ts';
+import type { RequestStory } from './request-stories.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
@@ -10,13 +10,7 @@ type LookedUp = Extract<Happening, { kind: 'looked_up' }>;
 
 const SECOND_JOBS = 'second jobs after a failover';
 
-export function checkOutcomes(
-  history: readonly Happening[],
-  faults: readonly Fault[],
-  lives: Lives,
-  allowances: Allowances,
-): Finding {
-  const stories = requestStories(history);
+export function checkOutcomes({ history, faults, lives, stories }: Facts, allowances: Allowances): Finding {
   const endedAt = history.at(-1)?.at ?? 0;
   const records = new Map(ofKind(history, 'looked_up').map((each) => [each.job, each]));
   const absences = spansByTarget(faults, isOf('client_cut'));

@@ -1,5 +1,6 @@
 /** I7: while there is no store, new work is refused, soon and by the right name, never accepted; and when it is back, it serves. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, isOf, spansByTarget, spansOf } from './faults.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
@@ -8,11 +9,7 @@ type Answer = Extract<Happening, { kind: 'accepted' | 'refused' | 'unanswered' }
 
 const DEPENDENCY_DOWN = 'SCHEDULER_DEPENDENCY_DOWN';
 
-export function checkStoreDown(
-  history: readonly Happening[],
-  faults: readonly Fault[],
-  allowances: Allowances,
-): Finding {
+export function checkStoreDown({ history, faults }: Facts, allowances: Allowances): Finding {
   const { noticeMs, recoverMs, isExact } = allowances;
   const outages = createSpans(
     faults

@@ -1,14 +1,11 @@
 /** The rule of capacity finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
 import { checkCapacity } from '../../src/checker/capacity.ts';
-import { faultsOf } from '../../src/checker/faults.ts';
+import { gatherFacts } from '../../src/checker/facts.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { done, fault, healed, imagine, type Step, started, turnedAway, up } from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => {
-  const history = imagine(...steps);
-  return checkCapacity(history, faultsOf(history), ALLOWANCES);
-};
+const check = (...steps: readonly Step[]) => checkCapacity(gatherFacts(imagine(...steps)), ALLOWANCES);
 
 describe('I1 in a history', () => {
   it('holds while a node has as many jobs as slots', () => {
@@ -205,8 +202,6 @@ describe('a failover by order', () => {
       10_500,
       started('n', 'b'),
     ]);
-    expect(checkCapacity(history, faultsOf(history), { ...ALLOWANCES, lossMs: 0 }).violations).toHaveLength(
-      1,
-    );
+    expect(checkCapacity(gatherFacts(history), { ...ALLOWANCES, lossMs: 0 }).violations).toHaveLength(1);
   });
 });

@@ -2,10 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
-import { faultsOf } from '../../src/checker/faults.ts';
+import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkInstances, type LogLine } from '../../src/checker/instances.ts';
 import { checkLeftovers, type LeftKey } from '../../src/checker/leftovers.ts';
-import { livesOf } from '../../src/checker/lives.ts';
 import { longestGapMs, printSummary, printViolations } from '../../src/checker/print.ts';
 import { checkStoreDown } from '../../src/checker/store-down.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
@@ -31,7 +30,7 @@ describe('I7 in a history', () => {
   };
   const check = (...steps: readonly Step[]) => {
     const history = imagine(...outage, ...steps).sort((one, other) => one.at - other.at);
-    return checkStoreDown(history, faultsOf(history), ALLOWANCES);
+    return checkStoreDown(gatherFacts(history), ALLOWANCES);
   };
 
   it('is broken by work that is accepted while there is no store', () => {
@@ -79,7 +78,7 @@ describe('I7 after an outage', () => {
     });
   const check = (isExact: boolean, ...steps: readonly Step[]) => {
     const history = imagine(...outage, ...steps);
-    return checkStoreDown(history, faultsOf(history), { ...ALLOWANCES, isExact });
+    return checkStoreDown(gatherFacts(history), { ...ALLOWANCES, isExact });
   };
   const back = 9_000 + ALLOWANCES.recoverMs;
 
@@ -103,10 +102,8 @@ describe('I7 after an outage', () => {
 });
 
 describe('I8 and I9 in a history', () => {
-  const judge = (history: readonly Happening[], logs: readonly LogLine[] = []) => {
-    const faults = faultsOf(history);
-    return checkInstances(history, faults, livesOf(history, faults), logs, ALLOWANCES);
-  };
+  const judge = (history: readonly Happening[], logs: readonly LogLine[] = []) =>
+    checkInstances(gatherFacts(history), logs, ALLOWANCES);
   const check = (...steps: readonly Step[]) => judge(imagine(...steps)).violations;
   const down = (isMeant: boolean) => ({ kind: 'instance_down', instance: 'i', isMeant }) as const;
 

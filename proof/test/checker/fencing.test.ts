@@ -1,6 +1,6 @@
 /** The rule of fencing finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
-import { faultsOf } from '../../src/checker/faults.ts';
+import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkFencing } from '../../src/checker/fencing.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import {
@@ -18,10 +18,7 @@ import {
   started,
 } from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => {
-  const history = imagine(...steps);
-  return checkFencing(history, faultsOf(history), ALLOWANCES);
-};
+const check = (...steps: readonly Step[]) => checkFencing(gatherFacts(imagine(...steps)), ALLOWANCES);
 
 describe('I4 in a history', () => {
   it('holds for results of attempts that were done', () => {

@@ -1,15 +1,12 @@
 /** The rule of the hot path finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
-import { faultsOf } from '../../src/checker/faults.ts';
+import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkHotPath } from '../../src/checker/hot-path.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { asked, fault, healed, imagine, type Step } from './imagined.ts';
 
 const allowances = { ...ALLOWANCES, dispatchMs: 50, recoverMs: 1_000 };
-const check = (...steps: readonly Step[]) => {
-  const history = imagine(...steps);
-  return checkHotPath(history, faultsOf(history), allowances);
-};
+const check = (...steps: readonly Step[]) => checkHotPath(gatherFacts(imagine(...steps)), allowances);
 const answer = (askedAt: number, at: number): Step => [
   at,
   { kind: 'accepted', client: 'c', request: 'r', job: 'j', askedAt },

@@ -1,10 +1,11 @@
 /** The rule of isolation finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkIsolation } from '../../src/checker/isolation.ts';
 import { accepted, assigned, imagine, result, type Step } from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => checkIsolation(imagine(...steps));
+const check = (...steps: readonly Step[]) => checkIsolation(gatherFacts(imagine(...steps)));
 const upIn = (node: string, pool?: string): Unrecorded => ({
   kind: 'node_up',
   node,

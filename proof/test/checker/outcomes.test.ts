@@ -1,7 +1,6 @@
 /** The rule of outcomes finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
-import { faultsOf } from '../../src/checker/faults.ts';
-import { livesOf } from '../../src/checker/lives.ts';
+import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkOutcomes } from '../../src/checker/outcomes.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import {
@@ -18,11 +17,7 @@ import {
   type Step,
 } from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => {
-  const history = imagine(...steps);
-  const faults = faultsOf(history);
-  return checkOutcomes(history, faults, livesOf(history, faults), ALLOWANCES);
-};
+const check = (...steps: readonly Step[]) => checkOutcomes(gatherFacts(imagine(...steps)), ALLOWANCES);
 const LATE = ALLOWANCES.deadlineMs + ALLOWANCES.graceMs + 1_000;
 
 describe('I3 in a history', () => {

@@ -1,0 +1,17 @@
+/** A history, and what several rules want to know of it. Pure. */
+import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Fault, faultsOf } from './faults.ts';
+import { type Lives, livesOf } from './lives.ts';
+import { type RequestStory, requestStories } from './request-stories.ts';
+
+export interface Facts {
+  readonly history: readonly Happening[];
+  readonly faults: readonly Fault[];
+  readonly lives: Lives;
+  readonly stories: readonly RequestStory[];
+}
+
+export function gatherFacts(history: readonly Happening[]): Facts {
+  const faults = faultsOf(history);
+  return { history, faults, lives: livesOf(history, faults), stories: requestStories(history) };
+}

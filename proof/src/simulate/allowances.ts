@@ -1,0 +1,17 @@
+/** What the checker allows in a simulated run: what the default configuration promises, and nothing for slow machines. */
+import { configOf } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
+import { ALLOWANCES, type Allowances } from '../checker/violation.ts';
+
+const SECOND = 1_000;
+
+export function simulationAllowances(): Allowances {
+  const { scheduler } = configOf('any', false);
+  return {
+    ...ALLOWANCES,
+    deadlineMs: scheduler.job_deadline_ms,
+    reservationMs: scheduler.reservation_ttl_ms,
+    leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
+    letterMs: scheduler.ack_timeout_ms,
+    isExact: true,
+  };
+}

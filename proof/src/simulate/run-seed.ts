@@ -1,0 +1,45 @@
+/** One seed: simulated, and judged by what was seen. */
+import { createHash } from 'node:crypto';
+import type { FaultKind, Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import {
+  runSimulation,
+  type Simulation,
+  type SimulationOptions,
+} from '../../../packages/scheduler/dist/simulation/run-simulation.js';
+import { checkHistory } from '../checker/check-history.ts';
+import type { Finding } from '../checker/violation.ts';
+import { simulationAllowances } from './allowances.ts';
+
+export interface SeedResult {
+  readonly simulation: Simulation;
+  readonly finding: Required<Finding>;
+  /** Of the whole history: the same for the same seed, on any machine. */
+  readonly digest: string;
+  readonly jobs: number;
+  /** Of the simulation alone, and of the judgement. */
+  readonly simulatedMs: number;
+  readonly judgedMs: number;
+}
+
+export async function runSeed(options: SimulationOptions): Promise<SeedResult> {
+  const begunAt = performance.now();
+  const simulation = await runSimulation(options);
+  const simulatedAt = performance.now();
+  const finding = checkHistory({ history: simulation.history }, simulationAllowances());
+  return {
+    simulation,
+    finding,
+    digest: digestOf(simulation.history),
+    jobs: simulation.history.filter(({ kind }) => kind === 'asked').length,
+    simulatedMs: simulatedAt - begunAt,
+    judgedMs: performance.now() - simulatedAt,
+  };
+}
+
+function digestOf(history: readonly Happening[]): string {
+  const hash = createHash('sha256');
+  for (const each of history) hash.update(`${JSON.stringify(each)}\n`);
+  return hash.digest('hex').slice(0, 16);
+}
+
+export type { FaultKind };
