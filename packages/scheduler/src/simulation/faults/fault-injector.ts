@@ -118,20 +118,22 @@ export function createFaultInjector(deps: {
     const { what, target: share } = fault;
     const at = among(share, fleet.size);
     const client = among(share, crowd.size);
+    const node = fleet.nameAt(at);
+    const who = crowd.nameAt(client);
     switch (what) {
       case 'node_killed':
         fleet.kill(at);
-        return { target: `node-${at + 1}`, mend: () => fleet.start(at) };
+        return { target: node, mend: () => fleet.start(at) };
       case 'node_cut':
         fleet.cut(at);
-        return { target: `node-${at + 1}`, mend() {} };
+        return { target: node, mend() {} };
       case 'node_frozen':
         fleet.freeze(at);
-        return { target: `node-${at + 1}`, mend: () => fleet.wake(at) };
+        return { target: node, mend: () => fleet.wake(at) };
       case 'client_cut':
         if (chance() < 0.2) crowd.vanish(client);
         else crowd.cut(client);
-        return { target: `client-${client + 1}`, mend() {} };
+        return { target: who, mend() {} };
       case 'network_bad':
         Object.assign(network.weather, BAD_WEATHER);
         return { target: 'network', mend: () => void Object.assign(network.weather, SERENE) };

@@ -10,6 +10,7 @@ import { pairOf, type Scenario, TENANTS } from './scenario.ts';
 
 export interface Crowd {
   readonly size: number;
+  nameAt(at: number): string;
   asked(): number;
   /** Its connection breaks; the SDK comes back. */
   cut(at: number): void;
@@ -63,6 +64,7 @@ export function createCrowd(deps: {
 
   return {
     size,
+    nameAt: (at) => clients[at]?.machine.name ?? '',
     asked: () => clients.reduce((sum, client) => sum + client.asked(), askedBefore),
     cut(at) {
       const machine = clients[at]?.machine;

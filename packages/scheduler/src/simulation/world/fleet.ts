@@ -20,6 +20,8 @@ export interface Fleet {
   behave(): void;
   /** Nobody ends any work while this is so. */
   pauseWork(isPaused: boolean): void;
+  /** The process that runs there, or ran last. */
+  nameAt(at: number): string;
   /** Names of those that run. */
   names(): readonly string[];
 }
@@ -99,6 +101,7 @@ export function createFleet(deps: {
       isPaused = paused;
       for (const node of nodes) if (node.machine.isAlive()) node.pauseWork(paused);
     },
+    nameAt: (at) => nodes[at]?.machine.name ?? '',
     names: () => nodes.filter(({ machine }) => machine.isAlive()).map(({ machine }) => machine.name),
   };
 }
