@@ -1,0 +1,259 @@
+/** Simulation: the capacity ledger of many instances. Each call is what one script does in the slot of its node. */
+import type { NodeId } from '../../domain/ids.ts';
+import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
+import type { CommitResult, LoadReport, ReleaseResult, ReserveResult } from '../../ports/capacity-ledger.ts';
+import type { LedgerOfMany } from '../../store-of-many.ts';
+import type { Lines } from './lines.ts';
+import type { Shard } from './shard.ts';
+import type { LeaseMarks, StoredNode } from './shard-state.ts';
+import { spread, tags } from './tags.ts';
+
+/** How long a forgotten node id still knows its last generation. */
+export const GENERATION_MEMORY_MS = 3_600_000;
+
+type Capacity = NonNullable<StoredNode['capacity']>;
+
+export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): LedgerOfMany {
+  const { lines, idleMs } = deps;
+  const on = <T>(nodeId: NodeId, what: string, run: (shard: Shard) => T): Promise<T> =>
+    lines.ask(tags.node(nodeId), what, run);
+
+  return {
+    declare: (nodeId, { slots, isAccepting }) =>
+      on(nodeId, 'declare-node', (shard) => {
+        const now = shard.now();
+        const { nodes, leases } = shard.state;
+        const node = nodes.get(nodeId, now) ?? { ...NOBODY };
+        const { reported = 0, released = 0 } = node.capacity ?? {};
+        node.capacity = { slots, isAccepting, reported, released };
+        nodes.put(nodeId, node, now + idleMs);
+        leases.expire(nodeId, now + idleMs);
+        return loadOf(node.capacity, liveOf(shard, nodeId, now));
+      }),
+
+    reserve: (nodeId, lease, ttlMs) =>
+      on(nodeId, 'reserve-slot', (shard): ReserveResult => {
+        const now = shard.now();
+        const capacity = shard.state.nodes.get(nodeId, now)?.capacity;
+        if (capacity === undefined) return { kind: 'unknown_node' };
+        const leases = sweep(shard, nodeId, now);
+        const held = leases?.size ?? 0;
+        if (leases?.has(lease)) return { kind: 'already', ...loadOf(capacity, held) };
+        if (!capacity.isAccepting) return { kind: 'not_ready' };
+        const load = loadOf(capacity, held);
+        if (load.used >= load.max) return { kind: 'full', ...load };
+        hold(shard, nodeId, leases, lease, now + ttlMs, now + idleMs);
+        return { kind: 'reserved', ...loadOf(capacity, held + 1) };
+      }),
+
+    commit: (nodeId, lease, ttlMs) =>
+      on(nodeId, 'commit-lease', (shard): CommitResult => {
+        const now = shard.now();
+        const capacity = shard.state.nodes.get(nodeId, now)?.capacity;
+        if (capacity === undefined) {
+          // An emptied store may know the lease again before it knows its node.
+          const known = shard.state.leases.get(nodeId, now);
+          if (known?.has(lease)) {
+            known.set(lease, now + ttlMs);
+            lengthen(shard, nodeId, now, ttlMs);
+          }
+          return { kind: 'unknown_node' };
+        }
+        const leases = sweep(shard, nodeId, now);
+        const held = leases?.size ?? 0;
+        if (leases?.has(lease)) {
+          leases.set(lease, now + ttlMs);
+          shard.state.marks.get(nodeId, now)?.fenced.delete(lease);
+          return { kind: 'committed', ...loadOf(capacity, held) };
+        }
+        // Against leases alone: the report may count this very job.
+        if (held >= capacity.slots) return { kind: 'lost', ...loadOf(capacity, held) };
+        hold(shard, nodeId, leases, lease, now + ttlMs, now + idleMs);
+        return { kind: 'retaken', ...loadOf(capacity, held + 1) };
+      }),
+
+    release: (nodeId, lease) =>
+      on(nodeId, 'release-lease', (shard): ReleaseResult => {
+        const now = shard.now();
+        const { nodes, leases: all, marks: allMarks } = shard.state;
+        const capacity = nodes.get(nodeId, now)?.capacity;
+        const leases = all.get(nodeId, now);
+        const marks = allMarks.get(nodeId, now);
+        const expiry = leases?.get(lease);
+        leases?.delete(lease);
+        if (capacity === undefined) {
+          unmark(marks, lease);
+          return { kind: 'unknown_node' };
+        }
+        let isReleased = false;
+        if (expiry !== undefined) {
+          marks?.fenced.delete(lease);
+          const wasReported = marks?.reported.delete(lease) === true;
+          isReleased = expiry > now;
+          // Only a lease held at the report can be among the jobs the node counted.
+          if (isReleased && wasReported) capacity.released += 1;
+        }
+        const load = loadOf(capacity, liveOf(shard, nodeId, now));
+        return { kind: isReleased ? 'released' : 'absent', ...load };
+      }),
+
+    fence: (nodeId, lease) =>
+      on(nodeId, 'fence-lease', (shard) => {
+        const now = shard.now();
+        if (shard.state.leases.get(nodeId, now)?.has(lease) !== true) return;
+        marksOf(shard, nodeId, now, idleMs).fenced.add(lease);
+      }),
+
+    reconcile: (nodeId, report) =>
+      on(nodeId, 'reconcile-node', (shard) => reconcile(shard, nodeId, report, idleMs)),
+
+    async loads(nodeIds) {
+      const each = [...new Set(nodeIds)];
+      const byShard = new Map<number, NodeId[]>();
+      for (const nodeId of each) {
+        const at = spread(tags.node(nodeId), lines.all.length);
+        byShard.set(at, [...(byShard.get(at) ?? []), nodeId]);
+      }
+      // All or nothing: a shard that does not answer leaves the whole answer unknown.
+      const parts = await Promise.all(
+        [...byShard.values()].map((some) =>
+          on(some[0] as NodeId, 'read-load', (shard) => {
+            const now = shard.now();
+            return some.flatMap((nodeId): (readonly [NodeId, Load])[] => {
+              const capacity = shard.state.nodes.get(nodeId, now)?.capacity;
+              return capacity === undefined
+                ? []
+                : [[nodeId, loadOf(capacity, liveOf(shard, nodeId, now))] as const];
+            });
+          }),
+        ),
+      );
+      return new Map(parts.flat());
+    },
+
+    forget: (nodeId) =>
+      on(nodeId, 'forget-node', (shard) => {
+        const now = shard.now();
+        const node = shard.state.nodes.get(nodeId, now);
+        shard.state.leases.delete(nodeId);
+        shard.state.marks.delete(nodeId);
+        if (node === undefined) return;
+        node.capacity = undefined;
+        if (node.credential === undefined) shard.state.nodes.expire(nodeId, now + GENERATION_MEMORY_MS);
+      }),
+
+    reassert: (nodeId, lease, ttlMs) =>
+      on(nodeId, 'reassert-lease', (shard): Load | undefined => {
+        const now = shard.now();
+        const capacity = shard.state.nodes.get(nodeId, now)?.capacity;
+        const before = sweep(shard, nodeId, now);
+        const wasHeld = before?.has(lease) === true;
+        const until = Math.max(before?.get(lease) ?? 0, now + ttlMs);
+        const leases = before ?? new Map<LeaseId, number>();
+        leases.set(lease, until);
+        // In an emptied store drivers may be quicker than the holder of the node. Should it never come back, nothing stays.
+        if (before === undefined) shard.state.leases.put(nodeId, leases, now + (capacity ? idleMs : ttlMs));
+        else if (capacity === undefined) lengthen(shard, nodeId, now, ttlMs);
+        if (capacity === undefined) return undefined;
+        // A report that came while the lease was lost counted its job as well.
+        if (!wasHeld) {
+          const marks = shard.state.marks.get(nodeId, now);
+          if ((marks?.reported.size ?? 0) < capacity.reported - capacity.released) {
+            marksOf(shard, nodeId, now, idleMs).reported.add(lease);
+          }
+        }
+        return loadOf(capacity, leases.size);
+      }),
+  };
+}
+
+const NOBODY: StoredNode = { capacity: undefined, credential: undefined, generation: undefined };
+
+const loadOf = ({ slots, reported, released }: Capacity, held: number): Load => ({
+  used: Math.max(held, reported - released),
+  max: slots,
+});
+
+function liveOf(shard: Shard, nodeId: NodeId, now: number): number {
+  let live = 0;
+  for (const until of shard.state.leases.get(nodeId, now)?.values() ?? NONE) if (until > now) live += 1;
+  return live;
+}
+
+const NONE: readonly number[] = [];
+
+/** What is left when those that ended are dropped with their marks. */
+function sweep(shard: Shard, nodeId: NodeId, now: number): Map<LeaseId, number> | undefined {
+  const leases = shard.state.leases.get(nodeId, now);
+  if (leases === undefined) return undefined;
+  for (const [lease, until] of leases) {
+    if (until > now) continue;
+    leases.delete(lease);
+    unmark(shard.state.marks.get(nodeId, now), lease);
+  }
+  return leases;
+}
+
+function unmark(marks: LeaseMarks | undefined, lease: LeaseId): void {
+  marks?.fenced.delete(lease);
+  marks?.reported.delete(lease);
+}
+
+/** A set that is empty is no set: its end begins anew with the first lease. */
+function hold(
+  shard: Shard,
+  nodeId: NodeId,
+  leases: Map<LeaseId, number> | undefined,
+  lease: LeaseId,
+  until: number,
+  idleAt: number,
+): void {
+  if (leases === undefined) shard.state.leases.put(nodeId, new Map([[lease, until]]), idleAt);
+  else {
+    if (leases.size === 0) shard.state.leases.expire(nodeId, idleAt);
+    leases.set(lease, until);
+  }
+}
+
+function lengthen(shard: Shard, nodeId: NodeId, now: number, ttlMs: number): void {
+  if (shard.state.leases.until(nodeId, now) < now + ttlMs) shard.state.leases.expire(nodeId, now + ttlMs);
+}
+
+function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): LeaseMarks {
+  const marks = shard.state.marks.get(nodeId, now) ?? { fenced: new Set(), reported: new Set() };
+  shard.state.marks.put(nodeId, marks, now + idleMs);
+  return marks;
+}
+
+function reconcile(
+  shard: Shard,
+  nodeId: NodeId,
+  { running, runningJobIds }: LoadReport,
+  idleMs: number,
+): Load | undefined {
+  const now = shard.now();
+  const { nodes, leases: all, marks: allMarks } = shard.state;
+  const capacity = nodes.get(nodeId, now)?.capacity;
+  if (capacity === undefined) return undefined;
+  const leases = sweep(shard, nodeId, now);
+  if (runningJobIds !== undefined) {
+    const isRunning = new Set(runningJobIds);
+    const marks = allMarks.get(nodeId, now);
+    // Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report.
+    for (const lease of [...(marks?.fenced ?? [])]) {
+      if (isRunning.has(leaseJob(lease))) continue;
+      leases?.delete(lease);
+      unmark(marks, lease);
+    }
+  }
+  if (leases !== undefined && leases.size > 0) {
+    const { reported } = marksOf(shard, nodeId, now, idleMs);
+    for (const lease of leases.keys()) reported.add(lease);
+  }
+  capacity.reported = running;
+  capacity.released = 0;
+  for (const shelf of [nodes, all]) {
+    if (shelf.until(nodeId, now) < now + idleMs / 2) shelf.expire(nodeId, now + idleMs);
+  }
+  return { used: Math.max(leases?.size ?? 0, running), max: capacity.slots };
+}

@@ -1,0 +1,118 @@
+/** Simulation: dead letters, as the stream of each instance that its inbox buries them in. Cold path. */
+import {
+  type DeadLetter,
+  type DeadLetters,
+  HEAD_BYTES,
+  MOST_ORPHANED,
+  ORPHANED_FOR_MS,
+  PAGE_BYTES,
+  type WholeDeadLetter,
+} from '../../ports/dead-letters.ts';
+import type { Inbox } from '../../ports/inbox.ts';
+import type { Lines } from './lines.ts';
+import type { Shard } from './shard.ts';
+import type { BuriedLetter } from './shard-state.ts';
+import { tags } from './tags.ts';
+
+export function createDeadLetters(deps: {
+  lines: Lines;
+  inbox: Pick<Inbox, 'send'>;
+  orphanedForMs?: number;
+}): DeadLetters {
+  const { lines, inbox, orphanedForMs = ORPHANED_FOR_MS } = deps;
+  const on = <T>(instanceId: string, what: string, run: (shard: Shard) => T): Promise<T> =>
+    lines.ask(tags.instance(instanceId), what, run);
+
+  const get = (instanceId: string, letterId: string): Promise<WholeDeadLetter | undefined> =>
+    on(instanceId, 'read-dead-letter', ({ state, now }) => {
+      const letter = state.deadLetters.get(instanceId, now())?.entries.get(letterId);
+      return letter && wholeLetter(letterId, letter);
+    });
+
+  return {
+    list: (instanceId, { max, after }) =>
+      on(instanceId, 'page-dead-letters', (shard) => {
+        const all = newestFirst(shard, instanceId).filter(
+          ([letterId]) => after === undefined || isEarlier(letterId, after),
+        );
+        const letters: DeadLetter[] = [];
+        let bytes = 0;
+        for (const [letterId, letter] of all) {
+          if (letters.length === max || bytes >= PAGE_BYTES) break;
+          const { body: _, ...shown } = wholeLetter(letterId, letter);
+          letters.push(shown);
+          bytes += shown.bytes;
+        }
+        return { letters, isLast: letters.length === all.length };
+      }),
+    get,
+    async replay(instanceId, letterId, to) {
+      const letter = await get(instanceId, letterId);
+      if (letter === undefined) return 'absent';
+      // The two may lie on different shards: sent first, so that what fails in between costs a second delivery and no letter.
+      const result = await inbox.send(to, letter.body);
+      if (result !== 'sent') return result;
+      await on(instanceId, 'remove-dead-letters', (shard) => remove(shard, instanceId, [letterId]));
+      return 'replayed';
+    },
+    purge: (instanceId, { diedBefore, max }) =>
+      on(instanceId, 'purge-dead-letters', (shard) => {
+        const all = newestFirst(shard, instanceId).filter(
+          ([letterId]) => diedBefore === undefined || timeOf(letterId) < diedBefore,
+        );
+        const some = all.slice(0, max).map(([letterId]) => letterId);
+        remove(shard, instanceId, some);
+        return { purged: some.length, isDone: some.length === all.length };
+      }),
+    async orphan(instanceId) {
+      const isEmpty = await on(
+        instanceId,
+        'count-dead-letters',
+        ({ state, now }) => state.deadLetters.get(instanceId, now()) === undefined,
+      );
+      if (isEmpty) return;
+      await lines.ask(tags.orphans, 'note-orphan', (shard) => noteOrphan(shard, instanceId, orphanedForMs));
+      await on(instanceId, 'expire-dead-letters', ({ state, now }) =>
+        state.deadLetters.expire(instanceId, now() + orphanedForMs),
+      );
+    },
+    orphaned: () =>
+      lines.ask(tags.orphans, 'list-orphans', ({ state, now }) =>
+        [...(state.names.get(tags.orphans, now()) ?? [])]
+          .sort(([one, first], [other, second]) => first - second || (one < other ? -1 : 1))
+          .slice(0, MOST_ORPHANED)
+          .map(([name]) => name),
+      ),
+  };
+}
+
+const newestFirst = ({ state, now }: Shard, instanceId: string): [string, BuriedLetter][] =>
+  [...(state.deadLetters.get(instanceId, now())?.entries ?? [])].reverse();
+
+function remove({ state, now }: Shard, instanceId: string, letterIds: readonly string[]): void {
+  const dead = state.deadLetters.get(instanceId, now());
+  for (const letterId of letterIds) dead?.entries.delete(letterId);
+  if (dead?.entries.size === 0) state.deadLetters.delete(instanceId);
+}
+
+function noteOrphan({ state, now }: Shard, instanceId: string, forMs: number): void {
+  const orphans = state.names.get(tags.orphans, now()) ?? new Map<string, number>();
+  for (const [name, until] of orphans) if (until <= now()) orphans.delete(name);
+  orphans.set(instanceId, Math.max(orphans.get(instanceId) ?? 0, now() + forMs));
+  const first = [...orphans].sort(([, one], [, other]) => one - other);
+  for (const [name] of first.slice(0, Math.max(0, orphans.size - MOST_ORPHANED))) orphans.delete(name);
+  state.names.put(tags.orphans, orphans);
+}
+
+function wholeLetter(letterId: string, { body, deliveries }: BuriedLetter): WholeDeadLetter {
+  const text = Buffer.from(body);
+  const head = text.subarray(0, HEAD_BYTES).toString();
+  return { letterId, diedAt: timeOf(letterId), deliveries, bytes: text.length, head, body };
+}
+
+/** An entry of a stream is named by the time at which it was written. */
+const timeOf = (letterId: string): number => Number(letterId.split('-')[0]);
+const numberOf = (letterId: string): number => Number(letterId.split('-')[1]);
+
+const isEarlier = (one: string, other: string): boolean =>
+  timeOf(one) < timeOf(other) || (timeOf(one) === timeOf(other) && numberOf(one) < numberOf(other));

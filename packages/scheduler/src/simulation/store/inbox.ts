@@ -1,0 +1,227 @@
+/** Simulation: letters between instances, as one stream per instance. Reading waits on a connection of its own. */
+import type { Inbox, Letter } from '../../ports/inbox.ts';
+import type { Lines } from './lines.ts';
+import type { Shard } from './shard.ts';
+import { nextId, type StoredInbox, type StoredLetter } from './shard-state.ts';
+import { tags } from './tags.ts';
+
+export interface InboxSettings {
+  readonly maxLetters: number;
+  readonly maxDeliveries: number;
+  /** Dead letters that are kept; 0: they are dropped. */
+  readonly maxDead: number;
+  /** How long a letter lies after its last delivery before it is dead. */
+  readonly minIdleToDieMs?: number;
+}
+
+interface StuckLetter {
+  readonly letterId: string;
+  readonly idleMs: number;
+  readonly deliveries: number;
+}
+
+export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & InboxSettings): Inbox {
+  const { lines, planAfter, maxDeliveries, minIdleToDieMs = 0 } = deps;
+  const on = <T>(instanceId: string, what: string, run: (shard: Shard) => T): Promise<T> =>
+    lines.ask(tags.instance(instanceId), what, run);
+
+  return {
+    open: (instanceId) =>
+      on(instanceId, 'open-inbox', ({ state, now }) => {
+        if (state.inboxes.get(instanceId, now()) === undefined) state.inboxes.put(instanceId, emptyInbox());
+      }),
+
+    send: (to, body) =>
+      on(to, 'send-letter', (shard) => {
+        const now = shard.now();
+        const inbox = shard.state.inboxes.get(to, now);
+        if (inbox === undefined) return 'gone';
+        if (inbox.entries.size >= deps.maxLetters) return 'full';
+        const id = nextId(inbox, now);
+        inbox.entries.set(id, { body, deliveries: 0, handedOutAt: 0 });
+        inbox.fresh.add(id);
+        wakeReader(shard, to);
+        return 'sent';
+      }),
+
+    take: (instanceId, { max, waitMs }) =>
+      waitMs > 0
+        ? lines.read<readonly Letter[]>(
+            tags.instance(instanceId),
+            'read-inbox',
+            waitMs,
+            (shard, answer, isGone) =>
+              readOrWait(shard, instanceId, { max, waitMs, planAfter, answer, isGone }),
+          )
+        : on(instanceId, 'read-inbox', (shard) => handOut(shard, instanceId, max)),
+
+    async takeAgain(instanceId, { max, idleMs, except }) {
+      const found = await on(instanceId, 'find-stuck', (shard) =>
+        findStuck(shard, instanceId, max, idleMs, except),
+      );
+      let died = 0;
+      for (const letter of found) {
+        if (letter.deliveries < maxDeliveries || letter.idleMs < minIdleToDieMs) continue;
+        if (await on(instanceId, 'bury-letter', (shard) => bury(shard, instanceId, letter, deps.maxDead)))
+          died += 1;
+      }
+      const again = found.filter(({ deliveries }) => deliveries < maxDeliveries);
+      if (again.length === 0) return { letters: [], died };
+      const letters = await on(instanceId, 'claim-letters', (shard) =>
+        claim(shard, instanceId, again, idleMs),
+      );
+      return { letters, died };
+    },
+
+    confirm: (instanceId, letterIds) =>
+      on(instanceId, 'confirm-letters', ({ state, now }) => {
+        const inbox = state.inboxes.get(instanceId, now());
+        for (const id of letterIds) removeLetter(inbox, id);
+      }),
+
+    close: (instanceId) =>
+      on(instanceId, 'close-inbox', ({ state, now }) => {
+        const inbox = state.inboxes.get(instanceId, now());
+        if (inbox !== undefined && inbox.entries.size > 0) return 'not_empty';
+        state.inboxes.delete(instanceId);
+        return 'closed';
+      }),
+
+    size: (instanceId) =>
+      on(instanceId, 'measure-inbox', ({ state, now }) => {
+        const inbox = state.inboxes.get(instanceId, now());
+        return {
+          letters: inbox?.entries.size ?? 0,
+          handedOut: inbox?.handedOut.size ?? 0,
+          dead: state.deadLetters.get(instanceId, now())?.entries.size ?? 0,
+        };
+      }),
+  };
+}
+
+/** Runs something later, whoever asked for it lives or not. */
+export type PlanAfter = (ms: number, run: () => void) => void;
+
+const emptyInbox = (): StoredInbox => ({
+  entries: new Map(),
+  fresh: new Set(),
+  handedOut: new Set(),
+  lastMs: 0,
+  lastNumber: 0,
+});
+
+function removeLetter(inbox: StoredInbox | undefined, id: string): StoredLetter | undefined {
+  const letter = inbox?.entries.get(id);
+  inbox?.entries.delete(id);
+  inbox?.fresh.delete(id);
+  inbox?.handedOut.delete(id);
+  return letter;
+}
+
+function handOut(shard: Shard, instanceId: string, max: number): Letter[] {
+  const now = shard.now();
+  const inbox = shard.state.inboxes.get(instanceId, now);
+  const letters: Letter[] = [];
+  if (inbox === undefined) return letters;
+  for (const letterId of inbox.fresh) {
+    if (letters.length === max) break;
+    inbox.fresh.delete(letterId);
+    inbox.handedOut.add(letterId);
+    const letter = inbox.entries.get(letterId) as StoredLetter;
+    letter.deliveries = 1;
+    letter.handedOutAt = now;
+    letters.push({ letterId, body: letter.body, deliveries: 1 });
+  }
+  return letters;
+}
+
+function readOrWait(
+  shard: Shard,
+  instanceId: string,
+  read: {
+    readonly max: number;
+    readonly waitMs: number;
+    readonly planAfter: PlanAfter;
+    readonly answer: (letters: readonly Letter[]) => void;
+    readonly isGone: () => boolean;
+  },
+): void {
+  const atOnce = handOut(shard, instanceId, read.max);
+  // A stream that is not there has no readers either.
+  if (atOnce.length > 0 || shard.state.inboxes.get(instanceId, shard.now()) === undefined) {
+    read.answer(atOnce);
+    return;
+  }
+  const waiting = shard.waiting.get(instanceId) ?? new Set();
+  shard.waiting.set(instanceId, waiting);
+  const wake = (): boolean => {
+    waiting.delete(wake);
+    if (read.isGone()) return false;
+    read.answer(handOut(shard, instanceId, read.max));
+    return true;
+  };
+  waiting.add(wake);
+  read.planAfter(read.waitMs, () => {
+    if (waiting.delete(wake) && shard.waiting.get(instanceId) === waiting) read.answer([]);
+  });
+}
+
+function wakeReader(shard: Shard, instanceId: string): void {
+  for (const wake of shard.waiting.get(instanceId) ?? []) if (wake()) return;
+}
+
+function findStuck(
+  shard: Shard,
+  instanceId: string,
+  max: number,
+  idleMs: number,
+  except: ReadonlySet<string> | undefined,
+): StuckLetter[] {
+  const now = shard.now();
+  const inbox = shard.state.inboxes.get(instanceId, now);
+  const found: StuckLetter[] = [];
+  if (inbox === undefined) return found;
+  for (const letterId of inbox.handedOut) {
+    if (found.length === max) break;
+    const { handedOutAt, deliveries } = inbox.entries.get(letterId) as StoredLetter;
+    const idle = now - handedOutAt;
+    if (idle >= idleMs && except?.has(letterId) !== true) found.push({ letterId, idleMs: idle, deliveries });
+  }
+  return found;
+}
+
+/** Whoever else claimed it in between has it: it is not idle any more. */
+function claim(shard: Shard, instanceId: string, stuck: readonly StuckLetter[], idleMs: number): Letter[] {
+  const now = shard.now();
+  const inbox = shard.state.inboxes.get(instanceId, now);
+  return stuck.flatMap(({ letterId, deliveries }) => {
+    const letter = inbox?.handedOut.has(letterId) ? inbox.entries.get(letterId) : undefined;
+    if (letter === undefined || now - letter.handedOutAt < idleMs) return [];
+    letter.deliveries += 1;
+    letter.handedOutAt = now;
+    return [{ letterId, body: letter.body, deliveries: deliveries + 1 }];
+  });
+}
+
+/** False: it is gone already. */
+function bury(
+  shard: Shard,
+  instanceId: string,
+  { letterId, deliveries }: StuckLetter,
+  maxDead: number,
+): boolean {
+  const now = shard.now();
+  const letter = removeLetter(shard.state.inboxes.get(instanceId, now), letterId);
+  if (letter === undefined) return false;
+  if (maxDead === 0) return true;
+  const { deadLetters } = shard.state;
+  const dead = deadLetters.get(instanceId, now) ?? { entries: new Map(), lastMs: 0, lastNumber: 0 };
+  dead.entries.set(nextId(dead, now), { body: letter.body, deliveries });
+  for (const oldest of dead.entries.keys()) {
+    if (dead.entries.size <= maxDead) break;
+    dead.entries.delete(oldest);
+  }
+  // Whoever was gone and is back keeps its dead letters for good again.
+  deadLetters.put(instanceId, dead);
+  return true;
+}

@@ -1,0 +1,86 @@
+/** Simulation: which instances live, as one entry each that expires by itself, and one set of all names. */
+import { DEATH_REMEMBERED_MS, type Instance, type Instances } from '../../ports/instances.ts';
+import type { Lines } from './lines.ts';
+import type { Shard } from './shard.ts';
+import { tags } from './tags.ts';
+
+export function createInstances({ lines }: { lines: Lines }): Instances {
+  const on = <T>(instanceId: string, what: string, run: (shard: Shard, now: number) => T): Promise<T> =>
+    lines.ask(tags.presence(instanceId), what, (shard) => run(shard, shard.now()));
+
+  const note = (instanceId: string): Promise<void> =>
+    lines.ask(tags.instances, 'note-instance', (shard) => {
+      const names = shard.state.names.get(tags.instances, shard.now()) ?? new Map<string, number>();
+      names.set(instanceId, 0);
+      shard.state.names.put(tags.instances, names);
+    });
+
+  const about = (instanceId: string): Promise<Instance | undefined> =>
+    on(instanceId, 'read-presence', ({ state }, now) => state.presence.get(instanceId, now)?.about);
+
+  return {
+    async announce(self, ttlMs) {
+      const { instanceId } = self;
+      const said = saidOf(self);
+      const result = await on(instanceId, 'announce-instance', ({ state }, now) => {
+        const holder = state.presence.get(instanceId, now)?.about;
+        if (holder !== undefined && holder.incarnation !== said.incarnation) return 'taken';
+        state.presence.put(instanceId, { about: holder ?? said }, now + ttlMs);
+        return 'announced';
+      });
+      if (result === 'announced') await note(instanceId);
+      return result;
+    },
+
+    async renew(self, ttlMs) {
+      const { instanceId } = self;
+      const said = saidOf(self);
+      const renewal = await on(instanceId, 'renew-instance', ({ state }, at) => {
+        const known = state.presence.get(instanceId, at);
+        const isDead = known !== undefined && known.about === undefined;
+        const holder = known?.about;
+        if (isDead || (holder !== undefined && holder.incarnation !== said.incarnation)) {
+          return { kind: 'lost', at } as const;
+        }
+        state.presence.put(instanceId, { about: holder ?? said }, at + ttlMs);
+        return { kind: holder === undefined ? 'revived' : 'renewed', at } as const;
+      });
+      // Again each time: an emptied store may have lost the name. It is no part of being alive.
+      if (renewal.kind !== 'lost') note(instanceId).catch(() => undefined);
+      return renewal;
+    },
+
+    leave: ({ instanceId, incarnation }) =>
+      on(instanceId, 'leave-instances', ({ state }, now) => {
+        if (state.presence.get(instanceId, now)?.about?.incarnation !== incarnation) return;
+        state.presence.put(instanceId, { about: undefined }, now + DEATH_REMEMBERED_MS);
+      }),
+
+    async living(instanceIds) {
+      const found = await Promise.all(instanceIds.map(about));
+      return new Map(found.flatMap((one) => (one === undefined ? [] : [[one.instanceId, one] as const])));
+    },
+
+    all: () =>
+      lines.ask(tags.instances, 'list-instances', ({ state, now }) => [
+        ...(state.names.get(tags.instances, now())?.keys() ?? []),
+      ]),
+
+    declareDead: (instanceId) =>
+      on(instanceId, 'declare-dead', ({ state }, now) => {
+        if (state.presence.get(instanceId, now)?.about !== undefined) return 'living';
+        state.presence.put(instanceId, { about: undefined }, now + DEATH_REMEMBERED_MS);
+        return 'dead';
+      }),
+
+    async remove(instanceId) {
+      if ((await about(instanceId)) !== undefined) return;
+      await lines.ask(tags.instances, 'remove-instance', ({ state, now }) => {
+        state.names.get(tags.instances, now())?.delete(instanceId);
+      });
+    },
+  };
+}
+
+/** As it is now: what is said of an instance may be known only later, and is asked for each time. */
+const saidOf = (self: Instance): Instance => ({ ...self });

@@ -1,0 +1,231 @@
+/**
+ * Simulation: the connection of one process to one shard. Requests arrive in the order they were sent, replies in the order they
+ * were given; each way takes its time. What is not answered in time has failed, and nobody knows whether it happened. As the real
+ * connections do, it asks nothing more of a shard that let a request time out, until that one has answered a probe.
+ */
+import { SchedulerError } from '../../domain/errors.ts';
+import type { Chance } from '../../ports/chance.ts';
+import type { Cancel } from '../../ports/clock.ts';
+import type { Machine } from '../kernel/machine.ts';
+import type { VirtualTime } from '../kernel/virtual-time.ts';
+import type { Shard } from './shard.ts';
+
+export interface Line {
+  readonly shard: Shard;
+  ask<T>(what: string, run: (shard: Shard) => T): Promise<T>;
+  /** Whether anything can be asked now. */
+  isSilent(): boolean;
+  /** Which master it leads to. */
+  readonly master: number;
+  /** Leads to whoever serves the shard by then, and says so. */
+  findMaster(afterMs: number, found: () => void): void;
+  /** Carries something from the one end to the other, or when it can again. */
+  cross(run: () => void): void;
+  cut(): void;
+  heal(): void;
+  readonly isCut: boolean;
+  close(): void;
+}
+
+interface Call {
+  readonly what: string;
+  readonly run: (shard: Shard) => unknown;
+  readonly resolve: (reply: never) => void;
+  readonly reject: (fault: Error) => void;
+  reply: unknown;
+  isOver: boolean;
+}
+
+/** What is sent at one moment travels together. */
+interface Batch {
+  readonly sentAt: number;
+  readonly master: number;
+  readonly calls: Call[];
+}
+
+const LOST = Symbol('lost');
+const PROBE_MS = 100;
+
+export const storeDown = (what: string, why: string, isUnsent = false): SchedulerError =>
+  new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `the store did not answer: ${what} (${why})`, { isUnsent });
+
+export function createLine(deps: {
+  time: VirtualTime;
+  chance: Chance;
+  machine: Machine;
+  shard: Shard;
+  /** How long one way takes, drawn anew for each. */
+  delay: () => number;
+  commandTimeoutMs: number;
+}): Line {
+  const { time, chance, machine, shard, delay, commandTimeoutMs } = deps;
+  /** In the order they were sent; those at the front that are over are dropped by the watchdog. */
+  let pending: Batch[] = [];
+  let leaving: Batch | undefined;
+  let lastArrival = 0;
+  let lastReply = 0;
+  let held: (() => void)[] | undefined;
+  let master = shard.master;
+  let isSilent = false;
+  let isClosed = false;
+  let cancelWatchdog: Cancel | undefined;
+
+  function cross(run: () => void): void {
+    if (held === undefined) run();
+    else held.push(run);
+  }
+
+  function send(call: Call): void {
+    const now = time.now();
+    if (leaving === undefined || leaving.sentAt !== now || leaving.master !== master) {
+      const batch: Batch = { sentAt: now, master, calls: [] };
+      leaving = batch;
+      pending.push(batch);
+      lastArrival = Math.max(lastArrival, now + delay());
+      time.at(lastArrival, () => cross(() => arrive(batch)));
+      cancelWatchdog ??= machine.clock.after(commandTimeoutMs, watch);
+    }
+    leaving.calls.push(call);
+  }
+
+  function arrive(batch: Batch): void {
+    if (batch.master !== shard.master || shard.isAway) reset(batch);
+    else shard.reach(() => execute(batch));
+  }
+
+  function execute(batch: Batch): void {
+    const { requests, replies } = shard.loss;
+    for (const call of batch.calls) {
+      if (requests > 0 && chance() < requests) continue;
+      const reply = call.run(shard);
+      if (replies === 0 || chance() >= replies) call.reply = reply;
+    }
+    lastReply = Math.max(lastReply, time.now() + delay());
+    time.at(lastReply, () => cross(() => machine.deliver(() => settle(batch))));
+  }
+
+  function settle(batch: Batch): void {
+    // A process that slept through it looks at its clock before it looks at what has arrived.
+    const isLate = time.now() - batch.sentAt > commandTimeoutMs;
+    for (const call of batch.calls) {
+      if (call.isOver || call.reply === LOST) continue;
+      if (isLate) giveUp(call);
+      else {
+        call.isOver = true;
+        isSilent = false;
+        call.resolve(call.reply as never);
+      }
+    }
+  }
+
+  /** There is nobody at the other end: its process is told at once, and what it sent is lost. */
+  function reset(batch: Batch): void {
+    cross(() =>
+      machine.deliver(() => {
+        for (const call of batch.calls) end(call, 'the connection is closed');
+      }),
+    );
+  }
+
+  function end(call: Call, why: string): void {
+    if (call.isOver) return;
+    call.isOver = true;
+    call.reject(storeDown(call.what, why));
+  }
+
+  function giveUp(call: Call): void {
+    if (call.isOver) return;
+    end(call, 'timed out');
+    if (isSilent) return;
+    isSilent = true;
+    probeLater();
+  }
+
+  function watch(): void {
+    cancelWatchdog = undefined;
+    const now = time.now();
+    let over = 0;
+    for (const batch of pending) {
+      if (batch.calls.some(isOpen)) {
+        if (batch.sentAt + commandTimeoutMs > now) break;
+        for (const call of batch.calls) giveUp(call);
+      }
+      over += 1;
+    }
+    pending = pending.slice(over);
+    const [next] = pending;
+    if (next === undefined || isClosed) return;
+    cancelWatchdog = machine.clock.after(next.sentAt + commandTimeoutMs - now, watch);
+  }
+
+  function probeLater(): void {
+    machine.clock.after(PROBE_MS, () => {
+      if (!isSilent || isClosed) return;
+      // Its answer ends the silence by itself. Without one it is asked again.
+      call('probing', () => undefined).catch(() => {
+        if (isSilent) probeLater();
+      });
+    });
+  }
+
+  const isRefused = (): boolean => held === undefined && (shard.isAway || master !== shard.master);
+
+  const call = <T>(what: string, run: (shard: Shard) => T): Promise<T> =>
+    isRefused()
+      ? Promise.reject(storeDown(what, 'nobody is there'))
+      : new Promise<T>((resolve, reject) => {
+          send({ what, run, resolve, reject, reply: LOST, isOver: false });
+        });
+
+  const stopHearing = shard.onCut(() => {
+    if (!machine.isAlive()) stopHearing();
+    const sent = [...pending];
+    time.at(time.now() + delay(), () => {
+      for (const batch of sent) reset(batch);
+    });
+  });
+
+  return {
+    shard,
+    ask(what, run) {
+      if (isClosed) return Promise.reject(storeDown(what, 'closed', true));
+      if (isSilent) return Promise.reject(storeDown(what, 'it does not answer', true));
+      return call(what, run);
+    },
+    isSilent: () => isSilent || isRefused(),
+    get master() {
+      return master;
+    },
+    findMaster(afterMs, found) {
+      time.at(time.now() + afterMs, () =>
+        cross(() =>
+          machine.deliver(() => {
+            if (isClosed || shard.isAway || master === shard.master) return;
+            master = shard.master;
+            isSilent = false;
+            found();
+          }),
+        ),
+      );
+    },
+    cross,
+    cut() {
+      held ??= [];
+    },
+    heal() {
+      const waiting = held ?? [];
+      held = undefined;
+      for (const run of waiting) run();
+    },
+    get isCut() {
+      return held !== undefined;
+    },
+    close() {
+      isClosed = true;
+      stopHearing();
+      cancelWatchdog?.();
+    },
+  };
+}
+
+const isOpen = (call: Call): boolean => !call.isOver;

@@ -1,0 +1,124 @@
+/** Simulation: jobs that wait for nodes which poll, on the node's shard: any instance may put, any other hand out. */
+import type { JobId, NodeId } from '../../domain/ids.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
+import type { Lines } from './lines.ts';
+import { createArrivals } from './mailbox-arrivals.ts';
+import type { Shard } from './shard.ts';
+import type { WaitingEntry } from './shard-state.ts';
+import { arrivalsOf, tags } from './tags.ts';
+
+interface Taken {
+  readonly jobId: JobId;
+  readonly turn: number;
+  readonly body: unknown;
+}
+
+export function createNodeMailbox<T>(deps: {
+  lines: Lines;
+  clock: Clock;
+  maxPerNode: number;
+}): NodeMailbox<T> {
+  const { lines, clock, maxPerNode } = deps;
+  const arrivals = createArrivals({ lines, clock });
+
+  const putEntry = (nodeId: NodeId, entry: Taken & { readonly ttlMs: number }): Promise<'queued' | 'full'> =>
+    lines.ask(tags.node(nodeId), 'put-entry', (shard) => put(shard, nodeId, entry, maxPerNode));
+
+  /** A duration goes to the server, not an instant: their clocks need not agree. */
+  const ttlUntil = (expiresAt: number): number => Math.ceil(expiresAt - clock.now());
+
+  async function takeNow(
+    nodeId: NodeId,
+    max: number,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly MailboxEntry<T>[]> {
+    const taken = await lines.ask(tags.node(nodeId), 'take-entries', (shard) => take(shard, nodeId, max));
+    const entries = taken.map(({ body }) => body as MailboxEntry<T>);
+    if (!isAborted(signal)) return entries;
+    // Whoever asked has gone in the meantime: back to where they were.
+    await Promise.all(
+      taken.map((each, at) => putEntry(nodeId, { ...each, ttlMs: ttlUntil(entries[at]?.expiresAt ?? 0) })),
+    );
+    return [];
+  }
+
+  return {
+    put: (nodeId, entry) =>
+      putEntry(nodeId, { jobId: entry.jobId, turn: LAST, body: entry, ttlMs: ttlUntil(entry.expiresAt) }),
+
+    async take(nodeId, { max, waitMs, signal }) {
+      if (isAborted(signal)) return [];
+      const until = clock.now() + waitMs;
+      const atOnce = await takeNow(nodeId, max, signal);
+      if (atOnce.length > 0 || waitMs <= 0) return atOnce;
+      const others = arrivals.join(nodeId);
+      try {
+        for (;;) {
+          const seen = others.count();
+          const taken = await takeNow(nodeId, max, signal);
+          const leftMs = until - clock.now();
+          if (taken.length > 0 || leftMs <= 0) return taken;
+          if (others.count() === seen) await others.next(leftMs, signal);
+          if (isAborted(signal)) return [];
+        }
+      } finally {
+        others.leave();
+      }
+    },
+
+    drop: (nodeId, jobId) =>
+      lines.ask(tags.node(nodeId), 'drop-entry', ({ state, now }) => {
+        const box = state.mailboxes.get(nodeId, now());
+        return box?.delete(jobId) === true;
+      }),
+
+    forget: (nodeId) =>
+      lines.ask(tags.node(nodeId), 'forget-mailbox', ({ state }) => state.mailboxes.delete(nodeId)),
+  };
+}
+
+/** Its turn comes after all others. */
+const LAST = -1;
+
+const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
+
+function put(
+  shard: Shard,
+  nodeId: NodeId,
+  { jobId, turn, body, ttlMs }: Taken & { readonly ttlMs: number },
+  max: number,
+): 'queued' | 'full' {
+  const { state } = shard;
+  const now = shard.now();
+  const box = state.mailboxes.get(nodeId, now) ?? new Map<JobId, WaitingEntry>();
+  if (box.has(jobId) || box.size >= max) {
+    for (const [each, { expiresAt }] of box) if (expiresAt <= now) box.delete(each);
+  }
+  if (box.has(jobId)) return 'queued';
+  if (turn === LAST && box.size >= max) return 'full';
+  // Nobody could fetch it any more.
+  if (ttlMs <= 0) return 'queued';
+  let last = 0;
+  for (const each of box.values()) last = Math.max(last, each.turn);
+  box.set(jobId, {
+    turn: turn === LAST ? Math.max(now * 1_000, last + 1) : turn,
+    expiresAt: now + ttlMs,
+    body,
+  });
+  state.mailboxes.put(nodeId, box, Math.max(state.mailboxes.until(nodeId, now), now + ttlMs));
+  shard.publish(arrivalsOf(nodeId), undefined);
+  return 'queued';
+}
+
+function take({ state, now }: Shard, nodeId: NodeId, max: number): readonly Taken[] {
+  const box = state.mailboxes.get(nodeId, now());
+  const taken: Taken[] = [];
+  if (box === undefined) return taken;
+  for (const [jobId, { turn, expiresAt, body }] of [...box].sort(([, a], [, b]) => a.turn - b.turn)) {
+    if (taken.length === max) break;
+    box.delete(jobId);
+    if (expiresAt > now()) taken.push({ jobId, turn, body });
+  }
+  return taken;
+}

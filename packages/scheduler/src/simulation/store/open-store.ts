@@ -1,0 +1,91 @@
+/** Simulation: the store as one process uses it: every port on its connections to the shards. */
+import type { JobAssign } from '@lingua/protocol';
+import type { SharedStore } from '../../store-of-many.ts';
+import type { Machine } from '../kernel/machine.ts';
+import { createCapacityLedger } from './capacity-ledger.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import { withReplica } from './durable.ts';
+import { createInbox, type PlanAfter } from './inbox.ts';
+import { createInstances } from './instances.ts';
+import { createJobEvents } from './job-events.ts';
+import { createJobStore } from './job-store.ts';
+import type { Lines } from './lines.ts';
+import { createNodeBoard } from './node-board.ts';
+import { createNodeDirectory } from './node-directory.ts';
+import { createNodeMailbox } from './node-mailbox.ts';
+import { createSessionStore } from './session-store.ts';
+import { createInstanceFigures, createLocks, createStatsBoard } from './short-lived.ts';
+import type { StoreSettings } from './store-settings.ts';
+import { jobTag, tags } from './tags.ts';
+import { type MastersWatch, watchMasters } from './watch-masters.ts';
+import { createWhispers } from './whispers.ts';
+
+export function openStore(deps: {
+  machine: Machine;
+  lines: Lines;
+  settings: StoreSettings;
+  planAfter: PlanAfter;
+  /** Told what watches the masters, to be woken when another one is found. */
+  onWatch: (watch: MastersWatch) => void;
+  onClose: () => void;
+  onFault?: ((fault: unknown) => void) | undefined;
+}): SharedStore {
+  const { lines, settings, planAfter, onFault } = deps;
+  const { clock } = deps.machine;
+  // What must not be lost: slots, jobs and letters. Notices and presence are soon said again.
+  const kept =
+    settings.durability === 'replica' ? withReplica(lines, clock, settings.commandTimeoutMs / 2) : lines;
+  const inbox = createInbox({ lines: kept, planAfter, ...settings.inbox });
+
+  return {
+    mode: 'cluster',
+    instances: createInstances({ lines }),
+    inbox,
+    replaceReader: lines.replaceReader,
+    mark: () => lines.ask('schema', 'mark', () => undefined),
+    warnings: [],
+    commands: lines.drainCounts,
+    whispers: createWhispers({ lines, onFault }),
+    board: createNodeBoard({ lines, forgetAfterMs: settings.forgetNodesAfterMs, onFault }),
+    ledger: createCapacityLedger({ lines: kept, idleMs: settings.nodeIdleMs }),
+    directory: createNodeDirectory({
+      lines,
+      clock,
+      maxNodes: settings.maxNodes,
+      idleMs: settings.nodeIdleMs,
+    }),
+    mailbox: createNodeMailbox<JobAssign>({ lines, clock, maxPerNode: settings.mailboxJobs }),
+    sessions: createSessionStore({ lines: kept }),
+    deadLetters: createDeadLetters({ lines, inbox }),
+    figures: createInstanceFigures({ lines }),
+    statsBoard: createStatsBoard({ lines }),
+    locks: createLocks({ lines, space: 'task' }),
+    modelDebounce: createLocks({ lines, space: 'model_unavailable' }),
+    jobs: (by) => createJobStore({ lines: kept, clock, ...by, ...settings.jobs }),
+    events: (by) => createJobEvents({ lines, clock, ...by }),
+    watch(instanceId, on) {
+      const shardOf = (tag: string): number => lines.lineOf(tag).shard.index;
+      const watch = watchMasters(
+        { lines: lines.all, clock },
+        {
+          changed(shard) {
+            // Without its entry in the index a job could not be adopted.
+            const isIndexAffected = shardOf(tags.instance(instanceId)) === shard;
+            on.changed({
+              job: (jobId) => isIndexAffected || shardOf(tags.job(jobTag(jobId))) === shard,
+              node: (nodeId) => shardOf(tags.node(nodeId)) === shard,
+            });
+          },
+          returned: on.returned,
+        },
+      );
+      deps.onWatch(watch);
+      return watch;
+    },
+    isReachable: () => lines.all.some((line) => !line.isSilent()),
+    close() {
+      lines.close();
+      deps.onClose();
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/** Simulation: everything that one shard remembers. Plain values, so that all of it can be copied: a replica is a copy that lags. */
+import type { JobId, NodeId, SessionId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
+import type { LeaseId } from '../../domain/lease.ts';
+import type { Instance } from '../../ports/instances.ts';
+import type { NodeSheet } from '../../ports/node-board.ts';
+import type { SavedSession } from '../../ports/session-store.ts';
+import { createShelf, type Shelf } from './shelf.ts';
+
+/** Never changed in place. */
+export interface StoredJob {
+  readonly record: JobRecord;
+  /** Entries of its timeline ever written. */
+  readonly revision: number;
+  readonly driver: string;
+  readonly watchers: readonly string[];
+  readonly isSettled: boolean;
+  /** Absent while it lives: then it is bound. */
+  readonly boundUntil: number | undefined;
+}
+
+/** Capacity and claim of a node; either may be absent. */
+export interface StoredNode {
+  capacity: { slots: number; isAccepting: boolean; reported: number; released: number } | undefined;
+  credential: string | undefined;
+  generation: number | undefined;
+}
+
+export interface LeaseMarks {
+  readonly fenced: Set<LeaseId>;
+  /** Held at the last report. */
+  readonly reported: Set<LeaseId>;
+}
+
+export interface StoredLetter {
+  readonly body: string;
+  deliveries: number;
+  handedOutAt: number;
+}
+
+export interface Stream<T> {
+  readonly entries: Map<string, T>;
+  lastMs: number;
+  lastNumber: number;
+}
+
+export interface StoredInbox extends Stream<StoredLetter> {
+  /** Ids of those that were never handed out, in order. */
+  readonly fresh: Set<string>;
+  /** Handed out and not confirmed, in the order of the letters. */
+  readonly handedOut: Set<string>;
+}
+
+export interface BuriedLetter {
+  readonly body: string;
+  readonly deliveries: number;
+}
+
+export interface StoredSheet {
+  readonly generation: number;
+  readonly version: number;
+  /** Undefined: withdrawn. */
+  readonly sheet: NodeSheet | undefined;
+}
+
+export interface WaitingEntry {
+  readonly turn: number;
+  readonly expiresAt: number;
+  readonly body: unknown;
+}
+
+export interface StoredPresence {
+  /** Undefined: taken for dead. */
+  readonly about: Instance | undefined;
+}
+
+export interface ShardState {
+  readonly jobs: Shelf<StoredJob>;
+  readonly earlierJobs: Shelf<StoredJob>;
+  readonly nodes: Shelf<StoredNode>;
+  readonly leases: Shelf<Map<LeaseId, number>>;
+  readonly marks: Shelf<LeaseMarks>;
+  readonly sheets: Shelf<StoredSheet>;
+  /** When each node was last heard of. */
+  readonly nodePresence: Shelf<number>;
+  readonly mailboxes: Shelf<Map<JobId, WaitingEntry>>;
+  readonly sessions: Shelf<{ readonly owner: string; readonly state: SavedSession }>;
+  readonly presence: Shelf<StoredPresence>;
+  readonly inboxes: Shelf<StoredInbox>;
+  readonly deadLetters: Shelf<Stream<BuriedLetter>>;
+  /** Jobs of each instance → deadline. */
+  readonly driven: Shelf<Map<JobId, number>>;
+  readonly settled: Shelf<Map<JobId, number>>;
+  /** Sets of names with a number each: all instances, parts of the index of nodes, orphans. */
+  readonly names: Shelf<Map<string, number>>;
+  /** Texts, figures and locks. */
+  readonly values: Shelf<unknown>;
+}
+
+export type { NodeId, SessionId };
+
+const copyMap = <K, V>(map: Map<K, V>): Map<K, V> => new Map(map);
+
+export function createShardState(): ShardState {
+  return {
+    jobs: createShelf(),
+    earlierJobs: createShelf(),
+    nodes: createShelf<StoredNode>(({ capacity, ...claim }) => ({
+      ...claim,
+      capacity: capacity && { ...capacity },
+    })),
+    leases: createShelf(copyMap),
+    marks: createShelf<LeaseMarks>(({ fenced, reported }) => ({
+      fenced: new Set(fenced),
+      reported: new Set(reported),
+    })),
+    sheets: createShelf(),
+    nodePresence: createShelf(),
+    mailboxes: createShelf(copyMap),
+    sessions: createShelf(),
+    presence: createShelf(),
+    inboxes: createShelf(copyInbox),
+    deadLetters: createShelf<Stream<BuriedLetter>>((stream) => ({
+      ...stream,
+      entries: new Map(stream.entries),
+    })),
+    driven: createShelf(copyMap),
+    settled: createShelf(copyMap),
+    names: createShelf(copyMap),
+    values: createShelf(),
+  };
+}
+
+const copyInbox = (inbox: StoredInbox): StoredInbox => ({
+  ...inbox,
+  entries: new Map([...inbox.entries].map(([id, letter]) => [id, { ...letter }])),
+  fresh: new Set(inbox.fresh),
+  handedOut: new Set(inbox.handedOut),
+});
+
+/** As it is now, whatever becomes of the first. */
+export const copyState = (state: ShardState): ShardState =>
+  Object.fromEntries(
+    Object.entries(state).map(([name, shelf]: [string, Shelf<unknown>]) => [name, shelf.copy()]),
+  ) as unknown as ShardState;
+
+export function sweepState(state: ShardState, now: number): void {
+  for (const shelf of Object.values(state) as Shelf<unknown>[]) shelf.sweep(now);
+}
+
+/** The name of the next entry: by time, and by number within it. */
+export function nextId(stream: Stream<unknown>, now: number): string {
+  stream.lastNumber = now > stream.lastMs ? 0 : stream.lastNumber + 1;
+  stream.lastMs = Math.max(now, stream.lastMs);
+  return `${stream.lastMs}-${stream.lastNumber}`;
+}

@@ -1,0 +1,144 @@
+/**
+ * Simulation: one shard of the store. Whatever reaches it happens at once and whole, as scripts do in Redis, by its own clock. It can
+ * freeze — what reaches it happens when it wakes, however long its sender has given up — and die, to be replaced by a copy that lags.
+ */
+import type { Clock } from '../../ports/clock.ts';
+import { copyState, createShardState, type ShardState, sweepState } from './shard-state.ts';
+
+/** Somebody who hears what is said on a channel. */
+export type Hear = (said: unknown) => void;
+
+export interface Shard {
+  readonly index: number;
+  readonly state: ShardState;
+  /** Epoch milliseconds, whole, as its server tells them. */
+  now(): number;
+  /** Who serves it: another number after every failover and restart. */
+  readonly master: number;
+  readonly isAway: boolean;
+  readonly isFrozen: boolean;
+  /** What is written now survives its master. */
+  readonly isReplicating: boolean;
+  /** Chances that what is sent to it, and what it answers, is lost. */
+  loss: { requests: number; replies: number };
+  /** Happens now, when it wakes, or never if its master is gone by then. */
+  reach(run: () => void): void;
+  /** Tells everybody who listens there. */
+  publish(channel: string, said: unknown): void;
+  subscribe(channel: string, hear: Hear): () => void;
+  /** Readers that wait for a letter, by inbox. Each says whether it took one. */
+  readonly waiting: Map<string, Set<() => boolean>>;
+  /** `cut`: the connection to its master is lost. Called by the shard, in the order in which they were given. */
+  onCut(cut: () => void): () => void;
+
+  freeze(): void;
+  wake(): void;
+  /** From now on its replica hears nothing: what is written is lost if the master is. */
+  stopReplication(): void;
+  /** The master dies, and nobody serves the shard. */
+  goAway(): void;
+  /** It is served again, by the replica if replication had stopped. */
+  comeBack(): void;
+  empty(): void;
+}
+
+/** What is over is cleared away this often, by its own clock. */
+const SWEEP_MS = 10_000;
+
+export function createShard(deps: { index: number; clock: Clock }): Shard {
+  const { clock } = deps;
+  let state = createShardState();
+  let replica: ShardState | undefined;
+  let master = 1;
+  let isAway = false;
+  let asleep: (() => void)[] | undefined;
+  let sweptAt = clock.now();
+  const channels = new Map<string, Set<Hear>>();
+  const cuts = new Set<() => void>();
+  const waiting = new Map<string, Set<() => boolean>>();
+
+  function now(): number {
+    const current = clock.now();
+    if (current - sweptAt >= SWEEP_MS) {
+      sweptAt = current;
+      sweepState(state, current);
+    }
+    return current;
+  }
+
+  return {
+    index: deps.index,
+    loss: { requests: 0, replies: 0 },
+    waiting,
+    now,
+    get state() {
+      return state;
+    },
+    get master() {
+      return master;
+    },
+    get isAway() {
+      return isAway;
+    },
+    get isFrozen() {
+      return asleep !== undefined;
+    },
+    get isReplicating() {
+      return replica === undefined;
+    },
+    reach(run) {
+      if (isAway) return;
+      if (asleep === undefined) run();
+      else asleep.push(run);
+    },
+    publish(channel, said) {
+      const listening = channels.get(channel);
+      if (listening === undefined) return;
+      for (const hear of listening) hear(said);
+    },
+    subscribe(channel, hear) {
+      const listening = channels.get(channel) ?? new Set();
+      channels.set(channel, listening);
+      listening.add(hear);
+      return () => {
+        listening.delete(hear);
+        if (listening.size === 0 && channels.get(channel) === listening) channels.delete(channel);
+      };
+    },
+    onCut(cut) {
+      cuts.add(cut);
+      return () => void cuts.delete(cut);
+    },
+
+    freeze() {
+      if (!isAway) asleep ??= [];
+    },
+    wake() {
+      const due = asleep ?? [];
+      asleep = undefined;
+      for (const run of due) run();
+    },
+    stopReplication() {
+      replica ??= copyState(state);
+    },
+    goAway() {
+      if (isAway) return;
+      isAway = true;
+      // What it had not done yet, nobody does.
+      asleep = undefined;
+      waiting.clear();
+      for (const cut of [...cuts]) cut();
+    },
+    comeBack() {
+      if (!isAway) return;
+      isAway = false;
+      master += 1;
+      state = replica ?? state;
+      replica = undefined;
+    },
+    empty() {
+      state = createShardState();
+      replica = undefined;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** Simulation: what is one value each that expires by itself: locks, figures of instances, their statistics. Cold path. */
+import type { Figures, InstanceFigures } from '../../ports/instance-figures.ts';
+import type { Locks } from '../../ports/locks.ts';
+import type { StatsBoard } from '../../ports/stats-board.ts';
+import type { Lines } from './lines.ts';
+import { tags } from './tags.ts';
+
+export function createLocks({ lines, space }: { lines: Lines; space: string }): Locks {
+  return {
+    take(name, ttlMs) {
+      const key = tags.lock(`${space}:${name}`);
+      return lines.ask(key, 'take-lock', ({ state, now }) => {
+        if (state.values.get(key, now()) !== undefined) return false;
+        state.values.put(key, true, now() + Math.ceil(ttlMs));
+        return true;
+      });
+    },
+  };
+}
+
+/** Values of instances lie with the rest of theirs. */
+function valuesOf<T>(lines: Lines, kind: string) {
+  return {
+    write: (instanceId: string, value: T, ttlMs: number): Promise<void> =>
+      lines.ask(tags.instance(instanceId), `write-${kind}`, ({ state, now }) =>
+        state.values.put(`${kind}:${instanceId}`, value, now() + ttlMs),
+      ),
+    read: (instanceId: string): Promise<T | undefined> =>
+      lines.ask(
+        tags.instance(instanceId),
+        `read-${kind}`,
+        ({ state, now }) => state.values.get(`${kind}:${instanceId}`, now()) as T | undefined,
+      ),
+  };
+}
+
+export const createInstanceFigures = ({ lines }: { lines: Lines }): InstanceFigures =>
+  valuesOf<Figures>(lines, 'figures');
+
+export function createStatsBoard({ lines }: { lines: Lines }): StatsBoard {
+  const key = tags.snapshot;
+  return {
+    ...valuesOf<string>(lines, 'stats'),
+    publish: (text, ttlMs) =>
+      lines.ask(key, 'publish-stats', ({ state, now }) => state.values.put(key, text, now() + ttlMs)),
+    latest: () =>
+      lines.ask(key, 'read-snapshot', ({ state, now }) => {
+        const text = state.values.get(key, now()) as string | undefined;
+        return text === undefined ? undefined : { text, leftMs: state.values.until(key, now()) - now() };
+      }),
+  };
+}
