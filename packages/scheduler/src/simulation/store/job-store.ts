@@ -241,6 +241,11 @@ const existing = (draft: JobRecord, job: JobRecord): AdmitResult => ({
   job,
 });
 
-/** About what a node sent: texts and speech, which is base64. */
-const bytesOf = ({ result }: JobRecord): number =>
-  result === undefined ? 0 : result.ttsAudio.length + result.textAsr.length + result.textTranslated.length;
+/** About what a node sent: texts, speech, which is base64, and whatever else it added. */
+function bytesOf({ result, failure }: JobRecord): number {
+  const message = failure?.message.length ?? 0;
+  if (result === undefined) return message;
+  const { ttsAudio, textAsr, textTranslated, extra, details } = result;
+  const added = extra === undefined && details === undefined ? 0 : JSON.stringify([extra, details]).length;
+  return message + ttsAudio.length + textAsr.length + textTranslated.length + added;
+}

@@ -1,6 +1,6 @@
 /** Simulation: sessions that any instance can go on with, each on its own shard. */
 import type { SessionId } from '../../domain/ids.ts';
-import type { SessionStore } from '../../ports/session-store.ts';
+import type { SavedSession, SessionStore } from '../../ports/session-store.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
 import { tags } from './tags.ts';
@@ -10,14 +10,17 @@ export function createSessionStore({ lines }: { lines: Lines }): SessionStore {
     lines.ask(tags.session(sessionId), what, run);
 
   return {
-    save: (state, owner, ttlMs) =>
-      on(state.sessionId, 'save-session', ({ state: { sessions }, now }) => {
-        const held = sessions.get(state.sessionId, now());
+    save(state, owner, ttlMs) {
+      const { sessionId, revision } = state;
+      const saved = asItIs(state);
+      return on(sessionId, 'save-session', ({ state: { sessions }, now }) => {
+        const held = sessions.get(sessionId, now());
         if (held !== undefined && held.owner !== owner) return 'lost';
-        if (held !== undefined && held.state.revision > state.revision) return 'saved';
-        sessions.put(state.sessionId, { owner, state }, now() + ttlMs);
+        if (held !== undefined && held.state.revision > revision) return 'saved';
+        sessions.put(sessionId, { owner, state: saved }, now() + ttlMs);
         return 'saved';
-      }),
+      });
+    },
 
     load: (sessionId) =>
       on(sessionId, 'load-session', ({ state: { sessions }, now }) => sessions.get(sessionId, now())),
@@ -56,3 +59,10 @@ export function createSessionStore({ lines }: { lines: Lines }): SessionStore {
       }),
   };
 }
+
+/** Whatever its owner does with it next. */
+const asItIs = (state: SavedSession): SavedSession => ({
+  ...state,
+  utterances: state.utterances.map((utterance) => ({ ...utterance })),
+  groups: state.groups.map((group) => ({ ...group })),
+});

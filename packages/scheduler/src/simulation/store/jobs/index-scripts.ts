@@ -73,7 +73,7 @@ export function readIndex(shard: Shard, instanceId: string, name: IndexName): re
 }
 
 export const isLaterFirst = (one: Position, other: Position): number =>
-  other.deadlineAt - one.deadlineAt || (one.jobId < other.jobId ? 1 : -1);
+  other.deadlineAt - one.deadlineAt || (one.jobId === other.jobId ? 0 : one.jobId < other.jobId ? 1 : -1);
 
 export function leaveIndex(shard: Shard, instanceId: string, jobId: JobId): void {
   shard.state.driven.get(instanceId, shard.now())?.delete(jobId);
