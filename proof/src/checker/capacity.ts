@@ -6,8 +6,7 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { type Fault, isOf, type Loss, lossesOf, spansByTarget } from './faults.ts';
-import type { Spans } from './spans.ts';
+import { type Fault, hitsOf, isOf, type Loss, lossesOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface InHand extends Run {
@@ -122,7 +121,7 @@ function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KIN
 
 /** A lease ends by itself, and then the slot may be given away although the node still works: it did not say so in time. */
 function createLeaseJudge(faults: readonly Fault[], { reservationMs, leaseMs, flightMs }: Allowances) {
-  const cuts = spansByTarget(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
+  const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
   return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
     const { node, since, acknowledgedAt, isCancelled } = inHand;
     if (isCancelled) return 'cancelled';
@@ -130,12 +129,9 @@ function createLeaseJudge(faults: readonly Fault[], { reservationMs, leaseMs, fl
     if (at - since < reservationMs - flightMs) return undefined;
     const isHeard =
       !acknowledges || (acknowledgedAt !== undefined && acknowledgedAt - since <= reservationMs - flightMs);
-    return isHeard && !wasCut(cuts, node, since, at) ? undefined : 'unheard of';
+    return isHeard && cuts(node)?.meets(since, at) !== true ? undefined : 'unheard of';
   };
 }
-
-const wasCut = (cuts: ReadonlyMap<string, Spans>, node: string, from: number, to: number): boolean =>
-  cuts.get(node)?.meets(from, to) === true || cuts.get('*')?.meets(from, to) === true;
 
 /** Only as many may be too many as were written when writes were lost. */
 function excuses({ beganAt, from, to }: Loss, { arrivals }: Hands, excess: number, at: number): boolean {

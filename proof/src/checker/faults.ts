@@ -87,16 +87,24 @@ export const spansOf = (
 
 export const disturbsStore = isOf(...DISTURBS_STORE);
 
-/** Each fault of these kinds by whom it hit. */
-export function spansByTarget(
+/** When somebody was hit by faults of these kinds. A fault of `node-3` hits every process of it, as `node-3.7`; one of `*` hits all. */
+export function hitsOf(
   faults: readonly Fault[],
   isMeant: (fault: Fault) => boolean,
-): ReadonlyMap<string, Spans> {
+): (name: string) => Spans | undefined {
   const byTarget = new Map<string, Span[]>();
   for (const { target, beganAt: from, endedAt: to } of faults.filter(isMeant)) {
     const spans = byTarget.get(target);
     if (spans === undefined) byTarget.set(target, [{ from, to }]);
     else spans.push({ from, to });
   }
-  return new Map([...byTarget].map(([target, spans]) => [target, createSpans(spans)]));
+  const all = byTarget.get('*') ?? [];
+  const spans = new Map([...byTarget].map(([target, own]) => [target, createSpans([...own, ...all])]));
+  const ofAll = spans.get('*');
+  return (name) => spans.get(name) ?? spans.get(familyOf(name)) ?? ofAll;
 }
+
+export const familyOf = (name: string): string => {
+  const dot = name.lastIndexOf('.');
+  return dot === -1 ? name : name.slice(0, dot);
+};

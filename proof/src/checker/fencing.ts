@@ -6,7 +6,7 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, lossSpans } from './faults.ts';
+import { disturbsStore, hitsOf, isOf, lossSpans } from './faults.ts';
 import { createSightings } from './sightings.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
@@ -22,6 +22,8 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
   const heldUp = createSpans(
     faults.filter(disturbsStore).map(({ beganAt }) => ({ from: beganAt, to: beganAt + letterMs })),
   );
+  /** What was written to a process that hangs is read when it wakes. */
+  const hangs = hitsOf(faults, isOf('node_frozen'));
   const violations: Violation[] = [];
   const counts = { [LATE_AFTER_FAILOVER]: 0 };
   const found = (at: number, says: string, about: readonly string[]): void => {
@@ -65,6 +67,7 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
     const settledAt = seen.settledAt(job);
     if (settledAt === undefined || at <= settledAt + flightMs) continue;
     if (at <= settledAt + letterMs && heldUp.has(at)) continue;
+    if (hangs(node)?.meets(at - flightMs, at)) continue;
     found(
       at,
       `${node} got ${job}#${attempt}, whose outcome was told ${Math.round(at - settledAt)} ms before`,

@@ -1,7 +1,7 @@
 /** I9 and, as far as servers complain of it, I8: the dead and the frozen act no more and get no letters; nobody dies by itself. Pure. */
 import { ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { isOf, spansByTarget } from './faults.ts';
+import { hitsOf, isOf } from './faults.ts';
 import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
@@ -22,7 +22,7 @@ export function checkInstances(
   { flightMs, presenceMs }: Allowances,
 ): Finding {
   /** Alone with nothing of the store: after its presence has ended it has to take itself for dead. */
-  const cutOff = spansByTarget(faults, isOf('instance_cut_off'));
+  const cutOff = hitsOf(faults, isOf('instance_cut_off'));
   const violations: Violation[] = [];
   const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant, at, says, about });
@@ -33,7 +33,7 @@ export function checkInstances(
     if (instance === undefined) continue;
     judged += 1;
     const stopped = since(silences.get(instance), at, flightMs);
-    const alone = since(cutOff.get(instance), at, presenceMs + flightMs);
+    const alone = since(cutOff(instance), at, presenceMs + flightMs);
     if (stopped === undefined && alone === undefined) continue;
     const why =
       stopped === undefined

@@ -1,7 +1,7 @@
 /** I3 and "nothing lost": whatever was accepted has one outcome, in time; a request has one job, an attempt one node. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { isOf, lossesOf, spansByTarget } from './faults.ts';
+import { hitsOf, isOf, lossesOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
@@ -13,7 +13,7 @@ const SECOND_JOBS = 'second jobs after a failover';
 export function checkOutcomes({ history, faults, lives, stories }: Facts, allowances: Allowances): Finding {
   const endedAt = history.at(-1)?.at ?? 0;
   const records = new Map(ofKind(history, 'looked_up').map((each) => [each.job, each]));
-  const absences = spansByTarget(faults, isOf('client_cut'));
+  const absences = hitsOf(faults, isOf('client_cut'));
   const losses = createSpans(lossesOf(faults, allowances));
   const violations: Violation[] = [];
   const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
@@ -45,7 +45,7 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
     const tookMs = outcome.at - acceptedAt;
     if (tookMs <= longestMs) return;
     const lifelessMs = lives.lifeless.lengthWithin(acceptedAt, outcome.at);
-    const absentMs = absences.get(client)?.lengthWithin(acceptedAt, outcome.at) ?? 0;
+    const absentMs = absences(client)?.lengthWithin(acceptedAt, outcome.at) ?? 0;
     if (tookMs - lifelessMs - absentMs <= longestMs) return;
     found(
       'I3 one outcome',
@@ -56,9 +56,10 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
   }
 
   /** A request may have a second job only because the first one failed, or because a failover lost that there was a first. */
-  function checkJobs({ request, jobs }: RequestStory): void {
+  function checkJobs({ request, jobs, outcomes }: RequestStory): void {
     if (jobs.size < 2) return;
-    const lasting = [...jobs].filter(([job]) => !hasFailed(records.get(job)));
+    const told = new Set(outcomes.flatMap(({ job, missing }) => (missing === undefined ? [] : (job ?? []))));
+    const lasting = [...jobs].filter(([job]) => !told.has(job) && !hasFailed(records.get(job)));
     if (lasting.length < 2) return;
     const earlier = lasting.sort(([, one], [, other]) => one - other).slice(0, -1);
     if (earlier.every(([, acceptedAt]) => losses.meets(acceptedAt - allowances.flightMs, acceptedAt))) {

@@ -1,7 +1,7 @@
 /** I7: while there is no store, new work is refused, soon and by the right name, never accepted; and when it is back, it serves. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, type Fault, isOf, spansByTarget, spansOf } from './faults.ts';
+import { disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
@@ -57,13 +57,13 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
 /** The silence has another cause. */
 function createExcuses(faults: readonly Fault[]): (answer: Answer) => boolean {
   const instances = spansOf(faults, ({ what }) => what.startsWith('instance_'));
-  const cuts = spansByTarget(faults, isOf('client_cut', 'network_bad'));
+  const weather = hitsOf(faults, isOf('network_bad'));
   const beginnings = new Map<string, number[]>();
   for (const { target, beganAt } of faults.filter(isOf('client_cut')))
     beginnings.set(target, [...(beginnings.get(target) ?? []), beganAt]);
   return ({ client, askedAt, at }) =>
     instances.has(at) ||
-    cuts.get('*')?.meets(askedAt ?? at, at) === true ||
+    weather(client)?.meets(askedAt ?? at, at) === true ||
     (beginnings.get(client)?.some((beganAt) => beganAt >= (askedAt ?? at)) ?? false);
 }
 

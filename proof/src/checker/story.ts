@@ -1,12 +1,14 @@
 /** The story of a violation: the few happenings that one needs to understand it, in the order of time. Pure. */
 import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
-import { faultsOf } from './faults.ts';
-import type { Violation } from './violation.ts';
+import { familyOf, faultsOf } from './faults.ts';
+import type { Invariant, Violation } from './violation.ts';
 
 /** Of a session's deliveries, those right before. */
 const DELIVERIES = 6;
 /** Of an instance's doings, those right before. */
 const DOINGS = 4;
+/** To understand these one has to see what a node had in hand. */
+const IS_OF_HANDS: ReadonlySet<Invariant> = new Set(['I1 no oversell', 'I2 no leak']);
 /** How long a fault shows after its end. */
 const SHOWS_MS = 15_000;
 
@@ -23,7 +25,8 @@ export function storyOf(history: readonly Happening[], violation: Violation): Ha
   const cast = castOf(history, violation.about);
   const chosen = new Set<Happening>();
   for (const each of history) if (isAboutWork(each, cast)) chosen.add(each);
-  for (const node of cast.nodes) for (const each of handsOf(history, node, violation.at)) chosen.add(each);
+  if (IS_OF_HANDS.has(violation.invariant))
+    for (const node of cast.nodes) for (const each of handsOf(history, node, violation.at)) chosen.add(each);
   for (const session of cast.sessions)
     for (const each of lastOf(
       history,
@@ -36,7 +39,8 @@ export function storyOf(history: readonly Happening[], violation: Violation): Ha
     for (const each of lastOf(history, violation.at, DOINGS, (happening) => names(happening, other)))
       chosen.add(each);
   const from = Math.min(violation.at, ...[...chosen].map(({ at }) => at));
-  for (const each of faultsBetween(history, from, violation.at)) chosen.add(each);
+  const seen = namesIn(chosen);
+  for (const each of faultsBetween(history, from, violation.at, seen)) chosen.add(each);
   // A history is in order, and so is what was chosen from it.
   return history.filter((each) => chosen.has(each));
 }
@@ -115,11 +119,25 @@ function lastOf(
 const names = (happening: Happening, name: string): boolean =>
   Object.values(happening).some((value) => value === name);
 
-/** Those whose harm reaches into that time, with deaths and births of instances. */
-function faultsBetween(history: readonly Happening[], from: number, to: number): Happening[] {
+function namesIn(chosen: ReadonlySet<Happening>): ReadonlySet<string> {
+  const all = new Set<string>();
+  for (const each of chosen)
+    for (const value of Object.values(each))
+      if (typeof value === 'string') all.add(value).add(familyOf(value));
+  return all;
+}
+
+/** Those whose harm reaches into that time, of the store, of instances and of whoever appears, with deaths and births of instances. */
+function faultsBetween(
+  history: readonly Happening[],
+  from: number,
+  to: number,
+  names: ReadonlySet<string>,
+): Happening[] {
   const felt = new Set(
     faultsOf(history)
       .filter(({ beganAt, endedAt }) => beganAt <= to && endedAt + SHOWS_MS >= from)
+      .filter(({ what, target }) => !/^(node|client)_/.test(what) || names.has(target))
       .map(({ number }) => number),
   );
   return history.filter(

@@ -9,6 +9,7 @@ import {
   assigned,
   done,
   fault,
+  healed,
   imagine,
   missing,
   oneJob,
@@ -130,6 +131,17 @@ describe('I4 in a history', () => {
     expect(check(...oneJob(), frozen, [late, assigned('m', 'j', 2)]).violations).toEqual([]);
     const tooLate = 700 + ALLOWANCES.letterMs;
     expect(check(...oneJob(), frozen, [tooLate, assigned('m', 'j', 2)]).violations).toHaveLength(1);
+  });
+
+  it('excuses an assignment that its node could not read before because it hung', () => {
+    const hung = (node: string) => [
+      [650, fault(1, 'node_frozen', node)] as const,
+      [9_000, healed(1)] as const,
+      [9_000, assigned('m.2', 'j', 2)] as const,
+    ];
+    expect(check(...oneJob(), ...hung('m')).violations).toEqual([]);
+    expect(check(...oneJob(), ...hung('n')).violations).toHaveLength(1);
+    expect(check(...oneJob(), ...hung('m'), [9_800, assigned('m.2', 'j', 2)]).violations).toHaveLength(1);
   });
 
   it('is broken by a record that says something else in the end', () => {

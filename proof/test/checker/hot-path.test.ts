@@ -45,11 +45,14 @@ describe('I6 in a history', () => {
     ] as const;
     expect(check(...broken, answer(1_400, 2_400)).judged).toEqual({ 'I6 hot path': 0 });
     expect(check(...broken, answer(2_600, 2_700)).violations).toHaveLength(1);
+    expect(check([1_000, fault(1, 'node_killed')], answer(1_100, 1_200)).violations).toHaveLength(1);
   });
 
   it('lets those wait who asked to, and no longer', () => {
     const patient = { ...asked('r'), waitMs: 2_000 } as Step;
     expect(check(patient, answer(200, 2_250)).violations).toEqual([]);
+    expect(check(patient, answer(200, 2_250)).judged).toEqual({ 'I6 hot path': 0 });
+    expect(check(patient, answer(200, 250)).judged).toEqual({ 'I6 hot path': 1 });
     expect(check(patient, answer(200, 2_251)).violations).toHaveLength(1);
   });
 

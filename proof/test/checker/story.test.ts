@@ -58,12 +58,15 @@ describe('a story', () => {
       [1_000, fault(1, 'store_down')],
       [2_000, healed(1)],
       [99_000, fault(2, 'shard_frozen')],
+      [99_000, fault(4, 'node_killed', 'm')],
+      [99_000, fault(5, 'node_killed', 'n')],
       ...oneJob('r', 'j').map((step, at) => [100_000 + at, step] as const),
       [100_500, healed(2)],
       [200_000, fault(3, 'store_down')],
     );
     expect(lines.flatMap((each) => ('fault' in each ? [`${each.kind} ${each.fault}`] : []))).toEqual([
       'fault_began 2',
+      'fault_began 5',
       'fault_ended 2',
     ]);
   });

@@ -147,6 +147,7 @@ export type HarnessHappening =
       readonly kind: 'fault_began';
       readonly fault: number;
       readonly what: FaultKind;
+      /** Its name in the history; `node-3` is every process of it, as `node-3.7`. `*`: all. */
       readonly target: string;
       /** How far back writes are lost, where that is known. */
       readonly lossMs?: number;
