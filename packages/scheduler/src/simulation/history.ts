@@ -115,19 +115,29 @@ export type RealFaultKind =
   | 'instance_killed'
   | 'instance_frozen'
   | 'instance_restarted'
+  /** It reaches nothing of the store; everybody else does. */
+  | 'instance_cut_off'
+  /** Its clock is wrong from its start on. */
+  | 'clock_set'
+  /** Its connections to the store break, and may be made anew at once. */
+  | 'store_cut'
+  /** Everything between it and the store takes longer. */
+  | 'store_slow'
+  /** Slots go from one master to another, while both serve. */
+  | 'slots_moved'
   /** A master is gone, or hangs, and another one takes its place: what was not replicated is lost. */
   | 'master_killed'
   | 'master_frozen'
   | 'store_down'
   | 'node_killed'
   | 'node_cut'
-  | 'client_cut';
+  | 'client_cut'
+  /** Messages to and from one node or client (`*`: all) are late; in a simulation also out of order, doubled or lost. */
+  | 'network_bad';
 
 /** Those, and what a simulation does besides. */
 export type FaultKind =
   | RealFaultKind
-  /** It reaches nothing of the store; everybody else does. */
-  | 'instance_cut_off'
   /** Another master takes over, by order: lost is what was written in the last `lossMs`. Ends when it answers. */
   | 'shard_failed_over'
   /** A shard hangs and comes back as it was. */
@@ -136,9 +146,7 @@ export type FaultKind =
   | 'shard_lossy'
   /** All that was stored is gone. */
   | 'store_emptied'
-  | 'node_frozen'
-  /** Messages to and from one node or client (`*`: all) are late, out of order, doubled or lost. */
-  | 'network_bad';
+  | 'node_frozen';
 
 export type HarnessHappening =
   | { readonly kind: 'instance_up'; readonly instance: string }
