@@ -1,6 +1,6 @@
 /** One of three instances is told to end under load: nobody notices more than a reconnect, and nothing is lost or doubled. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { createBalancer } from '../../chaos/rig/balancer.ts';
+import { createBalancer } from '../../../../../proof/src/chaos/wire/balancer.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 import { ensureBuilt } from '../support/ensure-built.ts';

@@ -1,6 +1,6 @@
 /** A session whose instance dies, or is restarted, goes on at another: every utterance has its one outcome, in order. */
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createBalancer } from '../../chaos/rig/balancer.ts';
+import { createBalancer } from '../../../../../proof/src/chaos/wire/balancer.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 import { ensureBuilt } from '../support/ensure-built.ts';

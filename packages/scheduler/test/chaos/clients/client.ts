@@ -1,9 +1,0 @@
-/** Those who want something translated, whichever way they ask. */
-export interface ChaosClient {
-  readonly name: string;
-  /** The network breaks; the client does not. */
-  cut(): void;
-  /** Says nothing more; resolves when everything said has its outcome, or never will. */
-  finish(): Promise<void>;
-  close(): Promise<void> | void;
-}

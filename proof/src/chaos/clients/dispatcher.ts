@@ -1,0 +1,138 @@
+/** A program that dispatches over HTTP: repeats what was not answered or refused under the same request id, and asks until there is an outcome. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobView } from '@lingua/protocol';
+import {
+  type Recorder,
+  readSignature,
+  type Told,
+} from '../../../../packages/scheduler/dist/simulation/history.js';
+import { speak } from '../fleet/speech.ts';
+import { type Backend, createBalancer } from '../wire/balancer.ts';
+import { call } from '../wire/call.ts';
+import type { ChaosClient } from './client.ts';
+
+export interface DispatcherOptions {
+  readonly name: string;
+  readonly recorder: Recorder;
+  readonly chance: () => number;
+  readonly perSecond: number;
+  readonly backends: () => readonly Backend[];
+}
+
+/** How long a request is tried that nobody accepts. */
+const TRY_MS = 25_000;
+/** How long an accepted one is asked for. Beyond every deadline. */
+const ASK_MS = 45_000;
+const AGAIN_MS = 250;
+const SETTLED = ['FINISHED', 'FAILED', 'RELEASED'];
+/** Sizes on both sides of what is sent along with the job. */
+const [SHORT_BYTES, LONG_BYTES] = [256, 6_000];
+/** Chance that a request is sent to two instances at once, as a hasty proxy does. */
+const HASTY = 0.05;
+
+export async function startDispatcher(options: DispatcherOptions): Promise<ChaosClient> {
+  const { name, recorder, chance } = options;
+  const { record, now } = recorder;
+  const wire = await createBalancer({ backends: options.backends });
+  const underWay = new Set<Promise<void>>();
+  let isSpeaking = true;
+  let number = 0;
+
+  async function speakUp(): Promise<void> {
+    while (isSpeaking) {
+      // Arrivals as of many people: the next one does not know of the last.
+      await sleep(Math.min(3_000, (-Math.log(1 - chance()) * 1_000) / options.perSecond));
+      if (!isSpeaking) return;
+      number += 1;
+      const done: Promise<void> = translate(`${name}-${number}`).finally(() => underWay.delete(done));
+      underWay.add(done);
+    }
+  }
+
+  async function translate(words: string): Promise<void> {
+    const request = `req-${words}`;
+    record({ kind: 'asked', client: name, request, words });
+    const body = {
+      session_id: `room-${name}`,
+      src_lang: 'en',
+      tgt_lang: 'zh',
+      request_id: request,
+      wait_ms: 2_000,
+      audio: speak(words, chance() < 0.5 ? SHORT_BYTES : LONG_BYTES).toString('base64'),
+    };
+    if (chance() < HASTY) void dispatch(request, body);
+    const job = await accepted(request, body);
+    if (job === undefined) record({ kind: 'abandoned', client: name, request });
+    else await outcome(request, job);
+  }
+
+  /** Answers the job, or undefined if it has to be tried again. */
+  async function dispatch(request: string, body: unknown): Promise<string | undefined> {
+    const askedAt = now();
+    const about = { client: name, request, askedAt };
+    try {
+      const { status, body: said } = await call<{ job_id?: string; error?: string }>(
+        wire.port,
+        'POST',
+        '/v1/dispatch/f2f',
+        { body },
+      );
+      if (status === 200 && said.job_id !== undefined) {
+        record({ kind: 'accepted', ...about, job: said.job_id });
+        return said.job_id;
+      }
+      record({ kind: 'refused', ...about, code: said.error ?? String(status) });
+    } catch (error) {
+      record({ kind: 'unanswered', ...about, why: (error as Error).message });
+    }
+    return undefined;
+  }
+
+  async function accepted(request: string, body: unknown): Promise<string | undefined> {
+    for (const until = now() + TRY_MS; now() < until; await sleep(AGAIN_MS * (1 + chance()))) {
+      const job = await dispatch(request, body);
+      if (job !== undefined) return job;
+    }
+    return undefined;
+  }
+
+  async function outcome(request: string, job: string): Promise<void> {
+    for (const until = now() + ASK_MS; now() < until; ) {
+      const view = await look(job);
+      if (view !== undefined && SETTLED.includes(view.state)) {
+        const result = toldBy(view);
+        const missing = result === undefined ? { missing: view.reason ?? 'unknown' } : { result };
+        record({ kind: 'outcome', client: name, request, job, ...missing });
+        return;
+      }
+      if (view === undefined) await sleep(AGAIN_MS);
+    }
+  }
+
+  async function look(job: string): Promise<JobView | undefined> {
+    try {
+      const { status, body } = await call<JobView>(wire.port, 'GET', `/v1/job/${job}?wait_ms=2000`);
+      return status === 200 ? body : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  const speaking = speakUp();
+  return {
+    name,
+    cut: wire.cut,
+    delay: wire.delay,
+    async finish() {
+      isSpeaking = false;
+      await speaking;
+      await Promise.all(underWay);
+    },
+    close: wire.close,
+  };
+}
+
+export function toldBy({ result }: JobView): Told | undefined {
+  if (result?.success !== true) return undefined;
+  return { by: readSignature(result.text_asr ?? ''), words: result.text_translated ?? '' };
+}

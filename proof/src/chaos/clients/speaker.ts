@@ -1,0 +1,129 @@
+/** Somebody who speaks through the client SDK: comes back after every loss, resumes, and hears every outcome once. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
+import WebSocket from 'ws';
+import { type Recorder, readSignature } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { speak } from '../fleet/speech.ts';
+import { type Backend, createBalancer } from '../wire/balancer.ts';
+import type { ChaosClient } from './client.ts';
+
+export interface SpeakerOptions {
+  readonly name: string;
+  readonly recorder: Recorder;
+  readonly chance: () => number;
+  readonly perSecond: number;
+  readonly backends: () => readonly Backend[];
+  /** Whole utterances, or audio in pieces. */
+  readonly how: 'whole' | 'pieces';
+  /** Leaves an instance that is silent for three seconds, instead of for a minute. */
+  readonly isImpatient: boolean;
+}
+
+/** What was said must have its outcome this long after everything is whole again. */
+const SETTLE_MS = 45_000;
+const QUICK = { quickMs: 50, firstMs: 100, longestMs: 1_000, openTimeoutMs: 4_000 };
+const IMPATIENT = { heartbeatMs: 1_000, silenceMs: 3_000 };
+const [BYTES, PIECES] = [1_200, 3];
+
+interface Frame {
+  readonly type: string;
+  readonly session_id: string;
+  readonly utterance_index: number;
+  readonly delivery_seq?: number;
+  readonly job_id?: string;
+  readonly reason?: string;
+}
+
+export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient> {
+  const { name, recorder, chance } = options;
+  const { record } = recorder;
+  const wire = await createBalancer({ backends: options.backends });
+  /** By its words: the SDK forgets whose an outcome is when it never heard of the acceptance. */
+  const requestOf = new Map<string, string>();
+  let isSpeaking = true;
+  let number = 0;
+
+  const session = openSession({
+    url: `http://127.0.0.1:${wire.port}`,
+    srcLang: 'en',
+    tgtLang: 'zh',
+    WebSocket: overheard(({ type, session_id: said, utterance_index: index, delivery_seq: seq, ...rest }) => {
+      if (seq === undefined || (type !== 'translation_result' && type !== 'missing_result')) return;
+      const what = `${type} ${rest.job_id ?? rest.reason ?? ''}`;
+      record({ kind: 'delivered', client: name, session: said, seq, index, what });
+    }),
+    timings: { ...QUICK, ...(options.isImpatient ? IMPATIENT : {}) },
+  });
+  session.on('accepted', ({ requestId: request, jobId: job }) => {
+    if (request !== undefined) record({ kind: 'accepted', client: name, request, job });
+  });
+  session.on('result', ({ requestId, textAsr, textTranslated: words, message }) => {
+    const request =
+      requestId ?? requestOf.get(words) ?? `unknown ${message.session_id}/${message.utterance_index}`;
+    const result = { by: readSignature(textAsr), words };
+    record({ kind: 'outcome', client: name, request, job: message.job_id, result });
+  });
+  session.on('missing', ({ requestId, reason, message }) => {
+    const request = requestId ?? `unknown ${message.session_id}/${message.utterance_index}`;
+    record({ kind: 'outcome', client: name, request, missing: reason });
+  });
+  session.on('error', ({ code, isFatal }) => {
+    record({ kind: 'refused', client: name, request: isFatal ? 'the whole session' : 'unnamed', code });
+  });
+
+  function say(): void {
+    number += 1;
+    const words = `${name}-${number}`;
+    const audio = speak(words, BYTES);
+    const piece = BYTES / PIECES;
+    if (options.how === 'pieces') {
+      for (let at = 0; at < BYTES; at += piece) session.sendAudio(audio.subarray(at, at + piece));
+    }
+    const request = options.how === 'pieces' ? session.endUtterance() : session.sendUtterance(audio);
+    if (request === undefined) return;
+    requestOf.set(words, request);
+    record({ kind: 'asked', client: name, request, words });
+  }
+
+  async function speakUp(): Promise<void> {
+    while (isSpeaking) {
+      await sleep(((0.5 + chance()) * 1_000) / options.perSecond);
+      if (isSpeaking) say();
+    }
+  }
+
+  const speaking = speakUp();
+  return {
+    name,
+    cut: wire.cut,
+    delay: wire.delay,
+    async finish() {
+      isSpeaking = false;
+      await speaking;
+      await Promise.race([session.settled(), sleep(SETTLE_MS, undefined, { ref: false })]);
+    },
+    async close() {
+      await session.close();
+      wire.close();
+    },
+  };
+}
+
+/** WebSockets that tell what they receive for as long as somebody listens to them. */
+function overheard(onFrame: (frame: Frame) => void): WebSocketConstructor {
+  class Overheard extends WebSocket {
+    constructor(url: string) {
+      super(url, { perMessageDeflate: false });
+      let isHeard = true;
+      this.on('message', (data) => {
+        if (isHeard) onFrame(JSON.parse(data.toString()) as Frame);
+      });
+      const close = this.close.bind(this);
+      this.close = (...how) => {
+        isHeard = false;
+        close(...how);
+      };
+    }
+  }
+  return Overheard as unknown as WebSocketConstructor;
+}

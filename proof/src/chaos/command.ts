@@ -1,0 +1,97 @@
+/** The command line of the chaos run, or what is wrong with it. Pure. */
+import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
+import { NEEDS_OTHERS, PLANNED, type PlannedKind } from './plan-faults.ts';
+
+export interface ChaosCommand {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly without: readonly PlannedKind[];
+  /** One instance without Redis. */
+  readonly isAlone: boolean;
+  readonly isJson: boolean;
+  readonly historyPath: string | undefined;
+  /** A history that was kept, to be judged again. */
+  readonly checkPath: string | undefined;
+}
+
+export const HELP = `Real processes, real faults: three instances on a Redis Cluster of three masters and three replicas, nodes of every
+kind, sessions and dispatchers. An independent checker judges what nodes and clients saw. Exit code 1: a promise was broken.
+
+npm run chaos -- [options]
+  --seconds T          how long work flows and things break (60); a minute more until all is settled
+  --seed S             which faults come when, and what everybody does (by chance)
+  --only KINDS         faults to inject, with commas
+  --without KINDS      faults to leave out
+  --alone              one instance without Redis: only nodes and connections break
+  --json               the summary as JSON on standard output
+  --keep-history FILE  everything that was seen, one JSON object per line
+  --check FILE         no run: judge a history that was kept
+  --help
+
+Faults: ${PLANNED.join(', ')}
+`;
+
+const OPTIONS = {
+  seconds: { type: 'string', default: '60' },
+  seed: { type: 'string' },
+  only: { type: 'string' },
+  without: { type: 'string', default: '' },
+  alone: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  'keep-history': { type: 'string' },
+  check: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+/** Long enough that something breaks and heals; what is longer than a day is a mistake. */
+const [SHORTEST_S, LONGEST_S] = [5, 86_400];
+
+/** A text is for the person who typed it. */
+export function readCommand(argv: readonly string[], anySeed: () => number): ChaosCommand | 'help' | string {
+  const parsed = parseFlags(argv, OPTIONS);
+  if (typeof parsed === 'string') return parsed;
+  const { values } = parsed;
+  if (values.help) return 'help';
+  const seconds = Number(values.seconds);
+  if (!(seconds >= SHORTEST_S && seconds <= LONGEST_S))
+    return `--seconds takes a number from ${SHORTEST_S} to ${LONGEST_S}, not "${values.seconds}"`;
+  const seed = values.seed === undefined ? anySeed() : Number(values.seed);
+  if (!Number.isSafeInteger(seed) || seed < 0) return `--seed takes a whole number, not "${values.seed}"`;
+  const only = kindsOf(values.only ?? PLANNED.join(','), '--only');
+  if (typeof only === 'string') return only;
+  const without = kindsOf(values.without, '--without');
+  if (typeof without === 'string') return without;
+  const impossible = values.alone ? NEEDS_OTHERS : [];
+  return {
+    seed,
+    seconds,
+    without: PLANNED.filter(
+      (kind) => !only.includes(kind) || without.includes(kind) || impossible.includes(kind),
+    ),
+    isAlone: values.alone,
+    isJson: values.json,
+    historyPath: values['keep-history'],
+    checkPath: values.check,
+  };
+}
+
+function kindsOf(text: string, flag: string): readonly PlannedKind[] | string {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const unknown = names.find((name) => !(PLANNED as readonly string[]).includes(name));
+  if (unknown !== undefined)
+    return `${flag}: there is no fault "${unknown}"; there are ${PLANNED.join(', ')}`;
+  return names as PlannedKind[];
+}
+
+/** The same plan again. What processes do at the same time is up to the machine. */
+export function replayOf({ seed, seconds, without, isAlone }: ChaosCommand): string {
+  const left = without.filter((kind) => !isAlone || !NEEDS_OTHERS.includes(kind));
+  return [
+    `npm run chaos -- --seed ${seed} --seconds ${seconds}`,
+    ...(isAlone ? ['--alone'] : []),
+    ...(left.length > 0 ? [`--without ${left.join(',')}`] : []),
+  ].join(' ');
+}

@@ -1,0 +1,78 @@
+/** A node of the fleet as it is in the field: no acknowledgements, comes back once and after five seconds, is told its name. */
+import type { JobAssign } from '@lingua/protocol';
+import { type Balancer, createBalancer } from '../wire/balancer.ts';
+import { connectFieldNode, type FieldNode } from './field-node.ts';
+import { type FleetNode, type FleetNodeOptions, overhear } from './fleet-node.ts';
+import { type Hands, raiseHands } from './hands.ts';
+
+const LOOK_MS = 250;
+/** How long after its last connection somebody notices that it will not come back, and starts it again. */
+const MOURNING_MS = 1_000;
+
+export async function joinFieldFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
+  let processes = 0;
+  let hands: Hands;
+  let node: FieldNode;
+  let wire: Balancer;
+  let looking: NodeJS.Timeout;
+  let isStopped = false;
+
+  async function start(): Promise<void> {
+    processes += 1;
+    // Another process is another node: it has forgotten its name, and the scheduler gives it a new one.
+    const own = raiseHands({ ...options, name: `${options.name}.${processes}`, style: 'field' });
+    hands = own;
+    wire = await createBalancer({ backends: options.backends, onText: overhear(() => own) });
+    const connected = connectFieldNode({
+      url: `ws://127.0.0.1:${wire.port}/ws/node`,
+      onJob: (job) => void answer(own, job, connected),
+    });
+    node = connected;
+    looking = setInterval(() => replaceIfGone(own), LOOK_MS);
+    await connected.registered;
+  }
+
+  async function answer(own: Hands, job: JobAssign, at: FieldNode): Promise<void> {
+    try {
+      const output = await own.work({
+        job: job.job_id,
+        attempt: job.attempt_id,
+        audio: () => Promise.resolve(Buffer.from(job.audio, 'base64')),
+      });
+      at.reply(job, { success: true, ...output, tts_audio: '', tts_format: '' });
+    } catch (error) {
+      at.reply(job, { success: false, error: { code: 'PROCESSING_ERROR', message: String(error) } });
+    }
+  }
+
+  function replaceIfGone(own: Hands): void {
+    if (own.isDead() || isStopped || !node.isGone()) return;
+    end(own);
+    setTimeout(() => {
+      if (!isStopped) void start();
+    }, MOURNING_MS);
+  }
+
+  function end(own: Hands): void {
+    clearInterval(looking);
+    own.die();
+    node.close();
+    wire.close();
+  }
+
+  await start();
+  return {
+    name: options.name,
+    cut: () => wire.cut(),
+    delay: (ms) => wire.delay(ms),
+    kill: () => end(hands),
+    async restart() {
+      // Somebody may have noticed already.
+      if (hands.isDead()) await start();
+    },
+    stop() {
+      isStopped = true;
+      end(hands);
+    },
+  };
+}

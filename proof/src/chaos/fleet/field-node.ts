@@ -1,0 +1,116 @@
+/** One process of a node as they are in the field: raw frames, no acknowledgements, one reconnect, and a name that the scheduler gives it. */
+import type { JobAssign, JobResult } from '@lingua/protocol';
+import { createConnection } from '@lingua/sdk/node';
+import {
+  createDeployedJobs,
+  deployedResult,
+} from '../../../../packages/scheduler/dist/cli/simulated-node/deployed-jobs.js';
+import { simulatedCapabilities } from '../../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
+
+export interface FieldNode {
+  /** Or gone. */
+  readonly registered: Promise<void>;
+  /** It came back once, and will not again. */
+  isGone(): boolean;
+  reply(job: JobAssign, result: Partial<JobResult> & Pick<JobResult, 'success'>): void;
+  close(): void;
+}
+
+const RECONNECT_MS = 5_000;
+const BEAT_MS = 5_000;
+/** These nodes do not look after their connection; the longest interval a timer takes stands for never. */
+const NEVER_MS = 2 ** 31 - 1;
+/** The machine of the run may be busier than a node may be. */
+const CALM = { cpu_percent: 10, gpu_percent: 10, gpu_mem_percent: -1, mem_percent: 10, running_jobs: 0 };
+
+export function connectFieldNode(options: {
+  readonly url: string;
+  /** A job that it lets in. */
+  readonly onJob: (job: JobAssign) => void;
+}): FieldNode {
+  const judged = createDeployedJobs();
+  const abilities = simulatedCapabilities(['en', 'zh'], true);
+  let nodeId: string | undefined;
+  let isRegistered = false;
+  let losses = 0;
+  let tellRegistered: () => void = () => {};
+  const registered = new Promise<void>((resolve) => {
+    tellRegistered = resolve;
+  });
+
+  const connection = createConnection({
+    url: options.url,
+    token: undefined,
+    pingIntervalMs: NEVER_MS,
+    onOpen() {
+      // Its timer has not stopped for the loss of the connection.
+      if (losses > 0) beat();
+      send({
+        type: 'node_register',
+        node_id: nodeId ?? null,
+        version: '2.0.0',
+        capability_schema_version: '2.0',
+        platform: 'windows',
+        hardware: { cpu_cores: 16, memory_gb: 32, gpus: [{ name: 'NVIDIA RTX 4060', memory_gb: 8 }] },
+        installed_models: [],
+        features_supported: { emotion_detection: false },
+        advanced_features: null,
+        accept_public_jobs: true,
+        ...abilities,
+      });
+    },
+    onText(text) {
+      const frame = JSON.parse(text) as { readonly type: string; readonly node_id?: string };
+      if (frame.type === 'node_register_ack') {
+        nodeId = frame.node_id;
+        isRegistered = true;
+        beat();
+        tellRegistered();
+      } else if (frame.type === 'job_assign' && isRegistered) take(frame as unknown as JobAssign);
+    },
+    onLost() {
+      isRegistered = false;
+      losses += 1;
+      if (losses > 1) tellRegistered();
+    },
+    retryDelayMs: () => (losses === 1 ? RECONNECT_MS : undefined),
+  });
+  const timer = setInterval(beat, BEAT_MS);
+
+  const send = (frame: Record<string, unknown>): void => void connection.send(JSON.stringify(frame));
+
+  function beat(): void {
+    if (nodeId === undefined) return;
+    send({
+      type: 'node_heartbeat',
+      node_id: nodeId,
+      timestamp: Date.now(),
+      resource_usage: CALM,
+      ...abilities,
+      installed_models: null,
+    });
+  }
+
+  const reply: FieldNode['reply'] = (job, result) =>
+    send({ ...deployedResult(job, nodeId ?? '', { processing_time_ms: 12, ...result }) });
+
+  function take(job: JobAssign): void {
+    const verdict = judged.judge(job);
+    if (verdict.kind === 'work') options.onJob(job);
+    else if (verdict.kind === 'refuse')
+      reply(job, { success: false, error: { code: 'PROCESSING_ERROR', message: verdict.message } });
+  }
+
+  connection.open();
+  return {
+    registered,
+    isGone: () => losses > 1,
+    reply,
+    close() {
+      clearInterval(timer);
+      tellRegistered();
+      connection.cut();
+      void connection.close();
+    },
+  };
+}

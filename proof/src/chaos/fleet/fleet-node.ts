@@ -1,0 +1,37 @@
+/** What the harness can do to any node of the fleet, however it talks to the scheduler. */
+import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Backend } from '../wire/balancer.ts';
+import type { Hands, Temper } from './hands.ts';
+
+export interface FleetNode {
+  readonly name: string;
+  /** The network breaks; the node does not. */
+  cut(): void;
+  /** Its network is slow, or stands still if it takes for ever. */
+  delay(ms: number): void;
+  /** The process dies without a word. */
+  kill(): void;
+  /** A new process in its place. */
+  restart(): Promise<void>;
+  /** For good; the run is over. */
+  stop(): Promise<void> | void;
+}
+
+export interface FleetNodeOptions {
+  readonly name: string;
+  readonly slots: number;
+  readonly recorder: Recorder;
+  readonly temper: Temper;
+  /** Whom to connect to, best first. */
+  readonly backends: () => readonly Backend[];
+}
+
+/** What the scheduler sends over a node's socket is noted when it arrives, whatever the node then does with it. */
+export const overhear =
+  (hands: () => Hands) =>
+  (text: string, instance: string): void => {
+    if (!text.includes('"job_')) return;
+    const frame = JSON.parse(text) as { type: string; job_id: string; attempt_id: number };
+    if (frame.type === 'job_assign') hands().assigned(frame.job_id, frame.attempt_id, instance);
+    else if (frame.type === 'job_cancel') hands().cancelTold(frame.job_id);
+  };

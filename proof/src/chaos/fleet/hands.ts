@@ -1,0 +1,117 @@
+/** One process of a node as it sees itself: what it was given, what it works on, what it has done. Everything is recorded. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Recorder, type Run, sign } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { hear } from './speech.ts';
+
+export interface Temper {
+  /** How long the next job takes. */
+  workMs(): number;
+  /** The next job fails. */
+  isClumsy(): boolean;
+  /** The next job is not acknowledged, and takes so long that another node gets it. */
+  isSleepy(): boolean;
+}
+
+/** Most jobs are short; some are long enough that something breaks meanwhile. */
+export function createTemper(chance: () => number): Temper {
+  return {
+    workMs() {
+      const [kind, size] = [chance(), chance()];
+      if (kind < 0.7) return 30 + size * 200;
+      return kind < 0.95 ? 250 + size * 750 : 1_500 + size * 2_000;
+    },
+    isClumsy: () => chance() < 0.015,
+    isSleepy: () => chance() < 0.01,
+  };
+}
+
+/** Longer than a node may take to acknowledge, shorter than a reservation lives. */
+const SLEEPY_MS = 3_800;
+
+export interface Work {
+  readonly job: string;
+  readonly attempt: number;
+  readonly audio: () => Promise<Buffer>;
+  readonly signal?: AbortSignal;
+  readonly isSleepy?: boolean;
+}
+
+export interface Output {
+  readonly text_asr: string;
+  readonly text_translated: string;
+}
+
+export interface Hands {
+  readonly name: string;
+  assigned(job: string, attempt: number, instance?: string): void;
+  /** Does it. Rejects if it failed; never settles if the process died meanwhile. */
+  work(work: Work): Promise<Output>;
+  turnedAway(job: string, attempt: number): void;
+  cancelTold(job: string): void;
+  running(): string[];
+  isDead(): boolean;
+  die(): void;
+}
+
+export function raiseHands(options: {
+  readonly name: string;
+  readonly slots: number;
+  readonly style: string;
+  readonly recorder: Recorder;
+  readonly temper: Temper;
+}): Hands {
+  const { name, recorder, temper } = options;
+  const { record } = recorder;
+  const running = new Set<string>();
+  let isDead = false;
+  record({ kind: 'node_up', node: name, slots: options.slots, style: options.style });
+
+  /** The dead see nothing, and nobody hears of their work. */
+  async function living<T>(value: Promise<T>): Promise<T> {
+    try {
+      return await value;
+    } finally {
+      if (isDead) await new Promise<never>(() => {});
+    }
+  }
+
+  async function labour({ audio, signal, isSleepy }: Work, run: Run): Promise<Output> {
+    const words = hear(await living(audio()));
+    await living(sleep(isSleepy === true ? SLEEPY_MS : temper.workMs(), undefined, signal && { signal }));
+    if (temper.isClumsy()) throw new Error('the node is clumsy');
+    return { text_asr: sign(run), text_translated: words };
+  }
+
+  return {
+    name,
+    assigned: (job, attempt, instance) =>
+      record({ kind: 'assigned', node: name, job, attempt, ...(instance !== undefined && { instance }) }),
+    turnedAway: (job, attempt) => record({ kind: 'turned_away', node: name, job, attempt }),
+    cancelTold: (job) => record({ kind: 'cancel_told', node: name, job }),
+    async work(work) {
+      const run = { node: name, job: work.job, attempt: work.attempt };
+      const end = (how: 'done' | 'failed' | 'cancelled'): void => {
+        running.delete(work.job);
+        record({ kind: 'ended', how, ...run });
+      };
+      record({ kind: 'started', ...run });
+      running.add(work.job);
+      try {
+        const output = await labour(work, run);
+        end('done');
+        return output;
+      } catch (error) {
+        end(work.signal?.aborted === true ? 'cancelled' : 'failed');
+        throw error;
+      }
+    },
+    running: () => [...running],
+    isDead: () => isDead,
+    die() {
+      if (isDead) return;
+      isDead = true;
+      running.clear();
+      record({ kind: 'node_down', node: name });
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** A node of the fleet that is made with the SDK: acknowledges, comes back for ever, keeps its results. */
+import { createNode, type GpuNode, JobError, type NodeOptions } from '@lingua/sdk/node';
+import { simulatedCapabilities } from '../../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
+import { createBalancer } from '../wire/balancer.ts';
+import { type FleetNode, type FleetNodeOptions, overhear } from './fleet-node.ts';
+import { type Hands, raiseHands } from './hands.ts';
+
+/** The machine of the tests may be busier than a node may be. */
+const CALM = { cpu_percent: 10, gpu_percent: 10, mem_percent: 10 };
+const TIMINGS = { firstMs: 100, longestMs: 1_000, pingIntervalMs: 2_000 };
+
+type Message = Parameters<NonNullable<NodeOptions['tamper']>>[0];
+
+export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
+  const { name, slots } = options;
+  let hands: Hands;
+  let node: GpuNode;
+  const balancer = await createBalancer({
+    backends: options.backends,
+    onText: overhear(() => hands),
+  });
+
+  function start(): Promise<void> {
+    const own = raiseHands({ ...options, style: 'sdk' });
+    const sleepy = new Set<string>();
+    hands = own;
+    node = createNode({
+      url: `ws://127.0.0.1:${balancer.port}/ws/node`,
+      nodeId: name,
+      maxConcurrentJobs: slots,
+      capabilities: simulatedCapabilities(['en', 'zh'], false),
+      resources: () => CALM,
+      timings: TIMINGS,
+      async onJob(job, { audio, signal }) {
+        try {
+          return await own.work({
+            job: job.job_id,
+            attempt: job.attempt_id,
+            audio,
+            signal,
+            isSleepy: sleepy.has(job.job_id),
+          });
+        } catch (error) {
+          throw error instanceof JobError ? error : new JobError('PROCESSING_ERROR', String(error));
+        }
+      },
+      tamper(message) {
+        watch(own, message);
+        if (message.type === 'job_ack' && options.temper.isSleepy()) sleepy.add(message.job_id);
+        const isSilent = 'job_id' in message && sleepy.has(message.job_id) && message.type !== 'job_result';
+        return isSilent ? [] : [message];
+      },
+    });
+    return node.start();
+  }
+
+  function watch(own: Hands, message: Message): void {
+    if (message.type !== 'job_result' || message.error?.code !== 'NODE_OVERLOADED') return;
+    const { running } = Object(message.error.details) as { running?: number };
+    if ((running ?? 0) >= slots) own.turnedAway(message.job_id, message.attempt_id);
+  }
+
+  await start();
+  return {
+    name,
+    cut: balancer.cut,
+    delay: balancer.delay,
+    kill() {
+      hands.die();
+      node.kill();
+    },
+    restart: start,
+    async stop() {
+      await node.stop({ graceMs: 100 });
+      balancer.close();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** `npm run chaos`: breaks a real cluster of processes under load and lets the checker judge what was seen. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRecorder } from '../../../packages/scheduler/dist/simulation/history.js';
+import { checkHistory, type Evidence } from '../checker/check-history.ts';
+import { type ChaosCommand, HELP, readCommand, replayOf } from './command.ts';
+import { keepHistory, readHistory } from './history-file.ts';
+import { tellProgress } from './report/progress.ts';
+import { printChaos, summarise } from './report/summary.ts';
+import { startRedisStore } from './rig/redis-store.ts';
+import { runChaos } from './run-chaos.ts';
+
+const [BROKEN, UNUSABLE, INTERRUPTED] = [1, 2, 130];
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+// Whatever was started ends with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(INTERRUPTED));
+
+const command = readCommand(process.argv.slice(2), () => Math.floor(Math.random() * 1e9));
+if (command === 'help') process.stdout.write(HELP);
+else if (typeof command === 'string') {
+  say(`chaos: ${command}`);
+  process.exitCode = UNUSABLE;
+} else if (command.checkPath !== undefined) {
+  report(command, { history: readHistory(command.checkPath) });
+} else if (!command.isAlone && !hasRedis()) {
+  say(
+    'chaos: there is no redis-server on this machine. Install it (apt-get install redis-server), or run with --alone.',
+  );
+  process.exitCode = UNUSABLE;
+} else await run(command);
+
+async function run(given: ChaosCommand): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'lingua-chaos-'));
+  const recorder = createRecorder();
+  say(
+    `seed ${given.seed}, ${given.seconds} s; configurations and logs are in ${folder} for as long as it runs`,
+  );
+  const store = given.isAlone ? undefined : await startRedisStore();
+  const endProgress = tellProgress(recorder, say);
+  let isClean = false;
+  try {
+    const evidence = await runChaos({ ...given, instances: given.isAlone ? 1 : 3, store, folder, recorder });
+    endProgress();
+    isClean = report(given, evidence);
+  } finally {
+    endProgress();
+    await store?.stop();
+    if (given.historyPath !== undefined) keepHistory(given.historyPath, recorder.history);
+    if (isClean) rmSync(folder, { recursive: true, force: true });
+    else {
+      keepHistory(join(folder, 'history.jsonl'), recorder.history);
+      say(`history and logs stay in ${folder}`);
+    }
+  }
+}
+
+/** True: nothing was broken. */
+function report(given: ChaosCommand, evidence: Evidence): boolean {
+  const { history } = evidence;
+  const finding = checkHistory(evidence);
+  const summary = summarise(history, finding, replayOf(given));
+  const text = given.isJson ? JSON.stringify(summary, undefined, 2) : printChaos(summary, history, finding);
+  process.stdout.write(`${text}\n`);
+  const isClean = finding.violations.length === 0;
+  if (!isClean) process.exitCode = BROKEN;
+  return isClean;
+}
+
+function hasRedis(): boolean {
+  const { error } = spawnSync('redis-server', ['--version'], { stdio: 'ignore' });
+  return error === undefined;
+}

@@ -1,0 +1,54 @@
+/** How long nothing was accepted and nothing came back, by kind of fault. Pure. */
+import { type Happening, ofKind } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { type Fault, faultsOf } from '../../checker/faults.ts';
+import { isGreat, PLANNED, type PlannedKind } from '../plan-faults.ts';
+
+export interface Unavailability {
+  readonly kind: PlannedKind;
+  readonly count: number;
+  /** Longest time without an acceptance anywhere; undefined: none of these came alone. */
+  readonly acceptingMs: number | undefined;
+  /** Longest time without a result anywhere. */
+  readonly finishingMs: number | undefined;
+}
+
+/** How long after its end a fault may still show. */
+const SHOWS_MS = 5_000;
+
+export function unavailabilityOf(history: readonly Happening[]): Unavailability[] {
+  const quietAt = ofKind(history, 'quiet')[0]?.at ?? history.at(-1)?.at ?? 0;
+  const faults = faultsOf(history);
+  const great = faults.filter(({ what }) => isGreat(what as PlannedKind));
+  const accepted = ofKind(history, 'accepted').map(({ at }) => at);
+  const finished = ofKind(history, 'outcome').flatMap(({ result, at }) => (result === undefined ? [] : [at]));
+  return PLANNED.flatMap((kind): Unavailability[] => {
+    const own = faults.filter(({ what }) => what === kind);
+    if (own.length === 0) return [];
+    // What a small fault costs cannot be told while a great one lasts.
+    const alone = isGreat(kind) ? own : own.filter((fault) => !great.some((other) => meet(fault, other)));
+    const longest = (moments: readonly number[]): number | undefined =>
+      alone.length === 0
+        ? undefined
+        : Math.max(
+            ...alone.map(({ beganAt, endedAt }) =>
+              longestGap(moments, beganAt, Math.min(endedAt + SHOWS_MS, quietAt)),
+            ),
+          );
+    return [{ kind, count: own.length, acceptingMs: longest(accepted), finishingMs: longest(finished) }];
+  });
+}
+
+const meet = (one: Fault, other: Fault): boolean =>
+  one.beganAt <= other.endedAt + SHOWS_MS && other.beganAt <= one.endedAt + SHOWS_MS;
+
+/** Between two moments, or a moment and an end of the span. */
+export function longestGap(moments: readonly number[], from: number, to: number): number {
+  let [longest, last] = [0, from];
+  for (const at of moments) {
+    if (at <= from) continue;
+    if (at >= to) break;
+    longest = Math.max(longest, at - last);
+    last = at;
+  }
+  return Math.max(longest, to - last);
+}

@@ -1,0 +1,48 @@
+/** What happens while a run lasts, a line at a time. */
+import type { Happening, Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { isGreat, type PlannedKind } from '../plan-faults.ts';
+
+const EVERY_MS = 5_000;
+const LOOK_MS = 200;
+
+/** Answers how to end it. */
+export function tellProgress(recorder: Recorder, say: (line: string) => void): () => void {
+  const tally = { requests: 0, accepted: 0, results: 0, missing: 0, faults: 0 };
+  const current = new Map<number, string>();
+  let read = 0;
+  let saidAt = 0;
+
+  function take(each: Happening): void {
+    if (each.kind === 'asked') tally.requests += 1;
+    else if (each.kind === 'accepted') tally.accepted += 1;
+    else if (each.kind === 'outcome') tally[each.result === undefined ? 'missing' : 'results'] += 1;
+    else if (each.kind === 'fault_began') {
+      tally.faults += 1;
+      if (!isGreat(each.what as PlannedKind)) return;
+      current.set(each.fault, `${each.what} (${each.target})`);
+      say(`${stamp(each.at)}  ${each.what} begins: ${each.target}`);
+    } else if (each.kind === 'fault_ended') {
+      const what = current.get(each.fault);
+      if (current.delete(each.fault)) say(`${stamp(each.at)}  ${what} is over`);
+    } else if (each.kind === 'quiet')
+      say(`${stamp(each.at)}  no more work, no more faults: what is under way ends`);
+  }
+
+  function look(): void {
+    for (; read < recorder.history.length; read += 1) take(recorder.history[read] as Happening);
+    if (recorder.now() - saidAt < EVERY_MS) return;
+    saidAt = recorder.now();
+    const { requests, results, missing, faults } = tally;
+    say(
+      `${stamp(saidAt)}  ${requests} requests, ${results} results, ${missing} without one, ${requests - results - missing} open; ${faults} faults`,
+    );
+  }
+
+  const timer = setInterval(look, LOOK_MS);
+  return () => {
+    clearInterval(timer);
+    look();
+  };
+}
+
+const stamp = (ms: number): string => `${(ms / 1_000).toFixed(1).padStart(7)} s`;

@@ -1,0 +1,93 @@
+/** What a run came to: faults, work, promises. As data for machines, and as tables for people. Pure. */
+import { printTable } from '../../../../packages/scheduler/dist/cli/print-table.js';
+import { type Happening, ofKind } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { printStory, printViolations } from '../../checker/print.ts';
+import type { Finding, Invariant } from '../../checker/violation.ts';
+import { type Unavailability, unavailabilityOf } from './availability.ts';
+
+export interface Summary {
+  readonly replay: string;
+  readonly faults: readonly Unavailability[];
+  readonly work: Readonly<Record<string, number>>;
+  /** What must be zero. */
+  readonly broken: Readonly<Record<string, number>>;
+  /** Everything that the checker counted, with what a failover allows. */
+  readonly counted: Readonly<Record<string, number>>;
+  readonly violations: readonly {
+    readonly invariant: string;
+    readonly atMs: number;
+    readonly says: string;
+    readonly story: string;
+  }[];
+}
+
+/** Of these the story is told in data, too. */
+const STORIES = 8;
+
+export function summarise(history: readonly Happening[], finding: Finding, replay: string): Summary {
+  const { violations, counts } = finding;
+  const broken = (invariant: Invariant): number =>
+    violations.filter((each) => each.invariant === invariant).length;
+  const named = new Set<Invariant>(['nothing lost', 'I3 one outcome', 'I1 no oversell', 'I2 no leak']);
+  const jobs = new Set(ofKind(history, 'accepted', 'assigned').map(({ job }) => job));
+  const outcomes = ofKind(history, 'outcome');
+  return {
+    replay,
+    faults: unavailabilityOf(history),
+    work: {
+      requests: ofKind(history, 'asked').length,
+      jobs: jobs.size,
+      results: outcomes.filter(({ result }) => result !== undefined).length,
+      'missing results': outcomes.filter(({ result }) => result === undefined).length,
+      'never accepted': ofKind(history, 'abandoned').length,
+      retries: ofKind(history, 'assigned').filter(({ attempt }) => attempt > 1).length,
+    },
+    broken: {
+      lost: broken('nothing lost'),
+      duplicated: broken('I3 one outcome'),
+      oversold: broken('I1 no oversell'),
+      leaked: broken('I2 no leak'),
+      'other promises broken': violations.filter(({ invariant }) => !named.has(invariant)).length,
+    },
+    counted: counts,
+    violations: violations.map((each, at) => ({
+      invariant: each.invariant,
+      atMs: Math.round(each.at),
+      says: each.says,
+      story: at < STORIES ? printStory(history, each) : '',
+    })),
+  };
+}
+
+export function printChaos(summary: Summary, history: readonly Happening[], finding: Finding): string {
+  const { faults, work, broken, counted } = summary;
+  const all = faults.reduce((sum, { count }) => sum + count, 0);
+  const parts = [
+    printTable(
+      [
+        { title: 'fault', cell: ({ kind }) => kind },
+        { title: 'times', cell: ({ count }) => count },
+        { title: 'longest without an acceptance', cell: ({ acceptingMs }) => seconds(acceptingMs) },
+        { title: 'longest without a result', cell: ({ finishingMs }) => seconds(finishingMs) },
+      ],
+      faults,
+    ),
+    twoColumns('work', [['faults', all], ...Object.entries(work)]),
+    twoColumns('must be 0', Object.entries(broken)),
+    twoColumns('counted besides', Object.entries(counted)),
+    printViolations(history, finding.violations),
+  ];
+  const hasFailed = finding.violations.length > 0;
+  return [...parts, ...(hasFailed ? [`The same faults again: ${summary.replay}`] : [])].join('\n\n');
+}
+
+const twoColumns = (title: string, rows: readonly (readonly [string, number])[]): string =>
+  printTable(
+    [
+      { title, cell: ([name]) => name },
+      { title: '', cell: ([, value]) => value },
+    ],
+    rows,
+  );
+
+const seconds = (ms: number | undefined): string => (ms === undefined ? '–' : `${(ms / 1_000).toFixed(2)} s`);

@@ -1,0 +1,124 @@
+/** The Redis Cluster of a run: whose masters can be killed, frozen and brought back, whose slots can move, and whose keys can be read. */
+import { Redis } from 'ioredis';
+import type { LeftKey } from '../../checker/leftovers.ts';
+import { eventually } from '../../eventually.ts';
+import { type RedisServer, startRedisCluster } from '../../redis/redis-servers.ts';
+import { fullSlots, type Master, moveSlots } from './move-slots.ts';
+import { readKeys } from './read-keys.ts';
+
+export interface RedisStore {
+  readonly ports: readonly number[];
+  /** Ports of those that are masters now, as far as they answer. */
+  masters(): Promise<number[]>;
+  /** Ends one without a word. */
+  kill(port: number): void;
+  /** Starts one again that was killed, once another one has taken its place, and waits until it has caught up. */
+  revive(port: number): Promise<void>;
+  freeze(port: number): void;
+  thaw(port: number): void;
+  /** Moves that many of the slots that hold keys from one master to another. */
+  moveSlots(from: number, to: number, most: number): Promise<void>;
+  /** Every master answers and has a replica. */
+  whole(): Promise<void>;
+  freezeAll(): void;
+  thawAll(): void;
+  keys(prefix: string): Promise<LeftKey[]>;
+  stop(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+const HEALED_MS = 30_000;
+
+export async function startRedisStore(): Promise<RedisStore> {
+  const cluster = await startRedisCluster();
+  const servers = new Map(cluster.servers.map((server) => [server.port, server]));
+  const ports = [...servers.keys()];
+  const serverAt = (port: number): RedisServer => servers.get(port) as RedisServer;
+
+  const masters = async (): Promise<number[]> => {
+    const roles = await Promise.all(
+      ports.map(async (port) => /role:(\w+)/.exec(await infoOf(port).catch(() => ''))?.[1]),
+    );
+    return ports.filter((_, at) => roles[at] === 'master');
+  };
+
+  async function whole(): Promise<void> {
+    const isWhole = async (): Promise<boolean> => {
+      const infos = await Promise.all(ports.map(infoOf));
+      const states = await Promise.all(
+        ports.map((port) => ask(port, async (client) => String(await client.call('CLUSTER', 'INFO')))),
+      );
+      const serving = infos.filter((info) => info.includes('role:master') && info.includes('state=online'));
+      const following = infos.filter((info) => info.includes('master_link_status:up'));
+      return (
+        serving.length === 3 &&
+        following.length === 3 &&
+        states.every((state) => state.includes('cluster_state:ok'))
+      );
+    };
+    await eventually(isWhole, { withinMs: HEALED_MS });
+  }
+
+  async function move(fromPort: number, toPort: number, most: number): Promise<void> {
+    const all: Master[] = (await masters()).map((port) => ({ port, client: connect(port) }));
+    const [from, to] = [fromPort, toPort].map((port) => all.find((each) => each.port === port));
+    try {
+      if (from !== undefined && to !== undefined)
+        await moveSlots(await fullSlots(from, most), { from, to, masters: all });
+    } finally {
+      for (const { client } of all) client.disconnect();
+    }
+  }
+
+  return {
+    ports,
+    masters,
+    kill: (port) => serverAt(port).signal('SIGKILL'),
+    async revive(port) {
+      // Without its data it must come back as a replica: a master that forgot everything would be believed.
+      await eventually(async () => (await masters()).length >= 3, { withinMs: HEALED_MS });
+      await serverAt(port).restart();
+      await whole();
+    },
+    freeze: (port) => serverAt(port).signal('SIGSTOP'),
+    thaw: (port) => serverAt(port).signal('SIGCONT'),
+    moveSlots: move,
+    whole,
+    freezeAll() {
+      for (const server of servers.values()) server.signal('SIGSTOP');
+    },
+    thawAll() {
+      for (const server of servers.values()) server.signal('SIGCONT');
+    },
+    async keys(prefix) {
+      const all = await Promise.all(
+        (await masters()).map((port) => ask(port, (client) => readKeys(client, prefix))),
+      );
+      return all.flat();
+    },
+    stop: () => cluster.stop(),
+  };
+}
+
+function connect(port: number): Redis {
+  const client = new Redis({
+    host: HOST,
+    port,
+    commandTimeout: 2_000,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  client.on('error', () => {});
+  return client;
+}
+
+async function ask<T>(port: number, use: (client: Redis) => Promise<T>): Promise<T> {
+  const client = connect(port);
+  try {
+    return await use(client);
+  } finally {
+    client.disconnect();
+  }
+}
+
+const infoOf = (port: number): Promise<string> => ask(port, (client) => client.info('replication'));

@@ -1,0 +1,30 @@
+/** The way of one instance to every server of Redis: can be cut, slowed down and held, and nobody else notices. */
+import { createBalancer } from '../wire/balancer.ts';
+
+export interface RedisWires {
+  /** Port of the server → port of the wire to it. */
+  readonly detours: ReadonlyMap<number, number>;
+  /** Breaks every connection; new ones are let through. */
+  cut(): void;
+  /** What is sent either way arrives so much later; Infinity: not before the next call. */
+  delay(ms: number): void;
+  close(): void;
+}
+
+export async function layRedisWires(ports: readonly number[]): Promise<RedisWires> {
+  const wires = await Promise.all(
+    ports.map((port) => createBalancer({ backends: () => [{ instance: `redis :${port}`, port }] })),
+  );
+  return {
+    detours: new Map(ports.map((port, at) => [port, wires[at]?.port ?? port])),
+    cut() {
+      for (const wire of wires) wire.cut();
+    },
+    delay(ms) {
+      for (const wire of wires) wire.delay(ms);
+    },
+    close() {
+      for (const wire of wires) wire.close();
+    },
+  };
+}

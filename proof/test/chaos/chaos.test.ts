@@ -1,0 +1,70 @@
+/**
+ * The chaos run as everybody runs it: three instances on a real Redis Cluster, nodes and sessions on all of them, and everything that can
+ * break breaks while work flows; and one instance alone. CHAOS_SEED and CHAOS_SECONDS make other and longer runs.
+ */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ensureBuilt } from '../../../packages/scheduler/test/e2e/support/ensure-built.ts';
+import type { Summary } from '../../src/chaos/report/summary.ts';
+
+beforeAll(ensureBuilt, 150_000);
+
+const CHAOS = fileURLToPath(new URL('../../dist/chaos/main.js', import.meta.url));
+const SEED = process.env.CHAOS_SEED ?? '20261118';
+const SECONDS = Number(process.env.CHAOS_SECONDS ?? 42);
+const SECONDS_ALONE = 8;
+const LEAST_SHARE = 0.8;
+/** For the start, the last outcomes, and what ends by itself in Redis. */
+const MARGIN_MS = 120_000;
+
+/** Tells what it says if it ends badly. */
+function chaos(
+  args: readonly string[],
+  env = process.env,
+): Promise<{ readonly code: number; readonly text: string; readonly told: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CHAOS, ...args], { maxBuffer: 1 << 26, env }, (fault, stdout, stderr) =>
+      resolve({ code: Number(fault?.code ?? 0), text: stdout, told: stderr }),
+    );
+  });
+}
+
+async function summaryOf(...args: readonly string[]): Promise<Summary> {
+  const { code, text, told } = await chaos(['--seed', SEED, '--json', ...args]);
+  if (code > 1) throw new Error(told);
+  const summary = JSON.parse(text) as Summary;
+  console.log(
+    `${told}\n${JSON.stringify({ ...summary, violations: summary.violations.length }, undefined, 1)}`,
+  );
+  return summary;
+}
+
+const complaintsOf = ({ violations }: Summary): string =>
+  violations.map(({ invariant, says, story }) => `${invariant}: ${says}\n${story}`).join('\n\n');
+
+describe('under real faults', () => {
+  it('three instances on a Redis Cluster keep every promise', {
+    timeout: SECONDS * 2_000 + MARGIN_MS,
+  }, async () => {
+    const summary = await summaryOf('--seconds', String(SECONDS));
+    expect(complaintsOf(summary)).toBe('');
+    const { results = 0, requests = 0 } = summary.work;
+    // Failing is allowed, but not as a way of life.
+    expect(results).toBeGreaterThan(Math.max(SECONDS * 5, requests * LEAST_SHARE));
+    expect(summary.faults.length).toBeGreaterThan(8);
+  });
+
+  it('one instance without Redis keeps every promise', { timeout: 120_000 }, async () => {
+    const summary = await summaryOf('--alone', '--seconds', String(SECONDS_ALONE));
+    expect(complaintsOf(summary)).toBe('');
+    expect(summary.work.results).toBeGreaterThan(80);
+    expect(summary.counted['errors in logs']).toBe(0);
+  });
+
+  it('says so if there is no Redis on the machine', async () => {
+    const { code, told } = await chaos([], { ...process.env, PATH: '/nowhere' });
+    expect(code).toBe(2);
+    expect(told).toContain('there is no redis-server on this machine');
+  });
+});

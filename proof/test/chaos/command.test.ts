@@ -1,0 +1,51 @@
+/** The command line of the chaos run: what it means, what is refused, and that a replay is the same run. */
+import { describe, expect, it } from 'vitest';
+import { type ChaosCommand, readCommand, replayOf } from '../../src/chaos/command.ts';
+import { NEEDS_OTHERS, PLANNED } from '../../src/chaos/plan-faults.ts';
+
+const read = (...argv: readonly string[]) => readCommand(argv, () => 77);
+const understood = (...argv: readonly string[]): ChaosCommand => {
+  const command = read(...argv);
+  if (typeof command === 'string') throw new Error(command);
+  return command;
+};
+
+describe('the command line of chaos', () => {
+  it('breaks everything for a minute by a seed of its own, unless told otherwise', () => {
+    expect(understood()).toMatchObject({ seed: 77, seconds: 60, without: [], isAlone: false, isJson: false });
+    expect(understood('--seed', '5', '--seconds', '20', '--json', '--keep-history', 'h.jsonl')).toMatchObject(
+      {
+        seed: 5,
+        seconds: 20,
+        isJson: true,
+        historyPath: 'h.jsonl',
+      },
+    );
+  });
+
+  it('injects only what is wanted', () => {
+    const { without } = understood('--only', 'master_killed, node_cut,store_down', '--without', 'store_down');
+    expect(PLANNED.filter((kind) => !without.includes(kind))).toEqual(['master_killed', 'node_cut']);
+    expect(understood('--alone').without).toEqual(expect.arrayContaining([...NEEDS_OTHERS]));
+  });
+
+  it.each([
+    [['--seconds', 'long'], /--seconds takes a number/],
+    [['--seconds', '1'], /--seconds takes a number/],
+    [['--seed', '1.5'], /--seed takes a whole number/],
+    [['--only', 'meteor'], /--only: there is no fault "meteor"/],
+    [['--without', 'node_cut,meteor'], /--without: there is no fault "meteor"/],
+    [['--sekonds', '9'], /--help lists the options/],
+  ])('refuses %j and says why', (argv, why) => {
+    expect(read(...argv)).toMatch(why);
+  });
+
+  it.each([[[]], [['--only', 'master_killed,node_cut']], [['--alone', '--without', 'client_cut']]])(
+    'tells how to do %j again',
+    (argv: readonly string[]) => {
+      const command = understood('--seed', '9', '--seconds', '12', ...argv);
+      const again = replayOf(command).split(' ').slice(4);
+      expect(understood(...again)).toEqual(command);
+    },
+  );
+});
