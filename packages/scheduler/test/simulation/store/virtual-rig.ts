@@ -1,8 +1,9 @@
 /**
  * Simulated stores for contract suites, which wait for answers and know nothing of virtual time: every call lets a little of it pass,
- * `advance` as much as it says. Nothing waits for real.
+ * `advance` as much as it says, and while somebody still waits it goes on slowly.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createMachine, type Machine } from '../../../src/simulation/kernel/machine.ts';
 import { seededChance } from '../../../src/simulation/kernel/seeded-chance.ts';
 import { createVirtualTime } from '../../../src/simulation/kernel/virtual-time.ts';
@@ -23,6 +24,8 @@ export function createVirtualRig(shardCount = 3) {
   const rumours = { lost: 0, doubled: 0, late: 0, lateMs: 0 };
   const machine = machineOf('here');
   let goal = 0;
+  let open = 0;
+  let isTrickling = false;
   let running: Promise<void> | undefined;
 
   async function run(): Promise<void> {
@@ -33,6 +36,26 @@ export function createVirtualRig(shardCount = 3) {
   function passUntil(moment: number): void {
     goal = Math.max(goal, moment);
     running ??= run();
+  }
+
+  /** Whoever was called off or woken from outside has to ask once more before it ends, and nobody says so here. */
+  async function trickle(): Promise<void> {
+    isTrickling = true;
+    while (open > 0) {
+      await sleep(1);
+      passUntil(time.now() + CALL_MS / 2);
+      await running;
+    }
+    isTrickling = false;
+  }
+
+  function note(answer: Promise<unknown>): void {
+    open += 1;
+    const end = (): void => {
+      open -= 1;
+    };
+    answer.then(end, end);
+    if (!isTrickling) void trickle();
   }
 
   return {
@@ -70,6 +93,7 @@ export function createVirtualRig(shardCount = 3) {
           return (...given: unknown[]) => {
             const answer: unknown = value.apply(target, given);
             passUntil(time.now() + CALL_MS);
+            if (answer instanceof Promise) note(answer);
             return answer;
           };
         },

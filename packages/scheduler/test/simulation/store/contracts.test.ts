@@ -1,0 +1,161 @@
+/** The simulated store keeps every port's law, as Redis does: that is what lets it stand for Redis. */
+import { createJobEvents as createLocalEvents } from '../../../src/adapters/memory/job-events.ts';
+import { systemClock } from '../../../src/adapters/system/clock.ts';
+import { createIdSource } from '../../../src/adapters/system/id-source.ts';
+import { createCapacityLedger } from '../../../src/simulation/store/capacity-ledger.ts';
+import { createDeadLetters } from '../../../src/simulation/store/dead-letters.ts';
+import { createInbox } from '../../../src/simulation/store/inbox.ts';
+import { createInstances } from '../../../src/simulation/store/instances.ts';
+import { createJobEvents } from '../../../src/simulation/store/job-events.ts';
+import { createJobStore } from '../../../src/simulation/store/job-store.ts';
+import { createNodeBoard } from '../../../src/simulation/store/node-board.ts';
+import { createNodeDirectory } from '../../../src/simulation/store/node-directory.ts';
+import { createNodeMailbox } from '../../../src/simulation/store/node-mailbox.ts';
+import { createSessionStore } from '../../../src/simulation/store/session-store.ts';
+import {
+  createInstanceFigures,
+  createLocks,
+  createStatsBoard,
+} from '../../../src/simulation/store/short-lived.ts';
+import { createWhispers } from '../../../src/simulation/store/whispers.ts';
+import { capacityLedgerContract } from '../../contracts/capacity-ledger.ts';
+import { deadLettersContract } from '../../contracts/dead-letters.ts';
+import { inboxContract } from '../../contracts/inbox.ts';
+import { instanceFiguresContract } from '../../contracts/instance-figures.ts';
+import { instancesContract } from '../../contracts/instances.ts';
+import { jobEventsContract } from '../../contracts/job-events.ts';
+import { jobEventsAcrossContract } from '../../contracts/job-events-across.ts';
+import { type JobStoreLimits, jobStoreContract } from '../../contracts/job-store.ts';
+import { locksContract } from '../../contracts/locks.ts';
+import { nodeBoardContract } from '../../contracts/node-board.ts';
+import { nodeDirectoryContract } from '../../contracts/node-directory.ts';
+import { type Letter, nodeMailboxContract } from '../../contracts/node-mailbox.ts';
+import { sessionStoreContract } from '../../contracts/session-store.ts';
+import { statsBoardContract } from '../../contracts/stats-board.ts';
+import { whispersContract } from '../../contracts/whispers.ts';
+import { createVirtualRig } from './virtual-rig.ts';
+
+const NAME = 'simulated';
+const IDLE_MS = 3_600_000;
+const ROOMY = {
+  bindingLeaseMs: 60_000,
+  retentionMs: 300_000,
+  maxRetained: 10_000,
+  maxRetainedBytes: 64_000_000,
+  maxInflight: 10_000,
+  maxBindings: 10_000,
+  resultInlineMaxBytes: 512 * 1024,
+  liveMarginMs: 60_000,
+};
+const { digest } = createIdSource({ clock: systemClock, digestsRequests: true });
+
+type Rig = ReturnType<typeof createVirtualRig>;
+
+function openInstance(
+  rig: Rig,
+  instanceId: string,
+  limits: Partial<JobStoreLimits> = {},
+  maxListeners = 100,
+) {
+  const machine = rig.machineOf(instanceId);
+  const { clock } = machine;
+  const lines = rig.lines(machine);
+  const driver = () => `${instanceId}/1`;
+  const store = createJobStore({ lines, clock, digest, instanceId, driver, ...ROOMY, ...limits });
+  const local = createLocalEvents({ maxListeners });
+  const events = createJobEvents({ lines, clock, instanceId, local, store });
+  return { clock, store: rig.driven(store), events: rig.driven(events) };
+}
+
+capacityLedgerContract(NAME, async () => {
+  const rig = createVirtualRig();
+  return { ...rig.timed, ledger: rig.driven(createCapacityLedger({ lines: rig.lines(), idleMs: IDLE_MS })) };
+});
+
+nodeDirectoryContract(NAME, async (limits) => {
+  const rig = createVirtualRig();
+  const { clock } = rig.machine;
+  const directory = createNodeDirectory({ lines: rig.lines(), clock, idleMs: IDLE_MS, ...limits });
+  return { ...rig.timed, directory: rig.driven(directory) };
+});
+
+nodeMailboxContract(NAME, async (limits) => {
+  const rig = createVirtualRig();
+  const mailbox = createNodeMailbox<Letter>({ lines: rig.lines(), clock: rig.machine.clock, ...limits });
+  return { ...rig.timed, mailbox: rig.driven(mailbox) };
+});
+
+nodeBoardContract(NAME, async (limits) => {
+  const rig = createVirtualRig();
+  const [here, there] = ['here', 'there'].map((name) =>
+    rig.driven(createNodeBoard({ lines: rig.lines(rig.machineOf(name)), ...limits })),
+  );
+  if (here === undefined || there === undefined) throw new Error('two were asked for');
+  return { ...rig.timed, here, there };
+});
+
+jobStoreContract(NAME, async (limits) => {
+  const rig = createVirtualRig();
+  return { ...rig.timed, store: openInstance(rig, 'instance-a', limits).store };
+});
+
+jobEventsContract(NAME, async ({ maxListeners }) => {
+  const rig = createVirtualRig();
+  return { ...rig.timed, events: openInstance(rig, 'instance-a', {}, maxListeners).events };
+});
+
+jobEventsAcrossContract(NAME, async () => {
+  const rig = createVirtualRig();
+  const [here, there] = [openInstance(rig, 'instance-a'), openInstance(rig, 'instance-b')];
+  return { ...rig.timed, clock: here.clock, here, there };
+});
+
+inboxContract(NAME, async (limits) => {
+  const rig = createVirtualRig();
+  return {
+    ...rig.timed,
+    inbox: rig.driven(createInbox({ lines: rig.lines(), planAfter: rig.planAfter, ...limits })),
+  };
+});
+
+deadLettersContract(NAME, async (limits) => {
+  const rig = createVirtualRig();
+  const lines = rig.lines();
+  const inbox = createInbox({ lines, planAfter: rig.planAfter, ...limits });
+  const deadLetters = createDeadLetters({ lines, inbox, ...limits });
+  return { ...rig.timed, inbox: rig.driven(inbox), deadLetters: rig.driven(deadLetters) };
+});
+
+instancesContract(NAME, async () => {
+  const rig = createVirtualRig();
+  return { ...rig.timed, instances: rig.driven(createInstances({ lines: rig.lines() })) };
+});
+
+instanceFiguresContract(NAME, async () => {
+  const rig = createVirtualRig();
+  return { ...rig.timed, figures: rig.driven(createInstanceFigures({ lines: rig.lines() })) };
+});
+
+sessionStoreContract(NAME, async () => {
+  const rig = createVirtualRig();
+  return { ...rig.timed, store: rig.driven(createSessionStore({ lines: rig.lines() })) };
+});
+
+locksContract(NAME, async () => {
+  const rig = createVirtualRig();
+  const [locks, others] = [
+    createLocks({ lines: rig.lines(), space: 'one' }),
+    createLocks({ lines: rig.lines(), space: 'other' }),
+  ];
+  return { ...rig.timed, locks: rig.driven(locks), others: rig.driven(others) };
+});
+
+statsBoardContract(NAME, async () => {
+  const rig = createVirtualRig();
+  return { ...rig.timed, board: rig.driven(createStatsBoard({ lines: rig.lines() })) };
+});
+
+whispersContract(NAME, async () => {
+  const rig = createVirtualRig();
+  return { ...rig.timed, whispers: rig.driven(createWhispers({ lines: rig.lines() })) };
+});
