@@ -42,6 +42,9 @@ const DISTURBS_STORE: readonly FaultKind[] = [
   'shard_frozen',
   'shard_lossy',
   'instance_cut_off',
+  'store_cut',
+  'store_slow',
+  'slots_moved',
 ];
 /** A master that is gone is replaced while it is gone; the others are over when they have ended. */
 const IS_REPLACED: readonly FaultKind[] = ['master_killed', 'master_frozen'];

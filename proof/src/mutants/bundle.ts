@@ -1,0 +1,46 @@
+/** The simulator and the checker in one file, made of the sources, with a mutant in them or without. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { type Mutant, mutate } from './mutant.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const ENTRY = join(ROOT, 'proof/src/mutants/child.ts');
+const SOURCES = join(ROOT, 'packages/scheduler/src');
+/** Proofs name what the scheduler is shipped as; what is to be broken is its sources. */
+const SHIPPED = /packages\/scheduler\/dist\/(.*)\.js$/;
+
+export const sourceOf = (mutant: Mutant): string => join(SOURCES, mutant.file);
+
+export async function bundle(into: string, mutant?: Mutant): Promise<void> {
+  let isMutated = mutant === undefined;
+  const build = await rolldown({
+    input: ENTRY,
+    platform: 'node',
+    resolve: { conditionNames: ['source', 'node', 'import', 'default'] },
+    // Loaded only by whoever asks for traces.
+    external: [/^@opentelemetry\//],
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'mutant',
+        resolveId(source) {
+          const shipped = SHIPPED.exec(source);
+          return shipped === null ? null : join(SOURCES, `${shipped[1]}.ts`);
+        },
+        async load(id) {
+          if (mutant === undefined || id !== sourceOf(mutant)) return null;
+          isMutated = true;
+          return mutate(await readFile(id, 'utf8'), mutant);
+        },
+      },
+    ],
+  });
+  try {
+    await build.write({ file: into, format: 'esm', codeSplitting: false });
+  } finally {
+    await build.close();
+  }
+  if (!isMutated) throw new Error(`mutant "${mutant?.name}" is no part of the simulation: ${mutant?.file}`);
+}

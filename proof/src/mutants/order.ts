@@ -1,0 +1,26 @@
+/** What a process is told to simulate, and what it answers. */
+import type { FaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Invariant } from '../checker/violation.ts';
+
+export interface Order {
+  readonly seeds: readonly string[];
+  readonly jobs: number;
+  readonly instances: number;
+  readonly faults?: readonly FaultKind[] | undefined;
+  /** Ends with the first seed that breaks one of these; none: with the first that breaks anything. */
+  readonly untilBroken: readonly Invariant[];
+}
+
+export interface Broken {
+  readonly seed: string;
+  readonly invariant: Invariant;
+  /** The first of its violations. */
+  readonly says: string;
+}
+
+export interface Report {
+  runs: number;
+  jobs: number;
+  /** By the last run. */
+  broken: readonly Broken[];
+}

@@ -1,0 +1,114 @@
+/** Builds every mutant, lets each live through some seeds in a process of its own, and says what gave it away. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { bundle } from './bundle.ts';
+import type { Mutant, World } from './mutant.ts';
+import type { Broken, Order, Report } from './order.ts';
+
+export interface Verdict {
+  readonly mutant: Mutant;
+  /** How it was found out; absent: it was not. */
+  readonly caughtBy?: Broken | undefined;
+  /** Promises broken that were not expected to be, in the same run. */
+  readonly besides: readonly Broken[];
+  readonly runs: number;
+  readonly jobs: number;
+  readonly ms: number;
+}
+
+export interface Options {
+  /** Seeds that each of them lives through at most. */
+  readonly seeds: readonly string[];
+  readonly atOnce: number;
+  readonly tell?: (verdict: Verdict) => void;
+}
+
+const JOBS = 1_500;
+const INSTANCES = 3;
+const MANIFEST = fileURLToPath(new URL('../../../packages/scheduler/package.json', import.meta.url));
+
+/** What the sound build breaks where the mutants live; nothing, if it is sound. */
+export interface Sound {
+  readonly broken: readonly Broken[];
+  readonly runs: number;
+}
+
+export async function runMutants(
+  mutants: readonly Mutant[],
+  options: Options,
+): Promise<{ verdicts: Verdict[]; sound: Sound }> {
+  const folder = await mkdtemp(join(tmpdir(), 'lingua-mutants-'));
+  try {
+    await mkdir(join(folder, 'dist'));
+    // The scheduler reads its version beside the folder in which it lies.
+    await cp(MANIFEST, join(folder, 'package.json'));
+    const verdicts: Verdict[] = [];
+    const tasks = mutants.map((mutant, number) => async (): Promise<void> => {
+      const verdict = await tryMutant(join(folder, 'dist', `${number}.mjs`), mutant, options.seeds);
+      verdicts[number] = verdict;
+      options.tell?.(verdict);
+    });
+    const broken: Broken[] = [];
+    let runs = 0;
+    const control = join(folder, 'dist', 'sound.mjs');
+    await bundle(control);
+    for (const world of worldsOf(mutants))
+      tasks.push(async () => {
+        const report = await run(control, { ...orderOf(world, options.seeds), untilBroken: [] });
+        broken.push(...report.broken);
+        runs += report.runs;
+      });
+    await inTurns(tasks, options.atOnce);
+    return { verdicts, sound: { broken, runs } };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function tryMutant(file: string, mutant: Mutant, seeds: readonly string[]): Promise<Verdict> {
+  const begunAt = performance.now();
+  await bundle(file, mutant);
+  const { broken, runs, jobs } = await run(file, {
+    ...orderOf(mutant.world ?? {}, seeds),
+    untilBroken: mutant.breaks,
+  });
+  const isMeant = ({ invariant }: Broken): boolean => mutant.breaks.includes(invariant);
+  return {
+    mutant,
+    caughtBy: broken.find(isMeant),
+    besides: broken.filter((each) => !isMeant(each)),
+    runs,
+    jobs,
+    ms: performance.now() - begunAt,
+  };
+}
+
+const orderOf = ({ jobs = JOBS, instances = INSTANCES, faults }: World, seeds: readonly string[]) => ({
+  seeds,
+  jobs,
+  instances,
+  faults,
+});
+
+/** Each once. */
+function worldsOf(mutants: readonly Mutant[]): World[] {
+  const worlds = new Map(mutants.map(({ world = {} }) => [JSON.stringify(world), world]));
+  return [...worlds.values()];
+}
+
+async function run(file: string, order: Order): Promise<Report> {
+  const { stdout } = await promisify(execFile)(process.execPath, [file, JSON.stringify(order)]);
+  return JSON.parse(stdout) as Report;
+}
+
+async function inTurns(tasks: (() => Promise<void>)[], atOnce: number): Promise<void> {
+  const waiting = [...tasks];
+  const worker = async (): Promise<void> => {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
