@@ -2,11 +2,9 @@
  * A process of its own, so that its memory and CPU are its own: the scheduler, or a bare ws server that echoes every frame.
  * Argument: scheduler | echo. Tells its parent the port, and its figures when asked.
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { WebSocketServer } from 'ws';
 import { createApp } from '../../packages/scheduler/dist/app.js';
+import { startEchoServer } from './contest/echo-server.ts';
 import { benchConfig } from './embedded-engine.ts';
 import { collectGarbage, cpuMicros } from './measure.ts';
 
@@ -51,11 +49,7 @@ async function startScheduler(): Promise<Server> {
 }
 
 async function startEcho(): Promise<Server> {
-  const http = createServer();
-  const sockets = new WebSocketServer({ server: http, perMessageDeflate: false });
-  sockets.on('connection', (ws) => ws.on('message', (data, isBinary) => ws.send(data, { binary: isBinary })));
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  return { port: (http.address() as AddressInfo).port, audioBytes: async () => 0 };
+  return { port: await startEchoServer(), audioBytes: async () => 0 };
 }
 
 const server = process.argv[2] === 'echo' ? await startEcho() : await startScheduler();

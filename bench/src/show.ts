@@ -1,4 +1,4 @@
-/** Progress while it runs, a table at the end. */
+/** Progress while it runs, tables at the end. */
 import { type Figure, isMet } from './measure.ts';
 
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -12,28 +12,32 @@ export function table(figures: readonly Figure[]): string {
     figure.unit,
     ...(hasTargets ? [promise(figure), verdict(figure)] : []),
   ]);
-  const all = [['scenario', 'figure', 'value', 'unit', ...(hasTargets ? ['target', ''] : [])], ...rows];
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length))) ?? [];
+  const head = ['scenario', 'figure', 'value', 'unit', ...(hasTargets ? ['target', ''] : [])];
+  return columns([head, ...rows], new Set([2]));
+}
+
+/** The first row is the head. `right`: columns of numbers. */
+export function columns(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string {
+  const widths =
+    rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length))) ?? [];
   const line = (row: readonly string[]): string =>
     row
       .map((cell, column) =>
-        column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+        right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
       )
       .join('  ')
       .trimEnd();
-  return [
-    line(all[0] ?? []),
-    widths.map((width) => '-'.repeat(width)).join('  '),
-    ...all.slice(1).map(line),
-  ].join('\n');
+  const [head = [], ...rest] = rows;
+  return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rest.map(line)].join('\n');
 }
 
-function amount(value: number): string {
-  if (value >= 1_000) return Math.round(value).toLocaleString('en-US');
-  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
+export function amount(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en-US');
+  return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
-function promise({ target }: Figure): string {
+export function promise({ target }: Pick<Figure, 'target'>): string {
   if (target === undefined) return '';
   return 'atLeast' in target ? `≥ ${amount(target.atLeast)}` : `≤ ${amount(target.atMost)}`;
 }

@@ -1,0 +1,26 @@
+/** Whoever takes jobs to their end inside this process: the engine, or one of its peers. */
+import type { Job } from '../open-loop/job-mix.ts';
+
+export interface JobTarget {
+  /** One job to its end; false: it was refused. `left`: it is with whoever does the work. */
+  run(job: Job, left: () => void): Promise<boolean>;
+  /** A heartbeat of the node with this number; those without nodes have none. */
+  beat(index: number): Promise<void>;
+  /** Takes away what the jobs before have left, outside of what is measured. */
+  tidy(): Promise<void>;
+}
+
+/** A decision by itself; its end is not part of it. */
+export interface DecisionTarget {
+  /** Undefined: refused. */
+  decide(job: Job): Promise<Decided | undefined>;
+  end(decided: Decided): Promise<void>;
+  beat(index: number): Promise<void>;
+  /** So many jobs are running, spread over the fleet, before anything is measured. */
+  occupy(jobs: readonly Job[]): Promise<void>;
+}
+
+export interface Decided {
+  readonly jobId: string;
+  readonly nodeId: string;
+}

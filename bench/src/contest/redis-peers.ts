@@ -1,0 +1,49 @@
+/** Peers that live on the same redis-server: BullMQ with whole jobs, and the reserve script by itself, which no job can be faster than. */
+import { createCapacityLedger } from '../../../packages/scheduler/dist/adapters/redis/capacity-ledger.js';
+import { createKeys } from '../../../packages/scheduler/dist/adapters/redis/keys.js';
+import { createBullmqContestant } from '../redis/bullmq-contestant.ts';
+import { connectTo } from '../redis/redis-server.ts';
+import type { Scenario } from '../scenario/scenario.ts';
+import { nodeName } from './fleet-of.ts';
+import type { JobTarget } from './job-target.ts';
+
+/** As many as the closed loop has in flight. */
+export const IN_FLIGHT = 64;
+
+export async function createBullmqTarget(redisPort: number): Promise<JobTarget> {
+  const bullmq = await createBullmqContestant({ port: redisPort, prefix: 'bullmq', concurrency: IN_FLIGHT });
+  return {
+    async run(_, left) {
+      await bullmq.run(left);
+      return true;
+    },
+    beat: async () => {},
+    tidy: () => bullmq.tidy(),
+  };
+}
+
+/** Nothing is given back between two rounds: room for all of it, and for long enough. */
+const ROOM = 1e9;
+const LEASE_MS = 600_000;
+
+export async function createEvalshaTarget({ fleet }: Scenario, redisPort: number): Promise<JobTarget> {
+  const connection = await connectTo(redisPort, 'evalsha');
+  const keys = createKeys('evalsha');
+  const ledger = createCapacityLedger({ connection, keys });
+  const nodes = Array.from({ length: fleet.nodes }, (_, index) => nodeName(index));
+  for (const nodeId of nodes) await ledger.declare(nodeId, { slots: ROOM, isAccepting: true });
+  let count = 0;
+  return {
+    async run(_, left) {
+      const lease = `job-${count}:1`;
+      const answer = await ledger.reserve(nodes[count++ % nodes.length] ?? '', lease, LEASE_MS);
+      if (answer.kind !== 'reserved') throw new Error(`the script answered ${answer.kind}`);
+      left();
+      return true;
+    },
+    beat: async () => {},
+    async tidy() {
+      for (const nodeId of nodes) await connection.del(keys.nodeLeases(nodeId));
+    },
+  };
+}

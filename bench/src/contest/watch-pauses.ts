@@ -1,0 +1,33 @@
+/** When this process did nothing for anybody: pauses of its garbage collector, and times its event loop came late. */
+import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+import { createHistogram } from '../open-loop/histogram.ts';
+import type { Figures } from '../scenario/vocabulary.ts';
+
+/** How often the loop is expected to come around; what it records includes this. */
+const RESOLUTION_MS = 10;
+
+export type PauseFigures = Pick<Figures, 'gc_p999_ms' | 'gc_max_ms' | 'loop_p999_ms' | 'loop_max_ms'>;
+
+/** The answered function tells of the time since it was last called. */
+export function watchPauses(): () => PauseFigures {
+  let pauses = createHistogram();
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) pauses.record(duration);
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  const late = (nanos: number): number => Math.max(0, nanos / 1e6 - RESOLUTION_MS);
+  return () => {
+    const none = pauses.count === 0;
+    const seen = {
+      gc_p999_ms: none ? 0 : pauses.percentile(0.999),
+      gc_max_ms: pauses.maxMs,
+      loop_p999_ms: late(delay.percentile(99.9)),
+      loop_max_ms: late(delay.max),
+    };
+    pauses = createHistogram();
+    delay.reset();
+    return seen;
+  };
+}

@@ -1,0 +1,35 @@
+/** What the figures were measured on: without it they say nothing. */
+import { execFileSync } from 'node:child_process';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
+
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly system: string;
+  readonly node: string;
+  readonly redis: string;
+  /** Of the minute before the run began: who shares the machine shares the figures. */
+  readonly loadBefore: number;
+  readonly at: string;
+}
+
+function redisVersion(): string {
+  try {
+    const said = execFileSync('redis-server', ['--version'], { encoding: 'utf8' });
+    return /v=(\S+)/.exec(said)?.[1] ?? 'unknown';
+  } catch {
+    return 'not installed';
+  }
+}
+
+export const describeMachine = (): Machine => ({
+  cpu: cpus()[0]?.model.trim() ?? 'unknown',
+  cores: cpus().length,
+  memoryGb: Math.round(totalmem() / 2 ** 30),
+  system: `${type()} ${release()}`,
+  node: process.version,
+  redis: redisVersion(),
+  loadBefore: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+  at: new Date().toISOString(),
+});

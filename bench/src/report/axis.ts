@@ -1,0 +1,70 @@
+/** From values to places on a chart, and the values worth a mark. Pure. */
+
+export type Scale = 'log' | 'linear';
+
+export interface Axis {
+  readonly label: string;
+  readonly scale: Scale;
+  readonly min: number;
+  readonly max: number;
+  readonly ticks: readonly number[];
+  /** 0 at `min`, 1 at `max`. */
+  place(value: number): number;
+}
+
+const MOST_TICKS = 6;
+
+/** `ticks`: these and no others. */
+export function createAxis(
+  label: string,
+  scale: Scale,
+  values: readonly number[],
+  ticks?: readonly number[],
+): Axis {
+  const known = values.filter((value) => Number.isFinite(value) && (scale === 'linear' || value > 0));
+  const [low, high] = known.length === 0 ? [1, 10] : [Math.min(...known), Math.max(...known)];
+  return scale === 'log' ? logAxis(label, low, high, ticks) : linearAxis(label, low, high, ticks);
+}
+
+function logAxis(label: string, low: number, high: number, given?: readonly number[]): Axis {
+  const [first, last] = [low / 1.15, high * 1.15];
+  const place = (value: number): number => Math.log(value / first) / Math.log(last / first);
+  return { label, scale: 'log', min: first, max: last, ticks: given ?? logTicks(first, last), place };
+}
+
+/** Powers of ten; where they are few, also 2 and 5 times them; where they are many, only some. */
+function logTicks(min: number, max: number): number[] {
+  const [from, to] = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
+  const all = (steps: readonly number[]): number[] =>
+    Array.from({ length: to - from + 1 }, (_, index) => index + from)
+      .flatMap((power) => steps.map((step) => step * 10 ** power))
+      .filter((tick) => tick >= min && tick <= max);
+  const candidates = [[1, 2, 5], [1, 3], [1]].map(all);
+  const ticks = candidates.find(({ length }) => length <= MOST_TICKS + 1) ?? candidates[2] ?? [];
+  const every = Math.ceil(ticks.length / (MOST_TICKS + 1));
+  return ticks.filter((_, index) => index % every === 0);
+}
+
+function linearAxis(label: string, low: number, high: number, given?: readonly number[]): Axis {
+  // Amounts begin at nothing; numbers of things, which have their own marks, at the first.
+  const min = given === undefined ? Math.min(0, low) : low - (high - low) * 0.06;
+  const max = given === undefined ? (high <= min ? min + 1 : high * 1.08) : high + (high - low) * 0.06;
+  const step = niceStep((max - min) / (MOST_TICKS - 1));
+  const count = Math.floor(max / step) - Math.ceil(min / step) + 1;
+  const ticks = given ?? Array.from({ length: count }, (_, index) => (Math.ceil(min / step) + index) * step);
+  return { label, scale: 'linear', min, max, ticks, place: (value) => (value - min) / (max - min) };
+}
+
+function niceStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return power * ([1, 2, 2.5, 5, 10].find((step) => step * power >= rough) ?? 10);
+}
+
+/** Short enough to stand under a mark: 20, 1.5k, 100k. */
+export function tickText(value: number): string {
+  if (value === 0) return '0';
+  const size = Math.abs(value);
+  if (size >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
+  if (size >= 1e3) return `${Number((value / 1e3).toPrecision(3))}k`;
+  return String(Number(value.toPrecision(3)));
+}

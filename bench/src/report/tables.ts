@@ -1,0 +1,99 @@
+/** What declared scenarios have found, as text: contestants side by side with ratios, and the thresholds. */
+import type { Figure } from '../measure.ts';
+import type { Judged } from '../scenario/judge.ts';
+import type { Point, ScenarioReport } from '../scenario/run-scenario.ts';
+import { shownAt } from '../scenario/scenario.ts';
+import { FIGURE_IDS, FIGURES, type FigureId, OURS, titleOf, type Who } from '../scenario/vocabulary.ts';
+import { amount, columns, promise } from '../show.ts';
+
+export const contestantsOf = ({ scenario }: ScenarioReport): readonly Who[] => [OURS, ...scenario.peers];
+
+export const targetOf = ({ comparison, target }: Judged): NonNullable<Figure['target']> =>
+  comparison === 'at_least' ? { atLeast: target } : { atMost: target };
+
+/** One by one, as suites have them; what is promised comes last. */
+export function figuresOf(report: ScenarioReport): Figure[] {
+  const scenario = report.scenario.name;
+  const measured = report.points.flatMap(({ value, results }) =>
+    contestantsOf(report).flatMap((who) =>
+      FIGURE_IDS.flatMap((id): Figure[] => {
+        const seen = results[who]?.figures[id];
+        if (seen === undefined) return [];
+        const at = shownAt(report.scenario, value);
+        const name = `${titleOf(who)}: ${FIGURES[id].title}${at === '' ? '' : `, ${at}`}`;
+        return [{ scenario, name, value: seen, unit: FIGURES[id].unit }];
+      }),
+    ),
+  );
+  const promised = report.judged.map(
+    (judged): Figure => ({
+      scenario,
+      name: judged.what,
+      value: judged.value,
+      unit: judged.unit,
+      target: targetOf(judged),
+    }),
+  );
+  return [...measured, ...promised];
+}
+
+/** Figures that anybody has at this point, in the order of the vocabulary. */
+export const figuresAt = ({ results }: Point): readonly FigureId[] =>
+  FIGURE_IDS.filter((id) => Object.values(results).some(({ figures }) => figures[id] !== undefined));
+
+export interface ContestRow {
+  readonly title: string;
+  readonly unit: string;
+  /** Of each contestant, in their order. */
+  readonly values: readonly (number | undefined)[];
+  /** Ours divided by that of each peer. */
+  readonly ratios: readonly (number | undefined)[];
+}
+
+export function contestRows(report: ScenarioReport, point: Point): readonly ContestRow[] {
+  return figuresAt(point).map((id) => {
+    const values = contestantsOf(report).map((who) => point.results[who]?.figures[id]);
+    const [ours, ...others] = values;
+    return {
+      ...FIGURES[id],
+      values,
+      ratios: others.map((other) =>
+        ours === undefined || other === undefined || other === 0 ? undefined : ours / other,
+      ),
+    };
+  });
+}
+
+const shown = (value: number | undefined): string => (value === undefined ? '' : amount(value));
+
+export function contestTables(report: ScenarioReport): string[] {
+  const { scenario, points } = report;
+  const [, ...peers] = contestantsOf(report);
+  const head = ['', 'unit', OURS, ...peers.flatMap((who) => [titleOf(who), '×'])];
+  const right = new Set(head.map((_, column) => column).slice(2));
+  const rows = points.flatMap((point) =>
+    contestRows(report, point).map(({ title, unit, values: [ours, ...others], ratios }) => [
+      [shownAt(scenario, point.value), title].filter((part) => part !== '').join(': '),
+      unit,
+      shown(ours),
+      ...others.flatMap((other, index) => [shown(other), shown(ratios[index])]),
+    ]),
+  );
+  return [`${scenario.name}: ${scenario.title}\n\n${columns([head, ...rows], right)}`];
+}
+
+/** Nothing if nothing was promised. */
+export function thresholdTable(reports: readonly ScenarioReport[]): string[] {
+  const rows = reports.flatMap(({ scenario, judged }) =>
+    judged.map((each) => [
+      scenario.name,
+      each.what,
+      amount(each.value),
+      each.unit,
+      promise({ target: targetOf(each) }),
+      each.isMet ? 'met' : 'MISSED',
+    ]),
+  );
+  if (rows.length === 0) return [];
+  return [columns([['scenario', 'promised', 'value', 'unit', 'target', ''], ...rows], new Set([2]))];
+}
