@@ -7,6 +7,7 @@ import { runConfig } from './commands/config.ts';
 import { runDemo } from './commands/demo.ts';
 import { runDlq } from './commands/dlq.ts';
 import { runExplain } from './commands/explain.ts';
+import { runPlan } from './commands/plan.ts';
 import { runPools } from './commands/pools.ts';
 import { runServe } from './commands/serve.ts';
 import { runTalk } from './simulated-client/run-talk.ts';
@@ -29,6 +30,7 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
   ],
   ['explain', { run: runExplain, summary: 'say where a job would go now, and why not elsewhere' }],
   ['pools', { run: runPools, summary: 'show the pools that nodes are divided into, and how each is' }],
+  ['plan', { run: runPlan, summary: 'say how many nodes and instances a load needs' }],
   ['config', { run: runConfig, summary: 'print the effective configuration and where each value came from' }],
 ]);
 

@@ -1,0 +1,181 @@
+/** What `lingua plan` prints: the answer first, then the sizes around it, then what was taken for granted. Pure. */
+import { erlangOf, type FoundFleet, isEnough, type Length } from '../../simulation/plan/find-fleet.ts';
+import type { Range, SizeFigures } from '../../simulation/plan/size-figures.ts';
+import { offeredSlots, type Spread } from '../../simulation/plan/workload.ts';
+import { type Column, printTable } from '../print-table.ts';
+import type { PlanOptions } from './plan-options.ts';
+
+export interface Plan {
+  readonly options: PlanOptions;
+  readonly length: Length;
+  readonly found: FoundFleet;
+  /** Without spare ones. */
+  readonly instances: number;
+}
+
+/** One line about a fleet of some size. */
+export const printSize = ({ nodes, busy, p99Ms, refused }: SizeFigures): string =>
+  `${some(nodes, 'node')}: ${percent(busy)} busy, p99 wait ${time(p99Ms)}, ${percent(refused)} refused`;
+
+export function printPlan(plan: Plan): string {
+  const { options, found } = plan;
+  const { spareNodes, spareInstances, instanceRate } = options;
+  const nodes = found.nodes + spareNodes;
+  const instances = plan.instances + spareInstances;
+  const offered = offeredSlots(options.workload);
+  return [
+    `${some(nodes, 'node')} and ${some(instances, 'instance')}`,
+    '',
+    `  nodes      ${found.nodes} for the load (${percent(offered / (found.nodes * options.workload.slots))} of ${found.nodes * options.workload.slots} slots), ${spareNodes} spare`,
+    `  instances  ${plan.instances} for the load (${short(options.workload.arrivalsPerSecond)}/s, ${short(instanceRate)}/s each), ${spareInstances} spare${instances > 1 ? '; several need Redis (scheduler.phase2)' : ''}`,
+    ...figuresOf(plan),
+    '',
+    printTable(columnsOf(plan), found.neighbours),
+    '',
+    ...erlangLines(plan),
+    '',
+    ...assumptions(plan),
+  ].join('\n');
+}
+
+function chosen({ found }: Plan): SizeFigures {
+  return found.neighbours.find(({ nodes }) => nodes === found.nodes) as SizeFigures;
+}
+
+function figuresOf(plan: Plan): string[] {
+  const { target, workload } = plan.options;
+  const { nodes, p50Ms, p95Ms, p99Ms, p99Range, refused, refusedRange } = chosen(plan);
+  const doubts = [
+    isWithin(target.waitP99Ms, p99Range) && '--wait-p99',
+    isWithin(target.refused, refusedRange) && '--refused',
+  ].filter((flag) => flag !== false);
+  return [
+    `  wait       p50 ${time(p50Ms)}, p95 ${time(p95Ms)}, p99 ${time(p99Ms)} (95 % confidence: ${range(p99Range, time)}; asked for: ${time(target.waitP99Ms)}), with ${some(nodes, 'node')}`,
+    `  refused    ${percent(refused)} (${range(refusedRange, percent)}; asked for: ${percent(target.refused)})`,
+    ...(doubts.length > 0
+      ? [
+          `             close: ${doubts.join(' and ')} lies within what chance can do; a larger --seconds is surer`,
+        ]
+      : []),
+    ...(target.waitP99Ms >= workload.maxWaitMs
+      ? ['             --wait-p99 is not below --max-wait: nobody waits longer, so only --refused decides']
+      : []),
+  ];
+}
+
+function columnsOf({ options, found }: Plan): Column<SizeFigures>[] {
+  const { workload, target } = options;
+  return [
+    { title: 'nodes', cell: ({ nodes }) => nodes },
+    { title: 'slots', cell: ({ slots }) => slots },
+    { title: 'busy %', cell: ({ busy }) => rounded(100 * busy) },
+    { title: 'p50 ms', cell: ({ p50Ms }) => rounded(p50Ms) },
+    { title: 'p95 ms', cell: ({ p95Ms }) => rounded(p95Ms) },
+    { title: 'p99 ms', cell: ({ p99Ms }) => rounded(p99Ms) },
+    { title: '95 % range', cell: ({ p99Range }) => range(p99Range, (ms) => String(rounded(ms))) },
+    { title: 'refused %', cell: ({ refused }) => rounded(100 * refused) },
+    {
+      title: 'Erlang-C p99 ms',
+      cell: ({ nodes }) => rounded(erlangOf(workload, nodes).waitQuantileMs(0.99)),
+    },
+    {
+      title: '',
+      cell: (size) =>
+        size.nodes === found.nodes
+          ? '<- smallest that is enough'
+          : isEnough(size, target)
+            ? 'enough'
+            : 'too few',
+    },
+  ];
+}
+
+function erlangLines({ options, found }: Plan): string[] {
+  const { workload } = options;
+  const word = found.erlangNodes === found.nodes ? 'the same' : `${some(found.erlangNodes, 'node')}`;
+  return [
+    `Erlang-C (M/M/c, a formula) says ${word}. It may differ, because it knows only`,
+    ...(workload.spread.kind === 'exp'
+      ? []
+      : [`- exponential service times; yours are ${spreadWords(workload.spread)}`]),
+    `- endless patience; here whoever waited ${time(workload.maxWaitMs)} is refused, and leaves room for the others`,
+    '- the long run; a simulation has chance in it, see the range',
+    'Both treat all slots as one pool: the scheduler gives any job to any free slot, first come, first served.',
+  ];
+}
+
+function assumptions({ options, length }: Plan): string[] {
+  const { workload, seed } = options;
+  return [
+    'Taken for granted:',
+    '- jobs come by chance, one by one (Poisson), at the same rate all the time: plan for the busiest minutes, not for the day',
+    '- every node can do every job; fleets that languages or pools divide are planned one part at a time',
+    '- nodes do not fail and no job is tried again: that is what spare nodes are for',
+    '- --service-time is all that a slot is occupied, network included (scheduler_stage_seconds, ack and run)',
+    '- one waiting queue; of several instances each has its own and hears of slots that others set free some 40 ms later',
+    '- an instance is bound by its CPU; the usual --instance-rate is a careful guess for one core, see docs/operations.md',
+    `Simulated: ${length.counted} jobs (${short(length.counted / workload.arrivalsPerSecond)} s) for each size after ${length.warmUp} to warm up, the same ones for every size; seed ${seed}; ranges from 10 batches.`,
+  ];
+}
+
+export function planJson(plan: Plan) {
+  const { options, length, found, instances } = plan;
+  const { workload, target } = options;
+  return {
+    nodes: found.nodes + options.spareNodes,
+    instances: instances + options.spareInstances,
+    nodes_for_load: found.nodes,
+    spare_nodes: options.spareNodes,
+    instances_for_load: instances,
+    spare_instances: options.spareInstances,
+    erlang_c_nodes: found.erlangNodes,
+    workload: {
+      arrivals_per_second: workload.arrivalsPerSecond,
+      service_ms: workload.serviceMs,
+      spread: workload.spread,
+      slots: workload.slots,
+      max_wait_ms: workload.maxWaitMs,
+    },
+    target: { wait_p99_ms: target.waitP99Ms, refused: target.refused },
+    instance_rate: options.instanceRate,
+    simulated: { jobs: length.counted, warm_up_jobs: length.warmUp, seed: options.seed },
+    sizes: found.neighbours.map((size) => {
+      const theory = erlangOf(workload, size.nodes);
+      return {
+        nodes: size.nodes,
+        slots: size.slots,
+        is_enough: isEnough(size, target),
+        busy: size.busy,
+        waited: size.waited,
+        wait_ms: { mean: size.meanMs, p50: size.p50Ms, p95: size.p95Ms, p99: size.p99Ms },
+        wait_p99_range_ms: size.p99Range,
+        refused: size.refused,
+        refused_range: size.refusedRange,
+        // null: the work is more than these slots can do.
+        erlang_c: {
+          waited: theory.waitProbability,
+          wait_ms: { mean: finite(theory.meanWaitMs), p99: finite(theory.waitQuantileMs(0.99)) },
+        },
+      };
+    }),
+  };
+}
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+const isWithin = (value: number, [low, high]: Range): boolean => value > low && value < high;
+
+const some = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Three digits that matter, and no more than two after the point. */
+const rounded = (value: number): number =>
+  Number.isFinite(value) ? Number(value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2)) : value;
+
+const short = (value: number): string => String(rounded(value));
+const time = (ms: number): string => (ms >= 10_000 ? `${short(ms / 1_000)} s` : `${short(ms)} ms`);
+const percent = (part: number): string => `${short(100 * part)} %`;
+const range = ([low, high]: Range, print: (value: number) => string): string =>
+  `${print(low)} to ${print(high)}`;
+
+const spreadWords = (spread: Spread): string =>
+  spread.kind === 'lognormal' ? `lognormal with sigma ${spread.sigma}` : 'all the same';

@@ -1,0 +1,141 @@
+/** Planning: the smallest fleet that keeps a promise, found by doubling the step and then halving it, with the simulator as the judge. */
+import { type ErlangC, erlangC } from './erlang.ts';
+import { runFleet } from './run-fleet.ts';
+import { type SizeFigures, sizeFigures } from './size-figures.ts';
+import { offeredSlots, type Workload } from './workload.ts';
+
+/** What must hold; both are parts or times of jobs in the long run. */
+export interface Target {
+  readonly waitP99Ms: number;
+  /** Part of all jobs. */
+  readonly refused: number;
+}
+
+export interface Length {
+  /** Jobs that fill the empty fleet and are not counted. */
+  readonly warmUp: number;
+  readonly counted: number;
+}
+
+export interface FoundFleet {
+  /** The smallest that is enough. */
+  readonly nodes: number;
+  /** From two nodes fewer to three more. */
+  readonly neighbours: readonly SizeFigures[];
+  /** What Erlang-C alone would have answered. */
+  readonly erlangNodes: number;
+}
+
+/** Enough for a p99 that does not jump from seed to seed, unless nearly all slots are busy. */
+const USUAL_COUNTED = 40_000;
+const LEAST_COUNTED = 1_000;
+/** Little work is not simulated for weeks. */
+const LONGEST_USUAL_SECONDS = 14_400;
+/** In mean service times: by then as many slots are busy as there ever will be. */
+const WARM_UP_SERVICE_TIMES = 8;
+const COUNTED_SERVICE_TIMES = 20;
+const [FEWER, MORE] = [2, 3];
+/** Nobody can see a smaller part in as many jobs as are simulated. */
+const LEAST_PART = 1e-6;
+
+/** `seconds`: what counts, if somebody has decided that. */
+export function usualLength(workload: Workload, seconds?: number): Length {
+  const { arrivalsPerSecond } = workload;
+  const offered = offeredSlots(workload);
+  const counted =
+    seconds === undefined
+      ? Math.max(
+          LEAST_COUNTED,
+          COUNTED_SERVICE_TIMES * offered,
+          Math.min(USUAL_COUNTED, arrivalsPerSecond * LONGEST_USUAL_SECONDS),
+        )
+      : arrivalsPerSecond * seconds;
+  return {
+    warmUp: Math.ceil(Math.max(counted / 10, WARM_UP_SERVICE_TIMES * offered)),
+    counted: Math.ceil(counted),
+  };
+}
+
+export const isEnough = ({ p99Ms, refused }: SizeFigures, target: Target): boolean =>
+  p99Ms <= target.waitP99Ms && refused <= target.refused;
+
+export const erlangOf = (workload: Workload, nodes: number): ErlangC =>
+  erlangC(nodes * workload.slots, offeredSlots(workload), workload.serviceMs);
+
+/** By Erlang-C, with whoever would wait too long counted as refused. */
+export function erlangNodes(workload: Workload, target: Target): number {
+  const refused = Math.max(target.refused, LEAST_PART);
+  for (let nodes = Math.floor(offeredSlots(workload) / workload.slots) + 1; ; nodes++) {
+    const theory = erlangOf(workload, nodes);
+    const isServed = theory.waitsLonger(workload.maxWaitMs) <= refused;
+    if (isServed && theory.waitQuantileMs(0.99) <= target.waitP99Ms) return nodes;
+  }
+}
+
+/** `undefined`: interrupted. */
+export async function findFleet(options: {
+  readonly workload: Workload;
+  readonly target: Target;
+  readonly length: Length;
+  readonly seed: string;
+  readonly interrupted?: AbortSignal | undefined;
+  /** Told of each size that was simulated. */
+  readonly simulated?: ((figures: SizeFigures) => void) | undefined;
+}): Promise<FoundFleet | undefined> {
+  const { workload, target, length, seed, interrupted } = options;
+  const known = new Map<number, SizeFigures>();
+
+  async function look(nodes: number): Promise<SizeFigures> {
+    const before = known.get(nodes);
+    if (before !== undefined) return before;
+    const arrivals = length.warmUp + length.counted;
+    // The same seed for every size: they differ by their size and by nothing else.
+    const run = await runFleet({ workload, nodes, arrivals, seed, interrupted });
+    if (run === undefined) throw INTERRUPTED;
+    const figures = sizeFigures(run, length.warmUp, { nodes, slots: nodes * workload.slots });
+    known.set(nodes, figures);
+    options.simulated?.(figures);
+    return figures;
+  }
+
+  const enough = async (nodes: number): Promise<boolean> => isEnough(await look(nodes), target);
+  const guess = erlangNodes(workload, target);
+  try {
+    const nodes = await smallest(guess, enough);
+    const neighbours: SizeFigures[] = [];
+    for (let at = Math.max(1, nodes - FEWER); at <= nodes + MORE; at++) neighbours.push(await look(at));
+    return { nodes, neighbours, erlangNodes: guess };
+  } catch (fault) {
+    if (fault === INTERRUPTED) return undefined;
+    throw fault;
+  }
+}
+
+const INTERRUPTED = new Error('interrupted');
+
+/** The smallest number from 1 on that is enough, if all above it are. Looks near the guess first. */
+export async function smallest(guess: number, enough: (size: number) => Promise<boolean>): Promise<number> {
+  let tooFew = 0;
+  let best: number;
+  if (await enough(guess)) {
+    best = guess;
+    for (let step = 1; best - step > 0; step *= 2) {
+      if (!(await enough(best - step))) {
+        tooFew = best - step;
+        break;
+      }
+      best -= step;
+    }
+  } else {
+    tooFew = guess;
+    let step = 1;
+    for (; !(await enough(tooFew + step)); step *= 2) tooFew += step;
+    best = tooFew + step;
+  }
+  while (best - tooFew > 1) {
+    const middle = Math.floor((tooFew + best) / 2);
+    if (await enough(middle)) best = middle;
+    else tooFew = middle;
+  }
+  return best;
+}
