@@ -1,0 +1,67 @@
+/** The search for the highest rate that holds: found by trying, never guessed. */
+import { describe, expect, it } from 'vitest';
+import { findSaturation, type Probe } from '../src/open-loop/find-saturation.ts';
+
+/** A server that keeps up until `breaksAt`, and whose p99 grows without bound beyond. */
+function server(breaksAt: number) {
+  const asked: number[] = [];
+  return {
+    asked,
+    async probe(rate: number): Promise<Probe> {
+      asked.push(rate);
+      return { p99Ms: rate <= breaksAt ? 2 : 800, refusedShare: 0 };
+    },
+  };
+}
+
+const find = (probe: (rate: number) => Promise<Probe>, from = 100, most = 100_000) =>
+  findSaturation({ from, limitMs: 50, precision: 0.1, most, probe });
+
+describe('saturation', () => {
+  it.each([130, 999, 5_432, 40_000])(
+    'at %i/s is found within its precision, from below',
+    async (breaksAt) => {
+      const { rate, isFound, tried } = await find(server(breaksAt).probe);
+      expect(isFound).toBe(true);
+      expect(rate).toBeLessThanOrEqual(breaksAt);
+      expect(rate).toBeGreaterThan(breaksAt / 1.11);
+      // Both sides of it were seen.
+      expect(tried.some((each) => each.rate === rate && each.isWithin)).toBe(true);
+      expect(tried.some((each) => each.rate > rate && each.rate <= rate * 1.1 && !each.isWithin)).toBe(true);
+    },
+  );
+
+  it('below the first rate is found by going down', async () => {
+    const { rate } = await find(server(17).probe);
+    expect(rate).toBeLessThanOrEqual(17);
+    expect(rate).toBeGreaterThan(15);
+  });
+
+  it('is 0 if nothing holds, and the search ends', async () => {
+    const { rate, isFound } = await find(server(0).probe);
+    expect({ rate, isFound }).toEqual({ rate: 0, isFound: true });
+  });
+
+  it('is not claimed when the most that can be offered holds', async () => {
+    const { asked, probe } = server(1e9);
+    expect(await find(probe, 100, 1_000)).toMatchObject({ rate: 1_000, isFound: false });
+    expect(asked).toEqual([100, 200, 400, 800, 1_000]);
+  });
+
+  it('is believed at the second bad probe: one bad moment is no saturation', async () => {
+    let isFirst = true;
+    const { probe } = server(1_000);
+    const { rate } = await find(async (asked) => {
+      if (asked !== 400 || !isFirst) return probe(asked);
+      isFirst = false;
+      return { p99Ms: 900, refusedShare: 0 };
+    });
+    expect(rate).toBeGreaterThan(900);
+  });
+
+  it('is reached by refusing too: fast refusals are no service', async () => {
+    const { rate } = await find(async (asked) => ({ p99Ms: 1, refusedShare: asked > 300 ? 0.2 : 0 }));
+    expect(rate).toBeLessThanOrEqual(300);
+    expect(rate).toBeGreaterThan(270);
+  });
+});
