@@ -125,11 +125,18 @@ export function noteFailure(
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): void {
-  unbind(session, utterance);
+  // Who acknowledges may be sending it again for not having heard of this: that is no other try, and would have a second outcome.
+  if (!understands(session, 'result_ack')) unbind(session, utterance);
   tellUi(step, session, utterance, 'ERROR', utterance.acceptedAt, code);
   if (isDeployed(session)) return;
   const about = { utterance_index: utterance.index, job_id: utterance.jobId };
   tell(step, session, { kind: 'error', code, message, details: { ...details, ...about } });
+}
+
+/** A client that has heard of a failure and sends it again means another try. */
+export function unbindFailed(session: Session, deliverySeq: number): void {
+  for (const { place, outcome, deliverySeq: seq } of session.delivery.kept)
+    if (seq <= deliverySeq && outcome.kind === 'missing') unbind(session, place);
 }
 
 /** A failure leaves nothing bound: sent again, it is another try. */

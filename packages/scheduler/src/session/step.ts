@@ -11,6 +11,7 @@ import {
   notePartial,
   noteRecalled,
   noteSaved,
+  unbindFailed,
 } from './progress.ts';
 import type { Session } from './session.ts';
 import type { SessionEffect, SessionEvent } from './session-event.ts';
@@ -55,6 +56,7 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
       return close(step, session);
     case 'acknowledged':
       noteChange(session, 'soon');
+      unbindFailed(session, event.deliverySeq);
       return acknowledge(session.delivery, event.deliverySeq);
     case 'attached':
       return attach(step, session, event);

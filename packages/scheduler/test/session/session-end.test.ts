@@ -185,14 +185,30 @@ describe('requests by name', () => {
     expect(client.link.outcomes()).toEqual(['0:hello']);
   });
 
-  it('one that failed may be tried again', async () => {
+  it.each([
+    ['acknowledged', undefined],
+    ['told to a client that acknowledges nothing', opening({ abilities: new Set() })],
+  ])('one that failed may be tried again when that was %s', async (_, how) => {
     const { open, desk } = createSessionRig();
-    const client = open();
+    const client = open(how);
     client.utter('hello', { requestId: 'r1' });
     await desk.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+    if (how === undefined) client.send({ kind: 'acknowledged', deliverySeq: 1 });
     client.utter('hello', { requestId: 'r1' });
     expect(desk.jobs).toHaveLength(2);
     await desk.job().succeed();
     expect(client.link.outcomes()).toEqual(['0!job_failed', '1:hello']);
+  });
+
+  it('one that failed while its client was away has one outcome, although the client sends it again before it hears of that', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    client.utter('hello', { requestId: 'r1' });
+    client.leave();
+    await desk.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+    const again = client.resume();
+    again.utter('hello', { requestId: 'r1' });
+    expect(desk.jobs).toHaveLength(1);
+    expect(again.link.outcomes()).toEqual(['0!job_failed']);
   });
 });
