@@ -4,6 +4,7 @@ import { checkBounds } from './bounded.ts';
 import { checkCapacity } from './capacity.ts';
 import { gatherFacts } from './facts.ts';
 import { checkFencing } from './fencing.ts';
+import { checkGaps } from './gaps.ts';
 import { checkHotPath } from './hot-path.ts';
 import { checkInstances, type LogLine } from './instances.ts';
 import { checkIsolation } from './isolation.ts';
@@ -29,9 +30,10 @@ export function checkHistory(
   const findings: Finding[] = [
     checkOutcomes(facts, allowances),
     checkCapacity(facts, allowances),
-    checkProbe(history),
+    checkProbe(facts, allowances),
     checkFencing(facts, allowances),
     checkOrder(history),
+    checkGaps(facts, allowances),
     checkHotPath(facts, allowances),
     checkStoreDown(facts, allowances),
     checkInstances(facts, logs, allowances),

@@ -6,14 +6,15 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, hitsOf, isOf, lossSpans } from './faults.ts';
+import { disturbsStore, hitsOf, isOf, lossSpans, spansOf } from './faults.ts';
 import { createSightings } from './sightings.ts';
-import { createSpans } from './spans.ts';
+import { createSpans, type Spans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
 
 const LATE_AFTER_FAILOVER = 'late results taken after a failover';
+const CROSSED = 'late results taken while their successors could not be recorded';
 
 export function checkFencing({ history, faults, stories }: Facts, allowances: Allowances): Finding {
   const seen = createSightings(history);
@@ -22,10 +23,13 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
   const heldUp = createSpans(
     faults.filter(disturbsStore).map(({ beganAt }) => ({ from: beganAt, to: beganAt + letterMs })),
   );
+  const disturbed = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'), {
+    after: flightMs,
+  });
   /** What was written to a process that hangs is read when it wakes. */
   const hangs = hitsOf(faults, isOf('node_frozen'));
   const violations: Violation[] = [];
-  const counts = { [LATE_AFTER_FAILOVER]: 0 };
+  const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0 };
   const found = (at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant: 'I4 fencing', at, says, about });
   };
@@ -48,6 +52,8 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
       const successor = seen.successorBefore(by, doneAt - crossingMs);
       if (successor === undefined) return;
       if (losses.has(doneAt)) counts[LATE_AFTER_FAILOVER] += 1;
+      // With its node it is before it is the fence: between the two lies a write.
+      else if (disturbed.meets(successor.at, doneAt)) counts[CROSSED] += 1;
       else
         found(
           at,
@@ -75,7 +81,7 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
     );
   }
   return {
-    violations: [...violations, ...checkLastWord(history)],
+    violations: [...violations, ...checkLastWord(history), ...checkOnceOnly(history, disturbed)],
     counts: { 'late results': seen.lateResults(), ...counts },
     judged: { 'I4 fencing': judged },
   };
@@ -100,6 +106,28 @@ function checkLastWord(history: readonly Happening[]): Violation[] {
         at: record.at,
         says: `${outcome.request} was told ${signature(first)}, and its record says ${signature(last)} at the end`,
         about: [outcome.request, record.job],
+      },
+    ];
+  });
+}
+
+/** An attempt that its node has ended does not come again; but for letters that were handled when somebody died. */
+function checkOnceOnly(history: readonly Happening[], disturbed: Spans): Violation[] {
+  const ended = new Map<string, Run & { readonly at: number }>();
+  return ofKind(history, 'ended', 'assigned').flatMap((each): Violation[] => {
+    if (each.kind === 'ended') {
+      ended.set(each.job, each);
+      return [];
+    }
+    const last = ended.get(each.job);
+    if (last?.node !== each.node || last.attempt !== each.attempt || disturbed.meets(last.at, each.at))
+      return [];
+    return [
+      {
+        invariant: 'I4 fencing',
+        at: each.at,
+        says: `${each.node} got ${nameOf(each)} again, which it had ended ${Math.round(each.at - last.at)} ms before`,
+        about: [each.job, each.node],
       },
     ];
   });

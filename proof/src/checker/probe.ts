@@ -1,23 +1,55 @@
-/** I2: after everything every slot can be filled again. That no more than those can be is I1. Pure. */
+/**
+ * I2: after everything every slot can be filled again. That no more than those can be is I1. Pure. A slot may be missing for as
+ * long as a lease lasts, but only where somebody looking from outside cannot know better either: see `excuseOf`.
+ */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import type { Finding, Violation } from './violation.ts';
+import type { Facts } from './facts.ts';
+import { hitsOf } from './faults.ts';
+import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface Filling {
   readonly slots: number;
+  readonly since: number;
   readonly running: Set<string>;
+  /** Jobs it was given and of which it has said no last word, and when it was. */
+  readonly open: Map<string, number>;
+  failedAt: number;
   most: number;
+  isExcused: boolean;
 }
 
-export function checkProbe(history: readonly Happening[]): Finding {
+export function checkProbe({ history, faults }: Facts, { leaseMs }: Allowances): Finding {
   const nodes = new Map<string, Filling>();
+  const hits = hitsOf(faults, ({ what }) => what.startsWith('node_') || what === 'network_bad');
   const violations: Violation[] = [];
   let probed: readonly string[] | undefined;
-  let [judged, unfilled] = [0, 0];
+  let [judged, excused, unfilled] = [0, 0, 0];
+
+  /** The node was not heard of, or did not do well: its slots, or it, may be kept out of use for a while. */
+  function excuseOf(node: string, { since, open, failedAt }: Filling, at: number): boolean {
+    const from = at - leaseMs;
+    if (since >= from || failedAt >= from || hits(node)?.meets(from, at) === true) return true;
+    for (const openedAt of open.values()) if (openedAt >= from) return true;
+    return false;
+  }
+
+  function begin(names: readonly string[], at: number): void {
+    probed = names;
+    for (const [node, filling] of nodes) {
+      // What still runs from before holds its slot rightly.
+      filling.most = filling.running.size;
+      filling.isExcused = excuseOf(node, filling, at);
+    }
+  }
 
   function finish(at: number): void {
     for (const node of probed ?? []) {
+      const { most, slots, isExcused } = nodes.get(node) ?? ABSENT;
+      if (isExcused) {
+        excused += 1;
+        continue;
+      }
       judged += 1;
-      const { most, slots } = nodes.get(node) ?? { most: 0, slots: 0 };
       if (most >= slots && slots > 0) continue;
       unfilled += Math.max(1, slots - most);
       violations.push({
@@ -30,31 +62,59 @@ export function checkProbe(history: readonly Happening[]): Finding {
     probed = undefined;
   }
 
-  for (const each of ofKind(
-    history,
-    'node_up',
-    'node_down',
-    'started',
-    'ended',
-    'probe_began',
-    'probe_ended',
-  )) {
-    if (each.kind === 'node_up') nodes.set(each.node, { slots: each.slots, running: new Set(), most: 0 });
+  for (const each of ofKind(history, ...KINDS)) {
+    if (each.kind === 'probe_began') begin(each.nodes, each.at);
+    else if (each.kind === 'probe_ended') finish(each.at);
+    else if (each.kind === 'node_up') nodes.set(each.node, fillingOf(each));
     else if (each.kind === 'node_down') nodes.delete(each.node);
-    else if (each.kind === 'started') {
+    else {
       const filling = nodes.get(each.node);
-      filling?.running.add(each.job);
-      if (filling !== undefined) filling.most = Math.max(filling.most, filling.running.size);
-    } else if (each.kind === 'ended') nodes.get(each.node)?.running.delete(each.job);
-    else if (each.kind === 'probe_began') {
-      probed = each.nodes;
-      // What still runs from before holds its slot rightly.
-      for (const filling of nodes.values()) filling.most = filling.running.size;
-    } else finish(each.at);
+      if (filling !== undefined) fill(filling, each);
+    }
   }
   return {
     violations,
-    counts: { 'slots that could not be filled again': unfilled },
+    counts: { 'slots that could not be filled again': unfilled, 'nodes not judged by a probe': excused },
     judged: { 'I2 no leak': judged },
   };
+}
+
+const KINDS = [
+  'node_up',
+  'node_down',
+  'assigned',
+  'started',
+  'ended',
+  'turned_away',
+  'probe_began',
+  'probe_ended',
+] as const;
+
+const ABSENT = { most: 0, slots: 0, isExcused: false };
+
+const fillingOf = ({ slots, at }: Extract<Happening, { kind: 'node_up' }>): Filling => ({
+  slots,
+  since: at,
+  running: new Set(),
+  open: new Map(),
+  failedAt: Number.NEGATIVE_INFINITY,
+  most: 0,
+  isExcused: false,
+});
+
+function fill(
+  filling: Filling,
+  each: Extract<Happening, { kind: 'assigned' | 'started' | 'ended' | 'turned_away' }>,
+): void {
+  const { running, open } = filling;
+  if (each.kind === 'assigned') open.set(each.job, each.at);
+  else if (each.kind === 'started') {
+    running.add(each.job);
+    filling.most = Math.max(filling.most, running.size);
+  } else {
+    open.delete(each.job);
+    if (each.kind === 'turned_away') return;
+    running.delete(each.job);
+    if (each.how === 'failed') filling.failedAt = each.at;
+  }
 }

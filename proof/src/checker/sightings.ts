@@ -19,7 +19,7 @@ export interface Sightings {
   settledAt(job: string): number | undefined;
   doneAt(run: Run): number | undefined;
   /** A later attempt that was with its node before then. */
-  successorBefore(run: Run, at: number): Run | undefined;
+  successorBefore(run: Run, at: number): (Run & { readonly at: number }) | undefined;
   /** Done, but another one's result was taken, or none. */
   lateResults(): number;
 }

@@ -51,6 +51,8 @@ export interface Allowances {
   readonly letterMs: number;
   /** A result and the next attempt may cross; beyond this the result was late. */
   readonly crossingMs: number;
+  /** How long what is ready waits for what was said before it (result_gap_timeout_ms). */
+  readonly gapMs: number;
   /** From when on a store that is gone must be known to be gone. */
   readonly noticeMs: number;
   /** How long after a fault ended everything serves again. */
@@ -79,6 +81,7 @@ export const ALLOWANCES: Allowances = {
   flightMs: 500,
   letterMs: 3_000,
   crossingMs: 2_000,
+  gapMs: 10_000,
   noticeMs: 1_600,
   recoverMs: 12_000,
   presenceMs: 5_000,

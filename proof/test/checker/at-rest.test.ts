@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkBounds } from '../../src/checker/bounded.ts';
+import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkProbe } from '../../src/checker/probe.ts';
-import { done, imagine, type Step, started, up } from './imagined.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
+import { assigned, done, fault, imagine, type Step, started, up } from './imagined.ts';
 
 const sample = (value: number, limit: number, atRest?: number): Unrecorded => ({
   kind: 'sampled',
@@ -13,6 +15,7 @@ const sample = (value: number, limit: number, atRest?: number): Unrecorded => ({
   limit,
   ...(atRest !== undefined && { atRest }),
 });
+const LATE = 2 * ALLOWANCES.leaseMs;
 const quiet: Unrecorded = { kind: 'quiet' };
 
 describe('I11 in a history', () => {
@@ -46,7 +49,11 @@ describe('I2 in samples', () => {
 describe('I2 in a probe', () => {
   const began: Unrecorded = { kind: 'probe_began', nodes: ['n', 'm'] };
   const ended: Unrecorded = { kind: 'probe_ended' };
-  const check = (...steps: readonly Step[]) => checkProbe(imagine(up('n', 2), up('m', 1), ...steps));
+  /** Long after both nodes came. */
+  const check = (...steps: readonly Step[]) => {
+    const late = imagine(...steps).map((each) => ({ ...each, at: each.at + LATE }));
+    return checkProbe(gatherFacts([...imagine(up('n', 2), up('m', 1)), ...late]), ALLOWANCES);
+  };
 
   it('holds if every slot was filled again', () => {
     const { violations, judged } = check(
@@ -97,5 +104,20 @@ describe('I2 in a probe', () => {
       ended,
     );
     expect(violations).toMatchObject([{ about: ['m'] }]);
+  });
+
+  it('does not judge a node of which nobody outside could know that it is free', () => {
+    const half = [began, started('n', 'a'), started('m', 'b'), ended];
+    const failed = { kind: 'ended', how: 'failed', node: 'n', job: 'x', attempt: 1 } as const;
+    for (const excuse of [assigned('n', 'x'), fault(1, 'node_cut', 'n'), failed]) {
+      const { violations, counts } = check(excuse, ...half);
+      expect(violations).toEqual([]);
+      expect(counts['nodes not judged by a probe']).toBe(1);
+      const long = [0, excuse] as const;
+      const after = half.map((each, at) => [ALLOWANCES.leaseMs + at + 1, each] as const);
+      if (excuse.kind !== 'fault_began') expect(check(long, ...after).violations).toHaveLength(1);
+    }
+    expect(check(assigned('n', 'x'), done('n', 'x'), ...half).violations).toHaveLength(1);
+    expect(check(assigned('m', 'x'), ...half).violations).toHaveLength(1);
   });
 });

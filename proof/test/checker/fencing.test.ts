@@ -165,4 +165,31 @@ describe('I4 in a history', () => {
     const { counts } = check(asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'm', 'j', 2));
     expect(counts['late results']).toBe(1);
   });
+
+  it('counts a late result whose successor could not be recorded yet', () => {
+    const story = (what: 'shard_frozen' | 'node_killed') =>
+      check(
+        asked('r'),
+        assigned('n', 'j'),
+        [900, fault(1, what)],
+        [1_000, assigned('m', 'j', 2)],
+        [9_000, done('n', 'j')],
+        result('r', 'n', 'j'),
+      );
+    expect(story('shard_frozen').violations).toEqual([]);
+    expect(
+      story('shard_frozen').counts['late results taken while their successors could not be recorded'],
+    ).toBe(1);
+    expect(story('node_killed').violations).toHaveLength(1);
+  });
+
+  it('is broken by an attempt that comes again after its node has ended it', () => {
+    const again = check(assigned('n', 'j'), done('n', 'j'), assigned('n', 'j'));
+    expect(again.violations).toMatchObject([{ says: 'n got j#1 again, which it had ended 100 ms before' }]);
+    expect(check(assigned('n', 'j'), assigned('n', 'j'), done('n', 'j')).violations).toEqual([]);
+    expect(check(assigned('n', 'j'), done('n', 'j'), assigned('n', 'j', 2)).violations).toEqual([]);
+    expect(
+      check(assigned('n', 'j'), done('n', 'j'), fault(1, 'instance_killed'), assigned('n', 'j')).violations,
+    ).toEqual([]);
+  });
 });

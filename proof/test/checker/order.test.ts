@@ -1,7 +1,10 @@
 /** The rule of order finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
+import { gatherFacts } from '../../src/checker/facts.ts';
+import { checkGaps } from '../../src/checker/gaps.ts';
 import { checkOrder } from '../../src/checker/order.ts';
-import { asked, delivered, imagine, missing, type Step } from './imagined.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
+import { asked, delivered, done, fault, healed, imagine, missing, result, type Step } from './imagined.ts';
 
 const check = (...steps: readonly Step[]) => checkOrder(imagine(...steps));
 
@@ -80,5 +83,33 @@ describe('I5 in a history', () => {
       { says: 's of c got utterance 2 and never 1, which had been accepted' },
     ]);
     expect(check(...said, delivered(1, 0), delivered(2, 1)).violations).toEqual([]);
+  });
+});
+
+describe('a gap', () => {
+  const LATEST = ALLOWANCES.gapMs + ALLOWANCES.graceMs;
+  const check = (toldAt: number, ...steps: readonly Step[]) =>
+    checkGaps(
+      gatherFacts(
+        imagine(
+          asked('r'),
+          [1_000, done('n', 'j')],
+          ...steps,
+          [1_000 + toldAt, result('r', 'n', 'j')],
+          delivered(1, 0),
+        ),
+      ),
+      ALLOWANCES,
+    );
+
+  it('is closed in time, and what is done is told then', () => {
+    expect(check(LATEST).violations).toEqual([]);
+    expect(check(LATEST).counts['longest from done to told, ms']).toBe(LATEST);
+    expect(check(LATEST + 1).violations).toMatchObject([{ invariant: 'I5 order', about: ['r', 'c'] }]);
+  });
+
+  it('is not told of to those who are away', () => {
+    const away = [[2_000, fault(1, 'client_cut', 'c')] as const, [3_000, healed(1)] as const];
+    expect(check(LATEST + 1, ...away).violations).toEqual([]);
   });
 });
