@@ -216,6 +216,7 @@ const isWorkingSuspect = (node: NodeRecord): boolean =>
 export const capacityOf = (node: NodeRecord): NodeCapacity => ({
   slots: node.slots,
   isAccepting: isAccepting({ health: node.health.health, isCordoned: node.isCordoned }),
+  claim: node.claim,
 });
 
 const isDeclared = ({ declared }: NodeRecord, wanted: NodeCapacity): boolean =>

@@ -59,12 +59,12 @@ export function createRegistrations(
   }
 
   async function tellLedger(
-    nodeId: NodeId,
+    { nodeId, generation }: Claim,
     capacity: NodeCapacity,
     registration: Registration,
   ): Promise<Load> {
     const { resources, runningJobIds } = registration;
-    const load = await ledger.declare(nodeId, capacity);
+    const load = await ledger.declare(nodeId, { ...capacity, claim: generation });
     const running = resources?.runningJobs ?? runningJobIds?.length;
     if (running === undefined) return load;
     const report = { running, ...(runningJobIds !== undefined && { runningJobIds }) };
@@ -137,7 +137,7 @@ export function createRegistrations(
       claim = answer.claim;
       const known = fleet.nodes.get(claim.nodeId);
       told = prepareAdmission(known, registration, claim, { profileOf, settings, now: clock.now() }).capacity;
-      load = await tellLedger(claim.nodeId, told, registration);
+      load = await tellLedger(claim, told, registration);
     } catch (cause) {
       meter.count('scheduler_dependency_down_total');
       log.error({ node_id: registration.nodeId, err: cause }, 'a node could not be registered');

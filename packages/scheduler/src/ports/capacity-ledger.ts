@@ -26,6 +26,11 @@ export interface NodeCapacity {
   readonly slots: number;
   /** Not accepting: reserve answers `not_ready`; leases already held live on. */
   readonly isAccepting: boolean;
+  /**
+   * Generation of the connection on whose behalf this is said; absent: nobody's in particular. Who lost the node to a newer one
+   * may not know it yet, and must not shut it.
+   */
+  readonly claim?: number | undefined;
 }
 
 export interface LoadReport {
@@ -35,7 +40,7 @@ export interface LoadReport {
 }
 
 export interface CapacityLedger {
-  /** Makes a node known, or changes its slots. Fewer slots than leases is allowed: nothing new fits until they end. */
+  /** Makes a node known, or changes its slots; of an older claim than the node is known under, nothing. Fewer slots than leases is allowed: nothing new fits until they end. */
   declare(nodeId: NodeId, capacity: NodeCapacity): Promise<Load>;
   /** Takes one slot for `lease`, for `ttlMs`. The same lease never takes two. */
   reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<ReserveResult>;

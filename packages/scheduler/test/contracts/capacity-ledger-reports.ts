@@ -29,6 +29,26 @@ export function capacityLedgerReports(startNode: (slots: number) => Promise<Star
     expect(await ledger.reserve(node, b, LONG_MS)).toMatchObject({ kind: 'reserved' });
   });
 
+  it('is not shut, nor made smaller, by a connection that lost the node to a newer one', async () => {
+    const { ledger, node } = await startNode(2);
+    await ledger.declare(node, { slots: 2, isAccepting: true, claim: 7 });
+    await ledger.declare(node, { slots: 4, isAccepting: true, claim: 9 });
+    expect(await ledger.declare(node, { slots: 2, isAccepting: false, claim: 7 })).toEqual({
+      used: 0,
+      max: 4,
+    });
+    expect(await ledger.reserve(node, newLease(), LONG_MS)).toMatchObject({ kind: 'reserved', max: 4 });
+    // The newest one may say what it likes, and so may who speaks for no connection.
+    await ledger.declare(node, { slots: 4, isAccepting: false, claim: 9 });
+    expect(await ledger.reserve(node, newLease(), LONG_MS)).toEqual({ kind: 'not_ready' });
+    await ledger.declare(node, { slots: 3, isAccepting: true });
+    expect(await ledger.reserve(node, newLease(), LONG_MS)).toMatchObject({ kind: 'reserved', max: 3 });
+    // A node that was forgotten is known under no claim any more.
+    await ledger.forget(node);
+    await ledger.declare(node, { slots: 1, isAccepting: true, claim: 8 });
+    expect(await ledger.reserve(node, newLease(), LONG_MS)).toMatchObject({ kind: 'reserved', max: 1 });
+  });
+
   it('lets leases beyond fewer slots live on; nothing new fits until enough of them end', async () => {
     const { ledger, node } = await startNode(3);
     const [a, b, c] = [newLease(), newLease(), newLease()];

@@ -21,6 +21,7 @@ interface Lease {
 interface Entry {
   slots: number;
   isAccepting: boolean;
+  claim: number;
   readonly leases: Map<LeaseId, Lease>;
   /** No lease expires before this, so most calls need not look at them all. */
   earliestExpiry: number;
@@ -48,7 +49,10 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   return {
     async declare(nodeId: NodeId, capacity: NodeCapacity): Promise<Load> {
       const entry = live(nodeId);
+      const { claim = 0 } = capacity;
       if (entry !== undefined) {
+        if (claim !== 0 && claim < entry.claim) return load(entry);
+        entry.claim = Math.max(entry.claim, claim);
         entry.slots = capacity.slots;
         entry.isAccepting = capacity.isAccepting;
         return load(entry);
@@ -56,6 +60,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       const fresh: Entry = {
         slots: capacity.slots,
         isAccepting: capacity.isAccepting,
+        claim,
         leases: new Map(),
         earliestExpiry: Number.POSITIVE_INFINITY,
         reported: 0,

@@ -9,6 +9,11 @@ import { loadOf } from './load-of.ts';
 
 export function createDeclareNode(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'declare-node');
-  return async (nodeId: NodeId, { slots, isAccepting }: NodeCapacity): Promise<Load> =>
-    loadOf(await run([keys.nodeMeta(nodeId), keys.nodeLeases(nodeId)], [slots, isAccepting ? 1 : 0, idleMs]));
+  return async (nodeId: NodeId, { slots, isAccepting, claim = 0 }: NodeCapacity): Promise<Load> =>
+    loadOf(
+      await run(
+        [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId)],
+        [slots, isAccepting ? 1 : 0, idleMs, claim],
+      ),
+    );
 }
