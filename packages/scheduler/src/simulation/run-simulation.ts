@@ -11,9 +11,11 @@ import { NO_METER } from './instance/no-meter.ts';
 import { seededChance } from './kernel/seeded-chance.ts';
 import { createVirtualTime } from './kernel/virtual-time.ts';
 import { createNetwork } from './net/network.ts';
+import { createSimulatedStore } from './store/simulated-store.ts';
+import { storeSettings } from './store/store-settings.ts';
 import { createCrowd } from './world/crowd.ts';
 import { createFleet } from './world/fleet.ts';
-import { SCENARIO, type Scenario } from './world/scenario.ts';
+import { configOf, SCENARIO, type Scenario } from './world/scenario.ts';
 import { createSchedulers } from './world/schedulers.ts';
 
 export interface SimulationOptions {
@@ -51,6 +53,13 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const recorder = createRecorder(time.now);
   const network = createNetwork({ time, chance: seededChance(`${seed}/network`) });
   const isAlone = scenario.instances === 1;
+  const store = isAlone
+    ? undefined
+    : createSimulatedStore({
+        time,
+        chance: seededChance(`${seed}/store`),
+        settings: storeSettings(configOf('any', false)),
+      });
   const schedulers = createSchedulers({
     time,
     network,
@@ -59,7 +68,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     seed,
     log: options.log ?? (() => QUIET),
     meter: NO_METER,
-    storeOf: undefined,
+    storeOf: store?.storeFor,
   });
   for (let at = 0; at < scenario.instances; at++) schedulers.start(at);
   const fleet = createFleet({ time, network, world: schedulers.nodes, seed: `${seed}/fleet`, scenario });
@@ -76,6 +85,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     instances: scenario.instances,
     fleet,
     crowd,
+    store,
   });
   injector.start();
   while (crowd.asked() < options.jobs) {

@@ -2,11 +2,11 @@
 import type { FaultKind, Recorder } from '../history.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
+import type { SimulatedStore } from '../store/simulated-store.ts';
 import type { Crowd } from '../world/crowd.ts';
 import type { Fleet } from '../world/fleet.ts';
 import type { Schedulers } from '../world/schedulers.ts';
 import { createFaultPlan, type PlannedFault } from './fault-plan.ts';
-import type { StoreControls } from './store-controls.ts';
 
 export interface FaultInjector {
   start(): void;
@@ -27,8 +27,8 @@ interface Broken {
 
 const BAD_WEATHER = { loseRequest: 0.15, loseAnswer: 0.15, doubleRequest: 0.15, slow: 0.2 };
 const SERENE = { loseRequest: 0, loseAnswer: 0, doubleRequest: 0, slow: 0 };
-const LOST = { requests: 0.3, replies: 0.3 };
-const NONE_LOST = { requests: 0, replies: 0 };
+/** Share of commands, and of their answers. */
+const LOST = 0.3;
 /** As far as a replica lags behind its master. */
 const MOST_LOSS_MS = 400;
 /** Kinds of which only one may be under way: two at once could leave nobody alive, or lose what one alone may not. */
@@ -54,7 +54,7 @@ export function createFaultInjector(deps: {
   readonly instances: number;
   readonly fleet: Fleet;
   readonly crowd: Crowd;
-  readonly store?: StoreControls | undefined;
+  readonly store?: SimulatedStore | undefined;
 }): FaultInjector {
   const { time, chance, network, schedulers, fleet, crowd, store } = deps;
   const { record } = deps.recorder;
@@ -84,8 +84,8 @@ export function createFaultInjector(deps: {
         return { target, mend: () => ended.then(() => schedulers.start(at)) };
       }
       default:
-        store?.cutOff(instance.machine);
-        return { target, mend: () => store?.reconnect(instance.machine) };
+        store?.partition(instance.machine);
+        return { target, mend: () => store?.heal(instance.machine) };
     }
   }
 
@@ -96,15 +96,15 @@ export function createFaultInjector(deps: {
     switch (what) {
       case 'shard_failed_over': {
         const lossMs = Math.floor(chance() * MOST_LOSS_MS);
-        store.failOver(shard, { lossMs, electionMs: lastsMs });
+        store.failOver(shard, { lossMs, awayMs: Math.max(0, lastsMs - lossMs) });
         return { target, lossMs, mend() {} };
       }
       case 'shard_frozen':
         store.freezeShard(shard);
         return { target, mend: () => store.wakeShard(shard) };
       case 'shard_lossy':
-        store.loseSome(shard, LOST);
-        return { target, mend: () => store.loseSome(shard, NONE_LOST) };
+        loseSome(store, shard, LOST);
+        return { target, mend: () => loseSome(store, shard, 0) };
       case 'store_down':
         store.down();
         return { target: 'store', mend: () => store.up() };
@@ -191,4 +191,9 @@ export function createFaultInjector(deps: {
     },
     isBusy: () => underWay > 0,
   };
+}
+
+function loseSome(store: SimulatedStore, shard: number, share: number): void {
+  store.loseRequests(shard, share);
+  store.loseReplies(shard, share);
 }

@@ -6,7 +6,7 @@ import type { LedgerOfMany } from '../../store-of-many.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
 import type { LeaseMarks, StoredNode } from './shard-state.ts';
-import { spread, tags } from './tags.ts';
+import { shardOf, tags } from './tags.ts';
 
 /** How long a forgotten node id still knows its last generation. */
 export const GENERATION_MEMORY_MS = 3_600_000;
@@ -19,13 +19,15 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
     lines.ask(tags.node(nodeId), what, run);
 
   return {
-    declare: (nodeId, { slots, isAccepting }) =>
+    declare: (nodeId, { slots, isAccepting, claim = 0 }) =>
       on(nodeId, 'declare-node', (shard) => {
         const now = shard.now();
         const { nodes, leases } = shard.state;
         const node = nodes.get(nodeId, now) ?? { ...NOBODY };
-        const { reported = 0, released = 0 } = node.capacity ?? {};
-        node.capacity = { slots, isAccepting, reported, released };
+        const { reported = 0, released = 0, claim: before = 0 } = node.capacity ?? {};
+        const isOutdated = claim > 0 && claim < Math.max(before, node.generation ?? 0);
+        if (node.capacity === undefined || !isOutdated)
+          node.capacity = { slots, isAccepting, reported, released, claim: Math.max(claim, before) };
         nodes.put(nodeId, node, now + idleMs);
         leases.expire(nodeId, now + idleMs);
         return loadOf(node.capacity, liveOf(shard, nodeId, now));
@@ -111,7 +113,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
       const each = [...new Set(nodeIds)];
       const byShard = new Map<number, NodeId[]>();
       for (const nodeId of each) {
-        const at = spread(tags.node(nodeId), lines.all.length);
+        const at = shardOf(tags.node(nodeId), lines.all.length);
         byShard.set(at, [...(byShard.get(at) ?? []), nodeId]);
       }
       // All or nothing: a shard that does not answer leaves the whole answer unknown.

@@ -21,7 +21,9 @@ export interface StoredJob {
 
 /** Capacity and claim of a node; either may be absent. */
 export interface StoredNode {
-  capacity: { slots: number; isAccepting: boolean; reported: number; released: number } | undefined;
+  capacity:
+    | { slots: number; isAccepting: boolean; reported: number; released: number; claim: number }
+    | undefined;
   credential: string | undefined;
   generation: number | undefined;
 }

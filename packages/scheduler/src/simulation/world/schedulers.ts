@@ -104,10 +104,10 @@ export function createSchedulers(deps: {
     );
   }
 
-  function end(instance: SimulatedInstance, isMeant: boolean): void {
+  function end(instance: SimulatedInstance): void {
     instance.machine.kill();
     network.cutOff(instance.machine, 'the process has ended');
-    record({ kind: 'instance_down', instance: instance.machine.name, isMeant });
+    record({ kind: 'instance_down', instance: instance.machine.name, isMeant: true });
   }
 
   return {
@@ -126,13 +126,13 @@ export function createSchedulers(deps: {
     start,
     kill(at) {
       const instance = places[at];
-      if (instance?.machine.isAlive() === true) end(instance, false);
+      if (instance?.machine.isAlive() === true) end(instance);
     },
     async stop(at) {
       const instance = places[at];
       if (instance === undefined) return;
       await instance.stop();
-      if (instance.machine.isAlive()) end(instance, true);
+      if (instance.machine.isAlive()) end(instance);
     },
     freeze(at) {
       const machine = places[at]?.machine;
