@@ -12,7 +12,7 @@ import type { Inbox } from '../../ports/inbox.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
 import type { BuriedLetter } from './shard-state.ts';
-import { tags } from './tags.ts';
+import { keys, tags } from './tags.ts';
 
 export function createDeadLetters(deps: {
   lines: Lines;
@@ -71,14 +71,16 @@ export function createDeadLetters(deps: {
         ({ state, now }) => state.deadLetters.get(instanceId, now()) === undefined,
       );
       if (isEmpty) return;
-      await lines.ask(tags.orphans, 'note-orphan', (shard) => noteOrphan(shard, instanceId, orphanedForMs));
+      await lines.ask(tags.key(keys.orphans), 'note-orphan', (shard) =>
+        noteOrphan(shard, instanceId, orphanedForMs),
+      );
       await on(instanceId, 'expire-dead-letters', ({ state, now }) =>
         state.deadLetters.expire(instanceId, now() + orphanedForMs),
       );
     },
     orphaned: () =>
-      lines.ask(tags.orphans, 'list-orphans', ({ state, now }) =>
-        [...(state.names.get(tags.orphans, now()) ?? [])]
+      lines.ask(tags.key(keys.orphans), 'list-orphans', ({ state, now }) =>
+        [...(state.names.get(keys.orphans, now()) ?? [])]
           .sort(([one, first], [other, second]) => first - second || (one < other ? -1 : 1))
           .slice(0, MOST_ORPHANED)
           .map(([name]) => name),
@@ -96,12 +98,12 @@ function remove({ state, now }: Shard, instanceId: string, letterIds: readonly s
 }
 
 function noteOrphan({ state, now }: Shard, instanceId: string, forMs: number): void {
-  const orphans = state.names.get(tags.orphans, now()) ?? new Map<string, number>();
+  const orphans = state.names.get(keys.orphans, now()) ?? new Map<string, number>();
   for (const [name, until] of orphans) if (until <= now()) orphans.delete(name);
   orphans.set(instanceId, Math.max(orphans.get(instanceId) ?? 0, now() + forMs));
   const first = [...orphans].sort(([, one], [, other]) => one - other);
   for (const [name] of first.slice(0, Math.max(0, orphans.size - MOST_ORPHANED))) orphans.delete(name);
-  state.names.put(tags.orphans, orphans);
+  state.names.put(keys.orphans, orphans);
 }
 
 function wholeLetter(letterId: string, { body, deliveries }: BuriedLetter): WholeDeadLetter {

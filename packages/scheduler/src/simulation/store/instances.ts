@@ -2,17 +2,19 @@
 import { DEATH_REMEMBERED_MS, type Instance, type Instances } from '../../ports/instances.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
-import { tags } from './tags.ts';
+import { keys, tags } from './tags.ts';
+
+const ALL = tags.key(keys.instances);
 
 export function createInstances({ lines }: { lines: Lines }): Instances {
   const on = <T>(instanceId: string, what: string, run: (shard: Shard, now: number) => T): Promise<T> =>
     lines.ask(tags.presence(instanceId), what, (shard) => run(shard, shard.now()));
 
   const note = (instanceId: string): Promise<void> =>
-    lines.ask(tags.instances, 'note-instance', (shard) => {
-      const names = shard.state.names.get(tags.instances, shard.now()) ?? new Map<string, number>();
+    lines.ask(ALL, 'note-instance', (shard) => {
+      const names = shard.state.names.get(keys.instances, shard.now()) ?? new Map<string, number>();
       names.set(instanceId, 0);
-      shard.state.names.put(tags.instances, names);
+      shard.state.names.put(keys.instances, names);
     });
 
   const about = (instanceId: string): Promise<Instance | undefined> =>
@@ -62,8 +64,8 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
     },
 
     all: () =>
-      lines.ask(tags.instances, 'list-instances', ({ state, now }) => [
-        ...(state.names.get(tags.instances, now())?.keys() ?? []),
+      lines.ask(ALL, 'list-instances', ({ state, now }) => [
+        ...(state.names.get(keys.instances, now())?.keys() ?? []),
       ]),
 
     declareDead: (instanceId) =>
@@ -75,8 +77,8 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
 
     async remove(instanceId) {
       if ((await about(instanceId)) !== undefined) return;
-      await lines.ask(tags.instances, 'remove-instance', ({ state, now }) => {
-        state.names.get(tags.instances, now())?.delete(instanceId);
+      await lines.ask(ALL, 'remove-instance', ({ state, now }) => {
+        state.names.get(keys.instances, now())?.delete(instanceId);
       });
     },
   };

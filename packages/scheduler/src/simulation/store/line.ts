@@ -75,6 +75,11 @@ export function createLine(deps: {
     else held.push(run);
   }
 
+  /** From one end to the other, by then. */
+  function carry(when: number, run: () => void): void {
+    time.at(when, () => cross(run));
+  }
+
   function send(call: Call): void {
     const now = time.now();
     if (leaving === undefined || leaving.sentAt !== now || leaving.master !== master) {
@@ -82,7 +87,7 @@ export function createLine(deps: {
       leaving = batch;
       pending.push(batch);
       lastArrival = Math.max(lastArrival, now + delay());
-      time.at(lastArrival, () => cross(() => arrive(batch)));
+      carry(lastArrival, () => arrive(batch));
       cancelWatchdog ??= machine.clock.after(commandTimeoutMs, watch);
     }
     leaving.calls.push(call);
@@ -101,7 +106,7 @@ export function createLine(deps: {
       if (replies === 0 || chance() >= replies) call.reply = reply;
     }
     lastReply = Math.max(lastReply, time.now() + delay());
-    time.at(lastReply, () => cross(() => machine.deliver(() => settle(batch))));
+    carry(lastReply, () => machine.deliver(() => settle(batch)));
   }
 
   function settle(batch: Batch): void {
@@ -197,15 +202,13 @@ export function createLine(deps: {
       return master;
     },
     findMaster(afterMs, found) {
-      time.at(time.now() + afterMs, () =>
-        cross(() =>
-          machine.deliver(() => {
-            if (isClosed || shard.isAway || master === shard.master) return;
-            master = shard.master;
-            isSilent = false;
-            found();
-          }),
-        ),
+      carry(time.now() + afterMs, () =>
+        machine.deliver(() => {
+          if (isClosed || shard.isAway || master === shard.master) return;
+          master = shard.master;
+          isSilent = false;
+          found();
+        }),
       );
     },
     cross,

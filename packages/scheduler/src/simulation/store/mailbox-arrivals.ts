@@ -2,7 +2,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Lines } from './lines.ts';
-import { arrivalsOf, tags } from './tags.ts';
+import { keys, tags } from './tags.ts';
 
 export interface WaitingTake {
   /** Grows with every notice: whoever found nothing and sees it grown since he asked must ask again. */
@@ -32,7 +32,7 @@ export function createArrivals(deps: { lines: Lines; clock: Clock }) {
     const box: Box = { waiting: new Set(), count: 0, members: 0, stop: () => undefined };
     boxes.set(nodeId, box);
     lines
-      .subscribe(tags.node(nodeId), arrivalsOf(nodeId), () => {
+      .subscribe(tags.node(nodeId), keys.arrivals(nodeId), () => {
         box.count += 1;
         wakeOne(box);
       })

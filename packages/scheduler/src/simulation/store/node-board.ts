@@ -13,13 +13,11 @@ import type { Lines } from './lines.ts';
 import { pageNodes } from './page-nodes.ts';
 import type { Shard } from './shard.ts';
 import type { StoredSheet } from './shard-state.ts';
-import { NODE_PARTS, spread, tags } from './tags.ts';
+import { keys, nodePart as partOf, tags } from './tags.ts';
 
 const SHEET_LIFE_MS = 3_600_000;
 const WITHDRAWN_LIFE_MS = 60_000;
 const NOTICE_PARTS = 4;
-
-const partOf = (nodeId: NodeId): number => spread(nodeId, NODE_PARTS);
 
 export function createNodeBoard(deps: {
   lines: Lines;
@@ -56,15 +54,15 @@ export function createNodeBoard(deps: {
     for (const each of untold.values()) parts[partOf(each.nodeId) % NOTICE_PARTS]?.push(each);
     untold.clear();
     for (const [part, some] of parts.entries()) {
-      const tag = tags.nodeNotices(part);
-      if (some.length > 0) lines.publish(tag, tag, some);
+      const channel = keys.nodeNotices(part);
+      if (some.length > 0) lines.publish(tags.key(channel), channel, some);
     }
   }
 
   async function listen(): Promise<readonly (() => void)[]> {
     const heard = await Promise.allSettled(
-      Array.from({ length: NOTICE_PARTS }, (_, part) => tags.nodeNotices(part)).map((tag) =>
-        lines.subscribe(tag, tag, (said) => tell(said as readonly SheetVersion[])),
+      Array.from({ length: NOTICE_PARTS }, (_, part) => keys.nodeNotices(part)).map((channel) =>
+        lines.subscribe(tags.key(channel), channel, (said) => tell(said as readonly SheetVersion[])),
       ),
     );
     const stops = heard.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -86,7 +84,9 @@ export function createNodeBoard(deps: {
     // All are tried before one of them is said to have failed.
     const answers = await Promise.allSettled(
       [...parts].map(([part, own]) =>
-        lines.ask(tags.nodesSeen(part), 'enlist-nodes', (shard) => enlistIn(shard, part, own, shard.now())),
+        lines.ask(tags.key(keys.nodesSeen(part)), 'enlist-nodes', (shard) =>
+          enlistIn(shard, part, own, shard.now()),
+        ),
       ),
     );
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
@@ -155,7 +155,7 @@ export function createNodeBoard(deps: {
 }
 
 function enlistIn({ state, now }: Shard, part: number, nodeIds: readonly NodeId[], at: number): void {
-  const key = tags.nodesSeen(part);
+  const key = keys.nodesSeen(part);
   const seen = state.names.get(key, now()) ?? new Map<string, number>();
   for (const nodeId of nodeIds) seen.set(nodeId, Math.max(seen.get(nodeId) ?? 0, at));
   state.names.put(key, seen);

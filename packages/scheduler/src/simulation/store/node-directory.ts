@@ -5,7 +5,7 @@ import type { ClaimResult, NodeDirectory } from '../../ports/node-directory.ts';
 import { GENERATION_MEMORY_MS } from './capacity-ledger.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
-import { NODE_PARTS, spread, tags } from './tags.ts';
+import { keys, NODE_PARTS, nodePart, tags } from './tags.ts';
 
 const COUNT_EVERY_MS = 5_000;
 
@@ -28,9 +28,9 @@ export function createNodeDirectory(deps: {
     const answers = await Promise.allSettled(
       counts.map((_, part) =>
         lines.ask(
-          tags.nodesSeen(part),
+          tags.key(keys.nodesSeen(part)),
           'count-nodes',
-          ({ state, now }) => state.names.get(tags.nodesSeen(part), now())?.size ?? 0,
+          ({ state, now }) => state.names.get(keys.nodesSeen(part), now())?.size ?? 0,
         ),
       ),
     );
@@ -48,8 +48,8 @@ export function createNodeDirectory(deps: {
   }
 
   function inIndex(nodeId: NodeId, what: string, run: (names: Map<string, number>) => void): Promise<void> {
-    const key = tags.nodesSeen(spread(nodeId, NODE_PARTS));
-    return lines.ask(key, what, ({ state, now }) => {
+    const key = keys.nodesSeen(nodePart(nodeId));
+    return lines.ask(tags.key(key), what, ({ state, now }) => {
       const names = state.names.get(key, now()) ?? new Map<string, number>();
       run(names);
       state.names.put(key, names);

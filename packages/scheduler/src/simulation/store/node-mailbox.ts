@@ -6,7 +6,7 @@ import type { Lines } from './lines.ts';
 import { createArrivals } from './mailbox-arrivals.ts';
 import type { Shard } from './shard.ts';
 import type { WaitingEntry } from './shard-state.ts';
-import { arrivalsOf, tags } from './tags.ts';
+import { keys, tags } from './tags.ts';
 
 interface Taken {
   readonly jobId: JobId;
@@ -107,7 +107,7 @@ function put(
     body,
   });
   state.mailboxes.put(nodeId, box, Math.max(state.mailboxes.until(nodeId, now), now + ttlMs));
-  shard.publish(arrivalsOf(nodeId), undefined);
+  shard.publish(keys.arrivals(nodeId), undefined);
   return 'queued';
 }
 

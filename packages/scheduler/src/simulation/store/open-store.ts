@@ -16,7 +16,7 @@ import { createNodeMailbox } from './node-mailbox.ts';
 import { createSessionStore } from './session-store.ts';
 import { createInstanceFigures, createLocks, createStatsBoard } from './short-lived.ts';
 import type { StoreSettings } from './store-settings.ts';
-import { jobTag, tags } from './tags.ts';
+import { jobTag, type Tag, tags } from './tags.ts';
 import { type MastersWatch, watchMasters } from './watch-masters.ts';
 import { createWhispers } from './whispers.ts';
 
@@ -42,7 +42,7 @@ export function openStore(deps: {
     instances: createInstances({ lines }),
     inbox,
     replaceReader: lines.replaceReader,
-    mark: () => lines.ask('schema', 'mark', () => undefined),
+    mark: () => lines.ask(tags.key('schema'), 'mark', () => undefined),
     warnings: [],
     commands: lines.drainCounts,
     whispers: createWhispers({ lines, onFault }),
@@ -64,7 +64,7 @@ export function openStore(deps: {
     jobs: (by) => createJobStore({ lines: kept, clock, ...by, ...settings.jobs }),
     events: (by) => createJobEvents({ lines, clock, ...by }),
     watch(instanceId, on) {
-      const shardOf = (tag: string): number => lines.lineOf(tag).shard.index;
+      const shardOf = (tag: Tag): number => lines.lineOf(tag).shard.index;
       const watch = watchMasters(
         { lines: lines.all, clock },
         {

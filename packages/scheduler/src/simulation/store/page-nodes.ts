@@ -2,7 +2,7 @@
 import type { NodePage } from '../../ports/node-board.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
-import { NODE_PARTS, tags } from './tags.ts';
+import { keys, NODE_PARTS, tags } from './tags.ts';
 
 interface Place {
   readonly part: number;
@@ -19,7 +19,7 @@ export async function pageNodes(
 ): Promise<NodePage> {
   const place = placeOf(cursor);
   try {
-    const found = await lines.ask(tags.nodesSeen(place.part), 'page-nodes', (shard) =>
+    const found = await lines.ask(tags.key(keys.nodesSeen(place.part)), 'page-nodes', (shard) =>
       page(shard, place, max, forgetAfterMs),
     );
     const last = found.at(-1);
@@ -41,7 +41,7 @@ function page(
   max: number,
   forgetAfterMs: number,
 ): readonly (readonly [nodeId: string, seenAt: number])[] {
-  const seen = state.names.get(tags.nodesSeen(part), now()) ?? new Map<string, number>();
+  const seen = state.names.get(keys.nodesSeen(part), now()) ?? new Map<string, number>();
   const listed = [...seen].sort(([one, first], [other, second]) => first - second || (one < other ? -1 : 1));
   const gone = listed.filter(([, at]) => at <= now() - forgetAfterMs).slice(0, max);
   for (const [nodeId] of gone) seen.delete(nodeId);

@@ -3,13 +3,13 @@ import type { Figures, InstanceFigures } from '../../ports/instance-figures.ts';
 import type { Locks } from '../../ports/locks.ts';
 import type { StatsBoard } from '../../ports/stats-board.ts';
 import type { Lines } from './lines.ts';
-import { tags } from './tags.ts';
+import { keys, tags } from './tags.ts';
 
 export function createLocks({ lines, space }: { lines: Lines; space: string }): Locks {
   return {
     take(name, ttlMs) {
-      const key = tags.lock(`${space}:${name}`);
-      return lines.ask(key, 'take-lock', ({ state, now }) => {
+      const key = keys.lock(`${space}:${name}`);
+      return lines.ask(tags.key(key), 'take-lock', ({ state, now }) => {
         if (state.values.get(key, now()) !== undefined) return false;
         state.values.put(key, true, now() + Math.ceil(ttlMs));
         return true;
@@ -38,13 +38,14 @@ export const createInstanceFigures = ({ lines }: { lines: Lines }): InstanceFigu
   valuesOf<Figures>(lines, 'figures');
 
 export function createStatsBoard({ lines }: { lines: Lines }): StatsBoard {
-  const key = tags.snapshot;
+  const key = keys.snapshot;
+  const tag = tags.key(key);
   return {
     ...valuesOf<string>(lines, 'stats'),
     publish: (text, ttlMs) =>
-      lines.ask(key, 'publish-stats', ({ state, now }) => state.values.put(key, text, now() + ttlMs)),
+      lines.ask(tag, 'publish-stats', ({ state, now }) => state.values.put(key, text, now() + ttlMs)),
     latest: () =>
-      lines.ask(key, 'read-snapshot', ({ state, now }) => {
+      lines.ask(tag, 'read-snapshot', ({ state, now }) => {
         const text = state.values.get(key, now()) as string | undefined;
         return text === undefined ? undefined : { text, leftMs: state.values.until(key, now()) - now() };
       }),

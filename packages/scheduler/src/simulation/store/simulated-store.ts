@@ -11,7 +11,7 @@ import { createLines, type Lines, type Rumours } from './lines.ts';
 import { openStore } from './open-store.ts';
 import { createShard, type Shard } from './shard.ts';
 import type { StoreSettings } from './store-settings.ts';
-import { jobTag, spread, tags } from './tags.ts';
+import { jobTag, shardOf, tags } from './tags.ts';
 import type { MastersWatch } from './watch-masters.ts';
 
 export interface SimulatedStore {
@@ -131,8 +131,8 @@ export function createSimulatedStore(deps: {
         onFault: deps.onFault,
       });
     },
-    shardOfJob: (jobId) => spread(tags.job(jobTag(jobId)), shards.length),
-    shardOfNode: (nodeId) => spread(tags.node(nodeId), shards.length),
+    shardOfJob: (jobId) => shardOf(tags.job(jobTag(jobId)), shards.length),
+    shardOfNode: (nodeId) => shardOf(tags.node(nodeId), shards.length),
 
     freezeShard: (index) => shardAt(index).freeze(),
     wakeShard: (index) => shardAt(index).wake(),

@@ -11,30 +11,42 @@ const BOUND = /^job-([A-Za-z0-9_-]{22})-/;
 /** Parts of the index of nodes, each a key of its own. */
 export const NODE_PARTS = 16;
 
-export const tags = {
-  job: (tag: string): string => `job:${tag}`,
-  node: (nodeId: NodeId): string => `node:${nodeId}`,
-  session: (sessionId: SessionId): string => `session:${sessionId}`,
-  /** Its inbox, dead letters, indexes, figures and statistics. */
-  instance: (instanceId: string): string => `instance:${instanceId}`,
-  presence: (instanceId: string): string => `presence:${instanceId}`,
-  nodesSeen: (part: number): string => `nodes:last_seen:${part}`,
-  nodeNotices: (part: number): string => `nodes:notices:${part}`,
-  lock: (name: string): string => `lock:${name}`,
+/** Keys that lie by themselves. */
+export const keys = {
   instances: 'schedulers:all',
   orphans: 'schedulers:dlq_orphaned',
   commonWhispers: 'schedulers:whispers',
   snapshot: 'stats:snapshot',
+  nodesSeen: (part: number): string => `nodes:last_seen:${part}`,
+  nodeNotices: (part: number): string => `nodes:notices:${part}`,
+  lock: (name: string): string => `locks:${name}`,
+  arrivals: (nodeId: NodeId): string => `arrivals:${nodeId}`,
 } as const;
 
+/** Says where something lies: the same for all that lies together. A number, since it is asked for with every call. */
+export type Tag = number;
+
 /** FNV-1a: any even spread does. */
-export function spread(text: string, over: number): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  }
-  return ((hash ^ (hash >>> 15)) >>> 0) % over;
+function hash(text: string, from = 0x811c9dc5): Tag {
+  let all = from;
+  for (let at = 0; at < text.length; at += 1) all = Math.imul(all ^ text.charCodeAt(at), 0x01000193);
+  return all;
 }
 
-/** Channel: something was put into the mailbox of a node. */
-export const arrivalsOf = (nodeId: NodeId): string => `arrivals:${nodeId}`;
+const [JOB, NODE, SESSION, INSTANCE, PRESENCE] = ['job:', 'node:', 'session:', 'instance:', 'presence:'].map(
+  (kind) => hash(kind),
+) as [Tag, Tag, Tag, Tag, Tag];
+
+export const tags = {
+  job: (tag: string): Tag => hash(tag, JOB),
+  node: (nodeId: NodeId): Tag => hash(nodeId, NODE),
+  session: (sessionId: SessionId): Tag => hash(sessionId, SESSION),
+  /** Its inbox, dead letters, indexes, figures and statistics. */
+  instance: (instanceId: string): Tag => hash(instanceId, INSTANCE),
+  presence: (instanceId: string): Tag => hash(instanceId, PRESENCE),
+  key: (key: string): Tag => hash(key),
+} as const;
+
+export const shardOf = (tag: Tag, shards: number): number => ((tag ^ (tag >>> 15)) >>> 0) % shards;
+
+export const nodePart = (nodeId: NodeId): number => shardOf(hash(nodeId), NODE_PARTS);

@@ -1,8 +1,9 @@
 /** Simulation: words between instances that may be lost: one channel for each and one for all. */
 import type { Whispers } from '../../ports/whispers.ts';
 import type { Lines } from './lines.ts';
-import { tags } from './tags.ts';
+import { keys, tags } from './tags.ts';
 
+const COMMON = tags.key(keys.commonWhispers);
 const whispersTo = (instanceId: string): string => `whispers:${instanceId}`;
 
 export function createWhispers(deps: {
@@ -12,7 +13,7 @@ export function createWhispers(deps: {
   const { lines } = deps;
   return {
     say: (to, text) => lines.publish(tags.instance(to), whispersTo(to), text),
-    sayToAll: (text) => lines.publish(tags.commonWhispers, tags.commonWhispers, text),
+    sayToAll: (text) => lines.publish(COMMON, keys.commonWhispers, text),
     async listen(instanceId, hear) {
       const hearText = (said: unknown): void => {
         try {
@@ -23,7 +24,7 @@ export function createWhispers(deps: {
       };
       const ears = await Promise.allSettled([
         lines.subscribe(tags.instance(instanceId), whispersTo(instanceId), hearText),
-        lines.subscribe(tags.commonWhispers, tags.commonWhispers, hearText),
+        lines.subscribe(COMMON, keys.commonWhispers, hearText),
       ]);
       const stop = (): void => {
         for (const ear of ears) if (ear.status === 'fulfilled') ear.value();

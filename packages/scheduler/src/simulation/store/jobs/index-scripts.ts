@@ -19,6 +19,8 @@ export interface IndexLimits {
   readonly maxRetained: number;
 }
 
+const SWEEP_EVERY = 64;
+
 export function indexJobs(
   shard: Shard,
   instanceId: string,
@@ -44,11 +46,9 @@ export function indexJobs(
     settled.delete(jobId);
   }
   dropOver(driven, now - liveMarginMs);
-  dropOver(settled, now - liveMarginMs - retentionMs);
-  for (const jobId of settled.keys()) {
-    if (settled.size <= maxRetained) break;
-    settled.delete(jobId);
-  }
+  // Not at every write: what was deleted from the front of a large map is passed over by whoever looks there next.
+  if (settled.size % SWEEP_EVERY === 0) dropOver(settled, now - liveMarginMs - retentionMs);
+  if (settled.size >= maxRetained + SWEEP_EVERY) dropFirst(settled, settled.size - maxRetained);
   const lifeMs = Math.max(latest - now, 0) + liveMarginMs;
   if (driven.size === 0) allDriven.delete(instanceId);
   else if (begun.length > 0) allDriven.put(instanceId, driven, Math.max(drivenUntil, now + lifeMs));
@@ -61,6 +61,15 @@ function dropOver(index: Map<JobId, number>, over: number): void {
   for (const [jobId, deadlineAt] of index) {
     if (deadlineAt > over) return;
     index.delete(jobId);
+  }
+}
+
+function dropFirst(index: Map<JobId, number>, count: number): void {
+  let left = count;
+  for (const jobId of index.keys()) {
+    if (left === 0) return;
+    index.delete(jobId);
+    left -= 1;
   }
 }
 

@@ -2,6 +2,7 @@
 import type { JobId } from '../../../domain/ids.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import { createFifo, type Fifo } from './fifo.ts';
 
 export type Claim =
   | { readonly kind: 'claimed'; readonly unbind?: JobId }
@@ -22,49 +23,35 @@ const RECORD_BYTES = 2_048;
 
 export function createJobTally(deps: { clock: Clock } & TallyLimits) {
   const { clock } = deps;
-  const inFlight = new Map<JobId, { readonly overAt: number; readonly isBound: boolean }>();
+  const inFlight = createFifo<{ readonly overAt: number; readonly isBound: boolean }>();
   /** In the order of settling, which is the order they go in. */
-  const retained = new Map<JobId, { readonly overAt: number; readonly bytes: number }>();
-  /** Settled and still bound → until when. */
-  const leases = new Map<JobId, number>();
+  const retained = createFifo<{ readonly overAt: number; readonly bytes: number }>();
+  /** Settled and still bound, until when. */
+  const leases = createFifo<{ readonly overAt: number }>();
   let boundInFlight = 0;
   let retainedBytes = 0;
 
   function enter({ jobId, requestId, deadlineAt }: JobRecord): void {
     const isBound = requestId !== undefined;
-    inFlight.set(jobId, { overAt: Math.max(deadlineAt, clock.now()) + deps.liveMarginMs, isBound });
+    inFlight.add(jobId, { overAt: Math.max(deadlineAt, clock.now()) + deps.liveMarginMs, isBound });
     if (isBound) boundInFlight += 1;
   }
 
   function leave(jobId: JobId): void {
-    const place = inFlight.get(jobId);
-    if (place === undefined) return;
-    inFlight.delete(jobId);
-    if (place.isBound) boundInFlight -= 1;
+    if (inFlight.delete(jobId)?.isBound) boundInFlight -= 1;
   }
 
   function drop(jobId: JobId): void {
-    retainedBytes -= retained.get(jobId)?.bytes ?? 0;
-    retained.delete(jobId);
+    retainedBytes -= retained.delete(jobId)?.bytes ?? 0;
     leases.delete(jobId);
   }
 
   /** Each stands nearly in the order of time: the first that is not over ends the search. */
   function sweep(): void {
     const now = clock.now();
-    const eachOver = <T>(all: Map<JobId, T>, overAt: (one: T) => number, end: (jobId: JobId) => void) => {
-      for (const [jobId, one] of all) {
-        if (overAt(one) > now) return;
-        end(jobId);
-      }
-    };
-    eachOver(inFlight, ({ overAt }) => overAt, leave);
-    eachOver(retained, ({ overAt }) => overAt, drop);
-    eachOver(
-      leases,
-      (endsAt) => endsAt,
-      (jobId) => leases.delete(jobId),
-    );
+    endOver(inFlight, now, leave);
+    endOver(retained, now, drop);
+    endOver(leases, now, leases.delete);
   }
 
   return {
@@ -74,7 +61,7 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits) {
       sweep();
       if (inFlight.size >= deps.maxInflight) return { kind: 'full' };
       const isTight = draft.requestId !== undefined && boundInFlight + leases.size >= deps.maxBindings;
-      const [unbind] = isTight ? leases.keys() : [];
+      const unbind = isTight ? leases.first()?.[0] : undefined;
       if (isTight && unbind === undefined) return { kind: 'full' };
       enter(draft);
       if (unbind === undefined) return { kind: 'claimed' };
@@ -97,18 +84,28 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits) {
       sweep();
       const now = clock.now();
       const bytes = RECORD_BYTES + how.bytes;
-      retained.set(jobId, { overAt: now + deps.retentionMs, bytes });
+      retained.add(jobId, { overAt: now + deps.retentionMs, bytes });
       retainedBytes += bytes;
-      if (how.isBound) leases.set(jobId, now + Math.min(deps.bindingLeaseMs, deps.retentionMs));
+      if (how.isBound) leases.add(jobId, { overAt: now + Math.min(deps.bindingLeaseMs, deps.retentionMs) });
       const gone: JobId[] = [];
-      for (const oldest of retained.keys()) {
-        if (retained.size <= deps.maxRetained && retainedBytes <= deps.maxRetainedBytes) break;
-        drop(oldest);
-        gone.push(oldest);
+      while (retained.size > deps.maxRetained || retainedBytes > deps.maxRetainedBytes) {
+        const oldest = retained.first();
+        if (oldest === undefined) break;
+        drop(oldest[0]);
+        gone.push(oldest[0]);
       }
       return gone;
     },
     isInFlight: (jobId: JobId): boolean => inFlight.has(jobId),
     levels: () => ({ bindings: boundInFlight + leases.size, retained: retained.size, retainedBytes }),
   };
+}
+
+function endOver<T extends { readonly overAt: number }>(
+  all: Fifo<T>,
+  now: number,
+  end: (jobId: JobId) => void,
+): void {
+  for (let first = all.first(); first !== undefined && first[1].overAt <= now; first = all.first())
+    end(first[0]);
 }

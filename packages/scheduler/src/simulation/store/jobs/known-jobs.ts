@@ -8,13 +8,12 @@ export interface KnownJobs {
   forget(jobId: JobId): void;
 }
 
-/** The one seen longest ago goes first. */
+/** The one known for longest goes first. */
 export function createKnownJobs(deps: { maxKnown: number }): KnownJobs {
   const jobs = new Map<JobId, { readonly record: JobRecord; readonly revision: number }>();
   return {
     get: (jobId) => jobs.get(jobId),
     note(record, revision) {
-      jobs.delete(record.jobId);
       jobs.set(record.jobId, { record, revision });
       if (jobs.size <= deps.maxKnown) return;
       const [oldest] = jobs.keys();

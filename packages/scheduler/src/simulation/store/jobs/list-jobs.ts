@@ -3,7 +3,7 @@ import type { JobId } from '../../../domain/ids.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import type { JobPage, JobQuery } from '../../../ports/job-store.ts';
 import type { Lines } from '../lines.ts';
-import { tags } from '../tags.ts';
+import { keys, tags } from '../tags.ts';
 import { isLaterFirst, type Position, readIndex } from './index-scripts.ts';
 
 const CHUNK = 100;
@@ -35,8 +35,8 @@ export async function listJobs(
 }
 
 async function positions(lines: Lines, instanceId: string): Promise<readonly Position[]> {
-  const others = await lines.ask(tags.instances, 'list-instances', (shard) => [
-    ...(shard.state.names.get(tags.instances, shard.now())?.keys() ?? []),
+  const others = await lines.ask(tags.key(keys.instances), 'list-instances', (shard) => [
+    ...(shard.state.names.get(keys.instances, shard.now())?.keys() ?? []),
   ]);
   const indexes = await Promise.all(
     [...new Set([instanceId, ...others])].map((each) =>
