@@ -19,6 +19,7 @@ interface Report {
   readonly rounds: number;
   readonly machine: object;
   readonly figures: readonly { scenario: string; name: string; value: number; unit: string }[];
+  readonly scenarios: readonly { scenario: { name: string; title: string } }[];
 }
 
 const bench = (...args: string[]): Promise<Ended> =>
@@ -77,18 +78,42 @@ const PROMISED = [
   ['fairness', 'p99 of B, flood ÷ share, weights 1:1'],
   ['fairness', 'p99 of B, flood ÷ share, one line for all, weights 1:1'],
   ['fairness', 'p99 of B, flood ÷ share, weights 3:1'],
+  ['nodes', 'scheduler: CPU per decision, 20 nodes'],
+  ['nodes', 'scheduler: CPU per decision, 40 nodes'],
+  ['nodes', 'scheduler: CPU per heartbeat, 40 nodes'],
+  ['nodes', 'naive scheduler: CPU per decision, 40 nodes'],
+  ['bursts', 'scheduler: due → with a node, p99'],
+  ['bursts', 'naive scheduler: due → with a node, p50'],
+  ['redis-peers', 'scheduler: as fast as they end'],
+  ['redis-peers', 'scheduler: saturation'],
+  ['redis-peers', 'BullMQ: as fast as they end'],
+  ['redis-peers', 'reserve script alone: as fast as they end'],
+  ['redis-peers', 'reserve script alone: CPU of redis-server per job'],
+  ['dispatch-path', 'scheduler: due → with a node, p50'],
+  ['dispatch-path', 'scheduler: due → answered, p50'],
+  ['dispatch-path', 'bare Fastify: due → answered, p50'],
+  ['instances', 'scheduler: CPU per job, all instances, 2 instances'],
+  ['instances', 'scheduler: Redis commands per job, 2 instances'],
+  ['sessions', 'scheduler: memory (RSS) per session, 20 sessions'],
+  ['sessions', 'scheduler: CPU per session and second, 20 sessions'],
+  ['sessions', 'bare ws echo: due → with a node, p50, 20 sessions'],
+  ['endurance', 'scheduler: garbage collection pause, p99.9'],
+  ['endurance', 'scheduler: event loop stall, p99.9'],
 ] as const;
+
+const DECLARED = ['bursts', 'dispatch-path', 'endurance', 'instances', 'nodes', 'redis-peers', 'sessions'];
 
 beforeAll(ensureBuilt, 180_000);
 
 describe('a quick run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-bench-'));
   const file = join(folder, 'figures.json');
+  const page = join(folder, 'report.html');
   let ended: Ended;
   let report: Report;
 
   beforeAll(async () => {
-    ended = await bench('--quick', '--json', file);
+    ended = await bench('--quick', '--json', file, '--html', page);
     if (ended.code === 0) report = JSON.parse(readFileSync(file, 'utf8')) as Report;
   }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -102,7 +127,25 @@ describe('a quick run', () => {
     const found = report.figures.filter((each) => each.scenario === scenario && each.name.startsWith(name));
     expect(found).toHaveLength(1);
     expect(Number.isFinite(found[0]?.value)).toBe(true);
-    expect(ended.out).toContain(found[0]?.name);
+    expect(report.scenarios.some((each) => each.scenario.name === scenario) || ended.out.includes(name)).toBe(
+      true,
+    );
+  });
+
+  it('prints a table of contestants with ratios for every declared scenario', () => {
+    expect(report.scenarios.map(({ scenario }) => scenario.name).sort()).toEqual(DECLARED);
+    for (const { scenario } of report.scenarios)
+      expect(ended.out).toContain(`${scenario.name}: ${scenario.title}`);
+    expect(ended.out).toMatch(/^ +unit +scheduler +BullMQ +× +reserve script alone +×$/m);
+  });
+
+  it('writes one page that needs nothing from elsewhere, with a section for every declared scenario', () => {
+    const html = readFileSync(page, 'utf8');
+    expect(html).toMatch(/^<!doctype html>/);
+    expect(html).not.toMatch(/<script|<link|<img|@import|url\(|https?:/);
+    expect(html).not.toMatch(/NaN|undefined|Infinity/);
+    for (const name of DECLARED) expect(html).toContain(`<h2 id="${name}">`);
+    expect(html.match(/<svg viewBox/g)?.length).toBeGreaterThan(DECLARED.length);
   });
 
   it('judges nothing: no targets, no verdicts', () => {
@@ -113,7 +156,11 @@ describe('a quick run', () => {
 
 describe('wrong arguments', () => {
   it.each([
-    ['an unknown scenario', ['--only', 'decision,weather'], 'weather'],
+    ['an unknown suite', ['--only', 'decision,weather'], 'weather'],
+    ['an unknown scenario', ['--scenario', 'weather'], 'weather'],
+    ['a file that is not there', ['--scenario', 'weather.toml'], 'weather.toml'],
+    ['--html without a file', ['--html'], '--html'],
+    ['minutes that are no number', ['--minutes', 'many'], '--minutes'],
     ['an unknown option', ['--bogus'], '--bogus'],
     ['--json without a file', ['--json'], '--json'],
     ['--json followed by an option', ['--json', '--quick'], '--json'],

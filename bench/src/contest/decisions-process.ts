@@ -5,9 +5,7 @@ import { createJobMix } from '../open-loop/job-mix.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Who } from '../scenario/vocabulary.ts';
 import { serve, startedWith } from './child.ts';
-import { createEngineDecisions } from './engine-target.ts';
 import type { Decided } from './job-target.ts';
-import { createNaiveDecisions } from './naive-target.ts';
 
 export interface DecisionsStart {
   readonly who: Who;
@@ -29,7 +27,11 @@ const LEAST = 3;
 /** Heartbeats take a smaller part of the time: they are not what the curve is about. */
 const BEATS_SHARE = 0.3;
 
-const target = who === 'naive' ? createNaiveDecisions(scenario) : await createEngineDecisions(scenario);
+// Loaded only by who needs it, as in the process of jobs.
+const target =
+  who === 'naive'
+    ? (await import('./naive-target.ts')).createNaiveDecisions(scenario)
+    : await (await import('./engine-target.ts')).createEngineDecisions(scenario);
 await target.occupy(Array.from({ length: Math.floor(nodes * slots * busy) }, nextJob));
 let beaten = 0;
 
@@ -66,6 +68,7 @@ async function heartbeats(forMicros: number): Promise<number> {
 }
 
 serve({}, async ({ seconds }: { seconds: number }): Promise<DecisionsReport> => {
+  await target.refresh();
   await collectGarbage();
   const forMicros = seconds * 1e6;
   return {

@@ -89,18 +89,23 @@ export async function createEngineDecisions(scenario: Scenario): Promise<Decisio
     if (outcome.kind !== 'dispatched') return undefined;
     return { jobId: outcome.job.jobId, nodeId: outcome.job.fence?.nodeId ?? '' };
   };
+  const beat = createBeat(engine, running);
   return {
     decide,
     async end(about) {
       await engine.jobs.finish({ ...about, attempt: 1 }, RESULT);
     },
-    beat: createBeat(engine, running),
+    beat,
+    async refresh() {
+      for (let index = 0; index < scenario.fleet.nodes; index++) await beat(index);
+    },
     async occupy(jobs) {
       for (const job of jobs) {
         const decided = await decide(job);
         if (decided === undefined) throw new Error('the fleet is full before it is busy enough');
         const held = running.get(decided.nodeId) ?? new Set();
         running.set(decided.nodeId, held.add(decided.jobId));
+        await engine.jobs.acknowledge({ ...decided, attempt: 1 });
       }
     },
   };

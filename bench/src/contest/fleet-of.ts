@@ -36,9 +36,12 @@ export function requestOf({ tenant, priority, source, target }: Job, waitMs: num
   };
 }
 
+/** Jobs that keep a fleet busy do so for the whole run. */
+const PATIENT = ['scheduler.job_timeout_seconds=3600', 'scheduler.job_deadline_ms=7200000'];
+
 export async function createMemoryFleet(scenario: Scenario, onDelivery: (assignment: Assignment) => void) {
   const { nodes } = scenario.fleet;
-  const config = benchConfig();
+  const config = benchConfig(PATIENT);
   const engine = createEngine({
     config,
     ids: createIdSource({ clock, digestsRequests: false }),

@@ -1,6 +1,9 @@
 /** Whoever takes jobs to their end inside this process: the engine, or one of its peers. */
 import type { Job } from '../open-loop/job-mix.ts';
 
+/** How many are on their way at once when jobs come as fast as they end. */
+export const IN_FLIGHT = 64;
+
 export interface JobTarget {
   /** One job to its end; false: it was refused. `left`: it is with whoever does the work. */
   run(job: Job, left: () => void): Promise<boolean>;
@@ -16,6 +19,8 @@ export interface DecisionTarget {
   decide(job: Job): Promise<Decided | undefined>;
   end(decided: Decided): Promise<void>;
   beat(index: number): Promise<void>;
+  /** Every node has just been heard of, whatever happened since the last round. */
+  refresh(): Promise<void>;
   /** So many jobs are running, spread over the fleet, before anything is measured. */
   occupy(jobs: readonly Job[]): Promise<void>;
 }

@@ -9,10 +9,7 @@ import type { Scenario } from '../scenario/scenario.ts';
 import type { Who } from '../scenario/vocabulary.ts';
 import { serve, startedWith } from './child.ts';
 import type { Driven, RoundOrder } from './contestant.ts';
-import { createEngineTarget } from './engine-target.ts';
-import type { JobTarget } from './job-target.ts';
-import { createNaiveTarget } from './naive-target.ts';
-import { createBullmqTarget, createEvalshaTarget, IN_FLIGHT } from './redis-peers.ts';
+import { IN_FLIGHT, type JobTarget } from './job-target.ts';
 import { type PauseFigures, watchPauses } from './watch-pauses.ts';
 
 export interface JobsStart {
@@ -35,11 +32,16 @@ export type Opened = Driven & PauseFigures;
 const { who, scenario, redisPort } = startedWith<JobsStart>();
 const BEAT_TICK_MS = 50;
 
-const create: Partial<Record<Who, () => JobTarget | Promise<JobTarget>>> = {
-  scheduler: () => createEngineTarget(scenario, scenario.store === 'redis' ? redisPort : undefined),
-  naive: () => createNaiveTarget(scenario),
-  bullmq: () => createBullmqTarget(redisPort),
-  evalsha: () => createEvalshaTarget(scenario, redisPort),
+/** Loaded only by who needs them: a process that is measured carries nothing of the others. */
+const create: Partial<Record<Who, () => Promise<JobTarget>>> = {
+  scheduler: async () =>
+    (await import('./engine-target.ts')).createEngineTarget(
+      scenario,
+      scenario.store === 'redis' ? redisPort : undefined,
+    ),
+  naive: async () => (await import('./naive-target.ts')).createNaiveTarget(scenario),
+  bullmq: async () => (await import('./bullmq-target.ts')).createBullmqTarget(redisPort),
+  evalsha: async () => (await import('./evalsha-target.ts')).createEvalshaTarget(scenario, redisPort),
 };
 const target = await create[who]?.();
 if (target === undefined) throw new Error(`${who} does no jobs`);

@@ -11,13 +11,13 @@ const LOOK_AGAIN_MS = 5;
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-function create(scenario: Scenario) {
+function create(scenario: Scenario, clock: () => number) {
   const registrations = Array.from({ length: scenario.fleet.nodes }, (_, i) => registrationOf(scenario, i));
-  return createNaiveScheduler(registrations, Date.now, createChance(SEED));
+  return createNaiveScheduler(registrations, clock, createChance(SEED));
 }
 
 export function createNaiveTarget(scenario: Scenario): JobTarget {
-  const scheduler = create(scenario);
+  const scheduler = create(scenario, Date.now);
   let count = 0;
   return {
     async run({ source, target, serviceMs }, left) {
@@ -39,7 +39,8 @@ export function createNaiveTarget(scenario: Scenario): JobTarget {
 }
 
 export function createNaiveDecisions(scenario: Scenario): DecisionTarget {
-  const scheduler = create(scenario);
+  // For it time stands still: to hear of all nodes again would take it minutes.
+  const scheduler = create(scenario, () => 0);
   let count = 0;
   return {
     async decide({ source, target }) {
@@ -49,6 +50,7 @@ export function createNaiveDecisions(scenario: Scenario): DecisionTarget {
     },
     end: async ({ jobId }) => scheduler.finish(jobId),
     beat: async (index) => scheduler.heartbeat(index),
+    refresh: async () => {},
     occupy: async (jobs) => scheduler.occupy(jobs.length),
   };
 }

@@ -1,12 +1,6 @@
 /** A process with one server of a scenario: an instance of the scheduler, or a bare server that says what is possible at all. */
 import type { AddressInfo } from 'node:net';
-import { DispatchRequest } from '@lingua/protocol';
-import fastify from 'fastify';
-import { createApp } from '../../../packages/scheduler/dist/app.js';
-import { benchConfig } from '../embedded-engine.ts';
-import { QUIET } from '../engine.ts';
 import { collectGarbage, cpuMicros } from '../measure.ts';
-import { sharedFlags, startSharedApp } from '../redis/app-contestant.ts';
 import { OURS, type Who } from '../scenario/vocabulary.ts';
 import { serve, startedWith } from './child.ts';
 import { startEchoServer } from './echo-server.ts';
@@ -42,14 +36,23 @@ const ROOMY = [
   'session.max_utterances=1000',
 ];
 
-/** Answers with the port. */
+/** Answers with the port. What a server needs is loaded for it only: a bare one is to weigh what it weighs by itself. */
 async function startScheduler({ redis }: ServerStart): Promise<number> {
-  if (redis !== undefined)
+  const { QUIET } = await import('../engine.ts');
+  if (redis !== undefined) {
+    const { sharedFlags, startSharedApp } = await import('../redis/app-contestant.ts');
     return (await startSharedApp([...sharedFlags(redis.port, redis.prefix), ...ROOMY])).port;
+  }
+  const { benchConfig } = await import('../embedded-engine.ts');
+  const { createApp } = await import('../../../packages/scheduler/dist/app.js');
   return (await createApp({ config: benchConfig(ROOMY), log: QUIET }).start()).port;
 }
 
 async function startFastify(): Promise<number> {
+  const [{ fastify }, { DispatchRequest }] = await Promise.all([
+    import('fastify'),
+    import('@lingua/protocol'),
+  ]);
   // Our schemas carry notes for the documents, which the validator is to pass over.
   const app = fastify({ ajv: { customOptions: { strict: false } } });
   const reply = { job_id: 'job-1', node_id: 'node-1', attempt_id: 1 };

@@ -6,7 +6,7 @@ const SECONDS = 0.3;
 const MOST_NODES = 20;
 const MOST_SESSIONS = 20;
 const MOST_RATE = 50;
-const VALUES: Record<Varied, readonly number[]> = { nodes: [20, 40], instances: [1, 2], sessions: [10, 20] };
+const VALUES: Record<Varied, readonly number[]> = { nodes: [20, 40], instances: [2], sessions: [20] };
 
 export function quickened(scenario: Scenario): Scenario {
   const { vary, saturation, arrivals, fleet, measures } = scenario;

@@ -166,7 +166,7 @@ async function saturate(contestant: Contestant, scenario: Scenario, isQuick: boo
     from,
     limitMs: p99Ms,
     precision: 0.1,
-    most: isQuick ? from * 2 : MOST_RATE,
+    most: isQuick ? from : MOST_RATE,
     async probe(rate) {
       const { figures } = await contestant.probe({ rate, seconds, seed: seed++ });
       const seen = {

@@ -1,26 +1,10 @@
-/** Peers that live on the same redis-server: BullMQ with whole jobs, and the reserve script by itself, which no job can be faster than. */
+/** The reserve script by itself, through the same client: every job needs it once, so no job can be faster. */
 import { createCapacityLedger } from '../../../packages/scheduler/dist/adapters/redis/capacity-ledger.js';
 import { createKeys } from '../../../packages/scheduler/dist/adapters/redis/keys.js';
-import { createBullmqContestant } from '../redis/bullmq-contestant.ts';
 import { connectTo } from '../redis/redis-server.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { nodeName } from './fleet-of.ts';
 import type { JobTarget } from './job-target.ts';
-
-/** As many as the closed loop has in flight. */
-export const IN_FLIGHT = 64;
-
-export async function createBullmqTarget(redisPort: number): Promise<JobTarget> {
-  const bullmq = await createBullmqContestant({ port: redisPort, prefix: 'bullmq', concurrency: IN_FLIGHT });
-  return {
-    async run(_, left) {
-      await bullmq.run(left);
-      return true;
-    },
-    beat: async () => {},
-    tidy: () => bullmq.tidy(),
-  };
-}
 
 /** Nothing is given back between two rounds: room for all of it, and for long enough. */
 const ROOM = 1e9;
