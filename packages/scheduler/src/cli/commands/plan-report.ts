@@ -1,5 +1,11 @@
 /** What `lingua plan` prints: the answer first, then the sizes around it, then what was taken for granted. Pure. */
-import { erlangOf, type FoundFleet, isEnough, type Length } from '../../simulation/plan/find-fleet.ts';
+import {
+  erlangLoss,
+  erlangOf,
+  type FoundFleet,
+  isEnough,
+  type Length,
+} from '../../simulation/plan/find-fleet.ts';
 import type { Range, SizeFigures } from '../../simulation/plan/size-figures.ts';
 import { offeredSlots, type Spread } from '../../simulation/plan/workload.ts';
 import { type Column, printTable } from '../print-table.ts';
@@ -74,10 +80,12 @@ function columnsOf({ options, found }: Plan): Column<SizeFigures>[] {
     { title: 'p99 ms', cell: ({ p99Ms }) => rounded(p99Ms) },
     { title: '95 % range', cell: ({ p99Range }) => range(p99Range, (ms) => String(rounded(ms))) },
     { title: 'refused %', cell: ({ refused }) => rounded(100 * refused) },
-    {
-      title: 'Erlang-C p99 ms',
-      cell: ({ nodes }) => rounded(erlangOf(workload, nodes).waitQuantileMs(0.99)),
-    },
+    isLoss(options)
+      ? { title: 'Erlang-B refused %', cell: ({ nodes }) => rounded(100 * erlangLoss(workload, nodes)) }
+      : {
+          title: 'Erlang-C p99 ms',
+          cell: ({ nodes }) => rounded(erlangOf(workload, nodes).waitQuantileMs(0.99)),
+        },
     {
       title: '',
       cell: (size) =>
@@ -92,17 +100,26 @@ function columnsOf({ options, found }: Plan): Column<SizeFigures>[] {
 
 function erlangLines({ options, found }: Plan): string[] {
   const { workload } = options;
-  const word = found.erlangNodes === found.nodes ? 'the same' : `${some(found.erlangNodes, 'node')}`;
+  const formula = isLoss(options) ? 'Erlang-B (M/M/c/c, a formula)' : 'Erlang-C (M/M/c, a formula)';
+  const word = found.erlangNodes === found.nodes ? 'the same' : some(found.erlangNodes, 'node');
   return [
-    `Erlang-C (M/M/c, a formula) says ${word}. It may differ, because it knows only`,
-    ...(workload.spread.kind === 'exp'
+    `${formula} says ${word}. It may differ, because it knows only`,
+    // How long services take on average is all that matters where nobody waits.
+    ...(workload.spread.kind === 'exp' || isLoss(options)
       ? []
       : [`- exponential service times; yours are ${spreadWords(workload.spread)}`]),
-    `- endless patience; here whoever waited ${time(workload.maxWaitMs)} is refused, and leaves room for the others`,
+    ...(isLoss(options)
+      ? []
+      : [
+          `- endless patience; here whoever waited ${time(workload.maxWaitMs)} is refused, and leaves room for the others`,
+        ]),
     '- the long run; a simulation has chance in it, see the range',
     'Both treat all slots as one pool: the scheduler gives any job to any free slot, first come, first served.',
   ];
 }
+
+/** Nobody may wait. */
+const isLoss = ({ workload }: PlanOptions): boolean => workload.maxWaitMs === 0;
 
 function assumptions({ options, length }: Plan): string[] {
   const { workload, seed } = options;
@@ -128,7 +145,7 @@ export function planJson(plan: Plan) {
     spare_nodes: options.spareNodes,
     instances_for_load: instances,
     spare_instances: options.spareInstances,
-    erlang_c_nodes: found.erlangNodes,
+    erlang_nodes: found.erlangNodes,
     workload: {
       arrivals_per_second: workload.arrivalsPerSecond,
       service_ms: workload.serviceMs,
@@ -151,6 +168,7 @@ export function planJson(plan: Plan) {
         wait_p99_range_ms: size.p99Range,
         refused: size.refused,
         refused_range: size.refusedRange,
+        erlang_b: { refused: erlangLoss(workload, size.nodes) },
         // null: the work is more than these slots can do.
         erlang_c: {
           waited: theory.waitProbability,

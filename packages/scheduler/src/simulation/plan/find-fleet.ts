@@ -1,5 +1,5 @@
 /** Planning: the smallest fleet that keeps a promise, found by doubling the step and then halving it, with the simulator as the judge. */
-import { type ErlangC, erlangC } from './erlang.ts';
+import { type ErlangC, erlangB, erlangC } from './erlang.ts';
 import { runFleet } from './run-fleet.ts';
 import { type SizeFigures, sizeFigures } from './size-figures.ts';
 import { offeredSlots, type Workload } from './workload.ts';
@@ -22,7 +22,7 @@ export interface FoundFleet {
   readonly nodes: number;
   /** From two nodes fewer to three more. */
   readonly neighbours: readonly SizeFigures[];
-  /** What Erlang-C alone would have answered. */
+  /** What the formula alone would have answered. */
   readonly erlangNodes: number;
 }
 
@@ -62,14 +62,23 @@ export const isEnough = ({ p99Ms, refused }: SizeFigures, target: Target): boole
 export const erlangOf = (workload: Workload, nodes: number): ErlangC =>
   erlangC(nodes * workload.slots, offeredSlots(workload), workload.serviceMs);
 
-/** By Erlang-C, with whoever would wait too long counted as refused. */
+/** The part that is refused where nobody waits. */
+export const erlangLoss = (workload: Workload, nodes: number): number =>
+  erlangB(nodes * workload.slots, offeredSlots(workload));
+
+/** By Erlang-C, with whoever would wait for too long counted as refused; by Erlang-B if nobody may wait. */
 export function erlangNodes(workload: Workload, target: Target): number {
   const refused = Math.max(target.refused, LEAST_PART);
-  for (let nodes = Math.floor(offeredSlots(workload) / workload.slots) + 1; ; nodes++) {
+  const { maxWaitMs } = workload;
+  const isTheoryEnough = (nodes: number): boolean => {
+    if (maxWaitMs === 0) return erlangLoss(workload, nodes) <= refused;
     const theory = erlangOf(workload, nodes);
-    const isServed = theory.waitsLonger(workload.maxWaitMs) <= refused;
-    if (isServed && theory.waitQuantileMs(0.99) <= target.waitP99Ms) return nodes;
-  }
+    return theory.waitsLonger(maxWaitMs) <= refused && theory.waitQuantileMs(0.99) <= target.waitP99Ms;
+  };
+  // With fewer nodes than the work needs only those can do who refuse much of it.
+  let nodes = maxWaitMs === 0 ? 1 : Math.floor(offeredSlots(workload) / workload.slots) + 1;
+  while (!isTheoryEnough(nodes)) nodes += 1;
+  return nodes;
 }
 
 /** `undefined`: interrupted. */

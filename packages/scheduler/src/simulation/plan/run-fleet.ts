@@ -71,9 +71,9 @@ export async function runFleet(options: {
 
   expectNext();
   while (arrived < arrivals || undecided > 0) {
+    if (interrupted?.aborted === true) break;
     await time.runUntil(time.now() + STEP_MS);
     if (fault !== undefined) throw fault;
-    if (interrupted?.aborted === true) break;
   }
   engine.stop();
   return arrived < arrivals || undecided > 0 ? undefined : { waitsMs, servicesMs, arrivedAt };
