@@ -41,10 +41,14 @@ interface Batch {
   readonly sentAt: number;
   readonly master: number;
   readonly calls: Call[];
+  /** How many of them have no outcome. */
+  open: number;
 }
 
 const LOST = Symbol('lost');
 const PROBE_MS = 100;
+/** So many at the front are given up before the rest moves up. */
+const MOST_FORGOTTEN = 256;
 
 export const storeDown = (what: string, why: string, isUnsent = false): SchedulerError =>
   new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `the store did not answer: ${what} (${why})`, { isUnsent });
@@ -59,14 +63,16 @@ export function createLine(deps: {
   commandTimeoutMs: number;
 }): Line {
   const { time, chance, machine, shard, delay, commandTimeoutMs } = deps;
-  /** In the order they were sent; those at the front that are over are dropped by the watchdog. */
+  /** In the order they were sent; what is before the front is over. */
   let pending: Batch[] = [];
+  let front = 0;
   let leaving: Batch | undefined;
   let lastArrival = 0;
   let lastReply = 0;
   let held: (() => void)[] | undefined;
   let master = shard.master;
   let isSilent = false;
+  let isProbing = false;
   let isClosed = false;
   let cancelWatchdog: Cancel | undefined;
 
@@ -83,7 +89,7 @@ export function createLine(deps: {
   function send(call: Call): void {
     const now = time.now();
     if (leaving === undefined || leaving.sentAt !== now || leaving.master !== master) {
-      const batch: Batch = { sentAt: now, master, calls: [] };
+      const batch: Batch = { sentAt: now, master, calls: [], open: 0 };
       leaving = batch;
       pending.push(batch);
       lastArrival = Math.max(lastArrival, now + delay());
@@ -91,6 +97,7 @@ export function createLine(deps: {
       cancelWatchdog ??= machine.clock.after(commandTimeoutMs, watch);
     }
     leaving.calls.push(call);
+    leaving.open += 1;
   }
 
   function arrive(batch: Batch): void {
@@ -114,61 +121,71 @@ export function createLine(deps: {
     const isLate = time.now() - batch.sentAt > commandTimeoutMs;
     for (const call of batch.calls) {
       if (call.isOver || call.reply === LOST) continue;
-      if (isLate) giveUp(call);
+      if (isLate) giveUp(batch, call);
       else {
         call.isOver = true;
+        batch.open -= 1;
         isSilent = false;
         call.resolve(call.reply as never);
       }
     }
+    forgetOver();
+  }
+
+  /** Nothing of what is over is kept: it would outlive its caller by the whole timeout. */
+  function forgetOver(): void {
+    while (pending[front]?.open === 0) front += 1;
+    if (front < MOST_FORGOTTEN && front < pending.length) return;
+    pending = pending.slice(front);
+    front = 0;
   }
 
   /** There is nobody at the other end: its process is told at once, and what it sent is lost. */
   function reset(batch: Batch): void {
     cross(() =>
       machine.deliver(() => {
-        for (const call of batch.calls) end(call, 'the connection is closed');
+        for (const call of batch.calls) end(batch, call, 'the connection is closed');
+        forgetOver();
       }),
     );
   }
 
-  function end(call: Call, why: string): void {
+  function end(batch: Batch, call: Call, why: string): void {
     if (call.isOver) return;
     call.isOver = true;
+    batch.open -= 1;
     call.reject(storeDown(call.what, why));
   }
 
-  function giveUp(call: Call): void {
+  function giveUp(batch: Batch, call: Call): void {
     if (call.isOver) return;
-    end(call, 'timed out');
-    if (isSilent) return;
+    end(batch, call, 'timed out');
     isSilent = true;
-    probeLater();
+    if (!isProbing) probeLater();
   }
 
   function watch(): void {
     cancelWatchdog = undefined;
     const now = time.now();
-    let over = 0;
-    for (const batch of pending) {
-      if (batch.calls.some(isOpen)) {
-        if (batch.sentAt + commandTimeoutMs > now) break;
-        for (const call of batch.calls) giveUp(call);
-      }
-      over += 1;
+    for (let at = front; at < pending.length; at += 1) {
+      const batch = pending[at] as Batch;
+      if (batch.sentAt + commandTimeoutMs > now) break;
+      for (const call of batch.calls) giveUp(batch, call);
     }
-    pending = pending.slice(over);
-    const [next] = pending;
+    forgetOver();
+    const next = pending[front];
     if (next === undefined || isClosed) return;
     cancelWatchdog = machine.clock.after(next.sentAt + commandTimeoutMs - now, watch);
   }
 
   function probeLater(): void {
+    isProbing = true;
     machine.clock.after(PROBE_MS, () => {
+      isProbing = false;
       if (!isSilent || isClosed) return;
       // Its answer ends the silence by itself. Without one it is asked again.
       call('probing', () => undefined).catch(() => {
-        if (isSilent) probeLater();
+        if (isSilent && !isProbing) probeLater();
       });
     });
   }
@@ -184,7 +201,7 @@ export function createLine(deps: {
 
   const stopHearing = shard.onCut(() => {
     if (!machine.isAlive()) stopHearing();
-    const sent = [...pending];
+    const sent = pending.slice(front);
     time.at(time.now() + delay(), () => {
       for (const batch of sent) reset(batch);
     });
@@ -230,5 +247,3 @@ export function createLine(deps: {
     },
   };
 }
-
-const isOpen = (call: Call): boolean => !call.isOver;
