@@ -60,8 +60,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
       wait_ms: 2_000,
       audio: speak(words, chance() < 0.5 ? SHORT_BYTES : LONG_BYTES).toString('base64'),
     };
-    if (chance() < HASTY) void dispatch(request, body);
-    const job = await accepted(request, body);
+    const hasty = chance() < HASTY ? dispatch(request, body) : undefined;
+    // Either answer is one.
+    const job = (await accepted(request, body)) ?? (await hasty);
     if (job === undefined) record({ kind: 'abandoned', client: name, request });
     else await outcome(request, job);
   }
