@@ -2,6 +2,7 @@
  * Composition root: this instance among others. What it owns is told to them, what they own is known here, and what concerns
  * somebody else's job, node or session finds its way there.
  */
+import { createAdmissionOfMany } from './admission-of-many.ts';
 import { createGossip } from './cluster/gossip.ts';
 import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
@@ -234,7 +235,7 @@ export function createNeighbourhood(deps: {
     living,
     /** How many live, as last seen. */
     instances: () => instanceCount,
-    jobStore,
+    jobStore: createAdmissionOfMany({ jobs: jobStore, othersTold: reassertion.othersTold }),
     events,
     ledger,
     directory: guarded.directory,

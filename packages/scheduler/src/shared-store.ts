@@ -112,6 +112,7 @@ export async function openSharedStore(deps: {
           const isIndexAffected = isAffected(keys.instanceJobs(instanceId));
           on.changed({
             job: (jobId) => isIndexAffected || isAffected(keys.job(jobTag(jobId))),
+            record: (jobId) => isAffected(keys.job(jobTag(jobId))),
             node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
           });
         },

@@ -11,20 +11,30 @@ import type { Meter } from '../ports/meter.ts';
 
 /** What lies where writes may be lost. */
 export interface Affected {
+  /** Its record, or what this instance needs to find it. */
   readonly job: (jobId: JobId) => boolean;
+  /** Its record, and so that there is one for its request. */
+  readonly record: (jobId: JobId) => boolean;
   readonly node: (nodeId: NodeId) => boolean;
 }
 
-export const EVERYTHING: Affected = { job: () => true, node: () => true };
+export const EVERYTHING: Affected = { job: () => true, record: () => true, node: () => true };
 
 export interface Reassertion {
   run(affected: Affected): Promise<void>;
   /** Resolves when nothing that concerns the node is still to be told: a slot that is taken is not given away meanwhile. */
   settled(nodeId: NodeId): Promise<void> | undefined;
+  /**
+   * Resolves when also the other instances had time to tell the store of their jobs: only then has a request that the store does not know
+   * no job (I3).
+   */
+  othersTold(jobId: JobId): Promise<void> | undefined;
 }
 
 const AT_ONCE = 64;
 const SETTLED_WITHIN_MS = 2_000;
+/** They look at the masters once a second, and notice one that does not answer sooner. */
+const OTHERS_TELL_WITHIN_MS = 2_000;
 
 export function createReassertion(deps: {
   jobs: () => Iterable<JobRecord>;
@@ -43,6 +53,8 @@ export function createReassertion(deps: {
 }): Reassertion {
   const { log, meter } = deps;
   const underWay = new Set<{ readonly affected: Affected; readonly done: Promise<void> }>();
+  /** What may have been lost, and until when somebody may still have to tell of it. */
+  let doubts: readonly { readonly affected: Affected; readonly until: number }[] = [];
 
   async function each<T>(all: readonly T[], what: string, tell: (one: T) => Promise<unknown>): Promise<void> {
     for (let from = 0; from < all.length; from += AT_ONCE) {
@@ -77,6 +89,8 @@ export function createReassertion(deps: {
     log.info({ jobs: jobs.length }, 'told the store again what it may have lost');
   }
 
+  const doubtful = () => doubts.filter(({ until }) => until > deps.clock.now());
+
   async function settled(runs: readonly Promise<void>[]): Promise<void> {
     let cancel = () => {};
     // A shard that stays dead must not keep those waiting who ask another one.
@@ -89,6 +103,7 @@ export function createReassertion(deps: {
 
   return {
     async run(affected) {
+      doubts = [...doubtful(), { affected, until: deps.clock.now() + OTHERS_TELL_WITHIN_MS }];
       deps.others();
       const done = tellAll(affected).catch((fault: unknown) =>
         log.error({ err: fault }, 'the store could not be told again'),
@@ -101,6 +116,13 @@ export function createReassertion(deps: {
     settled(nodeId) {
       const runs = [...underWay].filter(({ affected }) => affected.node(nodeId));
       return runs.length === 0 ? undefined : settled(runs.map(({ done }) => done));
+    },
+    othersTold(jobId) {
+      if (doubts.length === 0) return undefined;
+      doubts = doubtful();
+      const ends = doubts.flatMap(({ affected, until }) => (affected.record(jobId) ? [until] : []));
+      if (ends.length === 0) return undefined;
+      return new Promise((resolve) => deps.clock.after(Math.max(...ends) - deps.clock.now(), resolve));
     },
   };
 }

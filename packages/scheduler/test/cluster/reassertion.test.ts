@@ -20,7 +20,8 @@ const jobNamed = (jobId: string, parts: Partial<JobRecord> = {}): JobRecord => (
 const runningOn = (nodeId: string, jobId: string): JobRecord =>
   jobNamed(jobId, { state: 'RUNNING', fence: { nodeId, attempt: 1 } });
 
-const onNode = (nodeId: string): Affected => ({ job: () => false, node: (id) => id === nodeId });
+const NOTHING: Affected = { job: () => false, record: () => false, node: () => false };
+const onNode = (nodeId: string): Affected => ({ ...NOTHING, node: (id) => id === nodeId });
 
 function start(jobs: readonly JobRecord[]) {
   const clock = createManualClock();
@@ -87,7 +88,7 @@ describe('a store that may have lost writes', () => {
 
   it('is told only what lies where writes may be lost', async () => {
     const { reassertion, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
-    await reassertion.run({ job: (jobId) => jobId === 'b', node: (nodeId) => nodeId === 'n1' });
+    await reassertion.run({ ...NOTHING, job: (jobId) => jobId === 'b', node: (nodeId) => nodeId === 'n1' });
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'b']);
   });
 
@@ -104,7 +105,7 @@ describe('a store that may have lost writes', () => {
       jobNamed('runs-again', { state: 'RUNNING', fence, intent }),
       jobNamed('waiting'),
     ]);
-    await reassertion.run({ job: () => false, node: () => true });
+    await reassertion.run({ ...NOTHING, node: () => true });
     expect(told).toEqual([
       'others',
       `n1 sent:1 ${RESERVATION_MS}`,
@@ -241,5 +242,44 @@ describe('whoever wants a slot', () => {
     const settled = reassertion.settled('n1') ?? Promise.resolve();
     await clock.advance(3_000);
     expect(await isPending(settled)).toBe(false);
+  });
+});
+
+describe('a request that such a store does not know', () => {
+  const onShard = (...jobs: readonly string[]): Affected => ({
+    ...NOTHING,
+    job: () => true,
+    record: (jobId) => jobs.includes(jobId),
+  });
+
+  it('may have a job until the others had their time, and no longer', async () => {
+    const { clock, reassertion } = start([]);
+    expect(reassertion.othersTold('a')).toBeUndefined();
+    await reassertion.run(onShard('a'));
+    const told = reassertion.othersTold('a') as Promise<void>;
+    await clock.advance(1_999);
+    expect(await isPending(told)).toBe(true);
+    await clock.advance(1);
+    await told;
+    expect(reassertion.othersTold('a')).toBeUndefined();
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('is unknown at once where no record was lost', async () => {
+    const { reassertion } = start([]);
+    await reassertion.run(onShard('a'));
+    expect(reassertion.othersTold('b')).toBeUndefined();
+  });
+
+  it('waits for the last of several losses', async () => {
+    const { clock, reassertion } = start([]);
+    await reassertion.run(onShard('a'));
+    await clock.advance(1_500);
+    await reassertion.run(onShard('a'));
+    const told = reassertion.othersTold('a') as Promise<void>;
+    await clock.advance(1_999);
+    expect(await isPending(told)).toBe(true);
+    await clock.advance(1);
+    await told;
   });
 });

@@ -73,6 +73,7 @@ export function openStore(deps: {
             const isIndexAffected = shardOf(tags.instance(instanceId)) === shard;
             on.changed({
               job: (jobId) => isIndexAffected || shardOf(tags.job(jobTag(jobId))) === shard,
+              record: (jobId) => shardOf(tags.job(jobTag(jobId))) === shard,
               node: (nodeId) => shardOf(tags.node(nodeId)) === shard,
             });
           },
