@@ -14,6 +14,8 @@ import type { Allowances, Finding, Violation } from './violation.ts';
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
 
 const LATE_AFTER_FAILOVER = 'late results taken after a failover';
+/** By the law of the product: an assignment expires after ack_timeout_ms, and is dropped then wherever it is. */
+const HELD_UP = 'assignments of settled jobs that a disturbed store held up';
 const CROSSED = 'late results taken while their successors could not be recorded';
 
 export function checkFencing({ history, faults, stories }: Facts, allowances: Allowances): Finding {
@@ -29,7 +31,7 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
   /** What was written to a process that hangs is read when it wakes. */
   const hangs = hitsOf(faults, isOf('node_frozen'));
   const violations: Violation[] = [];
-  const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0 };
+  const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0, [HELD_UP]: 0 };
   const found = (at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant: 'I4 fencing', at, says, about });
   };
@@ -72,7 +74,10 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
   for (const { node, job, attempt, at } of ofKind(history, 'assigned')) {
     const settledAt = seen.settledAt(job);
     if (settledAt === undefined || at <= settledAt + flightMs) continue;
-    if (at <= settledAt + letterMs && heldUp.has(at)) continue;
+    if (at <= settledAt + letterMs && heldUp.has(at)) {
+      counts[HELD_UP] += 1;
+      continue;
+    }
     if (hangs(node)?.meets(at - flightMs, at)) continue;
     found(
       at,

@@ -36,6 +36,7 @@ const ROOT_FILES = [
   'index.ts',
   'input-audio.ts',
   'jobs-of-many.ts',
+  'admission-of-many.ts',
   'ledger-of-many.ts',
   'local-parts.ts',
   'main.ts',
