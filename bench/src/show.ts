@@ -33,8 +33,12 @@ export function columns(rows: readonly (readonly string[])[], right: ReadonlySet
 
 export function amount(value: number): string {
   if (!Number.isFinite(value)) return '–';
-  if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en-US');
-  return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2);
+  const size = Math.abs(value);
+  if (size >= 1_000) return Math.round(value).toLocaleString('en-US');
+  if (size >= 10) return value.toFixed(1);
+  // A ratio of one to a thousand is not nothing.
+  if (size > 0 && size < 0.000_1) return '< 0.0001';
+  return size > 0 && size < 0.1 ? value.toPrecision(2) : value.toFixed(2);
 }
 
 export function promise({ target }: Pick<Figure, 'target'>): string {

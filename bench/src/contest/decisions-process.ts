@@ -22,8 +22,8 @@ const { nodes, slots, busy } = scenario.fleet;
 const nextJob = createJobMix(scenario, createChance(1));
 /** Small enough that the fleet stays nearly as busy as it is to be. */
 const MOST_BATCH = Math.max(1, Math.min(500, Math.floor(nodes * slots * 0.05)));
-/** The slow do less, but never so little that it says nothing. */
-const LEAST = 3;
+/** Of whatever is so slow that one takes longer than all may. */
+const LEAST = 1;
 /** Heartbeats take a smaller part of the time: they are not what the curve is about. */
 const BEATS_SHARE = 0.3;
 

@@ -32,26 +32,34 @@ function logAxis(label: string, low: number, high: number, given?: readonly numb
   return { label, scale: 'log', min: first, max: last, ticks: given ?? logTicks(first, last), place };
 }
 
-/** Powers of ten; where they are few, also 2 and 5 times them; where they are many, only some. */
-function logTicks(min: number, max: number): number[] {
+/** From many marks in each power of ten to one. */
+const STEPS = [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];
+
+/** As many as there is room for; within so short a range that these are few, evenly spaced ones. */
+function logTicks(min: number, max: number): readonly number[] {
   const [from, to] = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
-  const all = (steps: readonly number[]): number[] =>
+  const all = STEPS.map((steps) =>
     Array.from({ length: to - from + 1 }, (_, index) => index + from)
       .flatMap((power) => steps.map((step) => step * 10 ** power))
-      .filter((tick) => tick >= min && tick <= max);
-  const candidates = [[1, 2, 5], [1, 3], [1]].map(all);
-  const ticks = candidates.find(({ length }) => length <= MOST_TICKS + 1) ?? candidates[2] ?? [];
+      .filter((tick) => tick >= min && tick <= max),
+  );
+  const ticks = all.find(({ length }) => length <= MOST_TICKS + 1) ?? all[all.length - 1] ?? [];
+  if (ticks.length < 3) return evenTicks(min, max);
   const every = Math.ceil(ticks.length / (MOST_TICKS + 1));
   return ticks.filter((_, index) => index % every === 0);
+}
+
+function evenTicks(min: number, max: number): readonly number[] {
+  const step = niceStep((max - min) / (MOST_TICKS - 1));
+  const count = Math.floor(max / step) - Math.ceil(min / step) + 1;
+  return Array.from({ length: count }, (_, index) => (Math.ceil(min / step) + index) * step);
 }
 
 function linearAxis(label: string, low: number, high: number, given?: readonly number[]): Axis {
   // Amounts begin at nothing; numbers of things, which have their own marks, at the first.
   const min = given === undefined ? Math.min(0, low) : low - (high - low) * 0.06;
   const max = given === undefined ? (high <= min ? min + 1 : high * 1.08) : high + (high - low) * 0.06;
-  const step = niceStep((max - min) / (MOST_TICKS - 1));
-  const count = Math.floor(max / step) - Math.ceil(min / step) + 1;
-  const ticks = given ?? Array.from({ length: count }, (_, index) => (Math.ceil(min / step) + index) * step);
+  const ticks = given ?? evenTicks(min, max);
   return { label, scale: 'linear', min, max, ticks, place: (value) => (value - min) / (max - min) };
 }
 

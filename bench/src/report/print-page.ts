@@ -35,7 +35,7 @@ function header({ machine, rounds, isQuick, seconds }: Found): string {
     ['Node.js', machine.node],
     ['redis-server', machine.redis],
     ['Load before the run', amount(machine.loadBefore)],
-    ['Rounds', `${rounds}, figures are medians`],
+    ['Rounds', rounds === 1 ? '1' : `${rounds}, figures are medians`],
     ['Took', seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`],
   ];
   const notice = isQuick
@@ -58,13 +58,13 @@ function promises({ figures }: Found): string {
   const missed = judged.filter(({ met }) => !met);
   const rows = [...missed, ...judged.filter(({ met }) => met)].map(
     ({ figure, met }) =>
-      `<tr><td>${verdict(met)}</td><td>${asText(figure.name)}</td><td class="n">${withUnit(figure)}</td><td class="n">${asText(promise(figure))}</td><td class="soft">${asText(figure.scenario)}</td></tr>`,
+      `<tr><td>${verdict(met)}</td><td>${asText(figure.name)} <span class="where">${asText(figure.scenario)}</span></td><td class="n">${withUnit(figure)}</td><td class="n">${asText(promise(figure))}</td></tr>`,
   );
   const said =
     missed.length === 0
       ? `All ${judged.length} are met.`
       : `${judged.length - missed.length} of ${judged.length} are met, ${missed.length} missed.`;
-  return `<h2>What is promised</h2><p>${said}</p><div class="scroll"><table><thead><tr><th></th><th>Figure</th><th class="n">Value</th><th class="n">Target</th><th>Where</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+  return `<h2>What is promised</h2><p>${said}</p><div class="scroll"><table><thead><tr><th></th><th>Figure</th><th class="n">Value</th><th class="n">Target</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 const withUnit = ({ value, unit }: Pick<Figure, 'value' | 'unit'>): string =>

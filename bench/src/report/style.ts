@@ -14,13 +14,13 @@ p{margin:4px 0 14px;max-width:76ch}
 .soft{color:var(--soft)}
 code{font:13px ui-monospace,SFMono-Regular,Menlo,monospace}
 .notice{background:var(--bad-bg);color:var(--bad);border-radius:8px;padding:10px 14px;margin:16px 0}
-.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:18px 0 0;padding:0}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,220px),1fr));gap:10px;margin:18px 0 0;padding:0}
 .facts div{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:10px 14px;min-width:0}
 .facts dt{color:var(--soft);font-size:12.5px}
 .facts dd{margin:0;font-weight:600;overflow-wrap:anywhere}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:14px;margin:12px 0 16px}
 .chart{margin:0;background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 14px 10px;min-width:0}
-.chart.wide{max-width:720px;margin:12px 0}
+.chart.wide{max-width:600px;margin:12px 0}
 .chart>svg{display:block;width:100%;height:auto}
 figcaption{display:flex;justify-content:space-between;gap:12px;margin-bottom:6px}
 .unit{color:var(--soft);font-size:13px}
@@ -40,10 +40,10 @@ table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{text-align:left;padding:6px 12px;border-top:1px solid var(--line);vertical-align:top}
 thead th{border-top:0;color:var(--soft);font-weight:600;font-size:13px;white-space:nowrap}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.ratio{color:var(--soft)}
+td:has(>.verdict){width:1%}.where{color:var(--soft);font-size:13px;margin-left:6px}td.ratio{color:var(--soft)}
 tr.group th{background:var(--page);font-size:13px}
 .verdict{display:inline-block;border-radius:99px;padding:0 10px;font-size:13px;font-weight:600;white-space:nowrap}
 .met{background:var(--good-bg);color:var(--good)}.missed{background:var(--bad-bg);color:var(--bad)}
-@media (max-width:560px){main{padding:20px 12px 40px}th,td{padding:5px 8px}body{font-size:14.5px}table{font-size:13px}svg text{font-size:14.5px}}
+@media (max-width:560px){.facts{grid-template-columns:1fr 1fr}main{padding:20px 12px 40px}th,td{padding:5px 8px}body{font-size:14.5px}table{font-size:13px}thead th.n{white-space:normal}.where{display:block;margin:0}svg text{font-size:14.5px}}
 @media print{body{background:#fff}.chart,.scroll{break-inside:avoid}}
 `;
