@@ -7,6 +7,7 @@ import { createRecorder } from '../../../packages/scheduler/dist/simulation/hist
 import { checkHistory, type Evidence } from '../checker/check-history.ts';
 import { type ChaosCommand, HELP, readCommand, replayOf } from './command.ts';
 import { keepHistory, readHistory } from './history-file.ts';
+import { watchLateness } from './report/lateness.ts';
 import { tellProgress } from './report/progress.ts';
 import { printChaos, summarise } from './report/summary.ts';
 import { startRedisStore } from './rig/redis-store.ts';
@@ -25,7 +26,7 @@ else if (typeof command === 'string') {
   say(`chaos: ${command}`);
   process.exitCode = UNUSABLE;
 } else if (command.checkPath !== undefined) {
-  report(command, { history: readHistory(command.checkPath) });
+  report(command, { history: readHistory(command.checkPath) }, 0);
 } else if (!command.isAlone && !hasRedis()) {
   say(
     'chaos: there is no redis-server on this machine. Install it (apt-get install redis-server), or run with --alone.',
@@ -41,13 +42,15 @@ async function run(given: ChaosCommand): Promise<void> {
   );
   const store = given.isAlone ? undefined : await startRedisStore();
   const endProgress = tellProgress(recorder, say);
+  const lateness = watchLateness();
   let isClean = false;
   try {
     const evidence = await runChaos({ ...given, instances: given.isAlone ? 1 : 3, store, folder, recorder });
     endProgress();
-    isClean = report(given, evidence);
+    isClean = report(given, evidence, lateness.latestMs());
   } finally {
     endProgress();
+    lateness.stop();
     await store?.stop();
     if (given.historyPath !== undefined) keepHistory(given.historyPath, recorder.history);
     if (isClean) rmSync(folder, { recursive: true, force: true });
@@ -59,10 +62,10 @@ async function run(given: ChaosCommand): Promise<void> {
 }
 
 /** True: nothing was broken. */
-function report(given: ChaosCommand, evidence: Evidence): boolean {
+function report(given: ChaosCommand, evidence: Evidence, latestMs: number): boolean {
   const { history } = evidence;
   const finding = checkHistory(evidence);
-  const summary = summarise(history, finding, replayOf(given));
+  const summary = summarise(history, finding, { replay: replayOf(given), latestMs });
   const text = given.isJson ? JSON.stringify(summary, undefined, 2) : printChaos(summary, history, finding);
   process.stdout.write(`${text}\n`);
   const isClean = finding.violations.length === 0;

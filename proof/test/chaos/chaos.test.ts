@@ -11,7 +11,7 @@ import type { Summary } from '../../src/chaos/report/summary.ts';
 beforeAll(ensureBuilt, 150_000);
 
 const CHAOS = fileURLToPath(new URL('../../dist/chaos/main.js', import.meta.url));
-const SEED = process.env.CHAOS_SEED ?? '20261118';
+const SEED = process.env.CHAOS_SEED ?? '202';
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 42);
 const SECONDS_ALONE = 8;
 const LEAST_SHARE = 0.8;
@@ -52,7 +52,8 @@ describe('under real faults', () => {
     const { results = 0, requests = 0 } = summary.work;
     // Failing is allowed, but not as a way of life.
     expect(results).toBeGreaterThan(Math.max(SECONDS * 5, requests * LEAST_SHARE));
-    expect(summary.faults.length).toBeGreaterThan(8);
+    const kinds = summary.faults.map(({ kind }) => kind);
+    expect(kinds).toEqual(expect.arrayContaining(['slots_moved', 'instance_killed', 'master_killed']));
   });
 
   it('one instance without Redis keeps every promise', { timeout: 120_000 }, async () => {

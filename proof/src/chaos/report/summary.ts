@@ -7,6 +7,8 @@ import { type Unavailability, unavailabilityOf } from './availability.ts';
 
 export interface Summary {
   readonly replay: string;
+  /** How late a timer came at most: on a machine that is busy with other things, times say little. */
+  readonly latestMs: number;
   readonly faults: readonly Unavailability[];
   readonly work: Readonly<Record<string, number>>;
   /** What must be zero. */
@@ -24,7 +26,11 @@ export interface Summary {
 /** Of these the story is told in data, too. */
 const STORIES = 8;
 
-export function summarise(history: readonly Happening[], finding: Finding, replay: string): Summary {
+export function summarise(
+  history: readonly Happening[],
+  finding: Finding,
+  about: Pick<Summary, 'replay' | 'latestMs'>,
+): Summary {
   const { violations, counts } = finding;
   const broken = (invariant: Invariant): number =>
     violations.filter((each) => each.invariant === invariant).length;
@@ -32,7 +38,7 @@ export function summarise(history: readonly Happening[], finding: Finding, repla
   const jobs = new Set(ofKind(history, 'accepted', 'assigned').map(({ job }) => job));
   const outcomes = ofKind(history, 'outcome');
   return {
-    replay,
+    ...about,
     faults: unavailabilityOf(history),
     work: {
       requests: ofKind(history, 'asked').length,
@@ -74,7 +80,10 @@ export function printChaos(summary: Summary, history: readonly Happening[], find
     ),
     twoColumns('work', [['faults', all], ...Object.entries(work)]),
     twoColumns('must be 0', Object.entries(broken)),
-    twoColumns('counted besides', Object.entries(counted)),
+    twoColumns('counted besides', [
+      ...Object.entries(counted),
+      ['latest timer of this process, ms', summary.latestMs],
+    ]),
     printViolations(history, finding.violations),
   ];
   const hasFailed = finding.violations.length > 0;

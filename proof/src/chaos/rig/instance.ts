@@ -26,7 +26,7 @@ const LINGUA = fileURLToPath(new URL('../../../../packages/scheduler/bin/lingua.
 const SURROUNDINGS = new URL('../inside/surroundings.js', import.meta.url).href;
 const READY_MS = 20_000;
 /** Longer than it may drain. */
-const LEAVE_MS = 20_000;
+const LEAVE_MS = 30_000;
 
 /** Resolves when it is ready. */
 export async function startInstance(options: {
