@@ -18,9 +18,9 @@ interface Filling {
   isExcused: boolean;
 }
 
-export function checkProbe({ history, faults }: Facts, { leaseMs }: Allowances): Finding {
+export function checkProbe({ history, faults }: Facts, { leaseMs, recoverMs }: Allowances): Finding {
   const nodes = new Map<string, Filling>();
-  const hits = hitsOf(faults, ({ what }) => what.startsWith('node_') || what === 'network_bad');
+  const hits = hitsOf(faults, ({ what }) => what.startsWith('node_'));
   const violations: Violation[] = [];
   let probed: readonly string[] | undefined;
   let [judged, excused, unfilled] = [0, 0, 0];
@@ -28,7 +28,7 @@ export function checkProbe({ history, faults }: Facts, { leaseMs }: Allowances):
   /** The node was not heard of, or did not do well: its slots, or it, may be kept out of use for a while. */
   function excuseOf(node: string, { since, open, failedAt }: Filling, at: number): boolean {
     const from = at - leaseMs;
-    if (since >= from || failedAt >= from || hits(node)?.meets(from, at) === true) return true;
+    if (since >= at - recoverMs || failedAt >= from || hits(node)?.meets(from, at) === true) return true;
     for (const openedAt of open.values()) if (openedAt >= from) return true;
     return false;
   }

@@ -19,8 +19,8 @@ export async function bundle(into: string, mutant?: Mutant): Promise<void> {
     input: ENTRY,
     platform: 'node',
     resolve: { conditionNames: ['source', 'node', 'import', 'default'] },
-    // Loaded only by whoever asks for traces.
-    external: [/^@opentelemetry\//],
+    // Loaded only by whoever asks for traces, and large.
+    external: [/adapters\/opentelemetry\/tracer/],
     logLevel: 'silent',
     plugins: [
       {

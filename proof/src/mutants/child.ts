@@ -8,7 +8,7 @@ for (const seed of order.seeds) {
   const { finding, jobs } = await runSeed({
     seed,
     jobs: order.jobs,
-    scenario: { instances: order.instances },
+    scenario: order.scenario,
     ...(order.faults !== undefined && { faults: order.faults }),
   });
   report.runs += 1;

@@ -1,5 +1,6 @@
 /** A deliberately broken build of the scheduler: one place of its sources said otherwise, and which promise that breaks. */
 import type { FaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Scenario } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
 import type { Invariant } from '../checker/violation.ts';
 
 export interface Mutant {
@@ -15,10 +16,10 @@ export interface Mutant {
   readonly world?: World;
 }
 
-/** In which it shows soon. */
+/** In which it shows soon: a small one, where much breaks. */
 export interface World {
   readonly jobs?: number;
-  readonly instances?: number;
+  readonly scenario?: Partial<Scenario>;
   /** Absent: everything that can break. */
   readonly faults?: readonly FaultKind[];
 }

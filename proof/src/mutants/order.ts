@@ -1,11 +1,12 @@
 /** What a process is told to simulate, and what it answers. */
 import type { FaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Scenario } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
 import type { Invariant } from '../checker/violation.ts';
 
 export interface Order {
   readonly seeds: readonly string[];
   readonly jobs: number;
-  readonly instances: number;
+  readonly scenario: Partial<Scenario>;
   readonly faults?: readonly FaultKind[] | undefined;
   /** Ends with the first seed that breaks one of these; none: with the first that breaks anything. */
   readonly untilBroken: readonly Invariant[];

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Scenario } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
 import { bundle } from './bundle.ts';
 import type { Mutant, World } from './mutant.ts';
 import type { Broken, Order, Report } from './order.ts';
@@ -27,8 +28,17 @@ export interface Options {
   readonly tell?: (verdict: Verdict) => void;
 }
 
-const JOBS = 1_500;
-const INSTANCES = 3;
+const JOBS = 500;
+/** Few slots, so that all of them are taken at times; few people, so that faults hit everybody. */
+const SMALL: Partial<Scenario> = {
+  instances: 3,
+  nodes: 8,
+  slots: 2,
+  speakers: 6,
+  dispatchers: 4,
+  perSecond: 25,
+  badness: 0.01,
+};
 const MANIFEST = fileURLToPath(new URL('../../../packages/scheduler/package.json', import.meta.url));
 
 /** What the sound build breaks where the mutants live; nothing, if it is sound. */
@@ -87,10 +97,10 @@ async function tryMutant(file: string, mutant: Mutant, seeds: readonly string[])
   };
 }
 
-const orderOf = ({ jobs = JOBS, instances = INSTANCES, faults }: World, seeds: readonly string[]) => ({
+const orderOf = ({ jobs = JOBS, scenario, faults }: World, seeds: readonly string[]) => ({
   seeds,
   jobs,
-  instances,
+  scenario: { ...SMALL, ...scenario },
   faults,
 });
 

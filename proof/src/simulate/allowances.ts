@@ -12,6 +12,7 @@ export function simulationAllowances(): Allowances {
     reservationMs: scheduler.reservation_ttl_ms,
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     letterMs: scheduler.ack_timeout_ms,
+    crossingMs: 500,
     isExact: true,
   };
 }

@@ -42,6 +42,8 @@ export interface Simulation {
 const [FIRST_MS, STEP_MS] = [3_000, 1_000];
 /** Beyond every deadline: what has no outcome by then gets none. */
 const MOST_REST_MS = 300_000;
+/** By then every node has found an instance, and is found. */
+const FOUND_MS = 20_000;
 /** As long as a lease can outlive its job. */
 const SETTLE_MS = 70_000;
 const PROBE_MS = 2_500;
@@ -100,17 +102,19 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const latest = time.now() + MOST_REST_MS;
   while ((injector.isBusy() || !crowd.isDone()) && time.now() < latest)
     await time.runUntil(time.now() + STEP_MS);
-  await time.runUntil(time.now() + SETTLE_MS);
-  recorder.record({ kind: 'quiet' });
 
-  // If nothing leaked, every slot can be had.
-  fleet.pauseWork(true);
-  recorder.record({ kind: 'probe_began', nodes: fleet.names() });
-  crowd.askAtOnce(scenario.nodes * scenario.slots);
-  await time.runUntil(time.now() + PROBE_MS);
-  recorder.record({ kind: 'probe_ended' });
-  fleet.pauseWork(false);
-  while (!crowd.isDone() && time.now() < latest + MOST_REST_MS) await time.runUntil(time.now() + STEP_MS);
+  // If nothing leaked, every slot can be had: soon where all is clear, and in the end everywhere.
+  for (const restMs of [FOUND_MS, SETTLE_MS]) {
+    await time.runUntil(time.now() + restMs);
+    recorder.record({ kind: 'quiet' });
+    fleet.pauseWork(true);
+    recorder.record({ kind: 'probe_began', nodes: fleet.names() });
+    crowd.askAtOnce(scenario.nodes * scenario.slots);
+    await time.runUntil(time.now() + PROBE_MS);
+    recorder.record({ kind: 'probe_ended' });
+    fleet.pauseWork(false);
+    while (!crowd.isDone() && time.now() < latest + MOST_REST_MS) await time.runUntil(time.now() + STEP_MS);
+  }
 
   return {
     history: recorder.history,

@@ -136,7 +136,7 @@ export function createFaultInjector(deps: {
         return { target: who, mend() {} };
       case 'network_bad':
         Object.assign(network.weather, BAD_WEATHER);
-        return { target: 'network', mend: () => void Object.assign(network.weather, SERENE) };
+        return { target: '*', mend: () => void Object.assign(network.weather, SERENE) };
       default:
         return ALONE[what] === 'instances' ? breakInstance(what, share) : breakStore(what, fault);
     }

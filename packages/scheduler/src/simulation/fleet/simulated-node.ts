@@ -162,8 +162,12 @@ export function startSimulatedNode(deps: {
   function acknowledge({ assign, manner }: Job): void {
     const { job_id, attempt_id, session_id, trace_id } = assign;
     const ack = { type: 'job_ack', job_id, attempt_id, node_id: nodeId, session_id, trace_id };
-    if (manner.acknowledges === 'soon') send(ack);
-    else clock.after(between(LATE_MS), () => send(ack));
+    const say = (): void => {
+      record({ kind: 'acknowledged', node, job: job_id, attempt: attempt_id });
+      send(ack);
+    };
+    if (manner.acknowledges === 'soon') say();
+    else clock.after(between(LATE_MS), say);
   }
 
   async function soundOf({ audio, audio_ref: at }: JobAssign): Promise<string | undefined> {
@@ -219,6 +223,7 @@ export function startSimulatedNode(deps: {
     node,
     slots,
     style,
+    acknowledges: isSdk,
     ...(identity.pool !== undefined && { pool: identity.pool.name }),
   });
   dial();

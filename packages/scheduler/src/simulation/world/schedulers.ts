@@ -80,7 +80,7 @@ export function createSchedulers(deps: {
     const name = nameOf(at);
     // A process is another machine: nothing of the one before can happen to it.
     const machine = createMachine({ time, name });
-    const shared = deps.storeOf?.(machine);
+    const shared = overheard(name, deps.storeOf?.(machine));
     const instance = createSimulatedInstance({
       machine,
       config: configOf(name, shared === undefined),
@@ -102,6 +102,17 @@ export function createSchedulers(deps: {
         });
       },
     );
+  }
+
+  /** Who writes to whom is seen on the way. */
+  function overheard(from: string, shared: SharedStore | undefined): SharedStore | undefined {
+    if (shared === undefined) return undefined;
+    const { inbox } = shared;
+    const send: typeof inbox.send = (to, body) => {
+      record({ kind: 'letter_sent', from, to });
+      return inbox.send(to, body);
+    };
+    return { ...shared, inbox: { ...inbox, send } };
   }
 
   function end(instance: SimulatedInstance): void {

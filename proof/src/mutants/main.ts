@@ -1,0 +1,72 @@
+/** npm run mutants: deliberately broken builds, and which seed and which promise gave each of them away. */
+import { parseArgs } from 'node:util';
+import type { Mutant } from './mutant.ts';
+import { runMutants, type Verdict } from './run-mutants.ts';
+import { MUTANTS } from './table/index.ts';
+
+const USAGE = `Usage: npm run mutants -- [options]
+
+  --only TEXT    those whose name contains it
+  --seeds N      seeds that each lives through at most (4)
+  --at-once N    processes at a time (2)
+  --json         for machines
+
+Ends with 1 if one of them was not found out, or if the sound build breaks a promise where they live.`;
+
+async function main(argv: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: 'string', default: '' },
+      seeds: { type: 'string', default: '4' },
+      'at-once': { type: 'string', default: '2' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const [count, atOnce] = [Number(values.seeds), Number(values['at-once'])];
+  const mutants = MUTANTS.filter(({ name }) => name.includes(values.only));
+  if (values.help || !isCount(count) || !isCount(atOnce) || mutants.length === 0) {
+    console.error(mutants.length === 0 ? `no mutant is called "${values.only}"` : USAGE);
+    return values.help ? 0 : 2;
+  }
+  const seeds = Array.from({ length: count }, (_, at) => String(at + 1));
+  const tell = values.json ? () => {} : (verdict: Verdict) => console.log(lineOf(verdict));
+  const { verdicts, sound } = await runMutants(mutants, { seeds, atOnce, tell });
+  const escaped = verdicts.filter(({ caughtBy }) => caughtBy === undefined);
+  if (values.json) console.log(JSON.stringify({ verdicts: verdicts.map(forMachines), sound }));
+  else {
+    console.log(`\n${verdicts.length - escaped.length} of ${verdicts.length} mutants found out`);
+    console.log(
+      sound.broken.length === 0
+        ? `the sound build keeps every promise in ${sound.runs} runs of the same worlds`
+        : `the sound build breaks promises, too:\n${sound.broken.map(({ seed, invariant, says }) => `  seed ${seed}, ${invariant}: ${says}`).join('\n')}`,
+    );
+  }
+  return escaped.length === 0 && sound.broken.length === 0 ? 0 : 1;
+}
+
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 1_000;
+
+const NAME_WIDTH = Math.max(...MUTANTS.map(({ name }: Mutant) => name.length));
+
+function lineOf({ mutant, caughtBy, besides, runs, jobs, ms }: Verdict): string {
+  const lived = `${jobs} jobs, ${(ms / 1_000).toFixed(1)} s`;
+  const what =
+    caughtBy === undefined
+      ? `NOT FOUND OUT in ${runs} seeds (${lived})${besides.length === 0 ? '' : `; broken: ${besides.map(({ invariant }) => invariant).join(', ')}`}`
+      : `${caughtBy.invariant}, seed ${caughtBy.seed} (${lived}): ${caughtBy.says}`;
+  return `${mutant.name.padEnd(NAME_WIDTH)}  ${what}`;
+}
+
+const forMachines = ({ mutant, caughtBy, besides, runs, jobs, ms }: Verdict) => ({
+  name: mutant.name,
+  file: mutant.file,
+  caught_by: caughtBy ?? null,
+  besides,
+  runs,
+  jobs,
+  ms: Math.round(ms),
+});
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,113 @@
+/** Mutants that one instance without a store gives away. */
+import type { Mutant, World } from '../mutant.ts';
+
+const ALONE: World = { scenario: { instances: 1 } };
+const CALM: World = { scenario: { instances: 1, badness: 0 }, faults: [], jobs: 300 };
+
+export const ALONE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'sells one slot more than a node has',
+    breaks: ['I1 no oversell'],
+    file: 'adapters/memory/capacity-ledger.ts',
+    find: 'entry.slots = capacity.slots;',
+    replace: 'entry.slots = capacity.slots + 1;',
+    world: CALM,
+  },
+  {
+    name: 'never drops leases that have ended',
+    breaks: ['I2 no leak'],
+    file: 'adapters/memory/capacity-ledger.ts',
+    find: 'if (now < entry.earliestExpiry) return;',
+    replace: 'if (now < Number.MAX_VALUE) return;',
+    world: ALONE,
+  },
+  {
+    name: 'forgets to give back the slot of a finished job',
+    breaks: ['I2 no leak'],
+    file: 'runtime/settling.ts',
+    find: 'const giving = giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));',
+    replace: 'const giving: unknown = undefined;',
+    world: CALM,
+  },
+  {
+    name: 'gives a slot back before the node has let go of it',
+    breaks: ['I1 no oversell'],
+    file: 'runtime/giving-up.ts',
+    find: "if (side === 'over')\n        await giveBackForGood(",
+    replace: 'if (flight.job !== undefined)\n        await giveBackForGood(',
+    world: ALONE,
+  },
+  {
+    name: 'hears results of attempts that were given up',
+    breaks: ['I4 fencing'],
+    file: 'runtime/answers.ts',
+    find: 'const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);',
+    replace: 'const isFence = !isSettled(flight.job.state);',
+    world: ALONE,
+  },
+  {
+    name: 'does not compare the attempt of an answer',
+    breaks: ['I4 fencing'],
+    file: 'domain/job.ts',
+    find: 'job.fence !== undefined && job.fence.nodeId === nodeId && job.fence.attempt === attempt;',
+    replace: 'job.fence !== undefined && (job.fence.nodeId === nodeId || attempt > 0);',
+    world: ALONE,
+  },
+  {
+    name: 'numbers no new attempt when it retries',
+    breaks: ['I3 one outcome'],
+    file: 'runtime/placement.ts',
+    find: 'const attempt = flight.attempts + 1;',
+    replace: 'const attempt = Math.max(1, flight.attempts);',
+    world: ALONE,
+  },
+  {
+    name: 'does not remember which job a request has',
+    breaks: ['I3 one outcome'],
+    file: 'adapters/memory/job-store.ts',
+    find: 'requestId === undefined ? shelf.get(draft.jobId) : boundPlace(tenantId, requestId);',
+    replace: 'shelf.get(draft.jobId);',
+    world: ALONE,
+  },
+  {
+    name: 'delivers whatever is ready first',
+    breaks: ['I5 order'],
+    file: 'session/delivery.ts',
+    find: 'const [head] = delivery.waiting;',
+    replace: `delivery.waiting.sort((a, b) => Number(a.outcome === undefined) - Number(b.outcome === undefined));
+    const [head] = delivery.waiting;`,
+    world: CALM,
+  },
+  {
+    name: 'never closes a gap',
+    breaks: ['I5 order'],
+    file: 'session/delivery.ts',
+    find: "return endsAt !== undefined && endsAt <= at ? 'gap_timeout' : undefined;",
+    replace: 'return undefined;',
+    world: ALONE,
+  },
+  {
+    name: 'keeps nothing for a client that is away',
+    breaks: ['nothing lost'],
+    file: 'session/flow.ts',
+    find: 'if (isNumbered || isLate) keepForLater(step, session, delivered);',
+    replace: 'if (isNumbered && session.link !== undefined) keepForLater(step, session, delivered);',
+    world: ALONE,
+  },
+  {
+    name: 'looks into the pools of other tenants',
+    breaks: ['I10 isolation'],
+    file: 'runtime/pools/pool-book.ts',
+    find: "? { poolIds: only(poolId), start: 0, count: 1, confinement: { kind: 'tenant_pool', poolId } }",
+    replace: "? { poolIds: all, start: 0, count: all.length, confinement: { kind: 'tenant_pool', poolId } }",
+    world: CALM,
+  },
+  {
+    name: 'lets an unlimited number of jobs wait',
+    breaks: ['I11 bounded'],
+    file: 'runtime/waiting-queue.ts',
+    find: "if (size >= deps.maxWaiting) return 'full';",
+    replace: '',
+    world: ALONE,
+  },
+];
