@@ -31,8 +31,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     `${SCHEDULER}/edges.ts`,
     `${SCHEDULER}/node-side.ts`,
     `${SCHEDULER}/shared-store.ts`,
+    `${SCHEDULER}/simulation/`,
+    `${SCHEDULER}/store-of-many.ts`,
   ],
-  '@lingua/sdk': [`${SCHEDULER}/cli/`],
+  // Simulated nodes and people speak as real ones do.
+  '@lingua/sdk': [`${SCHEDULER}/cli/`, `${SCHEDULER}/simulation/`],
 };
 
 interface Manifest {
