@@ -130,7 +130,7 @@ function assumptions({ options, length }: Plan): string[] {
     '- nodes do not fail and no job is tried again: that is what spare nodes are for',
     '- --service-time is all that a slot is occupied, network included (scheduler_stage_seconds, ack and run)',
     '- one waiting queue; of several instances each has its own and hears of slots that others set free some 40 ms later',
-    '- an instance is bound by its CPU; the usual --instance-rate is a careful guess for one core, see docs/operations.md',
+    '- an instance is bound by its CPU; the usual --instance-rate was measured on one core without Redis (docs/operations.md): measure yours',
     `Simulated: ${length.counted} jobs (${short(length.counted / workload.arrivalsPerSecond)} s) for each size after ${length.warmUp} to warm up, the same ones for every size; seed ${seed}; ranges from 10 batches.`,
   ];
 }
