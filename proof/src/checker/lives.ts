@@ -1,6 +1,6 @@
 /** When each instance lived, and when none did. The frozen do not live. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import type { Fault } from './faults.ts';
+import { type Fault, isOf } from './faults.ts';
 import { createSpans, type Span, type Spans } from './spans.ts';
 
 export interface Lives {
@@ -13,7 +13,8 @@ export interface Lives {
 interface Change {
   readonly at: number;
   readonly instance: string;
-  readonly what: 'up' | 'down' | 'frozen' | 'thawed';
+  /** `starting`: its process is there, but serves nobody yet. */
+  readonly what: 'starting' | 'up' | 'down' | 'frozen' | 'thawed';
 }
 
 export function livesOf(history: readonly Happening[], faults: readonly Fault[]): Lives {
@@ -27,11 +28,19 @@ export function livesOf(history: readonly Happening[], faults: readonly Fault[])
     const life = known.get(instance) ?? { isUp: false, isFrozen: false, silentSince: undefined };
     if (!known.has(instance)) {
       // Nobody said when it came: it was there.
-      if (what !== 'up') {
+      if (what === 'down' || what === 'frozen') {
         life.isUp = true;
         living += 1;
       }
       known.set(instance, life);
+    }
+    const endSilence = (): void => {
+      if (life.silentSince !== undefined) add(silences, instance, { from: life.silentSince, to: at });
+      life.silentSince = undefined;
+    };
+    if (what === 'starting') {
+      endSilence();
+      return;
     }
     const was = life.isUp && !life.isFrozen;
     if (what === 'up' || what === 'down') [life.isUp, life.isFrozen] = [what === 'up', false];
@@ -39,8 +48,8 @@ export function livesOf(history: readonly Happening[], faults: readonly Fault[])
     const is = life.isUp && !life.isFrozen;
     if (was === is) return;
     living += is ? 1 : -1;
-    if (is && life.silentSince !== undefined) add(silences, instance, { from: life.silentSince, to: at });
-    life.silentSince = is ? undefined : at;
+    if (is) endSilence();
+    else life.silentSince = at;
     if (living > 0 && lifelessSince !== undefined) lifeless.push({ from: lifelessSince, to: at });
     lifelessSince = living > 0 ? undefined : (lifelessSince ?? at);
   }
@@ -72,5 +81,8 @@ function changesOf(history: readonly Happening[], faults: readonly Fault[]): Cha
       { at: beganAt, instance, what: 'frozen' },
       { at: endedAt, instance, what: 'thawed' },
     ]);
-  return [...ups, ...freezes].sort((one, other) => one.at - other.at);
+  const starts = faults
+    .filter(isOf('instance_killed', 'instance_restarted'))
+    .map(({ endedAt, target: instance }): Change => ({ at: endedAt, instance, what: 'starting' }));
+  return [...ups, ...freezes, ...starts].sort((one, other) => one.at - other.at);
 }

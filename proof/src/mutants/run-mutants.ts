@@ -28,15 +28,15 @@ export interface Options {
   readonly tell?: (verdict: Verdict) => void;
 }
 
-const JOBS = 500;
+const JOBS = 400;
 /** Few slots, so that all of them are taken at times; few people, so that faults hit everybody. */
 const SMALL: Partial<Scenario> = {
   instances: 3,
-  nodes: 8,
-  slots: 2,
+  nodes: 6,
+  slots: 4,
   speakers: 6,
   dispatchers: 4,
-  perSecond: 25,
+  perSecond: 40,
   badness: 0.01,
 };
 const MANIFEST = fileURLToPath(new URL('../../../packages/scheduler/package.json', import.meta.url));

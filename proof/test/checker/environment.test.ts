@@ -136,6 +136,9 @@ describe('I8 and I9 in a history', () => {
     expect(check([1_000, down(true)], [1_600, answer])).toHaveLength(1);
     expect(check([1_000, down(true)], [known, letter])).toEqual([]);
     expect(check([1_000, down(true)], [known + 1, letter])).toMatchObject([{ about: ['k', 'i'] }]);
+    const begins = [[1_000, fault(1, 'instance_killed', 'i')] as const, [1_000, down(true)] as const];
+    expect(check(...begins, [known + 1, letter])).toHaveLength(1);
+    expect(check(...begins, [known, healed(1)], [known + 1, letter])).toEqual([]);
     const born = { kind: 'instance_up', instance: 'i' } as const;
     expect(check([1_000, down(true)], [known, born], [known + 1, letter])).toEqual([]);
   });
