@@ -120,7 +120,7 @@ cluster_urls = ${JSON.stringify(redisPorts.map((each) => `redis://127.0.0.1:${ea
 `;
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const probes = Array.from({ length: count }, () => createServer());
   await Promise.all(probes.map((probe) => new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))));
   const ports = probes.map((probe) => (probe.address() as AddressInfo).port);

@@ -1,0 +1,74 @@
+/** Runs in the process of an instance, before it: tells the harness what only the process itself knows of its memory, handles and pauses. */
+import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
+
+export interface Look {
+  readonly rss: number;
+  readonly heapUsed: number;
+  /** After everything that is garbage was collected; only if asked for. */
+  readonly heapLive?: number;
+  readonly external: number;
+  readonly arrayBuffers: number;
+  /** Sockets, servers, pipes. */
+  readonly handles: number;
+  readonly timers: number;
+  /** Since the last look. */
+  readonly loopP99Ms: number;
+  readonly gcMaxMs: number;
+}
+
+export interface LookOrder {
+  readonly look: number;
+  readonly collects: boolean;
+}
+
+export interface LookAnswer {
+  readonly look: number;
+  readonly seen: Look;
+}
+
+const RESOLUTION_MS = 10;
+const TIMERS = new Set(['Timeout', 'Immediate']);
+
+const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+delay.enable();
+let gcMaxMs = 0;
+const observer = new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    const { duration, detail } = entry as typeof entry & { readonly detail?: { readonly flags?: number } };
+    const flags = detail?.flags ?? 0;
+    // Those that the harness asks for are not the scheduler's.
+    const isForced = (flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0;
+    if (!isForced) gcMaxMs = Math.max(gcMaxMs, duration);
+  }
+});
+observer.observe({ entryTypes: ['gc'] });
+
+process.on('message', ({ look, collects }: LookOrder) => {
+  const answer: LookAnswer = { look, seen: seen(collects) };
+  process.send?.(answer);
+});
+// It is to live and end as it would without being watched, but never longer than the harness.
+process.channel?.unref();
+process.on('disconnect', () => process.exit(1));
+
+function seen(collects: boolean): Look {
+  const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
+  const resources = process.getActiveResourcesInfo();
+  const timers = resources.filter((name) => TIMERS.has(name)).length;
+  // Requests to the system are not kept, they are under way.
+  const handles = resources.filter((name) => !TIMERS.has(name) && !name.includes('Req')).length;
+  const loopP99Ms = Math.max(0, delay.percentile(99) / 1e6 - RESOLUTION_MS);
+  const pauses = { loopP99Ms, gcMaxMs };
+  const memory = { rss, heapUsed, external, arrayBuffers };
+  const live = collects ? { heapLive: liveHeap() } : {};
+  delay.reset();
+  // The loop notes only after this how late it was because of the collection.
+  if (collects) setTimeout(() => delay.reset(), 2 * RESOLUTION_MS).unref();
+  gcMaxMs = 0;
+  return { ...memory, ...live, handles, timers, ...pauses };
+}
+
+function liveHeap(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}

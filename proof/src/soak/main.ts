@@ -1,0 +1,57 @@
+/** `npm run soak`: steady work for a long time, and whether anything grows that should not. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HELP, readCommand, type SoakCommand } from './command.ts';
+import { judgeSoak } from './judge/judge-soak.ts';
+import { printSoakPage } from './report/print-page.ts';
+import { printSoak } from './report/print-soak.ts';
+import { tellProgress } from './report/progress.ts';
+import { runSoak } from './run-soak.ts';
+
+const [GREW, UNUSABLE, INTERRUPTED] = [1, 2, 130];
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+// Whatever was started ends with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(INTERRUPTED));
+
+const command = readCommand(process.argv.slice(2), () => Math.floor(Math.random() * 1e9));
+if (command === 'help') process.stdout.write(HELP);
+else if (typeof command === 'string') {
+  say(`soak: ${command}`);
+  process.exitCode = UNUSABLE;
+} else if (command.instances > 1 && !hasRedis()) {
+  say(
+    'soak: there is no redis-server on this machine. Install it (apt-get install redis-server), or run one instance without it (--instances 1).',
+  );
+  process.exitCode = UNUSABLE;
+} else await run(command);
+
+async function run(given: SoakCommand): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'lingua-soak-'));
+  say(`seed ${given.seed}; configurations and logs are in ${folder} for as long as it runs`);
+  const progress = tellProgress(given.minutes, process.stderr);
+  let isClean = false;
+  try {
+    const report = judgeSoak(await runSoak(given, { folder, tell: progress.tell }), given);
+    progress.end();
+    isClean = report.isClean;
+    if (given.htmlPath !== undefined) writeFileSync(given.htmlPath, printSoakPage(report, new Date()));
+    process.stdout.write(`${given.isJson ? JSON.stringify(report) : printSoak(report)}\n`);
+    if (!isClean) process.exitCode = GREW;
+  } catch (fault) {
+    progress.end();
+    say(`soak: ${fault instanceof Error ? fault.message : String(fault)}`);
+    process.exitCode = UNUSABLE;
+  } finally {
+    if (isClean) rmSync(folder, { recursive: true, force: true });
+    else say(`logs stay in ${folder}`);
+  }
+}
+
+function hasRedis(): boolean {
+  const { error } = spawnSync('redis-server', ['--version'], { stdio: 'ignore' });
+  return error === undefined;
+}

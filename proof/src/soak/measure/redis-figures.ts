@@ -1,0 +1,54 @@
+/** What a soak wants to know of its Redis. */
+import { Redis } from 'ioredis';
+import { PREFIX } from '../rig/settings.ts';
+import { createKindOf } from './key-kinds.ts';
+
+export interface RedisFigures {
+  readonly keys: number;
+  readonly memoryBytes: number;
+}
+
+export interface RedisWatch {
+  figures(): Promise<RedisFigures>;
+  /** How many keys of each kind there are, and entries in streams of each kind. Looks at every key. */
+  census(): Promise<{
+    readonly kinds: ReadonlyMap<string, number>;
+    readonly entries: ReadonlyMap<string, number>;
+  }>;
+  close(): void;
+}
+
+const STREAMS = ['inbox', 'deadLetters'];
+
+export function watchRedis(port: number): RedisWatch {
+  const client = new Redis({ host: '127.0.0.1', port });
+  client.on('error', () => {});
+  const kindOf = createKindOf(PREFIX);
+  return {
+    async figures() {
+      const [keys, memory] = await Promise.all([client.dbsize(), client.info('memory')]);
+      return { keys, memoryBytes: Number(/used_memory:(\d+)/.exec(memory)?.[1] ?? Number.NaN) };
+    },
+    async census() {
+      const kinds = new Map<string, number>();
+      const entries = new Map(STREAMS.map((kind) => [kind, 0]));
+      const seen = new Set<string>();
+      let cursor = '0';
+      do {
+        const [next, names] = await client.scan(cursor, 'COUNT', 500);
+        cursor = next;
+        for (const name of names) {
+          // A scan may tell of a key twice.
+          if (seen.has(name)) continue;
+          seen.add(name);
+          const kind = kindOf(name);
+          kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+          const before = entries.get(kind);
+          if (before !== undefined) entries.set(kind, before + (await client.xlen(name)));
+        }
+      } while (cursor !== '0');
+      return { kinds, entries };
+    },
+    close: () => client.disconnect(),
+  };
+}

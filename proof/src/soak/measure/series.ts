@@ -1,0 +1,65 @@
+/** The series of a soak: what each is of, in which unit, how much growth is none, and whether it must go back to where it was. Data. */
+import type { Tolerance } from '../judge/judge-series.ts';
+import type { Point } from '../judge/trend.ts';
+
+export type Unit = 'MB' | 'count' | 'ms';
+
+export interface SeriesKind {
+  readonly unit: Unit;
+  /** Absent: shown, not judged. */
+  readonly tolerance?: Tolerance;
+  /** When all is quiet it may be this much above what it was before the load; absent: it need not come back. */
+  readonly afterwards?: number;
+}
+
+export interface Series extends SeriesKind {
+  readonly group: string;
+  readonly name: string;
+  readonly points: readonly Point[];
+}
+
+const PART_PER_HOUR = 0.05;
+const judged = (unit: Unit, floor: number, afterwards?: number): SeriesKind => ({
+  unit,
+  tolerance: { partPerHour: PART_PER_HOUR, floor },
+  ...(afterwards !== undefined && { afterwards }),
+});
+
+/** Of each process. A heap that was just collected is what is really kept; the rest follows it with noise. */
+export const PROCESS_SERIES = {
+  'live heap': judged('MB', 0.6),
+  'heap used': judged('MB', 12),
+  'resident memory': judged('MB', 12),
+  'external memory': judged('MB', 2),
+  'array buffers': judged('MB', 2),
+  // Nodes that poll have a request under way at times.
+  'open files and sockets': judged('count', 6, 6),
+  handles: judged('count', 6, 6),
+  timers: judged('count', 10, 10),
+  'event loop delay, p99': { unit: 'ms' },
+  'longest GC pause': { unit: 'ms' },
+} as const satisfies Record<string, SeriesKind>;
+
+export type ProcessSeries = keyof typeof PROCESS_SERIES;
+
+export const REDIS_SERIES = {
+  keys: judged('count', 30),
+  memory: judged('MB', 0.5),
+  'letters in inboxes': judged('count', 8, 0),
+  'dead letters': judged('count', 1, 0),
+} as const satisfies Record<string, SeriesKind>;
+
+/** Written now and then by whoever is first, for a few seconds: they are there by chance. */
+const PASSING_KINDS = ['lock', 'modelUnavailable', 'statsPart', 'statsSnapshot', 'instanceFigures'];
+/** Of these there is one per name that was ever used, for an hour; or an index that is there while it holds something. */
+export const keysOf = (kind: string): SeriesKind =>
+  judged('count', 15, PASSING_KINDS.includes(kind) ? undefined : 0);
+
+const MB = 1024 * 1024;
+export const isBytes = (metric: string): boolean => metric.endsWith('_bytes');
+
+/** Of a level that the scheduler tells, all instances together. */
+export const levelOf = (metric: string): SeriesKind =>
+  isBytes(metric) ? judged('MB', 0.25, 0) : judged('count', 10, 1);
+
+export const asMb = (bytes: number): number => bytes / MB;

@@ -1,0 +1,43 @@
+/** The configuration of a soak: as delivered, but what is kept is kept for seconds, so that a steady state comes within a minute. */
+
+/** Nodes in the field do not say how many they have. */
+export const FIELD_SLOTS = 3;
+
+const [DEADLINE_S, RETENTION_S, RESUME_S] = [16, 20, 10];
+
+/** From here on as much ends as begins: whatever was kept at the start is gone. */
+export const STEADY_AFTER_S = DEADLINE_S + RETENTION_S;
+
+export const SHORTENED = `jobs are kept ${RETENTION_S} s after their end and sessions ${RESUME_S} s after their loss, a job ends within ${DEADLINE_S} s`;
+
+export const PREFIX = 'lingua';
+
+export function settingsOf(port: number, redisPort: number | undefined): string {
+  const alone = `
+[server]
+port = ${port}
+endpoint_networks = ["127.0.0.0/8"]
+drain_timeout_ms = 2000
+[scheduler]
+job_timeout_seconds = 8
+job_deadline_ms = ${DEADLINE_S * 1_000}
+pending_timeout_ms = 5000
+job_retention_ms = ${RETENTION_S * 1_000}
+session_resume_ttl_ms = ${RESUME_S * 1_000}
+max_concurrent_jobs_per_node = ${FIELD_SLOTS}
+[scheduler.task_binding]
+lease_seconds = ${RETENTION_S}
+[scheduler.node_health]
+heartbeat_interval_seconds = 5
+[scheduler.audio]
+inline_max_bytes = 1024
+`;
+  if (redisPort === undefined) return alone;
+  return `${alone}
+[scheduler.phase2]
+enabled = true
+[scheduler.phase2.redis]
+url = "redis://127.0.0.1:${redisPort}"
+key_prefix = "${PREFIX}"
+`;
+}
