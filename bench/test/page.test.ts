@@ -149,6 +149,12 @@ describe('charts', () => {
     },
   );
 
+  it.each(['log', 'linear'] as const)('%s: put a single value in the middle', (scale) => {
+    const place = createAxis('instances', scale, [2], [2]).place(2);
+    expect(place).toBeGreaterThan(0.3);
+    expect(place).toBeLessThan(0.7);
+  });
+
   it.each([
     [0, '0'],
     [0.05, '0.05'],

@@ -22,7 +22,9 @@ export function createAxis(
   ticks?: readonly number[],
 ): Axis {
   const known = values.filter((value) => Number.isFinite(value) && (scale === 'linear' || value > 0));
-  const [low, high] = known.length === 0 ? [1, 10] : [Math.min(...known), Math.max(...known)];
+  let [low, high] = known.length === 0 ? [1, 10] : [Math.min(...known), Math.max(...known)];
+  // A single value among its own marks stands in the middle.
+  if (low === high && ticks !== undefined) [low, high] = [low * 0.5, high * 1.5];
   return scale === 'log' ? logAxis(label, low, high, ticks) : linearAxis(label, low, high, ticks);
 }
 

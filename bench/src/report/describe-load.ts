@@ -8,8 +8,8 @@ const PROCESS = { poisson: 'by chance (Poisson)', uniform: 'evenly spaced', burs
 
 export function describeLoad(scenario: Scenario): string {
   const { fleet, arrivals, service, store, vary, measures } = scenario;
-  const range =
-    vary === undefined ? '' : `${number(vary.values[0] ?? 0)} to ${number(vary.values.at(-1) ?? 0)}`;
+  const ends = [vary?.values[0] ?? 0, vary?.values.at(-1) ?? 0];
+  const range = [...new Set(ends)].map(number).join(' to ');
   const nodes = vary?.field === 'nodes' ? range : number(fleet.nodes);
   const rate = `${number(arrivals.rate)}/s${measures === 'sessions' ? ' of each session' : ''}`;
   return [

@@ -18,7 +18,7 @@ code{font:13px ui-monospace,SFMono-Regular,Menlo,monospace}
 .facts div{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:10px 14px;min-width:0}
 .facts dt{color:var(--soft);font-size:12.5px}
 .facts dd{margin:0;font-weight:600;overflow-wrap:anywhere}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:14px;margin:12px 0 16px}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));gap:14px;margin:12px 0 16px}
 .chart{margin:0;background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 14px 10px;min-width:0}
 .chart.wide{max-width:600px;margin:12px 0}
 .chart>svg{display:block;width:100%;height:auto}
