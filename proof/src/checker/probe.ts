@@ -4,7 +4,7 @@
  */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { hitsOf } from './faults.ts';
+import { disturbsStore, hitsOf, spansOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface Filling {
@@ -21,6 +21,8 @@ interface Filling {
 export function checkProbe({ history, faults }: Facts, { leaseMs, recoverMs }: Allowances): Finding {
   const nodes = new Map<string, Filling>();
   const hits = hitsOf(faults, ({ what }) => what.startsWith('node_'));
+  // Last words are lost with the instance that heard them, and slots that were given back come back with an older master.
+  const losses = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'));
   const violations: Violation[] = [];
   let probed: readonly string[] | undefined;
   let [judged, excused, unfilled] = [0, 0, 0];
@@ -28,7 +30,13 @@ export function checkProbe({ history, faults }: Facts, { leaseMs, recoverMs }: A
   /** The node was not heard of, or did not do well: its slots, or it, may be kept out of use for a while. */
   function excuseOf(node: string, { since, open, failedAt }: Filling, at: number): boolean {
     const from = at - leaseMs;
-    if (since >= at - recoverMs || failedAt >= from || hits(node)?.meets(from, at) === true) return true;
+    if (
+      losses.meets(from, at) ||
+      since >= at - recoverMs ||
+      failedAt >= from ||
+      hits(node)?.meets(from, at) === true
+    )
+      return true;
     for (const openedAt of open.values()) if (openedAt >= from) return true;
     return false;
   }

@@ -5,7 +5,7 @@ import { checkBounds } from '../../src/checker/bounded.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkProbe } from '../../src/checker/probe.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
-import { assigned, done, fault, imagine, type Step, started, up } from './imagined.ts';
+import { assigned, done, fault, healed, imagine, type Step, started, up } from './imagined.ts';
 
 const sample = (value: number, limit: number, atRest?: number): Unrecorded => ({
   kind: 'sampled',
@@ -119,5 +119,7 @@ describe('I2 in a probe', () => {
     }
     expect(check(assigned('n', 'x'), done('n', 'x'), ...half).violations).toHaveLength(1);
     expect(check(assigned('m', 'x'), ...half).violations).toHaveLength(1);
+    expect(check(fault(1, 'instance_killed'), healed(1), ...half).violations).toEqual([]);
+    expect(check(fault(1, 'client_cut'), healed(1), ...half).violations).toHaveLength(1);
   });
 });

@@ -1,5 +1,10 @@
 /** Mutants that only several instances on a shared store give away. */
-import type { Mutant } from '../mutant.ts';
+import type { Mutant, World } from '../mutant.ts';
+
+const DEATHS: World = { faults: ['instance_killed', 'instance_frozen'] };
+const STORE: World = {
+  faults: ['shard_failed_over', 'shard_frozen', 'shard_lossy', 'store_down', 'store_emptied'],
+};
 
 export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
@@ -8,7 +13,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'cluster/adoption.ts',
     find: 'deps.adopt(taken.job);',
     replace: '',
-    world: { faults: ['instance_killed', 'instance_frozen'] },
+    world: DEATHS,
   },
   {
     name: 'adopts without looking at the incarnation',
@@ -16,7 +21,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'cluster/adoption.ts',
     find: 'const from = livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };',
     replace: 'const from = { instanceId };',
-    world: { faults: ['instance_killed', 'instance_frozen'] },
+    world: DEATHS,
   },
   {
     name: 'handles a letter again that comes again',
@@ -24,7 +29,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'cluster/inbox-reader.ts',
     find: 'if (handled.has(letter.letterId)) confirmations.add(letter.letterId);\n      else lanes.add(letter);',
     replace: 'lanes.add(letter);',
-    world: { faults: ['shard_lossy'] },
+    world: STORE,
   },
   {
     name: 'never takes itself for dead',
@@ -32,7 +37,15 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'cluster/presence.ts',
     find: 'const isFenced = (): boolean => clock.now() - renewedAt > settings.ttlMs;',
     replace: 'const isFenced = (): boolean => false;',
-    world: { faults: ['instance_frozen', 'instance_cut_off'] },
+    world: DEATHS,
+  },
+  {
+    name: 'goes on as if nobody had adopted its jobs',
+    breaks: ['I9 nothing to the dead', 'I1 no oversell', 'I3 one outcome', 'I4 fencing', 'nothing lost'],
+    file: 'cluster/presence.ts',
+    find: '    events.lost();\n',
+    replace: '',
+    world: DEATHS,
   },
   {
     name: 'tells a store nothing of what it has lost',
@@ -40,7 +53,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'cluster/reassertion.ts',
     find: 'const done = tellAll(affected).catch(',
     replace: 'const done = Promise.resolve().catch(',
-    world: { faults: ['shard_failed_over', 'store_emptied'] },
+    world: STORE,
   },
   {
     name: 'writes to instances that are not there',
@@ -48,7 +61,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'cluster/post-office.ts',
     find: "if (!isThere) return refused('not_living');",
     replace: '',
-    world: { faults: ['instance_killed'] },
+    world: DEATHS,
   },
   {
     name: 'takes a reserve that did not answer for a slot',
@@ -56,6 +69,6 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/placement.ts',
     find: 'if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);\n        return false;',
     replace: 'return true;',
-    world: { faults: ['shard_frozen', 'shard_lossy', 'store_down'] },
+    world: STORE,
   },
 ];

@@ -8,7 +8,7 @@ import { type ClientDeps, nextArrivalMs, type SimulatedClient } from './client-w
 /** How long a request is tried that nobody accepts. */
 const TRY_MS = 25_000;
 /** How long an accepted one is asked for. Beyond every deadline. */
-const ASK_MS = 90_000;
+const ASK_MS = 120_000;
 const AGAIN_MS = 250;
 const WAIT_MS = 2_000;
 /** A call takes as long as it may wait, and a little for the way. */
