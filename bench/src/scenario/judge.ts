@@ -1,6 +1,6 @@
 /** Whether a scenario keeps what its file promises. Pure. */
 import type { Point } from './run-scenario.ts';
-import type { Scenario, Threshold } from './scenario.ts';
+import { type Scenario, shownAt, type Threshold } from './scenario.ts';
 import { FIGURES, type FigureId, OURS, titleOf, type Who } from './vocabulary.ts';
 
 export interface Judged extends Threshold {
@@ -14,7 +14,7 @@ export interface Judged extends Threshold {
 export const judge = (scenario: Scenario, points: readonly Point[]): readonly Judged[] =>
   scenario.thresholds.map((threshold) => judgeOne(scenario, points, threshold));
 
-function judgeOne({ vary }: Scenario, points: readonly Point[], threshold: Threshold): Judged {
+function judgeOne(scenario: Scenario, points: readonly Point[], threshold: Threshold): Judged {
   const { figure, comparison, target, against, at, over } = threshold;
   const pointAt = (value: number | undefined): Point | undefined =>
     value === undefined ? points[points.length - 1] : points.find((point) => point.value === value);
@@ -22,12 +22,11 @@ function judgeOne({ vary }: Scenario, points: readonly Point[], threshold: Thres
     of(point, OURS, figure) / (against === undefined ? 1 : of(point, against, figure));
   const value = measured(pointAt(at)) / (over === undefined ? 1 : measured(pointAt(over)));
   const { title, unit } = FIGURES[figure];
-  const shown = (number: number): string => `${number.toLocaleString('en-US')} ${vary?.field ?? ''}`.trim();
   const what = [
     title,
     ...(against === undefined ? [] : [`÷ ${titleOf(against)}`]),
-    ...(at === undefined ? [] : [`at ${shown(at)}`]),
-    ...(over === undefined ? [] : [`÷ at ${shown(over)}`]),
+    ...(at === undefined ? [] : [`at ${shownAt(scenario, at)}`]),
+    ...(over === undefined ? [] : [`÷ at ${shownAt(scenario, over)}`]),
   ].join(' ');
   return {
     ...threshold,

@@ -63,4 +63,6 @@ export interface Scenario {
 
 /** A point of a curve in words; nothing if there is no curve. */
 export const shownAt = ({ vary }: Pick<Scenario, 'vary'>, value: number | undefined): string =>
-  value === undefined || vary === undefined ? '' : `${value.toLocaleString('en-US')} ${vary.field}`;
+  value === undefined || vary === undefined
+    ? ''
+    : `${value.toLocaleString('en-US')} ${value === 1 ? vary.field.replace(/s$/, '') : vary.field}`;
