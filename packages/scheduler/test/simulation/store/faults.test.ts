@@ -43,6 +43,28 @@ describe('a shard that freezes', () => {
     expect(await usedOn(node)).toBe(2);
   });
 
+  it('is told later, and not for ever at once, which jobs have ended', async () => {
+    const { store, here, answered, move, jobOn, time, within } = await start();
+    // The index of an instance lies where its figures do, which are not asked for otherwise.
+    const frozen = [];
+    for (const shard of [0, 1, 2]) {
+      store.freezeShard(shard);
+      const asked = await within(1_000, here.store.figures.read('here'));
+      store.wakeShard(shard);
+      await time.runUntil(time.now() + 1_500);
+      if (asked.kind === 'failed') frozen.push(shard);
+    }
+    const [home] = frozen as [number];
+    const jobs = Array.from({ length: 150 }, () => jobOn((home + 1) % 3, here.machine.clock.now()));
+    for (const job of jobs) await answered(here.jobs.admit(job));
+    store.freezeShard(home);
+    for (const job of jobs) await move(here, job, 'FAILED', { failure: { code: 'X', message: '' } });
+    await time.runUntil(time.now() + 5_000);
+    store.wakeShard(home);
+    await time.runUntil(time.now() + 5_000);
+    expect(await answered(here.jobs.drivenBy('here', 1_000))).toEqual([]);
+  });
+
   it('leaves the others as they are', async () => {
     const { store, reserve, within, other } = await start();
     store.freezeShard(0);

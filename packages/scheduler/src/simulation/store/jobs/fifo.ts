@@ -39,11 +39,11 @@ export function createFifo<T>(): Fifo<T> {
       return found?.one;
     },
     first() {
-      for (; front < order.length; front += 1) {
-        const { name, number } = order[front] as { name: string; number: number };
-        const found = all.get(name);
+      for (let next = order[front]; next !== undefined; next = order[front]) {
+        const found = all.get(next.name);
         // One that left and came again stands further back.
-        if (found?.number === number) return [name, found.one];
+        if (found?.number === next.number) return [next.name, found.one];
+        front += 1;
         moveUp();
       }
       return undefined;

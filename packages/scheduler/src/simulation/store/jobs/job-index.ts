@@ -53,7 +53,9 @@ export function createJobIndex(deps: {
     try {
       await deps.write({ begun, ended, dropped });
     } catch (fault) {
-      for (const [jobId, deadlineAt] of others) note(jobId, deadlineAt);
+      // Not at once: a store that refuses at once would be asked for ever.
+      for (const [jobId, deadlineAt] of others) if (hasRoom()) waiting.set(jobId, deadlineAt);
+      later();
       throw fault;
     } finally {
       flying.delete(others);
@@ -67,8 +69,10 @@ export function createJobIndex(deps: {
     if (waiting.size > 0) cancel ??= deps.clock.after(LATER_MS, writeRest);
   }
 
+  const hasRoom = (): boolean => waiting.size < MOST_WAITING;
+
   function note(jobId: JobId, deadlineAt: number | undefined): void {
-    if (waiting.size >= MOST_WAITING) return;
+    if (!hasRoom()) return;
     waiting.set(jobId, deadlineAt);
     if (waiting.size === MOST_AT_ONCE) writeRest();
     else later();
