@@ -15,6 +15,7 @@ import { createSimulatedStore } from './store/simulated-store.ts';
 import { storeSettings } from './store/store-settings.ts';
 import { createCrowd } from './world/crowd.ts';
 import { createFleet } from './world/fleet.ts';
+import { sampleLevels } from './world/sample-levels.ts';
 import { configOf, SCENARIO, type Scenario } from './world/scenario.ts';
 import { createSchedulers } from './world/schedulers.ts';
 
@@ -55,12 +56,13 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const recorder = createRecorder(time.now);
   const network = createNetwork({ time, chance: seededChance(`${seed}/network`) });
   const isAlone = scenario.instances === 1;
+  const config = configOf('any', isAlone);
   const store = isAlone
     ? undefined
     : createSimulatedStore({
         time,
         chance: seededChance(`${seed}/store`),
-        settings: storeSettings(configOf('any', false)),
+        settings: storeSettings(config),
       });
   const schedulers = createSchedulers({
     time,
@@ -89,9 +91,11 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     crowd,
     store,
   });
+  const sample = (): void => sampleLevels({ recorder, config, instances: schedulers.running(), store });
   injector.start();
   while (crowd.asked() < options.jobs) {
     await time.runUntil(time.now() + STEP_MS);
+    sample();
     options.progress?.(crowd.asked());
   }
 
@@ -115,6 +119,10 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     fleet.pauseWork(false);
     while (!crowd.isDone() && time.now() < latest + MOST_REST_MS) await time.runUntil(time.now() + STEP_MS);
   }
+
+  // Audio that a repeat brought is kept until the deadline of its job.
+  await time.runUntil(time.now() + config.scheduler.job_deadline_ms + STEP_MS);
+  sample();
 
   return {
     history: recorder.history,

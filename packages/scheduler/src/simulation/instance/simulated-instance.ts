@@ -37,6 +37,7 @@ export interface SimulatedInstance {
   dispatch(body: Body): Promise<DispatchOutcome>;
   settled(jobId: JobId, waitMs: number): Promise<JobRecord | undefined>;
   audio(jobId: JobId): Buffer | undefined;
+  audioBytes(): number;
   /** Takes nobody in. */
   isClosed(): boolean;
 }
@@ -194,6 +195,7 @@ export function createSimulatedInstance(deps: {
     },
     settled: (jobId, waitMs) => reader.settled(jobId, waitMs),
     audio: audio.get,
+    audioBytes: audio.size,
     isClosed: () => isDraining,
   };
 }

@@ -54,12 +54,17 @@ pool_id = ${at + 1}
 `,
 ).join('');
 
+/** So few that they are reached: a limit that nobody reaches is no limit that was tried. */
+const WAITING = 48;
+
 /** Everything else is as it comes: what is proven is what is run. */
 export function configOf(instanceId: string, isAlone: boolean): Config {
   const text = `
 [scheduler.phase2]
 enabled = ${!isAlone}
 instance_id = "${instanceId}"
+[scheduler.queue]
+max_waiting = ${WAITING}
 [scheduler.phase3]
 enabled = true
 strict_pool_eligibility = true
