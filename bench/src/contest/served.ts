@@ -123,5 +123,7 @@ function worst(pauses: readonly PauseFigures[]): Figures {
     gc_max_ms: most('gc_max_ms'),
     loop_p999_ms: most('loop_p999_ms'),
     loop_max_ms: most('loop_max_ms'),
+    loop_own_p999_ms: most('loop_own_p999_ms'),
+    loop_own_max_ms: most('loop_own_max_ms'),
   };
 }

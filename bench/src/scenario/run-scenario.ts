@@ -194,7 +194,7 @@ function resultOf({ rounds, counted, saturation }: Entry): Result {
 }
 
 /** Of the longest pauses the longest: a median would hide what it is about. */
-const isLongest = (figure: FigureId): boolean => figure === 'gc_max_ms' || figure === 'loop_max_ms';
+const isLongest = (figure: FigureId): boolean => figure.endsWith('_max_ms');
 
 function medians(rounds: readonly Figures[]): Figures {
   const seen: Figures = {};

@@ -46,6 +46,8 @@ export const FIGURES = {
   gc_max_ms: { title: 'garbage collection pause, longest', unit: 'ms', measures: LOADED },
   loop_p999_ms: { title: 'event loop stall, p99.9', unit: 'ms', measures: LOADED },
   loop_max_ms: { title: 'event loop stall, longest', unit: 'ms', measures: LOADED },
+  loop_own_p999_ms: { title: 'stall by its own work, p99.9', unit: 'ms', measures: LOADED },
+  loop_own_max_ms: { title: 'stall by its own work, longest', unit: 'ms', measures: LOADED },
 } as const satisfies Record<string, FigureKind>;
 export type FigureId = keyof typeof FIGURES;
 export const FIGURE_IDS = Object.keys(FIGURES) as FigureId[];
