@@ -1,5 +1,5 @@
 /** The options of `lingua plan`: read, and refused all at once if they are wrong. Pure. */
-import type { Target } from '../../simulation/plan/find-fleet.ts';
+import { leastCounted, type Target } from '../../simulation/plan/find-fleet.ts';
 import { USUAL_INSTANCE_RATE } from '../../simulation/plan/instances-needed.ts';
 import { offeredSlots, type Spread, type Workload } from '../../simulation/plan/workload.ts';
 import { readDuration } from '../duration.ts';
@@ -42,8 +42,6 @@ of several sizes; nothing is started and nobody is asked. Takes seconds; progres
   --json                 for machines
   --help                 this text`;
 
-/** A p99 of fewer jobs is hardly more than the worst of them. */
-const LEAST_ARRIVALS = 1_000;
 const MOST_ARRIVALS = 10_000_000;
 const MOST_OFFERED = 10_000;
 const MOST_WAIT_MS = 600_000;
@@ -160,9 +158,10 @@ function checkSize({ workload, seconds }: PlanOptions): string[] {
     problems.push(
       `--arrivals × --service-time keep ${offered} slots busy, and more than ${MOST_OFFERED} are not simulated: plan a part of the load, the whole needs no more per job`,
     );
-  if (seconds !== undefined && seconds * arrivalsPerSecond < LEAST_ARRIVALS)
+  const least = leastCounted(workload);
+  if (seconds !== undefined && seconds * arrivalsPerSecond < least)
     problems.push(
-      `--seconds ${seconds} is too short for a p99: ${LEAST_ARRIVALS} jobs take ${Math.ceil(LEAST_ARRIVALS / arrivalsPerSecond)} s`,
+      `--seconds ${seconds} is too short for a p99: ${least} jobs, the fewest that say something, take ${Math.ceil(least / arrivalsPerSecond)} s`,
     );
   if (seconds !== undefined && seconds * arrivalsPerSecond > MOST_ARRIVALS)
     problems.push(

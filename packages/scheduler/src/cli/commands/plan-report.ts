@@ -3,8 +3,9 @@ import {
   erlangLoss,
   erlangOf,
   type FoundFleet,
-  isEnough,
+  type JudgedSize,
   type Length,
+  type Verdict,
 } from '../../simulation/plan/find-fleet.ts';
 import type { Range, SizeFigures } from '../../simulation/plan/size-figures.ts';
 import { offeredSlots, type Spread } from '../../simulation/plan/workload.ts';
@@ -18,6 +19,12 @@ export interface Plan {
   /** Without spare ones. */
   readonly instances: number;
 }
+
+const VERDICTS: Readonly<Record<Verdict, string>> = {
+  enough: 'enough',
+  too_few: 'too few',
+  not_settled: 'not settled',
+};
 
 /** One line about a fleet of some size. */
 export const printSize = ({ nodes, busy, p99Ms, refused }: SizeFigures): string =>
@@ -37,6 +44,11 @@ export function printPlan(plan: Plan): string {
     ...figuresOf(plan),
     '',
     printTable(columnsOf(plan), found.neighbours),
+    ...(found.neighbours.some(({ verdict }) => verdict === 'not_settled')
+      ? [
+          'not settled: so nearly all slots are busy that the simulation is too short to tell, and it does not count as enough',
+        ]
+      : []),
     '',
     ...erlangLines(plan),
     '',
@@ -44,8 +56,8 @@ export function printPlan(plan: Plan): string {
   ].join('\n');
 }
 
-function chosen({ found }: Plan): SizeFigures {
-  return found.neighbours.find(({ nodes }) => nodes === found.nodes) as SizeFigures;
+function chosen({ found }: Plan): JudgedSize {
+  return found.neighbours.find(({ nodes }) => nodes === found.nodes) as JudgedSize;
 }
 
 function figuresOf(plan: Plan): string[] {
@@ -69,8 +81,8 @@ function figuresOf(plan: Plan): string[] {
   ];
 }
 
-function columnsOf({ options, found }: Plan): Column<SizeFigures>[] {
-  const { workload, target } = options;
+function columnsOf({ options, found }: Plan): Column<JudgedSize>[] {
+  const { workload } = options;
   return [
     { title: 'nodes', cell: ({ nodes }) => nodes },
     { title: 'slots', cell: ({ slots }) => slots },
@@ -88,12 +100,8 @@ function columnsOf({ options, found }: Plan): Column<SizeFigures>[] {
         },
     {
       title: '',
-      cell: (size) =>
-        size.nodes === found.nodes
-          ? '<- smallest that is enough'
-          : isEnough(size, target)
-            ? 'enough'
-            : 'too few',
+      cell: ({ nodes, verdict }) =>
+        nodes === found.nodes ? '<- smallest that is enough' : VERDICTS[verdict],
     },
   ];
 }
@@ -161,7 +169,7 @@ export function planJson(plan: Plan) {
       return {
         nodes: size.nodes,
         slots: size.slots,
-        is_enough: isEnough(size, target),
+        verdict: size.verdict,
         busy: size.busy,
         waited: size.waited,
         wait_ms: { mean: size.meanMs, p50: size.p50Ms, p95: size.p95Ms, p99: size.p99Ms },

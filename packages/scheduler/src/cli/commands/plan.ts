@@ -17,7 +17,7 @@ export async function runPlan(argv: readonly string[], io: CommandIo): Promise<n
   }
   const { plan: options } = read;
   const { workload, target, seed } = options;
-  const length = usualLength(workload, options.seconds);
+  const length = usualLength(workload, target, options.seconds);
   io.err(`lingua plan: simulating ${length.warmUp + length.counted} jobs with fleets of several sizes`);
   const found = await findFleet({
     workload,

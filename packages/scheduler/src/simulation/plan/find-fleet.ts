@@ -1,6 +1,7 @@
 /** Planning: the smallest fleet that keeps a promise, found by doubling the step and then halving it, with the simulator as the judge. */
 import { type ErlangC, erlangB, erlangC } from './erlang.ts';
 import { runFleet } from './run-fleet.ts';
+import { settlingJobs } from './settling-time.ts';
 import { type SizeFigures, sizeFigures } from './size-figures.ts';
 import { offeredSlots, type Workload } from './workload.ts';
 
@@ -17,11 +18,18 @@ export interface Length {
   readonly counted: number;
 }
 
+/** `not_settled`: the run was too short to tell what it comes to in the long run. */
+export type Verdict = 'enough' | 'too_few' | 'not_settled';
+
+export interface JudgedSize extends SizeFigures {
+  readonly verdict: Verdict;
+}
+
 export interface FoundFleet {
   /** The smallest that is enough. */
   readonly nodes: number;
   /** From two nodes fewer to three more. */
-  readonly neighbours: readonly SizeFigures[];
+  readonly neighbours: readonly JudgedSize[];
   /** What the formula alone would have answered. */
   readonly erlangNodes: number;
 }
@@ -29,6 +37,10 @@ export interface FoundFleet {
 /** Enough for a p99 that does not jump from seed to seed, unless nearly all slots are busy. */
 const USUAL_COUNTED = 40_000;
 const LEAST_COUNTED = 1_000;
+/** Large fleets settle slowly. */
+const MOST_USUAL_COUNTED = 120_000;
+/** A run that is shorter than so many is not believed. */
+const SETTLING_TIMES = 10;
 /** Little work is not simulated for weeks. */
 const LONGEST_USUAL_SECONDS = 14_400;
 /** In mean service times: by then as many slots are busy as there ever will be. */
@@ -38,16 +50,22 @@ const [FEWER, MORE] = [2, 3];
 /** Nobody can see a smaller part in as many jobs as are simulated. */
 const LEAST_PART = 1e-6;
 
+/** With fewer no fleet can be judged, however large: a p99 of them is hardly more than the worst, or services have hardly ended. */
+export const leastCounted = (workload: Workload): number =>
+  Math.max(LEAST_COUNTED, Math.ceil(SETTLING_TIMES * offeredSlots(workload)));
+
 /** `seconds`: what counts, if somebody has decided that. */
-export function usualLength(workload: Workload, seconds?: number): Length {
+export function usualLength(workload: Workload, target: Target, seconds?: number): Length {
   const { arrivalsPerSecond } = workload;
   const offered = offeredSlots(workload);
+  const settling = settlingJobs(workload, erlangNodes(workload, target));
   const counted =
     seconds === undefined
       ? Math.max(
           LEAST_COUNTED,
           COUNTED_SERVICE_TIMES * offered,
           Math.min(USUAL_COUNTED, arrivalsPerSecond * LONGEST_USUAL_SECONDS),
+          Math.min(MOST_USUAL_COUNTED, SETTLING_TIMES * settling),
         )
       : arrivalsPerSecond * seconds;
   return {
@@ -56,8 +74,15 @@ export function usualLength(workload: Workload, seconds?: number): Length {
   };
 }
 
-export const isEnough = ({ p99Ms, refused }: SizeFigures, target: Target): boolean =>
-  p99Ms <= target.waitP99Ms && refused <= target.refused;
+function judge(
+  { nodes, p99Ms, refused }: SizeFigures,
+  workload: Workload,
+  target: Target,
+  { counted }: Length,
+): Verdict {
+  if (p99Ms > target.waitP99Ms || refused > target.refused) return 'too_few';
+  return counted >= SETTLING_TIMES * settlingJobs(workload, nodes) ? 'enough' : 'not_settled';
+}
 
 export const erlangOf = (workload: Workload, nodes: number): ErlangC =>
   erlangC(nodes * workload.slots, offeredSlots(workload), workload.serviceMs);
@@ -89,12 +114,13 @@ export async function findFleet(options: {
   readonly seed: string;
   readonly interrupted?: AbortSignal | undefined;
   /** Told of each size that was simulated. */
-  readonly simulated?: ((figures: SizeFigures) => void) | undefined;
+  readonly simulated?: ((size: JudgedSize) => void) | undefined;
 }): Promise<FoundFleet | undefined> {
   const { workload, target, length, seed, interrupted } = options;
-  const known = new Map<number, SizeFigures>();
+  if (length.counted < leastCounted(workload)) throw new Error('no fleet settles in so few jobs');
+  const known = new Map<number, JudgedSize>();
 
-  async function look(nodes: number): Promise<SizeFigures> {
+  async function look(nodes: number): Promise<JudgedSize> {
     const before = known.get(nodes);
     if (before !== undefined) return before;
     const arrivals = length.warmUp + length.counted;
@@ -102,16 +128,17 @@ export async function findFleet(options: {
     const run = await runFleet({ workload, nodes, arrivals, seed, interrupted });
     if (run === undefined) throw INTERRUPTED;
     const figures = sizeFigures(run, length.warmUp, { nodes, slots: nodes * workload.slots });
-    known.set(nodes, figures);
-    options.simulated?.(figures);
-    return figures;
+    const size = { ...figures, verdict: judge(figures, workload, target, length) };
+    known.set(nodes, size);
+    options.simulated?.(size);
+    return size;
   }
 
-  const enough = async (nodes: number): Promise<boolean> => isEnough(await look(nodes), target);
+  const enough = async (nodes: number): Promise<boolean> => (await look(nodes)).verdict === 'enough';
   const guess = erlangNodes(workload, target);
   try {
     const nodes = await smallest(guess, enough);
-    const neighbours: SizeFigures[] = [];
+    const neighbours: JudgedSize[] = [];
     for (let at = Math.max(1, nodes - FEWER); at <= nodes + MORE; at++) neighbours.push(await look(at));
     return { nodes, neighbours, erlangNodes: guess };
   } catch (fault) {

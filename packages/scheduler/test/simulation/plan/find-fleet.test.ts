@@ -1,12 +1,7 @@
 /** The smallest fleet that is enough is found, and the same one again. */
 import { describe, expect, it } from 'vitest';
-import {
-  erlangNodes,
-  findFleet,
-  isEnough,
-  smallest,
-  usualLength,
-} from '../../../src/simulation/plan/find-fleet.ts';
+import { erlangNodes, findFleet, smallest, usualLength } from '../../../src/simulation/plan/find-fleet.ts';
+import { settlingJobs } from '../../../src/simulation/plan/settling-time.ts';
 import type { Workload } from '../../../src/simulation/plan/workload.ts';
 
 const WORKLOAD: Workload = {
@@ -42,13 +37,13 @@ describe('a fleet that was found', () => {
       seed: '1',
     });
     expect(found?.neighbours.map(({ nodes }) => nodes - (found?.nodes ?? 0))).toEqual([-2, -1, 0, 1, 2, 3]);
-    expect(found?.neighbours.map((size) => isEnough(size, TARGET))).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
-      true,
+    expect(found?.neighbours.map(({ verdict }) => verdict)).toEqual([
+      'too_few',
+      'too_few',
+      'enough',
+      'enough',
+      'enough',
+      'enough',
     ]);
     // Services that all take the same time make for shorter waits than the formula knows.
     expect(found?.nodes).toBeLessThan(found?.erlangNodes ?? 0);
@@ -76,19 +71,52 @@ describe('the formula', () => {
   });
 });
 
+describe('the time to settle', () => {
+  const jobs = (nodes: number, given: Partial<Workload> = {}) =>
+    settlingJobs({ ...WORKLOAD, maxWaitMs: 10_000, spread: { kind: 'exp' }, ...given }, nodes);
+
+  it('grows without end as the work comes near to what the slots can do', () => {
+    // 10 of 20, 12 and 10 slots.
+    expect(jobs(10)).toBe(10);
+    expect(jobs(6)).toBeGreaterThan(10 * jobs(10));
+    expect(jobs(5)).toBeGreaterThan(1_000 * jobs(6));
+  });
+
+  it('is bounded where nobody waits for long', () => {
+    expect(jobs(5, { maxWaitMs: 0 })).toBe(10);
+    expect(jobs(5, { maxWaitMs: 400 })).toBeLessThan(jobs(5) / 100);
+  });
+
+  it('keeps a fleet without a single slot too many from being found enough by a short run', async () => {
+    const workload: Workload = { ...WORKLOAD, arrivalsPerSecond: 5_000, slots: 40, maxWaitMs: 10_000 };
+    const length = { warmUp: 1_000, counted: 2_000 };
+    const found = await findFleet({ workload, target: { ...TARGET, waitP99Ms: 40 }, length, seed: '1' });
+    const full = found?.neighbours.find(({ slots }) => slots === 200);
+    expect(full?.p99Ms).toBeLessThan(40);
+    expect(full?.verdict).toBe('not_settled');
+    expect(found?.nodes).toBeGreaterThan(5);
+  });
+});
+
 describe('the length of a simulation', () => {
+  it('is not accepted if no fleet could settle in it', async () => {
+    const workload = { ...WORKLOAD, arrivalsPerSecond: 25_000 };
+    const length = { warmUp: 1_000, counted: 9_999 };
+    await expect(findFleet({ workload, target: TARGET, length, seed: '1' })).rejects.toThrow(/settles/);
+  });
+
   it('is enough for a p99, but no weeks for little work', () => {
-    expect(usualLength(WORKLOAD)).toEqual({ warmUp: 4_000, counted: 40_000 });
-    expect(usualLength({ ...WORKLOAD, arrivalsPerSecond: 0.5 }).counted).toBe(7_200);
-    expect(usualLength({ ...WORKLOAD, arrivalsPerSecond: 0.01 }).counted).toBe(1_000);
+    expect(usualLength(WORKLOAD, TARGET)).toEqual({ warmUp: 4_000, counted: 40_000 });
+    expect(usualLength({ ...WORKLOAD, arrivalsPerSecond: 0.5 }, TARGET).counted).toBe(7_200);
+    expect(usualLength({ ...WORKLOAD, arrivalsPerSecond: 0.01 }, TARGET).counted).toBe(1_000);
   });
 
   it('fills a large fleet before it counts', () => {
     const large = { ...WORKLOAD, arrivalsPerSecond: 125_000 };
-    expect(usualLength(large)).toEqual({ warmUp: 40_000, counted: 100_000 });
+    expect(usualLength(large, TARGET)).toEqual({ warmUp: 40_000, counted: 120_000 });
   });
 
   it('is what was asked for', () => {
-    expect(usualLength(WORKLOAD, 20).counted).toBe(5_000);
+    expect(usualLength(WORKLOAD, TARGET, 20).counted).toBe(5_000);
   });
 });
