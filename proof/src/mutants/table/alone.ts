@@ -2,6 +2,8 @@
 import type { Mutant, World } from '../mutant.ts';
 
 const ALONE: World = { scenario: { instances: 1 } };
+/** No fault but nodes that lose others' patience. */
+const IMPATIENT: World = { scenario: { instances: 1, badness: 0.06 }, faults: [] };
 const CALM: World = { scenario: { instances: 1, badness: 0 }, faults: [], jobs: 300 };
 
 export const ALONE_MUTANTS: readonly Mutant[] = [
@@ -35,23 +37,23 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     file: 'runtime/giving-up.ts',
     find: "if (side === 'over')\n        await giveBackForGood(",
     replace: 'if (flight.job !== undefined)\n        await giveBackForGood(',
-    world: ALONE,
+    world: IMPATIENT,
   },
   {
     name: 'hears results of attempts that were given up',
-    breaks: ['I4 fencing'],
+    breaks: ['I4 fencing', 'I1 no oversell'],
     file: 'runtime/answers.ts',
     find: 'const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);',
     replace: 'const isFence = !isSettled(flight.job.state);',
-    world: ALONE,
+    world: IMPATIENT,
   },
   {
     name: 'does not compare the attempt of an answer',
-    breaks: ['I4 fencing'],
+    breaks: ['I4 fencing', 'I1 no oversell'],
     file: 'domain/job.ts',
     find: 'job.fence !== undefined && job.fence.nodeId === nodeId && job.fence.attempt === attempt;',
     replace: 'job.fence !== undefined && (job.fence.nodeId === nodeId || attempt > 0);',
-    world: ALONE,
+    world: IMPATIENT,
   },
   {
     name: 'numbers no new attempt when it retries',
@@ -82,9 +84,9 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'never closes a gap',
     breaks: ['I5 order'],
     file: 'session/delivery.ts',
-    find: "return endsAt !== undefined && endsAt <= at ? 'gap_timeout' : undefined;",
-    replace: 'return undefined;',
-    world: ALONE,
+    find: 'readyAt)) + settings.gapTimeoutMs;',
+    replace: 'readyAt)) + 100 * settings.gapTimeoutMs;',
+    world: IMPATIENT,
   },
   {
     name: 'keeps nothing for a client that is away',
