@@ -5,11 +5,11 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   resolve: {
     conditions: ['source'],
-    // Proofs are compiled against what the scheduler is shipped as; their tests take its sources like all others.
+    // Proofs are compiled against what the scheduler is shipped as, and the charts of the bench; their tests take the sources like all others.
     alias: [
       {
-        find: /^(?:\.\.\/)+packages\/scheduler\/dist\/(.*)\.js$/,
-        replacement: fileURLToPath(new URL('packages/scheduler/src/$1.ts', import.meta.url)),
+        find: /^(?:\.\.\/)+(packages\/scheduler|bench)\/dist\/(.*)\.js$/,
+        replacement: fileURLToPath(new URL('$1/src/$2.ts', import.meta.url)),
       },
     ],
   },

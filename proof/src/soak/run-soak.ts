@@ -38,7 +38,7 @@ export type Progress = (told: {
   readonly work: Work;
 }) => void;
 
-const VISITORS = 6;
+const VISITORS = 5;
 const CALLERS = 2;
 const CALLS_PER_SECOND = 3;
 const MOST_SAMPLES = 600;
@@ -47,7 +47,7 @@ const THOROUGH_MS = 3_000;
 const BASELINE_LOOKS = 3;
 const BASELINE_MS = 1_000;
 /** What was begun last is kept as long as anything, and somebody has to notice. */
-const QUIET_MS = (STEADY_AFTER_S + 25) * 1_000;
+const QUIET_MS = (STEADY_AFTER_S + 30) * 1_000;
 
 export async function runSoak(
   command: SoakCommand,

@@ -1,6 +1,6 @@
 /**
  * How fast a series grows, robustly: Theil and Sen's median of all pairwise slopes, which no outlier moves, with Sen's lower bound.
- * Its width is Kendall's, widened as Hamed and Rao say where neighbours resemble one another. Pure.
+ * Its width is Kendall's, widened where neighbours resemble one another (Hamed and Rao; Marriott and Pope). Pure.
  */
 
 export interface Point {
@@ -17,8 +17,10 @@ export interface Trend {
 
 /** Neighbours that resemble one another by chance only: beyond this, in units of 1/√n, it is none. */
 const NO_CHANCE = 1.96;
+/** What grows ever faster is like itself, too: if nearly every pair of points rises, that is growth whatever its shape. */
+const MOST_LIKE = 0.65;
 
-/** At least three points. */
+/** At least five points. */
 export function trendOf(points: readonly Point[], z: number): Trend {
   const slopes = slopesOf(points);
   const perSecond = medianOf(slopes);
@@ -42,7 +44,10 @@ function slopesOf(points: readonly Point[]): number[] {
 /** Of the number of pairs that rise less those that fall, if there is no trend. */
 const kendallVariance = (count: number): number => (count * (count - 1) * (2 * count + 5)) / 18;
 
-/** How much wider the bound must be because a point tells of its neighbours; never narrower than if it told nothing. */
+/**
+ * How much wider the bound must be because a point tells of its neighbours; never narrower than if it told nothing. The greater of
+ * two: over every lag that is no chance, and as if each remembered only the one before, which few points show better.
+ */
 function likenessOf(ranks: readonly number[]): number {
   const count = ranks.length;
   let sum = 0;
@@ -51,8 +56,14 @@ function likenessOf(ranks: readonly number[]): number {
     if (Math.abs(likeness) > NO_CHANCE / Math.sqrt(count))
       sum += (count - lag) * (count - lag - 1) * (count - lag - 2) * likeness;
   }
-  return Math.max(1, 1 + (2 * sum) / (count * (count - 1) * (count - 2)));
+  // Few points make it look less than it is.
+  const next = Math.min(MOST_LIKE, (count * correlation(ranks, 1) + 1) / (count - 4));
+  const likeness = Math.max(1 + (2 * sum) / (count * (count - 1) * (count - 2)), spread(next));
+  return Math.min(Math.max(1, likeness), spread(MOST_LIKE));
 }
+
+/** How many points tell as much as one would alone, if each is so like the one before. */
+const spread = (like: number): number => (1 + like) / (1 - like);
 
 function correlation(values: readonly number[], lag: number): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -21,7 +21,8 @@ const [SHORT_BYTES, LONG_BYTES] = [256, 6_000];
 const WAIT_MS = 2_000;
 const ASKS = 15;
 const SETTLED = ['FINISHED', 'FAILED', 'RELEASED'];
-/** One in so many. */
+/** More would be names that somebody invents; as many as there is room for are remembered. */
+const TENANTS = 40;
 const MOODS = ['repeats', 'cancels', 'stops following', 'stops waiting', 'asks for the impossible'] as const;
 const MOODY = 0.45;
 
@@ -49,7 +50,7 @@ async function callOnce({ chance, work, port }: CallerOptions, words: string): P
     src_lang: 'en',
     tgt_lang: mood === 'asks for the impossible' ? 'tlh' : 'zh',
     request_id: `req-${words}`,
-    tenant_id: `tenant-${words}`,
+    tenant_id: `tenant-${Math.floor(chance() * TENANTS)}`,
     wait_ms: WAIT_MS,
     audio: speak(words, chance() < 0.5 ? SHORT_BYTES : LONG_BYTES).toString('base64'),
   };

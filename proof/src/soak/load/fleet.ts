@@ -42,7 +42,7 @@ export async function joinFleet(options: {
   // the generation of a name for an hour: in the field there would be a trend for that long.
   const lively: FleetNode[] = await Promise.all([
     ...[0, 1, 2].map((index) =>
-      joinSdkFleetNode({ ...member(`node-sdk-${index}`, 4, index), backends: liveNear(index, backends) }),
+      joinSdkFleetNode({ ...member(`node-sdk-${index}`, 6, index), backends: liveNear(index, backends) }),
     ),
     ...(['poll', 'endpoint'] as const).map((way, index) =>
       joinHttpFleetNode({ ...member(`node-${way}`, 2, 5 + index), backends: takeTurns(backends), way }),

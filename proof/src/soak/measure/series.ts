@@ -58,8 +58,20 @@ export const keysOf = (kind: string): SeriesKind =>
 const MB = 1024 * 1024;
 export const isBytes = (metric: string): boolean => metric.endsWith('_bytes');
 
+/** Swept when the next one comes, and not before: they stay where they were when the load ended. */
+const LAZY_LEVELS = [
+  'scheduler_jobs_retained',
+  'scheduler_jobs_retained_bytes',
+  'scheduler_request_bindings',
+  'scheduler_tenants_known',
+];
+
 /** Of a level that the scheduler tells, all instances together. */
-export const levelOf = (metric: string): SeriesKind =>
-  isBytes(metric) ? judged('MB', 0.25, 0) : judged('count', 10, 1);
+export function levelOf(metric: string): SeriesKind {
+  const isLazy = LAZY_LEVELS.includes(metric);
+  return isBytes(metric)
+    ? judged('MB', 0.25, isLazy ? undefined : 0)
+    : judged('count', 15, isLazy ? undefined : 1);
+}
 
 export const asMb = (bytes: number): number => bytes / MB;

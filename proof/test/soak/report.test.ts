@@ -1,0 +1,79 @@
+/** What a soak says in the end: which series grew and by how much, on the terminal and on a page that needs nothing from elsewhere. */
+import { describe, expect, it } from 'vitest';
+import { judgeSoak, warmUpOf } from '../../src/soak/judge/judge-soak.ts';
+import { noWork } from '../../src/soak/load/tally.ts';
+import type { Series } from '../../src/soak/measure/series.ts';
+import { printSoakPage } from '../../src/soak/report/print-page.ts';
+import { printSoak } from '../../src/soak/report/print-soak.ts';
+import type { Soaked } from '../../src/soak/run-soak.ts';
+
+const SECONDS = 600;
+const TOLERANCE = { partPerHour: 0.05, floor: 1 };
+
+const series = (name: string, valueAt: (at: number) => number, judged = true): Series => ({
+  group: 'instance <1>',
+  name,
+  unit: 'MB',
+  ...(judged && { tolerance: TOLERANCE }),
+  points: Array.from({ length: SECONDS }, (_, at) => ({ at, value: valueAt(at) })),
+});
+
+function reportOf(all: readonly Series[], left: Soaked['left'] = []) {
+  const soaked: Soaked = {
+    seconds: SECONDS,
+    samples: SECONDS,
+    everySeconds: 1,
+    series: all,
+    work: { ...noWork(), results: 77 },
+    left,
+    quietAfterSeconds: left.length === 0 ? 12 : undefined,
+  };
+  return judgeSoak(soaked, { seed: 5, instances: 2 });
+}
+
+// Only what comes after the warm-up counts: before it, all of them grow.
+const warming = (at: number): number => Math.min(at, 60);
+const STEADY = series('steady one', (at) => 100 + warming(at));
+const LEAKING = series('leaking one', (at) => 100 + warming(at) + at * 0.1);
+const PAUSES = series('pauses', (at) => at, false);
+
+describe('a clean soak', () => {
+  const report = reportOf([STEADY, PAUSES, series('never', () => 0)]);
+
+  it('says so, and judges nothing that is shown only', () => {
+    expect(report.isClean).toBe(true);
+    const text = printSoak(report);
+    expect(text).toContain('Nothing grows, and 12 s after the load everything was as before.');
+    expect(text).toMatch(/pauses.*shown only/);
+    expect(text).toContain('Always 0: never');
+  });
+
+  it('has a chart of every series that was ever above 0', () => {
+    const page = printSoakPage(report, new Date(0));
+    expect(page.match(/<figure class="chart">/g)).toHaveLength(2);
+    expect(page).toContain('Nothing grows');
+    expect(page).not.toMatch(/<script|<link|https?:/);
+    expect(page).toContain('instance &lt;1&gt;');
+  });
+});
+
+describe('a soak with a leak', () => {
+  const left = [{ group: 'Redis', name: 'keys', before: 3, now: 9 }];
+  const report = reportOf([STEADY, LEAKING], left);
+
+  it('names what grew, by how much per hour, what is left, and how to do it again', () => {
+    expect(report.isClean).toBe(false);
+    const text = printSoak(report);
+    expect(text).toMatch(/instance <1>: leaking one grows by \+360 MB per hour \(at least \+360 MB/);
+    expect(text).not.toMatch(/steady one grows/);
+    expect(text).toContain('Redis: keys was 3 before the load and is 9 after it');
+    expect(text).toContain('npm run soak -- --minutes 10 --seed 5 --instances 2');
+    expect(printSoakPage(report, new Date(0))).toMatch(/leaking one grows by \+360 MB per hour/);
+  });
+});
+
+it('the warm-up lasts a quarter of the run, but until all that is kept at first has ended, and never more than half', () => {
+  expect(warmUpOf(3_600)).toBe(900);
+  expect(warmUpOf(60)).toBe(26);
+  expect(warmUpOf(12)).toBe(6);
+});

@@ -1,0 +1,77 @@
+/** The soak as everybody runs it, for seconds: it samples, goes quiet, and says so as JSON and as a page. Slopes of seconds say nothing. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ensureBuilt } from '../../../packages/scheduler/test/e2e/support/ensure-built.ts';
+import type { SoakReport } from '../../src/soak/judge/judge-soak.ts';
+
+beforeAll(ensureBuilt, 150_000);
+
+const SOAK = fileURLToPath(new URL('../../dist/soak/main.js', import.meta.url));
+const SECONDS = 12;
+
+function soak(
+  args: readonly string[],
+  env = process.env,
+): Promise<{ readonly code: number; readonly text: string; readonly told: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [SOAK, ...args], { maxBuffer: 1 << 26, env }, (fault, stdout, stderr) =>
+      resolve({ code: Number(fault?.code ?? 0), text: stdout, told: stderr }),
+    );
+  });
+}
+
+describe('the soak', () => {
+  it('watches two instances on a Redis of its own and finds all as before in the end', {
+    timeout: 240_000,
+  }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'soak-test-'));
+    const htmlPath = join(folder, 'soak.html');
+    try {
+      const { text, told } = await soak([
+        '--minutes',
+        String(SECONDS / 60),
+        '--seed',
+        '6',
+        '--json',
+        '--html',
+        htmlPath,
+      ]);
+      if (text === '') throw new Error(told);
+      const report = JSON.parse(text) as SoakReport;
+      expect(report.left).toEqual([]);
+      expect(report.samples).toBeGreaterThan(1);
+      const found = new Map(report.series.map((each) => [`${each.group}: ${each.name}`, each.points]));
+      for (const name of [
+        'instance 1: live heap',
+        'instance 2: resident memory',
+        'instance 2: handles',
+        'Redis: keys',
+        'Redis: letters in inboxes',
+        'Redis, keys by kind: job',
+        'Levels, all instances: scheduler_jobs_inflight',
+        'Levels, all instances: scheduler_sessions',
+      ])
+        expect(found.get(name)?.length, name).toBeGreaterThan(0);
+      expect(found.get('instance 1: live heap')?.every(({ value }) => value > 5)).toBe(true);
+      expect([...found.keys()].join()).not.toContain('not in the list of keys');
+      expect(report.work.results).toBeGreaterThan(0);
+      expect(report.work.sessions).toBeGreaterThan(3);
+      const page = readFileSync(htmlPath, 'utf8');
+      expect(page).toContain('live heap');
+      expect(page).toContain('</html>');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('says so if there is no Redis on the machine', async () => {
+    const { code, told } = await soak([], { ...process.env, PATH: '/nowhere' });
+    expect(code).toBe(2);
+    expect(told).toContain('there is no redis-server on this machine');
+    expect(told).toContain('--instances 1');
+  });
+});
