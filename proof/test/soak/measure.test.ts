@@ -61,21 +61,33 @@ it('a kind of key that is not there at a count is at 0 then', () => {
 });
 
 describe('after the load', () => {
-  const baseline = createBaseline();
-  baseline.add([keysSeen('nodeMeta', 6), level('scheduler_http_waits', 1)]);
-  baseline.add([keysSeen('nodeMeta', 5), level('scheduler_http_waits', 0)]);
+  function baselineOf() {
+    const baseline = createBaseline();
+    baseline.add([keysSeen('nodeMeta', 6), level('scheduler_http_waits', 1)]);
+    baseline.add([keysSeen('nodeMeta', 5), level('scheduler_http_waits', 0)]);
+    return baseline;
+  }
 
   it('nothing is left if all is as it was at most before', () => {
     const now = [keysSeen('nodeMeta', 6), level('scheduler_http_waits', 2), keysSeen('lock', 3)];
-    expect(baseline.leftIn(now)).toEqual([]);
+    expect(baselineOf().leftIn(now)).toEqual([]);
   });
 
   it('what is more than before is named', () => {
     const now = [keysSeen('nodeMeta', 7), keysSeen('sessionOwner', 1), level('scheduler_http_waits', 3)];
-    expect(baseline.leftIn(now)).toEqual([
+    expect(baselineOf().leftIn(now)).toEqual([
       { group: KEYS, name: 'nodeMeta', before: 6, now: 7 },
       { group: KEYS, name: 'sessionOwner', before: 0, now: 1 },
       { group: LEVELS, name: 'scheduler_http_waits', before: 1, now: 3 },
+    ]);
+  });
+
+  it('what went back once is not held against anybody when it comes again', () => {
+    const baseline = baselineOf();
+    expect(baseline.leftIn([level('scheduler_http_waits', 3), keysSeen('job', 2)])).toHaveLength(2);
+    expect(baseline.leftIn([level('scheduler_http_waits', 2), keysSeen('job', 1)])).toHaveLength(1);
+    expect(baseline.leftIn([level('scheduler_http_waits', 3), keysSeen('job', 1)])).toEqual([
+      { group: KEYS, name: 'job', before: 0, now: 1 },
     ]);
   });
 });

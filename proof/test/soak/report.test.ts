@@ -48,10 +48,11 @@ describe('a clean soak', () => {
     expect(text).toContain('Always 0: never');
   });
 
-  it('has a chart of every series that was ever above 0', () => {
+  it('has a chart of every series that ever moved, and the others in a table', () => {
     const page = printSoakPage(report, new Date(0));
     expect(page.match(/<figure class="chart">/g)).toHaveLength(2);
     expect(page).toContain('Nothing grows');
+    expect(page).toMatch(/Never moved.*never/s);
     expect(page).not.toMatch(/<script|<link|https?:/);
     expect(page).toContain('instance &lt;1&gt;');
   });

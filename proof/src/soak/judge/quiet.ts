@@ -11,12 +11,13 @@ export interface Left {
 
 export interface Baseline {
   add(seen: readonly Seen[]): void;
-  /** What is more than it may be. */
+  /** What is more than it may be, and was so at every look since the load ended: nodes poll and report, so something always is under way. */
   leftIn(seen: readonly Seen[]): Left[];
 }
 
 export function createBaseline(): Baseline {
   const most = new Map<string, number>();
+  const wentBack = new Set<string>();
   const keyOf = ({ group, name }: Seen): string => `${group}\n${name}`;
   return {
     add(seen) {
@@ -27,7 +28,8 @@ export function createBaseline(): Baseline {
         const { group, name, kind, value } = each;
         if (kind.afterwards === undefined) return [];
         const before = most.get(keyOf(each)) ?? 0;
-        return value > before + kind.afterwards ? [{ group, name, before, now: value }] : [];
+        if (value <= before + kind.afterwards) wentBack.add(keyOf(each));
+        return wentBack.has(keyOf(each)) ? [] : [{ group, name, before, now: value }];
       }),
   };
 }

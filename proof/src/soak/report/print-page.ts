@@ -1,17 +1,21 @@
 /** One page with a chart of every series: no script, no font, no picture from elsewhere. Pure. */
 import { createAxis } from '../../../../bench/dist/report/axis.js';
-import { chart, type Series as Line } from '../../../../bench/dist/report/chart.js';
+import { chart, type Series as Line, legend } from '../../../../bench/dist/report/chart.js';
 import { asText } from '../../../../bench/dist/report/html.js';
 import { STYLE } from '../../../../bench/dist/report/style.js';
 import { growing, type JudgedSeries, type SoakReport } from '../judge/judge-soak.ts';
 import { amount, conclusion, growthOf, howJudged, perHour, VERDICTS, workRows } from './words.ts';
 
 const [SERIES, WARM_UP, TREND] = [0, 1, 5];
+const LEGEND = [
+  { name: 'warm-up', colour: WARM_UP },
+  { name: 'judged', colour: SERIES },
+  { name: 'trend', colour: TREND, isDashed: true },
+];
 const UNITS = { MB: 'MB', count: 'number', ms: 'ms' } as const;
 
 export function printSoakPage(report: SoakReport, at: Date): string {
-  const moved = report.series.filter(({ points }) => points.some(({ value }) => value !== 0));
-  const idle = report.series.filter((each) => !moved.includes(each));
+  const moved = report.series.filter(hasMoved);
   const groups = [...new Set(moved.map(({ group }) => group))];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -23,19 +27,34 @@ ${outcome(report)}
     .map(([name, count]) => `<div><dt>${asText(name)}</dt><dd>${count}</dd></div>`)
     .join('')}</dl>
 <h2>How it is judged</h2><p class="soft">${asText(howJudged(report))}</p>
+${legend(LEGEND)}
 ${groups.map((group) => section(group, moved, report)).join('\n')}
-${idle.length === 0 ? '' : `<h2>Always 0</h2><p class="soft names">${idle.map(({ name }) => `<code>${asText(name)}</code>`).join(' ')}</p>`}
+${unmoved(report)}
 </main></body></html>
 `;
+}
+
+const hasMoved = ({ points }: JudgedSeries): boolean =>
+  points.some(({ value }) => value !== points[0]?.value);
+
+function unmoved({ series }: SoakReport): string {
+  const rows = series
+    .filter((each) => !hasMoved(each))
+    .map(({ group, name, unit, judgement }) => {
+      const value = amount(judgement.highest, unit);
+      return `<tr><td>${asText(group)}</td><td>${asText(name)}</td><td class="n">${value}</td></tr>`;
+    });
+  if (rows.length === 0) return '';
+  return `<h2>Never moved</h2><div class="scroll still"><table><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 /** Beside what pages of this project share. */
 const OWN = `
 .passed{background:var(--good-bg);color:var(--good);border-radius:8px;padding:10px 14px;margin:16px 0;font-weight:600;max-width:none}
 .notice{max-width:none}.notice li{margin:2px 0}
-.told{display:flex;flex-wrap:wrap;align-items:baseline;gap:2px 12px;margin:2px 0 12px;font-size:13px;color:var(--soft)}
-.cell{min-width:0}.cell .chart{border-radius:10px}.plain{background:var(--line);color:var(--soft)}
-.names{max-width:none}.names code{display:inline-block;margin-right:10px}
+.told{display:flex;flex-wrap:wrap;align-items:baseline;gap:2px 12px;padding:0 14px 10px;font-size:13px;color:var(--soft)}
+main{max-width:1420px}.plain{background:var(--line);color:var(--soft)}.still{max-width:640px}
+.cell{min-width:0;background:var(--card);border:1px solid var(--line);border-radius:10px;break-inside:avoid}.cell .chart{border:0;padding-bottom:0}.cell .legend{display:none}
 `;
 
 function outcome(report: SoakReport): string {
@@ -61,9 +80,12 @@ function cell(series: JudgedSeries, { warmUpSeconds, seconds }: SoakReport): str
   const across = (at: number): number => at / (isLong ? 3_600 : 60);
   const drawn = (wanted: (at: number) => boolean) =>
     points.filter(({ at }) => wanted(at)).map(({ at, value }) => ({ x: across(at), y: value }));
+  const judged = drawn((at) => at >= warmUpSeconds);
+  // The two meet.
+  const warming = [...drawn((at) => at < warmUpSeconds), ...judged.slice(0, 1)];
   const lines: Line[] = [
-    { name: 'warm-up', colour: WARM_UP, points: drawn((at) => at < warmUpSeconds), isArea: true },
-    { name: 'judged', colour: SERIES, points: drawn((at) => at >= warmUpSeconds), isArea: true },
+    { name: 'warm-up', colour: WARM_UP, points: warming, isArea: true },
+    { name: 'judged', colour: SERIES, points: judged, isArea: true },
     ...trendLine(series, warmUpSeconds, seconds, across),
   ];
   const x = createAxis(isLong ? 'hours' : 'minutes', 'linear', [0, across(seconds)]);
@@ -86,8 +108,8 @@ function trendLine(
   const half = ((judgement.perHour / 3_600) * (to - from)) / 2;
   const says = `${perHour(judgement.perHour, unit)} per hour`;
   const ends = [
-    { x: across(from), y: judgement.level - half, says },
-    { x: across(to), y: judgement.level + half, says },
+    { x: across(from), y: Math.max(0, judgement.level - half), says },
+    { x: across(to), y: Math.max(0, judgement.level + half), says },
   ];
   return [{ name: 'trend', colour: TREND, points: ends, isDashed: true }];
 }

@@ -21,7 +21,7 @@ export function amount(value: number, unit: Unit): string {
 
 /** With its sign; infinite ones are unknown. */
 export const perHour = (value: number, unit: Unit): string =>
-  Number.isFinite(value) ? `${value > 0 ? '+' : ''}${amount(value, unit)}` : '?';
+  Number.isFinite(value) ? `${value > 0 ? '+' : ''}${amount(value, unit)}`.replace('-', '−') : '?';
 
 const WORK: Readonly<Record<string, string>> = {
   nodesCut: 'node connections cut',
