@@ -1,69 +1,17 @@
 /** npm run bench: every figure the project promises, measured in one run, with its target. */
 import { writeFileSync } from 'node:fs';
-import { describeMachine, type Machine } from './machine.ts';
-import { type Figure, isMet } from './measure.ts';
-import { type Options, readCommand, USAGE } from './options.ts';
+import { isMet } from './measure.ts';
+import { readCommand, USAGE } from './options.ts';
 import { printPage } from './report/print-page.ts';
-import { contestTables, figuresOf, thresholdTable } from './report/tables.ts';
+import { contestTables, thresholdTable } from './report/tables.ts';
+import type { Found } from './run-all.ts';
 import { declaredScenarios } from './scenario/find-scenarios.ts';
-import { runScenario, type ScenarioReport } from './scenario/run-scenario.ts';
 import { say, table } from './show.ts';
-import { SUITE_NAMES, SUITES } from './suites.ts';
-
-/** Everything a run has found. */
-export interface Found {
-  readonly machine: Machine;
-  readonly rounds: number;
-  readonly isQuick: boolean;
-  readonly seconds: number;
-  /** Of suites and of scenarios, one by one. */
-  readonly figures: readonly Figure[];
-  readonly scenarios: readonly ScenarioReport[];
-}
-
-/** A quick run says nothing but that it runs: it need not do so undisturbed. */
-const QUICK_AT_ONCE = 4;
-
-const withoutTarget = ({ target: _, ...figure }: Figure): Figure => figure;
-
-async function inOrder<T>(tasks: readonly (() => Promise<T>)[], atOnce: number): Promise<T[]> {
-  const results: T[] = [];
-  const left = tasks.entries();
-  async function lane(): Promise<void> {
-    for (const [index, task] of left) results[index] = await task();
-  }
-  await Promise.all(Array.from({ length: atOnce }, lane));
-  return results;
-}
-
-async function measure(options: Options): Promise<Found> {
-  const { rounds, isQuick } = options;
-  const machine = describeMachine();
-  const start = performance.now();
-  const scenarios: ScenarioReport[] = [];
-  const tasks = [
-    ...options.suites.map((name) => () => SUITES[name].run(rounds, isQuick)),
-    ...options.scenarios.map((scenario, index) => async () => {
-      const report = await runScenario(scenario, { rounds, isQuick });
-      scenarios[index] = report;
-      return figuresOf(report);
-    }),
-  ];
-  const figures = (await inOrder(tasks, isQuick ? QUICK_AT_ONCE : 1)).flat();
-  return {
-    machine,
-    rounds,
-    isQuick,
-    seconds: Math.round((performance.now() - start) / 1_000),
-    // One cold round meets or misses a target by accident.
-    figures: isQuick ? figures.map(withoutTarget) : figures,
-    scenarios,
-  };
-}
+import { SUITE_NAMES, SUITE_TITLES } from './suite-titles.ts';
 
 function list(): string {
   const lines = [
-    ...SUITE_NAMES.map((name) => ['--only', name, SUITES[name].title]),
+    ...SUITE_NAMES.map((name) => ['--only', name, SUITE_TITLES[name]]),
     ...declaredScenarios().map(({ name, title }) => ['--scenario', name, title]),
   ];
   return lines
@@ -95,7 +43,9 @@ async function run(): Promise<number> {
     return 0;
   }
   const { options } = command;
-  const found = await measure(options);
+  // Only now: wrong arguments are answered at once.
+  const { runAll } = await import('./run-all.ts');
+  const found = await runAll(options);
   print(found);
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(found, undefined, 2)}\n`);
   if (options.html !== undefined) writeFileSync(options.html, printPage(found));

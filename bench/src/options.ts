@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { declaredScenarios, findScenario } from './scenario/find-scenarios.ts';
 import { quickened } from './scenario/quickened.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { isSuite, SUITE_NAMES, type SuiteName } from './suites.ts';
+import { isSuite, SUITE_NAMES, type SuiteName } from './suite-titles.ts';
 
 export const USAGE = `Usage: npm run bench -- [options]
 

@@ -1,11 +1,11 @@
 /** The page: what was found is on it, whatever it is called, and nothing that was not. */
 import { describe, expect, it } from 'vitest';
-import type { Found } from '../src/main.ts';
 import { createHistogram } from '../src/open-loop/histogram.ts';
 import { createAxis, tickText } from '../src/report/axis.ts';
 import { binsOf } from '../src/report/latency-chart.ts';
 import { printPage } from '../src/report/print-page.ts';
 import { contestRows, contestTables, figuresOf } from '../src/report/tables.ts';
+import type { Found } from '../src/run-all.ts';
 import { judge } from '../src/scenario/judge.ts';
 import { readScenario } from '../src/scenario/read-scenario.ts';
 import type { Point, ScenarioReport } from '../src/scenario/run-scenario.ts';

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { declaredScenarios, findScenario } from '../src/scenario/find-scenarios.ts';
 import { quickened } from '../src/scenario/quickened.ts';
 import { readScenario } from '../src/scenario/read-scenario.ts';
+import { isSuite } from '../src/suite-titles.ts';
 
 const WHOLE = `
 title = "Everything at once"
@@ -202,10 +203,14 @@ describe('the scenarios that come with the bench', () => {
       'dispatch-path',
       'endurance',
       'instances',
+      'many-sessions',
       'nodes',
       'redis-peers',
-      'sessions',
     ]);
+  });
+
+  it('have names that no suite has: figures are told apart by them', () => {
+    expect(declaredScenarios().filter(({ name }) => isSuite(name))).toEqual([]);
   });
 
   it('cover the curves, the peers and the stores that are promised', () => {

@@ -1,6 +1,7 @@
 /** One page with everything a run has found: no script, no font, no picture from elsewhere. */
-import type { Found } from '../main.ts';
+
 import { type Figure, isMet } from '../measure.ts';
+import type { Found } from '../run-all.ts';
 import type { ScenarioReport } from '../scenario/run-scenario.ts';
 import { shownAt } from '../scenario/scenario.ts';
 import { OURS, titleOf } from '../scenario/vocabulary.ts';
