@@ -48,6 +48,10 @@ async function run(given: ChaosCommand): Promise<void> {
     const evidence = await runChaos({ ...given, instances: given.isAlone ? 1 : 3, store, folder, recorder });
     endProgress();
     isClean = report(given, evidence, lateness.latestMs());
+  } catch (fault) {
+    // Neither kept nor broken: what was to be judged did not come about.
+    say(`chaos: the run broke off: ${fault instanceof Error ? fault.message : String(fault)}`);
+    process.exitCode = UNUSABLE;
   } finally {
     endProgress();
     lateness.stop();

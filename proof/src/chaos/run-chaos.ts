@@ -12,6 +12,7 @@ import { eventually } from '../eventually.ts';
 import type { ChaosClient } from './clients/client.ts';
 import { startDispatcher, toldBy } from './clients/dispatcher.ts';
 import { startSpeaker } from './clients/speaker.ts';
+import { type Brake, createBrake } from './fleet/brake.ts';
 import { joinFieldFleetNode } from './fleet/field-fleet-node.ts';
 import type { FleetNode } from './fleet/fleet-node.ts';
 import { createTemper } from './fleet/hands.ts';
@@ -20,6 +21,7 @@ import { joinSdkFleetNode } from './fleet/sdk-fleet-node.ts';
 import { injectFaults } from './inject/injector.ts';
 import type { World } from './inject/world.ts';
 import { type PlannedKind, planFaults } from './plan-faults.ts';
+import { probeSlots } from './probe.ts';
 import type { RedisStore } from './rig/redis-store.ts';
 import { FIELD_SLOTS, type Schedulers, startSchedulers } from './rig/schedulers.ts';
 import { type Balancer, createBalancer, liveNear, takeTurns } from './wire/balancer.ts';
@@ -41,6 +43,8 @@ export interface ChaosOptions {
 /** Leases that were taken for work that died with its node end by themselves. */
 const LEASES_END_MS = 20_000;
 const LOOKS_AT_ONCE = 16;
+/** Whose chances are not those of any node or client. */
+const PROBE = 9_999;
 const PREFIX = 'lingua';
 
 export async function runChaos(options: ChaosOptions): Promise<Evidence> {
@@ -52,7 +56,8 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
     redisPorts: store?.ports ?? [],
   });
   const gate = await createBalancer({ backends: takeTurns(schedulers.backends) });
-  const nodes = await joinFleet(seed, recorder, schedulers);
+  const brake = createBrake();
+  const nodes = await joinFleet(seed, recorder, schedulers, brake);
   const clients = await openClients(seed, recorder, schedulers);
   const world: World = { recorder, schedulers, store, nodes, clients };
   try {
@@ -62,6 +67,12 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
     await store?.whole();
     recorder.record({ kind: 'quiet' });
     await Promise.all(clients.map((client) => client.finish()));
+    await probeSlots({
+      recorder,
+      brake,
+      chance: createSeededChance(seedOf(seed, PROBE)),
+      backends: takeTurns(schedulers.backends),
+    });
     await lookUp(recorder, gate);
     const leftovers = store && (await readLeftovers(recorder, store));
     return { history: recorder.history, logs: schedulers.logs(), leftovers };
@@ -78,11 +89,17 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
  * Of every kind, some near each instance. Those without a socket live nowhere. So few slots that all are taken at times: only then
  * could one be sold twice.
  */
-function joinFleet(seed: number, recorder: Recorder, { backends }: Schedulers): Promise<FleetNode[]> {
+function joinFleet(
+  seed: number,
+  recorder: Recorder,
+  { backends }: Schedulers,
+  brake: Brake,
+): Promise<FleetNode[]> {
   const member = (number: number, kind: string, slots: number) => ({
     name: `node-${kind}-${number}`,
     slots,
     recorder,
+    brake,
     temper: createTemper(createSeededChance(seedOf(seed, kind.length * 100 + number))),
   });
   return Promise.all([

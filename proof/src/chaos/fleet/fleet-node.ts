@@ -1,6 +1,7 @@
 /** What the harness can do to any node of the fleet, however it talks to the scheduler. */
 import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
 import type { Backend } from '../wire/balancer.ts';
+import type { Brake } from './brake.ts';
 import type { Hands, Temper } from './hands.ts';
 
 export interface FleetNode {
@@ -22,6 +23,7 @@ export interface FleetNodeOptions {
   readonly slots: number;
   readonly recorder: Recorder;
   readonly temper: Temper;
+  readonly brake: Brake;
   /** Whom to connect to, best first. */
   readonly backends: () => readonly Backend[];
 }

@@ -1,6 +1,7 @@
 /** One process of a node as it sees itself: what it was given, what it works on, what it has done. Everything is recorded. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Recorder, type Run, sign } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Brake } from './brake.ts';
 import { hear } from './speech.ts';
 
 export interface Temper {
@@ -59,8 +60,9 @@ export function raiseHands(options: {
   readonly style: string;
   readonly recorder: Recorder;
   readonly temper: Temper;
+  readonly brake: Brake;
 }): Hands {
-  const { name, recorder, temper } = options;
+  const { name, recorder, temper, brake } = options;
   const { record } = recorder;
   const running = new Set<string>();
   let isDead = false;
@@ -78,6 +80,7 @@ export function raiseHands(options: {
   async function labour({ audio, signal, isSleepy }: Work, run: Run): Promise<Output> {
     const words = hear(await living(audio()));
     await living(sleep(isSleepy === true ? SLEEPY_MS : temper.workMs(), undefined, signal && { signal }));
+    await living(Promise.resolve(brake.passed()));
     if (temper.isClumsy()) throw new Error('the node is clumsy');
     return { text_asr: sign(run), text_translated: words };
   }

@@ -1,0 +1,45 @@
+/** When everything is quiet: more is asked for than there are slots, and nothing ends meanwhile. A slot that leaked stays empty. */
+import { ofKind, type Recorder } from '../../../packages/scheduler/dist/simulation/history.js';
+import { eventually } from '../eventually.ts';
+import { startDispatcher } from './clients/dispatcher.ts';
+import type { Brake } from './fleet/brake.ts';
+import type { Backend } from './wire/balancer.ts';
+
+/** Shorter than a job may take. */
+const FILLED_WITHIN_MS = 5_000;
+/** More than a second of it fills the fleet. */
+const PER_SECOND = 60;
+
+export async function probeSlots(options: {
+  readonly recorder: Recorder;
+  readonly brake: Brake;
+  readonly chance: () => number;
+  readonly backends: () => readonly Backend[];
+}): Promise<void> {
+  const { recorder, brake } = options;
+  const free = freeSlots(recorder);
+  brake.hold();
+  recorder.record({ kind: 'probe_began', nodes: [...free.keys()] });
+  const begunAt = recorder.history.length;
+  const asker = await startDispatcher({ ...options, name: 'prober', perSecond: PER_SECOND });
+  const isFull = (): boolean => {
+    const started = ofKind(recorder.history.slice(begunAt), 'started');
+    return [...free].every(([node, slots]) => started.filter((each) => each.node === node).length >= slots);
+  };
+  // Whether they are is the checker's business.
+  await eventually(isFull, { withinMs: FILLED_WITHIN_MS }).catch(() => {});
+  recorder.record({ kind: 'probe_ended' });
+  brake.letGo();
+  await asker.finish();
+  await asker.close();
+}
+
+/** Of the nodes that live. */
+function freeSlots({ history }: Recorder): ReadonlyMap<string, number> {
+  const slots = new Map<string, number>();
+  for (const each of ofKind(history, 'node_up', 'node_down')) {
+    if (each.kind === 'node_up') slots.set(each.node, each.slots);
+    else slots.delete(each.node);
+  }
+  return slots;
+}
