@@ -5,6 +5,8 @@ import { NEEDS_OTHERS, PLANNED, type PlannedKind } from './plan-faults.ts';
 export interface ChaosCommand {
   readonly seed: number;
   readonly seconds: number;
+  /** How much work comes: 1 is about twenty requests per second. */
+  readonly load: number;
   readonly without: readonly PlannedKind[];
   /** One instance without Redis. */
   readonly isAlone: boolean;
@@ -20,6 +22,7 @@ kind, sessions and dispatchers. An independent checker judges what nodes and cli
 npm run chaos -- [options]
   --seconds T          how long work flows and things break (60); a minute more until all is settled
   --seed S             which faults come when, and what everybody does (by chance)
+  --load F             how much work comes (1, about twenty requests per second)
   --only KINDS         faults to inject, with commas
   --without KINDS      faults to leave out
   --alone              one instance without Redis: only nodes and connections break
@@ -34,6 +37,7 @@ Faults: ${PLANNED.join(', ')}
 const OPTIONS = {
   seconds: { type: 'string', default: '60' },
   seed: { type: 'string' },
+  load: { type: 'string', default: '1' },
   only: { type: 'string' },
   without: { type: 'string', default: '' },
   alone: { type: 'boolean', default: false },
@@ -45,6 +49,7 @@ const OPTIONS = {
 
 /** Long enough that something breaks and heals; what is longer than a day is a mistake. */
 const [SHORTEST_S, LONGEST_S] = [5, 86_400];
+const MOST_LOAD = 100;
 
 /** A text is for the person who typed it. */
 export function readCommand(argv: readonly string[], anySeed: () => number): ChaosCommand | 'help' | string {
@@ -57,6 +62,9 @@ export function readCommand(argv: readonly string[], anySeed: () => number): Cha
     return `--seconds takes a number from ${SHORTEST_S} to ${LONGEST_S}, not "${values.seconds}"`;
   const seed = values.seed === undefined ? anySeed() : Number(values.seed);
   if (!Number.isSafeInteger(seed) || seed < 0) return `--seed takes a whole number, not "${values.seed}"`;
+  const load = Number(values.load);
+  if (!(load > 0 && load <= MOST_LOAD))
+    return `--load takes a number up to ${MOST_LOAD}, not "${values.load}"`;
   const only = kindsOf(values.only ?? PLANNED.join(','), '--only');
   if (typeof only === 'string') return only;
   const without = kindsOf(values.without, '--without');
@@ -65,6 +73,7 @@ export function readCommand(argv: readonly string[], anySeed: () => number): Cha
   return {
     seed,
     seconds,
+    load,
     without: PLANNED.filter(
       (kind) => !only.includes(kind) || without.includes(kind) || impossible.includes(kind),
     ),
@@ -87,10 +96,11 @@ function kindsOf(text: string, flag: string): readonly PlannedKind[] | string {
 }
 
 /** The same plan again. What processes do at the same time is up to the machine. */
-export function replayOf({ seed, seconds, without, isAlone }: ChaosCommand): string {
+export function replayOf({ seed, seconds, load, without, isAlone }: ChaosCommand): string {
   const left = without.filter((kind) => !isAlone || !NEEDS_OTHERS.includes(kind));
   return [
     `npm run chaos -- --seed ${seed} --seconds ${seconds}`,
+    ...(load === 1 ? [] : [`--load ${load}`]),
     ...(isAlone ? ['--alone'] : []),
     ...(left.length > 0 ? [`--without ${left.join(',')}`] : []),
   ].join(' ');

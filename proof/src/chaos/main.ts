@@ -32,9 +32,13 @@ else if (typeof command === 'string') {
     'chaos: there is no redis-server on this machine. Install it (apt-get install redis-server), or run with --alone.',
   );
   process.exitCode = UNUSABLE;
-} else await run(command);
+} else if (!(await run(command))) {
+  // Whatever it had started ends with this process.
+  process.exit(UNUSABLE);
+}
 
-async function run(given: ChaosCommand): Promise<void> {
+/** False: it broke off, and nothing could be judged. */
+async function run(given: ChaosCommand): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-chaos-'));
   const recorder = createRecorder();
   say(
@@ -48,10 +52,10 @@ async function run(given: ChaosCommand): Promise<void> {
     const evidence = await runChaos({ ...given, instances: given.isAlone ? 1 : 3, store, folder, recorder });
     endProgress();
     isClean = report(given, evidence, lateness.latestMs());
+    return true;
   } catch (fault) {
-    // Neither kept nor broken: what was to be judged did not come about.
     say(`chaos: the run broke off: ${fault instanceof Error ? fault.message : String(fault)}`);
-    process.exitCode = UNUSABLE;
+    return false;
   } finally {
     endProgress();
     lateness.stop();

@@ -32,6 +32,8 @@ export interface ChaosOptions {
   /** How long work flows and things break. */
   readonly seconds: number;
   readonly instances: number;
+  /** How much work comes: 1 is about twenty requests per second. */
+  readonly load: number;
   /** None: one instance without it. */
   readonly store: RedisStore | undefined;
   /** For configuration files and logs. */
@@ -58,7 +60,7 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
   const gate = await createBalancer({ backends: takeTurns(schedulers.backends) });
   const brake = createBrake();
   const nodes = await joinFleet(seed, recorder, schedulers, brake);
-  const clients = await openClients(seed, recorder, schedulers);
+  const clients = await openClients(options, schedulers);
   const world: World = { recorder, schedulers, store, nodes, clients };
   try {
     const ends = sleep(options.seconds * 1_000);
@@ -125,11 +127,14 @@ function joinFleet(
   ]);
 }
 
-function openClients(seed: number, recorder: Recorder, { backends }: Schedulers): Promise<ChaosClient[]> {
+function openClients(
+  { seed, recorder, load }: ChaosOptions,
+  { backends }: Schedulers,
+): Promise<ChaosClient[]> {
   const person = (number: number, kind: string, perSecond: number) => ({
     name: `${kind}-${number}`,
     recorder,
-    perSecond,
+    perSecond: perSecond * load,
     chance: createSeededChance(seedOf(seed, kind.length * 1_000 + number)),
   });
   return Promise.all([

@@ -12,7 +12,14 @@ const understood = (...argv: readonly string[]): ChaosCommand => {
 
 describe('the command line of chaos', () => {
   it('breaks everything for a minute by a seed of its own, unless told otherwise', () => {
-    expect(understood()).toMatchObject({ seed: 77, seconds: 60, without: [], isAlone: false, isJson: false });
+    expect(understood()).toMatchObject({
+      seed: 77,
+      seconds: 60,
+      load: 1,
+      without: [],
+      isAlone: false,
+      isJson: false,
+    });
     expect(understood('--seed', '5', '--seconds', '20', '--json', '--keep-history', 'h.jsonl')).toMatchObject(
       {
         seed: 5,
@@ -33,6 +40,7 @@ describe('the command line of chaos', () => {
     [['--seconds', 'long'], /--seconds takes a number/],
     [['--seconds', '1'], /--seconds takes a number/],
     [['--seed', '1.5'], /--seed takes a whole number/],
+    [['--load', '0'], /--load takes a number/],
     [['--only', 'meteor'], /--only: there is no fault "meteor"/],
     [['--without', 'node_cut,meteor'], /--without: there is no fault "meteor"/],
     [['--sekonds', '9'], /--help lists the options/],
@@ -40,12 +48,13 @@ describe('the command line of chaos', () => {
     expect(read(...argv)).toMatch(why);
   });
 
-  it.each([[[]], [['--only', 'master_killed,node_cut']], [['--alone', '--without', 'client_cut']]])(
-    'tells how to do %j again',
-    (argv: readonly string[]) => {
-      const command = understood('--seed', '9', '--seconds', '12', ...argv);
-      const again = replayOf(command).split(' ').slice(4);
-      expect(understood(...again)).toEqual(command);
-    },
-  );
+  it.each([
+    [['--load', '0.5']],
+    [['--only', 'master_killed,node_cut']],
+    [['--alone', '--without', 'client_cut']],
+  ])('tells how to do %j again', (argv: readonly string[]) => {
+    const command = understood('--seed', '9', '--seconds', '12', ...argv);
+    const again = replayOf(command).split(' ').slice(4);
+    expect(understood(...again)).toEqual(command);
+  });
 });

@@ -1,5 +1,5 @@
 /** The scheduler's instances: places with a fixed port each, and in each place one process after the other. */
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
 import type { LogLine } from '../../checker/instances.ts';
 import type { Backend } from '../wire/balancer.ts';
@@ -81,7 +81,7 @@ export async function startSchedulers(options: {
 
   const wiresOf = (place: number): RedisWires => wires[place] as RedisWires;
 
-  for (const place of ports.keys()) await start(place);
+  await Promise.all(ports.map((_, place) => start(place)));
   return {
     places: ports.length,
     at: (place) => current[place] as Instance,
@@ -120,10 +120,21 @@ cluster_urls = ${JSON.stringify(redisPorts.map((each) => `redis://127.0.0.1:${ea
 `;
 }
 
+/** Below those that the system gives out by itself: a place keeps its port while nobody listens there. */
+const [LOWEST_PORT, PORTS] = [20_000, 12_000];
+
 export async function freePorts(count: number): Promise<number[]> {
-  const probes = Array.from({ length: count }, () => createServer());
-  await Promise.all(probes.map((probe) => new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))));
-  const ports = probes.map((probe) => (probe.address() as AddressInfo).port);
-  await Promise.all(probes.map((probe) => new Promise((done) => probe.close(done))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = LOWEST_PORT + Math.floor(Math.random() * PORTS);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
