@@ -12,7 +12,7 @@ describe('I5 in a history', () => {
   it('holds for numbers without holes and utterances in order', () => {
     const { violations, counts } = check(delivered(1, 0), delivered(2, 1), delivered(3, 4));
     expect(violations).toEqual([]);
-    expect(counts).toEqual({ sessions: 1, 'repeated deliveries': 0 });
+    expect(counts).toMatchObject({ sessions: 1, 'repeated deliveries': 0 });
   });
 
   it('drops repeats by their number, and counts them', () => {
@@ -25,6 +25,15 @@ describe('I5 in a history', () => {
     );
     expect(violations).toEqual([]);
     expect(counts['repeated deliveries']).toBe(2);
+  });
+
+  it('counts a missing result that comes again under its number for another reason, and is broken by a result in its place', () => {
+    const again = (what: string) =>
+      check(delivered(1, 0, 'missing_result gap_timeout'), delivered(1, 0, what));
+    const reworded = again('missing_result job_failed');
+    expect(reworded.violations).toEqual([]);
+    expect(reworded.counts['missing results repeated with another reason']).toBe(1);
+    expect(again('translation_result job-1').violations).toHaveLength(1);
   });
 
   it('is broken by a hole', () => {

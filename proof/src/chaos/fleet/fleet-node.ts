@@ -23,7 +23,8 @@ export interface FleetNodeOptions {
   readonly slots: number;
   readonly recorder: Recorder;
   readonly temper: Temper;
-  readonly brake: Brake;
+  /** Absent: nothing is ever held. */
+  readonly brake?: Brake;
   /** Whom to connect to, best first. */
   readonly backends: () => readonly Backend[];
 }

@@ -60,7 +60,8 @@ export function raiseHands(options: {
   readonly style: string;
   readonly recorder: Recorder;
   readonly temper: Temper;
-  readonly brake: Brake;
+  /** Absent: nothing is ever held. */
+  readonly brake?: Brake;
 }): Hands {
   const { name, recorder, temper, brake } = options;
   const { record } = recorder;
@@ -80,7 +81,7 @@ export function raiseHands(options: {
   async function labour({ audio, signal, isSleepy }: Work, run: Run): Promise<Output> {
     const words = hear(await living(audio()));
     await living(sleep(isSleepy === true ? SLEEPY_MS : temper.workMs(), undefined, signal && { signal }));
-    await living(Promise.resolve(brake.passed()));
+    await living(Promise.resolve(brake?.passed()));
     if (temper.isClumsy()) throw new Error('the node is clumsy');
     return { text_asr: sign(run), text_translated: words };
   }
