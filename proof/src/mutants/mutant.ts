@@ -20,6 +20,8 @@ export interface Mutant {
 export interface World {
   readonly jobs?: number;
   readonly scenario?: Partial<Scenario>;
+  /** How many seeds come too early for it to show. */
+  readonly skips?: number;
   /** Absent: everything that can break. */
   readonly faults?: readonly FaultKind[];
 }

@@ -28,7 +28,7 @@ export interface Options {
   readonly tell?: (verdict: Verdict) => void;
 }
 
-const JOBS = 400;
+const JOBS = 250;
 /** Few slots, so that all of them are taken at times; few people, so that faults hit everybody. */
 const SMALL: Partial<Scenario> = {
   instances: 3,
@@ -57,22 +57,27 @@ export async function runMutants(
     // The scheduler reads its version beside the folder in which it lies.
     await cp(MANIFEST, join(folder, 'package.json'));
     const verdicts: Verdict[] = [];
-    const tasks = mutants.map((mutant, number) => async (): Promise<void> => {
-      const verdict = await tryMutant(join(folder, 'dist', `${number}.mjs`), mutant, options.seeds);
-      verdicts[number] = verdict;
-      options.tell?.(verdict);
-    });
-    const broken: Broken[] = [];
-    let runs = 0;
+    await inTurns(
+      mutants.map((mutant, number) => async () => {
+        const verdict = await tryMutant(join(folder, 'dist', `${number}.mjs`), mutant, options.seeds);
+        verdicts[number] = verdict;
+        options.tell?.(verdict);
+      }),
+      options.atOnce,
+    );
     const control = join(folder, 'dist', 'sound.mjs');
     await bundle(control);
-    for (const world of worldsOf(mutants))
-      tasks.push(async () => {
-        const report = await run(control, { ...orderOf(world, options.seeds), untilBroken: [] });
+    const broken: Broken[] = [];
+    let runs = 0;
+    await inTurns(
+      livedIn(verdicts).map(({ world, runs: count }) => async () => {
+        const order = { ...orderOf(world, options.seeds.slice(0, count)), untilBroken: [] };
+        const report = await run(control, order);
         broken.push(...report.broken);
         runs += report.runs;
-      });
-    await inTurns(tasks, options.atOnce);
+      }),
+      options.atOnce,
+    );
     return { verdicts, sound: { broken, runs } };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -97,16 +102,23 @@ async function tryMutant(file: string, mutant: Mutant, seeds: readonly string[])
   };
 }
 
-const orderOf = ({ jobs = JOBS, scenario, faults }: World, seeds: readonly string[]) => ({
-  seeds,
+const orderOf = ({ jobs = JOBS, scenario, faults, skips = 0 }: World, seeds: readonly string[]) => ({
+  seeds: seeds.map((seed) => String(Number(seed) + skips)),
   jobs,
   scenario: { ...SMALL, ...scenario },
   faults,
 });
 
-/** Each once. */
-function worldsOf(mutants: readonly Mutant[]): World[] {
-  const worlds = new Map(mutants.map(({ world = {} }) => [JSON.stringify(world), world]));
+/** Each world once, with as many seeds as any of its mutants lived through. */
+function livedIn(verdicts: readonly Verdict[]): { readonly world: World; readonly runs: number }[] {
+  const worlds = new Map<string, { readonly world: World; runs: number }>();
+  for (const { mutant, runs } of verdicts) {
+    const { world = {} } = mutant;
+    const name = JSON.stringify(world);
+    const lived = worlds.get(name) ?? { world, runs: 0 };
+    worlds.set(name, lived);
+    lived.runs = Math.max(lived.runs, runs);
+  }
   return [...worlds.values()];
 }
 
