@@ -42,7 +42,7 @@ export function createSampler(parts: {
     const { name: group } = instance;
     const seen = await instance.look({ collects: isThorough });
     const values: Readonly<Record<ProcessSeries, number | undefined>> = {
-      'live heap': seen.heapLive === undefined ? undefined : asMb(seen.heapLive),
+      'live heap without code': seen.heapLive === undefined ? undefined : asMb(seen.heapLive),
       'heap used': asMb(seen.heapUsed),
       'resident memory': asMb(seen.rss),
       'external memory': asMb(seen.external),

@@ -27,7 +27,7 @@ const judged = (unit: Unit, floor: number, afterwards?: number): SeriesKind => (
 
 /** Of each process. A heap that was just collected is what is really kept; the rest follows it with noise. */
 export const PROCESS_SERIES = {
-  'live heap': judged('MB', 0.6),
+  'live heap without code': judged('MB', 1.3),
   'heap used': judged('MB', 12),
   'resident memory': judged('MB', 12),
   'external memory': judged('MB', 2),
@@ -42,8 +42,11 @@ export const PROCESS_SERIES = {
 
 export type ProcessSeries = keyof typeof PROCESS_SERIES;
 
+/** What is proportional to the load, and the load to what else the machine does. A key that is left behind is found when all is quiet. */
+const [MANY, SOME] = [60, 40];
+
 export const REDIS_SERIES = {
-  keys: judged('count', 30),
+  keys: judged('count', MANY),
   memory: judged('MB', 0.5),
   'letters in inboxes': judged('count', 8, 0),
   'dead letters': judged('count', 1, 0),
@@ -51,9 +54,8 @@ export const REDIS_SERIES = {
 
 /** Written now and then by whoever is first, for a few seconds: they are there by chance. */
 const PASSING_KINDS = ['lock', 'modelUnavailable', 'statsPart', 'statsSnapshot', 'instanceFigures'];
-/** Of these there is one per name that was ever used, for an hour; or an index that is there while it holds something. */
 export const keysOf = (kind: string): SeriesKind =>
-  judged('count', 15, PASSING_KINDS.includes(kind) ? undefined : 0);
+  judged('count', SOME, PASSING_KINDS.includes(kind) ? undefined : 0);
 
 const MB = 1024 * 1024;
 export const isBytes = (metric: string): boolean => metric.endsWith('_bytes');
@@ -71,7 +73,7 @@ export function levelOf(metric: string): SeriesKind {
   const isLazy = LAZY_LEVELS.includes(metric);
   return isBytes(metric)
     ? judged('MB', 0.25, isLazy ? undefined : 0)
-    : judged('count', 15, isLazy ? undefined : 1);
+    : judged('count', isLazy ? MANY : 15, isLazy ? undefined : 1);
 }
 
 export const asMb = (bytes: number): number => bytes / MB;
