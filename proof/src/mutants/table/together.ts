@@ -17,14 +17,6 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: { ...DEATHS, skips: 1 },
   },
   {
-    name: 'goes on as if nobody had adopted its jobs',
-    breaks: ['I1 no oversell', 'I3 one outcome', 'I4 fencing', 'I5 order', 'nothing lost'],
-    file: 'cluster/presence.ts',
-    find: '    events.lost();\n',
-    replace: '',
-    world: DEATHS,
-  },
-  {
     name: 'writes to instances that are not there',
     breaks: ['I9 nothing to the dead'],
     file: 'cluster/post-office.ts',
