@@ -77,7 +77,10 @@ export async function startInstance(options: {
       return (await call(port, 'GET', '/health/ready', { timeoutMs: 500 })).status === 200;
     },
     { withinMs: READY_MS },
-  ).catch((fault: unknown) => {
+  ).catch(async (fault: unknown) => {
+    // Otherwise it might be ready after all, in the place of the one that is started next.
+    child.kill('SIGKILL');
+    await ended;
     throw new Error(`${name} was not ready within ${READY_MS} ms:\n${readFileSync(logPath, 'utf8')}`, {
       cause: fault,
     });
