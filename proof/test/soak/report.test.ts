@@ -18,9 +18,9 @@ const series = (name: string, valueAt: (at: number) => number, judged = true): S
   points: Array.from({ length: SECONDS }, (_, at) => ({ at, value: valueAt(at) })),
 });
 
-function reportOf(all: readonly Series[], left: Soaked['left'] = []) {
+function reportOf(all: readonly Series[], left: Soaked['left'] = [], seconds = SECONDS) {
   const soaked: Soaked = {
-    seconds: SECONDS,
+    seconds,
     samples: SECONDS,
     everySeconds: 1,
     series: all,
@@ -71,6 +71,12 @@ describe('a soak with a leak', () => {
     expect(text).toContain('npm run soak -- --minutes 10 --seed 5 --instances 2');
     expect(printSoakPage(report, new Date(0))).toMatch(/leaking one grows by \+360 MB per hour/);
   });
+});
+
+it('a soak of seconds judges no slope, and says so', () => {
+  const report = reportOf([LEAKING], [], 40);
+  expect(report.isClean).toBe(true);
+  expect(printSoak(report)).toContain('The run was too short to judge slopes, and 12 s after');
 });
 
 it('the warm-up lasts a quarter of the run, but until all that is kept at first has ended, and never more than half', () => {

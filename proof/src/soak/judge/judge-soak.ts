@@ -18,10 +18,10 @@ export interface SoakReport extends Omit<Soaked, 'series'> {
   readonly isClean: boolean;
 }
 
-/** Of a run that is too short for a warm-up; nothing is judged then. */
+/** A run that has no time for more warm-up than this is too short to judge. */
 const MOST_WARM_UP = 0.5;
 const WARM_UP = 0.25;
-/** When nothing is tolerated any more the rest says where the series was. */
+/** Of series that are shown only: no verdict comes of it, but their level does. */
 const NO_TOLERANCE = { partPerHour: 0, floor: 0 };
 
 export const warmUpOf = (seconds: number): number =>
@@ -35,8 +35,10 @@ export function judgeSoak(
   const series = soaked.series.map((each): JudgedSeries => {
     const points = each.points.filter(({ at }) => at >= warmUpSeconds);
     const judgement = judgeSeries(points, each.tolerance ?? NO_TOLERANCE);
-    const isJudged = each.tolerance !== undefined;
-    return { ...each, judgement: isJudged ? judgement : { ...judgement, verdict: 'shown_only' } };
+    if (each.tolerance === undefined) return { ...each, judgement: { ...judgement, verdict: 'shown_only' } };
+    // Before as much ends as begins, everything grows.
+    const isSteady = warmUpSeconds >= STEADY_AFTER_S;
+    return { ...each, judgement: isSteady ? judgement : { ...judgement, verdict: 'too_short' } };
   });
   const minutes = soaked.seconds / 60;
   return {
