@@ -2,6 +2,7 @@
  * A process of its own with one fleet, 70 % busy, as a scheduler is: measures a round of dispatches when asked.
  * Arguments: nodes, dispatches per round. A thread would not do: CPU time is counted per process.
  */
+import type { DispatchRequest } from '../../packages/scheduler/dist/domain/dispatch.js';
 import { createEmbeddedEngine, RESULT, request } from './embedded-engine.ts';
 import { cpuMicros } from './measure.ts';
 
@@ -18,32 +19,35 @@ const [size = 0, perRound = 0] = process.argv.slice(2).map(Number);
 const batch = Math.max(10, Math.min(500, Math.floor(size * SLOTS * 0.05)));
 const engine = await createEmbeddedEngine(size, SLOTS);
 
-async function fill(jobs: number): Promise<Held[]> {
+async function dispatchAll(requests: readonly DispatchRequest[]): Promise<Held[]> {
   const held: Held[] = [];
-  for (let i = 0; i < jobs; i++) {
-    const outcome = await engine.jobs.dispatch(request());
+  for (const each of requests) {
+    const outcome = await engine.jobs.dispatch(each);
     if (outcome.kind !== 'dispatched') throw new Error(`refused: ${outcome.message}`);
     held.push({ jobId: outcome.job.jobId, nodeId: outcome.job.fence?.nodeId ?? '' });
   }
   return held;
 }
 
+const requests = (count: number): DispatchRequest[] => Array.from({ length: count }, () => request());
+
 /**
- * CPU microseconds per dispatch, garbage collection included; their finishing is not counted. CPU time, because the promise
- * is per core, and the machine may be busy with something else.
+ * CPU microseconds per dispatch, garbage collection included; making the requests and finishing the jobs is not counted. CPU time,
+ * because the promise is per core, and the machine may be busy with something else.
  */
 async function measure(): Promise<number> {
   let micros = 0;
   for (let done = 0; done < perRound; done += batch) {
+    const due = requests(batch);
     const start = cpuMicros();
-    const held = await fill(batch);
+    const held = await dispatchAll(due);
     micros += cpuMicros() - start;
     for (const { jobId, nodeId } of held) await engine.jobs.finish({ jobId, nodeId, attempt: 1 }, RESULT);
   }
   return micros / perRound;
 }
 
-await fill(Math.floor(size * SLOTS * BUSY));
+await dispatchAll(requests(Math.floor(size * SLOTS * BUSY)));
 await measure();
 process.send?.('ready');
 process.on('message', () => void measure().then((micros) => process.send?.(micros)));

@@ -9,6 +9,7 @@ import { loadConfig } from '../../packages/scheduler/dist/config/load-config.js'
 import type { Config } from '../../packages/scheduler/dist/config/settings.js';
 import type { DispatchRequest } from '../../packages/scheduler/dist/domain/dispatch.js';
 import type { Registration } from '../../packages/scheduler/dist/management/node-registry.js';
+import type { Assignment } from '../../packages/scheduler/dist/ports/node-link.js';
 import { jobStoreLimits } from '../../packages/scheduler/dist/settings-from-config.js';
 import { createEngine } from './engine.ts';
 
@@ -22,6 +23,16 @@ const ROOMY = [
   'scheduler.ack_timeout_ms=50000',
   'scheduler.reservation_ttl_ms=55000',
   'log.level=silent',
+];
+
+/** However slow the machine is, no node falls silent and no job runs out of time while something is measured. */
+const PATIENT = [
+  'scheduler.ack_timeout_ms=300000',
+  'scheduler.reservation_ttl_ms=310000',
+  'scheduler.job_timeout_seconds=600',
+  'scheduler.job_deadline_ms=1200000',
+  'scheduler.heartbeat_stale_ms=3600000',
+  'scheduler.node_health.heartbeat_timeout_seconds=3600',
 ];
 
 export function benchConfig(overrides: readonly string[] = []): Config {
@@ -62,8 +73,12 @@ export function registration(nodeId: string, slots: number): Registration {
   };
 }
 
-export async function createEmbeddedEngine(nodes: number, slots: number) {
-  const config = benchConfig();
+export async function createEmbeddedEngine(
+  nodes: number,
+  slots: number,
+  delivered: (assignment: Assignment) => void = () => {},
+) {
+  const config = benchConfig(PATIENT);
   const engine = createEngine({
     config,
     ids: createIdSource({ clock, digestsRequests: false }),
@@ -71,8 +86,14 @@ export async function createEmbeddedEngine(nodes: number, slots: number) {
     store: createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 }),
     directory: createNodeDirectory({ maxNodes: nodes + 1 }),
     events: createJobEvents({ maxListeners: 10_000 }),
-    // At once, as to a socket.
-    link: { deliver: () => WRITTEN, cancel() {} },
+    link: {
+      // At once, as to a socket.
+      deliver(assignment) {
+        delivered(assignment);
+        return WRITTEN;
+      },
+      cancel() {},
+    },
   });
   for (let i = 0; i < nodes; i++) await engine.register(registration(`node-${i}`, slots));
   return engine;

@@ -54,8 +54,10 @@ async function startEmpty(): Promise<{ port: number; close(): Promise<void> }> {
 async function startScheduler() {
   // Room for every job of a round: they end between the rounds, so that a round measures dispatch alone. Rounds are short,
   // so that no more jobs are in flight at once than a real fleet has.
-  const engine = await createEmbeddedEngine(1_000, 1_000);
   const held: { jobId: string; nodeId: string }[] = [];
+  const engine = await createEmbeddedEngine(1_000, 1_000, ({ job: { jobId }, nodeId }) =>
+    held.push({ jobId, nodeId }),
+  );
   const limits = [
     'server.limits.requests_per_second=1000000',
     'server.limits.requests_per_second_per_tenant=1000000',
@@ -65,15 +67,7 @@ async function startScheduler() {
   const meter = { count() {}, gauge() {}, observe() {} };
   const http = createHttpServer({
     registry: engine.registry,
-    jobs: {
-      ...engine.jobs,
-      async dispatch(request) {
-        const outcome = await engine.jobs.dispatch(request);
-        if (outcome.kind === 'dispatched')
-          held.push({ jobId: outcome.job.jobId, nodeId: outcome.job.fence?.nodeId ?? '' });
-        return outcome;
-      },
-    },
+    jobs: engine.jobs,
     reader: {
       get: async () => undefined,
       list: async () => ({ jobs: [] }),

@@ -10,21 +10,21 @@ export interface DispatchRequest {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
   /** Absent: not idempotent, nothing is bound. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** Digest of the body; with requestId. */
-  readonly fingerprint?: string;
+  readonly fingerprint?: string | undefined;
   /** Given by callers that must know the name before the job moves; absent: the engine makes one. A repeat keeps its first. */
-  readonly jobId?: JobId;
+  readonly jobId?: JobId | undefined;
   readonly need: Need;
   readonly spec: JobSpec;
   /** The bytes, if `spec.audio` says that they are held here. */
-  readonly audio?: Buffer;
+  readonly audio?: Buffer | undefined;
   /** How long to wait for a slot; 0 = answer at once. */
   readonly waitMs: number;
   /** How urgent it is while it waits, within what its tenant may ask for; absent: as its tenant is. */
-  readonly priority?: Priority;
+  readonly priority?: Priority | undefined;
   /** The job is recorded and ours from here on, whether or not it has a node yet. Called at most once, before the outcome. */
-  readonly admitted?: (job: JobRecord) => void;
+  readonly admitted?: ((job: JobRecord) => void) | undefined;
 }
 
 export type DispatchOutcome =

@@ -27,29 +27,30 @@ export interface AudioAt {
 /** How the utterance came to its end; nodes in the field are always told "manual". */
 export type CutReason = 'manual' | 'pause' | 'timeout' | 'max_duration';
 
+/** Built field by field, so that all specs have one shape: what is not said is undefined. */
 export interface JobSpec {
   readonly utteranceIndex: number;
   readonly sourceLanguage: Language;
   readonly targetLanguage: Language;
-  readonly dialect?: string;
-  readonly features?: Readonly<Record<string, boolean>>;
+  readonly dialect?: string | undefined;
+  readonly features?: Readonly<Record<string, boolean>> | undefined;
   readonly pipeline: Pipeline;
   readonly audio: AudioSource;
   readonly audioFormat: string;
   readonly sampleRate: number;
-  readonly mode?: string;
-  readonly languageA?: Language;
-  readonly languageB?: Language;
-  readonly autoLanguages?: readonly Language[];
-  readonly enableStreamingAsr?: boolean;
-  readonly partialUpdateIntervalMs?: number;
+  readonly mode?: string | undefined;
+  readonly languageA?: Language | undefined;
+  readonly languageB?: Language | undefined;
+  readonly autoLanguages?: readonly Language[] | undefined;
+  readonly enableStreamingAsr?: boolean | undefined;
+  readonly partialUpdateIntervalMs?: number | undefined;
   readonly traceId: string;
-  readonly groupId?: string;
-  readonly partIndex?: number;
-  readonly contextText?: string;
-  readonly paddingMs?: number;
+  readonly groupId?: string | undefined;
+  readonly partIndex?: number | undefined;
+  readonly contextText?: string | undefined;
+  readonly paddingMs?: number | undefined;
   readonly cut: CutReason;
-  readonly turnId?: string;
+  readonly turnId?: string | undefined;
 }
 
 export interface JobResult {

@@ -23,17 +23,17 @@ export interface Need {
   readonly types: readonly string[];
   readonly services: readonly string[];
   /** Features with all they depend on, sorted; absent = none. Records of earlier versions lack it. */
-  readonly features?: readonly string[];
+  readonly features?: readonly string[] | undefined;
   /** The audio is a reference somebody else serves: only nodes that fetch can take the job. */
   readonly isAudioByReference: boolean;
   /** `auto` without a language pair: nodes in the field cannot take that. */
   readonly isPairUnknown: boolean;
   readonly needsPublicNode: boolean;
-  readonly preferredNodeId?: NodeId;
+  readonly preferredNodeId?: NodeId | undefined;
   /** With a preferred node: that one or an error. */
   readonly isStrict: boolean;
   /** The pool its session prefers, if there are pools; absent: chosen by hash. */
-  readonly preferredPoolId?: number;
+  readonly preferredPoolId?: number | undefined;
 }
 
 export type { Direction };

@@ -151,7 +151,8 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
     },
     isTakenBack: (jobId) => pending.has(jobId) || clock.now() - (gone.get(jobId) ?? 0) < ASK_AGAIN_MS,
     hold(jobId) {
-      const one = pending.get(jobId);
+      // Nearly always there is nothing: then not even the name is looked at.
+      const one = pending.size === 0 ? undefined : pending.get(jobId);
       if (one === undefined) return undefined;
       one.holds += 1;
       return one.underWay?.then(() => undefined);
@@ -161,8 +162,8 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
       if (one !== undefined) one.holds = Math.max(0, one.holds - 1);
     },
     forget(jobId) {
-      pending.delete(jobId);
-      gone.delete(jobId);
+      if (pending.size > 0) pending.delete(jobId);
+      if (gone.size > 0) gone.delete(jobId);
     },
   };
 }

@@ -80,9 +80,11 @@ export function shun(flight: Flight, nodeId: NodeId, until: number): void {
   flight.shunned = new Map([...flight.shunned, [nodeId, until]]);
 }
 
-/** By concat: a push would keep room for sixteen more, in every flight. */
+/** A new list each time: a push would keep room for sixteen more, in every flight. Most are sent to one node, once. */
 export function noteSent(flight: Flight, nodeId: NodeId): void {
-  if (!flight.sentTo.includes(nodeId)) flight.sentTo = flight.sentTo.concat(nodeId);
+  const { sentTo } = flight;
+  if (sentTo.length === 0) flight.sentTo = [nodeId];
+  else if (!sentTo.includes(nodeId)) flight.sentTo = sentTo.concat(nodeId);
 }
 
 /** Another instance drives it by now: not a word more of ours, to anybody. */

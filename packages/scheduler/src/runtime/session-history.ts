@@ -43,7 +43,7 @@ export function createSessionHistory(settings: { maxSessions: number }): Session
     },
 
     sawLater(sessionId, utteranceIndex) {
-      const visits = sessions.get(sessionId);
+      const visits = sessions.size === 0 ? undefined : sessions.get(sessionId);
       if (visits === undefined) return NONE;
       let later: NodeId[] | undefined;
       for (const [nodeId, highest] of visits.highest) {

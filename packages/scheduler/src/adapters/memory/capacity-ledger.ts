@@ -1,6 +1,6 @@
 /** The capacity ledger of one process: the product on one machine, and the readable specification of the Redis one. */
 import type { NodeId } from '../../domain/ids.ts';
-import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
+import { type Load, leaseJob } from '../../domain/lease.ts';
 import type {
   CapacityLedger,
   CommitResult,
@@ -10,19 +10,12 @@ import type {
   ReserveResult,
 } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { createLeases, type Holder, type Lease } from './leases.ts';
 
-interface Lease {
-  expiresAt: number;
-  isFenced: boolean;
-  /** Held when the node last reported: only such a one can be among the jobs it counted. */
-  isReported: boolean;
-}
-
-interface Entry {
+interface Entry extends Holder {
   slots: number;
   isAccepting: boolean;
   claim: number;
-  readonly leases: Map<LeaseId, Lease>;
   /** No lease expires before this, so most calls need not look at them all. */
   earliestExpiry: number;
   reported: number;
@@ -30,20 +23,53 @@ interface Entry {
 }
 
 /**
- * The hot methods answer at once: a promise would cost more than their work.
+ * The hot methods answer at once: a promise would cost more than their work. Times count from the ledger's beginning: they stay small
+ * integers, which cost no memory of their own.
  */
 export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   const entries = new Map<NodeId, Entry>();
+  const leases = createLeases();
+  const begunAt = deps.clock.now();
 
-  function live(nodeId: NodeId, now = deps.clock.now()): Entry | undefined {
+  const time = (): number => deps.clock.now() - begunAt;
+
+  function live(nodeId: NodeId, now = time()): Entry | undefined {
     const entry = entries.get(nodeId);
-    if (entry !== undefined) dropExpired(entry, now);
+    if (entry !== undefined && now >= entry.earliestExpiry) dropExpired(entry, now);
     return entry;
   }
 
-  function take(entry: Entry, lease: LeaseId, expiresAt: number): void {
-    entry.leases.set(lease, { expiresAt, isFenced: false, isReported: false });
-    entry.earliestExpiry = Math.min(entry.earliestExpiry, expiresAt);
+  function take(entry: Entry, lease: string, expiresAt: number): void {
+    leases.add(entry, lease, expiresAt);
+    if (expiresAt < entry.earliestExpiry) entry.earliestExpiry = expiresAt;
+  }
+
+  function dropIf(entry: Entry, isOver: (lease: Lease) => boolean): void {
+    for (let lease = entry.first; lease !== undefined; ) {
+      const { after } = lease;
+      if (isOver(lease)) leases.remove(lease);
+      lease = after;
+    }
+  }
+
+  function dropExpired(entry: Entry, now: number): void {
+    let earliest = NEVER;
+    dropIf(entry, ({ expiresAt }) => {
+      if (expiresAt <= now) return true;
+      if (expiresAt < earliest) earliest = expiresAt;
+      return false;
+    });
+    entry.earliestExpiry = earliest;
+  }
+
+  /** Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report. */
+  function dropProvenGone(entry: Entry, runningJobIds: readonly string[]): void {
+    let running: Set<string> | undefined;
+    dropIf(entry, ({ id, isFenced }) => {
+      if (!isFenced) return false;
+      running ??= new Set(runningJobIds);
+      return !running.has(leaseJob(id));
+    });
   }
 
   return {
@@ -61,8 +87,9 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
         slots: capacity.slots,
         isAccepting: capacity.isAccepting,
         claim,
-        leases: new Map(),
-        earliestExpiry: Number.POSITIVE_INFINITY,
+        first: undefined,
+        leases: 0,
+        earliestExpiry: NEVER,
         reported: 0,
         releasedSinceReport: 0,
       };
@@ -71,10 +98,11 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     },
 
     reserve(nodeId, lease, ttlMs): ReserveResult {
-      const now = deps.clock.now();
+      const now = time();
       const entry = live(nodeId, now);
       if (entry === undefined) return { kind: 'unknown_node' };
-      if (entry.leases.has(lease)) return { kind: 'already', used: used(entry), max: entry.slots };
+      if (leases.find(entry, lease) !== undefined)
+        return { kind: 'already', used: used(entry), max: entry.slots };
       if (!entry.isAccepting) return { kind: 'not_ready' };
       if (used(entry) >= entry.slots) return { kind: 'full', used: used(entry), max: entry.slots };
       take(entry, lease, now + ttlMs);
@@ -82,18 +110,18 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     },
 
     commit(nodeId, lease, ttlMs): CommitResult {
-      const now = deps.clock.now();
+      const now = time();
       const entry = live(nodeId, now);
       if (entry === undefined) return { kind: 'unknown_node' };
-      const held = entry.leases.get(lease);
+      const held = leases.find(entry, lease);
       if (held !== undefined) {
         held.expiresAt = now + ttlMs;
         held.isFenced = false;
-        entry.earliestExpiry = Math.min(entry.earliestExpiry, held.expiresAt);
+        if (held.expiresAt < entry.earliestExpiry) entry.earliestExpiry = held.expiresAt;
         return { kind: 'committed', used: used(entry), max: entry.slots };
       }
       // Against leases alone: the report may count this very job, which would then stand in its own way.
-      if (entry.leases.size >= entry.slots) return { kind: 'lost', used: used(entry), max: entry.slots };
+      if (entry.leases >= entry.slots) return { kind: 'lost', used: used(entry), max: entry.slots };
       take(entry, lease, now + ttlMs);
       return { kind: 'retaken', used: used(entry), max: entry.slots };
     },
@@ -101,18 +129,16 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     release(nodeId, lease): ReleaseResult {
       const entry = live(nodeId);
       if (entry === undefined) return { kind: 'unknown_node' };
-      const held = entry.leases.get(lease);
-      entry.leases.delete(lease);
-      if (held?.isReported === true) entry.releasedSinceReport += 1;
-      return {
-        kind: held !== undefined ? 'released' : 'absent',
-        used: used(entry),
-        max: entry.slots,
-      };
+      const held = leases.find(entry, lease);
+      if (held === undefined) return { kind: 'absent', used: used(entry), max: entry.slots };
+      leases.remove(held);
+      if (held.isReported) entry.releasedSinceReport += 1;
+      return { kind: 'released', used: used(entry), max: entry.slots };
     },
 
     async fence(nodeId, lease): Promise<void> {
-      const held = live(nodeId)?.leases.get(lease);
+      const entry = live(nodeId);
+      const held = entry && leases.find(entry, lease);
       if (held !== undefined) held.isFenced = true;
     },
 
@@ -122,7 +148,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       if (report.runningJobIds !== undefined) dropProvenGone(entry, report.runningJobIds);
       entry.reported = report.running;
       entry.releasedSinceReport = 0;
-      for (const lease of entry.leases.values()) lease.isReported = true;
+      for (let lease = entry.first; lease !== undefined; lease = lease.after) lease.isReported = true;
       return load(entry);
     },
 
@@ -136,32 +162,16 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     },
 
     async forget(nodeId): Promise<void> {
+      const entry = entries.get(nodeId);
+      if (entry === undefined) return;
+      dropIf(entry, () => true);
       entries.delete(nodeId);
     },
   };
 }
 
-const used = (entry: Entry): number =>
-  Math.max(entry.leases.size, entry.reported - entry.releasedSinceReport);
+const NEVER = Number.POSITIVE_INFINITY;
+
+const used = (entry: Entry): number => Math.max(entry.leases, entry.reported - entry.releasedSinceReport);
 
 const load = (entry: Entry): Load => ({ used: used(entry), max: entry.slots });
-
-function dropExpired(entry: Entry, now: number): void {
-  if (now < entry.earliestExpiry) return;
-  let earliest = Number.POSITIVE_INFINITY;
-  for (const [lease, { expiresAt }] of entry.leases) {
-    if (expiresAt <= now) entry.leases.delete(lease);
-    else if (expiresAt < earliest) earliest = expiresAt;
-  }
-  entry.earliestExpiry = earliest;
-}
-
-/** Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report. */
-function dropProvenGone(entry: Entry, runningJobIds: readonly string[]): void {
-  let running: Set<string> | undefined;
-  for (const [lease, { isFenced }] of entry.leases) {
-    if (!isFenced) continue;
-    running ??= new Set(runningJobIds);
-    if (!running.has(leaseJob(lease))) entry.leases.delete(lease);
-  }
-}

@@ -28,10 +28,12 @@ export function createPrometheusMeter(): PrometheusMeter {
     return { name, get: async () => ({ name, help, type, values }) } as unknown as Counter;
   }
 
-  const familyOf = (name: MetricName, kind: MetricEntry['kind']): Family | undefined => {
-    const family = families.get(name);
-    return family?.kind === kind ? family : undefined;
-  };
+  /** Apart, so that one look tells both whether there is such a metric and whether it is counted this way. */
+  const ofKind = (kind: MetricEntry['kind']): ReadonlyMap<string, Family> =>
+    new Map([...families].filter(([, family]) => family.kind === kind));
+  const counters = ofKind('counter');
+  const gauges = ofKind('gauge');
+  const histograms = ofKind('histogram');
 
   const reader: MeterReader = {
     series: (name) => families.get(name)?.readings() ?? [],
@@ -42,14 +44,14 @@ export function createPrometheusMeter(): PrometheusMeter {
     contentType: Registry.PROMETHEUS_CONTENT_TYPE,
     reader,
     count(name, labels, by = 1) {
-      const series = familyOf(name, 'counter')?.find(labels);
+      const series = counters.get(name)?.find(labels);
       if (series !== undefined) series.value += by;
     },
     gauge(name, value, labels) {
-      const series = familyOf(name, 'gauge')?.find(labels);
+      const series = gauges.get(name)?.find(labels);
       if (series !== undefined) series.value = value;
     },
-    observe: (name, value, labels) => familyOf(name, 'histogram')?.observe(value, labels),
+    observe: (name, value, labels) => histograms.get(name)?.observe(value, labels),
     async print() {
       for (const ask of asks) ask();
       // All at one moment; written down in slices, because thousands of lines take longer than cold work may (I6).

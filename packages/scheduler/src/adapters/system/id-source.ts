@@ -3,25 +3,27 @@ import { hash, randomFillSync } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 
-const POOL_BYTES = 8_192;
-/** 16 bytes: 128 bits, unguessable. */
-const NAME_BYTES = 16;
+/** Six bits each: 132 bits, unguessable. */
+const NAME_CHARS = 22;
+/** 64 names at a time. Not more: a name that is kept as it was cut keeps the text it was cut from. */
+const POOL_BYTES = (64 * NAME_CHARS * 6) / 8;
 const DIGEST_CHARS = 22;
 
 /** `digestsRequests`: for stores that find a job's record by its request. One process has the binding at hand and needs none. */
 export function createIdSource(deps: { clock: Clock; digestsRequests: boolean }): IdSource {
-  // One system call per few hundred names instead of one each.
+  // One system call and one spelling for many names instead of one each.
   const pool = Buffer.allocUnsafe(POOL_BYTES);
-  let at = POOL_BYTES;
+  let text = '';
+  let at = 0;
   let lastIndex = 0;
 
-  function random(bytes: number): string {
-    if (at + bytes > POOL_BYTES) {
-      randomFillSync(pool);
+  function random(chars: number): string {
+    if (at + chars > text.length) {
+      text = randomFillSync(pool).toString('base64url');
       at = 0;
     }
-    at += bytes;
-    return pool.toString('base64url', at - bytes, at);
+    at += chars;
+    return text.slice(at - chars, at);
   }
 
   const digest = (content: string | Uint8Array): string =>
@@ -30,11 +32,11 @@ export function createIdSource(deps: { clock: Clock; digestsRequests: boolean })
   return {
     jobId: (tenantId, requestId) =>
       requestId === undefined || !deps.digestsRequests
-        ? `job-${random(NAME_BYTES)}`
-        : `job-${digest(`${tenantId}\n${requestId}`)}-${random(NAME_BYTES / 2)}`,
-    nodeId: () => `node-${random(NAME_BYTES)}`,
-    sessionId: () => `s-${random(NAME_BYTES)}`,
-    traceId: () => random(NAME_BYTES),
+        ? `job-${random(NAME_CHARS)}`
+        : `job-${digest(`${tenantId}\n${requestId}`)}-${random(NAME_CHARS / 2)}`,
+    nodeId: () => `node-${random(NAME_CHARS)}`,
+    sessionId: () => `s-${random(NAME_CHARS)}`,
+    traceId: () => random(NAME_CHARS),
     utteranceIndex() {
       // Milliseconds × 1000 stay below 2^53 until the year 2255; the low digits keep two instances apart.
       const candidate = deps.clock.now() * 1_000 + Math.floor(Math.random() * 1_000);

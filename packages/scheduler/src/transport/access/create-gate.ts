@@ -51,6 +51,8 @@ export function createGate(deps: {
   const budgets = createRequestBudgets(limits, clock.now(), deps.tenancy);
   const connections = createConnectionCounts(limits);
   const strangers = new Map<string, Stranger>();
+  /** The last Host header that named this machine. */
+  let lastHere: string | undefined;
   /** Nobody is named at all: the configuration allows that on loopback only, and there everybody may do everything. */
   const isOpen = tokens.isEmpty && settings.anonymous.length === 0;
   const anonymousRoles = isOpen ? ALL_ROLES : new Set(settings.anonymous.map(roleOf));
@@ -74,13 +76,19 @@ export function createGate(deps: {
     return stranger;
   }
 
+  /** Whoever comes again and again names it the same each time. */
+  function isHere(host: string | undefined): boolean {
+    if (host !== lastHere && isLoopbackHost(host)) lastHere = host;
+    return host !== undefined && host === lastHere;
+  }
+
   function admitStranger(peer: Peer, role: Role): Admission {
     const { isTrusted, principals } = strangerAt(peer.address);
     if (!isTrusted || !anonymousRoles.has(role)) {
       return refused('UNAUTHORIZED', `acting as ${role} needs a token`);
     }
     // Only here: a server that others reach may be known to them under any name.
-    if (isOpen && !isLoopbackHost(peer.host)) {
+    if (isOpen && !isHere(peer.host)) {
       return refused(
         'FORBIDDEN',
         'without tokens the Host header must name this machine, such as "localhost"',

@@ -21,8 +21,8 @@ export interface Principal {
 export interface Peer {
   readonly address: string;
   /** From the Authorization header or, on sockets, ?token=. */
-  readonly token?: string;
-  readonly host?: string;
+  readonly token?: string | undefined;
+  readonly host?: string | undefined;
   readonly origin?: string;
 }
 

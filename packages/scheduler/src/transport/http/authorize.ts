@@ -39,10 +39,7 @@ function refuses(services: Services, entry: Entry, request: FastifyRequest): Ref
   const { authorization, host } = request.headers;
   const token = authorization === undefined ? undefined : bearerOf(authorization);
   const address = request.raw.socket.remoteAddress ?? '';
-  const admission = gate.admit(
-    { address, ...(token === undefined ? {} : { token }), ...(host === undefined ? {} : { host }) },
-    entry.role,
-  );
+  const admission = gate.admit({ address, token, host }, entry.role);
   if (admission.kind === 'refused') return { code: admission.code, detail: admission.message };
   const { principal } = admission;
   if (principal.isAnonymous && isForeignPage(request.headers, services.settings.corsOrigins)) {

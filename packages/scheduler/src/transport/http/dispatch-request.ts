@@ -6,7 +6,6 @@ import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
 import type { Need } from '../../domain/need.ts';
 import { type Languages, readLanguages } from '../../domain/needed-directions.ts';
 import type { Require } from '../../domain/requirements.ts';
-import { given } from '../wire/given.ts';
 import { type ReadAudio, readAudio } from '../wire/read-audio.ts';
 import { canonicalRequest } from './fingerprint.ts';
 
@@ -37,7 +36,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
   const isAudioByReference = sound.source.kind === 'reference';
   return {
     kind: 'built',
-    request: given({
+    request: {
       tenantId: context.tenantId,
       sessionId: body.session_id,
       requestId: bound.requestId,
@@ -47,7 +46,7 @@ export function buildDispatch(body: Body, context: DispatchContext): BuiltDispat
       audio: sound.data,
       waitMs: body.wait_ms ?? 0,
       priority: body.options?.priority,
-    }),
+    },
   };
 }
 
@@ -91,7 +90,6 @@ function readNeed(
   pipeline: Pipeline,
   isAudioByReference: boolean,
 ): Need {
-  const preferredNodeId = body.options?.preferred_node_id;
   const features = body.features as JobSpec['features'] | undefined;
   const required = require({ pipeline, features, services: body.required_services });
   return {
@@ -108,8 +106,8 @@ function readNeed(
     isPairUnknown: languages.isPairUnknown,
     // Nobody is paired with a node over HTTP.
     needsPublicNode: true,
-    ...(preferredNodeId === undefined ? {} : { preferredNodeId }),
-    ...(required.features === undefined ? {} : { features: required.features }),
+    preferredNodeId: body.options?.preferred_node_id,
+    features: required.features,
     isStrict: body.options?.strict ?? false,
   };
 }
@@ -121,7 +119,7 @@ function readSpec(
   pipeline: Pipeline,
   sound: Extract<ReadAudio, { kind: 'audio' }>,
 ): JobSpec {
-  return given({
+  return {
     utteranceIndex: context.utteranceIndex,
     sourceLanguage: languages.source,
     targetLanguage: languages.target,
@@ -136,6 +134,6 @@ function readSpec(
     languageB: languages.b,
     autoLanguages: languages.auto,
     traceId: body.trace_id === undefined || body.trace_id === '' ? context.traceId : body.trace_id,
-    cut: 'manual' as const,
-  });
+    cut: 'manual',
+  };
 }

@@ -20,7 +20,7 @@ export function addDispatchRoute(routes: Routes, services: HttpServices): void {
   const { gate, ids, jobs } = services;
   const require = createRequirements(services.settings.coreServices);
 
-  routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, async (request, reply) => {
+  routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, (request, reply) => {
     const { body, headers, principal } = request;
     const tenant = gate.tenantOf(principal, body.tenant_id);
     if (tenant.kind === 'forbidden') {
@@ -40,9 +40,11 @@ export function addDispatchRoute(routes: Routes, services: HttpServices): void {
     if (built.kind === 'invalid') {
       return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
     }
-    const outcome = await jobs.dispatch(built.request);
-    if (outcome.kind === 'dispatched') return answer(outcome.job);
-    return replyError(reply, { code: outcome.code, detail: outcome.message, reasons: outcome.reasons });
+    return jobs.dispatch(built.request).then((outcome) => {
+      if (outcome.kind === 'dispatched') return answer(outcome.job);
+      const { code, message: detail, reasons } = outcome;
+      return replyError(reply, { code, detail, reasons });
+    });
   });
 }
 
