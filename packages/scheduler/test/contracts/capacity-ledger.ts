@@ -112,6 +112,28 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await ledger.release(other, lease)).toMatchObject({ kind: 'released' });
         expect(await load()).toEqual({ used: 1, max: 1 });
       });
+
+      it('ends one lease of a name and leaves its namesakes on other nodes, in whatever order', async () => {
+        const { ledger } = await start();
+        const lease = newLease();
+        const nodes = times(3, () => fresh('node'));
+        for (const node of nodes) {
+          await ledger.declare(node, { slots: 1, isAccepting: true });
+          await ledger.reserve(node, lease, LONG_MS);
+        }
+        const used = async () => {
+          const loads = await ledger.loads(nodes);
+          return nodes.map((node) => loads.get(node)?.used);
+        };
+        const [first = '', middle = '', last = ''] = nodes;
+        await ledger.release(middle, lease);
+        expect(await used()).toEqual([1, 0, 1]);
+        await ledger.release(last, lease);
+        expect(await used()).toEqual([1, 0, 0]);
+        expect(await ledger.reserve(middle, lease, LONG_MS)).toMatchObject({ kind: 'reserved' });
+        await ledger.forget(first);
+        expect(await used()).toEqual([undefined, 1, 0]);
+      });
     });
 
     describe('repeats', () => {
