@@ -109,8 +109,9 @@ export class Family {
 
   private keyOf(labels: Labels): string {
     const { names } = this;
-    if (names.length === 1) return labels[names[0] as string] ?? '';
-    return names.map((name) => labels[name] ?? '').join('\n');
+    let key = labels[names[0] as string] ?? '';
+    for (let at = 1; at < names.length; at++) key += `\n${labels[names[at] as string] ?? ''}`;
+    return key;
   }
 
   /**

@@ -49,7 +49,10 @@ export function bar(columns: Columns, index: number): void {
   if (index !== -1) columns.marks[index] = columns.epoch;
 }
 
-/** Draws from a list until `k` different candidates are found: all equally likely, and no work for the others. */
+/**
+ * Draws from a list until `k` different candidates are found: all equally likely, and no work for the others. Chance is asked once and
+ * carried on in whole numbers (xorshift): dozens of fractions per job would be as many objects.
+ */
 function probe(
   { usable, marks, epoch, picked }: Columns,
   { list, count }: Roster,
@@ -60,8 +63,12 @@ function probe(
   chance: Chance,
 ): number {
   let found = 0;
+  let state = (chance() * 0x1_0000_0000) | 1;
   for (let left = probes; left > 0 && found < k; left--) {
-    const index = list[(chance() * count) | 0] as number;
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    const index = list[(state >>> 0) % count] as number;
     const word = index >>> 5;
     const bits = (usable[word] as number) & (fit[word] as number) & (member[word] as number);
     if ((bits & (1 << (index & 31))) === 0 || (marks[index] as number) >= epoch) continue;
