@@ -35,7 +35,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
 
   function live(nodeId: NodeId, now = time()): Entry | undefined {
     const entry = entries.get(nodeId);
-    if (entry !== undefined && now >= entry.earliestExpiry) dropExpired(entry, now);
+    if (entry !== undefined) dropExpired(entry, now);
     return entry;
   }
 
@@ -53,6 +53,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   }
 
   function dropExpired(entry: Entry, now: number): void {
+    if (now < entry.earliestExpiry) return;
     let earliest = NEVER;
     dropIf(entry, ({ expiresAt }) => {
       if (expiresAt <= now) return true;
