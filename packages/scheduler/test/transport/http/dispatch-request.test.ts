@@ -179,7 +179,7 @@ describe('a dispatch request', () => {
     expect(build({ request_id: 'r-1' }, 'r-1').requestId).toBe('r-1');
     expect(problem({ request_id: 'r-1' }, 'r-2')).toMatchObject({ kind: 'invalid', field: '/request_id' });
     expect(problem({}, 'two words')).toMatchObject({ kind: 'invalid', field: '/request_id' });
-    expect(build({})).not.toHaveProperty('fingerprint');
+    expect(build({}).fingerprint).toBeUndefined();
     expect(build({ request_id: 'r-1' }).fingerprint).toMatch(/^digest of /);
   });
 

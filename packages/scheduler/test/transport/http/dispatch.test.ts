@@ -20,7 +20,7 @@ describe('POST /v1/dispatch/f2f', () => {
       utterance_index: engine.dispatched[0]?.spec.utteranceIndex,
       state: 'DISPATCHED',
     });
-    expect(engine.dispatched[0]).not.toHaveProperty('requestId');
+    expect(engine.dispatched[0]?.requestId).toBeUndefined();
   });
 
   it('binds a request by body or by header', async () => {
