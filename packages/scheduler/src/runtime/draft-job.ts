@@ -11,7 +11,7 @@ export function draftJob(
   firstNodeId: NodeId | undefined,
   at: number,
 ): JobRecord {
-  const created = { state: 'CREATED', at, attempt: 0, nodeId: undefined, reason: undefined } as const;
+  const created = { state: 'CREATED', at, attempt: 0 } as const;
   return {
     jobId,
     tenantId: request.tenantId,
@@ -28,7 +28,7 @@ export function draftJob(
     timeline:
       firstNodeId === undefined
         ? [created]
-        : [created, { state: 'RESERVED', at, attempt: 1, nodeId: firstNodeId, reason: undefined }],
+        : [created, { state: 'RESERVED', at, attempt: 1, nodeId: firstNodeId }],
     failure: undefined,
     result: undefined,
   };

@@ -128,8 +128,11 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
   const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
   const change = {
     state,
-    entry: { state, at, attempt, nodeId, reason: step.reason },
-    passing: step.via === undefined ? undefined : { state: before, at, attempt, nodeId, reason: undefined },
+    entry:
+      step.reason === undefined
+        ? { state, at, attempt, nodeId }
+        : { state, at, attempt, nodeId, reason: step.reason },
+    passing: step.via === undefined ? undefined : { state: before, at, attempt, nodeId },
     fence: step.fence,
     intent: step.intent,
     failure: step.failure,
