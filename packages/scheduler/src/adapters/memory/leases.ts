@@ -1,6 +1,6 @@
 /**
- * Hot path: the leases of all nodes, found by name and walked node by node. One map for all of them: a map per node, where a few leases
- * come and go all the time, is built anew at every other one, and what it was before weighs on the collector.
+ * Hot path: the leases of all nodes, found by name and walked node by node. One map for all of them: a small map per node, where a few
+ * leases come and go all the time, would be built anew again and again.
  */
 import type { LeaseId } from '../../domain/lease.ts';
 
