@@ -4,17 +4,19 @@
  */
 import { ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { hitsOf, isOf } from './faults.ts';
+import { disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
 import { createSightings } from './sightings.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 export function checkGaps(
   { history, faults, lives, stories }: Facts,
-  { gapMs, graceMs }: Allowances,
+  { gapMs, graceMs, recoverMs }: Allowances,
 ): Finding {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
   const seen = createSightings(history);
   const absences = hitsOf(faults, isOf('client_cut'));
+  // Nobody takes over what a dead instance knew before the store has been back for a while.
+  const unwell = spansOf(faults, holdsUpWords, { after: recoverMs });
   const violations: Violation[] = [];
   let longest = 0;
   for (const { client, request, outcomes } of stories) {
@@ -25,7 +27,7 @@ export function checkGaps(
     const waitedMs =
       told.at -
       doneAt -
-      lives.lifeless.lengthWithin(doneAt, told.at) -
+      Math.max(lives.lifeless.lengthWithin(doneAt, told.at), unwell.lengthWithin(doneAt, told.at)) -
       (absences(client)?.lengthWithin(doneAt, told.at) ?? 0);
     longest = Math.max(longest, waitedMs);
     if (waitedMs <= gapMs + graceMs) continue;
@@ -38,3 +40,6 @@ export function checkGaps(
   }
   return { violations, counts: { 'longest from done to told, ms': Math.round(longest) } };
 }
+
+const isOfInstances = isOf('instance_killed', 'instance_frozen', 'instance_restarted');
+const holdsUpWords = (fault: Fault): boolean => disturbsStore(fault) || isOfInstances(fault);
