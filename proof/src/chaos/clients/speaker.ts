@@ -42,6 +42,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   const requestOf = new Map<string, string>();
   let isSpeaking = true;
   let number = 0;
+  let tellBack: () => void = () => {};
 
   const session = openSession({
     url: `http://127.0.0.1:${wire.port}`,
@@ -54,6 +55,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     }),
     timings: { ...QUICK, ...(options.isImpatient ? IMPATIENT : {}) },
   });
+  session.on('open', () => tellBack());
   session.on('accepted', ({ requestId: request, jobId: job }) => {
     if (request !== undefined) record({ kind: 'accepted', client: name, request, job });
   });
@@ -95,7 +97,13 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
   const speaking = speakUp();
   return {
     name,
-    cut: wire.cut,
+    cut() {
+      const isBack = new Promise<void>((resolve) => {
+        tellBack = resolve;
+      });
+      wire.cut();
+      return isBack;
+    },
     delay: wire.delay,
     async finish() {
       isSpeaking = false;

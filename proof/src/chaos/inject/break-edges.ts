@@ -4,6 +4,7 @@ import type { FleetNode } from '../fleet/fleet-node.ts';
 import type { Break, World } from './world.ts';
 
 const [SLOW_MS, SLOWEST_MS] = [20, 400];
+const LONGEST_ABSENCE_MS = 10_000;
 
 export function breakEdges({ nodes, clients }: World) {
   /** Nodes that are down already. */
@@ -36,7 +37,8 @@ export function breakEdges({ nodes, clients }: World) {
       const client = clients[planned.pick % clients.length];
       if (client === undefined) return;
       const end = begin(client.name);
-      client.cut();
+      // How long it was away is not for the scheduler to answer for, within reason.
+      await Promise.race([client.cut(), sleep(LONGEST_ABSENCE_MS)]);
       end();
     },
     async network_bad(planned, begin) {
