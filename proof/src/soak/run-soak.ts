@@ -30,6 +30,8 @@ export interface Soaked {
   readonly left: readonly Left[];
   /** How long it took until everything was as before; undefined: it never was. */
   readonly quietAfterSeconds: number | undefined;
+  /** What instances logged as errors, and how often. */
+  readonly errors: Readonly<Record<string, number>>;
 }
 
 export type Progress = (told: {
@@ -47,7 +49,7 @@ const THOROUGH_MS = 3_000;
 const BASELINE_LOOKS = 3;
 const BASELINE_MS = 1_000;
 /** What was begun last is kept as long as anything, and somebody has to notice. */
-const QUIET_MS = (STEADY_AFTER_S + 30) * 1_000;
+const QUIET_MS = (STEADY_AFTER_S + 60) * 1_000;
 
 export async function runSoak(
   command: SoakCommand,
@@ -127,12 +129,20 @@ async function soak(
       work,
       left,
       quietAfterSeconds: left.length === 0 ? secondsSince(endedAt) : undefined,
+      errors: errorsOf(instances),
     };
   } finally {
     await fleet.calm();
     await fleet.stop();
     watch?.close();
   }
+}
+
+function errorsOf(instances: readonly WatchedInstance[]): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const [message, count] of instances.flatMap((instance) => [...instance.errors()]))
+    all[message] = (all[message] ?? 0) + count;
+  return all;
 }
 
 type LoadParts = Pick<Parameters<typeof visitAgainAndAgain>[0], 'work' | 'backends' | 'isOver'>;

@@ -112,6 +112,11 @@ describe('a series grows', () => {
     expect(verdicts(faster)).toEqual(new Set(['grows']));
   });
 
+  it('if it rises nearly always, in waves, and was sampled a few dozen times only', () => {
+    const waves = series(24, (at, noise) => 28 + 0.12 * at + 0.15 * Math.sin(at / 3) + 0.02 * noise());
+    expect(judgeSeries(waves, TOLERANCE)).toMatchObject({ verdict: 'grows' });
+  });
+
   it('if it leaks whole handles, one now and then', () => {
     const steps = series(600, (at) => 30 + Math.floor(at / 60));
     expect(judgeSeries(steps, TOLERANCE)).toMatchObject({ verdict: 'grows' });

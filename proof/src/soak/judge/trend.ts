@@ -17,8 +17,10 @@ export interface Trend {
 
 /** Neighbours that resemble one another by chance only: beyond this, in units of 1/√n, it is none. */
 const NO_CHANCE = 1.96;
-/** What grows ever faster is like itself, too: if nearly every pair of points rises, that is growth whatever its shape. */
-const MOST_LIKE = 0.65;
+/** Nothing is more like the one before than this: of a few points it would be chance. */
+const MOST_LIKE = 0.9;
+/** What grows ever faster is like itself, too: if fewer than one in thirteen pairs of points fall, that is growth whatever its shape. */
+const MOST_DOUBT = 0.85;
 
 /** At least five points. */
 export function trendOf(points: readonly Point[], z: number): Trend {
@@ -26,8 +28,9 @@ export function trendOf(points: readonly Point[], z: number): Trend {
   const perSecond = medianOf(slopes);
   const rest = points.map(({ at, value }) => value - perSecond * at);
   const deviation = Math.sqrt(kendallVariance(points.length) * likenessOf(ranksOf(rest)));
+  const doubt = Math.min(z * deviation, slopes.length * MOST_DOUBT);
   // Of so many slopes, sorted, so many may be below the true one.
-  const lowest = Math.floor((slopes.length - z * deviation) / 2);
+  const lowest = Math.floor((slopes.length - doubt) / 2);
   return { perSecond, perSecondAtLeast: slopes[lowest] ?? Number.NEGATIVE_INFINITY };
 }
 
@@ -58,12 +61,8 @@ function likenessOf(ranks: readonly number[]): number {
   }
   // Few points make it look less than it is.
   const next = Math.min(MOST_LIKE, (count * correlation(ranks, 1) + 1) / (count - 4));
-  const likeness = Math.max(1 + (2 * sum) / (count * (count - 1) * (count - 2)), spread(next));
-  return Math.min(Math.max(1, likeness), spread(MOST_LIKE));
+  return Math.max(1, 1 + (2 * sum) / (count * (count - 1) * (count - 2)), (1 + next) / (1 - next));
 }
-
-/** How many points tell as much as one would alone, if each is so like the one before. */
-const spread = (like: number): number => (1 + like) / (1 - like);
 
 function correlation(values: readonly number[], lag: number): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -27,7 +27,7 @@ const judged = (unit: Unit, floor: number, afterwards?: number): SeriesKind => (
 
 /** Of each process. A heap that was just collected is what is really kept; the rest follows it with noise. */
 export const PROCESS_SERIES = {
-  'live heap without code': judged('MB', 1.1),
+  'live heap without code': judged('MB', 1.6),
   'heap used': judged('MB', 12),
   'resident memory': judged('MB', 12),
   'external memory': judged('MB', 2),

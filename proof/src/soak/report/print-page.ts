@@ -4,7 +4,7 @@ import { chart, type Series as Line, legend } from '../../../../bench/dist/repor
 import { asText } from '../../../../bench/dist/report/html.js';
 import { STYLE } from '../../../../bench/dist/report/style.js';
 import { growing, type JudgedSeries, type SoakReport } from '../judge/judge-soak.ts';
-import { amount, conclusion, growthOf, howJudged, perHour, VERDICTS, workRows } from './words.ts';
+import { amount, conclusion, growthOf, howJudged, perHour, remarkOn, VERDICTS, workRows } from './words.ts';
 
 const [SERIES, WARM_UP, TREND] = [0, 1, 5];
 const LEGEND = [
@@ -16,13 +16,14 @@ const UNITS = { MB: 'MB', count: 'number', ms: 'ms' } as const;
 
 export function printSoakPage(report: SoakReport, at: Date): string {
   const moved = report.series.filter(hasMoved);
+  const remark = remarkOn(report.errors);
   const groups = [...new Set(moved.map(({ group }) => group))];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>Lingua Scheduler: soak</title><style>${STYLE}${OWN}</style></head><body><main>
 <h1>Lingua Scheduler: soak</h1>
 <p class="soft">${asText(at.toISOString().replace('T', ' ').slice(0, 16))} UTC · <code>${asText(report.replay)}</code></p>
-${outcome(report)}
+${outcome(report)}${remark === undefined ? '' : `<p class="soft names">${asText(remark)}</p>`}
 <dl class="facts">${workRows(report.work)
     .map(([name, count]) => `<div><dt>${asText(name)}</dt><dd>${count}</dd></div>`)
     .join('')}</dl>

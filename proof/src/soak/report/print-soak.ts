@@ -1,12 +1,13 @@
 /** The end of a soak in the terminal. Pure. */
 import { printTable } from '../../../../packages/scheduler/dist/cli/print-table.js';
 import { growing, type JudgedSeries, type SoakReport } from '../judge/judge-soak.ts';
-import { amount, conclusion, growthOf, howJudged, perHour, VERDICTS, workRows } from './words.ts';
+import { amount, conclusion, growthOf, howJudged, perHour, remarkOn, VERDICTS, workRows } from './words.ts';
 
 const WIDTH = 120;
 
 export function printSoak(report: SoakReport): string {
-  const { series, work, left } = report;
+  const { series, work, left, errors } = report;
+  const remark = remarkOn(errors);
   const isIdle = ({ judgement, points }: JudgedSeries): boolean =>
     judgement.highest === 0 && points.every(({ value }) => value === 0);
   const idle = series.filter(isIdle).map(({ name }) => name);
@@ -31,6 +32,7 @@ export function printSoak(report: SoakReport): string {
         .map(([name, count]) => `${count} ${name}`)
         .join(', ')}.`,
     ),
+    ...(remark === undefined ? [] : [wrapped(remark)]),
     ...growing(series).map(growthOf),
     ...left.map(
       ({ group, name, before, now }) =>

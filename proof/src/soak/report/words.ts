@@ -65,3 +65,10 @@ export function conclusion({ series, left, quietAfterSeconds, isClean }: SoakRep
     ...(left.length > 0 ? [`${left.length} did not go back after the load`] : []),
   ].join(', ');
 }
+
+/** Undefined: there were none. */
+export function remarkOn(errors: SoakReport['errors']): string | undefined {
+  const told = Object.entries(errors).map(([message, count]) => `${message} (${count})`);
+  if (told.length === 0) return undefined;
+  return `The instances logged errors, so this was no quiet run, and perhaps the machine was too busy: ${told.join('; ')}.`;
+}

@@ -1,12 +1,12 @@
 /**
  * The configuration of a soak: as delivered, but what is kept is kept for seconds, so that a steady state comes within a minute, and
- * Redis is waited for longer, so that a busy machine breaks nothing: what breaks is the business of chaos.
+ * Redis and other instances are waited for longer, so that a busy machine breaks nothing: what breaks is the business of chaos.
  */
 
 /** Nodes in the field do not say how many they have. */
 export const FIELD_SLOTS = 3;
 
-const [DEADLINE_S, RETENTION_S, RESUME_S] = [16, 10, 6];
+const [DEADLINE_S, RETENTION_S, RESUME_S] = [24, 10, 6];
 
 /** From here on as much ends as begins: whatever was kept at the start is gone. */
 export const STEADY_AFTER_S = DEADLINE_S + RETENTION_S;
@@ -23,6 +23,7 @@ endpoint_networks = ["127.0.0.0/8"]
 drain_timeout_ms = 2000
 keep_alive_timeout_ms = 5000
 [scheduler]
+heartbeat_interval_seconds = 3
 reserve_timeout_ms = 3500
 ack_timeout_ms = 4500
 reservation_ttl_ms = 6000

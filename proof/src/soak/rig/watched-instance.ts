@@ -16,6 +16,8 @@ export interface WatchedInstance {
   openFiles(): number | undefined;
   /** Its metrics as it prints them. */
   metrics(): Promise<string>;
+  /** What it logged as an error, and how often. A machine that is too busy makes them, too. */
+  errors(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
@@ -107,6 +109,7 @@ export async function startWatchedInstance(options: {
       if (status !== 200) throw new Error(`${name} answered ${status} when asked for its metrics`);
       return body;
     },
+    errors: () => errorsIn(readFileSync(logPath, 'utf8')),
     async stop() {
       const timer = setTimeout(() => child.kill('SIGKILL'), LEAVE_MS);
       child.kill('SIGTERM');
@@ -114,4 +117,13 @@ export async function startWatchedInstance(options: {
       clearTimeout(timer);
     },
   };
+}
+
+function errorsIn(log: string): Map<string, number> {
+  const errors = new Map<string, number>();
+  for (const line of log.split('\n')) {
+    const message = /"level":"(?:error|fatal)".*"msg":"([^"]*)"/.exec(line)?.[1];
+    if (message !== undefined) errors.set(message, (errors.get(message) ?? 0) + 1);
+  }
+  return errors;
 }
