@@ -198,7 +198,7 @@ export function createAdmission(
     request.admitted?.(admitted.job);
     if (reserved?.reserving !== true) return placeElsewhere(flight, request, selection, reserved);
     // The common case: the first candidate had a slot.
-    const sending = placement.send(flight, reserved.nodeId, 1);
+    const sending = placement.send(flight, reserved.nodeId, 1, probe.begunAt);
     const land = (placed: Placed): Soon<DispatchOutcome> =>
       placed === 'nobody'
         ? placeElsewhere(flight, request, selection, REFUSED)
@@ -215,7 +215,8 @@ export function createAdmission(
   ): Promise<DispatchOutcome> {
     let placed: Placed = 'nobody';
     if (reserved !== undefined) {
-      if (await reserved.reserving) placed = await placement.send(flight, reserved.nodeId, 1);
+      if (await reserved.reserving)
+        placed = await placement.send(flight, reserved.nodeId, 1, flight.job.createdAt);
       if (placed === 'nobody') placed = await placement.place(flight, selection);
     }
     const hasWaited = placed === 'nobody';

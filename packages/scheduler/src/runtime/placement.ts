@@ -9,6 +9,7 @@ import type { Assignment, Delivery } from '../ports/node-link.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
 import { type Flight, isAbandoned, noteSent, shun } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
+import { renewSlot } from './renew-slot.ts';
 import type { Selection } from './select/select.ts';
 import { noteStage, RESERVE, SELECT, SEND } from './stages.ts';
 
@@ -25,8 +26,8 @@ export interface Placement {
   reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean>;
   /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
   place(flight: Flight, selection: Selection): Promise<Placed>;
-  /** To this node, where a slot is reserved and the record says so. `nobody`: it does not have it; try others. */
-  send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed>;
+  /** To this node, where a slot was reserved after `since` and the record says so. `nobody`: it does not have it; try others. */
+  send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
   recordSent(flight: Flight, nodeId: NodeId, attempt: number, at?: number): Soon<Placed>;
   /** The record turned out to be DISPATCHED, by whoever holds the node's socket. Once per attempt. `before`: the fence until then. */
@@ -35,6 +36,8 @@ export interface Placement {
 
 export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight): void }): Placement {
   const { ledger, fleet, link, settings, clock } = engine;
+  /** A reservation must outlive the wait for the acknowledgement of what is sent under it. */
+  const longestToSendMs = settings.reservationTtlMs - settings.ackTimeoutMs;
 
   function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean> {
     const askedAt = clock.precise();
@@ -149,9 +152,11 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     }
   }
 
-  function send(flight: Flight, nodeId: NodeId, attempt: number): Soon<Placed> {
-    // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
+  function send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed> {
     const now = clock.precise();
+    // Whoever slept between the two must not use a slot that may be another's before the node has answered (I1).
+    if (now - since > longestToSendMs) return renewAndSend(flight, nodeId, attempt);
+    // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
     const { attempts, sentAt, sentTo, generation } = flight;
     const previous = { attempts, sentAt, sentTo, generation };
     flight.attempts = attempt;
@@ -172,6 +177,12 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     }
     if (!(delivering instanceof Promise)) return delivered(flight, nodeId, attempt, delivering, previous);
     return delivering.then((delivery) => delivered(flight, nodeId, attempt, delivery, previous), fail);
+  }
+
+  async function renewAndSend(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+    const since = clock.precise();
+    if (!(await renewSlot(engine, nodeId, leaseId(flight.job.jobId, attempt)))) return 'nobody';
+    return flight.driving === 'ours' ? send(flight, nodeId, attempt, since) : 'overtaken';
   }
 
   function delivered(
@@ -253,7 +264,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
         if (!isAbandoned(flight)) await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
         return 'overtaken';
       }
-      const placed = await send(flight, nodeId, attempt);
+      const placed = await send(flight, nodeId, attempt, since);
       if (placed !== 'nobody') return placed;
     }
     return 'nobody';

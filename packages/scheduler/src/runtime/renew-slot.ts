@@ -1,0 +1,15 @@
+/** Hot path, hardly ever: a slot that was reserved too long ago to be used as it is. */
+import type { NodeId } from '../domain/ids.ts';
+import { type Engine, giveBack } from './engine.ts';
+
+/** Never rejects. False: it is another's by now, or nobody can say; then it is given back to be safe. */
+export async function renewSlot(engine: Engine, nodeId: NodeId, lease: string): Promise<boolean> {
+  try {
+    const { kind } = await engine.ledger.commit(nodeId, lease, engine.settings.reservationTtlMs);
+    return kind === 'committed' || kind === 'retaken';
+  } catch (fault) {
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a slot that was kept long could not be renewed');
+    void giveBack(engine, nodeId, lease);
+    return false;
+  }
+}
