@@ -37,7 +37,9 @@ export interface Placement {
 export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight): void }): Placement {
   const { ledger, fleet, link, settings, clock } = engine;
   /** A reservation must outlive the wait for the acknowledgement of what is sent under it. */
-  const longestToSendMs = settings.reservationTtlMs - settings.ackTimeoutMs;
+  const spareMs = settings.reservationTtlMs - settings.ackTimeoutMs;
+  // Where times do not nest, none is young enough.
+  const isOld = (since: number): boolean => spareMs > 0 && clock.precise() - since > spareMs;
 
   function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean> {
     const askedAt = clock.precise();
@@ -155,7 +157,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   function send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed> {
     const now = clock.precise();
     // Whoever slept between the two must not use a slot that may be another's before the node has answered (I1).
-    if (now - since > longestToSendMs) return renewAndSend(flight, nodeId, attempt);
+    if (isOld(since)) return renewAndSend(flight, nodeId, attempt);
     // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
     const { attempts, sentAt, sentTo, generation } = flight;
     const previous = { attempts, sentAt, sentTo, generation };
@@ -181,8 +183,13 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
 
   async function renewAndSend(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
     const since = clock.precise();
-    if (!(await renewSlot(engine, nodeId, leaseId(flight.job.jobId, attempt)))) return 'nobody';
-    return flight.driving === 'ours' ? send(flight, nodeId, attempt, since) : 'overtaken';
+    const lease = leaseId(flight.job.jobId, attempt);
+    if (!(await renewSlot(engine, nodeId, lease))) return 'nobody';
+    if (flight.driving !== 'ours') return 'overtaken';
+    if (!isOld(since)) return send(flight, nodeId, attempt, since);
+    // Old again: who sleeps, or is answered, so slowly has no use for it.
+    await giveBack(engine, nodeId, lease);
+    return 'nobody';
   }
 
   function delivered(
