@@ -122,9 +122,13 @@ function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KIN
 /** A lease ends by itself, and then the slot may be given away although the node still works: it did not say so in time. */
 function createLeaseJudge(faults: readonly Fault[], { reservationMs, leaseMs, flightMs }: Allowances) {
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
+  const sleeps = hitsOf(faults, isOf('node_frozen'));
   return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
     const { node, since, acknowledgedAt, isCancelled } = inHand;
     if (isCancelled) return 'cancelled';
+    // What a node finds when it wakes was sent at any time while it slept, and given up since.
+    const sleep = sleeps(node)?.find(since);
+    if (sleep !== undefined && sleep.to - sleep.from >= reservationMs - flightMs) return 'unheard of';
     if (at - since >= leaseMs) return 'its lease ended';
     if (at - since < reservationMs - flightMs) return undefined;
     const isHeard =

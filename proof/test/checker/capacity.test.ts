@@ -165,6 +165,19 @@ describe('a job that runs without a lease', () => {
     expect(story(elsewhere)).toHaveLength(1);
   });
 
+  it('may have been given up while its node slept over it, if that was long enough', () => {
+    const story = (sleptMs: number) =>
+      check(
+        up('n', 1),
+        [1_000, fault(1, 'node_frozen', 'n')],
+        [1_000 + sleptMs, healed(1)],
+        [1_000 + sleptMs, started('n', 'a')],
+        [1_100 + sleptMs, started('n', 'b')],
+      );
+    expect(story(4_000).violations).toHaveLength(1);
+    expect(story(5_000).violations).toEqual([]);
+  });
+
   it('has lost it for sure when its time is over, and not before', () => {
     const story = (at: number) => check(up('n', 1), [0, started('n', 'a')], [at, started('n', 'b')]);
     expect(story(leaseMs - 1).violations).toHaveLength(1);

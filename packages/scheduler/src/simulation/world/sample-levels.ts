@@ -38,7 +38,7 @@ function levelsOf(core: SimulatedInstance['core'], audioBytes: number, { schedul
   const none = { atRest: 0 };
   return [
     { gauge: 'jobs in flight', value: jobs.inFlight(), limit: scheduler.max_inflight_jobs, ...none },
-    { gauge: 'jobs waiting', value: jobs.waiting(), limit: scheduler.queue.max_waiting, ...none },
+    { gauge: 'jobs waiting', value: jobs.waiting(), limit: scheduler.max_inflight_jobs, ...none },
     { gauge: 'bytes of audio', value: audioBytes, limit: scheduler.audio.max_bytes_total, ...none },
     { gauge: 'bindings', value: bindings, limit: scheduler.task_binding.max_bindings },
     { gauge: 'jobs kept', value: retained, limit: scheduler.job_retention_max_count },

@@ -54,8 +54,9 @@ pool_id = ${at + 1}
 `,
 ).join('');
 
-/** So few that they are reached: a limit that nobody reaches is no limit that was tried. */
+/** So few that they are reached: a limit that nobody reaches is no limit that was tried. Retries wait beyond it. */
 const WAITING = 48;
+const IN_FLIGHT = 400;
 
 /** Everything else is as it comes: what is proven is what is run. */
 export function configOf(instanceId: string, isAlone: boolean): Config {
@@ -63,6 +64,8 @@ export function configOf(instanceId: string, isAlone: boolean): Config {
 [scheduler.phase2]
 enabled = ${!isAlone}
 instance_id = "${instanceId}"
+[scheduler]
+max_inflight_jobs = ${IN_FLIGHT}
 [scheduler.queue]
 max_waiting = ${WAITING}
 [scheduler.phase3]
