@@ -66,7 +66,7 @@ export function jobStoreMoves(start: StartJobStore): void {
     await store.admit(draft);
     await dispatch(store, draft.jobId, { nodeId: 'node-a', attempt: 1 });
     const passing = { state: 'RUNNING', at: now(), attempt: 1, nodeId: 'node-a' } as const;
-    const moved = await moveOn(store, draft.jobId, 'FINISHED', { passing, result: RESULT });
+    const moved = await moveOn(store, draft.jobId, 'FINISHED', { passing: [passing], result: RESULT });
     expect(moved).toMatchObject({ kind: 'moved', job: { state: 'FINISHED' } });
     const timeline = (await store.get(draft.jobId))?.timeline ?? [];
     expect(timeline.at(-2)).toEqual(passing);
@@ -117,7 +117,7 @@ export function jobStoreMoves(start: StartJobStore): void {
         { state: 'DISPATCHED', fenceAttempt },
         changeTo('RUNNING', {
           failure: { code: 'JOB_TIMEOUT', message: 'late' },
-          passing: { state: 'RUNNING', at: now(), attempt: 1 },
+          passing: [{ state: 'RUNNING', at: now(), attempt: 1 }],
           intent: null,
         }),
       );
@@ -217,7 +217,12 @@ export function jobStoreMoves(start: StartJobStore): void {
     for (let attempt = 1; attempt <= 300; attempt += 1) {
       const entry = { state: 'RESERVED', at: draft.createdAt + attempt, attempt } as const;
       const passing = { ...entry, state: 'RETRYING' } as const;
-      await moveOn(store, draft.jobId, 'RESERVED', attempt % 2 === 0 ? { entry } : { entry, passing });
+      await moveOn(
+        store,
+        draft.jobId,
+        'RESERVED',
+        attempt % 2 === 0 ? { entry } : { entry, passing: [passing] },
+      );
       if (attempt >= 200) lengths.push((await store.get(draft.jobId))?.timeline.length ?? 0);
     }
     expect(Math.max(...lengths)).toBeLessThanOrEqual((lengths[0] ?? 0) + 1);
