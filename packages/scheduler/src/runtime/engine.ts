@@ -110,6 +110,8 @@ export interface Step {
   readonly via?: readonly JobEvent[];
   /** When it happened, if that was just looked up. */
   readonly at?: number;
+  /** Others may see it a moment later: what comes next says more. */
+  readonly isSoon?: boolean;
 }
 
 /**
@@ -145,7 +147,7 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
     failure: step.failure,
     result: step.result,
   };
-  const moving = engine.store.move(job.jobId, expected, change);
+  const moving = engine.store.move(job.jobId, expected, change, step.isSoon === true ? 'soon' : 'now');
   if (!(moving instanceof Promise)) return takeMove(engine, flight, expected, change, moving);
   return moving.then(
     (moved) => takeMove(engine, flight, expected, change, moved),
