@@ -16,6 +16,9 @@ export interface JobChange {
 
 export const MAX_TIMELINE = 32;
 
+/** How many entries a move adds to the timeline. */
+export const entriesOf = ({ passing }: JobChange): number => 1 + (passing?.length ?? 0);
+
 /** Spelled out field by field: this runs several times per job, and a spread costs a multiple. */
 export function changeJob(record: JobRecord, change: JobChange): JobRecord {
   return {

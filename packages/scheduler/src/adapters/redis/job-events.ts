@@ -38,7 +38,7 @@ export function createJobEvents(deps: {
   instanceId: string;
   /** Tells the waiters of this process, and bounds them. */
   local: JobEvents;
-  store: Pick<RedisJobStore, 'watch' | 'watchersOf' | 'drives' | 'onWritten'>;
+  store: Pick<RedisJobStore, 'watch' | 'watchersOf' | 'drives'> & Partial<Pick<RedisJobStore, 'onWritten'>>;
 }): JobEvents & { close(): Promise<void> } {
   const { local, store, instanceId } = deps;
   /** At most as many as there are waiters. */
@@ -56,7 +56,7 @@ export function createJobEvents(deps: {
       if (watcher !== instanceId) notices.send(watcher, job.jobId);
     }
   }
-  store.onWritten(sendNotices);
+  store.onWritten?.(sendNotices);
 
   function tell(watch: Watch, job: JobRecord): void {
     if (watch.told !== undefined && isSameMove(watch.told, job)) return;

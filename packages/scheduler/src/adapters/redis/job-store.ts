@@ -6,7 +6,6 @@
  * A thrown error means *unknown*.
  */
 import { isUnsent, SchedulerError } from '../../domain/errors.ts';
-import { fitResult } from '../../domain/fit-result.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';

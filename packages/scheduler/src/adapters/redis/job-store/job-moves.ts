@@ -1,11 +1,11 @@
 /** Hot path: moves of the jobs this instance drives, written now or owed for a moment, and what their answers mean for what is counted here. */
+import { fitResult } from '../../../domain/fit-result.ts';
 import type { JobId } from '../../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../../domain/job.ts';
 import type { JobChange } from '../../../domain/job-change.ts';
 import type { Soon } from '../../../domain/soon.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Expected, MoveResult } from '../../../ports/job-store.ts';
-import { fitResult } from './fit-result.ts';
 import type { JobIndex } from './job-index.ts';
 import type { JobTally } from './job-tally.ts';
 import type { KnownJob, KnownJobs } from './known-jobs.ts';

@@ -7,11 +7,10 @@
  */
 import type { JobId } from '../../../domain/ids.ts';
 import type { JobRecord } from '../../../domain/job.ts';
-import { changeJob, type JobChange } from '../../../domain/job-change.ts';
+import { changeJob, entriesOf, type JobChange } from '../../../domain/job-change.ts';
 import type { Cancel, Clock } from '../../../ports/clock.ts';
 import type { Expected } from '../../../ports/job-store.ts';
 import type { KnownJob, KnownJobs } from './known-jobs.ts';
-import { entriesOf } from './record-fields.ts';
 
 /** All that is owed of one job, as one move. */
 export interface OwedMove {

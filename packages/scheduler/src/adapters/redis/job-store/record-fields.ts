@@ -56,9 +56,6 @@ export function changedFields({ state, fence, intent, failure, result }: JobChan
 export const changedEntries = ({ passing, entry }: JobChange): string[] =>
   passing === undefined ? [entryText(entry)] : [...passing.map(entryText), entryText(entry)];
 
-/** By how much a move raises the revision. */
-export const entriesOf = ({ passing }: JobChange): number => 1 + (passing?.length ?? 0);
-
 /** From fields and values in turn, as scripts and HGETALL give them. */
 export function jobFromFields(flat: readonly (string | number | null)[]): StoredJob {
   const fields = new Map<string, string>();
