@@ -15,7 +15,8 @@ const OF_JOBS = [
   ...['admit-job', 'index-jobs', 'reserve-slot', 'move-job', 'commit-lease', 'release-lease'],
   ...['send-letter', 'confirm-letters', 'xreadgroup', 'hgetall', 'watch-job', 'eval'],
 ];
-const MOST_LOCAL = 10;
+/** One that is quick is written in fewer: what happens at its node is one move, and its lease need not be lengthened. */
+const MOST_LOCAL = 8;
 const MOST_REMOTE = 22;
 
 const SCRIPTS = new Map(
@@ -58,7 +59,7 @@ async function startPair(start: () => Promise<Instance[]>): Promise<[Instance, I
 }
 
 describe('a job among two instances', () => {
-  it('asks a constant number of commands of Redis: at most 10 when its node is here', async () => {
+  it('asks a constant number of commands of Redis: at most 8 when its node is here', async () => {
     const { redis, instances } = await startInstances(2);
     const [a, b] = await startPair(async () => instances);
     const seen = await watch(redis);
@@ -74,9 +75,10 @@ describe('a job among two instances', () => {
     ] as const) {
       const first = await costOf(seen, one(instance));
       const later = await costOf(seen, one(instance));
+      console.info(instance === a ? 'local' : 'remote', sum(first), JSON.stringify(first));
       expect(sum(first), JSON.stringify(first)).toBeLessThanOrEqual(most);
       // Not one more for having been preceded by others.
-      expect(sum(later), JSON.stringify(later)).toBeLessThanOrEqual(sum(first) + 1);
+      expect(sum(later), JSON.stringify(later)).toBeLessThanOrEqual(most);
     }
   });
 

@@ -10,7 +10,7 @@ import type { JobIndex } from './job-index.ts';
 import type { JobTally } from './job-tally.ts';
 import type { KnownJob, KnownJobs } from './known-jobs.ts';
 import type { Moved } from './move-job.ts';
-import { both, createOwedMoves, type OwedMove, type OwedMoves } from './owed-moves.ts';
+import { both, createOwedMoves, isAsExpected, type OwedMove, type OwedMoves } from './owed-moves.ts';
 import type { StoredJob } from './record-fields.ts';
 
 export interface JobMoves {
@@ -96,10 +96,13 @@ export function createJobMoves(deps: {
 
   /** With what is owed of the job, as one move. */
   function moveNow(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
+    const seen = known.get(jobId);
+    // Whoever does not know what is owed goes on from something else, and is told so: what is owed goes ahead of it.
+    if (seen === undefined || !isAsExpected(seen.record, expected)) void owed.flush(jobId);
     const before = owed.take(jobId);
     const moving =
       before === undefined
-        ? write(driver, jobId, expected, change, known.get(jobId))
+        ? write(driver, jobId, expected, change, seen)
         : write(before.driver, jobId, before.expected, both(before.change, change), before.base);
     return moving.then(
       (moved) => noteMoved(jobId, moved),

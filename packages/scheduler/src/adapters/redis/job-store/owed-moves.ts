@@ -85,7 +85,7 @@ export function createOwedMoves(deps: {
   return {
     owe(driver, jobId, expected, change) {
       const seen = known.get(jobId);
-      if (seen === undefined || !isExpected(seen.record, expected)) return undefined;
+      if (seen === undefined || !isAsExpected(seen.record, expected)) return undefined;
       const before = owed.get(jobId);
       const record = changeJob(seen.record, change);
       known.note(record, seen.revision + entriesOf(change));
@@ -106,7 +106,7 @@ export function createOwedMoves(deps: {
   };
 }
 
-const isExpected = ({ state, fence }: JobRecord, expected: Expected): boolean =>
+export const isAsExpected = ({ state, fence }: JobRecord, expected: Expected): boolean =>
   state === expected.state && (fence?.attempt ?? 0) === expected.fenceAttempt;
 
 /** One change that does what the two do. */
