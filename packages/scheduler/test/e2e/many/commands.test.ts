@@ -75,7 +75,6 @@ describe('a job among two instances', () => {
     ] as const) {
       const first = await costOf(seen, one(instance));
       const later = await costOf(seen, one(instance));
-      console.info(instance === a ? 'local' : 'remote', sum(first), JSON.stringify(first));
       expect(sum(first), JSON.stringify(first)).toBeLessThanOrEqual(most);
       // Not one more for having been preceded by others.
       expect(sum(later), JSON.stringify(later)).toBeLessThanOrEqual(most);
