@@ -84,6 +84,34 @@ describe('a move that may be written a moment later', () => {
     });
   });
 
+  it.each([
+    ['written by itself', false],
+    ['written with the next move', true],
+  ])('goes on from what the holder of the socket has written meanwhile, %s', async (_, isNext) => {
+    const { a, b, draft, stored } = await start();
+    // Its own entry, with its own time: the acknowledgement was quicker than its reply.
+    await b.moveFor(
+      'a/1',
+      draft.jobId,
+      expectedOf(draft),
+      changeTo('DISPATCHED', { fence: FENCE, intent: null }),
+    );
+    const dispatched = await a.move(draft.jobId, expectedOf(draft), DISPATCHED, 'soon');
+    if (dispatched.kind !== 'moved') throw new Error(dispatched.kind);
+    const running = await a.move(draft.jobId, expectedOf(dispatched.job), changeTo('RUNNING'), 'soon');
+    if (running.kind !== 'moved') throw new Error(running.kind);
+    if (!isNext) await expect.poll(stored).toBe('RUNNING');
+    const change = changeTo('FINISHED', { result: RESULT });
+    const finished = await a.move(draft.jobId, expectedOf(running.job), change);
+    expect(finished).toMatchObject({
+      kind: 'moved',
+      job: { state: 'FINISHED', result: RESULT, fence: FENCE },
+    });
+    const seen = await b.get(draft.jobId);
+    expect(seen).toEqual(finished.kind === 'moved' && finished.job);
+    expect(states(seen)).toEqual([...(states(draft) ?? []), 'DISPATCHED', 'RUNNING', 'FINISHED']);
+  });
+
   it('I4 changes nothing if another drives the job by then, and the next move is told', async () => {
     const { a, b, draft, stored } = await start();
     const dispatched = await a.move(draft.jobId, expectedOf(draft), DISPATCHED, 'soon');

@@ -10,7 +10,15 @@ import type { JobIndex } from './job-index.ts';
 import type { JobTally } from './job-tally.ts';
 import type { KnownJob, KnownJobs } from './known-jobs.ts';
 import type { Moved } from './move-job.ts';
-import { both, createOwedMoves, isAsExpected, type OwedMove, type OwedMoves } from './owed-moves.ts';
+import {
+  both,
+  createOwedMoves,
+  expectedOf,
+  isAsExpected,
+  type OwedMove,
+  type OwedMoves,
+  restOf,
+} from './owed-moves.ts';
 import type { StoredJob } from './record-fields.ts';
 
 export interface JobMoves {
@@ -94,6 +102,18 @@ export function createJobMoves(deps: {
     return { kind, job: record };
   }
 
+  /**
+   * What is owed may have been written in part: by whoever holds the node's socket, or by a try that did not answer. Then the rest of
+   * it goes on from there.
+   */
+  async function writeOn(jobId: JobId, { driver, expected, change, base }: OwedMove): Promise<Moved> {
+    const moved = await write(driver, jobId, expected, change, base);
+    const rest = moved.kind === 'stale' ? restOf(change, moved.record) : undefined;
+    if (moved.kind !== 'stale' || rest === undefined) return moved;
+    const { record, revision } = moved;
+    return write(driver, jobId, expectedOf(record), rest, { record, revision });
+  }
+
   /** With what is owed of the job, as one move. */
   function moveNow(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
     const seen = known.get(jobId);
@@ -103,7 +123,7 @@ export function createJobMoves(deps: {
     const moving =
       before === undefined
         ? write(driver, jobId, expected, change, seen)
-        : write(before.driver, jobId, before.expected, both(before.change, change), before.base);
+        : writeOn(jobId, { ...before, change: both(before.change, change) });
     return moving.then(
       (moved) => noteMoved(jobId, moved),
       (fault: unknown) => {
@@ -113,10 +133,10 @@ export function createJobMoves(deps: {
     );
   }
 
-  async function writeOwed(jobId: JobId, { driver, expected, change, base }: OwedMove): Promise<boolean> {
+  async function writeOwed(jobId: JobId, move: OwedMove): Promise<boolean> {
     let moved: Moved;
     try {
-      moved = await write(driver, jobId, expected, change, base);
+      moved = await writeOn(jobId, move);
     } catch {
       return false;
     }

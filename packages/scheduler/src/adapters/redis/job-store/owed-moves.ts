@@ -109,6 +109,21 @@ export function createOwedMoves(deps: {
 export const isAsExpected = ({ state, fence }: JobRecord, expected: Expected): boolean =>
   state === expected.state && (fence?.attempt ?? 0) === expected.fenceAttempt;
 
+export const expectedOf = ({ state, fence }: JobRecord): Expected => ({
+  state,
+  fenceAttempt: fence?.attempt ?? 0,
+});
+
+/** What is left of a change for a record that it passes through. Undefined: nothing, or it does not. */
+export function restOf(change: JobChange, record: JobRecord): JobChange | undefined {
+  const { state, fenceAttempt } = expectedOf(record);
+  const entries = [...(change.passing ?? []), change.entry];
+  const reached = entries.findLastIndex((entry) => entry.state === state && entry.attempt === fenceAttempt);
+  const entry = entries.at(-1);
+  if (reached < 0 || reached === entries.length - 1 || entry === undefined) return undefined;
+  return { ...change, passing: entries.slice(reached + 1, -1), entry };
+}
+
 /** One change that does what the two do. */
 export function both(first: JobChange, second: JobChange): JobChange {
   return {
