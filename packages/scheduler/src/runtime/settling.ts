@@ -106,7 +106,9 @@ export function createSettling(engine: Engine): Settling {
     const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? RAN : RAN_UNASKED });
     const settling = settle(flight, 'released', step, { nodeId, attempt });
     if (settling === false) return false;
-    const giving = settling instanceof Promise ? giveBack() : undefined;
+    const isWaiting = settling instanceof Promise;
+    if (isWaiting) flight.gaveBack = attempt;
+    const giving = isWaiting ? giveBack() : undefined;
     const goOn = (isOurs: boolean): Soon<boolean> => {
       if (!isOurs) return false;
       noteFinished(flight);
@@ -114,7 +116,7 @@ export function createSettling(engine: Engine): Settling {
       const given = giving ?? giveBack();
       return given instanceof Promise ? given.then(() => true) : true;
     };
-    return settling instanceof Promise ? settling.then(goOn) : goOn(settling);
+    return isWaiting ? settling.then(goOn) : goOn(settling);
   }
 
   async function finishOpen(flight: Flight, result: JobResult): Promise<boolean> {

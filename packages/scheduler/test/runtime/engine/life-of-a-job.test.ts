@@ -54,8 +54,11 @@ describe('life of a job', () => {
     await rig.addNode('node-a');
     const dispatching = rig.dispatch();
     const job = await dispatching;
+    expect(rig.service.holdsSlot(job.jobId, 1)).toBe(true);
     const finishing = rig.service.finish(rig.last(job.jobId), RESULT);
     await rig.clock.advance(10);
+    // Nobody may take it again for the job meanwhile, as if it had been lost.
+    expect([rig.service.drives(job.jobId), rig.service.holdsSlot(job.jobId, 1)]).toEqual([true, false]);
     expect([await rig.used('node-a'), await rig.state(job.jobId)]).toEqual([0, 'DISPATCHED']);
     await rig.clock.advance(50);
     expect((await finishing).kind).toBe('accepted');
