@@ -4,7 +4,7 @@ import { createDirectoryOfMany } from './directory-of-many.ts';
 import type { NodeId } from './domain/ids.ts';
 import type { SharedStore } from './shared-store.ts';
 
-const ANSWERED_AT_ONCE = ['drives', 'levels', 'watchersOf'] as const;
+const ANSWERED_AT_ONCE = ['drives', 'levels', 'watchersOf', 'onWritten'] as const;
 
 export function guardStore(deps: {
   store: SharedStore;

@@ -103,6 +103,7 @@ export function createJobsOfMany(deps: {
   const reassertion = createReassertion({
     jobs: () => local.jobs().jobsToTellAgain(),
     isInFlight: (jobId) => local.jobs().drives(jobId),
+    holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
     restore: jobStore.restore,
     reassert: deps.reassertLease,
     acknowledges: (nodeId) => local.fleet.view(nodeId)?.profile.supports.includes('job_ack') !== false,

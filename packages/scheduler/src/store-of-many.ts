@@ -39,11 +39,13 @@ export interface JobStoreOfMany extends JobStore, Estate {
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
   /** Who watched the job when it became this record, which must be the very object that a move gave out. */
   watchersOf(record: JobRecord): readonly string[];
+  /** Hears of moves that were answered before they were written, and that somebody elsewhere waits for. Absent: there are none. */
+  onWritten?(listen: (job: JobRecord) => void): void;
   /** Admitted or taken over here, by this incarnation, and not known to have ended. */
   drives(jobId: JobId): boolean;
   /** How full it is, as this instance counts. */
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
-  /** Writes what the indexes still lack. */
+  /** Writes what is still owed, to records and to indexes. */
   close(): Promise<void>;
 }
 
@@ -92,7 +94,7 @@ export interface SharedStore {
   events(by: {
     readonly instanceId: string;
     readonly local: JobEvents;
-    readonly store: Pick<JobStoreOfMany, 'watch' | 'watchersOf' | 'drives'>;
+    readonly store: Pick<JobStoreOfMany, 'watch' | 'watchersOf' | 'drives' | 'onWritten'>;
   }): JobEvents & { close(): Promise<void> };
   /** Tells when a part of it may have lost writes, and when all of it answers again. */
   watch(instanceId: string, on: { changed(affected: Affected): void; returned(): void }): StoreWatch;

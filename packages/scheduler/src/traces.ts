@@ -1,7 +1,7 @@
 /** Composition root: traces, if they are asked for. Otherwise there is no tracer, and OpenTelemetry is not even loaded. */
 import type { RunningTracer } from './adapters/opentelemetry/tracer.ts';
 import type { Config } from './config/settings.ts';
-import type { JobRecord } from './domain/job.ts';
+import { isOutcome, type JobRecord } from './domain/job.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Log } from './ports/log.ts';
 import type { Meter } from './ports/meter.ts';
@@ -57,6 +57,6 @@ export function tracing(
   if (tracer === undefined) return publish;
   return (job) => {
     publish(job);
-    if (job.state === 'FINISHED' || job.state === 'FAILED') tracer.jobSettled(job);
+    if (isOutcome(job)) tracer.jobSettled(job);
   };
 }

@@ -39,6 +39,8 @@ const OTHERS_TELL_WITHIN_MS = 2_000;
 export function createReassertion(deps: {
   jobs: () => Iterable<JobRecord>;
   isInFlight: (jobId: JobId) => boolean;
+  /** It is, and the slot of that attempt was not given back. */
+  holdsSlot: (jobId: JobId, attempt: number) => boolean;
   restore: (job: JobRecord) => Promise<unknown>;
   reassert: (nodeId: NodeId, lease: string, ttlMs: number) => Promise<unknown>;
   /** Own nodes, claims and sessions: each knows how to tell itself again. */
@@ -72,9 +74,9 @@ export function createReassertion(deps: {
     await each(
       leasesOf(live, affected, deps.acknowledges),
       'leases',
-      async ({ jobId, nodeId, lease, isRunning }) => {
+      async ({ jobId, attempt, nodeId, lease, isRunning }) => {
         // It may have been given back while others were told: then it would be held for a minute by nobody.
-        if (!deps.isInFlight(jobId)) return;
+        if (!deps.holdsSlot(jobId, attempt)) return;
         await deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs);
       },
     );
@@ -129,6 +131,7 @@ export function createReassertion(deps: {
 
 interface HeldLease {
   readonly jobId: JobId;
+  readonly attempt: number;
   readonly nodeId: NodeId;
   readonly lease: string;
   readonly isRunning: boolean;
@@ -146,6 +149,7 @@ function leasesOf(
         : [
             {
               jobId,
+              attempt: attempt.attempt,
               nodeId: attempt.nodeId,
               lease: leaseId(jobId, attempt.attempt),
               // Who never acknowledges runs it from the moment it was sent.

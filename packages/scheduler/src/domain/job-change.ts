@@ -8,13 +8,16 @@ export interface JobChange {
   readonly fence?: Attempt | undefined;
   readonly intent?: Attempt | null | undefined;
   readonly entry: TimelineEntry;
-  /** A state passed through on the way, noted before `entry`. */
-  readonly passing?: TimelineEntry | undefined;
+  /** States passed through on the way, noted before `entry`. */
+  readonly passing?: readonly TimelineEntry[] | undefined;
   readonly failure?: { readonly code: string; readonly message: string } | undefined;
   readonly result?: JobResult | undefined;
 }
 
 export const MAX_TIMELINE = 32;
+
+/** How many entries a move adds to the timeline. */
+export const entriesOf = ({ passing }: JobChange): number => 1 + (passing?.length ?? 0);
 
 /** Spelled out field by field: this runs several times per job, and a spread costs a multiple. */
 export function changeJob(record: JobRecord, change: JobChange): JobRecord {
@@ -41,9 +44,10 @@ export function changeJob(record: JobRecord, change: JobChange): JobRecord {
 function withEntries(timeline: readonly TimelineEntry[], { passing, entry }: JobChange): TimelineEntry[] {
   // By hand: concat takes several times as long, and a spread leaves room for sixteen more in every job.
   const { length } = timeline;
-  const longer = new Array<TimelineEntry>(length + (passing === undefined ? 1 : 2));
+  const passed = passing === undefined ? 0 : passing.length;
+  const longer = new Array<TimelineEntry>(length + passed + 1);
   for (let at = 0; at < length; at++) longer[at] = timeline[at] as TimelineEntry;
-  if (passing !== undefined) longer[length] = passing;
+  for (let at = 0; at < passed; at++) longer[length + at] = passing?.[at] as TimelineEntry;
   longer[longer.length - 1] = entry;
   if (longer.length > MAX_TIMELINE) longer.splice(MAX_TIMELINE / 2, longer.length - MAX_TIMELINE);
   return longer;

@@ -56,6 +56,13 @@ export const nextState = (state: JobState, event: JobEvent): JobState | undefine
 export const isSettled = (state: JobState): boolean =>
   state === 'FINISHED' || state === 'FAILED' || state === 'RELEASED';
 
+/** The move that made it this record brought its outcome. A result and the end of its slot are written as one. */
+export const isOutcome = ({ state, timeline }: Pick<JobRecord, 'state' | 'timeline'>): boolean => {
+  if (state !== 'RELEASED') return isSettled(state);
+  const [before, last] = timeline.slice(-2);
+  return before?.state === 'FINISHED' && before.at === last?.at && last.reason === undefined;
+};
+
 /** An attempt is with a node: sent, and neither answered nor given up. */
 export const isOut = ({ state }: Pick<JobRecord, 'state'>): boolean =>
   state === 'DISPATCHED' || state === 'RUNNING';

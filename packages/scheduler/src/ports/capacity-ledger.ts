@@ -44,6 +44,11 @@ export interface CapacityLedger {
   declare(nodeId: NodeId, capacity: NodeCapacity): Promise<Load>;
   /** Takes one slot for `lease`, for `ttlMs`. The same lease never takes two. */
   reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<ReserveResult>;
+  /**
+   * How long a commit of a young lease may wait, because a job that ends meanwhile needs none. Far less than any lease lasts. Absent:
+   * commits cost too little to wait for anything.
+   */
+  readonly commitDelayMs?: number;
   /** The attempt is on its way: its lease now lasts `ttlMs` from here. */
   commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<CommitResult>;
   release(nodeId: NodeId, lease: LeaseId): Soon<ReleaseResult>;

@@ -3,7 +3,7 @@
 import { ANY_ATTEMPT, type Answer, type AnswerOutcome, type ReportedFailure } from '../domain/answer.ts';
 import { meaningOf } from '../domain/failure.ts';
 import type { NodeId } from '../domain/ids.ts';
-import { holdsFence, isOut, isSettled, type JobRecord } from '../domain/job.ts';
+import { type Attempt, holdsFence, isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -95,6 +95,33 @@ export function createAnswers(
     }
   }
 
+  /** Its slot was given away. */
+  async function loseSlot(flight: Flight, { nodeId, attempt }: Attempt): Promise<void> {
+    engine.meter.count('scheduler_leases_lost_total');
+    engine.link.cancel(nodeId, flight.job.jobId, 'lease_lost');
+    const message = `${nodeId} acknowledged after its slot had been given away`;
+    if (isOut(flight.job) && holdsFence(flight.job, nodeId, attempt))
+      await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
+  }
+
+  /** Its lease is young enough to last until the commit: a reservation is asked for before its job is sent. */
+  const canCommitLater = (flight: Flight, heardAt: number): boolean =>
+    engine.ledger.commitDelayMs !== undefined &&
+    heardAt - flight.sentAt + engine.ledger.commitDelayMs < engine.settings.reservationTtlMs / 2;
+
+  function commitLater(flight: Flight, heardAt: number): void {
+    engine.wheel.setAt(heardAt + (engine.ledger.commitDelayMs ?? 0), commitIfRunning, flight);
+  }
+
+  /** Not one that is just being ended: its slot is given back already, and must not be taken again. */
+  async function commitIfRunning(flight: Flight): Promise<void> {
+    const { jobId, state, fence } = flight.job;
+    if (engine.flights.get(jobId) !== flight || state !== 'RUNNING' || flight.isSettling) return;
+    if (fence === undefined || flight.givenUp === fence.attempt || isAbandoned(flight)) return;
+    const hasRoom = await hasSlot(fence.nodeId, leaseId(jobId, fence.attempt));
+    if (!hasRoom && !isAbandoned(flight)) await loseSlot(flight, fence);
+  }
+
   return {
     async acknowledge(answer) {
       const heardAt = engine.clock.precise();
@@ -105,7 +132,8 @@ export function createAnswers(
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
       // Heard in time, however long it takes to be written: the node is not given up for a store that is slow.
       deadlines.acknowledged(flight);
-      const hasRoom = await hasSlot(fence.nodeId, leaseId(answer.jobId, fence.attempt));
+      const isLater = canCommitLater(flight, heardAt);
+      const hasRoom = isLater || (await hasSlot(fence.nodeId, leaseId(answer.jobId, fence.attempt)));
       if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
       // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.
       if (isSettled(flight.job.state) || !holdsFence(flight.job, fence.nodeId, fence.attempt)) {
@@ -113,18 +141,10 @@ export function createAnswers(
         return ignore('ack', answer, isSettled(flight.job.state) ? 'settled' : 'fenced');
       }
       if (!hasRoom) {
-        engine.meter.count('scheduler_leases_lost_total');
-        engine.link.cancel(fence.nodeId, answer.jobId, 'lease_lost');
-        const message = `${fence.nodeId} acknowledged after its slot had been given away`;
-        if (flight.job.state === 'DISPATCHED') {
-          await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
-        }
+        await loseSlot(flight, fence);
         return ignore('ack', answer, 'lease_lost');
       }
-      while (
-        flight.job.state !== 'RUNNING' &&
-        !(await advance(engine, flight, 'acknowledged', { intent: null }))
-      ) {
+      while (flight.job.state !== 'RUNNING' && !(await advance(engine, flight, 'acknowledged', RAN))) {
         if (
           flight.driving !== 'ours' ||
           isSettled(flight.job.state) ||
@@ -142,6 +162,7 @@ export function createAnswers(
       flight.stopWaiting?.();
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       deadlines.acknowledged(flight);
+      if (isLater) commitLater(flight, heardAt);
       return { kind: 'accepted', job: flight.job };
     },
 
@@ -203,6 +224,8 @@ export function createAnswers(
     },
   };
 }
+
+const RAN = { intent: null, isSoon: true } as const;
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',

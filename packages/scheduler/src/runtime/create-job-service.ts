@@ -145,6 +145,7 @@ export function createJobService(
     },
 
     drives: (jobId) => engine.flights.get(jobId) !== undefined,
+    holdsSlot: (jobId, attempt) => (engine.flights.get(jobId)?.gaveBack ?? attempt) !== attempt,
     async verdict(jobId) {
       const flight = engine.flights.get(jobId);
       if (flight === undefined) return undefined;

@@ -1,6 +1,6 @@
 /** Hot path: what the parts of the job engine share — ports, settings, flights — and the one way a job moves. */
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, type JobEvent, nextState } from '../domain/job.ts';
+import { type Attempt, type JobEvent, type JobState, nextState, type TimelineEntry } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
 import type { NodeProfile } from '../domain/profile.ts';
@@ -106,10 +106,12 @@ export interface Step {
   readonly reason?: string;
   readonly failure?: { readonly code: string; readonly message: string };
   readonly result?: JobResult;
-  /** The event that is implied before this one: an answer that was never acknowledged, say. */
-  readonly via?: JobEvent;
+  /** Events that happened before this one and were not written: an answer that was never acknowledged, say. */
+  readonly via?: readonly JobEvent[];
   /** When it happened, if that was just looked up. */
   readonly at?: number;
+  /** Others may see it a moment later: what comes next says more. */
+  readonly isSoon?: boolean;
 }
 
 /**
@@ -120,11 +122,18 @@ export interface Step {
 export function advance(engine: Engine, flight: Flight, event: JobEvent, step: Step = {}): Soon<boolean> {
   if (flight.driving !== 'ours') return false;
   const { job } = flight;
-  const before = step.via === undefined ? job.state : nextState(job.state, step.via);
-  const state = before === undefined ? undefined : nextState(before, event);
-  if (before === undefined || state === undefined) return false;
   const at = step.at === undefined ? engine.clock.now() : Math.floor(step.at);
   const { nodeId, attempt } = step.fence ?? step.intent ?? job.fence ?? NO_ATTEMPT;
+  let passing: TimelineEntry[] | undefined;
+  let before: JobState | undefined = job.state;
+  for (const passed of step.via ?? NONE) {
+    before = nextState(before, passed);
+    if (before === undefined) return false;
+    passing ??= [];
+    passing.push({ state: before, at, attempt, nodeId });
+  }
+  const state = nextState(before, event);
+  if (state === undefined) return false;
   const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
   const change = {
     state,
@@ -132,13 +141,13 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
       step.reason === undefined
         ? { state, at, attempt, nodeId }
         : { state, at, attempt, nodeId, reason: step.reason },
-    passing: step.via === undefined ? undefined : { state: before, at, attempt, nodeId },
+    passing,
     fence: step.fence,
     intent: step.intent,
     failure: step.failure,
     result: step.result,
   };
-  const moving = engine.store.move(job.jobId, expected, change);
+  const moving = engine.store.move(job.jobId, expected, change, step.isSoon === true ? 'soon' : 'now');
   if (!(moving instanceof Promise)) return takeMove(engine, flight, expected, change, moving);
   return moving.then(
     (moved) => takeMove(engine, flight, expected, change, moved),
@@ -147,6 +156,7 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
 }
 
 const GIVE_BACK_AGAIN_MS = 1_000;
+const NONE: readonly JobEvent[] = [];
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */

@@ -52,6 +52,8 @@ export interface Flight {
   stopWaiting: (() => void) | undefined;
   /** The attempt that was given up last; 0 = none. An attempt is given up once. */
   givenUp: number;
+  /** The attempt whose slot was given back though its end is not yet written; 0 = none. */
+  gaveBack: number;
   /** Its outcome is being written. */
   isSettling: boolean;
   /**
@@ -117,6 +119,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     repeats: undefined,
     stopWaiting: undefined,
     givenUp: 0,
+    gaveBack: 0,
     isSettling: false,
     driving: 'ours',
     shunned: NOBODY_SHUNNED,

@@ -29,6 +29,8 @@ export interface JobService {
 export interface SharedDriving {
   /** It is in flight here. */
   drives(jobId: JobId): boolean;
+  /** It is, and the slot of that attempt was not given back: that may be before its end is written. */
+  holdsSlot(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */
   verdict(jobId: JobId): Promise<PlacingVerdict | undefined>;
   /** Goes on with a job that another instance drove, from its record alone. Safe to repeat. */

@@ -82,7 +82,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     }
     const before = flight.job.fence;
     const fence = { nodeId, attempt };
-    const step = at === undefined ? { fence, intent: null } : { fence, intent: null, at };
+    const step = { fence, intent: null, isSoon: true, ...(at !== undefined && { at }) };
     const moving = advance(engine, flight, 'dispatched', step);
     const goOn = (hasMoved: boolean): Soon<Placed> => {
       flight.recording = undefined;

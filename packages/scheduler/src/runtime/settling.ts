@@ -1,6 +1,6 @@
 /** Hot path: the outcome of a job — exactly one — and giving back what it held. */
 
-import { type Attempt, isSettled, nextState } from '../domain/job.ts';
+import { type Attempt, isSettled, type JobEvent, nextState } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
@@ -24,13 +24,17 @@ export interface Settling {
 }
 
 export function createSettling(engine: Engine): Settling {
-  function close(flight: Flight, side: NodeSide): Soon<unknown> {
+  function land(flight: Flight): void {
     flight.attemptTimer?.cancel();
     flight.deadlineTimer?.cancel();
     engine.flights.remove(flight);
     flight.stopWaiting?.();
+    engine.audio.drop(flight.job.jobId);
+  }
+
+  function close(flight: Flight, side: NodeSide): Soon<unknown> {
+    land(flight);
     const { jobId, fence } = flight.job;
-    engine.audio.drop(jobId);
     if (fence === undefined) return advance(engine, flight, 'released');
     if (side === 'open') return closeOpen(flight, fence);
     const giving = giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
@@ -62,12 +66,7 @@ export function createSettling(engine: Engine): Settling {
    * Writes the outcome, again if something else moved the job meanwhile, until it is written or no longer ours to write.
    * One at a time: two equal answers could not tell whose write it was that the store kept.
    */
-  function settle(
-    flight: Flight,
-    event: 'finished' | 'failed',
-    step: () => Step,
-    of: Attempt | undefined,
-  ): Soon<boolean> {
+  function settle(flight: Flight, event: Ending, step: () => Step, of: Attempt | undefined): Soon<boolean> {
     if (flight.isSettling) return false;
     flight.isSettling = true;
     const write = (): Soon<boolean> | undefined =>
@@ -92,24 +91,48 @@ export function createSettling(engine: Engine): Settling {
     }
   }
 
-  function finished(flight: Flight, side: NodeSide): Soon<true> {
+  function noteFinished(flight: Flight): void {
     engine.meter.count('scheduler_jobs_settled_total', FINISHED);
     noteStage(engine, TOTAL, engine.clock.precise() - flight.job.createdAt);
-    const closing = close(flight, side);
-    return closing instanceof Promise ? closing.then(() => true as const) : true;
+  }
+
+  /**
+   * The node is done with the job: the result and the end of its slot are one move, and the slot is given back beside it, not
+   * after it. Whatever the result is worth, the node works on it no more.
+   */
+  function finishOver(flight: Flight, result: JobResult, { nodeId, attempt }: Attempt): Soon<boolean> {
+    const { jobId } = flight.job;
+    const giveBack = (): Soon<void> => giveBackForGood(engine, nodeId, leaseId(jobId, attempt));
+    const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? RAN : RAN_UNASKED });
+    const settling = settle(flight, 'released', step, { nodeId, attempt });
+    if (settling === false) return false;
+    const isWaiting = settling instanceof Promise;
+    if (isWaiting) flight.gaveBack = attempt;
+    const giving = isWaiting ? giveBack() : undefined;
+    const goOn = (isOurs: boolean): Soon<boolean> => {
+      if (!isOurs) return false;
+      noteFinished(flight);
+      land(flight);
+      const given = giving ?? giveBack();
+      return given instanceof Promise ? given.then(() => true) : true;
+    };
+    return isWaiting ? settling.then(goOn) : goOn(settling);
+  }
+
+  async function finishOpen(flight: Flight, result: JobResult): Promise<boolean> {
+    const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? NONE : UNASKED });
+    if (!(await settle(flight, 'finished', step, flight.job.fence))) return false;
+    noteFinished(flight);
+    await close(flight, 'open');
+    return true;
   }
 
   return {
     finish(flight, result, side = 'over') {
       const { fence } = flight.job;
-      const step = () =>
-        flight.job.state === 'RUNNING'
-          ? { result, intent: null }
-          : { result, intent: null, via: 'acknowledged' as const };
-      const settling = settle(flight, 'finished', step, fence);
-      return settling instanceof Promise
-        ? settling.then((isOurs) => isOurs && finished(flight, side))
-        : settling && finished(flight, side);
+      return side === 'open' || fence === undefined
+        ? finishOpen(flight, result)
+        : finishOver(flight, result, fence);
     },
 
     async fail(flight, failure, side, of) {
@@ -132,7 +155,7 @@ export function createSettling(engine: Engine): Settling {
 }
 
 /** Finishing passes through RUNNING; a job that was never sent has no way there. */
-const isAllowed = (flight: Flight, event: 'finished' | 'failed'): boolean =>
+const isAllowed = (flight: Flight, event: Ending): boolean =>
   event === 'failed' ||
   flight.job.state === 'RUNNING' ||
   nextState(flight.job.state, 'acknowledged') === 'RUNNING';
@@ -140,4 +163,9 @@ const isAllowed = (flight: Flight, event: 'finished' | 'failed'): boolean =>
 const isSame = (one: Attempt | undefined, other: Attempt): boolean =>
   one?.nodeId === other.nodeId && one.attempt === other.attempt;
 
+type Ending = 'finished' | 'released' | 'failed';
+const NONE: readonly JobEvent[] = [];
+const UNASKED: readonly JobEvent[] = ['acknowledged'];
+const RAN: readonly JobEvent[] = ['finished'];
+const RAN_UNASKED: readonly JobEvent[] = ['acknowledged', 'finished'];
 const FINISHED = { outcome: 'finished', code: '' };

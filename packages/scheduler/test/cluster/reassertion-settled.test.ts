@@ -20,6 +20,7 @@ it.each([true, false])(
     const reassertion = createReassertion({
       jobs: () => [jobIn('RUNNING'), jobIn('FINISHED'), jobIn('FAILED'), jobIn('RELEASED')],
       isInFlight: (jobId) => jobId === 'RUNNING' || isInFlight,
+      holdsSlot: (jobId) => jobId === 'RUNNING' || isInFlight,
       async restore({ jobId }) {
         told.push(jobId);
       },

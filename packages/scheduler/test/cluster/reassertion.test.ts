@@ -30,6 +30,7 @@ function start(jobs: readonly JobRecord[]) {
     jobs,
     deaf: new Set<string>(),
     ended: new Set<string>(),
+    givenBack: new Set<string>(),
     others: 0,
     whileTelling: () => {},
   };
@@ -50,6 +51,7 @@ function start(jobs: readonly JobRecord[]) {
   const reassertion = createReassertion({
     jobs: () => state.jobs,
     isInFlight: (jobId) => !state.ended.has(jobId),
+    holdsSlot: (jobId, attempt) => !state.ended.has(jobId) && !state.givenBack.has(`${jobId}:${attempt}`),
     restore: store.port.restore,
     reassert: store.port.reassert,
     others: () => {
@@ -135,6 +137,13 @@ describe('a store that may have lost writes', () => {
     await reassertion.run(EVERYTHING);
     expect(told.filter((what) => what.includes('job-64'))).toEqual([]);
     expect(told).toHaveLength(1 + 64 + 64);
+  });
+
+  it('is told of a job, but not of its slot, if that was given back before the end of the job is written', async () => {
+    const { reassertion, state, told } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
+    state.givenBack.add('a:1');
+    await reassertion.run(EVERYTHING);
+    expect(told).toEqual(['others', `n1 b:1 ${RUNNING_MS}`, 'a', 'b']);
   });
 
   it('is told everything it takes, although it refuses some', async () => {

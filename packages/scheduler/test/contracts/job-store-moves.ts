@@ -66,11 +66,42 @@ export function jobStoreMoves(start: StartJobStore): void {
     await store.admit(draft);
     await dispatch(store, draft.jobId, { nodeId: 'node-a', attempt: 1 });
     const passing = { state: 'RUNNING', at: now(), attempt: 1, nodeId: 'node-a' } as const;
-    const moved = await moveOn(store, draft.jobId, 'FINISHED', { passing, result: RESULT });
+    const moved = await moveOn(store, draft.jobId, 'FINISHED', { passing: [passing], result: RESULT });
     expect(moved).toMatchObject({ kind: 'moved', job: { state: 'FINISHED' } });
     const timeline = (await store.get(draft.jobId))?.timeline ?? [];
     expect(timeline.at(-2)).toEqual(passing);
     expect(timeline.at(-1)).toMatchObject({ state: 'FINISHED' });
+  });
+
+  it('shows a move that others may see later at once to whoever made it, and goes on from it', async () => {
+    const { store, now } = await start();
+    const draft = draftJob(now());
+    await store.admit(draft);
+    const fence = { nodeId: 'node-a', attempt: 1 };
+    const soon = async (change: ReturnType<typeof changeTo>) => {
+      const seen = await store.get(draft.jobId);
+      return store.move(draft.jobId, expectedOf(seen as typeof draft), change, 'soon');
+    };
+    await soon(changeTo('RESERVED', { intent: fence }));
+    await soon(changeTo('DISPATCHED', { fence, intent: null }));
+    expect(await soon(changeTo('RUNNING'))).toMatchObject({
+      kind: 'moved',
+      job: { state: 'RUNNING', fence },
+    });
+    expect(await store.move(draft.jobId, expectedOf(draft), changeTo('FAILED'))).toMatchObject({
+      kind: 'stale',
+      job: { state: 'RUNNING' },
+    });
+    const finished = await moveOn(store, draft.jobId, 'FINISHED', { result: RESULT });
+    expect(finished).toMatchObject({ kind: 'moved', job: { state: 'FINISHED', fence, result: RESULT } });
+    const timeline = (await store.get(draft.jobId))?.timeline ?? [];
+    expect(timeline.map(({ state }) => state)).toEqual([
+      'CREATED',
+      'RESERVED',
+      'DISPATCHED',
+      'RUNNING',
+      'FINISHED',
+    ]);
   });
 
   it('keeps why a job failed through its release', async () => {
@@ -117,7 +148,7 @@ export function jobStoreMoves(start: StartJobStore): void {
         { state: 'DISPATCHED', fenceAttempt },
         changeTo('RUNNING', {
           failure: { code: 'JOB_TIMEOUT', message: 'late' },
-          passing: { state: 'RUNNING', at: now(), attempt: 1 },
+          passing: [{ state: 'RUNNING', at: now(), attempt: 1 }],
           intent: null,
         }),
       );
@@ -217,7 +248,12 @@ export function jobStoreMoves(start: StartJobStore): void {
     for (let attempt = 1; attempt <= 300; attempt += 1) {
       const entry = { state: 'RESERVED', at: draft.createdAt + attempt, attempt } as const;
       const passing = { ...entry, state: 'RETRYING' } as const;
-      await moveOn(store, draft.jobId, 'RESERVED', attempt % 2 === 0 ? { entry } : { entry, passing });
+      await moveOn(
+        store,
+        draft.jobId,
+        'RESERVED',
+        attempt % 2 === 0 ? { entry } : { entry, passing: [passing] },
+      );
       if (attempt >= 200) lengths.push((await store.get(draft.jobId))?.timeline.length ?? 0);
     }
     expect(Math.max(...lengths)).toBeLessThanOrEqual((lengths[0] ?? 0) + 1);

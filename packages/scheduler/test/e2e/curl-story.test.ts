@@ -209,7 +209,8 @@ describe('the story with curl alone', () => {
     expect(status).toBe(200);
     const events = text.split('\n\n').filter((event) => event !== '');
     const states = events.map((event) => (JSON.parse(event.split('data: ')[1] ?? '{}') as JobView).state);
-    expect(states.at(-1)).toBe('FINISHED');
+    expect(states.at(-1)).toBe('RELEASED');
+    expect(events.at(-1)).toContain('"FINISHED"');
     expect(events.at(-1)).toContain('id: end');
   });
 });

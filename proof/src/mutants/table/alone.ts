@@ -27,8 +27,8 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'forgets to give back the slot of a finished job',
     breaks: ['I2 no leak'],
     file: 'runtime/settling.ts',
-    find: 'const giving = giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));',
-    replace: 'const giving: unknown = undefined;',
+    find: 'const giveBack = (): Soon<void> => giveBackForGood(engine, nodeId, leaseId(jobId, attempt));',
+    replace: 'const giveBack = (): Soon<void> => void leaseId(jobId, attempt);',
     world: CALM,
   },
   {

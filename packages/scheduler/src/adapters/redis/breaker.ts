@@ -5,6 +5,7 @@
 import { Cluster, type Command, type Redis } from 'ioredis';
 import type { CommandCounts } from './command-counts.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { type Listener, ScriptCommand, TIMED_OUT } from './script-command.ts';
 
 /** Tell nothing of any job, and are how a connection begins and is looked at. */
 const ALWAYS_SENT = new Set([
@@ -63,16 +64,32 @@ function watch(server: Redis, silent: Set<string>, counts: CommandCounts | undef
     probing.unref();
   }
 
+  const listener: Listener = {
+    answered(command) {
+      answered();
+      counts?.note(command);
+    },
+    failed(command, fault) {
+      if (isTimeout(fault)) fellSilent();
+      counts?.note(command, fault);
+    },
+  };
+
   server.sendCommand = (command: Command, stream) => {
+    const wasSent = command instanceof ScriptCommand ? command.listener !== undefined : sent.has(command);
     if (silent.has(name) && !ALWAYS_SENT.has(command.name.toLowerCase())) {
       const refusal = new Error(`${name} does not answer`);
       // A connection that broke sends again what it had sent.
-      command.reject(sent.has(command) ? refusal : Object.assign(refusal, { isUnsent: true }));
-      if (!sent.has(command)) counts?.note(command, refusal);
+      command.reject(wasSent ? refusal : Object.assign(refusal, { isUnsent: true }));
+      if (!wasSent) counts?.note(command, refusal);
       return command.promise;
     }
+    if (command instanceof ScriptCommand) {
+      command.listener = listener;
+      return send(command, stream);
+    }
     // One that is sent again, to another server, is still the same command.
-    const counted = sent.has(command) ? undefined : counts;
+    const counted = wasSent ? undefined : counts;
     sent.add(command);
     command.promise.then(
       () => {
@@ -90,7 +107,6 @@ function watch(server: Redis, silent: Set<string>, counts: CommandCounts | undef
   if (silent.has(name)) probe();
 }
 
-const isTimeout = (fault: unknown): boolean =>
-  fault instanceof Error && fault.message === 'Command timed out';
+const isTimeout = (fault: unknown): boolean => fault instanceof Error && fault.message === TIMED_OUT;
 
 const nameOf = ({ options }: Redis): string => `Redis ${options.host}:${options.port}`;

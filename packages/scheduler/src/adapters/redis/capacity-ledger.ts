@@ -14,6 +14,9 @@ import { createReserveSlot } from './capacity-ledger/reserve-slot.ts';
 import { type Keys, NODE_IDLE_MS } from './keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
+/** As moves of the job wait at most: both can be spared when a job is over so soon. */
+const COMMIT_DELAY_MS = 20;
+
 export interface RedisCapacityLedger extends CapacityLedger {
   /**
    * Writes a lease again that its holder knows to exist, after a failover may have lost it. It counts though the node is full
@@ -34,6 +37,7 @@ export function createCapacityLedger(deps: {
 }): RedisCapacityLedger {
   const { connection, keys, idleMs = NODE_IDLE_MS } = deps;
   return {
+    commitDelayMs: COMMIT_DELAY_MS,
     declare: createDeclareNode(connection, keys, idleMs),
     reserve: createReserveSlot(connection, keys, idleMs),
     commit: createCommitLease(connection, keys, idleMs),

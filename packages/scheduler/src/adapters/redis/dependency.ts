@@ -5,10 +5,14 @@ export async function asDependency<T>(what: string, ask: () => Promise<T>): Prom
   try {
     return await ask();
   } catch (fault) {
-    if (fault instanceof SchedulerError) throw fault;
-    throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `Redis did not answer: ${what}`, {
-      cause: fault,
-      isUnsent: isUnsent(fault),
-    });
+    throw dependencyFault(what, fault);
   }
 }
+
+export const dependencyFault = (what: string, fault: unknown): SchedulerError =>
+  fault instanceof SchedulerError
+    ? fault
+    : new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `Redis did not answer: ${what}`, {
+        cause: fault,
+        isUnsent: isUnsent(fault),
+      });

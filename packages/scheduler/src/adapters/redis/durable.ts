@@ -35,10 +35,12 @@ export function withReplica(connection: RedisConnection, waitMs: number): RedisC
   const own: Partial<Record<string | symbol, unknown>> = {
     evalsha: durably('evalsha'),
     eval: durably('eval'),
+    // What is sent past the two above would not wait for a replica.
+    sendCommand: undefined,
   };
   return new Proxy(connection, {
     get(target, name) {
-      if (own[name] !== undefined) return own[name];
+      if (name in own) return own[name];
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },

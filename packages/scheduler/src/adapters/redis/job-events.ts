@@ -38,7 +38,7 @@ export function createJobEvents(deps: {
   instanceId: string;
   /** Tells the waiters of this process, and bounds them. */
   local: JobEvents;
-  store: Pick<RedisJobStore, 'watch' | 'watchersOf' | 'drives'>;
+  store: Pick<RedisJobStore, 'watch' | 'watchersOf' | 'drives'> & Partial<Pick<RedisJobStore, 'onWritten'>>;
 }): JobEvents & { close(): Promise<void> } {
   const { local, store, instanceId } = deps;
   /** At most as many as there are waiters. */
@@ -50,6 +50,13 @@ export function createJobEvents(deps: {
       if (watch !== undefined) void look(watch);
     },
   });
+
+  function sendNotices(job: JobRecord): void {
+    for (const watcher of store.watchersOf(job)) {
+      if (watcher !== instanceId) notices.send(watcher, job.jobId);
+    }
+  }
+  store.onWritten?.(sendNotices);
 
   function tell(watch: Watch, job: JobRecord): void {
     if (watch.told !== undefined && isSameMove(watch.told, job)) return;
@@ -110,9 +117,7 @@ export function createJobEvents(deps: {
       const watch = watches.get(job.jobId);
       if (watch !== undefined) watch.told = job;
       local.publish(job);
-      for (const watcher of store.watchersOf(job)) {
-        if (watcher !== instanceId) notices.send(watcher, job.jobId);
-      }
+      sendNotices(job);
     },
 
     subscribe(jobId, listen) {

@@ -6,9 +6,8 @@
  * A thrown error means *unknown*.
  */
 import { isUnsent, SchedulerError } from '../../domain/errors.ts';
-import { fitResult } from '../../domain/fit-result.ts';
 import type { JobId, TenantId } from '../../domain/ids.ts';
-import { isSettled, type JobRecord } from '../../domain/job.ts';
+import type { JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobQuery, JobStore, MoveResult } from '../../ports/job-store.ts';
@@ -20,6 +19,7 @@ import { createDropJob } from './job-store/drop-job.ts';
 import { createFindBoundJob } from './job-store/find-bound-job.ts';
 import { createIndexJobs } from './job-store/index-jobs.ts';
 import { createJobIndex } from './job-store/job-index.ts';
+import { createJobMoves } from './job-store/job-moves.ts';
 import { createJobTally } from './job-store/job-tally.ts';
 import { createKnownJobs } from './job-store/known-jobs.ts';
 import { listJobs } from './job-store/list-jobs.ts';
@@ -60,11 +60,13 @@ export interface RedisJobStore extends JobStore, JobAdoption {
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
   /** Who watched the job when it became this record, which must be the very object that `move` gave out. */
   watchersOf(record: JobRecord): readonly string[];
+  /** Hears of moves that were answered before they were written, and that somebody elsewhere waits for. */
+  onWritten(listen: (job: JobRecord) => void): void;
   /** Admitted or taken over here, by this incarnation, and not known to have ended. */
   drives(jobId: JobId): boolean;
   /** How full it is, as this instance counts. */
   levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
-  /** Writes what the indexes still lack. */
+  /** Writes what is still owed, to records and to indexes. */
   close(): Promise<void>;
 }
 
@@ -102,8 +104,9 @@ export function createJobStore(
   });
   const tally = createJobTally(deps);
   const known = createKnownJobs({ maxKnown: deps.maxInflight });
-  const adoption = createJobAdoption({ ...deps, driver, index, tally, known, shelve: scripts.shelve });
-  const watchers = new WeakMap<JobRecord, readonly string[]>();
+  const moves = createJobMoves({ ...deps, known, tally, index, write: scripts.move, drop: scripts.drop });
+  const { owed } = moves;
+  const adoption = createJobAdoption({ ...deps, driver, index, tally, known, owed, shelve: scripts.shelve });
   let counted = deps.driver();
 
   /** What an earlier incarnation drove is not driven by this one, unless it takes it over. */
@@ -114,9 +117,17 @@ export function createJobStore(
     return name;
   }
 
+  /** What is owed, or was while this was read, is not in it. */
+  function newest({ record, revision }: StoredJob): JobRecord {
+    const seen = known.get(record.jobId);
+    return seen !== undefined && seen.revision > revision && tally.isInFlight(record.jobId)
+      ? seen.record
+      : record;
+  }
+
   async function read(key: string, jobId: JobId): Promise<JobRecord | undefined> {
     const fields = await connection.hgetall(key);
-    return fields.id === jobId ? jobFromFields(Object.entries(fields).flat()).record : undefined;
+    return fields.id === jobId ? newest(jobFromFields(Object.entries(fields).flat())) : undefined;
   }
 
   const get = (jobId: JobId): Promise<JobRecord | undefined> =>
@@ -127,8 +138,10 @@ export function createJobStore(
       return read(keys.earlierJob(tag, jobId), jobId);
     });
 
-  const bound = async (tenantId: TenantId, requestId: string): Promise<JobRecord | undefined> =>
-    (await scripts.findBound(requestTag(deps.digest, tenantId, requestId)))?.record;
+  async function bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined> {
+    const found = await scripts.findBound(requestTag(deps.digest, tenantId, requestId));
+    return found && newest(found);
+  }
 
   /** Another name would be found by its id and not by its request: two jobs for one request. */
   function checkName({ jobId, tenantId, requestId }: JobRecord): void {
@@ -150,32 +163,6 @@ export function createJobStore(
       await scripts.shelve(admitted.jobId);
     }
     throw new Error(`request of ${draft.jobId} was never free`);
-  }
-
-  /** What a record that is settled means for what is counted here. */
-  function settled(record: JobRecord, bytes: number): void {
-    const hasFailed = record.state === 'FAILED' || record.failure !== undefined;
-    const isBound = record.requestId !== undefined && !hasFailed;
-    const gone = tally.settle(record.jobId, { bytes, isBound });
-    if (gone === undefined) return;
-    index.end(record.jobId, record.deadlineAt);
-    for (const jobId of gone) {
-      index.drop(jobId);
-      // One that stays, because Redis does not answer, ends with its time.
-      scripts.drop(jobId).catch(() => {});
-    }
-  }
-
-  function fitted(change: JobChange): JobChange {
-    if (change.result === undefined) return change;
-    const result = fitResult(change.result, deps.resultInlineMaxBytes);
-    if (result === change.result) return change;
-    deps.onAudioDropped?.();
-    return { ...change, result };
-  }
-
-  function noteWatchers({ record, watchers: names }: Pick<StoredJob, 'record' | 'watchers'>): void {
-    if (names.length > 0) watchers.set(record, names);
   }
 
   return {
@@ -202,7 +189,7 @@ export function createJobStore(
           known.note(draft, draft.timeline.length);
           return { kind: 'admitted', job: draft };
         }
-        const { record } = admitted.stored;
+        const record = newest(admitted.stored);
         if (isNew) tally.leave(draft.jobId);
         if (record.jobId !== draft.jobId) index.drop(draft.jobId);
         return existing(draft, record);
@@ -215,34 +202,12 @@ export function createJobStore(
       }
     },
 
-    async move(jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult> {
-      const moved = await scripts.move(driver(), jobId, expected, fitted(change), known.get(jobId));
-      if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') {
-        known.forget(jobId);
-        tally.leave(jobId);
-        return moved;
-      }
-      const { kind, record, revision } = moved;
-      noteWatchers(moved);
-      if (record.state === 'RELEASED') known.forget(jobId);
-      // What a failover rolled back is not known better for it: only the newer record says how to restore it.
-      else if (kind === 'moved' || revision >= (known.get(jobId)?.revision ?? 0))
-        known.note(record, revision);
-      if (isSettled(record.state)) {
-        if (kind === 'moved') settled(record, moved.bytes);
-        else tally.leave(jobId);
-      }
-      return { kind, job: record };
-    },
-
-    async moveFor(other, jobId, expected, change) {
-      const moved = await scripts.move(other, jobId, expected, fitted(change), undefined);
-      if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') return moved;
-      noteWatchers(moved);
-      return { kind: moved.kind, job: moved.record };
-    },
+    move: (jobId: JobId, expected: Expected, change: JobChange, when: 'now' | 'soon' = 'now') =>
+      moves.move(driver(), jobId, expected, change, when),
+    moveFor: moves.moveFor,
 
     async discard(jobId: JobId) {
+      await owed.flush(jobId);
       const discarded = await scripts.discard(jobId, driver());
       if (discarded === 'kept') return discarded;
       known.forget(jobId);
@@ -264,7 +229,8 @@ export function createJobStore(
       }),
 
     watch: scripts.watch,
-    watchersOf: (record) => watchers.get(record) ?? NOBODY,
+    watchersOf: moves.watchersOf,
+    onWritten: moves.onWritten,
     drives(jobId) {
       driver();
       return tally.isInFlight(jobId);
@@ -272,11 +238,12 @@ export function createJobStore(
 
     ...adoption,
     levels: tally.levels,
-    close: index.flush,
+    async close() {
+      await owed.flush();
+      await index.flush();
+    },
   };
 }
-
-const NOBODY: readonly string[] = [];
 
 const existing = (draft: JobRecord, job: JobRecord): AdmitResult => ({
   kind: job.fingerprint === draft.fingerprint ? 'existing' : 'conflict',

@@ -1,15 +1,18 @@
 /** A Lua script beside its typed wrapper: sent by its digest, and whole when a server does not know it yet. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { asDependency } from './dependency.ts';
+import { dependencyFault } from './dependency.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { describeScript, ScriptCommand } from './script-command.ts';
 
 /** The first word of every reply says what happened. */
 export type Reply = readonly [word: string, ...rest: (string | number | null)[]];
 
+type Words = readonly (string | number)[];
+
 /** Rejects with SCHEDULER_DEPENDENCY_DOWN: whether the script has run is then unknown. */
 export interface RunScript {
-  (keys: readonly string[], args: readonly (string | number)[]): Promise<Reply>;
+  (keys: readonly string[], args: Words): Promise<Reply>;
   readonly scriptName: string;
   readonly digest: string;
 }
@@ -18,19 +21,35 @@ export interface RunScript {
 export function loadScript(connection: RedisConnection, home: string, name: string): RunScript {
   const lua = readFileSync(new URL(`./${name}.lua`, home), 'utf8');
   const digest = createHash('sha1').update(lua).digest('hex');
+  const script = describeScript(name, digest);
   names.set(digest, name).set(lua, name);
 
-  async function send(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    try {
-      return await connection.evalsha(digest, keys.length, ...keys, ...args);
-    } catch (fault) {
-      if (!isUnknownScript(fault)) throw fault;
-      return await connection.eval(lua, keys.length, ...keys, ...args);
-    }
+  function send(keys: readonly string[], args: Words): Promise<unknown> {
+    // Some connections have ways of their own to run scripts.
+    if (connection.sendCommand === undefined)
+      return connection.evalsha(digest, keys.length, ...keys, ...args);
+    const command = new ScriptCommand(script, keys, args);
+    return (connection.sendCommand(command) as Promise<unknown>).then(
+      (reply) => {
+        command.ended();
+        return reply;
+      },
+      (fault: unknown) => {
+        command.ended(fault);
+        throw fault;
+      },
+    );
   }
 
-  const run = async (keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> =>
-    (await asDependency(name, () => send(keys, args))) as Reply;
+  function sendWhole(keys: readonly string[], args: Words, fault: unknown): Promise<unknown> {
+    if (!isUnknownScript(fault)) throw dependencyFault(name, fault);
+    return connection.eval(lua, keys.length, ...keys, ...args).catch((again: unknown) => {
+      throw dependencyFault(name, again);
+    });
+  }
+
+  const run = (keys: readonly string[], args: Words): Promise<Reply> =>
+    send(keys, args).catch((fault: unknown) => sendWhole(keys, args, fault)) as Promise<Reply>;
   return Object.assign(run, { scriptName: name, digest });
 }
 

@@ -1,4 +1,5 @@
 /** A Redis that does not answer: every call says *unknown*, may be repeated, and happens once. */
+import { Command } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createJobTally } from '../../../src/adapters/redis/job-store/job-tally.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
@@ -88,7 +89,7 @@ describe('a job store whose Redis does not answer', () => {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
         return (...args: unknown[]) =>
-          args.includes(keys.instanceJobs('instance-a'))
+          args.some((arg) => arg instanceof Command && arg.args.includes(keys.instanceJobs('instance-a')))
             ? Promise.reject(refusal)
             : value.apply(target, args);
       },

@@ -63,7 +63,7 @@ const change = fc.record(
     state: liveState,
     fence: orNot(attempt),
     intent: fc.option(attempt, { nil: null }),
-    passing: orNot(entry),
+    passing: orNot(fc.array(entry, { maxLength: 3 })),
     failure: orNot(fc.record({ code: text, message: text })),
     result: orNot(result),
   },

@@ -170,7 +170,7 @@ describe('a job abandoned meanwhile', () => {
           ...seen,
           async move(...move) {
             moves += 1;
-            if (move[2].state === 'FINISHED') throw new Error('down');
+            if (move[2].state === 'RELEASED') throw new Error('down');
             return seen.move(...move);
           },
         };

@@ -160,13 +160,14 @@ describe('abandoning all jobs', () => {
     const calls: string[] = [];
     let isDown = false;
     const rig = createRig({
+      settings: { maxRetry: 0 },
       wrapStore: (store): JobStore => ({
         ...store,
         async move(jobId, expected, change) {
           calls.push(change.state);
           if (isDown) throw new Error('down');
           const moved = await store.move(jobId, expected, change);
-          isDown = change.state === 'FINISHED';
+          isDown = change.state === 'FAILED';
           return moved;
         },
       }),
@@ -174,7 +175,7 @@ describe('abandoning all jobs', () => {
     await rig.addNode('node-a', 2);
     const one = await rig.dispatch();
     const other = await rig.dispatch();
-    void rig.service.finish(rig.last(one.jobId), RESULT);
+    void rig.service.fail(rig.last(one.jobId), { code: 'PROCESSING_ERROR', message: 'no' });
     await rig.clock.advance(10);
     const answer = rig.service.acknowledge(rig.last(other.jobId));
     await rig.clock.advance(1_000);
@@ -184,7 +185,7 @@ describe('abandoning all jobs', () => {
     expect(calls).toHaveLength(made);
     expect((await answer).kind).toBe('ignored');
     expect(rig.clock.pending()).toBe(0);
-    expect(await rig.state(one.jobId)).toBe('FINISHED');
+    expect(await rig.state(one.jobId)).toBe('FAILED');
   });
 
   it('takes back nothing any more that was refused before', async () => {

@@ -1,5 +1,6 @@
 /** A job's way from request to outcome when nothing goes wrong, and the refusals. */
 import { describe, expect, it } from 'vitest';
+import { isOutcome } from '../../../src/domain/job.ts';
 import { createRig, need, profile, RESULT } from './rig.ts';
 
 describe('life of a job', () => {
@@ -35,6 +36,34 @@ describe('life of a job', () => {
     await rig.service.finish(rig.last(job.jobId), RESULT);
     const states = (await rig.store.get(job.jobId))?.timeline.map((entry) => entry.state);
     expect(states?.slice(-4)).toEqual(['DISPATCHED', 'RUNNING', 'FINISHED', 'RELEASED']);
+  });
+
+  it('writes the result and the end of the slot as one, and gives the slot back without waiting for that', async () => {
+    const written: string[] = [];
+    const rig = createRig({
+      wrapStore: (store) => ({
+        ...store,
+        async move(jobId, expected, change) {
+          if (change.state === 'RELEASED')
+            await new Promise((resolve) => rig.clock.after(50, () => resolve(1)));
+          written.push(change.state);
+          return store.move(jobId, expected, change);
+        },
+      }),
+    });
+    await rig.addNode('node-a');
+    const dispatching = rig.dispatch();
+    const job = await dispatching;
+    expect(rig.service.holdsSlot(job.jobId, 1)).toBe(true);
+    const finishing = rig.service.finish(rig.last(job.jobId), RESULT);
+    await rig.clock.advance(10);
+    // Nobody may take it again for the job meanwhile, as if it had been lost.
+    expect([rig.service.drives(job.jobId), rig.service.holdsSlot(job.jobId, 1)]).toEqual([true, false]);
+    expect([await rig.used('node-a'), await rig.state(job.jobId)]).toEqual([0, 'DISPATCHED']);
+    await rig.clock.advance(50);
+    expect((await finishing).kind).toBe('accepted');
+    expect(written).toEqual(['DISPATCHED', 'RELEASED']);
+    expect(rig.published.filter(isOutcome).map(({ state }) => state)).toEqual(['RELEASED']);
   });
 
   it('accepts an answer that is quicker than the return of the send', async () => {

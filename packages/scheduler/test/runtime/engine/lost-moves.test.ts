@@ -84,14 +84,14 @@ describe('an emptied store', () => {
   });
 
   it('is not told of a job that is settled: it had its time', async () => {
-    const { rig, store, faults, jobId, answer } = await running();
+    const { rig, store, faults, jobId } = await running();
     const made = faults.calls('move');
     faults.plan({ method: 'move', at: [made + 2], fault: 'throw' });
-    const finishing = rig.service.finish(answer, RESULT);
+    const finishing = rig.service.cancel(jobId, 'x');
     await rig.clock.advance(100);
     store.empty();
     await rig.clock.advance(1_000);
-    expect((await finishing).kind).toBe('accepted');
+    expect((await finishing).kind).toBe('cancelled');
     expect([store.restores(), await store.port.get(jobId)]).toEqual([0, undefined]);
   });
 
@@ -163,16 +163,19 @@ describe('a failover that lost moves', () => {
   );
 
   it('writes the release of a job whose outcome was lost, and the outcome with it', async () => {
-    const { rig, store, faults, jobId, answer } = await running();
+    const { rig, store, faults, jobId } = await running();
     const made = faults.calls('move');
     faults.plan({ method: 'move', at: [made + 2], fault: 'throw' });
-    const finishing = rig.service.finish(answer, RESULT);
+    const finishing = rig.service.cancel(jobId, 'x');
     await rig.clock.advance(100);
     store.lose(1);
     expect((await store.port.get(jobId))?.state).toBe('RUNNING');
     await rig.clock.advance(1_000);
     await finishing;
-    expect(await store.port.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
+    expect(await store.port.get(jobId)).toMatchObject({
+      state: 'RELEASED',
+      failure: { code: 'JOB_CANCELLED' },
+    });
   });
 
   it('takes a record as it is that is ahead of what is known here', async () => {
@@ -203,11 +206,11 @@ describe('what a store must be told again', () => {
   });
 
   it('is nothing of a job that another instance took over to release it', async () => {
-    const { rig, store, faults, answer } = await running();
+    const { rig, store, faults, jobId } = await running();
     faults.plan({ method: 'move', at: [faults.calls('move') + 2], fault: { delayMs: 50 } });
-    const finishing = rig.service.finish(answer, RESULT);
+    const finishing = rig.service.cancel(jobId, 'x');
     await rig.clock.advance(10);
-    expect([...rig.service.jobsToTellAgain()].map(({ state }) => state)).toEqual(['FINISHED']);
+    expect([...rig.service.jobsToTellAgain()].map(({ state }) => state)).toEqual(['FAILED']);
     store.takenOver();
     await rig.clock.advance(100);
     await finishing;

@@ -18,18 +18,19 @@ if not slots then
   end
   return { 'unknown_node' }
 end
+local max = tonumber(slots)
+local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
+local expiry = tonumber(redis.call('ZSCORE', leases, lease))
+if expiry and expiry > now then
+  redis.call('ZADD', leases, now + ttl, lease)
+  redis.call('HDEL', marks, 'f:' .. lease)
+  return { 'committed', math.max(redis.call('ZCOUNT', leases, '(' .. now, '+inf'), seen), max }
+end
 for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('ZREM', leases, ended)
   redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended)
 end
-local max = tonumber(slots)
-local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
 local held = redis.call('ZCARD', leases)
-if redis.call('ZSCORE', leases, lease) then
-  redis.call('ZADD', leases, now + ttl, lease)
-  redis.call('HDEL', marks, 'f:' .. lease)
-  return { 'committed', math.max(held, seen), max }
-end
 -- Against leases alone: the report may count this very job, which would then stand in its own way.
 if held >= max then
   return { 'lost', math.max(held, seen), max }

@@ -20,12 +20,14 @@ local word = 'absent'
 local expiry = tonumber(redis.call('ZSCORE', leases, lease))
 if expiry then
   redis.call('ZREM', leases, lease)
-  redis.call('HDEL', marks, 'f:' .. lease)
-  local counted = redis.call('HDEL', marks, 'r:' .. lease)
+  local fenced, counted = unpack(redis.call('HMGET', marks, 'f:' .. lease, 'r:' .. lease))
+  if fenced or counted then
+    redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease)
+  end
   if expiry > now then
     word = 'released'
     -- Only a lease held at the report can be among the jobs the node counted.
-    if counted == 1 then
+    if counted then
       redis.call('HINCRBY', node, 'released', 1)
       seen = seen - 1
     end

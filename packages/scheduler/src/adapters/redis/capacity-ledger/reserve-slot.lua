@@ -14,13 +14,21 @@ if not slots then
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local max = tonumber(slots)
+local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
+local held = redis.call('ZCOUNT', leases, '(' .. now, '+inf')
+-- The common case, in as few calls as it takes: what has expired is not counted, and dropped by whoever finds no room or reports.
+if accepting == '1' and math.max(held, seen) < max and redis.call('ZADD', leases, 'NX', now + ttl, lease) == 1 then
+  -- A set that has just come into being would stay for good if nobody reported the node any more.
+  if held == 0 then
+    redis.call('PEXPIRE', leases, idle)
+  end
+  return { 'reserved', math.max(held + 1, seen), max }
+end
 for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('ZREM', leases, ended)
   redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended)
 end
-local max = tonumber(slots)
-local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
-local held = redis.call('ZCARD', leases)
 if redis.call('ZSCORE', leases, lease) then
   return { 'already', math.max(held, seen), max }
 end
@@ -30,8 +38,8 @@ end
 if math.max(held, seen) >= max then
   return { 'full', math.max(held, seen), max }
 end
+-- It had expired, and only now is its name free again.
 redis.call('ZADD', leases, now + ttl, lease)
--- A set that has just come into being would stay for good if nobody reported the node any more.
 if held == 0 then
   redis.call('PEXPIRE', leases, idle)
 end

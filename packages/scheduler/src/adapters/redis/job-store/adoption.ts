@@ -12,6 +12,7 @@ import type { JobIndex } from './job-index.ts';
 import type { JobTally } from './job-tally.ts';
 import type { KnownJobs } from './known-jobs.ts';
 import type { Position } from './list-jobs.ts';
+import type { OwedMoves } from './owed-moves.ts';
 import { readDriven, readSettled } from './read-index.ts';
 import { createRestoreJob, type Restored, type RestoreLimits } from './restore-job.ts';
 import { createTakeOverJob, type FormerDriver } from './take-over-job.ts';
@@ -55,11 +56,12 @@ export function createJobAdoption(
     index: JobIndex;
     tally: JobTally;
     known: KnownJobs;
+    owed: Pick<OwedMoves, 'forget'>;
     shelve: (jobId: JobId) => Promise<void>;
     maxRetained: number;
   } & RestoreLimits,
 ): JobAdoption {
-  const { connection, keys, index, tally, known } = deps;
+  const { connection, keys, index, tally, known, owed } = deps;
   const takeOverJob = createTakeOverJob(connection, keys);
   const restoreJob = createRestoreJob(connection, keys, deps);
 
@@ -108,6 +110,7 @@ export function createJobAdoption(
       await index.begin(jobId, deadlineAt);
       const taken = await takeOverJob(jobId, from, deps.driver());
       if (taken.kind === 'taken') {
+        owed.forget(jobId);
         tally.adopt(taken.stored.record);
         known.note(taken.stored.record, taken.stored.revision);
       } else if (taken.kind === 'settled') index.end(jobId, deadlineAt);
@@ -119,6 +122,8 @@ export function createJobAdoption(
 
     async restore(job) {
       const { jobId, deadlineAt } = job;
+      // The record says it too.
+      owed.forget(jobId);
       const isOver = isSettled(job.state);
       const [restored] = await asDependency('restoring a job', () =>
         Promise.all([writeAnew(job), isOver ? undefined : index.begin(jobId, deadlineAt)]),

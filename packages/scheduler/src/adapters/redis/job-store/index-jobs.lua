@@ -15,15 +15,21 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local at = 6
 local latest = 0
+if begun > 0 then
+  redis.call('ZADD', driven, unpack(ARGV, at, at + 2 * begun - 1))
+end
 for _ = 1, begun do
-  redis.call('ZADD', driven, ARGV[at], ARGV[at + 1])
   latest = math.max(latest, tonumber(ARGV[at]))
   at = at + 2
 end
-for _ = 1, ended do
-  redis.call('ZREM', driven, ARGV[at + 1])
-  redis.call('ZADD', settled, ARGV[at], ARGV[at + 1])
-  at = at + 2
+if ended > 0 then
+  redis.call('ZADD', settled, unpack(ARGV, at, at + 2 * ended - 1))
+  local ids = {}
+  for index = 1, ended do
+    ids[index] = ARGV[at + 1]
+    at = at + 2
+  end
+  redis.call('ZREM', driven, unpack(ids))
 end
 for index = at, #ARGV do
   redis.call('ZREM', driven, ARGV[index])

@@ -10,7 +10,7 @@
   ARGV[7] lease      ms it stays bound from now on if this settles it
   ARGV[8] first      entries of the timeline that stay; as many of the newest take turns in the fields after them
   ARGV[9] entries    how many follow
-  ARGV[10] entry     the entries, then fields and values in turn
+  ARGV[10] entry     the entries, then fields and values in turn, the state first
   Returns {"moved", watchers} if the caller had seen the latest revision, {"moved_unseen", field, value, ...} with the whole
   record if not, {"stale", field, value, ...}, {"driven_elsewhere"} if it is not that driver's, or {"unknown_job"}
   Idempotent: once moved, the state, the attempt or the newest entry says so, and the repeat is stale. ]]
@@ -37,7 +37,9 @@ if job[7] ~= driver then
 end
 local n = tonumber(job[4])
 local last = 9 + entries
-if job[2] ~= state or job[3] ~= attempt or redis.call('HGET', key, field(n - 1)) == ARGV[last] then
+-- Only a move that leaves the state as it is could be taken for one that was not made yet.
+local is_made = ARGV[last + 2] == state and redis.call('HGET', key, field(n - 1)) == ARGV[last]
+if job[2] ~= state or job[3] ~= attempt or is_made then
   return { 'stale', unpack(redis.call('HGETALL', key)) }
 end
 local changes = { unpack(ARGV, last + 1) }

@@ -54,7 +54,7 @@ export function createMoveJob(
         expected.fenceAttempt,
         known?.revision ?? -1,
         isSettled(change.state) ? retentionMs : 0,
-        change.state === 'FAILED' ? 0 : limits.bindingLeaseMs,
+        change.state === 'FAILED' || change.failure !== undefined ? 0 : limits.bindingLeaseMs,
         FIRST_ENTRIES,
         entries.length,
         ...entries,

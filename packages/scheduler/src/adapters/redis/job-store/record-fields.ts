@@ -54,7 +54,7 @@ export function changedFields({ state, fence, intent, failure, result }: JobChan
 }
 
 export const changedEntries = ({ passing, entry }: JobChange): string[] =>
-  passing === undefined ? [entryText(entry)] : [entryText(passing), entryText(entry)];
+  passing === undefined ? [entryText(entry)] : [...passing.map(entryText), entryText(entry)];
 
 /** From fields and values in turn, as scripts and HGETALL give them. */
 export function jobFromFields(flat: readonly (string | number | null)[]): StoredJob {

@@ -1,7 +1,7 @@
 /** Simulation: what happens to a job's record on its shard. Each function is one script: whole, at once, by the shard's clock. */
 import type { JobId } from '../../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../../domain/job.ts';
-import { changeJob, type JobChange } from '../../../domain/job-change.ts';
+import { changeJob, entriesOf, type JobChange } from '../../../domain/job-change.ts';
 import type { Expected } from '../../../ports/job-store.ts';
 import type { Shard } from '../shard.ts';
 import type { StoredJob } from '../shard-state.ts';
@@ -91,7 +91,7 @@ export function moveJob(
   const settles = isSettled(change.state) && !stored.isSettled;
   const moved: StoredJob = {
     record: changeJob(record, change),
-    revision: stored.revision + (change.passing === undefined ? 1 : 2),
+    revision: stored.revision + entriesOf(change),
     driver,
     watchers: stored.watchers,
     isSettled: stored.isSettled || settles,

@@ -1,0 +1,80 @@
+/** Where commits cost, an acknowledged attempt is committed a moment later: a job that is over by then needs no longer lease. */
+import { describe, expect, it } from 'vitest';
+import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
+import { createRig, RESULT } from './rig.ts';
+
+const DELAY_MS = 20;
+const SOME_TICKS_MS = 60;
+
+async function running(answer: (ledger: CapacityLedger) => Partial<CapacityLedger> = () => ({})) {
+  const commits: string[] = [];
+  const rig = createRig({
+    wrapLedger: (ledger) => ({
+      ...ledger,
+      commitDelayMs: DELAY_MS,
+      async commit(nodeId, lease, ttlMs) {
+        commits.push(lease);
+        return ledger.commit(nodeId, lease, ttlMs);
+      },
+      ...answer(ledger),
+    }),
+  });
+  await rig.addNode('node-a');
+  await rig.addNode('node-b');
+  const { jobId } = await rig.dispatch();
+  const job = rig.last(jobId);
+  return { rig, commits, jobId, job, lease: `${jobId}:1` };
+}
+
+describe('the commit of a lease', () => {
+  it('is spared by a job that ends within the delay', async () => {
+    const { rig, commits, jobId, job } = await running();
+    expect((await rig.service.acknowledge(job)).kind).toBe('accepted');
+    expect(await rig.state(jobId)).toBe('RUNNING');
+    expect((await rig.service.finish(job, RESULT)).kind).toBe('accepted');
+    await rig.clock.advance(SOME_TICKS_MS);
+    expect([commits, await rig.used('node-a'), await rig.used('node-b')]).toEqual([[], 0, 0]);
+  });
+
+  it('comes after the delay for one that goes on, and its slot stays taken past the reservation', async () => {
+    const { rig, commits, job, lease } = await running();
+    await rig.service.acknowledge(job);
+    expect(commits).toEqual([]);
+    await rig.clock.advance(SOME_TICKS_MS);
+    expect(commits).toEqual([lease]);
+    await rig.clock.advance(20_000);
+    expect(await rig.used(job.nodeId)).toBe(1);
+  });
+
+  it('comes at once when the reservation may end first', async () => {
+    const { rig, commits, job, lease } = await running();
+    await rig.clock.advance(2_900);
+    expect((await rig.service.acknowledge(job)).kind).toBe('accepted');
+    expect(commits).toEqual([lease]);
+  });
+
+  it('does not come while the job is being ended: the slot was given back and must not be taken again', async () => {
+    const { rig, commits, job } = await running();
+    await rig.service.acknowledge(job);
+    const move = rig.store.move.bind(rig.store);
+    rig.store.move = (...given) =>
+      new Promise((resolve) => rig.clock.after(2 * SOME_TICKS_MS, () => resolve(move(...given)))) as never;
+    const finishing = rig.service.finish(job, RESULT);
+    await rig.clock.advance(SOME_TICKS_MS);
+    expect([commits, await rig.used(job.nodeId)]).toEqual([[], 0]);
+    await rig.clock.advance(2 * SOME_TICKS_MS);
+    expect((await finishing).kind).toBe('accepted');
+    expect([commits, await rig.used(job.nodeId)]).toEqual([[], 0]);
+  });
+
+  it('gives the attempt up if the slot turns out to be somebody else’s', async () => {
+    const { rig, job, jobId } = await running(() => ({
+      commit: async () => ({ kind: 'lost', used: 1, max: 1 }),
+    }));
+    await rig.service.acknowledge(job);
+    await rig.clock.advance(SOME_TICKS_MS);
+    expect(rig.counts.get('scheduler_leases_lost_total')).toBe(1);
+    expect(rig.cancelled[0]).toMatchObject({ nodeId: job.nodeId, reason: 'lease_lost' });
+    expect(rig.last(jobId)).toMatchObject({ attempt: 2 });
+  });
+});
