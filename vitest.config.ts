@@ -20,5 +20,7 @@ export default defineConfig({
     hookTimeout: 20_000,
     // Most of them wait for servers and timers: one at a time would leave a core idle.
     maxWorkers: 2,
+    // No test replaces modules or leaves anything behind in them: loading them once per worker spares minutes.
+    isolate: false,
   },
 });
