@@ -127,6 +127,9 @@ export function startNews() {
       modelNotAvailable() {},
     }),
     /** Until what was left to the next turn of the event loop has happened. */
-    settle: (check: () => boolean): Promise<unknown> => eventually(check),
+    async settle(check: () => boolean): Promise<unknown> {
+      await clock.advance(1);
+      return eventually(check);
+    },
   };
 }
