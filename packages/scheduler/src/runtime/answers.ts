@@ -113,13 +113,18 @@ export function createAnswers(
     engine.wheel.setAt(heardAt + (engine.ledger.commitDelayMs ?? 0), commitIfRunning, flight);
   }
 
-  /** Not one that is just being ended: its slot is given back already, and must not be taken again. */
+  /**
+   * Not one that is just being ended: its slot is given back already, and must not be taken again. A commit that was sent to a master
+   * which is none any more may still come after that.
+   */
   async function commitIfRunning(flight: Flight): Promise<void> {
     const { jobId, state, fence } = flight.job;
     if (engine.flights.get(jobId) !== flight || state !== 'RUNNING' || flight.isSettling) return;
     if (fence === undefined || flight.givenUp === fence.attempt || isAbandoned(flight)) return;
-    const hasRoom = await hasSlot(fence.nodeId, leaseId(jobId, fence.attempt));
-    if (!hasRoom && !isAbandoned(flight)) await loseSlot(flight, fence);
+    const lease = leaseId(jobId, fence.attempt);
+    const hasRoom = await hasSlot(fence.nodeId, lease);
+    if (flight.gaveBack === fence.attempt) await giveBackForGood(engine, fence.nodeId, lease);
+    else if (!hasRoom && !isAbandoned(flight)) await loseSlot(flight, fence);
   }
 
   return {
@@ -137,7 +142,9 @@ export function createAnswers(
       if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
       // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.
       if (isSettled(flight.job.state) || !holdsFence(flight.job, fence.nodeId, fence.attempt)) {
-        await leaveFenced(engine, fence.nodeId, leaseId(answer.jobId, fence.attempt));
+        const lease = leaseId(answer.jobId, fence.attempt);
+        if (flight.gaveBack === fence.attempt) await giveBackForGood(engine, fence.nodeId, lease);
+        else await leaveFenced(engine, fence.nodeId, lease);
         return ignore('ack', answer, isSettled(flight.job.state) ? 'settled' : 'fenced');
       }
       if (!hasRoom) {

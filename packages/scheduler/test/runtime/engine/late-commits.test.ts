@@ -67,6 +67,23 @@ describe('the commit of a lease', () => {
     expect([commits, await rig.used(job.nodeId)]).toEqual([[], 0]);
   });
 
+  it('is undone if it comes after the slot was given back, as one may that had to find another master', async () => {
+    const { rig, job } = await running((ledger) => ({
+      commit: (nodeId, lease, ttlMs) =>
+        new Promise((resolve) =>
+          rig.clock.after(SOME_TICKS_MS, () => resolve(ledger.commit(nodeId, lease, ttlMs))),
+        ),
+      release: async (...given) => ledger.release(...given),
+    }));
+    await rig.service.acknowledge(job);
+    await rig.clock.advance(SOME_TICKS_MS);
+    const move = rig.store.move.bind(rig.store);
+    rig.store.move = async (...given) => move(...given);
+    expect((await rig.service.finish(job, RESULT)).kind).toBe('accepted');
+    await rig.clock.advance(2 * SOME_TICKS_MS);
+    expect(await rig.used(job.nodeId)).toBe(0);
+  });
+
   it('gives the attempt up if the slot turns out to be somebody else’s', async () => {
     const { rig, job, jobId } = await running(() => ({
       commit: async () => ({ kind: 'lost', used: 1, max: 1 }),
