@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+/** They look at which modules are loaded. */
+const ALONE = ['packages/scheduler/test/e2e/traces-off.test.ts'];
+
 // Tests read the sources of all packages, so nothing has to be built first.
 export default defineConfig({
   resolve: {
@@ -15,12 +18,22 @@ export default defineConfig({
   },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'bench/test/**/*.test.ts', 'proof/test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Most of them wait for servers and timers: one at a time would leave a core idle.
     maxWorkers: 2,
-    // No test replaces modules or leaves anything behind in them: loading them once per worker spares minutes.
-    isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: ['packages/*/test/**/*.test.ts', 'bench/test/**/*.test.ts', 'proof/test/**/*.test.ts'],
+          exclude: ALONE,
+          // No test replaces modules or leaves anything behind in them: loading them once per worker spares minutes.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'alone', include: ALONE } },
+    ],
   },
 });
