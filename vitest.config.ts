@@ -1,8 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** They look at which modules are loaded. */
-const ALONE = ['packages/scheduler/test/e2e/traces-off.test.ts'];
+/** The first looks at which modules are loaded; the others put clusters under load and have to keep real time. */
+const ALONE = [
+  'packages/scheduler/test/e2e/traces-off.test.ts',
+  'packages/scheduler/test/e2e/many/failover.test.ts',
+  'proof/test/chaos/chaos.test.ts',
+];
 
 // Tests read the sources of all packages, so nothing has to be built first.
 export default defineConfig({
@@ -33,7 +37,10 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'alone', include: ALONE } },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
     ],
   },
 });
