@@ -83,6 +83,7 @@ export function tellOutcome(
 function giveUp(step: Step, session: Session, utterance: Utterance, reason: string): void {
   // However long the store takes to admit it: nothing is accepted after its outcome.
   announce(step, session, utterance);
+  noteChange(session, 'now');
   letGo(session, utterance);
   count(step, 'scheduler_utterance_outcomes_total', { outcome: reason });
   const message = 'a later result was ready and this one did not come in time';

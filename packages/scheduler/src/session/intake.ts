@@ -210,6 +210,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     isAdmitted: false,
     isAnnounced: false,
     savedJobId: undefined,
+    isWordSaved: false,
     isAudioElsewhere: false,
     hadOutcome: false,
     isPlaced: false,

@@ -67,7 +67,7 @@ export function createJobWatch(deps: {
 
   /** The job that does it has another name than it was asked for under. */
   function rename(session: Session, utterance: Utterance, jobId: JobId): void {
-    if (jobId === utterance.jobId || isOver(utterance)) return;
+    if (jobId === utterance.jobId || utterance.isSettled || isOver(utterance)) return;
     // In this order: in between, nobody may think that nothing is waited for.
     add(jobId, { session, utterance });
     remove(utterance);
@@ -103,6 +103,12 @@ export function createJobWatch(deps: {
     if (utterance.isAbandoned) {
       // It was given up before it was known under this name.
       if (outcome.kind === 'dispatched') stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
+      return;
+    }
+    // It has its outcome. Another job than the one that gave it is waited for by nobody, or by whoever asked first.
+    if (utterance.isSettled) {
+      if (outcome.kind === 'dispatched' && !outcome.isRepeat && jobId !== utterance.jobId)
+        stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
       return;
     }
     // Its audio was offered again, and not wanted: its job goes on elsewhere without.

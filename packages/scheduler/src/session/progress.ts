@@ -8,13 +8,13 @@ import { type Outcome, outcomeOf } from './outcome.ts';
 import { isDeployed, type Session, type Utterance, understands } from './session.ts';
 import type { SavedName } from './session-event.ts';
 import { UI_EVENTS, type UiEventName } from './session-output.ts';
-import { isSecured } from './sharing.ts';
+import { isNamed, isOwnWord, noteChange } from './sharing.ts';
 import { count, type Step, tell, tellUi } from './step-context.ts';
 
 /** Its audio is the scheduler's responsibility from here; not before another instance would know of it, too. */
 export function announce(step: Step, session: Session, utterance: Utterance): void {
   utterance.isAdmitted = true;
-  if (utterance.isAnnounced || !isSecured(session, utterance)) return;
+  if (utterance.isAnnounced || !isNamed(session, utterance)) return;
   utterance.isAnnounced = true;
   if (understands(session, 'utterance_accepted')) tell(step, session, { kind: 'accepted', utterance });
 }
@@ -80,8 +80,9 @@ export function noteGone(step: Step, session: Session, utterance: Utterance): vo
 
 /** Other instances know of these; what waited for that goes on. */
 export function noteSaved(step: Step, session: Session, names: readonly SavedName[]): void {
-  for (const { utterance, jobId } of names) {
+  for (const { utterance, jobId, hasWord } of names) {
     utterance.savedJobId = jobId;
+    utterance.isWordSaved ||= hasWord;
     if (utterance.isAdmitted) announce(step, session, utterance);
   }
 }
@@ -147,6 +148,7 @@ function unbind({ requests }: Session, utterance: Utterance): void {
 
 function conclude(step: Step, session: Session, utterance: Utterance, outcome: Outcome): void {
   if (!settle(session.delivery, utterance, outcome, step.at)) return;
+  if (isOwnWord(utterance)) noteChange(session, 'now');
   letGo(session, utterance);
   step.effects.push({ kind: 'forget', utterance });
   if (utterance.hadOutcome) return;

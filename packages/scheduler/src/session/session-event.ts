@@ -35,6 +35,8 @@ export interface GivenUtterance {
 export interface SavedName {
   readonly utterance: Utterance;
   readonly jobId: JobId;
+  /** With it was written that it is to have no translation. */
+  readonly hasWord: boolean;
 }
 
 /** `released`: another instance asked for it. `taken`: it did not ask. `fenced`: this instance may serve nobody any more. */

@@ -8,7 +8,7 @@ import type { Log } from '../ports/log.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { Session } from './session.ts';
 import type { SessionEvent } from './session-event.ts';
-import { savedOf } from './sharing.ts';
+import { isOwnWord, isSecured, savedOf } from './sharing.ts';
 
 export interface SessionSaver {
   /** Something of it is unsaved. */
@@ -124,8 +124,8 @@ export function createSessionSaver(deps: {
     session.unsaved = 'nothing';
     session.revision += 1;
     const names = session.delivery.waiting
-      .filter(({ jobId, savedJobId }) => jobId !== savedJobId)
-      .map((utterance) => ({ utterance, jobId: utterance.jobId }));
+      .filter((utterance) => !isSecured(session, utterance))
+      .map((utterance) => ({ utterance, jobId: utterance.jobId, hasWord: isOwnWord(utterance) }));
     entry.written = store.save(savedOf(session), owner(), ttlOf(session)).then(
       (result) => (result === 'saved' ? saved(session, entry, names) : lost(session, entry)),
       (fault: unknown) => failed(session, entry, fault),

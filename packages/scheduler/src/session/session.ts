@@ -69,6 +69,8 @@ export interface Utterance extends Place {
   isAnnounced: boolean;
   /** The name of its job as other instances would find it. */
   savedJobId: JobId | undefined;
+  /** Other instances know that it is to have no translation. */
+  isWordSaved: boolean;
   /** Accepted by another instance, which has or had the audio; sent again it is needed here. */
   isAudioElsewhere: boolean;
   /** It was counted where it was accepted. */

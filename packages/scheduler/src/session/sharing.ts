@@ -4,9 +4,18 @@ import { settle } from './delivery.ts';
 import { MISSING_REASONS, type MissingReason, type Outcome } from './outcome.ts';
 import { createSession, type Opening, type Session, type Utterance } from './session.ts';
 
-/** Whether an outcome may leave: if this instance died now, another one would give it the same number. */
-export const isSecured = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
+/** If this instance died now, another one would know of it and give it the same number. */
+export const isNamed = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
   !session.isShared || savedJobId === jobId;
+
+/**
+ * Whether its outcome may leave: another instance would say the same. A result is in its job's record; that there is none is this
+ * session's own word, and the job may yet have a result.
+ */
+export const isSecured = (session: Session, utterance: Utterance): boolean =>
+  isNamed(session, utterance) && (!session.isShared || utterance.isWordSaved || !isOwnWord(utterance));
+
+export const isOwnWord = ({ outcome }: Utterance): boolean => outcome?.kind === 'missing';
 
 /** Something changed that others must know: `now` if a client waits for that. */
 export function noteChange(session: Session, urgency: 'soon' | 'now'): void {
@@ -98,6 +107,7 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   isAdmitted: saved.settled !== undefined,
   isAnnounced: saved.settled !== undefined,
   savedJobId: saved.jobId,
+  isWordSaved: saved.settled?.missing !== undefined,
   isAudioElsewhere: true,
   hadOutcome: saved.settled !== undefined,
   isPlaced: true,

@@ -27,6 +27,7 @@ const UTTERANCE: Utterance = {
   isAdmitted: false,
   isAnnounced: false,
   savedJobId: undefined,
+  isWordSaved: false,
   isAudioElsewhere: false,
   hadOutcome: false,
   isPlaced: false,

@@ -175,6 +175,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
         dispatch: (request) => ask(instance, request),
         async cancel(jobId) {
           if (!drivers.has(instance)) return;
+          if (isDown) throw new Error('the store is down');
           cancelled.push(jobId);
           const job = jobs.find((each) => each.jobId === jobId);
           if (job !== undefined && !SETTLED.has(job.record?.state)) job.fail();

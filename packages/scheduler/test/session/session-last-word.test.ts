@@ -1,0 +1,81 @@
+/** I5: that an utterance gets no translation is said by one instance only, whichever of them dies and whatever becomes of the job. */
+import { describe, expect, it } from 'vitest';
+import { createInstancesRig, type InstancesRig } from './instances-rig.ts';
+import { createMovingClient, type MovingClient } from './moving-client.ts';
+
+const GAP_MS = 10_000;
+
+/** The first of two is not done, the second is; both were accepted. */
+async function withGap(): Promise<{ rig: InstancesRig; client: MovingClient }> {
+  const rig = createInstancesRig();
+  rig.jobs.answerAll();
+  const client = createMovingClient();
+  await client.connect(rig.instance('a'));
+  for (const text of ['one', 'two']) client.utter(text);
+  client.pump();
+  await rig.quiet();
+  expect([...client.accepted]).toEqual([0, 1]);
+  rig.jobs.job('two').finish();
+  return { rig, client };
+}
+
+describe('I5: a missing_result', () => {
+  it('waits until it is written where others read it, and what comes after it with it', async () => {
+    const { rig, client } = await withGap();
+    rig.instance('a').store.plan({ method: 'save', fault: 'throw' });
+    await rig.clock.advance(3 * GAP_MS);
+    expect(client.heard).toEqual([]);
+    rig.instance('a').store.heal();
+    await rig.clock.advance(1_000);
+    expect(client.heard).toEqual(['0!gap_timeout', '1:two']);
+  });
+
+  it('is told at once by a store that answers', async () => {
+    const { rig, client } = await withGap();
+    await rig.clock.advance(GAP_MS);
+    await rig.quiet();
+    expect(client.heard).toEqual(['0!gap_timeout', '1:two']);
+  });
+
+  it('that was never written gives way to the result that came after all', async () => {
+    const { rig, client } = await withGap();
+    rig.instance('a').store.plan({ method: 'save', fault: 'throw' });
+    rig.jobs.setDown(true);
+    await rig.clock.advance(GAP_MS + 100);
+    rig.kill('a');
+    rig.jobs.setDown(false);
+    rig.jobs.job('one').finish();
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(3_000);
+    expect(await connecting).toBe('opened');
+    expect(client.heard).toEqual(['0:one', '1:two']);
+    expect(client.complaints).toEqual([]);
+  });
+
+  it('that was told stands, although its job has a result by now', async () => {
+    const { rig, client } = await withGap();
+    await rig.clock.advance(GAP_MS);
+    await rig.quiet();
+    rig.kill('a');
+    rig.jobs.job('one').finish();
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(3_000);
+    expect(await connecting).toBe('opened');
+    const outcomes = client.told.filter(({ kind }) => kind === 'outcome');
+    expect(outcomes).toMatchObject([
+      { delivered: { deliverySeq: 1, outcome: { kind: 'missing', reason: 'gap_timeout' } } },
+      { delivered: { deliverySeq: 2, outcome: { kind: 'result' } } },
+    ]);
+  });
+
+  it('of a job that failed is written first as well: its request is free again, and a repeat may do better', async () => {
+    const { rig, client } = await withGap();
+    rig.instance('a').store.plan({ method: 'save', fault: 'throw' });
+    rig.jobs.job('one').fail();
+    await rig.clock.advance(5_000);
+    expect(client.heard).toEqual([]);
+    rig.instance('a').store.heal();
+    await rig.clock.advance(1_000);
+    expect(client.heard).toEqual(['0!job_failed', '1:two']);
+  });
+});
