@@ -32,7 +32,7 @@ export function checkHistory(
     checkCapacity(facts, allowances),
     checkProbe(facts, allowances),
     checkFencing(facts, allowances),
-    checkOrder(history),
+    checkOrder(facts, allowances),
     checkGaps(facts, allowances),
     checkHotPath(facts, allowances),
     checkStoreDown(facts, allowances),

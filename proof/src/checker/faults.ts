@@ -69,6 +69,24 @@ export function lossesOf(
     }));
 }
 
+/** Whether what was told at that time may have been among the writes that a failover lost. */
+export function lostWrites(
+  faults: readonly Fault[],
+  allowances: Pick<Allowances, 'lossMs' | 'flightMs'>,
+): (toldAt: number) => boolean {
+  const { lossMs, flightMs } = allowances;
+  if (lossMs === 0) return () => false;
+  const spans = createSpans(
+    faults
+      .filter(({ what }) => LOSES_WRITES.includes(what))
+      .map(({ what, beganAt, lossMs: own = lossMs }) => ({
+        from: what === 'store_emptied' ? 0 : beganAt - own,
+        to: beganAt + own + flightMs,
+      })),
+  );
+  return spans.has;
+}
+
 /** When the writes that are missing are noticed: from the loss until everybody has asserted again what it knows. */
 export const lossSpans = (faults: readonly Fault[], allowances: Allowances): Spans =>
   createSpans(lossesOf(faults, allowances).map(({ beganAt, to }) => ({ from: beganAt, to })));

@@ -6,7 +6,16 @@ import { checkOrder } from '../../src/checker/order.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { asked, delivered, done, fault, healed, imagine, missing, result, type Step } from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => checkOrder(imagine(...steps));
+const check = (...steps: readonly Step[]) => checkOrder(gatherFacts(imagine(...steps)), ALLOWANCES);
+
+const heardOf = (index: number): Step => ({
+  kind: 'accepted',
+  client: 'c',
+  request: 'r',
+  job: 'job-r',
+  session: 's',
+  index,
+});
 
 describe('I5 in a history', () => {
   it('holds for numbers without holes and utterances in order', () => {
@@ -27,13 +36,26 @@ describe('I5 in a history', () => {
     expect(counts['repeated deliveries']).toBe(2);
   });
 
-  it('counts a missing result that comes again under its number for another reason, and is broken by a result in its place', () => {
-    const again = (what: string) =>
-      check(delivered(1, 0, 'missing_result gap_timeout'), delivered(1, 0, what));
-    const reworded = again('missing_result job_failed');
-    expect(reworded.violations).toEqual([]);
-    expect(reworded.counts['missing results repeated with another reason']).toBe(1);
-    expect(again('translation_result job-1').violations).toHaveLength(1);
+  it('is broken by a missing result that comes again under its number for another reason, or as a result', () => {
+    const again = (what: string, ...before: Step[]) =>
+      check(...before, delivered(1, 0, 'missing_result gap_timeout'), delivered(1, 0, what));
+    const failover = [fault(1, 'shard_failed_over', 'shard-0'), healed(1)];
+    expect(again('missing_result job_failed').violations).toHaveLength(1);
+    const excused = again('missing_result job_failed', ...failover);
+    expect(excused.violations).toEqual([]);
+    expect(excused.counts['missing results repeated with another reason after a failover']).toBe(1);
+    expect(again('translation_result job-1', ...failover).violations).toHaveLength(1);
+  });
+
+  it('is broken by an accepted utterance that was passed over, unless a failover lost its number and it has another', () => {
+    const over = (again: number, ...before: Step[]) =>
+      check(...before, heardOf(0), heardOf(again), delivered(1, 7), delivered(2, 8));
+    const failover = [fault(1, 'shard_failed_over', 'shard-0'), healed(1)];
+    expect(over(7).violations).toHaveLength(1);
+    expect(over(0, ...failover).violations).toHaveLength(1);
+    const excused = over(7, ...failover);
+    expect(excused.violations).toEqual([]);
+    expect(excused.counts['utterances numbered anew after a failover']).toBe(1);
   });
 
   it('is broken by a hole', () => {
