@@ -2,7 +2,7 @@
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import { driverName, instanceOf } from '../domain/driver-name.ts';
 import type { JobId } from '../domain/ids.ts';
-import type { JobRecord } from '../domain/job.ts';
+import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Instance } from '../ports/instances.ts';
@@ -35,6 +35,10 @@ export function createJobClaims(deps: {
   audioReturned: (jobId: JobId, at: AudioAt) => void;
   drives: (jobId: JobId) => boolean;
   verdictHere: (jobId: JobId) => Promise<Verdict | undefined>;
+  /** It is in flight here, being admitted or being taken back. */
+  isConcernedWith: (jobId: JobId) => boolean;
+  recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
+  adopt: (job: JobRecord) => void;
   /** How long a job may wait for its first slot. */
   verdictMs: number;
   clock: Clock;
@@ -58,7 +62,29 @@ export function createJobClaims(deps: {
   });
 
   // Null, because nothing else of "nothing" survives a letter.
-  office.on('verdict', async (body) => (await deps.verdictHere(body as JobId)) ?? null);
+  office.on('verdict', async (body) => (await verdictOfOurs(body as JobId)) ?? null);
+
+  async function verdictOfOurs(jobId: JobId): Promise<Verdict | undefined> {
+    const verdict = await deps.verdictHere(jobId);
+    if (verdict !== undefined) return verdict;
+    const stored = await deps.driverOf(jobId);
+    if (stored === undefined || stored.isSettled || stored.driver !== deps.driver()) return undefined;
+    const stray = await strayOf(jobId);
+    if (stray === undefined) return undefined;
+    deps.adopt(stray);
+    return deps.verdictHere(jobId);
+  }
+
+  /**
+   * A record that names this instance, which knows nothing of it: it was taken back, and a failover that lost this brought it
+   * back. Every repeat of its request would find it, and nobody would drive it.
+   */
+  async function strayOf(jobId: JobId): Promise<JobRecord | undefined> {
+    if (deps.isConcernedWith(jobId)) return undefined;
+    const job = await deps.recordOf(jobId);
+    // It may have been admitted, or settled, while the store was asked.
+    return job === undefined || isSettled(job.state) || deps.isConcernedWith(jobId) ? undefined : job;
+  }
 
   /** False: whoever drove it is being replaced, and its successor will have to ask for the audio. */
   async function offer(jobId: JobId): Promise<boolean> {
@@ -83,6 +109,10 @@ export function createJobClaims(deps: {
     async claim({ jobId, deadlineAt }: JobRecord): Promise<Claimed> {
       const stored = await deps.driverOf(jobId);
       if (stored === undefined || stored.isSettled) return { kind: 'over' };
+      if (stored.driver === deps.driver()) {
+        const stray = await strayOf(jobId);
+        return stray === undefined ? { kind: 'theirs' } : { kind: 'ours', job: stray };
+      }
       const instanceId = instanceOf(stored.driver);
       const living = (await deps.living()).get(instanceId);
       const isGone = living === undefined ? deps.isDead(instanceId) : driverName(living) !== stored.driver;

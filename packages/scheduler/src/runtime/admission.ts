@@ -11,7 +11,7 @@ import type { Adoption } from './adoption.ts';
 import { boundJob } from './bound-job.ts';
 import { type Asked, candidates, exclusions } from './candidates.ts';
 import type { Deadlines } from './deadlines.ts';
-import { createDiscards } from './discards.ts';
+import type { Discards } from './discards.ts';
 import { draftJob } from './draft-job.ts';
 import type { Engine } from './engine.ts';
 import { createFlight, type Flight, NOBODY_SHUNNED } from './flight.ts';
@@ -29,11 +29,10 @@ import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
   engine: Engine,
-  parts: { placement: Placement; deadlines: Deadlines; adoption: Adoption },
+  parts: { placement: Placement; deadlines: Deadlines; adoption: Adoption; discards: Discards },
 ): (request: DispatchRequest) => Promise<DispatchOutcome> {
-  const { placement, deadlines } = parts;
+  const { placement, deadlines, discards } = parts;
   const startedAt = engine.clock.now();
-  const discards = createDiscards(engine, { maxPending: MOST_DISCARDS });
   const takeBack = createTakingBack(engine, discards, deadlines);
   const { refuse, refuseWith, atCap, atQueueCap } = createRefusing(engine);
 
@@ -165,9 +164,12 @@ export function createAdmission(
         ? undefined
         : { nodeId, reserving: placement.reserve(nodeId, leaseId(jobId, 1), probe.begunAt, true) };
     const admitting = admit(draftJob(engine, request, jobId, nodeId, Math.floor(probe.begunAt)));
-    return admitting instanceof Promise
-      ? admitting.then((admitted) => embark(request, jobId, probe, selection, reserved, admitted))
-      : embark(request, jobId, probe, selection, reserved, admitting);
+    if (!(admitting instanceof Promise)) return embark(request, jobId, probe, selection, reserved, admitting);
+    engine.admitting.add(jobId);
+    return admitting.then((admitted) => {
+      engine.admitting.delete(jobId);
+      return embark(request, jobId, probe, selection, reserved, admitted);
+    });
   }
 
   function embark(
@@ -293,5 +295,4 @@ interface FirstChoice {
 const REFUSED: Reserved = { nodeId: '', reserving: false };
 const NOBODY: never[] = [];
 const NO_ONE: Selection = { next: () => undefined };
-const MOST_DISCARDS = 10_000;
 const STORE_SILENT = 'the job store does not answer';

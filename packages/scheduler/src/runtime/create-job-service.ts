@@ -6,6 +6,7 @@ import { createAdmission } from './admission.ts';
 import { createAdoption } from './adoption.ts';
 import { createAnswers } from './answers.ts';
 import { createDeadlines } from './deadlines.ts';
+import { createDiscards } from './discards.ts';
 import type { Engine, EnginePorts, EngineSettings, NodeKnowledge } from './engine.ts';
 import { createExclusionLog, type ExclusionLog } from './exclusion-log.ts';
 import { createExplainer, type Explain } from './explaining/create-explainer.ts';
@@ -34,6 +35,7 @@ export interface JobServiceSettings extends EngineSettings {
 /** Coarse enough to cost nothing, fine enough for the shortest deadline anybody sets. */
 const TICK_MS = 20;
 const QUEUE_BACKSTOP_MS = 250;
+const MOST_DISCARDS = 10_000;
 const MOST_SETTLED_LATELY = 10_000;
 const LONGEST_SETTLED_LATELY_BYTES = 64 * 1024 * 1024;
 
@@ -81,6 +83,7 @@ export function createJobService(
     queue,
     caps,
     flights: createFlights(caps, queue.wakeOf),
+    admitting: new Set(),
     budget: createRetryBudget(settings.retryBudget),
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
     excluded: createExclusionLog(deps),
@@ -106,7 +109,8 @@ export function createJobService(
   placement = createPlacement(engine, deadlines);
   givingUp = createGivingUp(engine, placement, settling);
   const adoption = createAdoption(engine, { deadlines, givingUp, settling });
-  const dispatch = createAdmission(engine, { placement, deadlines, adoption });
+  const discards = createDiscards(engine, { maxPending: MOST_DISCARDS });
+  const dispatch = createAdmission(engine, { placement, deadlines, adoption, discards });
   const answers = createAnswers(engine, { placement, deadlines, givingUp, settling });
   const nodeLoss = createNodeLoss(engine, givingUp, answers.acknowledge);
 
@@ -145,6 +149,8 @@ export function createJobService(
     },
 
     drives: (jobId) => engine.flights.get(jobId) !== undefined,
+    isConcernedWith: (jobId) =>
+      engine.flights.get(jobId) !== undefined || engine.admitting.has(jobId) || discards.isTakenBack(jobId),
     holdsSlot: (jobId, attempt) => (engine.flights.get(jobId)?.gaveBack ?? attempt) !== attempt,
     async verdict(jobId) {
       const flight = engine.flights.get(jobId);

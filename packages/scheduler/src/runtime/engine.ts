@@ -1,5 +1,5 @@
 /** Hot path: what the parts of the job engine share — ports, settings, flights — and the one way a job moves. */
-import type { NodeId } from '../domain/ids.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
 import { type Attempt, type JobEvent, type JobState, nextState, type TimelineEntry } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
@@ -82,6 +82,8 @@ export interface Engine extends EnginePorts {
   readonly fleet: FleetView;
   readonly nodes: NodeKnowledge;
   readonly flights: Flights;
+  /** Jobs whose record is being written, by a store that takes its time. */
+  readonly admitting: Set<JobId>;
   readonly wheel: TimerWheel;
   readonly queue: WaitingQueue;
   readonly tenancy: Tenancy;

@@ -29,7 +29,9 @@ export interface JobService {
 export interface SharedDriving {
   /** It is in flight here. */
   drives(jobId: JobId): boolean;
-  /** It is, and the slot of that attempt was not given back: that may be before its end is written. */
+  /** It is, or is about to be, or is being taken back: whoever finds its record need not wonder. */
+  isConcernedWith(jobId: JobId): boolean;
+  /** It is in flight, and the slot of that attempt was not given back: that may be before its end is written. */
   holdsSlot(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */
   verdict(jobId: JobId): Promise<PlacingVerdict | undefined>;

@@ -33,6 +33,12 @@ function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
     audioReturned: (jobId, { url }) => void state.returned.push(`${jobId} ${url}`),
     drives: (jobId) => state.drives.has(jobId),
     verdictHere: (jobId) => state.verdict(jobId),
+    isConcernedWith: (jobId) => state.drives.has(jobId),
+    recordOf: (jobId) => Promise.resolve(jobs.store.get(jobId)),
+    adopt({ jobId }) {
+      state.drives.add(jobId);
+      state.verdict = async () => ({ kind: 'placed' });
+    },
     verdictMs: VERDICT_MS,
     clock: post.clock,
     jobDeadlineMs: JOB_DEADLINE_MS,

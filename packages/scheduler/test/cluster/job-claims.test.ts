@@ -127,3 +127,32 @@ describe('what came of the first request for a job', () => {
     expect(await outcome).toMatchObject(DOWN);
   });
 });
+
+describe('a record that names a living instance, which knows nothing of it', () => {
+  it('is driven again by that instance when somebody asks what came of it', async () => {
+    const { me, other, job, settle } = await startClaims();
+    other.state.drives.delete(job.jobId);
+    const asked = me.verdict(job);
+    await settle();
+    expect(await asked).toEqual({ kind: 'placed' });
+    expect(other.state.drives.has(job.jobId)).toBe(true);
+  });
+
+  it('is ours if it names this one', async () => {
+    const { me, drivenBy } = await startClaims();
+    const own = await drivenBy(me);
+    expect(await me.claim(own)).toEqual({ kind: 'theirs' });
+    me.state.drives.delete(own.jobId);
+    expect(await me.claim(own)).toMatchObject({ kind: 'ours', job: { jobId: own.jobId } });
+  });
+
+  it('is left alone if it has its outcome by now', async () => {
+    const { me, other, job, jobs, settle } = await startClaims();
+    other.state.drives.delete(job.jobId);
+    await jobs.settle(job.jobId);
+    const asked = me.verdict(job);
+    await settle();
+    expect(await asked).toBeUndefined();
+    expect(other.state.drives.has(job.jobId)).toBe(false);
+  });
+});
