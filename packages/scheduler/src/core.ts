@@ -138,7 +138,7 @@ export function createCore(deps: CoreDeps) {
     ...(together && { drivers: together.drivers, isStoreSteady: together.isStoreSteady }),
   });
   const answers = together?.answers(jobs);
-  const reader = createJobReader({ clock, store, events });
+  const reader = createJobReader({ clock, store, events, lookAfter: together && jobs.lookAfter });
 
   // Beside the hot path: what can be had from the hub, and statistics.
   const beside = createBeside({
@@ -167,6 +167,7 @@ export function createCore(deps: CoreDeps) {
       records: store,
       events,
       release: together.releaseSession,
+      lookAfter: jobs.lookAfter,
     },
   });
 

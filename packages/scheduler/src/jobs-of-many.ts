@@ -3,6 +3,7 @@
 import { createAdoption } from './cluster/adoption.ts';
 import { createDriverBook } from './cluster/driver-book.ts';
 import type { Gossip } from './cluster/gossip.ts';
+import { createGraveyard } from './cluster/graveyard.ts';
 import { createHeldAnswers } from './cluster/held-answers.ts';
 import { createJobClaims } from './cluster/job-claims.ts';
 import type { NodeReplica } from './cluster/node-replica.ts';
@@ -54,8 +55,7 @@ export function createJobsOfMany(deps: {
   const { living, isFenced, storeNow } = presence;
   const { driverOf } = jobStore;
   const answerMs = scheduler.ack_timeout_ms;
-  /** Declared dead and not yet adopted. */
-  let dead: ReadonlySet<string> = new Set();
+  const graveyard = createGraveyard();
 
   const book = createDriverBook();
   const held = createHeldAnswers({
@@ -73,7 +73,7 @@ export function createJobsOfMany(deps: {
     driverOf,
     driver,
     living,
-    isDead: (instanceId) => dead.has(instanceId),
+    isDead: graveyard.has,
     office,
     audioAt: local.audioAt,
     audioReturned: (jobId, at) => local.jobs().audioReturned(jobId, at),
@@ -129,9 +129,10 @@ export function createJobsOfMany(deps: {
     adoption,
     reassertion,
     died(instanceIds: readonly string[]): void {
-      dead = new Set(instanceIds);
+      graveyard.died(instanceIds);
       adoption.died(instanceIds);
     },
+    seen: graveyard.seen,
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>
       createRemoteNodes({

@@ -107,6 +107,7 @@ export function createNeighbourhood(deps: {
       reborn: () => void ofJobs.adoption.ownPast(),
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
+        ofJobs.seen(alive);
       },
       died(instanceIds) {
         for (const each of instanceIds) replica.disown(each);

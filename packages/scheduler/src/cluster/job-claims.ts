@@ -28,7 +28,7 @@ export function createJobClaims(deps: {
   /** "instance/incarnation" of this one. */
   driver: () => string;
   living: () => Promise<ReadonlyMap<string, Instance>>;
-  /** Declared dead and not yet adopted: silence alone proves nothing. */
+  /** Declared dead, and not seen alive since: silence alone proves nothing. */
   isDead: (instanceId: string) => boolean;
   office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
   audioAt: (jobId: JobId) => AudioAt | undefined;

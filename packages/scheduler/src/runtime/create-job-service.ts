@@ -1,5 +1,5 @@
 /** Hot path: the job engine, put together. Reads as its parts list. */
-import { isSettled } from '../domain/job.ts';
+import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import { abandonAll } from './abandon.ts';
 import { createAdmission } from './admission.ts';
@@ -120,6 +120,18 @@ export function createJobService(
     for (let free = (load?.max ?? 0) - (load?.used ?? 0); free > 0 && queue.wake(nodeId); free--) {}
   });
 
+  function lookAfter(job: JobRecord): void {
+    if (deps.drivers === undefined || isSettled(job.state) || engine.flights.get(job.jobId) !== undefined)
+      return;
+    deps.drivers.claim(job).then(
+      (claim) => {
+        if (claim.kind === 'ours') adoption.adopt(claim.job);
+      },
+      (fault: unknown) =>
+        log.debug({ job_id: job.jobId, err: fault }, 'nobody can say who drives a job that is waited for'),
+    );
+  }
+
   return {
     dispatch,
     explain: createExplainer(engine),
@@ -152,6 +164,7 @@ export function createJobService(
     isConcernedWith: (jobId) =>
       engine.flights.get(jobId) !== undefined || engine.admitting.has(jobId) || discards.isTakenBack(jobId),
     holdsSlot: (jobId, attempt) => (engine.flights.get(jobId)?.gaveBack ?? attempt) !== attempt,
+    lookAfter,
     async verdict(jobId) {
       const flight = engine.flights.get(jobId);
       if (flight === undefined) return undefined;

@@ -14,7 +14,13 @@ export interface JobReader {
   watch(jobId: JobId, listen: (job: JobRecord) => void): ReturnType<JobEvents['subscribe']>;
 }
 
-export function createJobReader(deps: { clock: Clock; store: JobStore; events: JobEvents }): JobReader {
+export function createJobReader(deps: {
+  clock: Clock;
+  store: JobStore;
+  events: JobEvents;
+  /** Told of a job that was waited for in vain: perhaps nobody drives it. Absent: nobody else could. */
+  lookAfter?: ((job: JobRecord) => void) | undefined;
+}): JobReader {
   const { clock, store, events } = deps;
 
   function moveOrLimit(jobId: JobId, waitMs: number, signal: AbortSignal | undefined) {
@@ -49,7 +55,9 @@ export function createJobReader(deps: { clock: Clock; store: JobStore; events: J
         return job;
       }
       await ended.moved;
-      return store.get(jobId);
+      const after = await store.get(jobId);
+      if (after !== undefined && !isSettled(after.state)) deps.lookAfter?.(after);
+      return after;
     },
     watch: (jobId, listen) => events.subscribe(jobId, listen),
   };

@@ -35,6 +35,11 @@ export interface SharedDriving {
   holdsSlot(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */
   verdict(jobId: JobId): Promise<PlacingVerdict | undefined>;
+  /**
+   * Somebody waits for it and hears nothing. Goes on with it if its driver is gone: a failover can lose how a job stood after
+   * its driver had struck it off its list, and whoever adopts that one does not find it.
+   */
+  lookAfter(job: JobRecord): void;
   /** Goes on with a job that another instance drove, from its record alone. Safe to repeat. */
   adopt(job: JobRecord): void;
   /** The audio of a job in flight can be had again: here, or where it says. */

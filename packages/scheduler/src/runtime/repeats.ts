@@ -80,7 +80,7 @@ export function createRepeats(
     if (claim.kind === 'over') return whenOver(request, job.jobId);
     if (claim.kind === 'theirs') {
       handOver(request, job, drivers);
-      return job.fence === undefined ? whenPlaced(job, drivers) : same(job);
+      return job.fence === undefined ? whenPlaced(request, job, drivers) : same(job);
     }
     adoption.adopt(claim.job);
     const flight = engine.flights.get(job.jobId);
@@ -88,13 +88,18 @@ export function createRepeats(
   }
 
   /** Until it has a node it may yet be refused and taken back: nobody may be told before that it is accepted. */
-  async function whenPlaced(job: JobRecord, drivers: JobDrivers): Promise<DispatchOutcome> {
+  async function whenPlaced(
+    request: DispatchRequest,
+    job: JobRecord,
+    drivers: JobDrivers,
+  ): Promise<DispatchOutcome> {
     try {
       const verdict = await drivers.verdict(job);
       if (verdict?.kind === 'refused') return verdict;
       const now = await engine.store.get(job.jobId);
-      const isAccepted = now !== undefined && (verdict?.kind === 'placed' || now.fence !== undefined);
-      return isAccepted ? same(now) : unclear();
+      // Refused and taken back before it could be asked about.
+      if (now === undefined) return tryAnew(request);
+      return verdict?.kind === 'placed' || now.fence !== undefined ? same(now) : unclear();
     } catch (fault) {
       engine.log.info({ job_id: job.jobId, err: fault }, 'the driver of a job did not say what became of it');
       return unclear();
@@ -118,7 +123,12 @@ export function createRepeats(
       return unclear();
     }
     if (job?.result !== undefined) return same(job);
-    if ((job !== undefined && !isSettled(job.state)) || anew.has(request)) return unclear();
+    return job !== undefined && !isSettled(job.state) ? unclear() : tryAnew(request);
+  }
+
+  /** The job it repeats is no more. */
+  async function tryAnew(request: DispatchRequest): Promise<DispatchOutcome> {
+    if (anew.has(request)) return unclear();
     const copy = { ...request };
     anew.add(copy);
     return parts.dispatchAnew(copy);

@@ -21,6 +21,8 @@ interface Following {
   readonly unsubscribe: () => void;
   cancel: Cancel;
   missed: number;
+  /** As its record said last. */
+  moves: number;
 }
 
 export function createJobFollow(deps: {
@@ -29,6 +31,7 @@ export function createJobFollow(deps: {
   readonly events: Pick<JobEvents, 'subscribe'>;
   /** How long a record that was never seen is waited for. */
   readonly patienceMs: number;
+  readonly lookAfter: (job: JobRecord) => void;
   /** Whether somebody is about to record the job. */
   readonly isBeingAsked: (utterance: Utterance) => boolean;
 }): JobFollow {
@@ -53,6 +56,7 @@ export function createJobFollow(deps: {
         unsubscribe: subscription.kind === 'subscribed' ? subscription.stop : () => {},
         cancel: () => {},
         missed: 0,
+        moves: -1,
       };
       followings.set(utterance, following);
       const isFollowed = () => followings.get(utterance) === following;
@@ -73,8 +77,11 @@ export function createJobFollow(deps: {
         following.cancel = clock.after(LOOK_MS, () => void look());
         if (job === 'unknown') return;
         following.missed = job === undefined && !isExpected ? following.missed + 1 : 0;
-        if (job !== undefined) heard(job);
-        else if (following.missed >= MISSED_TIMES) gone();
+        if (job !== undefined) {
+          if (following.moves === job.timeline.length) deps.lookAfter(job);
+          following.moves = job.timeline.length;
+          heard(job);
+        } else if (following.missed >= MISSED_TIMES) gone();
         // Its outcome is heard; whoever wanted that has stopped by now.
         if (job !== undefined && isSettled(job.state)) stop(utterance);
       }

@@ -30,6 +30,8 @@ export interface Elsewhere {
   readonly events: Pick<JobEvents, 'subscribe'>;
   /** Asks an owner to let a session go. True: it has, and has saved all of it. */
   readonly release: (owner: string, sessionId: SessionId) => Promise<boolean>;
+  /** Told of a job that is followed and does not move: perhaps nobody drives it. */
+  readonly lookAfter: (job: JobRecord) => void;
 }
 
 export interface SessionsFull {

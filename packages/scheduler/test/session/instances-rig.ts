@@ -99,6 +99,7 @@ export function createInstancesRig(
         owner: () => `${name}/1`,
         records: jobs.records,
         events: jobs.events,
+        lookAfter() {},
         release(owner, sessionId) {
           const other = instances.find((each) => each.owner === owner);
           if (other === undefined || !other.isAlive || deaf.has(other.name)) return new Promise(() => {});

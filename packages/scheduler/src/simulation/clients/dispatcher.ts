@@ -9,6 +9,8 @@ import { type ClientDeps, nextArrivalMs, type SimulatedClient } from './client-w
 const TRY_MS = 25_000;
 /** How long an accepted one is asked for. Beyond every deadline. */
 const ASK_MS = 120_000;
+/** Right after a failover a record may be missing only until its driver has written it again. */
+const TIMES_UNKNOWN = 5;
 const AGAIN_MS = 250;
 const WAIT_MS = 2_000;
 /** A call takes as long as it may wait, and a little for the way. */
@@ -53,7 +55,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
     if (chance() < HASTY) void dispatch(request, body);
     const job = await accepted(request, body);
     if (job === undefined) record({ kind: 'abandoned', client, request });
-    else await outcome(request, job);
+    else await outcome(request, body, job);
     underWay -= 1;
   }
 
@@ -82,10 +84,14 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
     return undefined;
   }
 
-  async function outcome(request: string, job: string): Promise<void> {
+  async function outcome(request: string, body: Body, accepted: string): Promise<void> {
+    let [job, unknown] = [accepted, 0];
     for (const until = now() + ASK_MS; now() < until; await sleep(AGAIN_MS)) {
       const asked = await world.ask(machine, CALL_MS, (instance) => instance.settled(job, WAIT_MS));
       const found = asked?.answer;
+      unknown = asked !== undefined && found === undefined ? unknown + 1 : 0;
+      // Nobody knows of it any more: a failover lost its record together with its driver. The same request is safe to send again.
+      if (unknown >= TIMES_UNKNOWN) job = (await dispatch(request, body)) ?? job;
       if (found === undefined || !isSettled(found.state)) continue;
       const result = toldBy(found);
       const missing = found.failure?.code ?? 'unknown';

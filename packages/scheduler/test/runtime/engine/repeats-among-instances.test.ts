@@ -93,6 +93,23 @@ describe('a repeat of a request whose job another instance drives', () => {
     );
   });
 
+  it('is a request like any other if the first was refused and taken back before its driver could be asked', async () => {
+    const { first, second, addNode } = createAsking(async (job, instances) => {
+      await instances.first.store.discard(job.jobId);
+      return { kind: 'theirs' };
+    });
+    await addNode('node-a', 1);
+    const { jobId: busy } = await first.dispatch();
+    void first.service.dispatch(first.request({ ...SAME, waitMs: 5_000 }));
+    await first.clock.advance(1);
+    first.service.abandonAll();
+    await first.service.finish(first.last(busy), RESULT);
+    expect(await second.service.dispatch(second.request({ ...SAME, waitMs: 10_000 }))).toMatchObject({
+      kind: 'dispatched',
+      isRepeat: false,
+    });
+  });
+
   it('offers nothing if it brought none, or there is no room for it', async () => {
     const { first, second, addNode, offered } = createAsking(theirs);
     await addNode('node-a', 20);

@@ -1,0 +1,58 @@
+/** A job that somebody waits for and nobody drives: a failover lost how it stood after its driver, dead by now, had struck it off. */
+import { expect, it } from 'vitest';
+import type { DriverClaim, JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import { createJobReader } from '../../../src/runtime/job-reader.ts';
+import { createInstances } from './instances.ts';
+import { RESULT } from './rig.ts';
+
+const WAIT_MS = 2_000;
+
+async function abandoned(claim: 'ours' | 'theirs' | 'down') {
+  const claimed: string[] = [];
+  const drivers: JobDrivers = {
+    async claim({ jobId }): Promise<DriverClaim> {
+      claimed.push(jobId);
+      if (claim === 'down') throw new Error('down');
+      if (claim === 'theirs') return { kind: 'theirs' };
+      instances.drivers.assign(jobId, 'second');
+      return { kind: 'ours', job: await instances.record(jobId) };
+    },
+    verdict: async () => undefined,
+    offerAudio() {},
+  };
+  const instances = createInstances({ drivers });
+  const { first, second, addNode } = instances;
+  await addNode('node-a');
+  const { jobId } = await first.dispatch();
+  first.service.abandonAll();
+  const { clock, store } = second;
+  const reader = createJobReader({ clock, store, events: NO_EVENTS, lookAfter: second.service.lookAfter });
+  const wait = async () => {
+    const waiting = reader.settled(jobId, WAIT_MS);
+    await first.clock.advance(WAIT_MS);
+    return waiting;
+  };
+  return { ...instances, jobId, claimed, wait };
+}
+
+const NO_EVENTS = { publish() {}, subscribe: () => ({ kind: 'subscribed' as const, stop() {} }) };
+
+it('is driven from here on if its driver is gone', async () => {
+  const { first, second, jobId, wait } = await abandoned('ours');
+  expect(await wait()).toMatchObject({ state: 'DISPATCHED' });
+  await first.clock.advance(1);
+  expect(second.service.drives(jobId)).toBe(true);
+  await second.service.finish({ jobId, nodeId: 'node-a', attempt: 1 }, RESULT);
+  expect(await wait()).toMatchObject({ result: RESULT });
+});
+
+it.each(['theirs', 'down'] as const)(
+  'is left alone if its driver lives, or nobody knows (%s)',
+  async (claim) => {
+    const { first, second, jobId, claimed, wait } = await abandoned(claim);
+    await wait();
+    await first.clock.advance(1);
+    expect(claimed).toEqual([jobId]);
+    expect(second.service.drives(jobId)).toBe(false);
+  },
+);
