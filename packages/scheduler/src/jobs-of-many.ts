@@ -2,6 +2,7 @@
 
 import { createAdoption } from './cluster/adoption.ts';
 import { createDriverBook } from './cluster/driver-book.ts';
+import { createFirstWords } from './cluster/first-words.ts';
 import type { Gossip } from './cluster/gossip.ts';
 import { createGraveyard } from './cluster/graveyard.ts';
 import { createHeldAnswers } from './cluster/held-answers.ts';
@@ -58,6 +59,9 @@ export function createJobsOfMany(deps: {
   const graveyard = createGraveyard();
 
   const book = createDriverBook();
+  const firstWords = createFirstWords({ clock });
+  const acknowledges = (nodeId: NodeId): boolean | undefined =>
+    local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
   const held = createHeldAnswers({
     clock,
     log,
@@ -109,7 +113,7 @@ export function createJobsOfMany(deps: {
     holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
     restore: jobStore.restore,
     reassert: deps.reassertLease,
-    acknowledges: (nodeId) => local.fleet.view(nodeId)?.profile.supports.includes('job_ack') !== false,
+    acknowledges: (nodeId) => acknowledges(nodeId) !== false,
     clock,
     others() {
       presence.freeze();
@@ -142,6 +146,8 @@ export function createJobsOfMany(deps: {
         driver,
         audioAt: local.audioAt,
         generationOf: (nodeId) => local.registry().get(nodeId)?.generation,
+        acknowledges: (nodeId) => acknowledges(nodeId) === true,
+        firstWords,
         moveFor: jobStore.moveFor,
         publish: deps.publish,
         book,
@@ -160,6 +166,7 @@ export function createJobsOfMany(deps: {
         living,
         book,
         held,
+        firstWords,
         fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
         answerMs,
         clock,

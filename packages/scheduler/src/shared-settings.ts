@@ -84,6 +84,9 @@ export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings 
   };
 }
 
+/** Far less than the idle time after which a letter comes again. */
+const CONFIRM_MS = 50;
+
 export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxReaderSettings {
   return {
     maxLetters: phase2.stream_count,
@@ -92,5 +95,6 @@ export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxRea
     scanCount: phase2.dlq_scan_count,
     idleMs: phase2.reclaim_idle_ms,
     watchdogMs: phase2.stream_block_ms + phase2.redis.socket_timeout_ms,
+    confirmMs: CONFIRM_MS,
   };
 }

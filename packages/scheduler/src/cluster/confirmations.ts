@@ -1,22 +1,34 @@
-/** Confirmations of letters, gathered: one command at a time, and what comes meanwhile goes with the next. */
-import type { Clock } from '../ports/clock.ts';
+/** Confirmations of letters, gathered: one command at a time, and what comes meanwhile or within a moment goes with the next. */
+import type { Cancel, Clock } from '../ports/clock.ts';
 
 export interface Confirmations {
   add(letterId: string): void;
+  /** What waits is sent now. */
+  flush(): void;
+  /** From now on nothing waits. */
+  hurry(): void;
 }
 
-const MOST_PER_COMMAND = 64;
+const MOST_PER_COMMAND = 256;
 
 export function createConfirmations(deps: {
   clock: Clock;
+  /** How long one may wait for others. A letter whose confirmation is lost comes again and is known. */
+  waitMs: number;
   confirm: (letterIds: readonly string[]) => Promise<void>;
   /** Whether the store heard it or not: then the letters come again, and are confirmed again. */
   settled: (letterIds: readonly string[], fault?: unknown) => void;
 }): Confirmations {
+  const { clock } = deps;
   const waiting: string[] = [];
+  let { waitMs } = deps;
   let isSending = false;
+  let cancel: Cancel | undefined;
 
   async function send(): Promise<void> {
+    cancel?.();
+    cancel = undefined;
+    isSending = true;
     while (waiting.length > 0) {
       const letterIds = waiting.splice(0, MOST_PER_COMMAND);
       try {
@@ -29,13 +41,22 @@ export function createConfirmations(deps: {
     isSending = false;
   }
 
+  function flush(): void {
+    if (!isSending && waiting.length > 0) void send();
+  }
+
   return {
     add(letterId) {
       waiting.push(letterId);
       if (isSending) return;
-      isSending = true;
+      if (waiting.length >= MOST_PER_COMMAND) flush();
       // Not at once: letters that end together share a command.
-      deps.clock.after(0, () => void send());
+      else cancel ??= clock.after(waitMs, flush);
+    },
+    flush,
+    hurry() {
+      waitMs = 0;
+      flush();
     },
   };
 }

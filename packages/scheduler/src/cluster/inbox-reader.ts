@@ -26,6 +26,8 @@ export interface InboxReaderSettings {
   readonly watchdogMs: number;
   /** Letters under way, from being read to being confirmed; at it reading pauses. */
   readonly maxHandling?: number;
+  /** How long a letter that was handled may wait to be confirmed together with others. */
+  readonly confirmMs?: number;
   /** How long `stop` waits for letters under way. */
   readonly stopMs?: number;
 }
@@ -61,13 +63,14 @@ export function createInboxReader(deps: {
   stuck?: () => void;
 }): InboxReader {
   const { instanceId, inbox, clock, log, meter, settings, isFenced = () => false } = deps;
-  const { maxHandling = MAX_HANDLING, stopMs = STOP_MS } = settings;
+  const { maxHandling = MAX_HANDLING, confirmMs = 0, stopMs = STOP_MS } = settings;
   const handled = new Set<string>();
   /** From being read until the confirmation is answered. */
   const underWay = new Set<string>();
   const lanes = createLetterLanes({ laneOf, handle });
   const confirmations = createConfirmations({
     clock,
+    waitMs: confirmMs,
     confirm: (letterIds) => inbox.confirm(instanceId, letterIds),
     settled(letterIds, fault) {
       if (fault !== undefined) noteFault(fault);
@@ -103,6 +106,8 @@ export function createInboxReader(deps: {
       await deps.handle(body);
       remember(letterId);
       confirmations.add(letterId);
+      // Nothing is read meanwhile that it could wait for.
+      if (room() < 1) confirmations.flush();
     } catch (fault) {
       meter.count('scheduler_inbox_failures_total');
       log.warn(
@@ -170,6 +175,7 @@ export function createInboxReader(deps: {
   /** As long as it takes: whoever waits for room is not stuck. */
   async function waitForRoom(): Promise<void> {
     cancelWatchdog?.();
+    confirmations.flush();
     await nextEnd();
     calmWatchdog();
   }
@@ -230,6 +236,7 @@ export function createInboxReader(deps: {
       isStopped = true;
       cancelScan?.();
       cancelWatchdog?.();
+      confirmations.hurry();
       let isLate = false;
       const tooLate = pause(stopMs).then(() => {
         isLate = true;

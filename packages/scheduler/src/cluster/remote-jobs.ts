@@ -12,6 +12,7 @@ import type { JobResult } from '../domain/job-spec.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Instance } from '../ports/instances.ts';
 import type { DriverBook } from './driver-book.ts';
+import type { FirstWords } from './first-words.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import type { PostOffice } from './post-office.ts';
 import { within } from './within.ts';
@@ -51,6 +52,9 @@ interface CancelLetter {
 type Direction = 'here' | 'nobody' | { readonly instanceId: string };
 
 const HANDLE_MS = 10_000;
+const MOST_UNDER_WAY = 1_000;
+/** Characters of speech that are worth waiting for, before more is read. */
+const LARGE = 16_384;
 
 export function createRemoteJobs(deps: {
   office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
@@ -61,12 +65,15 @@ export function createRemoteJobs(deps: {
   living: () => Promise<ReadonlyMap<string, Instance>>;
   book: DriverBook;
   held: HeldAnswers;
+  firstWords: Pick<FirstWords, 'heard'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
   answerMs: number;
   clock: Clock;
 }): RemoteJobs {
   const { office, local, book, held } = deps;
+  /** The latest that a node on a socket said of each job, while it is on its way to another instance. */
+  const underWay = new Map<JobId, Promise<void>>();
 
   function hear(saying: Saying): Promise<Verdict> {
     switch (saying.say) {
@@ -112,13 +119,37 @@ export function createRemoteJobs(deps: {
 
   async function handOverOrHold(saying: Saying): Promise<Verdict> {
     const { jobId } = saying.answer;
-    const isHere = local.drives(jobId);
     // What was said before of the same job goes first, also when it was taken over by this instance meanwhile.
+    if (local.drives(jobId)) await underWay.get(jobId);
+    const isHere = local.drives(jobId);
     if (isHere && !held.holds(jobId)) return hear(saying);
     const fitting = isHere ? saying : fitted(saying);
-    if (held.holds(jobId) || !(await handOver(fitting).catch(() => false))) held.add(fitting);
+    if (held.holds(jobId)) held.add(fitting);
+    else if (mayGoOn(fitting)) void bring(fitting);
+    else await bring(fitting);
+    // After it is on its way, so that whoever waited for it goes along.
+    deps.firstWords.heard(jobId);
     return ACCEPTED;
   }
+
+  function bring(saying: Saying): Promise<void> {
+    const { jobId } = saying.answer;
+    const bringing = handOver(saying)
+      .catch(() => false)
+      .then((isSent) => {
+        if (!isSent) held.add(saying);
+        if (underWay.get(jobId) === bringing) underWay.delete(jobId);
+      });
+    underWay.set(jobId, bringing);
+    return bringing;
+  }
+
+  /**
+   * What follows on the same connection need not wait, so that it can go along. Should it overtake this one, an acknowledgement after
+   * the result changes nothing. But what is on its way is bounded.
+   */
+  const mayGoOn = (saying: Saying): boolean =>
+    underWay.size < MOST_UNDER_WAY && !(saying.say === 'finished' && saying.result.ttsAudio.length > LARGE);
 
   const fitted = (saying: Saying): Saying =>
     saying.say === 'finished' ? { ...saying, result: deps.fit(saying.result) } : saying;

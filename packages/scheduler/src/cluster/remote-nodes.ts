@@ -1,8 +1,9 @@
 /**
  * Hot path: the way to nodes whose sockets other instances hold, and what this instance does for others with its own.
  *
- * The holder writes the job to the socket, then DISPATCHED into its record on behalf of the driver, then answers; without a
- * socket it answers that the job is undeliverable. An assignment past its expiry is dropped.
+ * The holder writes the job to the socket and answers; without a socket it answers that the job is undeliverable. An assignment
+ * past its expiry is dropped. Of a node that acknowledges, the driver writes DISPATCHED along with what comes next: whoever adopts
+ * the job hears the acknowledgement. Of one that does not nothing more may ever be heard, so the holder writes it before it answers.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import { holdsFence, type JobRecord } from '../domain/job.ts';
@@ -13,6 +14,7 @@ import type { Log } from '../ports/log.ts';
 import type { NodeSheet } from '../ports/node-board.ts';
 import type { Assignment, Delivery, NodeLink } from '../ports/node-link.ts';
 import type { DriverBook } from './driver-book.ts';
+import type { FirstWords } from './first-words.ts';
 import { type PostOffice, Unsent } from './post-office.ts';
 
 interface AssignLetter extends Assignment {
@@ -25,10 +27,14 @@ interface WithdrawLetter {
   readonly reason: string;
 }
 
-type Answered =
-  /** `at`: when DISPATCHED was written; absent: it could not be. */
-  | { readonly kind: 'written'; readonly generation: number; readonly at?: number }
-  | Exclude<Delivery, { kind: 'written' }>;
+interface Written {
+  readonly kind: 'written';
+  readonly generation: number;
+  /** When DISPATCHED was written; absent: it was not. */
+  readonly at?: number;
+}
+
+type Answered = Written | Exclude<Delivery, { kind: 'written' }>;
 
 export interface RemoteNodesDeps {
   readonly office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
@@ -41,6 +47,9 @@ export interface RemoteNodesDeps {
   /** Where others fetch the audio that is held here; undefined if it is not. */
   readonly audioAt: (jobId: JobId) => AudioAt | undefined;
   readonly generationOf: (nodeId: NodeId) => number | undefined;
+  /** Whether a node of this instance says that it has a job. */
+  readonly acknowledges: (nodeId: NodeId) => boolean;
+  readonly firstWords: Pick<FirstWords, 'wait'>;
   readonly moveFor: (
     driver: string,
     jobId: JobId,
@@ -55,6 +64,9 @@ export interface RemoteNodesDeps {
   readonly answerMs: number;
   readonly log: Log;
 }
+
+/** A node near by has acknowledged by then, and both go as one command. Whoever waits to hear that the job has left hardly notices. */
+const FIRST_WORD_MS = 5;
 
 export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   const { office, local, log } = deps;
@@ -88,6 +100,8 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
         { job_id: job.jobId, node_id: nodeId, holder, err: fault },
         'the holder of a node did not answer',
       );
+      // It is tried elsewhere now: behind its assignment this reaches whoever delivered it after all.
+      withdraw(holder, nodeId, job.jobId, 'superseded');
       return { kind: 'unknown', reason: 'holder_silent' };
     }
     if (answered.kind !== 'written' || answered.at === undefined) return answered;
@@ -96,28 +110,47 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   }
 
   async function assigned(letter: AssignLetter): Promise<Answered> {
-    const { nodeId, attempt, job, driver } = letter;
+    const { nodeId, job, driver } = letter;
     const expiresAt = letter.expiresAt - deps.storeNow() + deps.now();
     const delivery = await local.deliver({ ...letter, expiresAt });
     if (delivery.kind !== 'written') return delivery;
     deps.book.note(job.jobId, driver);
-    const generation = deps.generationOf(nodeId) ?? 0;
+    const written = { kind: 'written', generation: deps.generationOf(nodeId) ?? 0 } as const;
+    if (!deps.acknowledges(nodeId)) return recorded(letter, written);
+    await deps.firstWords.wait(job.jobId, FIRST_WORD_MS);
+    return written;
+  }
+
+  /** DISPATCHED, on behalf of the driver. */
+  async function recorded(
+    { nodeId, attempt, job, driver }: AssignLetter,
+    written: Written,
+  ): Promise<Answered> {
     const at = deps.now();
     const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
     try {
       const moved = await deps.moveFor(driver, job.jobId, expected, dispatchedAt(at, nodeId, attempt));
       if (moved.kind === 'moved') deps.publish(moved.job);
-      if (moved.kind === 'moved') return { kind: 'written', generation, at };
-      if (moved.kind === 'stale' && holdsFence(moved.job, nodeId, attempt))
-        return { kind: 'written', generation };
+      if (moved.kind === 'moved') return { ...written, at };
+      if (moved.kind === 'stale' && holdsFence(moved.job, nodeId, attempt)) return written;
     } catch (fault) {
       // The node has it: whoever drives the job writes it down.
       log.warn({ job_id: job.jobId, node_id: nodeId, err: fault }, 'a delivery could not be recorded here');
-      return { kind: 'written', generation };
+      return written;
     }
     // The job went on without this attempt while it was on its way.
     local.cancel(nodeId, job.jobId, 'superseded');
     return { kind: 'unknown', reason: 'superseded' };
+  }
+
+  /** Best effort, as everywhere: the attempt is fenced whether or not the node hears of it. */
+  function withdraw(holder: string, nodeId: NodeId, jobId: JobId, reason: string): void {
+    const body: WithdrawLetter = { nodeId, jobId, reason };
+    office
+      .tell(holder, { topic: 'withdraw', lane: jobId, body })
+      .catch((fault: unknown) =>
+        log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'a cancel was lost'),
+      );
   }
 
   office.on('assign', (body) => assigned(body as AssignLetter));
@@ -135,13 +168,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     cancel(nodeId, jobId, reason) {
       const holder = holderOf(nodeId);
       if (holder === undefined) return local.cancel(nodeId, jobId, reason);
-      const body: WithdrawLetter = { nodeId, jobId, reason };
-      // Best effort, as everywhere: the attempt is fenced whether or not the node hears of it.
-      office
-        .tell(holder, { topic: 'withdraw', lane: jobId, body })
-        .catch((fault: unknown) =>
-          log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'a cancel was lost'),
-        );
+      withdraw(holder, nodeId, jobId, reason);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Instances that hear of one another's jobs, each with a desk that writes down what it is told. */
 
 import { createDriverBook } from '../../src/cluster/driver-book.ts';
+import { createFirstWords } from '../../src/cluster/first-words.ts';
 import { createHeldAnswers } from '../../src/cluster/held-answers.ts';
 import { createRemoteJobs } from '../../src/cluster/remote-jobs.ts';
 import type { AnswerOutcome, CancelOutcome } from '../../src/domain/answer.ts';
@@ -15,7 +16,12 @@ export const SOON_MS = 300;
 export const INLINE_MAX_BYTES = 100;
 const HOLD_MS = 90_000;
 
-export function withDesk(post: Post, jobs: SharedJobs, instance: PostedInstance) {
+export function withDesk(
+  post: Post,
+  jobs: SharedJobs,
+  instance: PostedInstance,
+  inlineMaxBytes = INLINE_MAX_BYTES,
+) {
   const { clock } = post;
   const state = {
     /** What its engine was told, in order. */
@@ -42,6 +48,7 @@ export function withDesk(post: Post, jobs: SharedJobs, instance: PostedInstance)
     maxHeld: 100,
     maxBytes: 1_000_000,
   });
+  const firstWords = createFirstWords({ clock });
   const answers = createRemoteJobs({
     office: instance.office,
     local: {
@@ -62,21 +69,27 @@ export function withDesk(post: Post, jobs: SharedJobs, instance: PostedInstance)
     living: instance.living,
     book,
     held,
-    fit: (result) => fitResult(result, INLINE_MAX_BYTES),
+    firstWords,
+    fit: (result) => fitResult(result, inlineMaxBytes),
     answerMs: ANSWER_MS,
     clock,
   });
-  return { ...answers, instance, driver: instance.driver, state, book, store, held };
+  return { ...answers, instance, driver: instance.driver, state, book, store, held, firstWords };
 }
 
 export type Desk = ReturnType<typeof withDesk>;
 
 /** `holder` has the node, `driver` the job; `third` is somebody else. */
-export async function startDesks() {
+export async function startDesks({ inlineMaxBytes = INLINE_MAX_BYTES } = {}) {
   const post = startPost({ maxLetters: 20 });
   const jobs = createSharedJobs(post.clock);
   const join = async (instanceId: string, incarnation?: string): Promise<Desk> =>
-    withDesk(post, jobs, await post.join(instanceId, incarnation === undefined ? {} : { incarnation }));
+    withDesk(
+      post,
+      jobs,
+      await post.join(instanceId, incarnation === undefined ? {} : { incarnation }),
+      inlineMaxBytes,
+    );
   const [holder, driver, third] = [await join('holder'), await join('driver'), await join('third')];
 
   async function driveBy(desk: Desk): Promise<string> {

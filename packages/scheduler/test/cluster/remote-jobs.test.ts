@@ -1,5 +1,6 @@
 /** What nodes on sockets say of jobs that are driven elsewhere: handed over, or held while nobody can be told. */
 import { describe, expect, it } from 'vitest';
+import { isPending } from '../contracts/harness.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { COMES_AGAIN_MS } from './post-rig.ts';
 import { INLINE_MAX_BYTES, SOON_MS, startDesks } from './remote-jobs-rig.ts';
@@ -33,6 +34,32 @@ describe('what a node says of a job that is driven elsewhere', () => {
     expect(holder.held.size()).toBe(0);
   });
 
+  it('holds up nothing that its node says next, unless it is large: that would fill the memory', async () => {
+    const ttsAudio = 'A'.repeat(20_000);
+    const { holder, driver, driveBy, jobId, answer, clock } = await startDesks({
+      inlineMaxBytes: ttsAudio.length,
+    });
+    const other = await driveBy(driver);
+    holder.instance.way.plan({ method: 'send', fault: { delayMs: 100 } });
+    const saying = [
+      holder.handedOver.acknowledge(answer),
+      holder.handedOver.finish(answer, RESULT),
+      holder.handedOver.finish({ ...answer, jobId: other }, { ...RESULT, ttsAudio }),
+    ];
+    expect(await Promise.all(saying.map(isPending))).toEqual([false, false, true]);
+    await clock.advance(200);
+    expect(driver.state.told).toEqual([`${jobId} acknowledged`, `${jobId} finished`, `${other} finished`]);
+    expect(await isPending(saying[2] as Promise<unknown>)).toBe(false);
+  });
+
+  it('wakes whoever waits for the first of it', async () => {
+    const { holder, answer, jobId } = await startDesks();
+    const first = holder.firstWords.wait(jobId, 1_000);
+    expect(await isPending(first)).toBe(true);
+    await holder.handedOver.acknowledge(answer);
+    expect(await isPending(first)).toBe(false);
+  });
+
   it('arrives as it was said', async () => {
     const { holder, driver, jobId, answer, settle } = await startDesks();
     await holder.handedOver.acknowledge(answer);
@@ -51,9 +78,9 @@ describe('what a node says of a job that is driven elsewhere', () => {
     await holder.handedOver.acknowledge(answer);
     expect(holder.book.find(answer.jobId)).toBe(driver.driver);
     await holder.handedOver.finish(answer, RESULT);
+    await settle();
     expect(holder.store.calls()).toBe(0);
     expect(holder.book.find(answer.jobId)).toBeUndefined();
-    await settle();
     expect(driver.state.told).toHaveLength(2);
   });
 
@@ -66,11 +93,12 @@ describe('what a node says of a job that is driven elsewhere', () => {
   });
 
   it('is heard here if the job is settled or unknown: only a slot is left to give back', async () => {
-    const { holder, jobs, jobId, answer, sent } = await startDesks();
+    const { holder, jobs, jobId, answer, sent, settle } = await startDesks();
     await jobs.settle(jobId);
     holder.state.say = async () => ({ kind: 'ignored', reason: 'settled' });
     await holder.handedOver.finish(answer, RESULT);
     await holder.handedOver.finish({ ...answer, jobId: 'job-forgotten' }, RESULT);
+    await settle();
     expect(holder.state.told).toEqual([`${jobId} finished`, 'job-forgotten finished']);
     expect([sent, holder.held.size()]).toEqual([[], 0]);
   });
@@ -147,11 +175,12 @@ describe('what a node says while its job has no driver', () => {
   });
 
   it('goes before what is said once there is a driver again, also if that is this instance', async () => {
-    const { holder, driver, third, takeOver, jobId, answer, clock } = await startDesks();
+    const { holder, driver, third, takeOver, jobId, answer, clock, settle } = await startDesks();
     await driver.instance.die();
     for (const successor of [third, holder]) {
       successor.state.told.length = 0;
       await holder.handedOver.acknowledge(answer);
+      await settle();
       takeOver(successor);
       const ttsAudio = 'A'.repeat(INLINE_MAX_BYTES + 1);
       expect(await holder.handedOver.finish(answer, { ...RESULT, ttsAudio })).toEqual(ACCEPTED);
@@ -164,11 +193,24 @@ describe('what a node says while its job has no driver', () => {
     }
   });
 
+  it('goes first also if it is on its way when this instance takes the job over', async () => {
+    const { holder, driver, takeOver, jobId, answer, clock } = await startDesks();
+    await driver.instance.die();
+    await holder.handedOver.acknowledge(answer);
+    takeOver(holder);
+    const finished = holder.handedOver.finish(answer, RESULT);
+    await clock.advance(SOON_MS);
+    expect(await finished).toEqual(ACCEPTED);
+    await clock.advance(SOON_MS);
+    expect(holder.state.told).toEqual([`${jobId} acknowledged`, `${jobId} finished`]);
+  });
+
   it('is held by a driver that came back under its name: what its former life drove is nobody’s yet', async () => {
-    const { driver, join, jobs, jobId, answer, clock } = await startDesks();
+    const { driver, join, jobs, jobId, answer, clock, settle } = await startDesks();
     await driver.instance.die();
     const reborn = await join('driver', 'driver-2');
     await reborn.handedOver.acknowledge(answer);
+    await settle();
     expect([reborn.state.told, reborn.held.size()]).toEqual([[], 1]);
     jobs.assign(jobId, reborn.driver);
     reborn.state.drives.add(jobId);
@@ -194,6 +236,7 @@ describe('what a node says while its job has no driver', () => {
     driver.state.say = () => new Promise(() => {});
     for (let at = 0; at < 20; at += 1) await inbox.send('driver', `filler-${at} {}`);
     await holder.handedOver.acknowledge(answer);
+    await settle();
     expect(holder.held.size()).toBe(1);
     const stuck = await inbox.takeAgain('driver', { max: 100, idleMs: 0 });
     await inbox.confirm(
@@ -207,9 +250,10 @@ describe('what a node says while its job has no driver', () => {
   });
 
   it('is held by a fenced instance until it may speak again', async () => {
-    const { holder, driver, answer, clock } = await startDesks();
+    const { holder, driver, answer, clock, settle } = await startDesks();
     holder.instance.state.isFenced = true;
     await holder.handedOver.acknowledge(answer);
+    await settle();
     expect(holder.held.size()).toBe(1);
     holder.instance.state.isFenced = false;
     await clock.advance(SOON_MS);

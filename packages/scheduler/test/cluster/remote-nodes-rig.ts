@@ -1,5 +1,6 @@
 /** Instances with nodes on sockets of their own, which drive jobs on one another's. */
 import { createDriverBook } from '../../src/cluster/driver-book.ts';
+import { createFirstWords } from '../../src/cluster/first-words.ts';
 import { createRemoteNodes } from '../../src/cluster/remote-nodes.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { AudioAt } from '../../src/domain/job-spec.ts';
@@ -35,6 +36,8 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
   const now = (): number => clock.now() + aheadMs;
   const state = {
     sockets: new Map<string, number>(),
+    /** Those of them that say when they have a job. */
+    acknowledging: new Set<string>(),
     /** Nodes of others. */
     sheets: new Map<string, NodeSheet>(),
     audio: new Map<string, AudioAt>(),
@@ -44,6 +47,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     whileDelivering: async (_: Assignment): Promise<void> => {},
   };
   const book = createDriverBook();
+  const firstWords = createFirstWords({ clock });
   const store = faulty({ moveFor: jobs.moveFor }, [], clock);
   const link = createRemoteNodes({
     office: instance.office,
@@ -61,6 +65,8 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     driver: () => instance.driver,
     audioAt: (jobId) => state.audio.get(jobId),
     generationOf: (nodeId) => state.sockets.get(nodeId),
+    acknowledges: (nodeId) => state.acknowledging.has(nodeId),
+    firstWords,
     moveFor: store.port.moveFor,
     publish: (job) => void state.published.push(job),
     book,
@@ -69,7 +75,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     answerMs: ANSWER_MS,
     log: QUIET,
   });
-  return { ...state, state, book, store, link, now };
+  return { ...state, state, book, firstWords, store, link, now };
 }
 
 export async function startDriverAndHolder(clocks: { driverAheadMs?: number; holderAheadMs?: number } = {}) {

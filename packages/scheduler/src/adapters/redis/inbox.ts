@@ -4,7 +4,8 @@ import { asDependency } from './dependency.ts';
 import { createBuryLetter } from './inbox/bury-letter.ts';
 import { createCloseInbox } from './inbox/close-inbox.ts';
 import { createConfirmLetters } from './inbox/confirm-letters.ts';
-import { createSendLetter } from './inbox/send-letter.ts';
+import { createOutgoingLetters } from './inbox/outgoing-letters.ts';
+import { createSendLetters } from './inbox/send-letters.ts';
 import { findStuckLetters, type StuckLetter } from './inbox/stuck-letters.ts';
 import type { Keys } from './keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -33,7 +34,7 @@ export function createInbox(
   } & InboxSettings,
 ): Inbox {
   const { connection, keys, group, minIdleToDieMs = 0 } = deps;
-  const send = createSendLetter(connection, keys, deps.maxLetters);
+  const send = createOutgoingLetters(createSendLetters(connection, keys, deps.maxLetters));
   const close = createCloseInbox(connection, keys);
   const confirm = createConfirmLetters(connection, keys, group);
   const bury = createBuryLetter(connection, keys, deps);

@@ -1,0 +1,91 @@
+/** Letters on their way out: which of them share a command, and what each sender is told. */
+import { describe, expect, it } from 'vitest';
+import { createOutgoingLetters } from '../../../src/adapters/redis/inbox/outgoing-letters.ts';
+import { times } from '../../contracts/harness.ts';
+
+type Answer = number | 'gone' | Error;
+
+/** Every command waits until it is answered; `answer` lets the oldest go. */
+function start() {
+  const commands: string[] = [];
+  const unanswered: ((answer: Answer) => void)[] = [];
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const send = createOutgoingLetters(
+    (to, bodies) =>
+      new Promise((resolve, reject) => {
+        commands.push(`${to}: ${bodies.map((body) => body.slice(0, 10)).join(' ')}`);
+        unanswered.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer)));
+      }),
+  );
+  async function answer(given: Answer): Promise<void> {
+    unanswered.shift()?.(given);
+    await turn();
+  }
+  return { send, commands, answer, turn };
+}
+
+describe('letters on their way out', () => {
+  it('are one command if they are given in one turn, and those that come meanwhile are the next', async () => {
+    const { send, commands, answer, turn } = start();
+    const first = ['a', 'b'].map((body) => send('x', body));
+    await turn();
+    const second = ['c', 'd'].map((body) => send('x', body));
+    await turn();
+    expect(commands).toEqual(['x: a b']);
+    await answer(2);
+    expect(commands).toEqual(['x: a b', 'x: c d']);
+    await answer(2);
+    expect(await Promise.all([...first, ...second])).toEqual(times(4, () => 'sent'));
+  });
+
+  it('do not wait for those to another inbox', async () => {
+    const { send, commands, turn } = start();
+    void send('x', 'a');
+    await turn();
+    void send('y', 'b');
+    await turn();
+    expect(commands).toEqual(['x: a', 'y: b']);
+  });
+
+  it('are refused one by one: the last ones when there is no room, all when nobody is there', async () => {
+    const { send, answer, turn } = start();
+    const some = ['a', 'b', 'c'].map((body) => send('x', body));
+    await turn();
+    await answer(1);
+    expect(await Promise.all(some)).toEqual(['sent', 'full', 'full']);
+    const others = ['a', 'b'].map((body) => send('x', body));
+    await turn();
+    await answer('gone');
+    expect(await Promise.all(others)).toEqual(['gone', 'gone']);
+  });
+
+  it('fail together if it is not known what became of them, and the next go on', async () => {
+    const { send, commands, answer, turn } = start();
+    const some = ['a', 'b'].map((body) => send('x', body).catch(({ message }: Error) => message));
+    await turn();
+    const next = send('x', 'c');
+    await answer(new Error('no answer'));
+    expect(await Promise.all(some)).toEqual(['no answer', 'no answer']);
+    await answer(1);
+    expect(await next).toBe('sent');
+    expect(commands).toEqual(['x: a b', 'x: c']);
+  });
+
+  it('are no command that keeps its server for long: neither many nor large ones', async () => {
+    const { send, commands, answer, turn } = start();
+    const large = 'L'.repeat(200_000);
+    for (const body of [...times(70, (at) => `${at}`), large, large]) void send('x', body);
+    await turn();
+    await answer(64);
+    await answer(7);
+    expect(commands.map((command) => command.split(' ').length - 1)).toEqual([64, 7, 1]);
+  });
+
+  it('I11 bounded: beyond so many the sender is refused', async () => {
+    const { send, turn } = start();
+    void send('x', 'under way');
+    await turn();
+    for (let count = 0; count < 10_000; count += 1) void send('x', 'waits');
+    expect(await send('x', 'one too many')).toBe('full');
+  });
+});

@@ -1,0 +1,79 @@
+/** Confirmations of letters: when they are sent, and which of them together. */
+import { describe, expect, it } from 'vitest';
+import { createConfirmations } from '../../src/cluster/confirmations.ts';
+import { times } from '../contracts/harness.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { fine, startReader } from './inbox-reader-rig.ts';
+
+const WAIT_MS = 50;
+
+function start() {
+  const clock = createManualClock();
+  const commands: (readonly string[])[] = [];
+  const settled: string[] = [];
+  const confirmations = createConfirmations({
+    clock,
+    waitMs: WAIT_MS,
+    async confirm(letterIds) {
+      commands.push(letterIds);
+    },
+    settled: (letterIds) => void settled.push(...letterIds),
+  });
+  return { clock, commands, settled, confirmations };
+}
+
+describe('confirmations', () => {
+  it('wait a moment for others, counted from the first', async () => {
+    const { clock, commands, settled, confirmations } = start();
+    confirmations.add('1');
+    await clock.advance(WAIT_MS - 1);
+    confirmations.add('2');
+    expect(commands).toEqual([]);
+    await clock.advance(1);
+    expect(commands).toEqual([['1', '2']]);
+    expect(settled).toEqual(['1', '2']);
+    confirmations.add('3');
+    await clock.advance(WAIT_MS);
+    expect(commands).toEqual([['1', '2'], ['3']]);
+  });
+
+  it('are sent at once when they are many, when told to, and when nothing may wait any more', async () => {
+    const { clock, commands, confirmations } = start();
+    for (const letterId of times(256, String)) confirmations.add(letterId);
+    await clock.advance(0);
+    confirmations.add('flushed');
+    confirmations.flush();
+    await clock.advance(0);
+    confirmations.hurry();
+    confirmations.add('hurried');
+    await clock.advance(0);
+    expect(commands.map((letterIds) => letterIds.length)).toEqual([256, 1, 1]);
+    await clock.advance(WAIT_MS);
+    expect(commands).toHaveLength(3);
+  });
+});
+
+describe('a reader whose confirmations wait', () => {
+  it('does not stop before they are sent, nor wait for their time', async () => {
+    const { inbox, reader, clock, send, isEmpty } = await startReader(fine, {
+      settings: { confirmMs: 60_000 },
+    });
+    await send('a:1', 'b:2');
+    expect((await inbox.size('me')).handedOut).toBe(2);
+    const stopping = reader.stop();
+    await clock.advance(0);
+    await stopping;
+    expect(await isEmpty()).toBe(true);
+  });
+
+  it('sends them when they are all that keeps it from reading on', async () => {
+    const { seen, send, isEmpty, clock } = await startReader(fine, {
+      settings: { confirmMs: 60_000, maxHandling: 2 },
+    });
+    await send(...times(5, (at) => `${at}:x`));
+    await clock.advance(0);
+    expect(seen).toHaveLength(5);
+    await clock.advance(60_000);
+    expect(await isEmpty()).toBe(true);
+  });
+});

@@ -1,0 +1,58 @@
+/** Assignments to nodes of others that say when they have a job: nobody writes that for the driver, and what they say at once goes along. */
+import { describe, expect, it } from 'vitest';
+import { isPending } from '../contracts/harness.ts';
+import { ANSWER_MS, startDriverAndHolder } from './remote-nodes-rig.ts';
+
+const WRITTEN = { kind: 'written', generation: 7 };
+const FIRST_WORD_MS = 5;
+
+async function start() {
+  const rig = await startDriverAndHolder();
+  rig.holder.acknowledging.add('node-b');
+  return rig;
+}
+
+describe('a node of another instance that acknowledges', () => {
+  it('gets its job, and the driver hears that it has it with the first it says, and writes it down itself', async () => {
+    const { driver, holder, jobs, job, assignment, clock } = await start();
+    const delivery = Promise.resolve(driver.link.deliver(assignment));
+    await clock.advance(FIRST_WORD_MS - 1);
+    expect(holder.delivered).toHaveLength(1);
+    expect(await isPending(delivery)).toBe(true);
+    holder.firstWords.heard('another job');
+    await clock.advance(0);
+    expect(await isPending(delivery)).toBe(true);
+    holder.firstWords.heard(job.jobId);
+    await clock.advance(0);
+    expect(await delivery).toEqual(WRITTEN);
+    expect([holder.store.calls(), holder.published]).toEqual([0, []]);
+    expect((await jobs.record(job.jobId)).state).toBe('RESERVED');
+  });
+
+  it('is not waited for longer than a moment', async () => {
+    const { driver, assignment, clock } = await start();
+    const delivery = Promise.resolve(driver.link.deliver(assignment));
+    await clock.advance(FIRST_WORD_MS - 1);
+    expect(await isPending(delivery)).toBe(true);
+    await clock.advance(2);
+    expect(await delivery).toEqual(WRITTEN);
+  });
+
+  it('is known to be on this job before it says anything of it', async () => {
+    const { a, driver, holder, job, assignment, clock } = await start();
+    void driver.link.deliver(assignment);
+    await clock.advance(1);
+    expect(holder.book.find(job.jobId)).toBe(a.driver);
+  });
+
+  it('is told to stop when it was sent the job, but nobody said so in time', async () => {
+    const { b, driver, holder, job, assignment, clock } = await start();
+    b.way.plan({ method: 'send', fault: 'throw' });
+    const delivery = driver.link.deliver(assignment);
+    await clock.advance(ANSWER_MS);
+    expect(await delivery).toEqual({ kind: 'unknown', reason: 'holder_silent' });
+    await clock.advance(FIRST_WORD_MS);
+    expect(holder.delivered).toHaveLength(1);
+    expect(holder.cancelled).toEqual([`node-b ${job.jobId} superseded`]);
+  });
+});
