@@ -83,7 +83,9 @@ export function createPresence(deps: {
   let looking: Promise<ReadonlyMap<string, Instance>> | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let cancelRefresh: Cancel | undefined;
+  /** Of the next renewal; undefined while one is under way. */
   let cancel: Cancel | undefined;
+  let hurriedAt = Number.NEGATIVE_INFINITY;
   let isAnnounced = false;
   let hasToldDead = false;
   let isStopped = false;
@@ -104,11 +106,25 @@ export function createPresence(deps: {
       // It is there by right, so the store has lost data: what else it does not show may be as alive as this instance.
       log.warn({ instance_id: self.instanceId }, 'the store has lost the presence of this instance');
       freeze();
+      renewAtOnce();
     }
     const silent = all.filter((instanceId) => !living.has(instanceId));
     if (silent.length > 0 && mayAdopt()) void tellDead(silent).catch(unreachable);
     if (silent.length === 0) tellDied([]);
     return living;
+  }
+
+  /** Until then the store is told nothing of what else it has lost, and takes repeats of what it forgot for new. */
+  function renewAtOnce(): void {
+    if (
+      isStopped ||
+      cancel === undefined ||
+      clock.now() - hurriedAt < settings.intervalMs / TRIES_PER_INTERVAL
+    )
+      return;
+    hurriedAt = clock.now();
+    cancel();
+    cancel = clock.after(0, () => void tick());
   }
 
   /** One look at a time: many may ask at once. */
@@ -214,6 +230,7 @@ export function createPresence(deps: {
 
   async function tick(): Promise<void> {
     let nextMs = settings.intervalMs;
+    cancel = undefined;
     try {
       if (isAnnounced) await renew();
       else if (!(await announce()))

@@ -93,6 +93,7 @@ function order(step: Step, session: Session, utterance: Utterance, said: Speech,
     poolId: session.pool.poolId,
     waitMs: settings.pendingTimeoutMs,
   };
-  const request = orderJob(session, utterance, whole, step.require);
+  // Not under the name of its job: that is found by its request, and one that a failover lost must not have a successor of the same name.
+  const { jobId: _, ...request } = orderJob(session, utterance, whole, step.require);
   step.effects.push({ kind: 'dispatch', utterance, request });
 }

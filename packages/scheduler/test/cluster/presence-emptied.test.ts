@@ -26,6 +26,20 @@ describe('presence on a store that loses data', () => {
     for (const { heard } of all) expect(heard).toMatchObject({ lost: 0, reborn: 0, emptied: 1, died: [] });
   });
 
+  it('is renewed as soon as somebody asks who lives, not with its next turn, and once', async () => {
+    const { clock, empty, all, a } = await startThree();
+    empty();
+    const begunAt = clock.now();
+    for (let asked = 0; asked < 12; asked += 1) {
+      void a.presence.living('nobody');
+      await clock.advance(SETTINGS.viewMs / 10);
+    }
+    expect(clock.now() - begunAt).toBeLessThan(SETTINGS.intervalMs);
+    expect(all.map(({ heard }) => heard.emptied)).toEqual([1, 0, 0]);
+    await clock.advance(2 * SETTINGS.intervalMs);
+    expect(all.map(({ heard }) => heard.emptied)).toEqual([1, 1, 1]);
+  });
+
   it('takes nobody for dead for two lives after the store was emptied, then those that stay away', async () => {
     const { clock, store, empty, a, b } = await startThree();
     empty();
