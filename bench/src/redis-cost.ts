@@ -14,6 +14,7 @@ import { say } from './show.ts';
 const IN_FLIGHT = 64;
 const MARGIN_MS = 500;
 const MOST_WAIT_MS = 15_000;
+const IDLE_MS = 1_000;
 
 export interface RedisCostOptions {
   readonly alone: number;
@@ -31,6 +32,7 @@ export async function redisCost(options: RedisCostOptions): Promise<Figure[]> {
     const rows = [
       ...(await asked(server, options)),
       ...(await askedByAll(server, options)),
+      ...(await askedElsewhere(server, options)),
       ...(await left(server, options)),
       ...(await nodesInRedis(server, options)),
     ];
@@ -126,6 +128,37 @@ async function askedByAll(server: BenchRedis, { together }: RedisCostOptions): P
   return [
     { name: 'commands per job with WebSocket legs, everything included', value, unit: '', ...MOST_COMMANDS },
   ];
+}
+
+/** The same with nodes that another instance holds, less what the two ask for when nothing happens. */
+async function askedElsewhere(server: BenchRedis, { alone, together }: RedisCostOptions): Promise<Row[]> {
+  say(`redis-cost: ${alone} jobs one by one and ${together} at once, on nodes of another instance`);
+  const app = await createAppContestant({ port: server.port, prefix: 'elsewhere', isNodeElsewhere: true });
+  await closedLoop(app, { jobs: IN_FLIGHT, inFlight: IN_FLIGHT });
+  const wire = await watchWire(server);
+  const asked = async (act: () => Promise<unknown>): Promise<{ count: number; ms: number }> => {
+    const begunAt = performance.now();
+    const { commands } = await wire.during(async () => void (await act()));
+    return { count: commands.length, ms: performance.now() - begunAt };
+  };
+  const idle = await asked(() => new Promise((resolve) => setTimeout(resolve, IDLE_MS)));
+  const perJob = async (jobs: number, inFlight: number): Promise<number> => {
+    const { count, ms } = await asked(() => closedLoop(app, { jobs, inFlight }));
+    return (count - (idle.count * ms) / idle.ms) / jobs;
+  };
+  const name = 'commands per job, node on another instance';
+  const rows: Row[] = [
+    { name: `${name}, one at a time`, value: await perJob(alone, 1), unit: '', ...MOST_COMMANDS },
+    {
+      name: `${name}, ${IN_FLIGHT} in flight`,
+      value: await perJob(together, IN_FLIGHT),
+      unit: '',
+      ...MOST_COMMANDS,
+    },
+  ];
+  wire.stop();
+  await app.stop();
+  return rows;
 }
 
 /** What is left of jobs when their time is over. */

@@ -57,6 +57,7 @@ const PROMISED = [
   ['redis-cost', 'commands per job, one at a time'],
   ['redis-cost', 'commands per job, 64 in flight'],
   ['redis-cost', 'commands per job with WebSocket legs'],
+  ['redis-cost', 'commands per job, node on another instance'],
   ['redis-cost', 'round trips before a job leaves'],
   ['redis-cost', 'commands to the busiest node'],
   ['redis-cost', 'bytes per finished job after its time'],

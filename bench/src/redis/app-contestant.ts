@@ -13,6 +13,7 @@ import type { Contestant } from './contestant.ts';
 
 const NODES = 20;
 const SLOTS = 16;
+const MOST_TRIES = 100;
 const AUDIO = Buffer.alloc(8_000);
 
 export const sharedFlags = (port: number, prefix: string): string[] => [
@@ -53,10 +54,39 @@ export async function untilReady({ registry }: App, nodes: number): Promise<void
   while (ready() < nodes) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-export async function createAppContestant(options: { port: number; prefix: string }): Promise<Contestant> {
-  const { app, port } = await startSharedApp(sharedFlags(options.port, options.prefix));
-  const nodes = await startNodes(port, NODES, SLOTS);
-  await untilReady(app, NODES);
+/** `isNodeElsewhere`: its jobs come to another instance than its nodes. */
+export async function createAppContestant(options: {
+  port: number;
+  prefix: string;
+  isNodeElsewhere?: boolean;
+}): Promise<Contestant> {
+  const flags = sharedFlags(options.port, options.prefix);
+  const holder = await startSharedApp(flags);
+  const nodes = await startNodes(holder.port, NODES, SLOTS);
+  await untilReady(holder.app, NODES);
+  const { app } = options.isNodeElsewhere === true ? await startSharedApp(flags) : holder;
+  const contestant = drivenBy(app, nodes, async () => {
+    await nodes.stop();
+    await app.stop();
+    if (app !== holder.app) await holder.app.stop();
+  });
+  // It may have to hear of the nodes first.
+  await firstJob(contestant);
+  return contestant;
+}
+
+async function firstJob(contestant: Contestant): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await contestant.run();
+    } catch (fault) {
+      if (tries === MOST_TRIES) throw fault;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+function drivenBy(app: App, nodes: { readonly pid: number }, stop: () => Promise<void>): Contestant {
   return {
     async run(left = () => {}) {
       let end: (fault?: Error) => void = () => {};
@@ -73,10 +103,7 @@ export async function createAppContestant(options: { port: number; prefix: strin
     },
     tidy: async () => {},
     otherCpuMicros: async () => processCpuMicros(nodes.pid),
-    async stop() {
-      await nodes.stop();
-      await app.stop();
-    },
+    stop,
   };
 }
 

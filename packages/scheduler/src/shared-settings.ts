@@ -85,7 +85,7 @@ export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings 
 }
 
 /** Far less than the idle time after which a letter comes again. */
-const CONFIRM_MS = 50;
+const CONFIRM_MS = 200;
 
 export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxReaderSettings {
   return {

@@ -59,6 +59,8 @@ type Whisper =
 
 /** DESIGN §6: a view up to a tenth of a second old gets a slot at the first try. */
 const TELL_MS = 40;
+/** What went well is only counted. What failed is told as soon as loads are: the next job would go there too. */
+const NEWS_MS = 200;
 /** Of one message, so that nobody's event loop is held up by it. */
 const MOST_AT_ONCE = 500;
 const LISTEN_AGAIN_MS = 2_000;
@@ -77,6 +79,8 @@ export function createGossip(deps: {
   const news = new Map<string, News[]>();
   const missing = new Map<string, Missing[]>();
   let telling: Cancel | undefined;
+  let tellingNews: Cancel | undefined;
+  let isNewsUrgent = false;
   let listening: Cancel | undefined;
   let stopListening: (() => Promise<void>) | undefined;
   let isStopped = false;
@@ -96,12 +100,20 @@ export function createGossip(deps: {
       for (const some of portions([...byJob.values()]))
         whispers.say(to, JSON.stringify({ from, partials: some }));
     partials.clear();
-    for (const [to, list] of news)
-      for (const some of portions(list)) whispers.say(to, JSON.stringify({ from, news: some }));
-    news.clear();
+    if (isNewsUrgent) tellNews();
     for (const [to, list] of missing)
       for (const some of portions(list)) whispers.say(to, JSON.stringify({ from, missing: some }));
     missing.clear();
+  }
+
+  function tellNews(): void {
+    tellingNews?.();
+    tellingNews = undefined;
+    isNewsUrgent = false;
+    if (deps.isFenced()) forget();
+    for (const [to, list] of news)
+      for (const some of portions(list)) whispers.say(to, JSON.stringify({ from: instanceId, news: some }));
+    news.clear();
   }
 
   /** It may have been taken for dead: what it knows is not for others to believe. */
@@ -154,6 +166,10 @@ export function createGossip(deps: {
       const list = news.get(to) ?? [];
       news.set(to, list);
       list.push(services.length === 0 ? [nodeId, word, types] : [nodeId, word, types, services]);
+      if (isStopped) return;
+      tellingNews ??= clock.after(NEWS_MS, tellNews);
+      if (word !== 'failed') return;
+      isNewsUrgent = true;
       soon();
     },
     missing(to, nodeId, { serviceId, version, reason }) {
@@ -171,6 +187,7 @@ export function createGossip(deps: {
     async stop() {
       isStopped = true;
       telling?.();
+      tellingNews?.();
       listening?.();
       await stopListening?.().catch(() => undefined);
     },

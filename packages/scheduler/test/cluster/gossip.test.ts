@@ -57,6 +57,7 @@ function startTalk() {
   return { clock, whispers, said, faults, make, join };
 }
 
+const NEWS_MS = 200;
 const partialOf = (jobId: string, text: string, isFinal = false) => ({ jobId, nodeId: 'n1', text, isFinal });
 
 describe('gossip', () => {
@@ -80,17 +81,36 @@ describe('gossip', () => {
     expect(c.heard).toEqual(['n2 placed']);
   });
 
+  it('tells what failed as soon as loads, with all before it; what went well can wait, and then goes as one', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (let times = 0; times < 4; times += 1) {
+      a.gossip.nodeNews('b', 'n1', 'succeeded', NO_USE);
+      await clock.advance(NEWS_MS / 4 - 1);
+    }
+    expect(said).toEqual([]);
+    a.gossip.nodeNews('b', 'n1', 'failed', NO_USE);
+    await clock.advance(4);
+    expect(b.heard).toHaveLength(5);
+    a.gossip.nodeNews('b', 'n2', 'placed', NO_USE);
+    a.gossip.nodeNews('b', 'n2', 'failed', NO_USE);
+    await clock.advance(FRESH_MS);
+    expect(b.heard.slice(5)).toEqual(['n2 placed', 'n2 failed']);
+    expect(said).toHaveLength(2);
+    expect(clock.pending()).toBe(0);
+  });
+
   it('MODEL_NOT_AVAILABLE: tells the holder of a node which model it lacks, and what the job of an attempt used', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     a.gossip.nodeNews('b', 'n1', 'placed', { types: ['semantic', 'nmt'], services: [] });
     a.gossip.nodeNews('b', 'n1', 'succeeded', { types: ['semantic'], services: ['m2m', 'emotion-xlm-r'] });
     a.gossip.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
-    await clock.advance(FRESH_MS);
+    await clock.advance(NEWS_MS);
     expect(b.heard).toEqual([
+      'n1 lacks m2m@1.2: not_found',
       'n1 placed semantic nmt',
       'n1 succeeded semantic m2m emotion-xlm-r',
-      'n1 lacks m2m@1.2: not_found',
     ]);
     expect(c.heard).toEqual([]);
     a.gossip.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
@@ -152,7 +172,7 @@ describe('gossip', () => {
       a.gossip.nodeNews('b', `n${at}`, 'placed', NO_USE);
       a.gossip.partial('b', partialOf(`job-${at}`, 'text'));
     }
-    await clock.advance(FRESH_MS);
+    await clock.advance(NEWS_MS);
     expect(new Set(b.heard).size).toBe(3 * 1_201);
     expect(said).toHaveLength(9);
     expect(Math.max(...said.map(({ text }) => text.length))).toBeLessThan(100_000);
