@@ -3,12 +3,13 @@
 import { ANY_ATTEMPT, type Answer, type AnswerOutcome, type ReportedFailure } from '../domain/answer.ts';
 import { meaningOf } from '../domain/failure.ts';
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, holdsFence, isOut, isSettled, type JobRecord } from '../domain/job.ts';
+import { holdsFence, isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
+import { createCommits, isOver } from './commits.ts';
 import type { Deadlines } from './deadlines.ts';
-import { advance, type Engine, giveBackForGood, leaveFenced } from './engine.ts';
-import { type Flight, isAbandoned } from './flight.ts';
+import { advance, type Engine, giveBackForGood } from './engine.ts';
+import { type Flight, isAbandoned, noteGivenBack, noteTakenAgain } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
 import { endOfAttempt } from './lateness.ts';
@@ -24,6 +25,7 @@ export function createAnswers(
   parts: { placement: Placement; deadlines: Deadlines; givingUp: GivingUp; settling: Settling },
 ): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
   const { placement, deadlines, givingUp, settling } = parts;
+  const commits = createCommits(engine, givingUp);
 
   function ignore(kind: Kind, answer: Answer, reason: Ignored['reason']): Ignored {
     engine.meter.count('scheduler_fenced_total', { kind });
@@ -74,57 +76,12 @@ export function createAnswers(
 
   /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
   async function giveBackLate(answer: Answer): Promise<void> {
-    if (answer.attempt !== ANY_ATTEMPT) {
-      await giveBackForGood(engine, answer.nodeId, leaseId(answer.jobId, answer.attempt));
-    }
-  }
-
-  async function hasSlot(nodeId: NodeId, lease: string): Promise<boolean> {
-    try {
-      const committed = await engine.ledger.commit(
-        nodeId,
-        lease,
-        engine.settings.jobTimeoutMs + engine.settings.leaseGraceMs,
-      );
-      if (committed.kind === 'unknown_node') return true;
-      engine.fleet.setLoad(nodeId, committed);
-      return committed.kind !== 'lost';
-    } catch (fault) {
-      engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a commit did not answer');
-      return true;
-    }
-  }
-
-  /** Its slot was given away. */
-  async function loseSlot(flight: Flight, { nodeId, attempt }: Attempt): Promise<void> {
-    engine.meter.count('scheduler_leases_lost_total');
-    engine.link.cancel(nodeId, flight.job.jobId, 'lease_lost');
-    const message = `${nodeId} acknowledged after its slot had been given away`;
-    if (isOut(flight.job) && holdsFence(flight.job, nodeId, attempt))
-      await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
-  }
-
-  /** Its lease is young enough to last until the commit: a reservation is asked for before its job is sent. */
-  const canCommitLater = (flight: Flight, heardAt: number): boolean =>
-    engine.ledger.commitDelayMs !== undefined &&
-    heardAt - flight.sentAt + engine.ledger.commitDelayMs < engine.settings.reservationTtlMs / 2;
-
-  function commitLater(flight: Flight, heardAt: number): void {
-    engine.wheel.setAt(heardAt + (engine.ledger.commitDelayMs ?? 0), commitIfRunning, flight);
-  }
-
-  /**
-   * Not one that is just being ended: its slot is given back already, and must not be taken again. A commit that was sent to a master
-   * which is none any more may still come after that.
-   */
-  async function commitIfRunning(flight: Flight): Promise<void> {
-    const { jobId, state, fence } = flight.job;
-    if (engine.flights.get(jobId) !== flight || state !== 'RUNNING' || flight.isSettling) return;
-    if (fence === undefined || flight.givenUp === fence.attempt || isAbandoned(flight)) return;
-    const lease = leaseId(jobId, fence.attempt);
-    const hasRoom = await hasSlot(fence.nodeId, lease);
-    if (flight.gaveBack === fence.attempt) await giveBackForGood(engine, fence.nodeId, lease);
-    else if (!hasRoom && !isAbandoned(flight)) await loseSlot(flight, fence);
+    const { jobId, nodeId } = answer;
+    const flight = engine.flights.get(jobId);
+    const attempt = flight === undefined ? answer.attempt : namedAttempt(flight, answer);
+    if (attempt === ANY_ATTEMPT) return;
+    if (flight !== undefined && holdsFence(flight.job, nodeId, attempt)) noteGivenBack(flight, attempt);
+    await giveBackForGood(engine, nodeId, leaseId(jobId, attempt));
   }
 
   return {
@@ -137,27 +94,22 @@ export function createAnswers(
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
       // Heard in time, however long it takes to be written: the node is not given up for a store that is slow.
       deadlines.acknowledged(flight);
-      const isLater = canCommitLater(flight, heardAt);
-      const hasRoom = isLater || (await hasSlot(fence.nodeId, leaseId(answer.jobId, fence.attempt)));
+      // What seemed over goes on, unless something that is heard from here on ends it.
+      noteTakenAgain(flight, fence.attempt);
+      const isLater = commits.canWait(flight, heardAt);
+      const hasRoom = isLater || (await commits.now(flight, fence));
       if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
       // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.
-      if (isSettled(flight.job.state) || !holdsFence(flight.job, fence.nodeId, fence.attempt)) {
-        const lease = leaseId(answer.jobId, fence.attempt);
-        if (flight.gaveBack === fence.attempt) await giveBackForGood(engine, fence.nodeId, lease);
-        else await leaveFenced(engine, fence.nodeId, lease);
+      if (isOver(flight, fence)) {
+        await commits.undo(flight, fence);
         return ignore('ack', answer, isSettled(flight.job.state) ? 'settled' : 'fenced');
       }
       if (!hasRoom) {
-        await loseSlot(flight, fence);
+        await commits.loseSlot(flight, fence);
         return ignore('ack', answer, 'lease_lost');
       }
       while (flight.job.state !== 'RUNNING' && !(await advance(engine, flight, 'acknowledged', RAN))) {
-        if (
-          flight.driving !== 'ours' ||
-          isSettled(flight.job.state) ||
-          !holdsFence(flight.job, fence.nodeId, fence.attempt)
-        )
-          return ignore('ack', answer, 'fenced');
+        if (flight.driving !== 'ours' || isOver(flight, fence)) return ignore('ack', answer, 'fenced');
       }
       if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', answer, 'fenced');
       noteStage(engine, ACK, heardAt - flight.sentAt);
@@ -169,7 +121,7 @@ export function createAnswers(
       flight.stopWaiting?.();
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       deadlines.acknowledged(flight);
-      if (isLater) commitLater(flight, heardAt);
+      if (isLater) commits.later(flight, heardAt);
       return { kind: 'accepted', job: flight.job };
     },
 
@@ -177,9 +129,10 @@ export function createAnswers(
       const heardAt = engine.clock.precise();
       const found = find('result', answer);
       const flight = found instanceof Promise ? await found : found;
-      if (typeof flight === 'string') {
+      // Its outcome is being written: no news, but its slot is free.
+      if (typeof flight === 'string' || flight.isSettling) {
         await giveBackLate(answer);
-        return ignore('result', answer, flight);
+        return ignore('result', answer, typeof flight === 'string' ? flight : 'fenced');
       }
       const ranMs = heardAt - startOfRun(flight);
       if (isTranslationMissing(flight, result) && isOut(flight.job)) {
@@ -202,8 +155,8 @@ export function createAnswers(
       const heardAt = engine.clock.precise();
       const found = find('failure', answer);
       const flight = found instanceof Promise ? await found : found;
-      // An attempt already given up says that it failed: no news, but its slot is free.
-      if (typeof flight === 'string' || !isOut(flight.job)) {
+      // Nor is it news of an attempt that was given up.
+      if (typeof flight === 'string' || flight.isSettling || !isOut(flight.job)) {
         await giveBackLate(answer);
         return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
       }

@@ -11,7 +11,7 @@ import type { Engine, EnginePorts, EngineSettings, NodeKnowledge } from './engin
 import { createExclusionLog, type ExclusionLog } from './exclusion-log.ts';
 import { createExplainer, type Explain } from './explaining/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
-import { createFlights } from './flight.ts';
+import { createFlights, hasGivenBack } from './flight.ts';
 import { createGivingUp, type GivingUp } from './giving-up.ts';
 import { createInflightCaps } from './inflight-caps.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
@@ -163,7 +163,10 @@ export function createJobService(
     drives: (jobId) => engine.flights.get(jobId) !== undefined,
     isConcernedWith: (jobId) =>
       engine.flights.get(jobId) !== undefined || engine.admitting.has(jobId) || discards.isTakenBack(jobId),
-    holdsSlot: (jobId, attempt) => (engine.flights.get(jobId)?.gaveBack ?? attempt) !== attempt,
+    holdsSlot(jobId, attempt) {
+      const flight = engine.flights.get(jobId);
+      return flight !== undefined && !hasGivenBack(flight, attempt);
+    },
     lookAfter,
     async verdict(jobId) {
       const flight = engine.flights.get(jobId);

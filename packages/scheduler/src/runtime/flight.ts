@@ -52,8 +52,8 @@ export interface Flight {
   stopWaiting: (() => void) | undefined;
   /** The attempt that was given up last; 0 = none. An attempt is given up once. */
   givenUp: number;
-  /** The attempt whose slot was given back though its end is not yet written; 0 = none. */
-  gaveBack: number;
+  /** Attempts whose nodes are done with the job, so that their slots were given back. */
+  gaveBack: readonly number[];
   /** Its outcome is being written. */
   isSettling: boolean;
   /**
@@ -75,6 +75,8 @@ export interface Flight {
 }
 
 const NOBODY: readonly NodeId[] = [];
+const NO_ATTEMPTS: readonly number[] = [];
+const FIRST_ATTEMPT: readonly number[] = [1];
 export const NOBODY_SHUNNED: ReadonlyMap<NodeId, number> = new Map();
 
 /** A new map each time: this is rare, and most flights never need one. */
@@ -88,6 +90,21 @@ export function noteSent(flight: Flight, nodeId: NodeId): void {
   if (sentTo.length === 0) flight.sentTo = [nodeId];
   else if (!sentTo.includes(nodeId)) flight.sentTo = sentTo.concat(nodeId);
 }
+
+/** Before the slot is given back: nobody may take it again for that attempt. */
+export function noteGivenBack(flight: Flight, attempt: number): void {
+  const { gaveBack } = flight;
+  // Most jobs have one attempt, and need no list of their own.
+  if (gaveBack.length === 0) flight.gaveBack = attempt === 1 ? FIRST_ATTEMPT : [attempt];
+  else if (!gaveBack.includes(attempt)) flight.gaveBack = gaveBack.concat(attempt);
+}
+
+/** It was not the node's last word: the attempt goes on. */
+export function noteTakenAgain(flight: Flight, attempt: number): void {
+  if (flight.gaveBack.length > 0) flight.gaveBack = flight.gaveBack.filter((one) => one !== attempt);
+}
+
+export const hasGivenBack = ({ gaveBack }: Flight, attempt: number): boolean => gaveBack.includes(attempt);
 
 /** Another instance drives it by now: not a word more of ours, to anybody. */
 export const isAbandoned = ({ driving }: Flight): boolean => driving === 'elsewhere';
@@ -119,7 +136,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     repeats: undefined,
     stopWaiting: undefined,
     givenUp: 0,
-    gaveBack: 0,
+    gaveBack: NO_ATTEMPTS,
     isSettling: false,
     driving: 'ours',
     shunned: NOBODY_SHUNNED,

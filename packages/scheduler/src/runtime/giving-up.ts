@@ -4,7 +4,7 @@ import { type Attempt, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { candidates, exclusions } from './candidates.ts';
 import { advance, type Engine, giveBackForGood } from './engine.ts';
-import { type Flight, lacksAudio } from './flight.ts';
+import { type Flight, lacksAudio, noteGivenBack } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placement } from './placement.ts';
 import { markedOut, markedOutWords } from './select/marked-out.ts';
@@ -142,9 +142,10 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       }
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });
-      if (side === 'over')
+      if (side === 'over') {
+        noteGivenBack(flight, fence.attempt);
         await giveBackForGood(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
-      else watchLeaseEnd(engine, fence.nodeId);
+      } else watchLeaseEnd(engine, fence.nodeId);
       afterRelease?.();
       await tryElsewhere(flight, side);
       return true;

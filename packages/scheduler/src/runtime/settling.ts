@@ -5,7 +5,7 @@ import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
 import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from './engine.ts';
-import type { Flight } from './flight.ts';
+import { type Flight, noteGivenBack } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import { noteStage, TOTAL } from './stages.ts';
 
@@ -37,6 +37,7 @@ export function createSettling(engine: Engine): Settling {
     const { jobId, fence } = flight.job;
     if (fence === undefined) return advance(engine, flight, 'released');
     if (side === 'open') return closeOpen(flight, fence);
+    noteGivenBack(flight, fence.attempt);
     const giving = giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     return giving instanceof Promise
       ? giving.then(() => advance(engine, flight, 'released'))
@@ -107,7 +108,7 @@ export function createSettling(engine: Engine): Settling {
     const settling = settle(flight, 'released', step, { nodeId, attempt });
     if (settling === false) return false;
     const isWaiting = settling instanceof Promise;
-    if (isWaiting) flight.gaveBack = attempt;
+    noteGivenBack(flight, attempt);
     const giving = isWaiting ? giveBack() : undefined;
     const goOn = (isOurs: boolean): Soon<boolean> => {
       if (!isOurs) return false;

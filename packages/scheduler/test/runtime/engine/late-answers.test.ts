@@ -20,6 +20,18 @@ describe('an attempt given up', () => {
     expect(await rig.used('node-a')).toBe(0);
   });
 
+  it('takes its slot again if its node acknowledges it after having come back without it', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    rig.service.nodeReturned('node-a', []);
+    await rig.clock.advance(100);
+    expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RETRYING', 0]);
+    expect((await rig.service.acknowledge(rig.last(jobId))).kind).toBe('accepted');
+    expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RUNNING', 1]);
+    expect(rig.service.holdsSlot(jobId, 1)).toBe(true);
+  });
+
   it('gives its slot back with a late failure, which changes nothing else', async () => {
     const rig = createRig();
     await rig.addNode('node-a');

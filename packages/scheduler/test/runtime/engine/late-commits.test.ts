@@ -67,21 +67,58 @@ describe('the commit of a lease', () => {
     expect([commits, await rig.used(job.nodeId)]).toEqual([[], 0]);
   });
 
-  it('is undone if it comes after the slot was given back, as one may that had to find another master', async () => {
-    const { rig, job } = await running((ledger) => ({
-      commit: (nodeId, lease, ttlMs) =>
-        new Promise((resolve) =>
-          rig.clock.after(SOME_TICKS_MS, () => resolve(ledger.commit(nodeId, lease, ttlMs))),
-        ),
-      release: async (...given) => ledger.release(...given),
-    }));
-    await rig.service.acknowledge(job);
-    await rig.clock.advance(SOME_TICKS_MS);
-    const move = rig.store.move.bind(rig.store);
-    rig.store.move = async (...given) => move(...given);
-    expect((await rig.service.finish(job, RESULT)).kind).toBe('accepted');
-    await rig.clock.advance(2 * SOME_TICKS_MS);
-    expect(await rig.used(job.nodeId)).toBe(0);
+  describe('that had to find another master, and comes when the attempt is over', () => {
+    const onItsWay = async () => {
+      const made = await running((ledger) => ({
+        commit: (nodeId, lease, ttlMs) =>
+          new Promise((resolve) =>
+            made.rig.clock.after(SOME_TICKS_MS, () => resolve(ledger.commit(nodeId, lease, ttlMs))),
+          ),
+        release: async (...given) => ledger.release(...given),
+      }));
+      await made.rig.service.acknowledge(made.job);
+      await made.rig.clock.advance(SOME_TICKS_MS);
+      return made;
+    };
+
+    it('is undone after a result', async () => {
+      const { rig, job } = await onItsWay();
+      const move = rig.store.move.bind(rig.store);
+      rig.store.move = async (...given) => move(...given);
+      expect((await rig.service.finish(job, RESULT)).kind).toBe('accepted');
+      await rig.clock.advance(2 * SOME_TICKS_MS);
+      expect(await rig.used(job.nodeId)).toBe(0);
+    });
+
+    it.each([
+      ['a failure that is tried elsewhere', 'PROCESSING_ERROR'],
+      ['a failure that is final', 'ASR_STEP_INVALID_LANG_CONTRACT'],
+    ])('is undone after %s', async (_, code) => {
+      const { rig, job } = await onItsWay();
+      expect((await rig.service.fail(job, { code, message: 'x' })).kind).toBe('accepted');
+      await rig.clock.advance(2 * SOME_TICKS_MS);
+      expect(await rig.used(job.nodeId)).toBe(0);
+    });
+
+    it('is undone after a result that comes while the job is being cancelled', async () => {
+      const { rig, job, jobId } = await onItsWay();
+      const move = rig.store.move.bind(rig.store);
+      rig.store.move = async (...given) => move(...given);
+      const cancelling = rig.service.cancel(jobId, 'stop');
+      await rig.service.finish(job, RESULT);
+      expect((await cancelling).kind).toBe('cancelled');
+      await rig.clock.advance(2 * SOME_TICKS_MS);
+      expect(await rig.used(job.nodeId)).toBe(0);
+    });
+
+    it('leaves the slot to what a node says that was lost: it is free when that does not name the job', async () => {
+      const { rig, job, jobId } = await onItsWay();
+      rig.service.nodeLeft(job.nodeId, 0);
+      await rig.clock.advance(2 * SOME_TICKS_MS);
+      expect([rig.last(jobId).attempt, await rig.used(job.nodeId)]).toEqual([2, 1]);
+      await rig.ledger.reconcile(job.nodeId, { running: 0, runningJobIds: [] });
+      expect(await rig.used(job.nodeId)).toBe(0);
+    });
   });
 
   it('gives the attempt up if the slot turns out to be somebody else’s', async () => {

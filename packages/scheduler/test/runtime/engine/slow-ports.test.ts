@@ -39,6 +39,45 @@ describe('slow ports', () => {
     expect([record?.state, record?.fence?.attempt]).toEqual(['DISPATCHED', 2]);
   });
 
+  it.each([
+    ['a result', 'RELEASED', 'finish', RESULT],
+    ['a failure', 'RETRYING', 'fail', FAILURE],
+  ] as const)(
+    'takes %s for the last word of a node whose acknowledgement waits for its commit',
+    async (_, state, say, what) => {
+      const { rig, ledger } = createFaultyRig();
+      await rig.addNode('node-a');
+      const { jobId } = await rig.dispatch();
+      ledger.plan({ method: 'commit', fault: { delayMs: 300 } });
+      const acknowledged = rig.service.acknowledge(rig.last(jobId));
+      await rig.clock.advance(10);
+      void rig.service[say](rig.last(jobId), what as never);
+      await rig.clock.advance(1_000);
+      expect((await acknowledged).kind).toBe('ignored');
+      expect([await rig.state(jobId), await rig.used('node-a')]).toEqual([state, 0]);
+    },
+  );
+
+  it.each([
+    ['result', 'finish', RESULT],
+    ['failure', 'fail', FAILURE],
+  ] as const)(
+    'I2: frees the slot with a %s that comes while the job is being cancelled',
+    async (_, say, what) => {
+      const { rig, store } = createFaultyRig();
+      await rig.addNode('node-a');
+      const { jobId } = await rig.dispatch();
+      await rig.service.acknowledge(rig.last(jobId));
+      store.plan({ method: 'move', fault: { delayMs: 300 } });
+      const cancelling = rig.service.cancel(jobId, 'stop');
+      await rig.clock.advance(10);
+      const saying = rig.service[say](rig.last(jobId), what as never);
+      await rig.clock.advance(1_000);
+      expect([(await cancelling).kind, (await saying).kind]).toEqual(['cancelled', 'ignored']);
+      expect(await rig.used('node-a')).toBe(0);
+    },
+  );
+
   it('hears a failure once though it is told again while it is being written', async () => {
     const { rig, store } = createFaultyRig({ retryBudget: { percent: 20, burst: 1 } });
     await rig.addNode('node-a');

@@ -1,0 +1,43 @@
+/** A ledger that does not answer the commit of an acknowledged attempt: its job runs, and so its slot stays its own. */
+import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from './faulty-rig.ts';
+import { RESULT } from './rig.ts';
+
+/** Past the end of a reservation, which is all that the attempt has without its commit. */
+const PAST_RESERVATION_MS = 10_000;
+
+const acknowledged = async (at: readonly number[]) => {
+  const made = createFaultyRig();
+  await made.rig.addNode('node-a');
+  made.ledger.plan({ method: 'commit', at, fault: 'throw' });
+  const { jobId } = await made.rig.dispatch();
+  expect((await made.rig.service.acknowledge(made.rig.last(jobId))).kind).toBe('accepted');
+  return { ...made, jobId };
+};
+
+describe('I1 a commit that is not answered', () => {
+  it('is made again, before the reservation ends and somebody else gets the slot', async () => {
+    const { rig, ledger, jobId } = await acknowledged([1, 2, 3]);
+    await rig.clock.advance(PAST_RESERVATION_MS);
+    expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RUNNING', 1]);
+    expect(ledger.calls('commit')).toBe(4);
+  });
+
+  it('is not made again for an attempt that is over', async () => {
+    const { rig, ledger, jobId } = await acknowledged([1]);
+    await rig.service.finish(rig.last(jobId), RESULT);
+    await rig.clock.advance(PAST_RESERVATION_MS);
+    expect([ledger.calls('commit'), await rig.used('node-a')]).toEqual([1, 0]);
+  });
+
+  it('gives the attempt up if the slot turns out to be another’s when it is', async () => {
+    const { rig, ledger, jobId } = await acknowledged(Array.from({ length: 24 }, (_, index) => index + 1));
+    await rig.addNode('node-b');
+    await rig.clock.advance(5_100);
+    await rig.ledger.reserve('node-a', 'job-other:1', 60_000);
+    ledger.heal();
+    await rig.clock.advance(1_000);
+    expect(rig.cancelled[0]).toMatchObject({ nodeId: 'node-a', reason: 'lease_lost' });
+    expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+  });
+});
