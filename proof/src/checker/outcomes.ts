@@ -20,6 +20,10 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
     violations.push({ invariant, at, says, about });
   };
   const counts = { doubled: 0, [SECOND_JOBS]: 0 };
+  const assigned = ofKind(history, 'assigned');
+  const reached = new Set(assigned.map(({ job }) => job));
+  /** A name that no node ever saw and that has no record is none of a job: it was taken back before it left. */
+  const hasLived = (job: string): boolean => reached.has(job) || records.get(job)?.state !== undefined;
 
   function checkNumber({ client, request, acceptedAt, jobs, outcomes, isAbandoned, hasLeft }: RequestStory) {
     const about = [request, ...jobs.keys()];
@@ -59,7 +63,9 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
   function checkJobs({ request, jobs, outcomes }: RequestStory): void {
     if (jobs.size < 2) return;
     const told = new Set(outcomes.flatMap(({ job, missing }) => (missing === undefined ? [] : (job ?? []))));
-    const lasting = [...jobs].filter(([job]) => !told.has(job) && !hasFailed(records.get(job)));
+    const lasting = [...jobs].filter(
+      ([job]) => !told.has(job) && hasLived(job) && !hasFailed(records.get(job)),
+    );
     if (lasting.length < 2) return;
     const earlier = lasting.sort(([, one], [, other]) => one - other).slice(0, -1);
     if (earlier.every(([, acceptedAt]) => losses.meets(acceptedAt - allowances.flightMs, acceptedAt))) {
@@ -80,7 +86,6 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
     checkTime(story);
     checkJobs(story);
   }
-  const assigned = ofKind(history, 'assigned');
   const seen = checkAttempts(assigned, found);
   checkRecords(seen, records, endedAt, found);
 

@@ -98,7 +98,12 @@ describe('I3 in a history', () => {
   });
 
   it('is broken by two jobs of one request if nobody knows one of them any more', () => {
-    expect(check(...oneJob(), accepted('r', 'k'), record('k', undefined)).violations).toHaveLength(1);
+    const story = [...oneJob(), accepted('r', 'k'), assigned('m', 'k'), record('k', undefined)];
+    expect(check(...story).violations).toHaveLength(1);
+  });
+
+  it('holds for a name that no node ever saw and that is known no more: it was taken back', () => {
+    expect(check(...oneJob(), accepted('r', 'k'), record('k', undefined)).violations).toEqual([]);
   });
 
   it('holds for a request whose first job failed', () => {

@@ -37,6 +37,11 @@ export const SessionInit = message(
       id('Session to continue; if that cannot be, a new one is opened and the answer has no `resumed`'),
     ),
     resume_token: extension(text('Token of its session_init_ack', 4096)),
+    resume_delivery_seq: extension(
+      count(
+        'Highest delivery_seq it has received: no other outcome gets a number up to it, even if all that the scheduler knew of them is lost',
+      ),
+    ),
     supports: extension(
       list(
         id('Ability'),

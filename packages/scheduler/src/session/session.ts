@@ -31,6 +31,13 @@ export interface Speech {
   readonly sampleRate: number;
 }
 
+export interface Resume {
+  readonly sessionId: SessionId;
+  readonly token: string;
+  /** Of the outcomes it has received; absent: none, or it does not say. */
+  readonly heardSeq?: number | undefined;
+}
+
 /** What a client asks for when it opens a session. */
 export interface Opening {
   readonly tenantId: TenantId;
@@ -41,7 +48,7 @@ export interface Opening {
   readonly speech: Speech;
   readonly traceId: string;
   readonly platform: string;
-  readonly resume?: { readonly sessionId: SessionId; readonly token: string } | undefined;
+  readonly resume?: Resume | undefined;
   /** For the person at the client. */
   readonly warning?: string | undefined;
 }

@@ -79,6 +79,8 @@ export function rebuild(
   // There are no more turns than utterances, and none may be continued by mistake.
   session.segmentation = { ...session.segmentation, turn: session.nextIndex };
   session.delivery.deliverySeq = saved.deliverySeq;
+  session.delivery.recalled = saved.utterances.length;
+  session.delivery.heardSeq = opening.resume?.heardSeq ?? 0;
   for (const one of saved.utterances) {
     const utterance = rebuiltUtterance(one);
     session.delivery.waiting.push(utterance);

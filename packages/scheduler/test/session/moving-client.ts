@@ -51,7 +51,8 @@ export function createMovingClient(how: Partial<Opening> = {}, name = 'client'):
   let highestSeq = 0;
   let lastIndex = -1;
 
-  const given = (): Opening => opening({ ...how, resume });
+  const given = (): Opening =>
+    opening({ ...how, resume: resume && { ...resume, heardSeq: highestSeq === 0 ? undefined : highestSeq } });
 
   function opened(sessionId: string, output: Extract<SessionOutput, { kind: 'opened' }>): void {
     if (sessions.at(-1) !== sessionId) {

@@ -79,3 +79,38 @@ describe('I5: a missing_result', () => {
     expect(client.heard).toEqual(['0!job_failed', '1:two']);
   });
 });
+
+describe('I5: a number', () => {
+  it('that a client has heard is never given again, though a failover lost all that was known of it', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = createMovingClient();
+    await client.connect(rig.instance('a'));
+    client.utter('one');
+    client.pump();
+    await rig.quiet();
+    const early = (await rig.store.load(client.sessionId ?? ''))?.state;
+    for (const text of ['two', 'three']) client.utter(text);
+    client.pump();
+    await rig.quiet();
+    for (const text of ['one', 'two', 'three']) rig.jobs.job(text).finish();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one', '1:two', '2:three']);
+    rig.kill('a');
+    // As it was before: two and three are forgotten.
+    await rig.store.remove(client.sessionId ?? '', 'a/1');
+    if (early !== undefined) await rig.store.save(early, 'a/1', 1_000_000);
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(3_000);
+    expect(await connecting).toBe('opened');
+    client.utter('four');
+    client.pump();
+    await rig.quiet();
+    rig.jobs.job('four').finish();
+    await rig.quiet();
+    expect(client.heard.slice(0, 3)).toEqual(['0:one', '1:two', '2:three']);
+    expect(client.heard.slice(3)).toMatchObject([expect.stringMatching(/:four$/)]);
+    expect(client.told.at(-1)).toMatchObject({ kind: 'outcome', delivered: { deliverySeq: 4 } });
+    expect(client.complaints).toEqual([]);
+  });
+});

@@ -32,7 +32,7 @@ export function openSession(options: SessionOptions): Session {
 
   const link = createLink({
     ...settings,
-    introduce: (resume) => sessionInit(settings, resume),
+    introduce: (resume) => sessionInit(settings, resume && { ...resume, deliverySeq: receipts.highest() }),
     onOpened(sessionId, isResumed, hasMoved) {
       if (state !== 'closing') state = 'open';
       receipts.opened(isResumed);

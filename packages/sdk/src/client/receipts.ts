@@ -2,6 +2,8 @@
 import type { Cancel, SessionClock } from './clock.ts';
 
 export interface Receipts {
+  /** The highest number so far; undefined: none has come in this session. */
+  highest(): number | undefined;
   /** False: it was here before. Without a number there are no repeats. */
   isNew(deliverySeq: number | undefined): boolean;
   /** It was handed to the application, or had been before: to be acknowledged soon. */
@@ -35,6 +37,7 @@ export function createReceipts(deps: {
   }
 
   return {
+    highest: () => highest,
     isNew(deliverySeq) {
       if (deliverySeq === undefined) return true;
       if (highest !== undefined && deliverySeq <= highest) return false;

@@ -23,7 +23,7 @@ export interface Resume {
 
 export const sessionInit = (
   settings: AudioSettings & Pick<SessionOptions, 'tenantId' | 'platform' | 'clientVersion'>,
-  resume: Resume | undefined,
+  resume: (Resume & { readonly deliverySeq: number | undefined }) | undefined,
 ): Loose<SessionInit> => ({
   type: 'session_init',
   client_version: settings.clientVersion ?? CLIENT_VERSION,
@@ -32,6 +32,7 @@ export const sessionInit = (
   tenant_id: settings.tenantId,
   resume_session_id: resume?.sessionId,
   resume_token: resume?.token,
+  resume_delivery_seq: resume?.deliverySeq,
   supports: [...SESSION_EXTENSIONS],
   audio_format: settings.audioFormat,
   sample_rate: settings.sampleRate,
