@@ -257,6 +257,19 @@ function finish(step: Stepped, at: number, settings: SegmentationSettings, hango
   return { ...step, state: { ...state, sealing: { reason: 'final', until: at + hangoverMs } } };
 }
 
+/** A timer is heard sooner, unless the process stood still; what was said meanwhile is read within as much. */
+const STOOD_STILL_MS = 250;
+
+/**
+ * Whoever hears so late that something was due stood still: what was said meanwhile waits to be read, and that is no silence. As if
+ * the time in between had not been.
+ */
+export function forgiveStall(state: Segmentation, at: number, settings: SegmentationSettings): Segmentation {
+  const changeAt = nextChangeAt(state, settings);
+  if (changeAt === undefined || at - changeAt <= STOOD_STILL_MS) return state;
+  return letGo({ ...state, heldSince: changeAt - STOOD_STILL_MS }, at);
+}
+
 const quietFrom = (state: Segmentation, at: number): Segmentation =>
   state.segment === undefined ? state : { ...state, segment: { ...state.segment, quietSince: at } };
 

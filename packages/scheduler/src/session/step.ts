@@ -13,6 +13,7 @@ import {
   noteSaved,
   unbindFailed,
 } from './progress.ts';
+import { forgiveStall } from './segmentation.ts';
 import type { Session } from './session.ts';
 import type { SessionEffect, SessionEvent } from './session-event.ts';
 import { noteChange } from './sharing.ts';
@@ -26,6 +27,7 @@ export function stepSession(
 ): readonly SessionEffect[] {
   if (session.phase === 'ended') return NOTHING;
   const step: Step = { ...tools, at, effects: [] };
+  session.segmentation = forgiveStall(session.segmentation, at, tools.settings.segmentation);
   if (event.kind === 'time_passed') passTime(step, session);
   else take(step, session, event);
   flow(step, session);
