@@ -35,7 +35,7 @@ export const ERRORS = {
   },
   NOT_FOUND: {
     status: 404,
-    hint: 'Nothing under that name, or not for this credential. Finished jobs are kept for job_retention_ms; nodes that stay away are forgotten.',
+    hint: 'Nothing under that name, or not for this credential. Finished jobs are kept for job_retention_ms; nodes that stay away are forgotten. A job that was accepted right before a Redis failover may be gone together with the instance that drove it: send the request again under its request_id.',
   },
   RATE_LIMITED: {
     status: 429,
