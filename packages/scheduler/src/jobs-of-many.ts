@@ -113,6 +113,8 @@ export function createJobsOfMany(deps: {
     holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
     restore: jobStore.restore,
     reassert: deps.reassertLease,
+    givenBack: () => local.jobs().slotsToGiveBackAgain(),
+    giveBack: async (nodeId, lease) => local.jobs().giveBackAgain(nodeId, lease),
     acknowledges: (nodeId) => acknowledges(nodeId) !== false,
     clock,
     others() {

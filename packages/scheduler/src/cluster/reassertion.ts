@@ -4,7 +4,7 @@
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
-import { leaseId } from '../domain/lease.ts';
+import { type LeaseId, leaseId } from '../domain/lease.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -42,7 +42,10 @@ export function createReassertion(deps: {
   /** It is, and the slot of that attempt was not given back. */
   holdsSlot: (jobId: JobId, attempt: number) => boolean;
   restore: (job: JobRecord) => Promise<unknown>;
-  reassert: (nodeId: NodeId, lease: string, ttlMs: number) => Promise<unknown>;
+  reassert: (nodeId: NodeId, lease: LeaseId, ttlMs: number) => Promise<unknown>;
+  /** Slots that were given back a moment ago, by their leases. */
+  givenBack: () => readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
+  giveBack: (nodeId: NodeId, lease: LeaseId) => Promise<unknown>;
   /** Own nodes, claims and sessions: each knows how to tell itself again. */
   others: () => void;
   /** Whether the node says that it has taken a job. */
@@ -71,14 +74,20 @@ export function createReassertion(deps: {
   async function tellAll(affected: Affected): Promise<void> {
     const jobs = [...deps.jobs()];
     const live = jobs.filter(({ state }) => !isSettled(state));
+    const leases = leasesOf(live, affected, deps.acknowledges);
+    await each(leases, 'leases', async ({ jobId, attempt, nodeId, lease, isRunning }) => {
+      // It may have been given back while others were told: then it would be held for a minute by nobody.
+      if (!deps.holdsSlot(jobId, attempt)) return;
+      await deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs);
+    });
+    // One that its node took up again after all is held again.
+    const held = new Set(
+      leases.flatMap((one) => (deps.holdsSlot(one.jobId, one.attempt) ? [one.lease] : [])),
+    );
     await each(
-      leasesOf(live, affected, deps.acknowledges),
-      'leases',
-      async ({ jobId, attempt, nodeId, lease, isRunning }) => {
-        // It may have been given back while others were told: then it would be held for a minute by nobody.
-        if (!deps.holdsSlot(jobId, attempt)) return;
-        await deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs);
-      },
+      deps.givenBack().filter(([lease, nodeId]) => affected.node(nodeId) && !held.has(lease)),
+      'releases',
+      ([lease, nodeId]) => deps.giveBack(nodeId, lease),
     );
     await each(
       jobs.filter(({ jobId }) => affected.job(jobId)),

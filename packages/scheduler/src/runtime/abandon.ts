@@ -21,6 +21,7 @@ export function abandon(engine: Engine, flight: Flight): void {
 export function abandonAll(engine: Engine): void {
   engine.abandonments += 1;
   engine.settledLately?.clear();
+  engine.givenBackLately?.clear();
   const flights = [...engine.flights.all()];
   // All before the first goes: the seat that it gives back would wake another, which would reserve a slot for nobody.
   for (const flight of flights) flight.driving = 'elsewhere';

@@ -7,11 +7,18 @@ import { createAdoption } from './adoption.ts';
 import { createAnswers } from './answers.ts';
 import { createDeadlines } from './deadlines.ts';
 import { createDiscards } from './discards.ts';
-import type { Engine, EnginePorts, EngineSettings, NodeKnowledge } from './engine.ts';
+import {
+  type Engine,
+  type EnginePorts,
+  type EngineSettings,
+  giveBackForGood,
+  type NodeKnowledge,
+} from './engine.ts';
 import { createExclusionLog, type ExclusionLog } from './exclusion-log.ts';
 import { createExplainer, type Explain } from './explaining/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import { createFlights, hasGivenBack } from './flight.ts';
+import { createGivenBackLately } from './given-back-lately.ts';
 import { createGivingUp, type GivingUp } from './giving-up.ts';
 import { createInflightCaps } from './inflight-caps.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
@@ -36,7 +43,7 @@ export interface JobServiceSettings extends EngineSettings {
 const TICK_MS = 20;
 const QUEUE_BACKSTOP_MS = 250;
 const MOST_DISCARDS = 10_000;
-const MOST_SETTLED_LATELY = 10_000;
+const MOST_LATELY = 10_000;
 const LONGEST_SETTLED_LATELY_BYTES = 64 * 1024 * 1024;
 
 export interface RunningJobService extends JobService, SharedDriving {
@@ -76,6 +83,8 @@ export function createJobService(
       isHeld: (tenantId) => caps?.hasRoom(tenantId) === false,
     },
   });
+  const isForgetful = deps.store.restore !== undefined;
+  const lately = { clock, keepMs: 2 * settings.reservationTtlMs, maxCount: MOST_LATELY };
   let placement: Placement;
   const engine: Engine = {
     ...deps,
@@ -88,16 +97,10 @@ export function createJobService(
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
     excluded: createExclusionLog(deps),
     poolWatch: createPoolWatch(deps),
-    settledLately:
-      deps.store.restore === undefined
-        ? undefined
-        : createSettledLately({
-            clock,
-            wheel,
-            keepMs: 2 * settings.reservationTtlMs,
-            maxCount: MOST_SETTLED_LATELY,
-            maxBytes: LONGEST_SETTLED_LATELY_BYTES,
-          }),
+    settledLately: isForgetful
+      ? createSettledLately({ ...lately, wheel, maxBytes: LONGEST_SETTLED_LATELY_BYTES })
+      : undefined,
+    givenBackLately: isForgetful ? createGivenBackLately(lately) : undefined,
     abandonments: 0,
     foundSent: (flight, before) => void placement.foundSent(flight, before),
   };
@@ -179,6 +182,8 @@ export function createJobService(
       for (const { job } of engine.flights.all()) yield job;
       if (engine.settledLately !== undefined) yield* engine.settledLately.all();
     },
+    slotsToGiveBackAgain: () => engine.givenBackLately?.all() ?? [],
+    giveBackAgain: (nodeId, lease) => giveBackForGood(engine, nodeId, lease),
 
     inFlight: () => engine.flights.size(),
     waiting: () => queue.size(),

@@ -20,6 +20,7 @@ import type { SlowWatch } from '../ports/slow-watch.ts';
 import type { ExclusionLog } from './exclusion-log.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
 import type { Flight, Flights } from './flight.ts';
+import type { GivenBackLately } from './given-back-lately.ts';
 import type { InflightCaps } from './inflight-caps.ts';
 import type { JobDrivers } from './job-drivers.ts';
 import type { RetryBudget } from './retry-budget.ts';
@@ -95,6 +96,8 @@ export interface Engine extends EnginePorts {
   readonly poolWatch: PoolWatch;
   /** Absent: the store loses nothing. */
   readonly settledLately: SettledLately | undefined;
+  /** Absent: the ledger loses nothing. */
+  readonly givenBackLately: GivenBackLately | undefined;
   /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
   abandonments: number;
   /** The instance that holds the node's socket has written DISPATCHED, and this is how we learn of it. `before`: the fence until then. */
@@ -177,6 +180,7 @@ export const giveBack = (engine: Engine, nodeId: NodeId, lease: string): Soon<vo
 export function giveBackForGood(engine: Engine, nodeId: NodeId, lease: string): Soon<void> {
   const { jobTimeoutMs, leaseGraceMs } = engine.settings;
   const endsAt = engine.clock.now() + jobTimeoutMs + leaseGraceMs;
+  engine.givenBackLately?.note(nodeId, lease);
   const tryAgain = (): void => {
     if (engine.clock.now() >= endsAt) return;
     engine.wheel.set(GIVE_BACK_AGAIN_MS, () => void release(engine, nodeId, lease, tryAgain));

@@ -5,6 +5,8 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
+import type { LeaseId } from '../domain/lease.ts';
+import type { Soon } from '../domain/soon.ts';
 import type { PlacingVerdict } from './job-drivers.ts';
 
 export interface JobService {
@@ -48,4 +50,8 @@ export interface SharedDriving {
   abandonAll(): void;
   /** Every job in flight as this instance knows it, and those it settled a moment ago: what a store that lost writes must be told again. */
   jobsToTellAgain(): Iterable<JobRecord>;
+  /** Slots it gave back a moment ago: a ledger that lost that must be told again. */
+  slotsToGiveBackAgain(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
+  /** Never rejects: a ledger that does not answer is asked until it does. */
+  giveBackAgain(nodeId: NodeId, lease: LeaseId): Soon<void>;
 }

@@ -27,6 +27,8 @@ it.each([true, false])(
       async reassert(_, lease) {
         told.push(lease);
       },
+      givenBack: () => [],
+      async giveBack() {},
       others() {},
       acknowledges: () => true,
       clock: createManualClock(),

@@ -1,72 +1,20 @@
 /** A store that may have lost writes is told again what is true: slots first, then jobs, and nothing is reserved meanwhile. */
 import { describe, expect, it } from 'vitest';
-import { type Affected, createReassertion, EVERYTHING } from '../../src/cluster/reassertion.ts';
+import { type Affected, EVERYTHING } from '../../src/cluster/reassertion.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import { isPending } from '../contracts/harness.ts';
-import { draftJob } from '../contracts/job-draft.ts';
-import { faulty } from '../support/faulty.ts';
-import { createManualClock } from '../support/manual-clock.ts';
-import { createTally, QUIET } from './post-rig.ts';
+import {
+  jobNamed,
+  NOTHING,
+  onNode,
+  RESERVATION_MS,
+  RUNNING_MS,
+  runningOn,
+  start,
+} from './reassertion-rig.ts';
 
-const [RESERVATION_MS, RUNNING_MS] = [5_000, 65_000];
 /** Longer than anybody who wants a slot is kept waiting. */
 const LONG_MS = 60_000;
-
-const jobNamed = (jobId: string, parts: Partial<JobRecord> = {}): JobRecord => ({
-  ...draftJob(0),
-  jobId,
-  ...parts,
-});
-const runningOn = (nodeId: string, jobId: string): JobRecord =>
-  jobNamed(jobId, { state: 'RUNNING', fence: { nodeId, attempt: 1 } });
-
-const NOTHING: Affected = { job: () => false, record: () => false, node: () => false };
-const onNode = (nodeId: string): Affected => ({ ...NOTHING, node: (id) => id === nodeId });
-
-function start(jobs: readonly JobRecord[]) {
-  const clock = createManualClock();
-  const { meter, counted } = createTally();
-  const state = {
-    jobs,
-    deaf: new Set<string>(),
-    ended: new Set<string>(),
-    givenBack: new Set<string>(),
-    others: 0,
-    whileTelling: () => {},
-  };
-  const told: string[] = [];
-  const store = faulty(
-    {
-      async reassert(nodeId: string, lease: string, ttlMs: number) {
-        told.push(`${nodeId} ${lease} ${ttlMs}`);
-        state.whileTelling();
-      },
-      async restore({ jobId }: JobRecord) {
-        told.push(jobId);
-      },
-    },
-    [],
-    clock,
-  );
-  const reassertion = createReassertion({
-    jobs: () => state.jobs,
-    isInFlight: (jobId) => !state.ended.has(jobId),
-    holdsSlot: (jobId, attempt) => !state.ended.has(jobId) && !state.givenBack.has(`${jobId}:${attempt}`),
-    restore: store.port.restore,
-    reassert: store.port.reassert,
-    others: () => {
-      state.others += 1;
-      told.push('others');
-    },
-    acknowledges: (nodeId) => !state.deaf.has(nodeId),
-    clock,
-    reservationTtlMs: RESERVATION_MS,
-    runningTtlMs: RUNNING_MS,
-    log: QUIET,
-    meter,
-  });
-  return { clock, counted, state, told, store, reassertion };
-}
 
 describe('a store that may have lost writes', () => {
   it('is told the slots first and the jobs after all of them', async () => {
@@ -75,6 +23,24 @@ describe('a store that may have lost writes', () => {
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n2 b:1 ${RUNNING_MS}`, 'a', 'b']);
     expect(counted('scheduler_store_reasserted_total leases')).toBe(2);
     expect(counted('scheduler_store_reasserted_total jobs')).toBe(2);
+  });
+
+  it('is told again which slots were given back a moment ago, where it may have lost that', async () => {
+    const { reassertion, told, state, counted } = start([runningOn('n1', 'a')]);
+    state.releases = [
+      ['x:1', 'n1'],
+      ['y:1', 'n2'],
+    ];
+    await reassertion.run(onNode('n1'));
+    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 x:1 free']);
+    expect(counted('scheduler_store_reasserted_total releases')).toBe(1);
+  });
+
+  it('is not told that a slot was given back which its job holds again', async () => {
+    const { reassertion, told, state } = start([runningOn('n1', 'a')]);
+    state.releases = [['a:1', 'n1']];
+    await reassertion.run(onNode('n1'));
+    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`]);
   });
 
   it('is told no job before the last slot was answered', async () => {

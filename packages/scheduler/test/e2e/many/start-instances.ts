@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
 import { type App, createApp } from '../../../src/app.ts';
-import { openSharedStore } from '../../../src/shared-store.ts';
+import { openSharedStore, type SharedStore } from '../../../src/shared-store.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
 import { configOf, createClient, type RunningApp, type Settings } from '../support/start-app.ts';
 
@@ -31,6 +31,7 @@ export async function startInstance(
   prefix: string,
   settings: Settings = {},
   toml = '',
+  wrap = (store: SharedStore): SharedStore => store,
 ): Promise<Instance> {
   started += 1;
   const instanceId = `instance-${started}`;
@@ -44,7 +45,7 @@ export async function startInstance(
     toml,
   );
   const logger = createLog('debug', { destination: { write: (line) => log.push(line) } });
-  const shared = await openSharedStore({ config, clock: systemClock, log: logger });
+  const shared = wrap(await openSharedStore({ config, clock: systemClock, log: logger }));
   const app: App = createApp({ config, log: logger, shared });
   const { address, port } = await app.start();
   onTestFinished(() => app.stop());

@@ -1,0 +1,77 @@
+/** A store that lost writes, and instances that notice when the test says so: what each of them makes of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { EVERYTHING } from '../../../src/cluster/reassertion.ts';
+import { leaseId } from '../../../src/domain/lease.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startRedis } from '../../support/redis-servers.ts';
+import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import { startInstance } from './start-instances.ts';
+
+const TEST_MS = 30_000;
+
+async function start(prefix: string) {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const store = new Redis(redis.settings.url);
+  onTestFinished(() => store.disconnect());
+  const join = async () => {
+    let notice = () => {};
+    const instance = await startInstance(redis, prefix, {}, '', (shared) => ({
+      ...shared,
+      watch(_, on) {
+        notice = () => on.changed(EVERYTHING);
+        return { isWell: () => true, close() {} };
+      },
+    }));
+    return { ...instance, notice: () => notice() };
+  };
+  return { store, keys: createKeys(prefix), join };
+}
+
+describe('an instance that notices a loss', () => {
+  it(
+    'I2: gives slots back again that come back with it as leases of nobody',
+    async () => {
+      const { store, keys, join } = await start('slots-back');
+      const a = await join();
+      await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: async () => OUTPUT });
+      await a.readyNodes(1);
+      const { job_id } = await a.dispatch();
+      await a.settled(job_id);
+      const leases = keys.nodeLeases('node-a');
+      await eventually(async () => (await store.zcard(leases)) === 0);
+      // As a replica has it that took over before it heard of the end.
+      await store.zadd(leases, Date.now() + 65_000, leaseId(job_id, 1));
+      a.notice();
+      await eventually(async () => (await store.zcard(leases)) === 0);
+    },
+    TEST_MS,
+  );
+
+  it(
+    'I3: takes a request for new only when the others had time to tell of its job',
+    async () => {
+      const { store, join } = await start('asked-again');
+      const [a, b] = [await join(), await join()];
+      const held = holdJobs();
+      await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', maxConcurrentJobs: 2, onJob: held.onJob });
+      for (const each of [a, b]) await each.readyNodes(1);
+      const first = await a.dispatch({ request_id: 'asked-once' });
+      await held.job(1);
+      await store.flushall();
+      b.notice();
+      const again = b.dispatch({ request_id: 'asked-once' });
+      // Whoever does not wait has made another job by then.
+      await Promise.race([again, sleep(300)]);
+      a.notice();
+      expect((await again).job_id).toBe(first.job_id);
+      held.finish(OUTPUT);
+      expect(await b.settled(first.job_id)).toMatchObject({ result: OUTPUT, attempt_id: 1 });
+      expect(held.begun).toHaveLength(1);
+    },
+    TEST_MS,
+  );
+});
