@@ -43,9 +43,14 @@ interface Slot {
   readonly wheel: { pending: number };
 }
 
+const NEVER = Number.POSITIVE_INFINITY;
+/** Before every tick: no timer is due earlier, so nothing is planned for one. */
+const AWAKE = Number.NEGATIVE_INFINITY;
+
 /**
  * A hashed wheel: a timer sits in the slot of its tick, modulo the circumference. One further away than a turn is passed
  * over once per turn; with the defaults a 90 s deadline is looked at about five times, so the cost per job is constant.
+ * It sleeps until the next slot that holds anything: while nothing is due, nobody is woken.
  */
 export function createTimerWheel(deps: {
   clock: Clock;
@@ -62,20 +67,38 @@ export function createTimerWheel(deps: {
   // Ticks count from here: they stay small integers, which cost no memory of their own.
   const origin = clock.now();
   let doneTick = 0;
-  let cancelTick: (() => void) | undefined;
+  /** When it wakes next. Nothing is planned while it is awake, and once it is stopped. */
+  let wakesAtTick = NEVER;
+  let isStopped = false;
+  let cancelWake: (() => void) | undefined;
 
   function tickOf(at: number): number {
     return Math.floor((at - origin) / tickMs);
   }
 
   function tick(): void {
-    cancelTick = undefined;
+    wakesAtTick = AWAKE;
     const nowTick = tickOf(clock.now());
     // After a long stall one turn visits every slot.
     const from = Math.max(doneTick + 1, nowTick - slots.length + 1);
     doneTick = nowTick;
     for (let at = from; at <= nowTick; at++) fire(slots[at % slots.length] as Slot, nowTick);
-    if (state.pending > 0) cancelTick ??= clock.after(tickMs, tick);
+    if (isStopped) return;
+    wakesAtTick = NEVER;
+    if (state.pending > 0) wakeAt(nextTick());
+  }
+
+  /** Of the next slot in which anything is, be it for a later turn. */
+  function nextTick(): number {
+    let at = doneTick + 1;
+    while (slots[at % slots.length]?.first === undefined) at++;
+    return at;
+  }
+
+  function wakeAt(due: number): void {
+    cancelWake?.();
+    wakesAtTick = due;
+    cancelWake = clock.after(origin + due * tickMs - clock.now(), tick);
   }
 
   function fire(slot: Slot, nowTick: number): void {
@@ -96,13 +119,11 @@ export function createTimerWheel(deps: {
   }
 
   function setAt<T>(at: number, run: (subject: T) => void, subject: T): Timer {
-    if (cancelTick === undefined) {
-      doneTick = Math.max(doneTick, tickOf(clock.now()));
-      cancelTick = clock.after(tickMs, tick);
-    }
+    if (state.pending === 0) doneTick = Math.max(doneTick, tickOf(clock.now()));
     const due = Math.max(Math.ceil((at - origin) / tickMs), doneTick + 1);
     const entry = new Entry(due, run, subject);
     link(slots[due % slots.length] as Slot, entry);
+    if (due < wakesAtTick) wakeAt(due);
     return entry;
   }
 
@@ -111,8 +132,9 @@ export function createTimerWheel(deps: {
     set: (delayMs, run) => setAt(clock.now() + delayMs, run, undefined),
     size: () => state.pending,
     stop() {
-      cancelTick?.();
-      cancelTick = () => {};
+      cancelWake?.();
+      wakesAtTick = AWAKE;
+      isStopped = true;
     },
   };
 }

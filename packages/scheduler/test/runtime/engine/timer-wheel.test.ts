@@ -67,4 +67,39 @@ describe('timer wheel', () => {
     await clock.advance(100);
     expect(clock.pending()).toBe(0);
   });
+
+  it('is not woken while nothing is due, and in time for what comes before all else', async () => {
+    const clock = createManualClock();
+    let wakings = 0;
+    const counted = {
+      ...clock,
+      after: (delayMs: number, run: () => void) =>
+        clock.after(delayMs, () => {
+          wakings += 1;
+          run();
+        }),
+    };
+    const wheel = createTimerWheel({ clock: counted, tickMs: TICK, onFault: () => {} });
+    const fired: number[] = [];
+    const start = clock.now();
+    for (const delayMs of [15_000, 10_000, 5_000]) wheel.set(delayMs, () => fired.push(clock.now() - start));
+    await clock.advance(20_000);
+    expect(fired).toEqual([5_000, 10_000, 15_000]);
+    expect(wakings).toBe(3);
+  });
+
+  it('fires nothing once it is stopped', async () => {
+    const clock = createManualClock();
+    const wheel = createTimerWheel({ clock, tickMs: TICK, onFault: () => {} });
+    const fired: string[] = [];
+    wheel.set(100, () => {
+      fired.push('first');
+      wheel.stop();
+      wheel.set(50, () => fired.push('after it'));
+    });
+    wheel.set(200, () => fired.push('second'));
+    await clock.advance(1_000);
+    expect(fired).toEqual(['first']);
+    expect(clock.pending()).toBe(0);
+  });
 });
