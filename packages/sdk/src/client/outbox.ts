@@ -55,6 +55,12 @@ export interface Outbox {
   audioBytes(): number;
 }
 
+/** Utterances that the scheduler has: those it accepted, and when the ends of those that it may have were sent. */
+interface InFlight {
+  readonly accepted: number;
+  readonly ends: readonly number[];
+}
+
 /** An end that was sent and not accepted stops to count as in flight: it may have been refused, or have ended nothing. */
 export const ACCEPTED_WITHIN_MS = 5_000;
 /** Outcomes without a known acceptance that are remembered. */
@@ -70,6 +76,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
   let hasBegun = false;
   let highestIndex = -1;
   let keptBytes = 0;
+  /** Undefined: it has changed since it was counted. It does not with every piece of audio. */
+  let inFlight: InFlight | undefined;
   const early = new Set<number>();
 
   function add(entry: Entry): void {
@@ -80,9 +88,21 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
 
   function remove(gone: ReadonlySet<Entry>): void {
     if (gone.size === 0) return;
+    inFlight = undefined;
     entries = entries.filter((entry) => !gone.has(entry));
     queue = queue.filter((entry) => !gone.has(entry));
     for (const entry of gone) keptBytes -= entry.bytes.length + ENTRY_BYTES;
+  }
+
+  function countInFlight(): InFlight {
+    const waiting = new Set(queue);
+    const accepted = new Set<number>();
+    const ends: number[] = [];
+    for (const entry of entries) {
+      if (entry.index !== undefined) accepted.add(entry.index);
+      else if (entry.isFinal && entry.isGiven && !waiting.has(entry)) ends.push(entry.sentAt);
+    }
+    return { accepted: accepted.size, ends };
   }
 
   const hasRoomFor = (bytes: Uint8Array): boolean =>
@@ -191,6 +211,7 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       return true;
     },
     opened(isResumed, hasMoved = false) {
+      inFlight = undefined;
       if (!isResumed) forgetSession();
       for (const entry of entries) entry.isOwed = hasMoved && entry.wasSent && entry.bytes.length > 0;
       // What was accepted came before what was not, and waits for no outcome.
@@ -202,15 +223,11 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
     hasFrames: () => queue.length > 0,
     blockedMs(now) {
       if (queue[0]?.index !== undefined) return 0;
-      const waiting = new Set(queue);
-      const accepted = new Set<number>();
-      const ends: number[] = [];
-      for (const entry of entries) {
-        if (entry.index !== undefined) accepted.add(entry.index);
-        else if (entry.isFinal && entry.isGiven && !waiting.has(entry)) ends.push(entry.sentAt);
-      }
+      inFlight ??= countInFlight();
+      const { accepted, ends } = inFlight;
+      if (accepted + ends.length < limits.maxUtterancesInFlight) return 0;
       const counted = ends.filter((sentAt) => now - sentAt < ACCEPTED_WITHIN_MS);
-      if (accepted.size + counted.length < limits.maxUtterancesInFlight) return 0;
+      if (accepted + counted.length < limits.maxUtterancesInFlight) return 0;
       return Math.min(...counted) + ACCEPTED_WITHIN_MS - now;
     },
     take(now) {
@@ -238,12 +255,14 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       entry.isGiven = true;
       entry.isOwed = false;
       entry.sentAt = now;
+      if (entry.isFinal) inFlight = undefined;
       return frameOf(entry);
     },
     accepted(acceptance) {
       const { utteranceIndex } = acceptance;
       highestIndex = Math.max(highestIndex, utteranceIndex);
       const taken = covered(acceptance);
+      inFlight = undefined;
       for (const entry of taken) entry.index = utteranceIndex;
       queue = queue.filter(({ index, isOwed }) => index === undefined || isOwed);
       remove(idleEnds());
@@ -260,6 +279,7 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       );
       if (entry === undefined) return false;
       entry.isGiven = false;
+      inFlight = undefined;
       const again = new Set([...queue, entry]);
       queue = entries.filter((each) => again.has(each));
       return true;
