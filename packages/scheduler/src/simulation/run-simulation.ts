@@ -15,7 +15,7 @@ import { createSimulatedStore } from './store/simulated-store.ts';
 import { storeSettings } from './store/store-settings.ts';
 import { createCrowd } from './world/crowd.ts';
 import { createFleet } from './world/fleet.ts';
-import { sampleLevels } from './world/sample-levels.ts';
+import { createLevels } from './world/sample-levels.ts';
 import { configOf, SCENARIO, type Scenario } from './world/scenario.ts';
 import { createSchedulers } from './world/schedulers.ts';
 
@@ -48,6 +48,8 @@ const FOUND_MS = 20_000;
 /** As long as a lease can outlive its job. */
 const SETTLE_MS = 70_000;
 const PROBE_MS = 2_500;
+/** Requests of all tenants together, for each slot that there is: the last slot is taken although some are late. */
+const PROBE_SHARE = 1.25;
 
 export async function runSimulation(options: SimulationOptions): Promise<Simulation> {
   const scenario = { ...SCENARIO, ...options.scenario };
@@ -91,11 +93,11 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     crowd,
     store,
   });
-  const sample = (): void => sampleLevels({ recorder, config, instances: schedulers.running(), store });
+  const levels = createLevels({ recorder, config, instances: schedulers.running, store });
   injector.start();
   while (crowd.asked() < options.jobs) {
     await time.runUntil(time.now() + STEP_MS);
-    sample();
+    levels.record();
     options.progress?.(crowd.asked());
   }
 
@@ -113,7 +115,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     recorder.record({ kind: 'quiet' });
     fleet.pauseWork(true);
     recorder.record({ kind: 'probe_began', nodes: fleet.names() });
-    crowd.askAtOnce(scenario.nodes * scenario.slots);
+    crowd.askAtOnce(Math.ceil(PROBE_SHARE * scenario.nodes * scenario.slots));
     await time.runUntil(time.now() + PROBE_MS);
     recorder.record({ kind: 'probe_ended' });
     fleet.pauseWork(false);
@@ -121,8 +123,10 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   }
 
   // Audio that a repeat brought is kept until the deadline of its job.
-  await time.runUntil(time.now() + config.scheduler.job_deadline_ms + STEP_MS);
-  sample();
+  const restsBy = time.now() + config.scheduler.job_deadline_ms + STEP_MS;
+  do await time.runUntil(time.now() + STEP_MS);
+  while (!levels.areAtRest() && time.now() < restsBy);
+  levels.record();
 
   return {
     history: recorder.history,

@@ -29,7 +29,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
 
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve));
 
-  async function translate(): Promise<void> {
+  async function translate(isHasty: boolean): Promise<void> {
     number += 1;
     underWay += 1;
     const words = `${client}-${number}`;
@@ -52,7 +52,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
       wait_ms: WAIT_MS,
       audio: speak(words).toString('base64'),
     };
-    if (chance() < HASTY) void dispatch(request, body);
+    if (isHasty) void dispatch(request, body);
     const job = await accepted(request, body);
     if (job === undefined) record({ kind: 'abandoned', client, request });
     else await outcome(request, body, job);
@@ -103,7 +103,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
   function speakUp(): void {
     clock.after(nextArrivalMs(chance, deps.perSecond), () => {
       if (!isSpeaking) return;
-      void translate();
+      void translate(chance() < HASTY);
       speakUp();
     });
   }
@@ -111,7 +111,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
   speakUp();
   return {
     machine,
-    dispatch: () => void translate(),
+    dispatch: () => void translate(false),
     stop() {
       isSpeaking = false;
     },

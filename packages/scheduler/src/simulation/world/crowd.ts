@@ -18,7 +18,7 @@ export interface Crowd {
   vanish(at: number): void;
   stop(): void;
   isDone(): boolean;
-  /** So many requests of every tenant at once, each made once. */
+  /** So many requests at once, of every tenant its share, each made once. */
   askAtOnce(count: number): void;
 }
 
@@ -85,13 +85,13 @@ export function createCrowd(deps: {
     },
     isDone: () => clients.every((client) => client.isDone()),
     askAtOnce(count) {
+      const own = TENANTS.map((_, tenant) =>
+        dispatchers.filter((_, at) => (scenario.speakers + at) % TENANTS.length === tenant),
+      );
       for (let at = 0; at < count; at++) {
-        for (const [tenant] of TENANTS.entries()) {
-          const own = dispatchers.filter(
-            (_, index) => (scenario.speakers + index) % TENANTS.length === tenant,
-          );
-          own[at % own.length]?.dispatch();
-        }
+        const [tenant, turn] = [at % TENANTS.length, Math.floor(at / TENANTS.length)];
+        const asking = own[tenant] ?? [];
+        asking[turn % asking.length]?.dispatch();
       }
     },
   };

@@ -5,6 +5,7 @@ import type { SimulatedInstance } from '../instance/simulated-instance.ts';
 import type { SimulatedStore } from '../store/simulated-store.ts';
 
 interface Level {
+  readonly instance: string;
   readonly gauge: string;
   readonly value: number;
   readonly limit: number;
@@ -12,27 +13,47 @@ interface Level {
   readonly atRest?: number;
 }
 
+export interface Levels {
+  record(): void;
+  /** Nothing is left that should not be when everything is quiet. */
+  areAtRest(): boolean;
+}
+
 /** As many as instances hold for others that do not answer (jobs-of-many.ts). */
 const MOST_HELD = 10_000;
 
-export function sampleLevels(deps: {
+export function createLevels(deps: {
   readonly recorder: Recorder;
   readonly config: Config;
-  readonly instances: readonly SimulatedInstance[];
+  readonly instances: () => readonly SimulatedInstance[];
   readonly store: SimulatedStore | undefined;
-}): void {
-  const { recorder, config, instances, store } = deps;
-  for (const { machine, core, audioBytes } of instances) {
-    for (const level of levelsOf(core, audioBytes(), config))
-      recorder.record({ kind: 'sampled', instance: machine.name, ...level });
+}): Levels {
+  const { recorder, config, store } = deps;
+
+  function read(): Level[] {
+    const instances = deps.instances();
+    const levels: Level[] = instances.flatMap(({ machine, core, audioBytes }) =>
+      levelsOf(core, audioBytes(), config).map((level) => ({ instance: machine.name, ...level })),
+    );
+    if (store === undefined) return levels;
+    const { letters: value } = store.contents();
+    const limit = config.scheduler.phase2.stream_maxlen * instances.length;
+    return [...levels, { instance: 'store', gauge: 'letters', value, limit, atRest: 0 }];
   }
-  if (store === undefined) return;
-  const { letters } = store.contents();
-  const limit = config.scheduler.phase2.stream_maxlen * instances.length;
-  recorder.record({ kind: 'sampled', instance: 'store', gauge: 'letters', value: letters, limit, atRest: 0 });
+
+  return {
+    record() {
+      for (const level of read()) recorder.record({ kind: 'sampled', ...level });
+    },
+    areAtRest: () => read().every(({ value, atRest }) => atRest === undefined || value <= atRest),
+  };
 }
 
-function levelsOf(core: SimulatedInstance['core'], audioBytes: number, { scheduler }: Config): Level[] {
+function levelsOf(
+  core: SimulatedInstance['core'],
+  audioBytes: number,
+  { scheduler }: Config,
+): Omit<Level, 'instance'>[] {
   const { jobs, store, together, sessions } = core;
   const { bindings, retained } = store.levels();
   const none = { atRest: 0 };
