@@ -1,0 +1,15 @@
+/** One world from its beginning to its judgement. */
+import { writeFileSync } from 'node:fs';
+import { runSeed } from './run-seed.ts';
+import { reportOf, type WorldOrder, type WorldReport } from './world-report.ts';
+
+export async function liveThrough(
+  order: WorldOrder,
+  progress?: (asked: number) => void,
+): Promise<WorldReport> {
+  const { seed, jobs, faults, scenario, historyFile } = order;
+  const result = await runSeed({ seed, jobs, faults, scenario, progress });
+  if (historyFile !== undefined)
+    writeFileSync(historyFile, result.simulation.history.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  return reportOf({ seed, jobs }, result);
+}

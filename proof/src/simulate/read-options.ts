@@ -1,0 +1,87 @@
+/** What npm run simulate is asked for. Pure. */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { FAULTS, FAULTS_ALONE } from '../../../packages/scheduler/dist/simulation/faults/fault-plan.js';
+import type { FaultKind } from './run-seed.ts';
+import { JOBS_PER_WORLD } from './worlds.ts';
+
+const KINDS = Object.keys(FAULTS) as FaultKind[];
+
+export const USAGE = `Usage: npm run simulate -- [options]
+
+  --seed S        what happens, and when (1); the same seed gives the same history, byte for byte
+  --seeds N       so many seeds, from this one on (1); a seed is a number then
+  --jobs N        requests of clients in each run (20000); more than ${JOBS_PER_WORLD} are lived through in several
+                  worlds, whose seeds are S/1, S/2, …
+  --faults LIST   what may break, of: ${KINDS.join(', ')};
+                  none: nothing does. Default: all
+  --instances N   instances of the scheduler (3); 1 is alone and has no store
+  --threads N     worlds at a time (${availableParallelism()}, as many as there are processors); changes nothing else
+  --history FILE  what everybody saw, a line of JSON each; of several worlds FILE.1, FILE.2, …
+  --whole         tell the story of a failing seed as it is, without looking for a smaller one first
+  --json          the result for machines
+
+Ends with 1 if a promise was broken, and says how to see it again.`;
+
+export interface Options {
+  readonly seeds: readonly string[];
+  readonly jobs: number;
+  readonly faults: readonly FaultKind[];
+  readonly instances: number;
+  readonly threads: number;
+  readonly history: string | undefined;
+  readonly isWhole: boolean;
+  readonly isJson: boolean;
+}
+
+/** A text: what is wrong with them, or how to use them. */
+export function readOptions(argv: readonly string[]): Options | string {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      seed: { type: 'string', default: '1' },
+      seeds: { type: 'string', default: '1' },
+      jobs: { type: 'string', default: '20000' },
+      faults: { type: 'string' },
+      instances: { type: 'string', default: '3' },
+      threads: { type: 'string', default: String(availableParallelism()) },
+      history: { type: 'string' },
+      whole: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return USAGE;
+  const [seeds = 0, jobs = 0, instances = 0, threads = 0] = [
+    values.seeds,
+    values.jobs,
+    values.instances,
+    values.threads,
+  ].map(Number);
+  for (const [name, value, most] of [
+    ['seeds', seeds, 1_000_000],
+    ['jobs', jobs, 100_000_000],
+    ['instances', instances, 16],
+    ['threads', threads, 256],
+  ] as const) {
+    if (!Number.isInteger(value) || value < 1 || value > most)
+      return `--${name} must be a whole number from 1 to ${most}`;
+  }
+  const first = Number(values.seed);
+  if (seeds !== 1 && !Number.isInteger(first))
+    return '--seed must be a whole number if there are more --seeds';
+  const possible = instances === 1 ? FAULTS_ALONE : KINDS;
+  const named = values.faults?.split(',').filter((name) => name !== '' && name !== 'none') ?? possible;
+  const unknown = named.find((name) => !(possible as readonly string[]).includes(name));
+  if (unknown !== undefined) return `--faults: ${unknown} is none of ${possible.join(', ')}`;
+  return {
+    seeds: seeds === 1 ? [values.seed] : Array.from({ length: seeds }, (_, at) => String(first + at)),
+    jobs,
+    faults: named as FaultKind[],
+    instances,
+    threads,
+    history: values.history,
+    isWhole: values.whole,
+    isJson: values.json,
+  };
+}

@@ -1,0 +1,71 @@
+/** Lives through worlds, as many at a time as there are threads, and hands their reports over in the order of the orders. */
+import { Worker } from 'node:worker_threads';
+import type { WorldOrder, WorldReport } from './world-report.ts';
+
+export interface RunWorldsOptions {
+  readonly threads: number;
+  /** The file of the thread; another one in tests, which run the sources. */
+  readonly worker?: URL;
+  /** Told now and then how many requests of an unfinished world were made. */
+  readonly progress?: ((order: number, asked: number) => void) | undefined;
+}
+
+type Said =
+  | { readonly kind: 'asked'; readonly count: number }
+  | { readonly kind: 'lived'; readonly report: WorldReport }
+  | { readonly kind: 'broke'; readonly fault: unknown };
+
+/** Most of what is made dies young; with room for it, nothing has to be moved. */
+const YOUNG_MB = 96;
+
+/** Whoever stops to listen ends the threads. A fault in one of them is thrown here. */
+export async function* runWorlds(
+  orders: readonly WorldOrder[],
+  options: RunWorldsOptions,
+): AsyncGenerator<WorldReport> {
+  const { threads, worker: file = new URL('./world-worker.js', import.meta.url) } = options;
+  const reports = orders.map(() => settleLater<WorldReport>());
+  let next = 0;
+
+  function work(thread: Worker): void {
+    const at = next++;
+    const [order, report] = [orders[at], reports[at]];
+    thread.removeAllListeners();
+    if (order === undefined || report === undefined) return;
+    thread.on('error', report.reject);
+    thread.on('message', (said: Said) => {
+      if (said.kind === 'asked') options.progress?.(at, said.count);
+      else if (said.kind === 'broke') report.reject(said.fault);
+      else {
+        report.resolve(said.report);
+        work(thread);
+      }
+    });
+    thread.postMessage(order);
+  }
+
+  const workers = Array.from(
+    { length: Math.min(threads, orders.length) },
+    () => new Worker(file, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
+  );
+  try {
+    for (const thread of workers) work(thread);
+    for (const { promise } of reports) yield await promise;
+  } finally {
+    await Promise.all(workers.map((thread) => thread.terminate()));
+  }
+}
+
+function settleLater<T>() {
+  let settle: { resolve: (value: T) => void; reject: (fault: unknown) => void } | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  // Whoever waits for an earlier one hears of its fault; nobody may ever come to this one.
+  promise.catch(() => {});
+  return {
+    promise,
+    resolve: (value: T) => settle?.resolve(value),
+    reject: (fault: unknown) => settle?.reject(fault),
+  };
+}
