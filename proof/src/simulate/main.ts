@@ -1,4 +1,5 @@
 /** npm run simulate: thousands of jobs under faults on virtual time, judged by the independent checker. */
+import { setFlagsFromString } from 'node:v8';
 import { printViolations } from '../checker/print.ts';
 import { INVARIANTS } from '../checker/violation.ts';
 import { type Options, readOptions, USAGE } from './read-options.ts';
@@ -120,6 +121,9 @@ function progressOf(orders: readonly WorldOrder[]): ((order: number, asked: numb
 function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 }
+
+// A run is over before large inlined functions have paid for their compilation: of the CPU of a short run it was the larger part.
+setFlagsFromString('--max-inlined-bytecode-size-cumulative=250');
 
 const options = readOptions(process.argv.slice(2));
 if (typeof options === 'string') {

@@ -71,7 +71,7 @@ const sum = (reports: readonly WorldReport[], of: (report: WorldReport) => numbe
   reports.reduce((total, report) => total + of(report), 0);
 
 /** What is the most or the longest of anything stays so; of everything else there is more. */
-const isPeak = (name: string): boolean => /^(most|longest) /.test(name);
+const isPeak = (name: string): boolean => /^(most|longest) |^tenants$|^gauges sampled$/.test(name);
 
 function addUp(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const total: Record<string, number> = {};

@@ -11,7 +11,9 @@ const TRY_MS = 25_000;
 const ASK_MS = 120_000;
 /** Right after a failover a record may be missing only until its driver has written it again. */
 const TIMES_UNKNOWN = 5;
+/** After an answer that is no outcome; after a refusal twice as long each time, up to the longest. */
 const AGAIN_MS = 250;
+const LONGEST_MS = 4_000;
 const WAIT_MS = 2_000;
 /** A call takes as long as it may wait, and a little for the way. */
 const CALL_MS = WAIT_MS + 1_000;
@@ -77,9 +79,11 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
   }
 
   async function accepted(request: string, body: Body): Promise<string | undefined> {
-    for (const until = now() + TRY_MS; now() < until; await sleep(AGAIN_MS * (1 + chance()))) {
+    let againMs = AGAIN_MS;
+    for (const until = now() + TRY_MS; now() < until; againMs = Math.min(2 * againMs, LONGEST_MS)) {
       const job = await dispatch(request, body);
       if (job !== undefined) return job;
+      await sleep(againMs * (0.5 + chance()));
     }
     return undefined;
   }

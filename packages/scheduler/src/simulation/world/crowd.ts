@@ -1,4 +1,4 @@
-/** Simulation: all clients. Half of them speak through the SDK, half dispatch over HTTP; some leave for good and others come. */
+/** Simulation: all clients. Some speak through the SDK, others dispatch over HTTP; some leave for good and others come. */
 import type { ClientWorld, SimulatedClient } from '../clients/client-world.ts';
 import { startDispatcher } from '../clients/dispatcher.ts';
 import { startSpeaker } from '../clients/speaker.ts';

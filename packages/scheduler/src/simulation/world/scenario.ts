@@ -20,8 +20,8 @@ export const SCENARIO: Scenario = {
   instances: 3,
   nodes: 32,
   slots: 4,
-  speakers: 24,
-  dispatchers: 12,
+  speakers: 12,
+  dispatchers: 24,
   perSecond: 180,
   badness: 0.004,
 };
