@@ -3,19 +3,7 @@ import type { Mutant, World } from '../mutant.ts';
 
 const DEATHS: World = { faults: ['instance_killed', 'instance_frozen'] };
 const OUTAGES: World = { faults: ['store_down'], jobs: 150 };
-const STORE: World = {
-  faults: ['shard_failed_over', 'shard_frozen', 'shard_lossy', 'store_down', 'store_emptied'],
-};
-
 export const TOGETHER_MUTANTS: readonly Mutant[] = [
-  {
-    name: 'takes jobs of the dead over and does not drive them',
-    breaks: ['nothing lost', 'I3 one outcome'],
-    file: 'cluster/adoption.ts',
-    find: 'deps.adopt(taken.job);',
-    replace: '',
-    world: { ...DEATHS, skips: 1 },
-  },
   {
     name: 'writes to instances that are not there',
     breaks: ['I9 nothing to the dead'],
@@ -30,7 +18,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/placement.ts',
     find: 'if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);\n        return false;',
     replace: 'return true;',
-    world: STORE,
+    world: { faults: ['shard_lossy'], skips: 2 },
   },
   {
     name: 'says something else than that the store is away',
