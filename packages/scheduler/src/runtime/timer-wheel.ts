@@ -40,7 +40,7 @@ class Entry implements Timer {
 
 interface Slot {
   first: Entry | undefined;
-  readonly wheel: { pending: number };
+  readonly wheel: { pending: number; readonly emptied: () => void };
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -59,7 +59,7 @@ export function createTimerWheel(deps: {
   onFault: (fault: unknown) => void;
 }): TimerWheel {
   const { clock, tickMs } = deps;
-  const state = { pending: 0 };
+  const state = { pending: 0, emptied: rest };
   const slots: Slot[] = Array.from({ length: deps.slots ?? 1_024 }, () => ({
     first: undefined,
     wheel: state,
@@ -99,6 +99,13 @@ export function createTimerWheel(deps: {
     cancelWake?.();
     wakesAtTick = due;
     cancelWake = clock.after(origin + due * tickMs - clock.now(), tick);
+  }
+
+  /** Nothing is pending any more. */
+  function rest(): void {
+    if (wakesAtTick === AWAKE) return;
+    cancelWake?.();
+    wakesAtTick = NEVER;
   }
 
   function fire(slot: Slot, nowTick: number): void {
@@ -149,7 +156,9 @@ function link(slot: Slot, entry: Entry): void {
 
 function unlink(entry: Entry): void {
   if (entry.slot === undefined) return;
-  entry.slot.wheel.pending -= 1;
+  const { wheel } = entry.slot;
+  wheel.pending -= 1;
+  if (wheel.pending === 0) wheel.emptied();
   if (entry.previous === undefined) entry.slot.first = entry.next;
   else entry.previous.next = entry.next;
   if (entry.next !== undefined) entry.next.previous = entry.previous;
