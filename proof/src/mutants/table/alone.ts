@@ -35,8 +35,8 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'gives a slot back before the node has let go of it',
     breaks: ['I1 no oversell'],
     file: 'runtime/giving-up.ts',
-    find: "if (side === 'over')\n        await giveBackForGood(",
-    replace: 'if (flight.job !== undefined)\n        await giveBackForGood(',
+    find: "if (side === 'over') {\n        noteGivenBack(",
+    replace: 'if (flight.job !== undefined) {\n        noteGivenBack(',
     world: IMPATIENT,
   },
   {
