@@ -44,9 +44,10 @@ export async function* runWorlds(
     thread.postMessage(order);
   }
 
+  // Whatever this process was started with, as tests are: threads run what is shipped.
   const workers = Array.from(
     { length: Math.min(threads, orders.length) },
-    () => new Worker(file, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
+    () => new Worker(file, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } }),
   );
   try {
     for (const thread of workers) work(thread);
