@@ -53,8 +53,8 @@ export function createAdoption(deps: {
   adopt: (job: JobRecord) => void;
   /** Its dead letters stay, for operators to look at. */
   orphan: (instanceId: string) => Promise<void>;
-  /** Handles a letter as if it had come here. */
-  receive: (text: string) => Promise<void>;
+  /** Handles a letter as if it had come here; `wasOpened`: the dead may have done what it says. */
+  receive: (text: string, wasOpened: boolean) => Promise<void>;
   clock: Clock;
   digest: (text: string) => string;
   /** How long one survivor has before the next one helps. */
@@ -99,9 +99,13 @@ export function createAdoption(deps: {
     return adopted;
   }
 
-  async function handle(instanceId: string, { letterId, body }: Letter): Promise<boolean> {
+  async function handle(
+    instanceId: string,
+    { letterId, body }: Letter,
+    wasOpened: boolean,
+  ): Promise<boolean> {
     try {
-      await deps.receive(body);
+      await deps.receive(body, wasOpened);
       return true;
     } catch (fault) {
       log.warn({ of: instanceId, letter_id: letterId, err: fault }, 'a dead instance’s letter must wait');
@@ -127,7 +131,7 @@ export function createAdoption(deps: {
       if (letters.length === 0) return failed.size === 0 && (await inbox.close(instanceId)) === 'closed';
       const handled: string[] = [];
       for (const letter of letters) {
-        if (await handle(instanceId, letter)) handled.push(letter.letterId);
+        if (await handle(instanceId, letter, again.letters.length > 0)) handled.push(letter.letterId);
         else failed.add(letter.letterId);
       }
       await inbox.confirm(instanceId, handled);

@@ -16,11 +16,13 @@ export interface PostOffice {
   /** Rejects with SCHEDULER_DEPENDENCY_DOWN if there is no answer in time; whether it was heard is then unknown, unless it is `Unsent`. */
   ask(to: string, letter: Outgoing, limitMs: number): Promise<unknown>;
   /** Who handles letters about this. What it answers goes to whoever asked. */
-  on(topic: string, handle: (body: unknown, from: string) => Promise<unknown>): void;
-  /** A letter has come. Rejects if it could not be handled. */
-  receive(text: string): Promise<void>;
+  on(topic: string, handle: HandleLetter): void;
+  /** A letter has come. Rejects if it could not be handled. `wasOpened`: by somebody who died over it, and may have done what it says. */
+  receive(text: string, wasOpened?: boolean): Promise<void>;
   asking(): number;
 }
+
+export type HandleLetter = (body: unknown, from: string, wasOpened: boolean) => Promise<unknown>;
 
 export interface Outgoing {
   readonly topic: string;
@@ -66,7 +68,7 @@ export function createPostOffice(deps: {
   newAskId: () => string;
 }): PostOffice {
   const { inbox, clock } = deps;
-  const handlers = new Map<string, (body: unknown, from: string) => Promise<unknown>>();
+  const handlers = new Map<string, HandleLetter>();
   const asked = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
 
   async function post(to: string, { topic, lane, body }: Outgoing, ask?: string): Promise<boolean> {
@@ -144,16 +146,16 @@ export function createPostOffice(deps: {
 
     on: (topic, handle) => void handlers.set(topic, handle),
 
-    async receive(text) {
+    async receive(text, wasOpened = false) {
       const { topic, from, ask, body } = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Envelope;
       if (topic === REPLY && ask !== undefined) return settle(ask, readReply(body));
       const handle = handlers.get(topic);
       if (handle === undefined) throw new Error(`nobody handles letters about ${topic}`);
       if (ask === undefined) {
-        await handle(body, from);
+        await handle(body, from, wasOpened);
         return;
       }
-      const reply = await answerOf(() => handle(body, from));
+      const reply = await answerOf(() => handle(body, from, wasOpened));
       await post(from, { topic: REPLY, lane: ask, body: reply }, ask);
     },
 

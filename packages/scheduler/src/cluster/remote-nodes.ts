@@ -153,7 +153,10 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
       );
   }
 
-  office.on('assign', (body) => assigned(body as AssignLetter));
+  // The dead may have handed the job to its node, which is not here: only its driver can end that attempt, and begin another.
+  office.on('assign', async (body, _, wasOpened) =>
+    wasOpened ? HOLDER_DIED : assigned(body as AssignLetter),
+  );
   office.on('withdraw', async (body) => {
     const { nodeId, jobId, reason } = body as WithdrawLetter;
     local.cancel(nodeId, jobId, reason);
@@ -172,6 +175,8 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     },
   };
 }
+
+const HOLDER_DIED: Answered = { kind: 'unknown', reason: 'holder_died' };
 
 const dispatchedAt = (at: number, nodeId: NodeId, attempt: number): JobChange => ({
   state: 'DISPATCHED',

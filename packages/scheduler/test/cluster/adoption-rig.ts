@@ -47,6 +47,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       isFenced: false,
       adopted: [] as string[],
       letters: [] as string[],
+      opened: [] as string[],
       receive: async (_: string): Promise<void> => {},
     };
     const stores = faulty<Stores>(
@@ -93,9 +94,10 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       },
       adopt,
       orphan: (of) => stores.port.orphan(of),
-      async receive(text) {
+      async receive(text, wasOpened) {
         await state.receive(text);
         state.letters.push(text);
+        if (wasOpened) state.opened.push(text);
         done.push(`letter ${text}`);
       },
       clock,

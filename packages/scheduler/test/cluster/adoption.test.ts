@@ -110,6 +110,8 @@ describe('a letter of the dead that cannot be handled', () => {
     };
     await me.sees('dead');
     expect([me.letters, me.adopted]).toEqual([['b', 'c', 'd'], [jobId]]);
+    // The dead had read the others, and may have done what they say.
+    expect(me.state.opened).toEqual(['b']);
     expect(done.filter((what) => /inbox|settled|indexes|name/.test(what))).toEqual([]);
     me.state.receive = async () => {};
     await me.sees('dead');

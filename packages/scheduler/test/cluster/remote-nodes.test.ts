@@ -124,6 +124,28 @@ describe('a node that another instance holds', () => {
     expect((await jobs.record(job.jobId)).state).toBe('RESERVED');
   });
 
+  it.each([
+    [true, { kind: 'unknown', reason: 'holder_died' }],
+    [false, { kind: 'undeliverable' }],
+  ])('may have the job if its holder died over the assignment (%s)', async (wasOpened, expected) => {
+    const post = startPost();
+    const jobs = createSharedJobs(post.clock);
+    const a = await post.join('a');
+    const b = await post.join('b', { isDeaf: true });
+    const driver = withNodes(post, jobs, a);
+    driver.sheets.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
+    const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
+    const expiresAt = post.clock.now() + ANSWER_MS;
+    const delivery = driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
+    await post.settle();
+    // Whoever adopts what the holder left reads it: here the driver itself.
+    for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) {
+      void a.office.receive(body, wasOpened);
+    }
+    await post.settle();
+    expect(await delivery).toMatchObject(expected);
+  });
+
   it('is unreachable when its holder is dead, and then nothing was sent', async () => {
     const { b, deliver, sent } = await startDriverAndHolder();
     await b.die();
