@@ -1,5 +1,6 @@
 /** Moves that may be written a moment later: known here at once, one write with what follows, and never against what others did. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RedisJobStore } from '../../../src/adapters/redis/job-store.ts';
 import { jobTag } from '../../../src/adapters/redis/keys.ts';
 import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
@@ -28,8 +29,17 @@ describe('a move that may be written a moment later', () => {
     const stored = async (): Promise<string> =>
       (await redis.other.connection.hget(keyOf(draft), 'state')) ?? '';
     const keyOf = ({ jobId }: JobRecord): string => keys.job(jobTag(jobId));
+    const admitted = await redis.other.connection.hgetall(keyOf(draft));
+    /** As a failover does that has heard only of the job's admission. */
+    const setBack = async (): Promise<void> => {
+      await redis.other.connection.del(keyOf(draft));
+      await redis.other.connection.hset(keyOf(draft), admitted);
+    };
+    const lose = () => redis.other.connection.del(keyOf(draft));
     return {
       one,
+      lose,
+      setBack,
       a: one.store,
       b: two.store,
       two,
@@ -126,27 +136,71 @@ describe('a move that may be written a moment later', () => {
     expect(await stored()).toBe(before);
   });
 
-  it('is written when Redis answers again, and nothing of it twice', async () => {
+  it.each([
+    [
+      'the next move',
+      (a: RedisJobStore, job: JobRecord) => a.move(job.jobId, expectedOf(job), changeTo('RUNNING')),
+    ],
+    ['telling it again', (a: RedisJobStore, job: JobRecord) => a.restore(job)],
+  ])(
+    'is written when Redis answers again, though %s failed without being sent, and nothing of it twice',
+    async (_, ask) => {
+      const { a, b, draft, stored } = await start();
+      const [server] = redis.servers.servers;
+      server?.signal('SIGSTOP');
+      // From here on nothing is sent that a server which goes on could still read.
+      await expect(a.get(draft.jobId)).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+      const dispatched = await a.move(draft.jobId, expectedOf(draft), DISPATCHED, 'soon');
+      if (dispatched.kind !== 'moved') throw new Error(dispatched.kind);
+      const failed = await Promise.resolve(ask(a, dispatched.job)).catch((fault: unknown) => fault);
+      server?.signal('SIGCONT');
+      expect(failed).toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN', isUnsent: true });
+      await expect.poll(stored, { timeout: 5_000 }).toBe('DISPATCHED');
+      const answers = ({ connection }: { connection: RedisConnection }) =>
+        connection.get('x').then(
+          () => true,
+          () => false,
+        );
+      for (const each of [redis, redis.other])
+        await expect.poll(() => answers(each), { timeout: 5_000 }).toBe(true);
+      const seen = states(await b.get(draft.jobId)) ?? [];
+      expect(new Set(seen).size).toBe(seen.length);
+    },
+  );
+
+  it('is not forgotten when its job is told again as it was before', async () => {
     const { a, b, draft, stored } = await start();
-    const [server] = redis.servers.servers;
-    server?.signal('SIGSTOP');
-    const dispatched = await a.move(draft.jobId, expectedOf(draft), DISPATCHED, 'soon');
+    const dispatched = await a.move(draft.jobId, expectedOf(draft), DISPATCHED);
     if (dispatched.kind !== 'moved') throw new Error(dispatched.kind);
-    const failed = await Promise.resolve(
-      a.move(draft.jobId, expectedOf(dispatched.job), changeTo('RUNNING')),
-    ).catch((fault: unknown) => fault);
-    expect(failed).toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
-    server?.signal('SIGCONT');
-    await expect.poll(stored, { timeout: 5_000 }).toMatch(/DISPATCHED|RUNNING/);
-    const answers = ({ connection }: { connection: RedisConnection }) =>
-      connection.get('x').then(
-        () => true,
-        () => false,
-      );
-    for (const each of [redis, redis.other])
-      await expect.poll(() => answers(each), { timeout: 5_000 }).toBe(true);
-    const seen = states(await b.get(draft.jobId)) ?? [];
-    expect(new Set(seen).size).toBe(seen.length);
+    const running = await a.move(draft.jobId, expectedOf(dispatched.job), changeTo('RUNNING'), 'soon');
+    await a.restore(dispatched.job);
+    await expect.poll(stored).toBe('RUNNING');
+    expect(await b.get(draft.jobId)).toEqual(running.kind === 'moved' && running.job);
+  });
+
+  it('comes with its job when that is told again as it was before, and was set back further', async () => {
+    const { a, draft, setBack, stored } = await start();
+    const dispatched = await a.move(draft.jobId, expectedOf(draft), DISPATCHED);
+    if (dispatched.kind !== 'moved') throw new Error(dispatched.kind);
+    await a.move(draft.jobId, expectedOf(dispatched.job), changeTo('RUNNING'), 'soon');
+    await setBack();
+    // What is owed cannot go on from there.
+    await a.close();
+    expect(await stored()).toBe('RESERVED');
+    await a.restore(dispatched.job);
+    expect(await stored()).toBe('RUNNING');
+  });
+
+  it('is known here though the record before it is being written anew meanwhile', async () => {
+    const { a, draft, lose, stored } = await start();
+    const dispatched = await a.move(draft.jobId, expectedOf(draft), DISPATCHED);
+    if (dispatched.kind !== 'moved') throw new Error(dispatched.kind);
+    await lose();
+    const restoring = a.restore(dispatched.job);
+    await a.move(draft.jobId, expectedOf(dispatched.job), changeTo('RUNNING'), 'soon');
+    expect(await restoring).toBe('restored');
+    expect((await a.get(draft.jobId))?.state).toBe('RUNNING');
+    await expect.poll(stored).toBe('RUNNING');
   });
 
   it('is told to whoever waits elsewhere when it is written', async () => {

@@ -2,7 +2,7 @@
 
 import { instanceOf } from '../../../domain/driver-name.ts';
 import type { JobId } from '../../../domain/ids.ts';
-import { isSettled, type JobRecord } from '../../../domain/job.ts';
+import { isSettled, type JobRecord, type TimelineEntry } from '../../../domain/job.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { asDependency } from '../dependency.ts';
 import { jobTag, type Keys } from '../keys.ts';
@@ -73,6 +73,12 @@ export function createJobAdoption(
   const leaveIndex = (instanceId: string, jobId: JobId): Promise<unknown> =>
     asDependency('taking a job off an index', () => connection.zrem(keys.instanceJobs(instanceId), jobId));
 
+  /** The job may have moved on since somebody took down its record. */
+  function newest(job: JobRecord): JobRecord {
+    const seen = known.get(job.jobId)?.record;
+    return seen !== undefined && hasPassed(seen, job) ? seen : job;
+  }
+
   /** Entries that were ever written. The record itself does not say once it has lost its middle. */
   function revisionOf(job: JobRecord): number {
     const seen = known.get(job.jobId);
@@ -83,7 +89,7 @@ export function createJobAdoption(
     const by = { driver: deps.driver(), revision: revisionOf(job), now: deps.clock.now() };
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const restored = await restoreJob(job, by);
-      if (restored.kind === 'restored') known.note(job, by.revision);
+      if (restored.kind === 'restored' && newest(job) === job) known.note(job, by.revision);
       if (restored.kind !== 'over') return restored;
       await deps.shelve(restored.jobId);
     }
@@ -120,10 +126,9 @@ export function createJobAdoption(
       return taken.kind === 'taken' ? { kind: 'taken', job: taken.stored.record } : { kind: taken.kind };
     },
 
-    async restore(job) {
+    async restore(given) {
+      const job = newest(given);
       const { jobId, deadlineAt } = job;
-      // The record says it too.
-      owed.forget(jobId);
       const isOver = isSettled(job.state);
       const [restored] = await asDependency('restoring a job', () =>
         Promise.all([writeAnew(job), isOver ? undefined : index.begin(jobId, deadlineAt)]),
@@ -156,7 +161,12 @@ export function createJobAdoption(
   };
 }
 
-function endsAlike({ timeline: one }: JobRecord, { timeline: other }: JobRecord): boolean {
-  const [a, b] = [one.at(-1), other.at(-1)];
-  return one.length === other.length && a?.state === b?.state && a?.at === b?.at && a?.attempt === b?.attempt;
-}
+const endsAlike = ({ timeline: one }: JobRecord, { timeline: other }: JobRecord): boolean =>
+  one.length === other.length && isSameEntry(one.at(-1), other.at(-1));
+
+/** It was once where the other one is. */
+const hasPassed = ({ timeline }: JobRecord, { timeline: other }: JobRecord): boolean =>
+  !isSameEntry(timeline.at(-1), other.at(-1)) && timeline.some((entry) => isSameEntry(entry, other.at(-1)));
+
+const isSameEntry = (a: TimelineEntry | undefined, b: TimelineEntry | undefined): boolean =>
+  a?.state === b?.state && a?.at === b?.at && a?.attempt === b?.attempt;

@@ -2,14 +2,16 @@
  * Hot path: moves that others may see a moment later. They are answered from what this instance knows, and written with the next
  * move of their job or after a moment, whichever comes first: of a job that is quick, all that happens at its node is one write.
  *
- * Nothing is lost that a crash would not have lost a moment earlier, and nobody is deceived: the write compares as every move
+ * Nothing is lost that a crash would not have lost a moment earlier, and nobody is deceived: one that failed is made again, with what came
+ * since; it compares as every move
  * does, and what it finds is the answer to the job's next move.
  */
 import type { JobId } from '../../../domain/ids.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import { changeJob, entriesOf, type JobChange } from '../../../domain/job-change.ts';
-import type { Cancel, Clock } from '../../../ports/clock.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import type { Expected } from '../../../ports/job-store.ts';
+import { createDueLane } from './due-lane.ts';
 import type { KnownJob, KnownJobs } from './known-jobs.ts';
 
 /** All that is owed of one job, as one move. */
@@ -44,14 +46,12 @@ export function createOwedMoves(deps: {
   write: (jobId: JobId, move: OwedMove) => Promise<boolean>;
 }): OwedMoves {
   const { clock, known } = deps;
-  /** In the order they are due. */
-  const owed = new Map<JobId, OwedMove & { readonly dueAt: number }>();
-  let cancel: Cancel | undefined;
-
-  function put(jobId: JobId, { driver, expected, change, base }: OwedMove, waitMs: number): void {
-    owed.set(jobId, { driver, expected, change, base, dueAt: clock.now() + waitMs });
-    cancel ??= clock.after(waitMs, writeDue);
-  }
+  const owed = new Map<JobId, OwedMove>();
+  /** What is on its way, by itself and not with another move. */
+  const writing = new Set<JobId>();
+  const soon = createDueLane(clock, SOON_MS, due);
+  // Apart: those who wait for a sick shard must not keep the others.
+  const again = createDueLane(clock, AGAIN_MS, due);
 
   function take(jobId: JobId): OwedMove | undefined {
     const move = owed.get(jobId);
@@ -60,26 +60,32 @@ export function createOwedMoves(deps: {
   }
 
   /** Unless something else has moved the job since: then that is what counts. */
-  function giveBack(jobId: JobId, move: OwedMove, waitMs = SOON_MS): void {
+  function giveBack(jobId: JobId, move: OwedMove, lane = soon): void {
     const revision = move.base.revision + entriesOf(move.change);
-    if (!owed.has(jobId) && known.get(jobId)?.revision === revision) put(jobId, move, waitMs);
+    const later = owed.get(jobId);
+    if (later === undefined) {
+      if (known.get(jobId)?.revision !== revision) return;
+      owed.set(jobId, move);
+      lane.put(jobId);
+    } else if (later.base.revision === revision) {
+      // It goes on from what may never have been written.
+      owed.set(jobId, { ...move, change: both(move.change, later.change) });
+    }
   }
 
   async function writeNow(jobId: JobId): Promise<void> {
     const move = take(jobId);
-    if (move !== undefined && !(await deps.write(jobId, move))) giveBack(jobId, move, AGAIN_MS);
+    if (move === undefined) return;
+    writing.add(jobId);
+    const isWritten = await deps.write(jobId, move);
+    writing.delete(jobId);
+    if (!isWritten) giveBack(jobId, move, again);
   }
 
-  function writeDue(): void {
-    cancel = undefined;
-    const now = clock.now();
-    for (const [jobId, { dueAt }] of owed) {
-      if (dueAt > now) {
-        cancel = clock.after(dueAt - now, writeDue);
-        return;
-      }
-      void writeNow(jobId);
-    }
+  /** One after the other: should the first not arrive, the second could not go on from it. */
+  function due(jobId: JobId): void {
+    if (writing.has(jobId)) soon.put(jobId);
+    else void writeNow(jobId);
   }
 
   return {
@@ -89,19 +95,22 @@ export function createOwedMoves(deps: {
       const before = owed.get(jobId);
       const record = changeJob(seen.record, change);
       known.note(record, seen.revision + entriesOf(change));
-      // In its place: it stays due when it was.
+      // It stays due when it was.
       if (before !== undefined) owed.set(jobId, { ...before, change: both(before.change, change) });
-      else put(jobId, { driver, expected, change, base: seen }, SOON_MS);
+      else {
+        owed.set(jobId, { driver, expected, change, base: seen });
+        soon.put(jobId);
+      }
       return record;
     },
     take,
-    giveBack,
-    forget: (jobId) => void owed.delete(jobId),
+    giveBack: (jobId, move) => giveBack(jobId, move),
+    forget: (jobId) => void take(jobId),
     async flush(jobId) {
       if (jobId !== undefined) return writeNow(jobId);
       await Promise.all([...owed.keys()].map(writeNow));
-      cancel?.();
-      cancel = undefined;
+      soon.clear();
+      again.clear();
     },
   };
 }
