@@ -2,9 +2,8 @@
  * Hot path: moves that others may see a moment later. They are answered from what this instance knows, and written with the next
  * move of their job or after a moment, whichever comes first: of a job that is quick, all that happens at its node is one write.
  *
- * Nothing is lost that a crash would not have lost a moment earlier, and nobody is deceived: one that failed is made again, with what came
- * since; it compares as every move
- * does, and what it finds is the answer to the job's next move.
+ * Nothing is lost that a crash would not have lost a moment earlier, and nobody is deceived: a write that failed is made again, with
+ * what came since; it compares as every move does, and what it finds is the answer to the job's next move.
  */
 import type { JobId } from '../../../domain/ids.ts';
 import type { JobRecord } from '../../../domain/job.ts';
