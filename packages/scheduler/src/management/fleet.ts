@@ -145,7 +145,10 @@ export function createFleet(deps: RegistryDeps): Fleet {
     },
 
     setEjection(node, state) {
-      if (state === node.ejection) return;
+      if (state.phase === node.ejection.phase) {
+        node.ejection = state;
+        return;
+      }
       tally(node, -1);
       node.ejection = state;
       tally(node, 1);

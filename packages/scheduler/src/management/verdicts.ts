@@ -1,7 +1,7 @@
 /** Cold path: keeps the record of how jobs end on each node, and ejects those on which they fail. */
 import type { NodeId } from '../domain/ids.ts';
 import type { ServiceUse } from '../domain/service-use.ts';
-import { afterNothing, afterOutcome, afterPlacement, type EjectionState } from './ejection.ts';
+import { afterNothing, afterOutcome, afterPlacement, type EjectionState, isSuspect } from './ejection.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
 import type { MarkKeeper } from './marks/mark-keeper.ts';
 import type { NodeRecord } from './node-record.ts';
@@ -28,7 +28,8 @@ export function createVerdicts(
       const node = fleet.nodes.get(nodeId);
       if (node === undefined) return;
       marks.placed(node, use);
-      turn(node, afterPlacement(node.ejection, settings.ejection, clock.now()));
+      // Nearly all are trusted: to them a job more is no news.
+      if (isSuspect(node.ejection)) turn(node, afterPlacement(node.ejection, settings.ejection, clock.now()));
     },
 
     recordOutcome(nodeId: NodeId, outcome: NodeOutcome, use: ServiceUse): void {

@@ -1,7 +1,6 @@
 /** Hot path: a request becomes a job on a node — or an answer that says why not, with nothing left behind. */
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import { isUnsent } from '../domain/errors.ts';
-import type { JobId, NodeId } from '../domain/ids.ts';
 import { isSettled, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
@@ -14,15 +13,15 @@ import type { Deadlines } from './deadlines.ts';
 import type { Discards } from './discards.ts';
 import { draftJob } from './draft-job.ts';
 import type { Engine } from './engine.ts';
-import { createFlight, type Flight, NOBODY_SHUNNED } from './flight.ts';
+import { createFlight, type Flight } from './flight.ts';
 import type { InflightCaps, Seat } from './inflight-caps.ts';
-import type { Placed, Placement } from './placement.ts';
+import type { Placed } from './placed.ts';
+import type { Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { createRefusing } from './refusing.ts';
 import { createRepeats } from './repeats.ts';
-import { giveUpSeat, type Probe, whileSeated } from './seating.ts';
+import { createProbe, giveUpSeat, type Probe, whileSeated } from './seating.ts';
 import { compileNeed } from './select/compile-need.ts';
-import type { Selection } from './select/select.ts';
 import { createTakingBack } from './take-back.ts';
 import { giveBackUnused, type Reserved } from './unused-slot.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
@@ -98,10 +97,8 @@ export function createAdmission(
   const isFleetKnown = (): boolean => engine.clock.now() - startedAt >= engine.settings.fleetWarmupMs;
 
   /** Nobody is free. An answer, unless the caller will wait and waiting can help. */
-  async function withoutCandidate(
-    request: DispatchRequest,
-    probe: Probe,
-  ): Promise<DispatchOutcome | undefined> {
+  async function withoutCandidate(probe: Probe): Promise<DispatchOutcome | undefined> {
+    const { request } = probe;
     const bound = await boundJob(engine, request);
     if (bound === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     if (bound !== undefined) {
@@ -114,11 +111,11 @@ export function createAdmission(
   }
 
   async function notAdmitted(
-    request: DispatchRequest,
+    probe: Probe,
     admitted: Exclude<AdmitResult, { kind: 'admitted' }> | Down,
-    jobId: JobId,
-    reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
+    const { request, jobId } = probe;
+    const reserved = reservedFor(probe);
     engine.audio.drop(jobId);
     discards.resume(jobId);
     if (admitted.kind === 'down') {
@@ -141,55 +138,48 @@ export function createAdmission(
   const noRoomForAudio = (): DispatchOutcome =>
     refuse('RATE_LIMITED', 'no room for more audio on this instance');
 
-  function enter(request: DispatchRequest, probe: Probe, first: FirstChoice): Soon<DispatchOutcome> {
+  function enter(probe: Probe): Soon<DispatchOutcome> {
+    const { request } = probe;
     const jobId = request.jobId ?? engine.ids.jobId(request.tenantId, request.requestId);
+    probe.jobId = jobId;
     if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
       return withoutRoom(request, noRoomForAudio);
     }
     const clearing = discards.hold(jobId);
-    return clearing === undefined
-      ? reserveAndAdmit(request, probe, first, jobId)
-      : clearing.then(() => reserveAndAdmit(request, probe, first, jobId));
+    return clearing === undefined ? reserveAndAdmit(probe) : enterLater(probe, clearing);
   }
 
-  function reserveAndAdmit(
-    request: DispatchRequest,
-    probe: Probe,
-    { nodeId, selection }: FirstChoice,
-    jobId: JobId,
-  ): Soon<DispatchOutcome> {
+  const enterLater = (probe: Probe, clearing: Promise<void>): Promise<DispatchOutcome> =>
+    clearing.then(() => reserveAndAdmit(probe));
+
+  function reserveAndAdmit(probe: Probe): Soon<DispatchOutcome> {
+    const { nodeId, jobId, begunAt } = probe;
     // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
-    const reserved =
-      nodeId === undefined
-        ? undefined
-        : { nodeId, reserving: placement.reserve(nodeId, leaseId(jobId, 1), probe.begunAt, true) };
-    const admitting = admit(draftJob(engine, request, jobId, nodeId, Math.floor(probe.begunAt)));
-    if (!(admitting instanceof Promise)) return embark(request, jobId, probe, selection, reserved, admitting);
-    engine.admitting.add(jobId);
+    if (nodeId !== undefined) probe.reserving = placement.reserve(nodeId, leaseId(jobId, 1), begunAt, true);
+    const admitting = admit(draftJob(engine, probe.request, jobId, nodeId, Math.floor(begunAt)));
+    return admitting instanceof Promise ? embarkLater(probe, admitting) : embark(probe, admitting);
+  }
+
+  function embarkLater(probe: Probe, admitting: Promise<AdmitResult | Down>): Promise<DispatchOutcome> {
+    engine.admitting.add(probe.jobId);
     return admitting.then((admitted) => {
-      engine.admitting.delete(jobId);
-      return embark(request, jobId, probe, selection, reserved, admitted);
+      engine.admitting.delete(probe.jobId);
+      return embark(probe, admitted);
     });
   }
 
-  function embark(
-    request: DispatchRequest,
-    jobId: JobId,
-    probe: Probe,
-    selection: Selection,
-    reserved: Reserved | undefined,
-    admitted: AdmitResult | Down,
-  ): Soon<DispatchOutcome> {
+  function embark(probe: Probe, admitted: AdmitResult | Down): Soon<DispatchOutcome> {
+    const { request, jobId, nodeId } = probe;
     // With other instances: a repeat that was quicker than this answer, or this fault, may have made it ours already.
     const adopted = engine.drivers && engine.flights.get(jobId);
     if (adopted !== undefined) {
       discards.forget(jobId);
-      void giveBackUnused(engine, jobId, reserved, adopted.job);
+      void giveBackUnused(engine, jobId, reservedFor(probe), adopted.job);
       return { kind: 'dispatched', job: adopted.job, isRepeat: true };
     }
     if (admitted.kind !== 'admitted') {
       giveUpSeat(engine, probe);
-      return notAdmitted(request, admitted, jobId, reserved);
+      return notAdmitted(probe, admitted);
     }
     discards.forget(jobId);
     const flight = createFlight(admitted.job, request.need, probe.compiled);
@@ -198,21 +188,23 @@ export function createAdmission(
     engine.flights.add(flight);
     deadlines.startJob(flight);
     request.admitted?.(admitted.job);
-    if (reserved?.reserving !== true) return placeElsewhere(flight, request, selection, reserved);
+    if (nodeId === undefined || probe.reserving !== true)
+      return placeElsewhere(flight, probe, reservedFor(probe));
     // The common case: the first candidate had a slot.
-    const sending = placement.send(flight, reserved.nodeId, 1, probe.begunAt);
-    const land = (placed: Placed): Soon<DispatchOutcome> =>
-      placed === 'nobody'
-        ? placeElsewhere(flight, request, selection, REFUSED)
-        : concluded(flight, launched(flight, false));
-    return sending instanceof Promise ? sending.then(land) : land(sending);
+    const sending = placement.send(flight, nodeId, 1, probe.begunAt);
+    return sending instanceof Promise ? landLater(flight, probe, sending) : land(flight, probe, sending);
   }
+
+  const landLater = (flight: Flight, probe: Probe, sending: Promise<Placed>): Promise<DispatchOutcome> =>
+    sending.then((placed) => land(flight, probe, placed));
+
+  const land = (flight: Flight, probe: Probe, placed: Placed): Soon<DispatchOutcome> =>
+    placed === 'nobody' ? placeElsewhere(flight, probe, REFUSED) : concluded(flight, launched(flight, false));
 
   /** Anything but a slot at the first candidate, at once. */
   async function placeElsewhere(
     flight: Flight,
-    request: DispatchRequest,
-    selection: Selection,
+    { request, selection }: Probe,
     reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
     let placed: Placed = 'nobody';
@@ -246,28 +238,18 @@ export function createAdmission(
 
   function start(request: DispatchRequest, seat: Seat | undefined, isHeld: boolean): Soon<DispatchOutcome> {
     const begunAt = engine.clock.precise();
-    const { need } = request;
-    const compiled = compileNeed(engine.fleet, need);
-    const probe: Probe = {
-      need,
-      compiled,
-      sentTo: NOBODY,
-      retries: 0,
-      shunned: NOBODY_SHUNNED,
-      seat,
-      begunAt,
-    };
-    return seat === undefined
-      ? select(request, probe, isHeld)
-      : whileSeated(engine, probe, () => select(request, probe, isHeld));
+    const probe = createProbe(request, compileNeed(engine.fleet, request.need), seat, isHeld, begunAt);
+    return seat === undefined ? choose(probe) : whileSeated(engine, probe, choose);
   }
 
-  function select(request: DispatchRequest, probe: Probe, isHeld: boolean): Soon<DispatchOutcome> {
-    const selection = isHeld ? NO_ONE : candidates(engine, probe, request.spec.utteranceIndex);
-    const first = { nodeId: selection.next(), selection };
-    if (first.nodeId !== undefined) return enter(request, probe, first);
-    return withoutCandidate(request, probe).then((answer) => answer ?? enter(request, probe, first));
+  function choose(probe: Probe): Soon<DispatchOutcome> {
+    if (!probe.isHeld) probe.selection = candidates(engine, probe, probe.request.spec.utteranceIndex);
+    probe.nodeId = probe.selection.next();
+    return probe.nodeId === undefined ? chooseNobody(probe) : enter(probe);
   }
+
+  const chooseNobody = (probe: Probe): Promise<DispatchOutcome> =>
+    withoutCandidate(probe).then((answer) => answer ?? enter(probe));
 
   // Not an async function: its frame would be the largest thing a dispatch leaves to the collector.
   return function dispatch(request) {
@@ -286,13 +268,9 @@ interface Down {
   readonly isUnsent: boolean;
 }
 
-interface FirstChoice {
-  readonly nodeId: NodeId | undefined;
-  readonly selection: Selection;
-}
+const reservedFor = ({ nodeId, reserving }: Probe): Reserved | undefined =>
+  nodeId === undefined || reserving === undefined ? undefined : { nodeId, reserving };
 
 /** The first candidate had a slot, but could not be handed the job. */
 const REFUSED: Reserved = { nodeId: '', reserving: false };
-const NOBODY: never[] = [];
-const NO_ONE: Selection = { next: () => undefined };
 const STORE_SILENT = 'the job store does not answer';

@@ -27,7 +27,7 @@ import type { RetryBudget } from './retry-budget.ts';
 import type { PoolWatch } from './select/select.ts';
 import type { SessionHistory } from './session-history.ts';
 import type { SettledLately } from './settled-lately.ts';
-import { insist, takeMove } from './take-move.ts';
+import { takeMove, takeMoveLater } from './take-move.ts';
 import type { TimerWheel } from './timer-wheel.ts';
 import type { WaitingQueue } from './waiting-queue.ts';
 
@@ -114,7 +114,7 @@ export interface Step {
   /** Events that happened before this one and were not written: an answer that was never acknowledged, say. */
   readonly via?: readonly JobEvent[];
   /** When it happened, if that was just looked up. */
-  readonly at?: number;
+  readonly at?: number | undefined;
   /** Others may see it a moment later: what comes next says more. */
   readonly isSoon?: boolean;
 }
@@ -129,15 +129,9 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
   const { job } = flight;
   const at = step.at === undefined ? engine.clock.now() : Math.floor(step.at);
   const { nodeId, attempt } = step.fence ?? step.intent ?? job.fence ?? NO_ATTEMPT;
-  let passing: TimelineEntry[] | undefined;
-  let before: JobState | undefined = job.state;
-  for (const passed of step.via ?? NONE) {
-    before = nextState(before, passed);
-    if (before === undefined) return false;
-    passing ??= [];
-    passing.push({ state: before, at, attempt, nodeId });
-  }
-  const state = nextState(before, event);
+  const passing = step.via === undefined ? undefined : passThrough(job.state, step.via, at, attempt, nodeId);
+  const before = passing === undefined ? job.state : passing.at(-1)?.state;
+  const state = before === undefined ? undefined : nextState(before, event);
   if (state === undefined) return false;
   const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
   const change = {
@@ -153,15 +147,32 @@ export function advance(engine: Engine, flight: Flight, event: JobEvent, step: S
     result: step.result,
   };
   const moving = engine.store.move(job.jobId, expected, change, step.isSoon === true ? 'soon' : 'now');
-  if (!(moving instanceof Promise)) return takeMove(engine, flight, expected, change, moving);
-  return moving.then(
-    (moved) => takeMove(engine, flight, expected, change, moved),
-    (fault: unknown) => insist(engine, flight, expected, change, { kind: 'failed', fault }),
-  );
+  return moving instanceof Promise
+    ? takeMoveLater(engine, flight, expected, change, moving)
+    : takeMove(engine, flight, expected, change, moving);
+}
+
+/** The states on the way, none of which is written by itself. Empty: there is no such way. */
+function passThrough(
+  from: JobState,
+  via: readonly JobEvent[],
+  at: number,
+  attempt: number,
+  nodeId: NodeId | undefined,
+): TimelineEntry[] | undefined {
+  if (via.length === 0) return undefined;
+  const passing = new Array<TimelineEntry>(via.length);
+  let state = from;
+  for (let step = 0; step < via.length; step++) {
+    const next = nextState(state, via[step] as JobEvent);
+    if (next === undefined) return [];
+    state = next;
+    passing[step] = { state, at, attempt, nodeId };
+  }
+  return passing;
 }
 
 const GIVE_BACK_AGAIN_MS = 1_000;
-const NONE: readonly JobEvent[] = [];
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */

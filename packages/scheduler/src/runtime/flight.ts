@@ -106,6 +106,18 @@ export function noteTakenAgain(flight: Flight, attempt: number): void {
 
 export const hasGivenBack = ({ gaveBack }: Flight, attempt: number): boolean => gaveBack.includes(attempt);
 
+/** What a flight knows of its sends, should the next one turn out not to have happened. */
+export type Sends = Pick<Flight, 'attempts' | 'sentAt' | 'sentTo' | 'generation'>;
+
+export const UNSENT: Sends = { attempts: 0, sentAt: 0, sentTo: NOBODY, generation: undefined };
+
+export const sendsOf = ({ attempts, sentAt, sentTo, generation }: Flight): Sends => ({
+  attempts,
+  sentAt,
+  sentTo,
+  generation,
+});
+
 /** Another instance drives it by now: not a word more of ours, to anybody. */
 export const isAbandoned = ({ driving }: Flight): boolean => driving === 'elsewhere';
 

@@ -5,18 +5,19 @@ import { type Attempt, holdsFence, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { ReserveResult } from '../ports/capacity-ledger.ts';
-import type { Assignment, Delivery } from '../ports/node-link.ts';
+import type { Delivery } from '../ports/node-link.ts';
+import { assign } from './assign.ts';
 import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
-import { type Flight, isAbandoned, noteSent, shun } from './flight.ts';
+import { type Flight, isAbandoned, noteSent, type Sends, sendsOf, shun, UNSENT } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
+import { notBoarded, settleLeases } from './other-leases.ts';
+import type { Placed } from './placed.ts';
 import { renewSlot } from './renew-slot.ts';
 import type { Selection } from './select/select.ts';
 import { noteStage, RESERVE, SELECT, SEND } from './stages.ts';
 
 /** Tries per round; past that the views of those nodes have just been corrected, and waiting serves better. */
 const MAX_TRIES = 32;
-
-export type Placed = 'sent' | 'nobody' | 'overtaken';
 
 export interface Placement {
   /**
@@ -39,13 +40,25 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   /** A reservation must outlive the wait for the acknowledgement of what is sent under it. */
   const spareMs = settings.reservationTtlMs - settings.ackTimeoutMs;
   // Where times do not nest, none is young enough.
-  const isOld = (since: number): boolean => spareMs > 0 && clock.precise() - since > spareMs;
+  const isOld = (since: number, now: number): boolean => spareMs > 0 && now - since > spareMs;
 
   function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean> {
     const askedAt = clock.precise();
     noteStage(engine, SELECT, askedAt - since);
     const reserving = ledger.reserve(nodeId, lease, settings.reservationTtlMs);
-    if (!(reserving instanceof Promise)) return take(nodeId, reserving, askedAt, isFirst);
+    return reserving instanceof Promise
+      ? takeLater(nodeId, lease, reserving, askedAt, isFirst)
+      : take(nodeId, reserving, askedAt, isFirst);
+  }
+
+  // What has to wait is apart, here and below: a function pays at its beginning for what those made inside it keep.
+  function takeLater(
+    nodeId: NodeId,
+    lease: string,
+    reserving: Promise<ReserveResult>,
+    askedAt: number,
+    isFirst: boolean,
+  ): Promise<boolean> {
     return reserving.then(
       (answer) => take(nodeId, answer, askedAt, isFirst),
       (fault: unknown) => {
@@ -81,14 +94,25 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       return recording.then(() => (holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken'));
     }
     const before = flight.job.fence;
-    const fence = { nodeId, attempt };
-    const step = { fence, intent: null, isSoon: true, ...(at !== undefined && { at }) };
+    const step = { fence: { nodeId, attempt }, intent: null, isSoon: true, at };
     const moving = advance(engine, flight, 'dispatched', step);
+    if (moving instanceof Promise) return recordLater(flight, nodeId, attempt, before, moving);
+    return moving ? boarded(flight, nodeId, attempt, before) : notBoarded(engine, flight, nodeId, attempt);
+  }
+
+  function recordLater(
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    before: Attempt | undefined,
+    moving: Promise<boolean>,
+  ): Promise<Placed> {
     const goOn = (hasMoved: boolean): Soon<Placed> => {
       flight.recording = undefined;
-      return hasMoved ? boarded(flight, nodeId, attempt, before) : notBoarded(flight, nodeId, attempt);
+      return hasMoved
+        ? boarded(flight, nodeId, attempt, before)
+        : notBoarded(engine, flight, nodeId, attempt);
     };
-    if (!(moving instanceof Promise)) return goOn(moving);
     const placed = moving.then(goOn, (fault: unknown) => {
       flight.recording = undefined;
       throw fault;
@@ -114,79 +138,54 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     engine.flights.board(flight, nodeId);
     on.attemptSent(flight);
     if (before === undefined && flight.doesAcknowledge) return 'sent';
-    return settleLeases(flight, nodeId, attempt, before);
-  }
-
-  /** `sent` all the same if the answer was quicker than the record. */
-  async function notBoarded(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
-    if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
-    // The attempt may go on under whoever drives the job now.
-    if (isAbandoned(flight)) return 'overtaken';
-    link.cancel(nodeId, flight.job.jobId, 'superseded');
-    await leaveFenced(engine, nodeId, leaseId(flight.job.jobId, attempt));
-    watchLeaseEnd(engine, nodeId);
-    return 'overtaken';
-  }
-
-  async function settleLeases(
-    flight: Flight,
-    nodeId: NodeId,
-    attempt: number,
-    before: Attempt | undefined,
-  ): Promise<Placed> {
-    const { jobId } = flight.job;
-    // The attempt before is fenced now that it has a successor, and not earlier: until here its answer would have counted.
-    if (before !== undefined) {
-      link.cancel(before.nodeId, jobId, 'superseded');
-      await leaveFenced(engine, before.nodeId, leaseId(jobId, before.attempt));
-    }
-    if (!flight.doesAcknowledge) await commitUnasked(flight, nodeId, attempt);
-    return 'sent';
-  }
-
-  /** A node that never acknowledges has accepted the job by taking it from the wire. */
-  async function commitUnasked(flight: Flight, nodeId: NodeId, attempt: number): Promise<void> {
-    const lease = leaseId(flight.job.jobId, attempt);
-    try {
-      await ledger.commit(nodeId, lease, settings.jobTimeoutMs + settings.leaseGraceMs);
-    } catch (fault) {
-      engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a lease could not be lengthened');
-    }
+    return settleLeases(engine, flight, nodeId, attempt, before);
   }
 
   function send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed> {
     const now = clock.precise();
     // Whoever slept between the two must not use a slot that may be another's before the node has answered (I1).
-    if (isOld(since)) return renewAndSend(flight, nodeId, attempt);
+    if (isOld(since, now)) return renewAndSend(flight, nodeId, attempt);
     // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
-    const { attempts, sentAt, sentTo, generation } = flight;
-    const previous = { attempts, sentAt, sentTo, generation };
+    const previous = flight.attempts === 0 ? UNSENT : sendsOf(flight);
     flight.attempts = attempt;
     flight.sentAt = now;
     flight.generation = Number.POSITIVE_INFINITY;
     noteSent(flight, nodeId);
     engine.flights.board(flight, nodeId);
-    const { job } = flight;
-    const fail = (fault: unknown): Soon<Placed> => {
-      engine.log.error({ job_id: job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
-      return delivered(flight, nodeId, attempt, FAULT, previous);
-    };
     let delivering: Soon<Delivery>;
     try {
       delivering = link.deliver(assign(flight, nodeId, attempt, Math.floor(now) + settings.ackTimeoutMs));
     } catch (fault) {
-      return fail(fault);
+      delivering = failed(flight, nodeId, fault);
     }
-    if (!(delivering instanceof Promise)) return delivered(flight, nodeId, attempt, delivering, previous);
-    return delivering.then((delivery) => delivered(flight, nodeId, attempt, delivery, previous), fail);
+    return delivering instanceof Promise
+      ? deliveredLater(flight, nodeId, attempt, delivering, previous)
+      : delivered(flight, nodeId, attempt, delivering, previous);
   }
+
+  function failed({ job }: Flight, nodeId: NodeId, fault: unknown): Delivery {
+    engine.log.error({ job_id: job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
+    return FAULT;
+  }
+
+  const deliveredLater = (
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    delivering: Promise<Delivery>,
+    previous: Sends,
+  ): Promise<Placed> =>
+    delivering.then(
+      (delivery) => delivered(flight, nodeId, attempt, delivery, previous),
+      (fault: unknown) => delivered(flight, nodeId, attempt, failed(flight, nodeId, fault), previous),
+    );
 
   async function renewAndSend(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
     const since = clock.precise();
     const lease = leaseId(flight.job.jobId, attempt);
     if (!(await renewSlot(engine, nodeId, lease))) return 'nobody';
     if (flight.driving !== 'ours') return 'overtaken';
-    if (!isOld(since)) return send(flight, nodeId, attempt, since);
+    if (!isOld(since, clock.precise())) return send(flight, nodeId, attempt, since);
     // Old again: who sleeps, or is answered, so slowly has no use for it.
     await giveBack(engine, nodeId, lease);
     return 'nobody';
@@ -197,7 +196,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     nodeId: NodeId,
     attempt: number,
     delivery: Delivery,
-    previous: Previous,
+    previous: Sends,
   ): Soon<Placed> {
     if (isAbandoned(flight)) return 'overtaken';
     if (delivery.kind !== 'written' && delivery.kind !== 'queued')
@@ -212,7 +211,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       flight.isInMailbox = delivery.kind === 'queued';
     }
     // Answered, and perhaps given up, while the send was under way.
-    if (!isDue) return notBoarded(flight, nodeId, attempt);
+    if (!isDue) return notBoarded(engine, flight, nodeId, attempt);
     if (
       delivery.kind === 'written' &&
       delivery.job !== undefined &&
@@ -240,7 +239,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     nodeId: NodeId,
     attempt: number,
     delivery: Extract<Delivery, { reason: string }>,
-    previous: Previous,
+    previous: Sends,
   ): Promise<Placed> {
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
@@ -279,16 +278,6 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
 
   return { reserve, place, send, recordSent, foundSent };
 }
-
-function assign({ job, audioAt }: Flight, nodeId: NodeId, attempt: number, expiresAt: number): Assignment {
-  // Most audio is held here, and most assignments need not say where it is.
-  return typeof audioAt === 'object'
-    ? { nodeId, attempt, job, expiresAt, audioAt }
-    : { nodeId, attempt, job, expiresAt };
-}
-
-/** What a flight was before a send, should the send turn out not to have happened. */
-type Previous = Pick<Flight, 'attempts' | 'sentAt' | 'sentTo' | 'generation'>;
 
 /** How long a node is left alone by a job that could not be handed to it. */
 const SHUN_MS = 1_000;

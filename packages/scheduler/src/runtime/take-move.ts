@@ -22,6 +22,19 @@ export function takeMove(
   return take(engine, flight, moved);
 }
 
+/** The same, of a store that does not answer at once. */
+export const takeMoveLater = (
+  engine: Engine,
+  flight: Flight,
+  expected: Expected,
+  change: JobChange,
+  moving: Promise<MoveResult>,
+): Promise<boolean> =>
+  moving.then(
+    (moved) => takeMove(engine, flight, expected, change, moved),
+    (fault: unknown) => insist(engine, flight, expected, change, { kind: 'failed', fault }),
+  );
+
 function take(engine: Engine, flight: Flight, moved: MoveResult): boolean {
   if (moved.kind === 'moved') {
     flight.job = moved.job;
@@ -83,7 +96,7 @@ export function isBehind(stored: JobRecord, known: JobRecord): boolean {
  * Asks until the store says: one that fails leaves it open whether it wrote. What it has lost is told to it again before that, a few
  * times: something is wrong with a record that stays behind, and it is taken as it is.
  */
-export async function insist(
+async function insist(
   engine: Engine,
   flight: Flight,
   expected: Expected,

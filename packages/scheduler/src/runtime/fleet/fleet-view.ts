@@ -15,6 +15,7 @@ import { factKey, STATUS_FACTS } from './fact-key.ts';
 import { createFactTable, type FactTable } from './fact-table.ts';
 import { createNarrow, type Narrow } from './formula.ts';
 import { createNumbering } from './numbering.ts';
+import { createPlainQueries, type PlainQueries } from './plain-queries.ts';
 import { createPoolIndex, type PoolIndex } from './pool-index.ts';
 import { createProfileFacts, type ProfileFacts } from './profile-facts.ts';
 import { delist, enlist } from './roster.ts';
@@ -26,6 +27,7 @@ export interface FleetTable {
   readonly facts: FactTable;
   readonly narrow: Narrow;
   readonly queries: StandingQueries;
+  readonly plainQueries: PlainQueries;
   /** Who is in which pool, by the book in force; undefined = there are no pools. */
   readonly pools: PoolIndex | undefined;
   /** −1 = unknown node. */
@@ -261,6 +263,7 @@ export function createFleetView(): FleetView {
       facts,
       narrow,
       queries,
+      plainQueries: createPlainQueries(),
       get pools() {
         return pools?.index;
       },

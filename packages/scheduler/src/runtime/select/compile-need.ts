@@ -18,11 +18,27 @@ export interface CompiledNeed {
 }
 
 export function compileNeed(fleet: FleetView, need: Need): CompiledNeed {
-  const { queries } = fleet.table;
+  return { fleet, need, query: findQuery(fleet, need), book: undefined, route: undefined };
+}
+
+/** Most jobs ask for one direction and nothing special: their query is found without spelling out what they ask for. */
+function findQuery(fleet: FleetView, need: Need): StandingQuery {
+  const { queries, plainQueries } = fleet.table;
+  const direction = isPlain(need) ? need.directions[0] : undefined;
+  const flags = flagsOf(need);
+  const known = direction && plainQueries.find(flags, direction);
+  if (known !== undefined) return known;
   const key = shapeOf(need);
   const query = queries.find(key) ?? queries.add(key, clausesOf(need));
-  return { fleet, need, query, book: undefined, route: undefined };
+  if (direction !== undefined) plainQueries.add(flags, direction, query);
+  return query;
 }
+
+const isPlain = ({ directions, types, services, features }: Need): boolean =>
+  directions.length === 1 &&
+  types.length === 0 &&
+  services.length === 0 &&
+  (features === undefined || features.length === 0);
 
 /** For a look at the fleet as it is now: leaves nothing behind. */
 export function compileAside(fleet: FleetView, need: Need): CompiledNeed {
@@ -55,15 +71,7 @@ export function matches(compiled: CompiledNeed, nodeId: NodeId): boolean {
  * Words are written with their length, so that no word a client sends can make two needs look alike.
  */
 function shapeOf(need: Need): string {
-  const flags =
-    (need.isSourceAuto ? 1 : 0) |
-    (need.usesAsr ? 2 : 0) |
-    (need.usesNmt ? 4 : 0) |
-    (need.usesTts ? 8 : 0) |
-    (need.isAudioByReference ? 16 : 0) |
-    (need.isPairUnknown ? 32 : 0) |
-    (need.needsPublicNode ? 64 : 0);
-  let shape = `${flags}`;
+  let shape = `${flagsOf(need)}`;
   for (const { source, target } of need.directions) {
     shape += `d${source.length}.${target.length}.${source}${target}`;
   }
@@ -72,3 +80,12 @@ function shapeOf(need: Need): string {
   for (const service of need.services) shape += `s${service.length}.${service}`;
   return shape;
 }
+
+const flagsOf = (need: Need): number =>
+  (need.isSourceAuto ? 1 : 0) |
+  (need.usesAsr ? 2 : 0) |
+  (need.usesNmt ? 4 : 0) |
+  (need.usesTts ? 8 : 0) |
+  (need.isAudioByReference ? 16 : 0) |
+  (need.isPairUnknown ? 32 : 0) |
+  (need.needsPublicNode ? 64 : 0);

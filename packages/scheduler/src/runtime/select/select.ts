@@ -43,6 +43,8 @@ export interface Selection {
   next(): NodeId | undefined;
 }
 
+export const NO_ONE: Selection = { next: () => undefined };
+
 export function select(fleet: FleetView, compiled: CompiledNeed, options: SelectOptions): Selection {
   return new Drawing(fleet.table, compiled, options);
 }
@@ -130,7 +132,7 @@ class Drawing implements Selection {
     const { chance, sampleK, excluded } = options;
     const fit = table.queries.words(this.compiled.query);
     startDraw(columns);
-    for (const nodeId of this.tried) bar(columns, table.indexOf(nodeId));
+    if (this.tried !== NOBODY) for (const nodeId of this.tried) bar(columns, table.indexOf(nodeId));
     if (excluded.size > 0) for (const nodeId of excluded) bar(columns, table.indexOf(nodeId));
     if (avoided !== undefined) for (const nodeId of avoided) bar(columns, table.indexOf(nodeId));
     const count = sample(columns, fit, pool, sampleK, chance);

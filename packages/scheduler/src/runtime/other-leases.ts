@@ -1,0 +1,42 @@
+/** Hot path, seldom: the leases of attempts that are not, or no longer, the one that counts. */
+import type { NodeId } from '../domain/ids.ts';
+import { type Attempt, holdsFence } from '../domain/job.ts';
+import { leaseId } from '../domain/lease.ts';
+import { type Engine, leaveFenced } from './engine.ts';
+import { type Flight, isAbandoned } from './flight.ts';
+import { watchLeaseEnd } from './lease-end.ts';
+import type { Placed } from './placed.ts';
+import { commitUnasked } from './renew-slot.ts';
+
+/** `sent` all the same if the answer was quicker than the record. */
+export async function notBoarded(
+  engine: Engine,
+  flight: Flight,
+  nodeId: NodeId,
+  attempt: number,
+): Promise<Placed> {
+  if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
+  // The attempt may go on under whoever drives the job now.
+  if (isAbandoned(flight)) return 'overtaken';
+  engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
+  await leaveFenced(engine, nodeId, leaseId(flight.job.jobId, attempt));
+  watchLeaseEnd(engine, nodeId);
+  return 'overtaken';
+}
+
+export async function settleLeases(
+  engine: Engine,
+  flight: Flight,
+  nodeId: NodeId,
+  attempt: number,
+  before: Attempt | undefined,
+): Promise<Placed> {
+  const { jobId } = flight.job;
+  // The attempt before is fenced now that it has a successor, and not earlier: until here its answer would have counted.
+  if (before !== undefined) {
+    engine.link.cancel(before.nodeId, jobId, 'superseded');
+    await leaveFenced(engine, before.nodeId, leaseId(jobId, before.attempt));
+  }
+  if (!flight.doesAcknowledge) await commitUnasked(engine, nodeId, leaseId(jobId, attempt));
+  return 'sent';
+}
