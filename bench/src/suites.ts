@@ -23,7 +23,8 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
     decision({ sizes: isQuick ? SIZES.slice(0, 2) : SIZES, rounds, perRound: isQuick ? 1_000 : 20_000 }),
   heartbeats: (rounds, isQuick) => heartbeats({ nodes: isQuick ? 500 : 10_000, rounds }),
   memory: (_, isQuick) => memory(isQuick ? { nodes: 500, jobs: 500 } : { nodes: 20_000, jobs: 50_000 }),
-  http: (rounds, isQuick) => http({ rounds: isQuick ? 1 : 3 * rounds, roundMs: isQuick ? 300 : 1_500 }),
+  http: (rounds, isQuick) =>
+    http(isQuick ? { rounds: 1, roundMs: 300, warmRequests: 1 } : { rounds: 3 * rounds, roundMs: 1_500 }),
   cycle: (rounds, isQuick) => cycle({ rounds, jobsPerRound: isQuick ? 200 : 4_000 }),
   sessions: (rounds, isQuick) =>
     sessions(

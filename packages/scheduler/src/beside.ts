@@ -137,7 +137,7 @@ function createCountedDispatch(deps: {
   };
   return (request: DispatchRequest) => {
     const outcome = jobs.dispatch(request);
-    if (catalogue.isHubDown()) outcome.then(note, () => undefined);
+    if (catalogue.isHubDown()) Promise.resolve(outcome).then(note, () => undefined);
     return outcome;
   };
 }

@@ -156,7 +156,11 @@ export function createCore(deps: CoreDeps) {
     ...tools,
     chance,
     audio,
-    jobs: { dispatch: beside.dispatch, waiting: jobs.waiting, cancel: (answers?.heard ?? jobs).cancel },
+    jobs: {
+      dispatch: async (request) => beside.dispatch(request),
+      waiting: jobs.waiting,
+      cancel: (answers?.heard ?? jobs).cancel,
+    },
     pools: pools.sessionPools,
     tenancy,
     settings: sessionSettings(config),

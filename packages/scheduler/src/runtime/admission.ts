@@ -29,7 +29,7 @@ import { backToWaiting, waitForSlot } from './waiting.ts';
 export function createAdmission(
   engine: Engine,
   parts: { placement: Placement; deadlines: Deadlines; adoption: Adoption; discards: Discards },
-): (request: DispatchRequest) => Promise<DispatchOutcome> {
+): (request: DispatchRequest) => Soon<DispatchOutcome> {
   const { placement, deadlines, discards } = parts;
   const startedAt = engine.clock.now();
   const takeBack = createTakingBack(engine, discards, deadlines);
@@ -254,8 +254,7 @@ export function createAdmission(
   // Not an async function: its frame would be the largest thing a dispatch leaves to the collector.
   return function dispatch(request) {
     try {
-      const outcome = begin(request);
-      return outcome instanceof Promise ? outcome : Promise.resolve(outcome);
+      return begin(request);
     } catch (fault) {
       return Promise.reject(fault);
     }

@@ -3,7 +3,7 @@ import type { NodeId } from '../domain/ids.ts';
 import type { Engine } from './engine.ts';
 import type { Flight } from './flight.ts';
 import { matches } from './select/compile-need.ts';
-import { type Selection, select } from './select/select.ts';
+import { NOBODY, type Selection, select } from './select/select.ts';
 
 /** What the choice depends on; a request that has no flight yet can be asked about too. */
 export type Asked = Pick<Flight, 'compiled' | 'need' | 'sentTo' | 'retries'> & {
@@ -17,7 +17,6 @@ export function candidates(
   utteranceIndex: number,
   { isCounted } = COUNTED,
 ): Selection {
-  const { settings } = engine;
   const { preferredNodeId, isStrict } = asked.need;
   const excluded = exclusions(engine, asked, utteranceIndex);
   if (isStrict && preferredNodeId !== undefined) {
@@ -26,17 +25,11 @@ export function candidates(
       preferredNodeId,
     );
   }
-  const { chance } = engine;
-  const { sampleK, policy } = settings;
   const avoid = avoidance(engine, asked);
   const pools = isCounted && engine.fleet.pools !== undefined ? engine.poolWatch : undefined;
-  return select(
-    engine.fleet,
-    asked.compiled,
-    avoid === undefined
-      ? { chance, sampleK, policy, excluded, pools }
-      : { chance, sampleK, policy, excluded, avoid, pools },
-  );
+  const isAnybody = excluded === NOBODY && avoid === undefined && pools === undefined;
+  const options = isAnybody ? engine.anybody : { ...engine.anybody, excluded, avoid, pools };
+  return select(engine.fleet, asked.compiled, options);
 }
 
 /** Whether this node could be one of them. */
@@ -48,7 +41,6 @@ export function isCandidate(engine: Engine, asked: Asked, utteranceIndex: number
 
 const COUNTED = { isCounted: true };
 export const UNCOUNTED = { isCounted: false };
-const NOBODY: ReadonlySet<NodeId> = new Set();
 
 /** Nodes that had the job, and nodes in the field that have seen a later utterance: they would not translate this one. */
 export function exclusions(

@@ -27,6 +27,7 @@ import { createPlacement, type Placement } from './placement.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
 import { placingOf } from './repeats.ts';
 import { createRetryBudget } from './retry-budget.ts';
+import { NOBODY } from './select/select.ts';
 import { createSessionHistory } from './session-history.ts';
 import { createSettledLately } from './settled-lately.ts';
 import { createSettling } from './settling.ts';
@@ -97,6 +98,14 @@ export function createJobService(
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
     excluded: createExclusionLog(deps),
     poolWatch: createPoolWatch(deps),
+    anybody: {
+      chance: deps.chance,
+      sampleK: settings.sampleK,
+      policy: settings.policy,
+      excluded: NOBODY,
+      avoid: undefined,
+      pools: undefined,
+    },
     settledLately: isForgetful
       ? createSettledLately({ ...lately, wheel, maxBytes: LONGEST_SETTLED_LATELY_BYTES })
       : undefined,

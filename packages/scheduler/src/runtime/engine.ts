@@ -24,7 +24,7 @@ import type { GivenBackLately } from './given-back-lately.ts';
 import type { InflightCaps } from './inflight-caps.ts';
 import type { JobDrivers } from './job-drivers.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import type { PoolWatch } from './select/select.ts';
+import type { PoolWatch, SelectOptions } from './select/select.ts';
 import type { SessionHistory } from './session-history.ts';
 import type { SettledLately } from './settled-lately.ts';
 import { takeMove, takeMoveLater } from './take-move.ts';
@@ -94,6 +94,8 @@ export interface Engine extends EnginePorts {
   readonly history: SessionHistory;
   readonly excluded: ExclusionLog;
   readonly poolWatch: PoolWatch;
+  /** How to choose for a job that rules nobody out. */
+  readonly anybody: SelectOptions;
   /** Absent: the store loses nothing. */
   readonly settledLately: SettledLately | undefined;
   /** Absent: the ledger loses nothing. */

@@ -10,7 +10,8 @@ import type { Soon } from '../domain/soon.ts';
 import type { PlacingVerdict } from './job-drivers.ts';
 
 export interface JobService {
-  dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
+  /** At once, if every port answers at once. Never throws: a fault rejects. */
+  dispatch(request: DispatchRequest): Soon<DispatchOutcome>;
   acknowledge(answer: Answer): Promise<AnswerOutcome>;
   finish(answer: Answer, result: JobResult): Promise<AnswerOutcome>;
   fail(answer: Answer, failure: ReportedFailure): Promise<AnswerOutcome>;

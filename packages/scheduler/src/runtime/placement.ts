@@ -94,7 +94,10 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       return recording.then(() => (holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken'));
     }
     const before = flight.job.fence;
-    const step = { fence: { nodeId, attempt }, intent: null, isSoon: true, at };
+    const { intent } = flight.job;
+    const isMeant = intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;
+    const fence = isMeant ? intent : { nodeId, attempt };
+    const step = { fence, intent: null, isSoon: true, at };
     const moving = advance(engine, flight, 'dispatched', step);
     if (moving instanceof Promise) return recordLater(flight, nodeId, attempt, before, moving);
     return moving ? boarded(flight, nodeId, attempt, before) : notBoarded(engine, flight, nodeId, attempt);

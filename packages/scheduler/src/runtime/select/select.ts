@@ -15,6 +15,8 @@ import { type CompiledNeed, matches, routeOf } from './compile-need.ts';
 import { POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';
 
+export const NOBODY: ReadonlySet<NodeId> = new Set();
+
 export interface SelectOptions {
   readonly chance: Chance;
   readonly sampleK: number;
@@ -22,7 +24,7 @@ export interface SelectOptions {
   /** Never these. */
   readonly excluded: ReadonlySet<NodeId>;
   /** These only when their pool has nobody else left. */
-  readonly avoid?: ReadonlySet<NodeId>;
+  readonly avoid?: ReadonlySet<NodeId> | undefined;
   /** The view is older than a job: its loads say nothing, so choose at random. */
   readonly isLoadStale?: boolean;
   /** Hears which pools were tried; absent: nobody asks, or there are no pools. */
@@ -54,7 +56,9 @@ class Drawing implements Selection {
   private readonly table: FleetTable;
   private readonly compiled: CompiledNeed;
   private readonly options: SelectOptions;
-  private tried: readonly NodeId[] = NOBODY;
+  /** Most selections end with the first they give: a list is only made for more. */
+  private first: NodeId | undefined;
+  private tried: readonly NodeId[] = NONE;
   private route: PoolRoute | undefined;
   private poolAt = 0;
   /** The pool at hand gave somebody. */
@@ -72,7 +76,8 @@ class Drawing implements Selection {
 
   next(): NodeId | undefined {
     const nodeId = this.choose();
-    if (nodeId !== undefined) this.tried = this.tried === NOBODY ? [nodeId] : [...this.tried, nodeId];
+    if (this.first === undefined) this.first = nodeId;
+    else if (nodeId !== undefined) this.tried = [...this.tried, nodeId];
     return nodeId;
   }
 
@@ -132,7 +137,8 @@ class Drawing implements Selection {
     const { chance, sampleK, excluded } = options;
     const fit = table.queries.words(this.compiled.query);
     startDraw(columns);
-    if (this.tried !== NOBODY) for (const nodeId of this.tried) bar(columns, table.indexOf(nodeId));
+    if (this.first !== undefined) bar(columns, table.indexOf(this.first));
+    if (this.tried !== NONE) for (const nodeId of this.tried) bar(columns, table.indexOf(nodeId));
     if (excluded.size > 0) for (const nodeId of excluded) bar(columns, table.indexOf(nodeId));
     if (avoided !== undefined) for (const nodeId of avoided) bar(columns, table.indexOf(nodeId));
     const count = sample(columns, fit, pool, sampleK, chance);
@@ -142,7 +148,7 @@ class Drawing implements Selection {
   }
 }
 
-const NOBODY: readonly NodeId[] = [];
+const NONE: readonly NodeId[] = [];
 
 /** Moves the nodes with a queue of their own behind the others; answers how many of the sample to choose from. */
 function queueingLast({ picked, queueing }: Columns, count: number): number {

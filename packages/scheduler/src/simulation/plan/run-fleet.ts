@@ -63,7 +63,7 @@ export async function runFleet(options: {
     servicesMs[number] = serviceMs;
     arrivedAt[number] = time.now();
     undecided += 1;
-    engine.dispatch(planRequest(number, workload.maxWaitMs)).then(() => {
+    Promise.resolve(engine.dispatch(planRequest(number, workload.maxWaitMs))).then(() => {
       undecided -= 1;
     }, fail);
     if (arrived < arrivals) expectNext();

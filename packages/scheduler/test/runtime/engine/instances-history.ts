@@ -126,7 +126,7 @@ export async function playShared(
     const { service, request: build } = rigs[chaos.chance() < 0.5 ? 0 : 1];
     const asked = build({ requestId, fingerprint: requestId, waitMs });
     const spec = number % 2 === 0 ? asked.spec : { ...asked.spec, audio: { kind: 'none' as const } };
-    return service.dispatch({ ...asked, spec }).then(
+    return Promise.resolve(service.dispatch({ ...asked, spec })).then(
       (outcome) => outcomes.push(outcome),
       (fault: unknown) => faults.push(fault),
     );

@@ -66,7 +66,9 @@ async function play(rig: Rig, acts: readonly Act[], check: () => Promise<void>):
     if (step.kind === 'dispatch') {
       const requestId = `req-${step.requestId}`;
       pending.push(
-        rig.service.dispatch(rig.request({ requestId, fingerprint: requestId, waitMs: step.waitMs })),
+        Promise.resolve(
+          rig.service.dispatch(rig.request({ requestId, fingerprint: requestId, waitMs: step.waitMs })),
+        ),
       );
     } else if (step.kind === 'advance') await rig.clock.advance(step.ms);
     else if (step.kind === 'lose') rig.service.nodeLeft(NODES[step.pick % NODES.length] ?? '', 0);

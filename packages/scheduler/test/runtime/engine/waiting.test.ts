@@ -130,7 +130,7 @@ describe('waiting for a slot', () => {
     let running = await rig.dispatch();
     const order: string[] = [];
     const wait = (tenantId: string) =>
-      rig.service.dispatch(rig.request({ tenantId, waitMs: 60_000 })).then((outcome) => {
+      Promise.resolve(rig.service.dispatch(rig.request({ tenantId, waitMs: 60_000 }))).then((outcome) => {
         if (outcome.kind === 'dispatched') running = outcome.job;
         order.push(tenantId);
       });

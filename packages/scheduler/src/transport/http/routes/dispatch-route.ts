@@ -1,5 +1,7 @@
 /** Hot path: POST /v1/dispatch/f2f hands in an utterance. */
 import { DispatchReply, type DispatchRequest } from '@lingua/protocol';
+import type { FastifyReply } from 'fastify';
+import type { DispatchOutcome } from '../../../domain/dispatch.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import { createRequirements } from '../../../domain/requirements.ts';
 import { overspends } from '../authorize.ts';
@@ -40,15 +42,21 @@ export function addDispatchRoute(routes: Routes, services: HttpServices): void {
     if (built.kind === 'invalid') {
       return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
     }
-    return jobs.dispatch(built.request).then((outcome) => {
-      if (outcome.kind === 'dispatched') return answer(outcome.job);
-      const { code, message: detail, reasons } = outcome;
-      return replyError(reply, { code, detail, reasons });
-    });
+    const dispatching = jobs.dispatch(built.request);
+    return dispatching instanceof Promise ? answerLater(reply, dispatching) : answer(reply, dispatching);
   });
 }
 
-function answer(job: JobRecord) {
+const answerLater = (reply: FastifyReply, dispatching: Promise<DispatchOutcome>): Promise<unknown> =>
+  dispatching.then((outcome) => answer(reply, outcome));
+
+function answer(reply: FastifyReply, outcome: DispatchOutcome): unknown {
+  if (outcome.kind === 'dispatched') return dispatched(outcome.job);
+  const { code, message: detail, reasons } = outcome;
+  return replyError(reply, { code, detail, reasons });
+}
+
+function dispatched(job: JobRecord) {
   const where = job.fence ?? job.intent;
   return {
     job_id: job.jobId,
