@@ -45,13 +45,18 @@ describe('a run', () => {
 
 describe('threads', () => {
   it('hand reports over in the order of the orders, whichever is ready first', async () => {
-    // The first waits until it hears that the second is done.
+    // The first waits until it hears that the second is done, and asks in case that was said before it could hear.
     const worker = threadOf(`
-      const done = new BroadcastChannel('done');
+      const channel = new BroadcastChannel('worlds');
       parentPort.on('message', ({ seed }) => {
         const say = () => parentPort.postMessage({ kind: 'lived', report: { digest: seed } });
-        if (seed === 'first') done.onmessage = () => { done.close(); say(); };
-        else { say(); done.postMessage(''); }
+        const isFirst = seed === 'first';
+        channel.onmessage = ({ data }) => {
+          if (isFirst && data === 'done') say();
+          else if (!isFirst && data === 'done?') channel.postMessage('done');
+        };
+        if (!isFirst) say();
+        channel.postMessage(isFirst ? 'done?' : 'done');
       });`);
     const digests: string[] = [];
     for await (const { digest } of runWorlds([orderOf('first'), orderOf('second')], { threads: 2, worker }))
