@@ -36,6 +36,16 @@ describe('the loss of a socket', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
   });
 
+  it('does not shut a node in the ledger that another instance has declared on behalf of a newer connection', async () => {
+    const { readyNode, registry, clock, health, ledger } = createFixture();
+    const { generation } = await readyNode();
+    await ledger.declare('node-1', { slots: 2, isAccepting: true, claim: generation + 1 });
+    registry.disconnected('node-1', generation);
+    await clock.advance(1_000);
+    expect(health('node-1')).toBe('offline');
+    expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
+  });
+
   it('of a replaced connection changes nothing', async () => {
     const { readyNode, registry, told, news } = createFixture();
     const old = await readyNode();

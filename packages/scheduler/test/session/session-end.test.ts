@@ -200,6 +200,19 @@ describe('requests by name', () => {
     expect(client.link.outcomes()).toEqual(['0!job_failed', '1:hello']);
   });
 
+  it('one that failed is not tried again because an earlier outcome was acknowledged', async () => {
+    const { open, desk } = createSessionRig();
+    const client = open();
+    for (const requestId of ['r1', 'r2']) {
+      client.utter('hello', { requestId });
+      await desk.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+    }
+    client.send({ kind: 'acknowledged', deliverySeq: 1 });
+    client.utter('hello', { requestId: 'r2' });
+    expect(desk.jobs).toHaveLength(2);
+    expect(client.link.outcomes()).toEqual(['0!job_failed', '1!job_failed']);
+  });
+
   it('one that failed while its client was away has one outcome, although the client sends it again before it hears of that', async () => {
     const { open, desk } = createSessionRig();
     const client = open();

@@ -122,6 +122,15 @@ describe('nodes in Redis', () => {
     expect(generationOf(await directory.claim(node, 'mine'))).toBe(ahead + 1);
   });
 
+  it('are not shut by a connection that was replaced, though the newer one has not yet declared them', async () => {
+    const { ledger, directory, node } = open();
+    const claim = generationOf(await directory.claim(node, 'alice'));
+    await ledger.declare(node, { slots: 2, isAccepting: true, claim });
+    expect(generationOf(await directory.claim(node, 'alice'))).toBeGreaterThan(claim);
+    await ledger.declare(node, { slots: 2, isAccepting: false, claim });
+    expect(await ledger.reserve(node, 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
+  });
+
   it('I11 bounded: fill the directory for another instance as well, and make room in it', async () => {
     const { openDirectory, directory } = open(3);
     const nodes = times(3, () => fresh('node'));
