@@ -23,44 +23,12 @@ const AGAIN_MS = 250;
 export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
   const { ledger, settings, wheel } = engine;
 
-  async function now(flight: Flight, of: Attempt): Promise<boolean> {
-    const { nodeId } = of;
-    const lease = leaseId(flight.job.jobId, of.attempt);
-    try {
-      const committed = await ledger.commit(nodeId, lease, settings.jobTimeoutMs + settings.leaseGraceMs);
-      if (committed.kind === 'unknown_node') return true;
-      engine.fleet.setLoad(nodeId, committed);
-      return committed.kind !== 'lost';
-    } catch (fault) {
-      engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a commit did not answer');
-      wheel.set(AGAIN_MS, () => void commit(flight, of));
-      return true;
-    }
-  }
+  const now = (flight: Flight, of: Attempt): Promise<boolean> => ask(engine, flight, of, commit);
 
   async function commit(flight: Flight, of: Attempt): Promise<void> {
-    if (!goesOn(flight, of)) return;
+    if (!goesOn(engine, flight, of)) return;
     const hasRoom = await now(flight, of);
-    if (isAbandoned(flight)) return;
-    // It may have been sent to a master which is none any more, and so come after the attempt has ended.
-    if (isOver(flight, of)) await undo(flight, of);
-    else if (!hasRoom) await loseSlot(flight, of);
-  }
-
-  /** Not one that is just being ended: its slot is given back already, and must not be taken again. */
-  const goesOn = (flight: Flight, of: Attempt): boolean =>
-    engine.flights.get(flight.job.jobId) === flight &&
-    isOut(flight.job) &&
-    !isOver(flight, of) &&
-    !flight.isSettling &&
-    flight.givenUp !== of.attempt &&
-    !isAbandoned(flight);
-
-  function undo(flight: Flight, { nodeId, attempt }: Attempt): Promise<void> {
-    const lease = leaseId(flight.job.jobId, attempt);
-    return hasGivenBack(flight, attempt)
-      ? Promise.resolve(giveBackForGood(engine, nodeId, lease))
-      : leaveFenced(engine, nodeId, lease);
+    if (!(await undoIfOver(engine, flight, of)) && !hasRoom) await loseSlot(flight, of);
   }
 
   async function loseSlot(flight: Flight, { nodeId, attempt }: Attempt): Promise<void> {
@@ -83,9 +51,62 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
       heardAt - flight.sentAt + ledger.commitDelayMs < settings.reservationTtlMs / 2,
     later: (flight, heardAt) =>
       void wheel.setAt(heardAt + (ledger.commitDelayMs ?? 0), commitIfRunning, flight),
-    undo,
+    undo: (flight, of) => undo(engine, flight, of),
     loseSlot,
   };
+}
+
+/** A node that never acknowledges has accepted the job by taking it from the wire. Never rejects. */
+export async function commitUnasked(engine: Engine, flight: Flight, of: Attempt): Promise<void> {
+  await ask(engine, flight, of, async () => {
+    if (goesOn(engine, flight, of)) await commitUnasked(engine, flight, of);
+  });
+  await undoIfOver(engine, flight, of);
+}
+
+async function ask(
+  engine: Engine,
+  flight: Flight,
+  of: Attempt,
+  again: (flight: Flight, of: Attempt) => Promise<void>,
+): Promise<boolean> {
+  const { nodeId } = of;
+  const { jobTimeoutMs, leaseGraceMs } = engine.settings;
+  const lease = leaseId(flight.job.jobId, of.attempt);
+  try {
+    const committed = await engine.ledger.commit(nodeId, lease, jobTimeoutMs + leaseGraceMs);
+    if (committed.kind === 'unknown_node') return true;
+    engine.fleet.setLoad(nodeId, committed);
+    return committed.kind !== 'lost';
+  } catch (fault) {
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a commit did not answer');
+    engine.wheel.set(AGAIN_MS, () => void again(flight, of));
+    return true;
+  }
+}
+
+/** Not one that is just being ended: its slot is given back already, and must not be taken again. */
+const goesOn = (engine: Engine, flight: Flight, of: Attempt): boolean =>
+  engine.flights.get(flight.job.jobId) === flight &&
+  isOut(flight.job) &&
+  !isOver(flight, of) &&
+  !flight.isSettling &&
+  flight.givenUp !== of.attempt &&
+  !isAbandoned(flight);
+
+/** A commit may have been sent to a master which is none any more, and so come after the attempt has ended. True: nothing is left to do. */
+async function undoIfOver(engine: Engine, flight: Flight, of: Attempt): Promise<boolean> {
+  if (isAbandoned(flight)) return true;
+  if (!isOver(flight, of)) return false;
+  await undo(engine, flight, of);
+  return true;
+}
+
+async function undo(engine: Engine, flight: Flight, { nodeId, attempt }: Attempt): Promise<void> {
+  const lease = leaseId(flight.job.jobId, attempt);
+  await (hasGivenBack(flight, attempt)
+    ? giveBackForGood(engine, nodeId, lease)
+    : leaveFenced(engine, nodeId, lease));
 }
 
 /** Another attempt has the job by now, or nobody; or the node has had its last word on this one. */

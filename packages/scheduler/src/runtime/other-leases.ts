@@ -2,11 +2,11 @@
 import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, holdsFence } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
+import { commitUnasked } from './commits.ts';
 import { type Engine, leaveFenced } from './engine.ts';
 import { type Flight, isAbandoned } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placed } from './placed.ts';
-import { commitUnasked } from './renew-slot.ts';
 
 /** `sent` all the same if the answer was quicker than the record. */
 export async function notBoarded(
@@ -37,6 +37,6 @@ export async function settleLeases(
     engine.link.cancel(before.nodeId, jobId, 'superseded');
     await leaveFenced(engine, before.nodeId, leaseId(jobId, before.attempt));
   }
-  if (!flight.doesAcknowledge) await commitUnasked(engine, nodeId, leaseId(jobId, attempt));
+  if (!flight.doesAcknowledge) await commitUnasked(engine, flight, { nodeId, attempt });
   return 'sent';
 }

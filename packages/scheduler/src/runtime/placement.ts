@@ -187,11 +187,13 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     const since = clock.precise();
     const lease = leaseId(flight.job.jobId, attempt);
     if (!(await renewSlot(engine, nodeId, lease))) return 'nobody';
-    if (flight.driving !== 'ours') return 'overtaken';
-    if (!isOld(since, clock.precise())) return send(flight, nodeId, attempt, since);
-    // Old again: who sleeps, or is answered, so slowly has no use for it.
+    if (isAbandoned(flight)) return 'overtaken';
+    const { intent } = flight.job;
+    const isDue = flight.driving === 'ours' && intent?.nodeId === nodeId && intent.attempt === attempt;
+    if (isDue && !isOld(since, clock.precise())) return send(flight, nodeId, attempt, since);
+    // Ended meanwhile, or old again: who sleeps, or is answered, so slowly has no use for it.
     await giveBack(engine, nodeId, lease);
-    return 'nobody';
+    return isDue ? 'nobody' : 'overtaken';
   }
 
   function delivered(

@@ -1,4 +1,4 @@
-/** Hot path: a reservation lasts longer than it was asked for: hardly ever because it is too old to be used as it is. */
+/** Hot path, hardly ever: a slot that was reserved too long ago to be used as it is. */
 import type { NodeId } from '../domain/ids.ts';
 import { type Engine, giveBack } from './engine.ts';
 
@@ -11,15 +11,5 @@ export async function renewSlot(engine: Engine, nodeId: NodeId, lease: string): 
     engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a slot that was kept long could not be renewed');
     void giveBack(engine, nodeId, lease);
     return false;
-  }
-}
-
-/** A node that never acknowledges has accepted the job by taking it from the wire. Never rejects. */
-export async function commitUnasked(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
-  const { jobTimeoutMs, leaseGraceMs } = engine.settings;
-  try {
-    await engine.ledger.commit(nodeId, lease, jobTimeoutMs + leaseGraceMs);
-  } catch (fault) {
-    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a lease could not be lengthened');
   }
 }

@@ -1,7 +1,7 @@
 /** A ledger that does not answer the commit of an acknowledged attempt: its job runs, and so its slot stays its own. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from './faulty-rig.ts';
-import { RESULT } from './rig.ts';
+import { deployedProfile, RESULT } from './rig.ts';
 
 /** Past the end of a reservation, which is all that the attempt has without its commit. */
 const PAST_RESERVATION_MS = 10_000;
@@ -21,6 +21,30 @@ describe('I1 a commit that is not answered', () => {
     await rig.clock.advance(PAST_RESERVATION_MS);
     expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RUNNING', 1]);
     expect(ledger.calls('commit')).toBe(4);
+  });
+
+  it('is made again for a node that never acknowledges, and not once it has answered', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-old', 2, deployedProfile());
+    ledger.plan({ method: 'commit', at: [1, 2, 3], fault: 'throw' });
+    const quick = await rig.dispatch();
+    await rig.service.finish(rig.last(quick.jobId), RESULT);
+    await rig.dispatch();
+    await rig.clock.advance(PAST_RESERVATION_MS);
+    expect([ledger.calls('commit'), await rig.used('node-old')]).toEqual([4, 1]);
+  });
+
+  it('is undone if a node that never acknowledges has answered before it was', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-old', 1, deployedProfile());
+    ledger.plan({ method: 'commit', fault: { delayMs: 300 } });
+    const dispatching = rig.service.dispatch(rig.request());
+    await rig.clock.advance(10);
+    const [sent] = rig.sent;
+    await rig.service.finish({ nodeId: 'node-old', jobId: sent?.job.jobId ?? '', attempt: 1 }, RESULT);
+    await rig.clock.advance(1_000);
+    await dispatching;
+    expect(await rig.used('node-old')).toBe(0);
   });
 
   it('is not made again for an attempt that is over', async () => {
