@@ -90,6 +90,8 @@ export type ClientHappening =
       readonly seq: number;
       readonly index: number;
       readonly what: string;
+      /** Who told it, where that is known. */
+      readonly instance?: string;
     }
   /** Never accepted, and the client has stopped to try. */
   | { readonly kind: 'abandoned'; readonly client: string; readonly request: string }

@@ -11,8 +11,8 @@ const CLOSED = 3;
 export function simulatedWebSocket(deps: {
   readonly machine: Machine;
   readonly dial: (machine: Machine, opened: (end?: WireEnd) => void) => void;
-  /** Hears what the socket hears, for as long as somebody listens to it. */
-  readonly overhear: (text: string) => void;
+  /** Hears what the socket hears and from whom, for as long as somebody listens to it. */
+  readonly overhear: (text: string, from: string) => void;
 }): new (
   url: string,
 ) => WebSocketLike {
@@ -43,7 +43,7 @@ export function simulatedWebSocket(deps: {
       end.listen({
         text: (text) => {
           if (this.readyState !== OPEN) return;
-          deps.overhear(text);
+          deps.overhear(text, end.peer.name);
           this.onmessage?.({ data: text } as never);
         },
         closed: (code, reason) => this.closed(code, reason),

@@ -29,6 +29,8 @@ export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'piece
   let isSpeaking = true;
   let number = 0;
   let named = 0;
+  /** Who spoke to it last. */
+  let instance = '';
 
   const session = openSession({
     url: 'http://schedulers',
@@ -45,18 +47,19 @@ export function startSpeaker(deps: ClientDeps & { readonly how: 'whole' | 'piece
     },
   });
 
-  function overhear(text: string): void {
+  function overhear(text: string, from: string): void {
+    instance = from;
     if (!text.includes('"delivery_seq"')) return;
     const frame = JSON.parse(text) as Frame;
     const { session_id: heard, utterance_index: index, delivery_seq: seq } = frame;
     if (seq === undefined) return;
     const what = `${frame.type} ${frame.job_id ?? frame.reason ?? ''}`;
-    record({ kind: 'delivered', client, session: heard, seq, index, what });
+    record({ kind: 'delivered', client, session: heard, seq, index, what, instance });
   }
 
   session.on('accepted', ({ requestId: request, jobId: job, utteranceIndex: index }) => {
     if (request === undefined) return;
-    record({ kind: 'accepted', client, request, job, session: session.sessionId ?? '', index });
+    record({ kind: 'accepted', client, request, job, session: session.sessionId ?? '', index, instance });
   });
   session.on('result', ({ requestId, textAsr, textTranslated: words, message }) => {
     const request =

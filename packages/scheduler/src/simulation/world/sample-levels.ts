@@ -36,9 +36,15 @@ export function createLevels(deps: {
       levelsOf(core, audioBytes(), config).map((level) => ({ instance: machine.name, ...level })),
     );
     if (store === undefined) return levels;
-    const { letters: value } = store.contents();
-    const limit = config.scheduler.phase2.stream_maxlen * instances.length;
-    return [...levels, { instance: 'store', gauge: 'letters', value, limit, atRest: 0 }];
+    const { letters, liveLeases, liveJobs } = store.contents();
+    const { max_inflight_jobs: inFlight, phase2 } = config.scheduler;
+    const stored = [
+      { gauge: 'letters', value: letters, limit: phase2.stream_maxlen * instances.length },
+      // Those of the dead are in it, until somebody has taken them over.
+      { gauge: 'live leases', value: liveLeases, limit: 2 * inFlight * instances.length },
+      { gauge: 'live jobs', value: liveJobs, limit: 2 * inFlight * instances.length },
+    ];
+    return [...levels, ...stored.map((level) => ({ instance: 'store', ...level, atRest: 0 }))];
   }
 
   return {
