@@ -6,7 +6,7 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { type Fault, hitsOf, isOf, type Loss, lossesOf } from './faults.ts';
+import { type Fault, hitsOf, isOf, lossesOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface InHand extends Run {
@@ -21,27 +21,22 @@ interface Hands {
   readonly acknowledges: boolean;
   /** By job; a node does not do the same job twice at a time. */
   readonly running: Map<string, InHand>;
-  /** When jobs arrived, latest last. */
-  readonly arrivals: number[];
 }
 
 /** What has no lease although it runs. */
-type Leaseless = 'cancelled' | 'its lease ended' | 'unheard of';
+type Leaseless = 'its lease ended' | 'unheard of' | 'lost';
 
 const EXCUSES: Readonly<Record<Leaseless, string>> = {
-  cancelled: 'oversold beside cancelled jobs',
   'its lease ended': 'oversold beside jobs whose lease had ended',
   'unheard of': 'oversold beside jobs that nobody acknowledged in time',
+  lost: 'oversold after a failover',
 };
 
-const AFTER_FAILOVER = 'oversold after a failover';
-
 export function checkCapacity({ history, faults }: Facts, allowances: Allowances): Finding {
-  const losses = lossesOf(faults, allowances);
   const whyLeaseless = createLeaseJudge(faults, allowances);
   const nodes = new Map<string, Hands>();
   const violations: Violation[] = [];
-  const counts: Record<string, number> = { oversold: 0, [AFTER_FAILOVER]: 0 };
+  const counts: Record<string, number> = { oversold: 0 };
   for (const name of Object.values(EXCUSES)) counts[name] = 0;
   let most = 0;
   let judged = 0;
@@ -56,8 +51,7 @@ export function checkCapacity({ history, faults }: Facts, allowances: Allowances
     const wanted = 1 + reasons.filter((why) => why === undefined).length;
     if (wanted <= slots) {
       for (const why of new Set(reasons)) if (why !== undefined) count(EXCUSES[why]);
-    } else if (losses.some((loss) => excuses(loss, hands, wanted - slots, at))) count(AFTER_FAILOVER);
-    else {
+    } else {
       count('oversold');
       violations.push({
         invariant: 'I1 no oversell',
@@ -75,15 +69,12 @@ export function checkCapacity({ history, faults }: Facts, allowances: Allowances
   for (const each of ofKind(history, ...KINDS)) {
     if (each.kind === 'node_up') {
       const { slots, acknowledges = false } = each;
-      nodes.set(each.node, { slots, acknowledges, running: new Map(), arrivals: [] });
+      nodes.set(each.node, { slots, acknowledges, running: new Map() });
       continue;
     }
     const hands = nodes.get(each.node);
     if (hands === undefined) continue;
-    if (each.kind === 'started' || each.kind === 'turned_away') {
-      judge(hands, each, each.at);
-      hands.arrivals.push(each.at);
-    }
+    if (each.kind === 'started' || each.kind === 'turned_away') judge(hands, each, each.at);
     handle(hands, each);
     if (each.kind === 'node_down') nodes.delete(each.node);
     most = Math.max(most, hands.running.size);
@@ -119,26 +110,42 @@ function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KIN
   }
 }
 
-/** A lease ends by itself, and then the slot may be given away although the node still works: it did not say so in time. */
-function createLeaseJudge(faults: readonly Fault[], { reservationMs, leaseMs, flightMs }: Allowances) {
+/**
+ * A lease ends by itself, and then the slot may be given away although the node still works: it did not say in time that it does.
+ * One that it was told to cancel keeps its lease: it may be at work.
+ */
+function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
+  const { reservationMs, leaseMs, flightMs } = allowances;
+  const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
+
+  /** A lease is written before its job arrives, and again when that is acknowledged. */
+  const isLost = ({ since, acknowledgedAt = since }: InHand, at: number): boolean =>
+    losses.some(
+      ({ beganAt, to, written }) =>
+        beganAt <= at &&
+        at <= to &&
+        [since, acknowledgedAt].some(
+          (told) => written.from - flightMs <= told && told <= written.to + flightMs,
+        ),
+    );
+
   return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
     const { node, since, acknowledgedAt, isCancelled } = inHand;
-    if (isCancelled) return 'cancelled';
-    // What a node finds when it wakes was sent at any time while it slept, and given up since.
+    if (isLost(inHand, at)) return 'lost';
+    // What a node finds when it wakes was sent at any time while it slept, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
-    if (sleep !== undefined && sleep.to - sleep.from >= reservationMs - flightMs) return 'unheard of';
-    if (at - since >= leaseMs) return 'its lease ended';
-    if (at - since < reservationMs - flightMs) return undefined;
+    const reservedAt = sleep?.from ?? since;
+    if (at - reservedAt >= leaseMs) return 'its lease ended';
+    if (at - reservedAt < reservationMs - flightMs) return undefined;
+    if (acknowledgedAt === undefined) return acknowledges ? 'unheard of' : undefined;
+    // Whoever hears of it then takes the slot again, or has it cancelled.
+    if (sleep !== undefined)
+      return isCancelled || at - acknowledgedAt < reservationMs ? 'unheard of' : undefined;
     const isHeard =
-      !acknowledges || (acknowledgedAt !== undefined && acknowledgedAt - since <= reservationMs - flightMs);
-    return isHeard && cuts(node)?.meets(since, at) !== true ? undefined : 'unheard of';
+      acknowledgedAt - since <= reservationMs - flightMs &&
+      cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true;
+    return isHeard ? undefined : 'unheard of';
   };
-}
-
-/** Only as many may be too many as were written when writes were lost. */
-function excuses({ beganAt, from, to }: Loss, { arrivals }: Hands, excess: number, at: number): boolean {
-  if (at < beganAt || at > to) return false;
-  return excess <= arrivals.filter((arrival) => from <= arrival && arrival <= to).length;
 }

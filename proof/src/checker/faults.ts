@@ -52,11 +52,13 @@ const IS_REPLACED: readonly FaultKind[] = ['master_killed', 'master_frozen'];
 /** A time in which acknowledged writes may be missing. */
 export interface Loss extends Span {
   readonly beganAt: number;
+  /** When what is missing was written. */
+  readonly written: Span;
 }
 
 export function lossesOf(
   faults: readonly Fault[],
-  { failoverMs, lossMs }: Pick<Allowances, 'failoverMs' | 'lossMs'>,
+  { failoverMs, lossMs, isExact }: Pick<Allowances, 'failoverMs' | 'lossMs' | 'isExact'>,
 ): Loss[] {
   if (lossMs === 0) return [];
   return faults
@@ -66,7 +68,16 @@ export function lossesOf(
       // An empty store has lost everything.
       from: fault.what === 'store_emptied' ? 0 : fault.beganAt - (fault.lossMs ?? lossMs),
       to: (IS_REPLACED.includes(fault.what) ? fault.beganAt : fault.endedAt) + failoverMs,
+      written: writtenIn(fault, isExact, lossMs),
     }));
+}
+
+/** A master that dies takes with it what it has not passed on; the simulated one passes nothing on from then on, and dies later. */
+function writtenIn({ what, beganAt, lossMs }: Fault, isExact: boolean, mostMs: number): Span {
+  if (what === 'store_emptied') return { from: 0, to: beganAt };
+  return isExact
+    ? { from: beganAt, to: beganAt + (lossMs ?? 0) }
+    : { from: beganAt - (lossMs ?? mostMs), to: beganAt };
 }
 
 /** Whether what was told at that time may have been among the writes that a failover lost. */
