@@ -1,0 +1,97 @@
+/** I1 looks through excuses: what runs without a lease, and what does not although it seems so. */
+import { describe, expect, it } from 'vitest';
+import { checkCapacity } from '../../src/checker/capacity.ts';
+import { gatherFacts } from '../../src/checker/facts.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
+import { fault, healed, imagine, type Step, started, up } from './imagined.ts';
+
+const check = (...steps: readonly Step[]) => checkCapacity(gatherFacts(imagine(...steps)), ALLOWANCES);
+
+describe('a job that runs without a lease', () => {
+  const acknowledging: Step = { kind: 'node_up', node: 'n', slots: 1, style: 'sdk', acknowledges: true };
+  const acknowledged = (job: string) => ({ kind: 'acknowledged', node: 'n', job, attempt: 1 }) as const;
+  const { reservationMs, leaseMs } = ALLOWANCES;
+
+  it('has lost its slot if the node did not say in time that it took it; that is counted', () => {
+    const { violations, counts } = check(
+      acknowledging,
+      [1_000, started('n', 'a')],
+      [1_000 + reservationMs, started('n', 'b')],
+    );
+    expect(violations).toEqual([]);
+    expect(counts['oversold beside jobs that nobody acknowledged in time']).toBe(1);
+  });
+
+  it('has not lost it before, nor if it was acknowledged, nor if its node never does', () => {
+    const again = [1_000 + reservationMs, started('n', 'b')] as const;
+    expect(
+      check(acknowledging, [1_000, started('n', 'a')], [4_000, started('n', 'b')]).violations,
+    ).toHaveLength(1);
+    expect(
+      check(acknowledging, [1_000, started('n', 'a')], [3_000, acknowledged('a')], again).violations,
+    ).toHaveLength(1);
+    expect(check(up('n', 1), [1_000, started('n', 'a')], again).violations).toHaveLength(1);
+  });
+
+  it.each([
+    ['node_cut', 'n'],
+    ['network_bad', '*'],
+  ] as const)('may have been given up if its acknowledgement was lost by %s', (what, target) => {
+    const story = (at: number, who: string) =>
+      check(
+        acknowledging,
+        [1_000, started('n', 'a')],
+        [1_050, acknowledged('a')],
+        [at, fault(1, what, who)],
+        [at + 1, healed(1)],
+        [9_000, started('n', 'b')],
+      ).violations;
+    expect(story(1_500, target)).toEqual([]);
+    expect(story(1_600, target)).toHaveLength(1);
+    expect(story(1_500, 'm')).toHaveLength(1);
+  });
+
+  it('has its slot for long if its node never acknowledges: it was had when the job was sent', () => {
+    const { violations } = check(
+      up('n', 1),
+      [1_000, started('n', 'a')],
+      [1_100, fault(1, 'node_cut', 'n')],
+      [1_100, healed(1)],
+      [9_000, started('n', 'b')],
+    );
+    expect(violations).toHaveLength(1);
+  });
+
+  describe('because its node slept over it', () => {
+    const slept = (sleptMs: number, ...rest: readonly Step[]) =>
+      check(
+        acknowledging,
+        [1_000, fault(1, 'node_frozen', 'n')],
+        [1_000 + sleptMs, healed(1)],
+        [1_000 + sleptMs, started('n', 'a')],
+        ...rest,
+      ).violations;
+
+    it('may have been given up, if that was long enough', () => {
+      expect(slept(4_000, [5_100, started('n', 'b')])).toHaveLength(1);
+      expect(slept(5_000, [6_100, started('n', 'b')])).toEqual([]);
+    });
+
+    it('is in hand again when it was acknowledged and nobody had it cancelled', () => {
+      const ack = [6_010, acknowledged('a')] as const;
+      const soon = 6_010 + reservationMs;
+      expect(slept(5_000, ack, [soon - 1, started('n', 'b')])).toEqual([]);
+      expect(slept(5_000, ack, [soon, started('n', 'b')])).toHaveLength(1);
+      expect(
+        slept(5_000, ack, [6_020, { kind: 'cancel_told', node: 'n', job: 'a' }], [soon, started('n', 'b')]),
+      ).toEqual([]);
+    });
+  });
+
+  it('has lost it for sure when its time is over, and not before', () => {
+    const story = (at: number) => check(up('n', 1), [0, started('n', 'a')], [at, started('n', 'b')]);
+    expect(story(leaseMs - 1).violations).toHaveLength(1);
+    expect(story(leaseMs).violations).toEqual([]);
+    expect(story(leaseMs).counts['oversold beside jobs whose lease had ended']).toBe(1);
+  });
+});
