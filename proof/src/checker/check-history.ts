@@ -12,6 +12,7 @@ import { checkLeftovers, type Leftovers } from './leftovers.ts';
 import { checkOrder } from './order.ts';
 import { checkOutcomes } from './outcomes.ts';
 import { checkProbe } from './probe.ts';
+import { checkResults } from './results.ts';
 import { checkStoreDown } from './store-down.ts';
 import { ALLOWANCES, type Allowances, type Finding, INVARIANTS, type Invariant } from './violation.ts';
 
@@ -29,6 +30,7 @@ export function checkHistory(
   const facts = gatherFacts(history);
   const findings: Finding[] = [
     checkOutcomes(facts, allowances),
+    checkResults(facts, allowances),
     checkCapacity(facts, allowances),
     checkProbe(facts, allowances),
     checkFencing(facts, allowances),
