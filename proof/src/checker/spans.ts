@@ -11,6 +11,8 @@ export interface Spans {
   has(at: number): boolean;
   /** The one that was going on then. */
   find(at: number): Span | undefined;
+  /** The last one that had begun by then, over or not. */
+  lastBy(at: number): Span | undefined;
   /** Whether any of it lies between the two. */
   meets(from: number, to: number): boolean;
   /** How much of it lies between the two. */
@@ -27,8 +29,8 @@ export function createSpans(spans: readonly Span[]): Spans {
     sum += to - from;
   }
 
-  /** The last one that begins by then, or -1. */
-  function lastBy(at: number): number {
+  /** Of the last one that begins by then, or -1. */
+  function indexBy(at: number): number {
     let low = 0;
     let high = all.length;
     while (low < high) {
@@ -40,20 +42,23 @@ export function createSpans(spans: readonly Span[]): Spans {
   }
 
   function lengthUntil(at: number): number {
-    const index = lastBy(at);
+    const index = indexBy(at);
     const span = all[index];
     return span === undefined ? 0 : (before[index] ?? 0) + Math.min(at, span.to) - span.from;
   }
 
+  const lastBy = (at: number): Span | undefined => all[indexBy(at)];
+
   function find(at: number): Span | undefined {
-    const span = all[lastBy(at)];
+    const span = lastBy(at);
     return span !== undefined && span.to >= at ? span : undefined;
   }
 
   return {
     find,
+    lastBy,
     has: (at) => find(at) !== undefined,
-    meets: (from, to) => (all[lastBy(to)]?.to ?? Number.NEGATIVE_INFINITY) >= from,
+    meets: (from, to) => (lastBy(to)?.to ?? Number.NEGATIVE_INFINITY) >= from,
     lengthWithin: (from, to) => (to <= from ? 0 : lengthUntil(to) - lengthUntil(from)),
   };
 }

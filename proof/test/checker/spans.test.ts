@@ -33,4 +33,15 @@ describe('spans', () => {
     expect(merged.lengthWithin(0, 25)).toBe(20);
     expect(merged.find(4)).toBeUndefined();
   });
+
+  it('are remembered when they are over', () => {
+    const merged = createSpans([
+      { from: 5, to: 7 },
+      { from: 1, to: 2 },
+    ]);
+    expect(merged.lastBy(0)).toBeUndefined();
+    expect(merged.lastBy(4)).toEqual({ from: 1, to: 2 });
+    expect(merged.lastBy(5)).toEqual({ from: 5, to: 7 });
+    expect(merged.lastBy(9)).toEqual({ from: 5, to: 7 });
+  });
 });
