@@ -6,7 +6,7 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { type Fault, hitsOf, isOf, lossesOf } from './faults.ts';
+import { type Fault, hitsOf, isLost, isOf, lossesOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface InHand extends Run {
@@ -121,19 +121,12 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
   const sleeps = hitsOf(faults, isOf('node_frozen'));
 
   /** A lease is written before its job arrives, and again when that is acknowledged. */
-  const isLost = ({ since, acknowledgedAt = since }: InHand, at: number): boolean =>
-    losses.some(
-      ({ beganAt, to, written }) =>
-        beganAt <= at &&
-        at <= to &&
-        [since, acknowledgedAt].some(
-          (told) => written.from - flightMs <= told && told <= written.to + flightMs,
-        ),
-    );
+  const hasLost = ({ since, acknowledgedAt = since }: InHand, at: number): boolean =>
+    losses.some((loss) => [since, acknowledgedAt].some((heardAt) => isLost(loss, heardAt, at, flightMs)));
 
   return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
     const { node, since, acknowledgedAt, isCancelled } = inHand;
-    if (isLost(inHand, at)) return 'lost';
+    if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes was sent at any time while it slept, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
     const reservedAt = sleep?.from ?? since;

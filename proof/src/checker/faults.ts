@@ -72,6 +72,15 @@ export function lossesOf(
     }));
 }
 
+/** Whether a write of which somebody heard then is missing now. */
+export const isLost = (
+  { beganAt, to, written }: Loss,
+  heardAt: number,
+  now: number,
+  flightMs: number,
+): boolean =>
+  beganAt <= now && now <= to && written.from - flightMs <= heardAt && heardAt <= written.to + flightMs;
+
 /** A master that dies takes with it what it has not passed on; the simulated one passes nothing on from then on, and dies later. */
 function writtenIn({ what, beganAt, lossMs }: Fault, isExact: boolean, mostMs: number): Span {
   if (what === 'store_emptied') return { from: 0, to: beganAt };
@@ -98,10 +107,6 @@ export function lostWrites(
   return spans.has;
 }
 
-/** When the writes that are missing are noticed: from the loss until everybody has asserted again what it knows. */
-export const lossSpans = (faults: readonly Fault[], allowances: Allowances): Spans =>
-  createSpans(lossesOf(faults, allowances).map(({ beganAt, to }) => ({ from: beganAt, to })));
-
 export const isOf = (...kinds: readonly FaultKind[]): ((fault: Fault) => boolean) => {
   const wanted = new Set(kinds);
   return ({ what }) => wanted.has(what);
@@ -118,6 +123,34 @@ export const spansOf = (
   );
 
 export const disturbsStore = isOf(...DISTURBS_STORE);
+const isOfInstance = ({ what }: Fault): boolean => what.startsWith('instance_');
+const isOfStore = (fault: Fault): boolean => disturbsStore(fault) && !isOfInstance(fault);
+
+/**
+ * When those were broken on whom an answer of this instance depends, and not yet known to be well again: it, the store, and what
+ * `besides` means. Where nobody knows who answered, or on real machines, anybody may have been it.
+ */
+export function brokenAround(
+  faults: readonly Fault[],
+  { isExact, presenceMs, recoverMs }: Allowances,
+  besides: (fault: Fault) => boolean = () => false,
+): (instance: string | undefined) => Spans {
+  const after = isExact ? presenceMs : recoverMs;
+  const known = new Map<string | undefined, Spans>();
+  return (instance) => {
+    const name = isExact ? instance : undefined;
+    let spans = known.get(name);
+    if (spans === undefined) {
+      const isInvolved = (fault: Fault): boolean =>
+        isOfInstance(fault)
+          ? name === undefined || fault.target === name
+          : isOfStore(fault) || besides(fault);
+      spans = spansOf(faults, isInvolved, { after });
+      known.set(name, spans);
+    }
+    return spans;
+  };
+}
 
 /** When somebody was hit by faults of these kinds. A fault of `node-3` hits every process of it, as `node-3.7`; one of `*` hits all. */
 export function hitsOf(

@@ -6,9 +6,9 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, hitsOf, isOf, lossSpans, spansOf } from './faults.ts';
+import { disturbsStore, hitsOf, isLost, isOf, lossesOf, spansOf } from './faults.ts';
 import { createSightings } from './sightings.ts';
-import { createSpans, type Spans } from './spans.ts';
+import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
@@ -20,11 +20,9 @@ const CROSSED = 'late results taken while their successors could not be recorded
 
 export function checkFencing({ history, faults, stories }: Facts, allowances: Allowances): Finding {
   const seen = createSightings(history);
-  const losses = lossSpans(faults, allowances);
+  const losses = lossesOf(faults, allowances);
   const { flightMs, letterMs, crossingMs } = allowances;
-  const heldUp = createSpans(
-    faults.filter(disturbsStore).map(({ beganAt }) => ({ from: beganAt, to: beganAt + letterMs })),
-  );
+  const heldUp = spansOf(faults, disturbsStore, { after: flightMs });
   const disturbed = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'), {
     after: flightMs,
   });
@@ -53,9 +51,11 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
     else {
       const successor = seen.successorBefore(by, doneAt - crossingMs);
       if (successor === undefined) return;
-      if (losses.has(doneAt)) counts[LATE_AFTER_FAILOVER] += 1;
       // With its node it is before it is the fence: between the two lies a write.
-      else if (disturbed.meets(successor.at, doneAt)) counts[CROSSED] += 1;
+      const trouble = disturbed.lastBy(successor.at + flightMs);
+      if (losses.some((loss) => isLost(loss, successor.at, doneAt, flightMs)))
+        counts[LATE_AFTER_FAILOVER] += 1;
+      else if (trouble !== undefined && trouble.to + crossingMs >= doneAt) counts[CROSSED] += 1;
       else
         found(
           at,
@@ -86,7 +86,11 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
     );
   }
   return {
-    violations: [...violations, ...checkLastWord(history), ...checkOnceOnly(history, disturbed)],
+    violations: [
+      ...violations,
+      ...checkLastWord(history),
+      ...checkOnceOnly(history, disturbed, letterMs + flightMs),
+    ],
     counts: { 'late results': seen.lateResults(), ...counts },
     judged: { 'I4 fencing': judged },
   };
@@ -116,17 +120,20 @@ function checkLastWord(history: readonly Happening[]): Violation[] {
   });
 }
 
-/** An attempt that its node has ended does not come again; but for letters that were handled when somebody died. */
-function checkOnceOnly(history: readonly Happening[], disturbed: Spans): Violation[] {
+/** An attempt that its node has ended does not come again; but for letters that were handled when somebody died, until they expire. */
+function checkOnceOnly(history: readonly Happening[], disturbed: Spans, expiryMs: number): Violation[] {
   const ended = new Map<string, Run & { readonly at: number }>();
+  const first = new Map<string, number>();
   return ofKind(history, 'ended', 'assigned').flatMap((each): Violation[] => {
     if (each.kind === 'ended') {
       ended.set(each.job, each);
       return [];
     }
     const last = ended.get(each.job);
-    if (last?.node !== each.node || last.attempt !== each.attempt || disturbed.meets(last.at, each.at))
-      return [];
+    const cameAt = first.get(nameOf(each)) ?? each.at;
+    first.set(nameOf(each), cameAt);
+    if (last?.node !== each.node || last.attempt !== each.attempt) return [];
+    if (each.at <= cameAt + expiryMs && disturbed.meets(last.at, each.at)) return [];
     return [
       {
         invariant: 'I4 fencing',

@@ -4,17 +4,14 @@
  */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, spansOf } from './faults.ts';
+import { brokenAround, hitsOf, isOf } from './faults.ts';
 import { createSpans, type Span } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
-export function checkHotPath({ history, faults }: Facts, { dispatchMs, recoverMs }: Allowances): Finding {
-  // Nodes and other clients may break as they like.
-  const broken = spansOf(
-    faults,
-    (fault) => disturbsStore(fault) || fault.what.startsWith('instance_') || fault.what === 'network_bad',
-    { after: recoverMs },
-  );
+export function checkHotPath({ history, faults }: Facts, allowances: Allowances): Finding {
+  const { dispatchMs, isExact } = allowances;
+  // Nodes, other clients and other instances may break as they like.
+  const broken = brokenAround(faults, allowances, isOf('network_bad'));
   const cold = createSpans(coldWork(history));
   const waits = new Map<string, number>();
   for (const { client, request, waitMs } of ofKind(history, 'asked'))
@@ -24,7 +21,7 @@ export function checkHotPath({ history, faults }: Facts, { dispatchMs, recoverMs
 
   for (const each of ofKind(history, 'accepted', 'refused')) {
     const { at, askedAt, client, request } = each;
-    if (askedAt === undefined || broken.meets(askedAt, at)) continue;
+    if (askedAt === undefined || broken(each.instance).meets(askedAt, at)) continue;
     const tookMs = at - askedAt;
     const waitMs = waits.get(`${client} ${request}`) ?? 0;
     // Whoever is ready to wait may have waited for a node that was busy.
@@ -38,6 +35,18 @@ export function checkHotPath({ history, faults }: Facts, { dispatchMs, recoverMs
       invariant: 'I6 hot path',
       at,
       says: `${request} of ${client} was ${each.kind} ${Math.round(tookMs)} ms after it was asked for, while nothing was broken${isCold ? ' and cold work went on' : ''}`,
+      about: [request],
+    });
+  }
+  // Whoever was cut off itself hears nothing.
+  const absences = hitsOf(faults, isOf('client_cut'));
+  for (const { at, askedAt, client, request } of isExact ? ofKind(history, 'unanswered') : []) {
+    if (broken(undefined).meets(askedAt, at) || absences(client)?.meets(askedAt, at) === true) continue;
+    timed += 1;
+    violations.push({
+      invariant: 'I6 hot path',
+      at,
+      says: `${request} of ${client} had no answer for ${Math.round(at - askedAt)} ms, while nothing was broken`,
       about: [request],
     });
   }

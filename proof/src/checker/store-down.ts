@@ -1,7 +1,7 @@
 /** I7: while there is no store, new work is refused, soon and by the right name, never accepted; and when it is back, it serves. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
+import { brokenAround, disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
@@ -10,7 +10,7 @@ type Answer = Extract<Happening, { kind: 'accepted' | 'refused' | 'unanswered' }
 const DEPENDENCY_DOWN = 'SCHEDULER_DEPENDENCY_DOWN';
 
 export function checkStoreDown({ history, faults }: Facts, allowances: Allowances): Finding {
-  const { noticeMs, recoverMs, isExact } = allowances;
+  const { noticeMs, isExact } = allowances;
   const outages = createSpans(
     faults
       .filter(isOf('store_down'))
@@ -18,9 +18,8 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
       .filter(({ from, to }) => from < to),
   );
   const isExcused = createExcuses(faults);
-  const disturbed = spansOf(faults, (each) => disturbsStore(each) || each.what.startsWith('instance_'), {
-    after: recoverMs,
-  });
+  // Whoever is asked may need another one, which is known to be dead only after a while.
+  const broken = brokenAround(faults, allowances)(undefined);
   const violations: Violation[] = [];
   const found = ({ at, request, client }: Answer, says: string): void => {
     violations.push({
@@ -35,7 +34,7 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
   for (const each of answers) {
     const { askedAt, at } = each;
     if (askedAt === undefined) continue;
-    if (isForWantOfStore(each) && !disturbed.meets(askedAt, at)) {
+    if (isForWantOfStore(each) && !broken.meets(askedAt, at)) {
       strays += 1;
       if (isExact) found(each, 'was refused for want of a store that was there');
     }

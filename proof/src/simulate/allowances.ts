@@ -13,6 +13,7 @@ export function simulationAllowances(): Allowances {
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     letterMs: scheduler.ack_timeout_ms,
     crossingMs: 500,
+    dispatchMs: 500,
     isExact: true,
   };
 }

@@ -116,6 +116,18 @@ describe('I4 in a history', () => {
     expect(counts['late results taken after a failover']).toBe(1);
   });
 
+  it('excuses no late result whose successor was written long before the master was lost', () => {
+    const { violations } = check(
+      asked('r'),
+      assigned('n', 'j'),
+      [1_000, assigned('m', 'j', 2)],
+      [8_000, fault(1, 'master_killed')],
+      [9_000, done('n', 'j')],
+      result('r', 'n', 'j'),
+    );
+    expect(violations).toHaveLength(1);
+  });
+
   it('is broken by work for a job whose outcome was told', () => {
     const late = 700 + ALLOWANCES.flightMs + 100;
     const { violations } = check(...oneJob(), [late, assigned('m', 'j', 2)]);
@@ -129,6 +141,10 @@ describe('I4 in a history', () => {
     const frozen = [600, fault(1, 'master_frozen')] as const;
     const late = 700 + ALLOWANCES.flightMs + 100;
     expect(check(...oneJob(), frozen, [late, assigned('m', 'j', 2)]).violations).toEqual([]);
+    const healedBefore = [650, healed(1)] as const;
+    expect(check(frozen, healedBefore, ...oneJob(), [2_000, assigned('m', 'j', 2)]).violations).toHaveLength(
+      1,
+    );
     const tooLate = 700 + ALLOWANCES.letterMs;
     expect(check(...oneJob(), frozen, [tooLate, assigned('m', 'j', 2)]).violations).toHaveLength(1);
   });
@@ -183,6 +199,22 @@ describe('I4 in a history', () => {
     expect(story('node_killed').violations).toHaveLength(1);
   });
 
+  it('is broken by a late result whose successor could be recorded long before', () => {
+    const story = (doneAt: number) =>
+      check(
+        asked('r'),
+        assigned('n', 'j'),
+        [900, fault(1, 'shard_frozen')],
+        [1_000, assigned('m', 'j', 2)],
+        [2_000, healed(1)],
+        [doneAt, done('n', 'j')],
+        result('r', 'n', 'j'),
+      ).violations;
+    const latest = 2_000 + ALLOWANCES.flightMs + ALLOWANCES.crossingMs;
+    expect(story(latest)).toEqual([]);
+    expect(story(latest + 1)).toHaveLength(1);
+  });
+
   it('is broken by an attempt that comes again after its node has ended it', () => {
     const again = check(assigned('n', 'j'), done('n', 'j'), assigned('n', 'j'));
     expect(again.violations).toMatchObject([{ says: 'n got j#1 again, which it had ended 100 ms before' }]);
@@ -191,5 +223,10 @@ describe('I4 in a history', () => {
     expect(
       check(assigned('n', 'j'), done('n', 'j'), fault(1, 'instance_killed'), assigned('n', 'j')).violations,
     ).toEqual([]);
+    const expired = 100 + ALLOWANCES.letterMs + ALLOWANCES.flightMs + 1;
+    expect(
+      check(assigned('n', 'j'), done('n', 'j'), fault(1, 'instance_killed'), [expired, assigned('n', 'j')])
+        .violations,
+    ).toHaveLength(1);
   });
 });

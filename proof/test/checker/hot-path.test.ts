@@ -61,4 +61,40 @@ describe('I6 in a history', () => {
       'I6 hot path': 0,
     });
   });
+
+  describe('in virtual time', () => {
+    const exact = { ...allowances, isExact: true };
+    const judge = (...steps: readonly Step[]) =>
+      checkHotPath(gatherFacts(imagine(...steps)), exact).violations;
+    const by = (instance: string, askedAt: number, at: number): Step => [
+      at,
+      { kind: 'accepted', client: 'c', request: 'r', job: 'j', askedAt, instance },
+    ];
+    const unanswered: Step = [
+      4_000,
+      { kind: 'unanswered', client: 'c', request: 'r', askedAt: 1_000, why: 'no answer' },
+    ];
+
+    it('only faults of the store and of whoever answered count, until it can be known that they are over', () => {
+      const killed = [
+        [1_000, fault(1, 'instance_killed', 'i')],
+        [1_500, healed(1)],
+      ] as const;
+      const known = 1_500 + ALLOWANCES.presenceMs;
+      expect(judge(...killed, by('i', 2_000, 2_400))).toEqual([]);
+      expect(judge(...killed, by('i', known, known + 400))).toEqual([]);
+      expect(judge(...killed, by('i', known + 1, known + 400))).toHaveLength(1);
+      expect(judge(...killed, by('k', 2_000, 2_400))).toHaveLength(1);
+      expect(judge([1_000, fault(1, 'shard_lossy', 's')], by('k', 2_000, 2_400))).toEqual([]);
+      expect(judge([1_000, fault(1, 'network_bad', '*')], by('k', 2_000, 2_400))).toEqual([]);
+    });
+
+    it('is broken by a try that nobody answered, while nothing was broken', () => {
+      expect(judge(unanswered)).toMatchObject([{ invariant: 'I6 hot path', at: 4_000 }]);
+      expect(judge([500, fault(1, 'instance_killed', 'i')], unanswered)).toEqual([]);
+      expect(judge([3_000, fault(1, 'client_cut', 'c')], unanswered)).toEqual([]);
+      expect(judge([3_000, fault(1, 'client_cut', 'd')], unanswered)).toHaveLength(1);
+      expect(check(unanswered).violations).toEqual([]);
+    });
+  });
 });
