@@ -35,23 +35,27 @@ export function checkInstances(
     const stopped = since(silences.get(instance), at, flightMs);
     const alone = since(cutOff(instance), at, presenceMs + flightMs);
     if (stopped === undefined && alone === undefined) continue;
-    const why =
-      stopped === undefined
-        ? `had not reached the store since ${Math.round(alone ?? 0)} ms`
-        : `had stopped at ${Math.round(stopped)} ms`;
-    found('I9 nothing to the dead', at, `${node} got ${job}#${attempt} from ${instance}, which ${why}`, [
-      job,
-      node,
-    ]);
-  }
-  for (const { at, instance, request, kind } of ofKind(history, 'accepted', 'refused')) {
-    const stopped = instance === undefined ? undefined : since(silences.get(instance), at, flightMs);
-    if (stopped === undefined) continue;
     found(
       'I9 nothing to the dead',
       at,
-      `${request} was ${kind} by ${instance}, which had stopped at ${Math.round(stopped)} ms`,
-      [request, instance ?? ''],
+      `${node} got ${job}#${attempt} from ${instance}, which ${whySilent(stopped, alone)}`,
+      [job, node],
+    );
+  }
+  for (const each of ofKind(history, 'accepted', 'refused', 'delivered')) {
+    const { at, instance, client, kind } = each;
+    if (instance === undefined) continue;
+    judged += 1;
+    const stopped = since(silences.get(instance), at, flightMs);
+    // To refuse is all it may do.
+    const alone = kind === 'refused' ? undefined : since(cutOff(instance), at, presenceMs + flightMs);
+    if (stopped === undefined && alone === undefined) continue;
+    const what = each.kind === 'delivered' ? `number ${each.seq} of ${each.session}` : each.request;
+    found(
+      'I9 nothing to the dead',
+      at,
+      `${what} was ${kind} by ${instance}, which ${whySilent(stopped, alone)}`,
+      [each.kind === 'delivered' ? client : each.request, instance],
     );
   }
   for (const { from, to, at } of ofKind(history, 'letter_sent')) {
@@ -78,6 +82,11 @@ export function checkInstances(
     judged: { 'I8 one slot per script': logs.length, 'I9 nothing to the dead': judged },
   };
 }
+
+const whySilent = (stoppedAt: number | undefined, aloneSince: number | undefined): string =>
+  stoppedAt === undefined
+    ? `had not reached the store since ${Math.round(aloneSince ?? 0)} ms`
+    : `had stopped at ${Math.round(stoppedAt)} ms`;
 
 /** Since when it has been so, if it was so already that long. */
 function since(spans: Spans | undefined, at: number, graceMs: number): number | undefined {

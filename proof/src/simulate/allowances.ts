@@ -1,11 +1,13 @@
 /** What the checker allows in a simulated run: what the default configuration promises, and nothing for slow machines. */
+import { storeSettings } from '../../../packages/scheduler/dist/simulation/store/store-settings.js';
 import { configOf } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
 import { ALLOWANCES, type Allowances } from '../checker/violation.ts';
 
 const SECOND = 1_000;
 
 export function simulationAllowances(): Allowances {
-  const { scheduler } = configOf('any', false);
+  const config = configOf('any', false);
+  const { scheduler } = config;
   return {
     ...ALLOWANCES,
     deadlineMs: scheduler.job_deadline_ms,
@@ -13,7 +15,8 @@ export function simulationAllowances(): Allowances {
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     letterMs: scheduler.ack_timeout_ms,
     crossingMs: 500,
-    dispatchMs: 500,
+    // One command may be waited for; whoever waits for several at once waits no longer.
+    dispatchMs: storeSettings(config).commandTimeoutMs,
     isExact: true,
   };
 }

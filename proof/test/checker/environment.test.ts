@@ -1,6 +1,6 @@
 /** The rules about store, instances and what is left find what breaks them, and only that. */
 import { describe, expect, it } from 'vitest';
-import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Happening, Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkInstances, type LogLine } from '../../src/checker/instances.ts';
@@ -8,7 +8,18 @@ import { checkLeftovers, type LeftKey } from '../../src/checker/leftovers.ts';
 import { longestGapMs, printSummary, printViolations } from '../../src/checker/print.ts';
 import { checkStoreDown } from '../../src/checker/store-down.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
-import { accepted, assigned, fault, healed, imagine, oneJob, result, type Step, up } from './imagined.ts';
+import {
+  accepted,
+  assigned,
+  delivered,
+  fault,
+  healed,
+  imagine,
+  oneJob,
+  result,
+  type Step,
+  up,
+} from './imagined.ts';
 
 const outage = [
   [1_000, fault(1, 'store_down')],
@@ -153,6 +164,15 @@ describe('I8 and I9 in a history', () => {
     expect(check(alone, [until + 1, assigned('n', 'j', 1, 'i')])).toHaveLength(1);
     expect(check(alone, [until + 1, assigned('n', 'j', 1, 'k')])).toEqual([]);
     expect(check(alone, [until, healed(1)], [until + 1, assigned('n', 'j', 1, 'i')])).toEqual([]);
+    const words = [accepted('r', 'j'), delivered(1, 0)].map(
+      (each) => ({ ...each, instance: 'i' }) as Unrecorded,
+    );
+    for (const told of words) {
+      expect(check(alone, [until, told])).toEqual([]);
+      expect(check(alone, [until + 1, told])).toHaveLength(1);
+    }
+    const refused = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
+    expect(check(alone, [until + 1, refused])).toEqual([]);
   });
 
   it('are broken by an instance that ends by itself', () => {
