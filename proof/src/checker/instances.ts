@@ -1,7 +1,7 @@
 /** I9 and, as far as servers complain of it, I8: the dead and the frozen act no more and get no letters; nobody dies by itself. Pure. */
 import { ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { hitsOf, isOf } from './faults.ts';
+import { disturbsStore, hitsOf, isOf, spansOf } from './faults.ts';
 import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
@@ -23,6 +23,8 @@ export function checkInstances(
 ): Finding {
   /** Alone with nothing of the store: after its presence has ended it has to take itself for dead. */
   const cutOff = hitsOf(faults, isOf('instance_cut_off'));
+  const asleep = hitsOf(faults, isOf('node_frozen'));
+  const disturbed = spansOf(faults, disturbsStore);
   const violations: Violation[] = [];
   const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant, at, says, about });
@@ -32,8 +34,10 @@ export function checkInstances(
   for (const { instance, at, node, job, attempt } of ofKind(history, 'assigned')) {
     if (instance === undefined) continue;
     judged += 1;
-    const stopped = since(silences.get(instance), at, flightMs);
-    const alone = since(cutOff(instance), at, presenceMs + flightMs);
+    // A node that slept reads then what was written to it before.
+    const writtenBy = asleep(node)?.find(at)?.from ?? at;
+    const stopped = since(silences.get(instance), writtenBy, flightMs);
+    const alone = since(cutOff(instance), writtenBy, presenceMs + flightMs);
     if (stopped === undefined && alone === undefined) continue;
     found(
       'I9 nothing to the dead',
@@ -61,7 +65,8 @@ export function checkInstances(
   for (const { from, to, at } of ofKind(history, 'letter_sent')) {
     judged += 1;
     const stopped = since(silences.get(to), at, presenceMs);
-    if (stopped === undefined) continue;
+    // Its last renewal may have lain before a server that did not answer, and counted from then on.
+    if (stopped === undefined || at <= (disturbed.find(stopped)?.to ?? 0) + presenceMs) continue;
     found(
       'I9 nothing to the dead',
       at,

@@ -142,6 +142,25 @@ describe('I8 and I9 in a history', () => {
     expect(judge(at(5_100)).violations).toEqual([]);
   });
 
+  it('hold for what a node reads when it wakes, if it was written before the instance died', () => {
+    const wakes = (asleepFrom: number) => {
+      const asleep = [asleepFrom, fault(1, 'node_frozen', 'n')] as const;
+      const ends = [3_000, down(true)] as const;
+      const order = asleepFrom < 3_000 ? [asleep, ends] : [ends, asleep];
+      return check(...order, [9_000, assigned('n.1', 'j', 1, 'i')], [9_000, healed(1)]);
+    };
+    expect(wakes(2_000)).toEqual([]);
+    expect(wakes(4_000)).toHaveLength(1);
+  });
+
+  it('hold for a letter to the dead whose last renewal a store that did not answer counted late', () => {
+    const letter = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const story = (ms: number) =>
+      check([900, fault(1, 'shard_frozen', 's')], [1_000, down(true)], [2_000, healed(1)], [ms, letter]);
+    expect(story(2_000 + ALLOWANCES.presenceMs)).toEqual([]);
+    expect(story(2_001 + ALLOWANCES.presenceMs)).toHaveLength(1);
+  });
+
   it('are broken by an answer of the dead, and by a letter to them once their death could be known', () => {
     const answer = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
     const letter = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
