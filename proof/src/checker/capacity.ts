@@ -115,7 +115,7 @@ function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KIN
  * One that it was told to cancel keeps its lease: it may be at work.
  */
 function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
-  const { reservationMs, leaseMs, flightMs } = allowances;
+  const { reservationMs, leaseMs, flightMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
@@ -125,13 +125,15 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     losses.some((loss) => [since, acknowledgedAt].some((heardAt) => isLost(loss, heardAt, at, flightMs)));
 
   return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
-    const { node, since, acknowledgedAt, isCancelled } = inHand;
+    const { node, since, isCancelled } = inHand;
     if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes was sent at any time while it slept, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
     const reservedAt = sleep?.from ?? since;
     if (at - reservedAt >= leaseMs) return 'its lease ended';
     if (at - reservedAt < reservationMs - flightMs) return undefined;
+    // Of real nodes nobody knows whether they acknowledge: those that do, do so at once.
+    const acknowledgedAt = inHand.acknowledgedAt ?? (acknowledges || isExact ? undefined : since);
     if (acknowledgedAt === undefined) return acknowledges ? 'unheard of' : undefined;
     // Whoever hears of it then takes the slot again, or has it cancelled.
     if (sleep !== undefined)
