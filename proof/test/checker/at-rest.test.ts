@@ -50,10 +50,12 @@ describe('I2 in a probe', () => {
   const began: Unrecorded = { kind: 'probe_began', nodes: ['n', 'm'] };
   const ended: Unrecorded = { kind: 'probe_ended' };
   /** Long after both nodes came. */
-  const check = (...steps: readonly Step[]) => {
+  const judge = (isExact: boolean, ...steps: readonly Step[]) => {
     const late = imagine(...steps).map((each) => ({ ...each, at: each.at + LATE }));
-    return checkProbe(gatherFacts([...imagine(up('n', 2), up('m', 1)), ...late]), ALLOWANCES);
+    const facts = gatherFacts([...imagine(up('n', 2), up('m', 1)), ...late]);
+    return checkProbe(facts, { ...ALLOWANCES, isExact });
   };
+  const check = (...steps: readonly Step[]) => judge(false, ...steps);
 
   it('holds if every slot was filled again', () => {
     const { violations, judged } = check(
@@ -121,5 +123,12 @@ describe('I2 in a probe', () => {
     expect(check(assigned('m', 'x'), ...half).violations).toHaveLength(1);
     expect(check(fault(1, 'instance_killed'), healed(1), ...half).violations).toEqual([]);
     expect(check(fault(1, 'client_cut'), healed(1), ...half).violations).toHaveLength(1);
+  });
+
+  it('judges nodes in virtual time although the store or an instance was away: their slots are given back again', () => {
+    const half = [began, started('n', 'a'), started('m', 'b'), ended];
+    for (const what of ['instance_killed', 'shard_failed_over'] as const)
+      expect(judge(true, fault(1, what), healed(1), ...half).violations).toHaveLength(1);
+    expect(judge(true, fault(1, 'node_cut', 'n'), healed(1), ...half).violations).toEqual([]);
   });
 });
