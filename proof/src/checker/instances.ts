@@ -13,6 +13,8 @@ export interface LogLine {
   readonly text: string;
 }
 
+/** I9: how old a look at who lives may be. */
+const LOOKED_WITHIN_MS = 1_000;
 const SLOT_ERRORS = /CROSSSLOT|non local key|undeclared key|Lua script attempted/i;
 const ERROR = 50;
 
@@ -65,8 +67,11 @@ export function checkInstances(
   for (const { from, to, at } of ofKind(history, 'letter_sent')) {
     judged += 1;
     const stopped = since(silences.get(to), at, presenceMs);
-    // Its last renewal may have lain before a server that did not answer, and counted from then on.
-    if (stopped === undefined || at <= (disturbed.find(stopped)?.to ?? 0) + presenceMs) continue;
+    if (stopped === undefined) continue;
+    // Its last renewal may have lain before a server that did not answer, and counted from then on; and of one that does not answer
+    // nobody hears who is absent.
+    const countedFrom = disturbed.find(stopped)?.to ?? stopped;
+    if (at <= countedFrom + presenceMs || disturbed.meets(at - LOOKED_WITHIN_MS, at)) continue;
     found(
       'I9 nothing to the dead',
       at,

@@ -161,6 +161,14 @@ describe('I8 and I9 in a history', () => {
     expect(story(2_001 + ALLOWANCES.presenceMs)).toHaveLength(1);
   });
 
+  it('hold for a letter to the dead while a server does not say who lives, and a moment longer', () => {
+    const letter = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const story = (ms: number) =>
+      check([1_000, down(true)], [2_000, fault(1, 'shard_frozen', 's')], [9_000, healed(1)], [ms, letter]);
+    expect(story(10_000)).toEqual([]);
+    expect(story(10_001)).toHaveLength(1);
+  });
+
   it('are broken by an answer of the dead, and by a letter to them once their death could be known', () => {
     const answer = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
     const letter = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
