@@ -8,13 +8,13 @@ import { type Outcome, outcomeOf } from './outcome.ts';
 import { isDeployed, type Session, type Utterance, understands } from './session.ts';
 import type { SavedName } from './session-event.ts';
 import { UI_EVENTS, type UiEventName } from './session-output.ts';
-import { isNamed, isOwnWord, noteChange } from './sharing.ts';
+import { isOwnWord, isSecured, noteChange } from './sharing.ts';
 import { count, type Step, tell, tellUi } from './step-context.ts';
 
-/** Its audio is the scheduler's responsibility from here; not before another instance would know of it, too. */
+/** Its audio is the scheduler's responsibility from here; not before another instance would know of it, and of what became of it, too. */
 export function announce(step: Step, session: Session, utterance: Utterance): void {
   utterance.isAdmitted = true;
-  if (utterance.isAnnounced || !isNamed(session, utterance)) return;
+  if (utterance.isAnnounced || !isSecured(session, utterance)) return;
   utterance.isAnnounced = true;
   if (understands(session, 'utterance_accepted')) tell(step, session, { kind: 'accepted', utterance });
 }
@@ -113,8 +113,8 @@ export function fail(
   details: Readonly<Record<string, unknown>> = {},
 ): void {
   if (utterance.isSettled) return;
-  announce(step, session, utterance);
   conclude(step, session, utterance, { kind: 'missing', reason: 'job_failed' });
+  announce(step, session, utterance);
   noteFailure(step, session, utterance, code, message, details);
 }
 

@@ -5,7 +5,7 @@ import { MISSING_REASONS, type MissingReason, type Outcome } from './outcome.ts'
 import { createSession, type Opening, type Session, type Utterance } from './session.ts';
 
 /** If this instance died now, another one would know of it and give it the same number. */
-export const isNamed = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
+const isNamed = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
   !session.isShared || savedJobId === jobId;
 
 /**

@@ -83,7 +83,10 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
           wires.add(wire);
           if (isParted(from, to)) wire.hold();
           accept(wire.far);
-          time.at(time.now() + delay(), () => from.deliver(() => opened(wire.near)));
+          // It may have broken meanwhile, with nobody listening yet.
+          time.at(time.now() + delay(), () =>
+            from.deliver(() => (wire.near.isOpen() ? opened(wire.near) : opened())),
+          );
         });
       });
     },
