@@ -78,10 +78,13 @@ export function rebuild(
   session.groups = saved.groups.map((group) => ({ ...group, playedAt: group.playedAt }));
   // There are no more turns than utterances, and none may be continued by mistake.
   session.segmentation = { ...session.segmentation, turn: session.nextIndex };
-  session.delivery.deliverySeq = saved.deliverySeq;
-  session.delivery.recalled = saved.utterances.length;
-  session.delivery.heardSeq = opening.resume?.heardSeq ?? 0;
-  for (const one of saved.utterances) {
+  const { heardSeq = 0 } = opening.resume ?? {};
+  // What the client has heard is over, whatever else could be found out about it by now.
+  const unheard = saved.utterances.slice(Math.max(0, heardSeq - saved.deliverySeq));
+  session.delivery.deliverySeq = saved.deliverySeq + saved.utterances.length - unheard.length;
+  session.delivery.recalled = unheard.length;
+  session.delivery.heardSeq = heardSeq;
+  for (const one of unheard) {
     const utterance = rebuiltUtterance(one);
     session.delivery.waiting.push(utterance);
     if (utterance.requestId !== undefined && utterance.firstSeq === undefined)

@@ -35,7 +35,12 @@ export interface MovingClient {
   close(): void;
 }
 
-export function createMovingClient(how: Partial<Opening> = {}, name = 'client'): MovingClient {
+/** `saysWhatItHeard`: when it comes back; programs that do not know of that are told again. */
+export function createMovingClient(
+  how: Partial<Opening> = {},
+  name = 'client',
+  saysWhatItHeard = true,
+): MovingClient {
   let requests = 0;
   const nextRequest = () => `${name}-${++requests}`;
   const outbox = createOutbox(LIMITS, nextRequest);
@@ -52,7 +57,7 @@ export function createMovingClient(how: Partial<Opening> = {}, name = 'client'):
   let lastIndex = -1;
 
   const given = (): Opening =>
-    opening({ ...how, resume: resume && { ...resume, heardSeq: highestSeq === 0 ? undefined : highestSeq } });
+    opening({ ...how, resume: resume && { ...resume, heardSeq: saysWhatItHeard ? highestSeq : undefined } });
 
   function opened(sessionId: string, output: Extract<SessionOutput, { kind: 'opened' }>): void {
     if (sessions.at(-1) !== sessionId) {

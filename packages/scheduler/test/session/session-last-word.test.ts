@@ -6,10 +6,10 @@ import { createMovingClient, type MovingClient } from './moving-client.ts';
 const GAP_MS = 10_000;
 
 /** The first of two is not done, the second is; both were accepted. */
-async function withGap(): Promise<{ rig: InstancesRig; client: MovingClient }> {
+async function withGap(saysWhatItHeard = true): Promise<{ rig: InstancesRig; client: MovingClient }> {
   const rig = createInstancesRig();
   rig.jobs.answerAll();
-  const client = createMovingClient();
+  const client = createMovingClient({}, 'client', saysWhatItHeard);
   await client.connect(rig.instance('a'));
   for (const text of ['one', 'two']) client.utter(text);
   client.pump();
@@ -53,7 +53,7 @@ describe('I5: a missing_result', () => {
   });
 
   it('that was told stands, although its job has a result by now', async () => {
-    const { rig, client } = await withGap();
+    const { rig, client } = await withGap(false);
     await rig.clock.advance(GAP_MS);
     await rig.quiet();
     rig.kill('a');
@@ -81,6 +81,29 @@ describe('I5: a missing_result', () => {
 });
 
 describe('I5: a number', () => {
+  it('that a client has heard is not told again, whatever became of its job', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = createMovingClient();
+    await client.connect(rig.instance('a'));
+    for (const text of ['one', 'two']) client.utter(text);
+    client.pump();
+    await rig.quiet();
+    rig.jobs.job('one').finish();
+    await rig.quiet();
+    rig.kill('a');
+    // A failover lost its result.
+    rig.jobs.job('one').takeBack();
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(3_000);
+    expect(await connecting).toBe('opened');
+    rig.jobs.job('two').finish();
+    await rig.quiet();
+    const outcomes = client.told.filter(({ kind }) => kind === 'outcome');
+    expect(outcomes).toMatchObject([{ delivered: { deliverySeq: 2, outcome: { kind: 'result' } } }]);
+    expect(client.heard).toEqual(['0:one', '1:two']);
+  });
+
   it('that a client has heard is never given again, though a failover lost all that was known of it', async () => {
     const rig = createInstancesRig();
     rig.jobs.answerAll();

@@ -3,8 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { createInstancesRig, type InstancesRig } from './instances-rig.ts';
 import { createMovingClient, type MovingClient } from './moving-client.ts';
 
-async function speakingClient(rig: InstancesRig, texts: readonly string[]): Promise<MovingClient> {
-  const client = createMovingClient();
+async function speakingClient(
+  rig: InstancesRig,
+  texts: readonly string[],
+  saysWhatItHeard = true,
+): Promise<MovingClient> {
+  const client = createMovingClient({}, 'client', saysWhatItHeard);
   await client.connect(rig.instance('a'));
   for (const text of texts) {
     client.say(text);
@@ -74,7 +78,7 @@ describe('a session whose instance died', () => {
   it('repeats what was not acknowledged, under the same numbers, also what is missing', async () => {
     const rig = createInstancesRig();
     rig.jobs.answerAll();
-    const client = await speakingClient(rig, ['one', 'two', 'three', 'four']);
+    const client = await speakingClient(rig, ['one', 'two', 'three', 'four'], false);
     rig.jobs.job('one').finish();
     client.acknowledge();
     rig.jobs.job('two').fail();
