@@ -1,13 +1,14 @@
 /** npm run bench: every figure the project promises, measured in one run, with its target. */
 import { writeFileSync } from 'node:fs';
 import { isMet } from './measure.ts';
-import { readCommand, USAGE } from './options.ts';
+import { type Options, readCommand, USAGE } from './options.ts';
+import { whyNoRedis, whyUnwritable } from './preconditions.ts';
 import { printPage } from './report/print-page.ts';
 import { contestTables, thresholdTable } from './report/tables.ts';
 import type { Found } from './run-all.ts';
 import { declaredScenarios } from './scenario/find-scenarios.ts';
 import { say, table } from './show.ts';
-import { SUITE_NAMES, SUITE_TITLES } from './suite-titles.ts';
+import { SUITE_NAMES, SUITE_TITLES, SUITES_ON_REDIS } from './suite-titles.ts';
 
 function list(): string {
   const lines = [
@@ -30,6 +31,17 @@ function print({ figures, scenarios }: Found): void {
   process.stdout.write(`${parts.join('\n\n')}\n`);
 }
 
+function whyImpossible({ suites, scenarios, json, html }: Options): string | undefined {
+  const needsRedis =
+    suites.some((name) => SUITES_ON_REDIS.includes(name)) || scenarios.some(({ store }) => store === 'redis');
+  const others = SUITE_NAMES.filter((name) => !SUITES_ON_REDIS.includes(name)).join(',');
+  return (
+    whyUnwritable('--json', json) ??
+    whyUnwritable('--html', html) ??
+    (needsRedis ? whyNoRedis(`leave out what needs it: --only ${others}`) : undefined)
+  );
+}
+
 async function run(): Promise<number> {
   let command: ReturnType<typeof readCommand>;
   try {
@@ -43,6 +55,11 @@ async function run(): Promise<number> {
     return 0;
   }
   const { options } = command;
+  const missing = whyImpossible(options);
+  if (missing !== undefined) {
+    say(`bench: ${missing}`);
+    return 2;
+  }
   // Only now: wrong arguments are answered at once.
   const { runAll } = await import('./run-all.ts');
   const found = await runAll(options);

@@ -17,4 +17,6 @@ export const SUITE_TITLES = {
 
 export type SuiteName = keyof typeof SUITE_TITLES;
 export const SUITE_NAMES = Object.keys(SUITE_TITLES) as SuiteName[];
+/** They start a redis-server of their own. */
+export const SUITES_ON_REDIS: readonly SuiteName[] = ['redis', 'redis-cost', 'reserve'];
 export const isSuite = (name: string): name is SuiteName => name in SUITE_TITLES;

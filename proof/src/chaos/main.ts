@@ -1,8 +1,8 @@
 /** `npm run chaos`: breaks a real cluster of processes under load and lets the checker judge what was seen. */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf, whyNoRedis, whyUnwritable } from '../../../bench/dist/preconditions.js';
 import { createRecorder } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkHistory, type Evidence } from '../checker/check-history.ts';
 import { type ChaosCommand, HELP, readCommand, replayOf } from './command.ts';
@@ -25,16 +25,35 @@ if (command === 'help') process.stdout.write(HELP);
 else if (typeof command === 'string') {
   say(`chaos: ${command}`);
   process.exitCode = UNUSABLE;
-} else if (command.checkPath !== undefined) {
-  report(command, { history: readHistory(command.checkPath) }, 0);
-} else if (!command.isAlone && !hasRedis()) {
-  say(
-    'chaos: there is no redis-server on this machine. Install it (apt-get install redis-server), or run with --alone.',
-  );
-  process.exitCode = UNUSABLE;
-} else if (!(await run(command))) {
-  // Whatever it had started ends with this process.
-  process.exit(UNUSABLE);
+} else if (command.checkPath !== undefined) check(command, command.checkPath);
+else {
+  const missing = whyImpossible(command);
+  if (missing !== undefined) {
+    say(`chaos: ${missing}`);
+    process.exitCode = UNUSABLE;
+  } else if (!(await run(command))) {
+    // Whatever it had started ends with this process.
+    process.exit(UNUSABLE);
+  }
+}
+
+function whyImpossible({ isAlone, historyPath }: ChaosCommand): string | undefined {
+  const noRedis = isAlone ? undefined : whyNoRedis('run with --alone');
+  return noRedis ?? whyUnwritable('--keep-history', historyPath);
+}
+
+function check(given: ChaosCommand, path: string): void {
+  let history: ReturnType<typeof readHistory>;
+  try {
+    history = readHistory(path);
+  } catch (fault) {
+    say(
+      `chaos: --check: "${path}" is no history (${codeOf(fault)}); name a file that --keep-history has written`,
+    );
+    process.exitCode = UNUSABLE;
+    return;
+  }
+  report(given, { history }, 0);
 }
 
 /** False: it broke off, and nothing could be judged. */
@@ -79,9 +98,4 @@ function report(given: ChaosCommand, evidence: Evidence, latestMs: number): bool
   const isClean = finding.violations.length === 0;
   if (!isClean) process.exitCode = BROKEN;
   return isClean;
-}
-
-function hasRedis(): boolean {
-  const { error } = spawnSync('redis-server', ['--version'], { stdio: 'ignore' });
-  return error === undefined;
 }

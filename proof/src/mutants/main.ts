@@ -1,5 +1,5 @@
 /** npm run mutants: deliberately broken builds, and which seed and which promise gave each of them away. */
-import { parseArgs } from 'node:util';
+import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
 import type { Mutant } from './mutant.ts';
 import { runMutants, type Verdict } from './run-mutants.ts';
 import { MUTANTS } from './table/index.ts';
@@ -14,22 +14,25 @@ const USAGE = `Usage: npm run mutants -- [options]
 Ends with 1 if one of them was not found out, or if the sound build breaks a promise where they live.`;
 
 async function main(argv: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      only: { type: 'string', default: '' },
-      seeds: { type: 'string', default: '4' },
-      'at-once': { type: 'string', default: '2' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
+  const parsed = parseFlags(argv, {
+    only: { type: 'string', default: '' },
+    seeds: { type: 'string', default: '4' },
+    'at-once': { type: 'string', default: '2' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
   });
+  if (typeof parsed === 'string') return refuse(parsed);
+  const { values } = parsed;
+  if (values.help) {
+    console.error(USAGE);
+    return 0;
+  }
+  for (const name of ['seeds', 'at-once'] as const)
+    if (!isCount(Number(values[name])))
+      return refuse(`--${name} takes a whole number from 1 to ${MOST}, not "${values[name]}"`);
   const [count, atOnce] = [Number(values.seeds), Number(values['at-once'])];
   const mutants = MUTANTS.filter(({ name }) => name.includes(values.only));
-  if (values.help || !isCount(count) || !isCount(atOnce) || mutants.length === 0) {
-    console.error(mutants.length === 0 ? `no mutant is called "${values.only}"` : USAGE);
-    return values.help ? 0 : 2;
-  }
+  if (mutants.length === 0) return refuse(`--only: no mutant has "${values.only}" in its name`);
   const seeds = Array.from({ length: count }, (_, at) => String(at + 1));
   const tell = values.json ? () => {} : (verdict: Verdict) => console.log(lineOf(verdict));
   const { verdicts, sound } = await runMutants(mutants, { seeds, atOnce, tell });
@@ -46,7 +49,13 @@ async function main(argv: readonly string[]): Promise<number> {
   return escaped.length === 0 && sound.broken.length === 0 ? 0 : 1;
 }
 
-const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 1_000;
+function refuse(why: string): number {
+  console.error(`mutants: ${why}`);
+  return 2;
+}
+
+const MOST = 1_000;
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= MOST;
 
 const NAME_WIDTH = Math.max(...MUTANTS.map(({ name }: Mutant) => name.length));
 

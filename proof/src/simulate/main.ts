@@ -1,5 +1,6 @@
 /** npm run simulate: thousands of jobs under faults on virtual time, judged by the independent checker. */
 import { setFlagsFromString } from 'node:v8';
+import { whyUnwritable } from '../../../bench/dist/preconditions.js';
 import { printViolations } from '../checker/print.ts';
 import { INVARIANTS } from '../checker/violation.ts';
 import { type Options, readOptions, USAGE } from './read-options.ts';
@@ -24,6 +25,11 @@ async function main(options: Options): Promise<number> {
       }),
     ),
   );
+  const unwritable = whyUnwritable('--history', orders[0]?.historyFile);
+  if (unwritable !== undefined) {
+    console.error(`simulate: ${unwritable}`);
+    return 2;
+  }
   const reports = runWorlds(orders, { threads, progress: progressOf(orders) });
   try {
     for (const { seed, worlds } of runs) {
@@ -127,6 +133,6 @@ setFlagsFromString('--max-inlined-bytecode-size-cumulative=250');
 
 const options = readOptions(process.argv.slice(2));
 if (typeof options === 'string') {
-  console.error(options);
+  console.error(options === USAGE ? USAGE : `simulate: ${options}`);
   process.exitCode = options === USAGE ? 0 : 2;
 } else process.exitCode = await main(options);

@@ -1,6 +1,6 @@
 /** What npm run simulate is asked for. Pure. */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
 import { FAULTS, FAULTS_ALONE } from '../../../packages/scheduler/dist/simulation/faults/fault-plan.js';
 import type { FaultKind } from './run-seed.ts';
 import { JOBS_PER_WORLD } from './worlds.ts';
@@ -36,21 +36,20 @@ export interface Options {
 
 /** A text: what is wrong with them, or how to use them. */
 export function readOptions(argv: readonly string[]): Options | string {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      seed: { type: 'string', default: '1' },
-      seeds: { type: 'string', default: '1' },
-      jobs: { type: 'string', default: '20000' },
-      faults: { type: 'string' },
-      instances: { type: 'string', default: '3' },
-      threads: { type: 'string', default: String(availableParallelism()) },
-      history: { type: 'string' },
-      whole: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
+  const parsed = parseFlags(argv, {
+    seed: { type: 'string', default: '1' },
+    seeds: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: '20000' },
+    faults: { type: 'string' },
+    instances: { type: 'string', default: '3' },
+    threads: { type: 'string', default: String(availableParallelism()) },
+    history: { type: 'string' },
+    whole: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
   });
+  if (typeof parsed === 'string') return parsed;
+  const { values } = parsed;
   if (values.help) return USAGE;
   const [seeds = 0, jobs = 0, instances = 0, threads = 0] = [
     values.seeds,

@@ -1,8 +1,8 @@
 /** `npm run soak`: steady work for a long time, and whether anything grows that should not. */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { whyNoRedis, whyUnwritable } from '../../../bench/dist/preconditions.js';
 import { HELP, readCommand, type SoakCommand } from './command.ts';
 import { judgeSoak } from './judge/judge-soak.ts';
 import { printSoakPage } from './report/print-page.ts';
@@ -22,12 +22,19 @@ if (command === 'help') process.stdout.write(HELP);
 else if (typeof command === 'string') {
   say(`soak: ${command}`);
   process.exitCode = UNUSABLE;
-} else if (command.instances > 1 && !hasRedis()) {
-  say(
-    'soak: there is no redis-server on this machine. Install it (apt-get install redis-server), or run one instance without it (--instances 1).',
-  );
-  process.exitCode = UNUSABLE;
-} else await run(command);
+} else {
+  const missing = whyImpossible(command);
+  if (missing === undefined) await run(command);
+  else {
+    say(`soak: ${missing}`);
+    process.exitCode = UNUSABLE;
+  }
+}
+
+function whyImpossible({ instances, htmlPath }: SoakCommand): string | undefined {
+  const noRedis = instances > 1 ? whyNoRedis('run one instance without it (--instances 1)') : undefined;
+  return noRedis ?? whyUnwritable('--html', htmlPath);
+}
 
 async function run(given: SoakCommand): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'lingua-soak-'));
@@ -49,9 +56,4 @@ async function run(given: SoakCommand): Promise<void> {
     if (isClean) rmSync(folder, { recursive: true, force: true });
     else say(`logs stay in ${folder}`);
   }
-}
-
-function hasRedis(): boolean {
-  const { error } = spawnSync('redis-server', ['--version'], { stdio: 'ignore' });
-  return error === undefined;
 }

@@ -16,6 +16,7 @@ export function parseFlags<const Known extends Options>(
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: allowsWords });
   } catch (error) {
-    return `${error instanceof Error ? error.message : String(error)} (--help lists the options)`;
+    const why = error instanceof Error ? error.message : String(error);
+    return `${why.replaceAll('\n', ' ')} (--help lists the options)`;
   }
 }

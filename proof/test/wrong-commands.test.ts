@@ -1,0 +1,81 @@
+/** Whoever asks for a run that cannot be made is told in one line, before anything has begun: which flag, and what to do. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BENCH, ensureBuilt } from '../../packages/scheduler/test/e2e/support/ensure-built.ts';
+import { readOptions } from '../src/simulate/read-options.ts';
+
+beforeAll(ensureBuilt, 150_000);
+
+const folder = mkdtempSync(join(tmpdir(), 'lingua-wrong-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const NOWHERE = join(folder, 'no-such-folder', 'file');
+const NO_HISTORY = join(folder, 'no-history');
+writeFileSync(NO_HISTORY, 'hello\n');
+
+const mainOf = (name: string): string =>
+  name === 'bench' ? BENCH : fileURLToPath(new URL(`../dist/${name}/main.js`, import.meta.url));
+
+/** On a machine that has no program but Node.js, if `path` says so. */
+const run = (name: string, args: readonly string[], path = process.env.PATH) =>
+  new Promise<{ code: unknown; out: string; told: string }>((resolve) => {
+    const options = { env: { ...process.env, PATH: path } };
+    execFile(process.execPath, [mainOf(name), ...args], options, (fault, out, told) =>
+      resolve({ code: fault?.code ?? 0, out, told }),
+    );
+  });
+
+describe('a run that cannot be made', () => {
+  it.each([
+    [['--sead', '1'], "'--sead'"],
+    [['--seed'], "'--seed"],
+    [['--jobs', 'many'], '--jobs'],
+    [['--faults', 'meteor'], '--faults'],
+    [['--seed', 'x', '--seeds', '2'], '--seed'],
+    [['word'], "'word'"],
+  ])('simulate %j, told apart', (argv, flag) => {
+    const told = readOptions(argv);
+    expect(told).toContain(flag);
+    expect(told).not.toContain('\n');
+  });
+
+  // Each is a process of its own, which costs: what the pure readers refuse is tried beside them.
+  it.each([
+    ['simulate', ['--seed', '--json'], '--seed'],
+    ['simulate', ['--history', NOWHERE], '--history'],
+    ['mutants', ['--sead', '1'], '--sead'],
+    ['mutants', ['--seeds'], '--seeds'],
+    ['mutants', ['--only', 'meteor'], '--only'],
+    ['soak', ['--instances', '1', '--html', NOWHERE], '--html'],
+    ['chaos', ['--alone', '--keep-history', NOWHERE], '--keep-history'],
+    ['chaos', ['--check', NOWHERE], '--check'],
+    ['bench', ['--only', 'decision', '--json', NOWHERE], '--json'],
+    ['bench', ['--only', 'decision', '--html', NOWHERE], '--html'],
+  ])('%s %j', async (name, args, flag) => {
+    const { code, out, told } = await run(name, args);
+    expect({ code, out, lines: told.trimEnd().split('\n').length }).toEqual({ code: 2, out: '', lines: 1 });
+    expect(told.startsWith(`${name}: `)).toBe(true);
+    expect(told).toContain(flag);
+  });
+
+  it.each([
+    ['chaos', [], '--alone'],
+    ['bench', ['--only', 'redis'], '--only decision'],
+    ['bench', ['--scenario', 'redis-peers'], '--only decision'],
+  ])('%s %j without a redis-server', async (name, args, instead) => {
+    const { code, told } = await run(name, args, folder);
+    expect({ code, lines: told.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
+    expect(told).toContain('redis-server');
+    expect(told).toContain(instead);
+  });
+
+  it('leaves no file behind that it only tried, and does not touch one that is there', async () => {
+    const fresh = join(folder, 'fresh');
+    await run('bench', ['--only', 'redis', '--json', fresh, '--html', NO_HISTORY], folder);
+    expect(existsSync(fresh)).toBe(false);
+    expect(existsSync(NO_HISTORY)).toBe(true);
+  });
+});
