@@ -7,7 +7,7 @@ import type { Soon } from '../domain/soon.ts';
 import type { ReserveResult } from '../ports/capacity-ledger.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import { assign } from './assign.ts';
-import { advance, type Engine, giveBack, leaveFenced } from './engine.ts';
+import { advance, type Engine, giveBack } from './engine.ts';
 import { type Flight, isAbandoned, noteSent, type Sends, sendsOf, shun, UNSENT } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import { notBoarded, settleLeases } from './other-leases.ts';
@@ -250,7 +250,8 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
     if (delivery.kind === 'unknown') {
-      await leaveFenced(engine, nodeId, leaseId(jobId, attempt));
+      // Not fenced: the assignment may be on its way, and a report of the node without the job would free a slot that it will need (I1).
+      // It ends by itself, later than the assignment.
       watchLeaseEnd(engine, nodeId);
       return 'nobody';
     }
