@@ -151,6 +151,7 @@ export function createJobsOfMany(deps: {
         acknowledges: (nodeId) => acknowledges(nodeId) === true,
         firstWords,
         moveFor: jobStore.moveFor,
+        recordOf: (jobId) => Promise.resolve(jobStore.get(jobId)),
         publish: deps.publish,
         book,
         storeNow,

@@ -36,10 +36,10 @@ export function checkInstances(
   for (const { instance, at, node, job, attempt } of ofKind(history, 'assigned')) {
     if (instance === undefined) continue;
     judged += 1;
-    // A node that slept reads then what was written to it before.
-    const writtenBy = asleep(node)?.find(at)?.from ?? at;
-    const stopped = since(silences.get(instance), writtenBy, flightMs);
-    const alone = since(cutOff(instance), writtenBy, presenceMs + flightMs);
+    // A node that slept reads then what was written to it at any time since.
+    const writtenFrom = asleep(node)?.find(at)?.from ?? at;
+    const stopped = since(silences.get(instance), at, flightMs, writtenFrom);
+    const alone = since(cutOff(instance), at, presenceMs + flightMs, writtenFrom);
     if (stopped === undefined && alone === undefined) continue;
     found(
       'I9 nothing to the dead',
@@ -98,8 +98,8 @@ const whySilent = (stoppedAt: number | undefined, aloneSince: number | undefined
     ? `had not reached the store since ${Math.round(aloneSince ?? 0)} ms`
     : `had stopped at ${Math.round(stoppedAt)} ms`;
 
-/** Since when it has been so, if it was so already that long. */
-function since(spans: Spans | undefined, at: number, graceMs: number): number | undefined {
-  const span = spans?.find(at);
-  return span !== undefined && span.from + graceMs < at && at < span.to ? span.from : undefined;
+/** Since when it has been so, if it was so already that long at `from`, and still is at `at`. */
+function since(spans: Spans | undefined, at: number, graceMs: number, from = at): number | undefined {
+  const span = spans?.find(from);
+  return span !== undefined && span.from + graceMs < from && at < span.to ? span.from : undefined;
 }

@@ -6,7 +6,7 @@
  * the job hears the acknowledgement. Of one that does not nothing more may ever be heard, so the holder writes it before it answers.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
-import { holdsFence, type JobRecord } from '../domain/job.ts';
+import { holdsFence, isSettled, type JobRecord } from '../domain/job.ts';
 import { changeJob, type JobChange } from '../domain/job-change.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
 import type { Expected, MoveResult } from '../ports/job-store.ts';
@@ -56,6 +56,7 @@ export interface RemoteNodesDeps {
     expected: Expected,
     change: JobChange,
   ) => Promise<MoveResult>;
+  readonly recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
   readonly publish: (job: JobRecord) => void;
   readonly book: Pick<DriverBook, 'note'>;
   /** The store's time: what instances whose clocks differ have in common. */
@@ -67,6 +68,8 @@ export interface RemoteNodesDeps {
 
 /** A node near by has acknowledged by then, and both go as one command. Whoever waits to hear that the job has left hardly notices. */
 const FIRST_WORD_MS = 5;
+/** Letters are read within a few milliseconds, unless a store or an instance stood still. */
+const FRESH_MS = 250;
 
 export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   const { office, local, log } = deps;
@@ -109,8 +112,21 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     return { kind: 'written', generation: answered.generation, job: changeJob(job, change) };
   }
 
+  /** A letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
+  async function isSuperseded({ nodeId, attempt, job, expiresAt }: AssignLetter): Promise<boolean> {
+    if (expiresAt - deps.storeNow() > deps.answerMs - FRESH_MS) return false;
+    try {
+      const now = await deps.recordOf(job.jobId);
+      const isMeant = now?.intent?.nodeId === nodeId && now.intent.attempt === attempt;
+      return now === undefined || isSettled(now.state) || !(isMeant || holdsFence(now, nodeId, attempt));
+    } catch {
+      return false;
+    }
+  }
+
   async function assigned(letter: AssignLetter): Promise<Answered> {
     const { nodeId, job, driver } = letter;
+    if (await isSuperseded(letter)) return SUPERSEDED;
     const expiresAt = letter.expiresAt - deps.storeNow() + deps.now();
     const delivery = await local.deliver({ ...letter, expiresAt });
     if (delivery.kind !== 'written') return delivery;
@@ -140,7 +156,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     }
     // The job went on without this attempt while it was on its way.
     local.cancel(nodeId, job.jobId, 'superseded');
-    return { kind: 'unknown', reason: 'superseded' };
+    return SUPERSEDED;
   }
 
   /** Best effort, as everywhere: the attempt is fenced whether or not the node hears of it. */
@@ -176,6 +192,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   };
 }
 
+const SUPERSEDED: Answered = { kind: 'unknown', reason: 'superseded' };
 const HOLDER_DIED: Answered = { kind: 'unknown', reason: 'holder_died' };
 
 const dispatchedAt = (at: number, nodeId: NodeId, attempt: number): JobChange => ({

@@ -48,7 +48,11 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
   };
   const book = createDriverBook();
   const firstWords = createFirstWords({ clock });
-  const store = faulty({ moveFor: jobs.moveFor }, [], clock);
+  const store = faulty(
+    { moveFor: jobs.moveFor, recordOf: (jobId: string) => Promise.resolve(jobs.store.get(jobId)) },
+    [],
+    clock,
+  );
   const link = createRemoteNodes({
     office: instance.office,
     local: {
@@ -68,6 +72,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     acknowledges: (nodeId) => state.acknowledging.has(nodeId),
     firstWords,
     moveFor: store.port.moveFor,
+    recordOf: store.port.recordOf,
     publish: (job) => void state.published.push(job),
     book,
     storeNow: clock.now,

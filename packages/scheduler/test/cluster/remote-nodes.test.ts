@@ -124,6 +124,32 @@ describe('a node that another instance holds', () => {
     expect((await jobs.record(job.jobId)).state).toBe('RESERVED');
   });
 
+  it('is not given an assignment that lay for a while if its attempt was given up meanwhile, and else it is', async () => {
+    for (const [isOver, isDown, delivered] of [
+      [true, false, 0],
+      [false, false, 1],
+      [true, true, 1],
+    ] as const) {
+      const post = startPost();
+      const jobs = createSharedJobs(post.clock);
+      const a = await post.join('a');
+      const b = await post.join('b', { isDeaf: true });
+      const driver = withNodes(post, jobs, a);
+      const holder = withNodes(post, jobs, b);
+      holder.sockets.set('node-b', 1);
+      driver.sheets.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
+      const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
+      const expiresAt = post.clock.now() + ANSWER_MS;
+      void driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
+      await post.clock.advance(500);
+      if (isOver) await jobs.settle(job.jobId);
+      if (isDown) holder.store.plan({ method: 'recordOf', fault: 'throw' });
+      for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) void b.office.receive(body);
+      await post.settle();
+      expect(holder.delivered).toHaveLength(delivered);
+    }
+  });
+
   it.each([
     [true, { kind: 'unknown', reason: 'holder_died' }],
     [false, { kind: 'undeliverable' }],
