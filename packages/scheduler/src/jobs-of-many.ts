@@ -39,7 +39,7 @@ export function createJobsOfMany(deps: {
   readonly store: SharedStore;
   readonly jobStore: JobStoreOfMany;
   readonly publish: JobEvents['publish'];
-  readonly reassertLease: SharedStore['ledger']['reassert'];
+  readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'fence'>;
   readonly presence: Presence;
   readonly driver: () => string;
   readonly office: PostOffice;
@@ -112,7 +112,9 @@ export function createJobsOfMany(deps: {
     isInFlight: (jobId) => local.jobs().drives(jobId),
     holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
     restore: jobStore.restore,
-    reassert: deps.reassertLease,
+    reassert: deps.ledger.reassert,
+    fence: async (nodeId, lease) => deps.ledger.fence(nodeId, lease),
+    isGivenUp: (jobId, attempt) => local.jobs().isGivenUp(jobId, attempt),
     givenBack: () => local.jobs().slotsToGiveBackAgain(),
     giveBack: async (nodeId, lease) => local.jobs().giveBackAgain(nodeId, lease),
     acknowledges: (nodeId) => acknowledges(nodeId) !== false,

@@ -212,7 +212,7 @@ export function createNeighbourhood(deps: {
     store,
     jobStore,
     publish: events.publish,
-    reassertLease: guarded.ledger.reassert,
+    ledger: guarded.ledger,
     presence,
     driver,
     office,

@@ -115,14 +115,21 @@ function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KIN
  * One that it was told to cancel keeps its lease: it may be at work.
  */
 function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
-  const { reservationMs, leaseMs, flightMs, isExact } = allowances;
+  const { reservationMs, leaseMs, flightMs, letterMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
 
-  /** A lease is written before its job arrives, and again when that is acknowledged. */
+  /**
+   * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a letter
+   * that was on its way, too.
+   */
   const hasLost = ({ since, acknowledgedAt = since }: InHand, at: number): boolean =>
-    losses.some((loss) => [since, acknowledgedAt].some((heardAt) => isLost(loss, heardAt, at, flightMs)));
+    losses.some(
+      (loss) =>
+        isLost(loss, since, at, flightMs, loss.written.from === 0 ? letterMs : 0) ||
+        isLost(loss, acknowledgedAt, at, flightMs),
+    );
 
   return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
     const { node, since, isCancelled } = inHand;

@@ -72,14 +72,18 @@ export function lossesOf(
     }));
 }
 
-/** Whether a write of which somebody heard then is missing now. */
+/** Whether a write of which somebody heard then, and that was made at most `waysMs` before, is missing now. */
 export const isLost = (
   { beganAt, to, written }: Loss,
   heardAt: number,
   now: number,
   flightMs: number,
+  waysMs = 0,
 ): boolean =>
-  beganAt <= now && now <= to && written.from - flightMs <= heardAt && heardAt <= written.to + flightMs;
+  beganAt <= now &&
+  now <= to &&
+  written.from - flightMs <= heardAt &&
+  heardAt - waysMs <= written.to + flightMs;
 
 /** A master that dies takes with it what it has not passed on; the simulated one passes nothing on from then on, and dies later. */
 function writtenIn({ what, beganAt, lossMs }: Fault, isExact: boolean, mostMs: number): Span {

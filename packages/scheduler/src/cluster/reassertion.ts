@@ -41,6 +41,9 @@ export function createReassertion(deps: {
   isInFlight: (jobId: JobId) => boolean;
   /** It is, and the slot of that attempt was not given back. */
   holdsSlot: (jobId: JobId, attempt: number) => boolean;
+  /** It is in flight, and another attempt than that one counts, or is about to. */
+  isGivenUp: (jobId: JobId, attempt: number) => boolean;
+  fence: (nodeId: NodeId, lease: string) => Promise<unknown>;
   restore: (job: JobRecord) => Promise<unknown>;
   reassert: (nodeId: NodeId, lease: LeaseId, ttlMs: number) => Promise<unknown>;
   /** Slots that were given back a moment ago, by their leases. */
@@ -79,6 +82,8 @@ export function createReassertion(deps: {
       // It may have been given back while others were told: then it would be held for a minute by nobody.
       if (!deps.holdsSlot(jobId, attempt)) return;
       await deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs);
+      // Given up while it was told: the mark that says so found no lease, and without it no report of the node could free the slot.
+      if (deps.isGivenUp(jobId, attempt)) await deps.fence(nodeId, lease);
     });
     // One that its node took up again after all is held again.
     const held = new Set(

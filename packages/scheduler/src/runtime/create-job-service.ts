@@ -1,5 +1,5 @@
 /** Hot path: the job engine, put together. Reads as its parts list. */
-import { isSettled, type JobRecord } from '../domain/job.ts';
+import { isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import { abandonAll } from './abandon.ts';
 import { createAdmission } from './admission.ts';
@@ -178,6 +178,11 @@ export function createJobService(
     holdsSlot(jobId, attempt) {
       const flight = engine.flights.get(jobId);
       return flight !== undefined && !hasGivenBack(flight, attempt);
+    },
+    isGivenUp(jobId, attempt) {
+      const job = engine.flights.get(jobId)?.job;
+      if (job?.fence === undefined || job.intent?.attempt === attempt) return false;
+      return job.fence.attempt !== attempt || !isOut(job);
     },
     lookAfter,
     async verdict(jobId) {

@@ -27,6 +27,7 @@ export function start(jobs: readonly JobRecord[]) {
     deaf: new Set<string>(),
     ended: new Set<string>(),
     givenBack: new Set<string>(),
+    givenUp: new Set<string>(),
     releases: [] as (readonly [string, string])[],
     others: 0,
     whileTelling: () => {},
@@ -37,6 +38,9 @@ export function start(jobs: readonly JobRecord[]) {
       async reassert(nodeId: string, lease: string, ttlMs: number) {
         told.push(`${nodeId} ${lease} ${ttlMs}`);
         state.whileTelling();
+      },
+      async fence(nodeId: string, lease: string) {
+        told.push(`${nodeId} ${lease} given up`);
       },
       async giveBack(nodeId: string, lease: string) {
         told.push(`${nodeId} ${lease} free`);
@@ -52,6 +56,8 @@ export function start(jobs: readonly JobRecord[]) {
     jobs: () => state.jobs,
     isInFlight: (jobId) => !state.ended.has(jobId),
     holdsSlot: (jobId, attempt) => !state.ended.has(jobId) && !state.givenBack.has(`${jobId}:${attempt}`),
+    isGivenUp: (jobId, attempt) => state.givenUp.has(`${jobId}:${attempt}`),
+    fence: store.port.fence,
     restore: store.port.restore,
     reassert: store.port.reassert,
     givenBack: () => state.releases,

@@ -20,6 +20,8 @@ it.each([true, false])(
     const reassertion = createReassertion({
       jobs: () => [jobIn('RUNNING'), jobIn('FINISHED'), jobIn('FAILED'), jobIn('RELEASED')],
       isInFlight: (jobId) => jobId === 'RUNNING' || isInFlight,
+      isGivenUp: () => false,
+      async fence() {},
       holdsSlot: (jobId) => jobId === 'RUNNING' || isInFlight,
       async restore({ jobId }) {
         told.push(jobId);

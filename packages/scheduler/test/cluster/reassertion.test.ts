@@ -36,6 +36,13 @@ describe('a store that may have lost writes', () => {
     expect(counted('scheduler_store_reasserted_total releases')).toBe(1);
   });
 
+  it('is told that an attempt was given up while its slot was told: the mark found nothing to mark', async () => {
+    const { reassertion, told, state } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
+    state.whileTelling = () => void state.givenUp.add('b:1');
+    await reassertion.run(onNode('n1'));
+    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n1 b:1 ${RUNNING_MS}`, 'n1 b:1 given up']);
+  });
+
   it('is not told that a slot was given back which its job holds again', async () => {
     const { reassertion, told, state } = start([runningOn('n1', 'a')]);
     state.releases = [['a:1', 'n1']];
