@@ -220,10 +220,20 @@ function noteReleased(engine: Engine, nodeId: NodeId, released: ReleaseResult): 
 }
 
 /** The node may still work on a given-up attempt: its slot stays taken until it is proven free. */
-export async function leaveFenced(engine: Engine, nodeId: NodeId, lease: string): Promise<void> {
+export async function leaveFenced(
+  engine: Engine,
+  nodeId: NodeId,
+  lease: string,
+  until = engine.clock.now() + engine.settings.jobTimeoutMs + engine.settings.leaseGraceMs,
+): Promise<void> {
   try {
     await engine.ledger.fence(nodeId, lease);
   } catch (fault) {
-    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a lease could not be fenced; it will expire');
+    engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a lease could not be fenced yet');
+    // Without the mark no report of the node frees the slot, and it would be taken until the lease ends by itself.
+    if (engine.clock.now() + FENCE_AGAIN_MS < until)
+      engine.wheel.set(FENCE_AGAIN_MS, () => void leaveFenced(engine, nodeId, lease, until));
   }
 }
+
+const FENCE_AGAIN_MS = 1_000;
