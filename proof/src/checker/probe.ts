@@ -4,7 +4,7 @@
  */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, type Fault, hitsOf, spansOf } from './faults.ts';
+import { disturbsStore, hitsOf, spansOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface Filling {
@@ -13,6 +13,8 @@ interface Filling {
   readonly running: Set<string>;
   /** Jobs it was given and of which it has said no last word, and when it was. */
   readonly open: Map<string, number>;
+  /** It neither acknowledges jobs nor names them. */
+  readonly isOfFewWords: boolean;
   failedAt: number;
   most: number;
   isExcused: boolean;
@@ -21,18 +23,18 @@ interface Filling {
 export function checkProbe({ history, faults }: Facts, { leaseMs, recoverMs, isExact }: Allowances): Finding {
   const nodes = new Map<string, Filling>();
   const hits = hitsOf(faults, ({ what }) => what.startsWith('node_'));
-  // On real machines last words may be lost with the instance that heard them, and nobody knows whether they were heard.
-  const isOfOthers = (fault: Fault): boolean => disturbsStore(fault) || fault.what.startsWith('instance_');
-  const losses = spansOf(faults, (fault) => !isExact && isOfOthers(fault));
+  // On real machines last words may be lost with the instance that heard them, and nobody knows whether they were heard. So may those
+  // of a node in the field anywhere: it says them once, and never names what it has.
+  const losses = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'));
   const violations: Violation[] = [];
   let probed: readonly string[] | undefined;
   let [judged, excused, unfilled] = [0, 0, 0];
 
   /** The node was not heard of, or did not do well: its slots, or it, may be kept out of use for a while. */
-  function excuseOf(node: string, { since, open, failedAt }: Filling, at: number): boolean {
+  function excuseOf(node: string, { since, open, failedAt, isOfFewWords }: Filling, at: number): boolean {
     const from = at - leaseMs;
     if (
-      losses.meets(from, at) ||
+      ((!isExact || isOfFewWords) && losses.meets(from, at)) ||
       since >= at - recoverMs ||
       failedAt >= from ||
       hits(node)?.meets(from, at) === true
@@ -101,9 +103,10 @@ const KINDS = [
 
 const ABSENT = { most: 0, slots: 0, isExcused: false };
 
-const fillingOf = ({ slots, at }: Extract<Happening, { kind: 'node_up' }>): Filling => ({
+const fillingOf = ({ slots, at, acknowledges }: Extract<Happening, { kind: 'node_up' }>): Filling => ({
   slots,
   since: at,
+  isOfFewWords: acknowledges === false,
   running: new Set(),
   open: new Map(),
   failedAt: Number.NEGATIVE_INFINITY,
