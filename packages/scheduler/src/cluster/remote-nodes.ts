@@ -69,7 +69,7 @@ export interface RemoteNodesDeps {
 /** A node near by has acknowledged by then, and both go as one command. Whoever waits to hear that the job has left hardly notices. */
 const FIRST_WORD_MS = 5;
 /** Letters are read within a few milliseconds, unless a store or an instance stood still. */
-const FRESH_MS = 250;
+const FRESH_MS = 1_000;
 
 export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   const { office, local, log } = deps;

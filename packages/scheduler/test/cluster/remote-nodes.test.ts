@@ -141,7 +141,7 @@ describe('a node that another instance holds', () => {
       const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
       const expiresAt = post.clock.now() + ANSWER_MS;
       void driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
-      await post.clock.advance(500);
+      await post.clock.advance(1_500);
       if (isOver) await jobs.settle(job.jobId);
       if (isDown) holder.store.plan({ method: 'recordOf', fault: 'throw' });
       for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) void b.office.receive(body);
