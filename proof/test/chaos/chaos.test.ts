@@ -12,7 +12,7 @@ beforeAll(ensureBuilt, 150_000);
 
 const CHAOS = fileURLToPath(new URL('../../dist/chaos/main.js', import.meta.url));
 const SEED = process.env.CHAOS_SEED ?? '202';
-const SECONDS = Number(process.env.CHAOS_SECONDS ?? 36);
+const SECONDS = Number(process.env.CHAOS_SECONDS ?? 24);
 const SECONDS_ALONE = 8;
 const LEAST_SHARE = 0.8;
 /** For the start, the last outcomes, and what ends by itself in Redis. */
