@@ -6,6 +6,22 @@ import { createSharedJobs } from './jobs-rig.ts';
 import { POST_MS, startPost } from './post-rig.ts';
 import { ANSWER_MS, HOUR_MS, NEED, startDriverAndHolder, withNodes } from './remote-nodes-rig.ts';
 
+/** An assignment that lies in the inbox of a holder who does not read. */
+async function letterUnread() {
+  const post = startPost();
+  const jobs = createSharedJobs(post.clock);
+  const a = await post.join('a');
+  const b = await post.join('b', { isDeaf: true });
+  const driver = withNodes(post, jobs, a);
+  const holder = withNodes(post, jobs, b);
+  holder.sockets.set('node-b', 1);
+  driver.sheets.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
+  const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
+  const expiresAt = post.clock.now() + ANSWER_MS;
+  const delivery = driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
+  return { post, jobs, a, b, holder, job, delivery };
+}
+
 describe('a node of this instance', () => {
   it('is reached without a letter, and so is one that no socket leads to', async () => {
     const { driver, sent, b, deliver } = await startDriverAndHolder();
@@ -106,17 +122,7 @@ describe('a node that another instance holds', () => {
   });
 
   it('does not get an assignment that lay in the inbox for too long', async () => {
-    const post = startPost();
-    const jobs = createSharedJobs(post.clock);
-    const a = await post.join('a');
-    const b = await post.join('b', { isDeaf: true });
-    const driver = withNodes(post, jobs, a);
-    const holder = withNodes(post, jobs, b);
-    holder.sockets.set('node-b', 1);
-    driver.sheets.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
-    const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
-    const expiresAt = post.clock.now() + ANSWER_MS;
-    const delivery = driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
+    const { post, jobs, b, holder, job, delivery } = await letterUnread();
     await post.clock.advance(ANSWER_MS);
     expect(await delivery).toEqual({ kind: 'unknown', reason: 'holder_silent' });
     for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) await b.office.receive(body);
@@ -130,17 +136,7 @@ describe('a node that another instance holds', () => {
       [false, false, 1],
       [true, true, 1],
     ] as const) {
-      const post = startPost();
-      const jobs = createSharedJobs(post.clock);
-      const a = await post.join('a');
-      const b = await post.join('b', { isDeaf: true });
-      const driver = withNodes(post, jobs, a);
-      const holder = withNodes(post, jobs, b);
-      holder.sockets.set('node-b', 1);
-      driver.sheets.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
-      const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
-      const expiresAt = post.clock.now() + ANSWER_MS;
-      void driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
+      const { post, jobs, b, holder, job } = await letterUnread();
       await post.clock.advance(1_500);
       if (isOver) await jobs.settle(job.jobId);
       if (isDown) holder.store.plan({ method: 'recordOf', fault: 'throw' });
@@ -154,15 +150,7 @@ describe('a node that another instance holds', () => {
     [true, { kind: 'unknown', reason: 'holder_died' }],
     [false, { kind: 'undeliverable' }],
   ])('may have the job if its holder died over the assignment (%s)', async (wasOpened, expected) => {
-    const post = startPost();
-    const jobs = createSharedJobs(post.clock);
-    const a = await post.join('a');
-    const b = await post.join('b', { isDeaf: true });
-    const driver = withNodes(post, jobs, a);
-    driver.sheets.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
-    const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
-    const expiresAt = post.clock.now() + ANSWER_MS;
-    const delivery = driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
+    const { post, a, delivery } = await letterUnread();
     await post.settle();
     // Whoever adopts what the holder left reads it: here the driver itself.
     for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) {

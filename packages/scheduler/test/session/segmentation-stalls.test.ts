@@ -1,7 +1,10 @@
 /** A process that stood still has heard nothing, which is not silence: what was said meanwhile still belongs together. */
 import { expect, it } from 'vitest';
 import { forgiveStall, nextChangeAt, SILENT, segment } from '../../src/session/segmentation.ts';
-import { SETTINGS } from './session-rig.ts';
+import { createSession } from '../../src/session/session.ts';
+import { stepSession } from '../../src/session/step.ts';
+import type { StepTools } from '../../src/session/step-context.ts';
+import { opening, SETTINGS } from './session-rig.ts';
 
 const settings = SETTINGS.segmentation;
 const chunk = (seq: number, text: string, isFinal = false) =>
@@ -31,4 +34,15 @@ it('takes a timer that is only late for what it is', () => {
   expect(forgiveStall(begun, due, settings)).toBe(begun);
   expect(forgiveStall(begun, due + 250, settings)).toBe(begun);
   expect(forgiveStall(SILENT, due, settings)).toBe(SILENT);
+});
+
+it('is forgiven whatever is handled first after it', () => {
+  const given = { at: 0, firstIndex: 0, resumeDigest: undefined, isShared: false };
+  const session = {
+    ...createSession('s', opening(), given),
+    segmentation: begun,
+    phase: 'draining' as const,
+  };
+  stepSession(session, { kind: 'heartbeat' }, 60_000, { settings: SETTINGS } as unknown as StepTools);
+  expect(nextChangeAt(session.segmentation, settings)).toBeGreaterThan(60_000);
 });
