@@ -30,6 +30,7 @@ interface WithdrawLetter {
 interface Written {
   readonly kind: 'written';
   readonly generation: number;
+  readonly isApart?: boolean | undefined;
   /** When DISPATCHED was written; absent: it was not. */
   readonly at?: number;
 }
@@ -109,7 +110,8 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     }
     if (answered.kind !== 'written' || answered.at === undefined) return answered;
     const change = dispatchedAt(answered.at, nodeId, attempt);
-    return { kind: 'written', generation: answered.generation, job: changeJob(job, change) };
+    const { generation, isApart } = answered;
+    return { kind: 'written', generation, isApart, job: changeJob(job, change) };
   }
 
   /** A letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
@@ -131,7 +133,8 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const delivery = await local.deliver({ ...letter, expiresAt });
     if (delivery.kind !== 'written') return delivery;
     deps.book.note(job.jobId, driver);
-    const written = { kind: 'written', generation: deps.generationOf(nodeId) ?? 0 } as const;
+    const { isApart } = delivery;
+    const written = { kind: 'written', generation: deps.generationOf(nodeId) ?? 0, isApart } as const;
     if (!deps.acknowledges(nodeId)) return recorded(letter, written);
     await deps.firstWords.wait(job.jobId, FIRST_WORD_MS);
     return written;
