@@ -51,7 +51,7 @@ export interface Keys {
 
   /** HASH · own slot · presence TTL; declared dead, 10 min. Who lives under this name. */
   presence(instanceId: string): string;
-  /** STREAM · {instance} · until adopted. */
+  /** STREAM · {instance} · until adopted, at the latest 1 h after it was last opened. */
   inbox(instanceId: string): string;
   /** STREAM · {instance} · bounded; after its instance is gone, for a week. */
   deadLetters(instanceId: string): string;
