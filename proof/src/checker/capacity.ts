@@ -127,8 +127,6 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
   const hasLost = ({ since, acknowledgedAt = since }: InHand, at: number): boolean =>
     losses.some(
       (loss) =>
-        // Of real servers nobody can say what each lost, nor when everybody had told it again: they are given as long as that may take.
-        (!isExact && loss.from - flightMs <= since && since <= loss.to && at <= loss.to) ||
         isLost(loss, since, at, flightMs, loss.written.from === 0 ? letterMs : 0) ||
         isLost(loss, acknowledgedAt, at, flightMs),
     );
