@@ -5,9 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { type Figure, median } from './measure.ts';
 import { say } from './show.ts';
 
-/** What the command starts Node.js with (packages/scheduler/bin/lingua.js). */
-const AS_LINGUA = ['--min-semi-space-size=32', '--max-semi-space-size=32'];
-
 export async function decision(options: {
   sizes: readonly number[];
   rounds: number;
@@ -18,7 +15,7 @@ export async function decision(options: {
   const times = new Map<number, number[]>();
   for (const size of options.sizes) {
     say(`decision: registering ${size} nodes`);
-    const fleet = fork(script, [String(size), String(options.perRound)], { execArgv: AS_LINGUA });
+    const fleet = fork(script, [String(size), String(options.perRound)]);
     fleets.set(size, fleet);
     await once(fleet, 'message');
   }

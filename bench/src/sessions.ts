@@ -16,7 +16,7 @@ interface Server {
 }
 
 async function startServer(kind: 'scheduler' | 'echo'): Promise<Server> {
-  const child: ChildProcess = fork(script('session-server'), [kind], { execArgv: ['--expose-gc'] });
+  const child: ChildProcess = fork(script('session-server'), [kind]);
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return {
     port,

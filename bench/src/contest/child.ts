@@ -13,7 +13,7 @@ export interface Child {
 /** `script` lies beside this file. */
 export async function startChild(script: string, about: object): Promise<Child> {
   const path = fileURLToPath(new URL(`${script}.js`, import.meta.url));
-  const child = fork(path, [JSON.stringify(about)], { execArgv: ['--expose-gc'] });
+  const child = fork(path, [JSON.stringify(about)]);
   const exited = once(child, 'exit');
   async function next(): Promise<unknown> {
     const answer = await Promise.race([once(child, 'message'), exited.then(() => undefined)]);
