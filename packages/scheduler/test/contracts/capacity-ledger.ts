@@ -189,6 +189,16 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await load()).toEqual({ used: 1, max: 1 });
       });
 
+      it('lasts as long as a new one when it is reserved again', async () => {
+        const { ledger, node, advance, load } = await startNode(1);
+        const lease = newLease();
+        await ledger.reserve(node, lease, 400);
+        await advance(250);
+        expect(await ledger.reserve(node, lease, 400)).toMatchObject({ kind: 'already' });
+        await advance(250);
+        expect(await load()).toEqual({ used: 1, max: 1 });
+      });
+
       it('keeps leases when a node is declared again', async () => {
         const { ledger, node } = await startNode(2);
         await ledger.reserve(node, newLease(), LONG_MS);

@@ -42,7 +42,11 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         if (capacity === undefined) return { kind: 'unknown_node' };
         const leases = sweep(shard, nodeId, now);
         const held = leases?.size ?? 0;
-        if (leases?.has(lease)) return { kind: 'already', ...loadOf(capacity, held) };
+        const until = leases?.get(lease);
+        if (leases !== undefined && until !== undefined) {
+          leases.set(lease, Math.max(until, now + ttlMs));
+          return { kind: 'already', ...loadOf(capacity, held) };
+        }
         if (!capacity.isAccepting) return { kind: 'not_ready' };
         const load = loadOf(capacity, held);
         if (load.used >= load.max) return { kind: 'full', ...load };
