@@ -43,6 +43,9 @@ export interface Simulation {
 const [FIRST_MS, STEP_MS] = [3_000, 1_000];
 /** Beyond every deadline: what has no outcome by then gets none. */
 const MOST_REST_MS = 300_000;
+/** Clocks of instances may differ by seconds. Those of the store's servers, whose time leases and presence follow, are set. */
+const INSTANCES_APART_MS = 3_000;
+const SERVERS_APART_MS = 50;
 /** By then every node has found an instance, and is found. */
 const FOUND_MS = 20_000;
 /** As long as a lease can outlive its job. */
@@ -58,6 +61,8 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const recorder = createRecorder(time.now);
   const network = createNetwork({ time, chance: seededChance(`${seed}/network`) });
   const isAlone = scenario.instances === 1;
+  const clocks = seededChance(`${seed}/clocks`);
+  const wrongBy = (mostMs: number): number => Math.round((2 * clocks() - 1) * mostMs);
   const config = configOf('any', isAlone);
   const store = isAlone
     ? undefined
@@ -65,6 +70,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
         time,
         chance: seededChance(`${seed}/store`),
         settings: storeSettings(config),
+        clockOffsetMs: () => wrongBy(SERVERS_APART_MS),
       });
   const schedulers = createSchedulers({
     time,
@@ -74,6 +80,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     seed,
     log: options.log ?? (() => QUIET),
     meter: NO_METER,
+    clockOffsetMs: () => wrongBy(INSTANCES_APART_MS),
     storeOf: store?.storeFor,
   });
   for (let at = 0; at < scenario.instances; at++) schedulers.start(at);

@@ -43,6 +43,8 @@ export function createSchedulers(deps: {
   readonly seed: string;
   readonly log: (instance: string) => Log;
   readonly meter: Meter;
+  /** How wrong the clock of the next process is. */
+  readonly clockOffsetMs: () => number;
   /** Absent: there is one instance, and it is alone. */
   readonly storeOf?: ((machine: Machine) => SharedStore) | undefined;
 }): Schedulers {
@@ -79,7 +81,7 @@ export function createSchedulers(deps: {
     starts += 1;
     const name = nameOf(at);
     // A process is another machine: nothing of the one before can happen to it.
-    const machine = createMachine({ time, name });
+    const machine = createMachine({ time, name, clockOffsetMs: deps.clockOffsetMs() });
     const shared = overheard(name, deps.storeOf?.(machine));
     const instance = createSimulatedInstance({
       machine,
