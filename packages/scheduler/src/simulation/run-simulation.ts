@@ -63,7 +63,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const isAlone = scenario.instances === 1;
   const clocks = seededChance(`${seed}/clocks`);
   const wrongBy = (mostMs: number): number => Math.round((2 * clocks() - 1) * mostMs);
-  const config = configOf('any', isAlone);
+  const config = configOf('any', isAlone, scenario);
   const store = isAlone
     ? undefined
     : createSimulatedStore({
@@ -78,6 +78,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     chance: seededChance(`${seed}/balancer`),
     recorder,
     seed,
+    scenario,
     log: options.log ?? (() => QUIET),
     meter: NO_METER,
     clockOffsetMs: () => wrongBy(INSTANCES_APART_MS),
@@ -96,6 +97,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     network,
     schedulers,
     instances: scenario.instances,
+    suspended: scenario.suspended,
     fleet,
     crowd,
     store,

@@ -21,6 +21,8 @@ export interface SimulatedStore {
   storeFor(machine: Machine): SharedStore;
   shardOfJob(jobId: JobId): number;
   shardOfNode(nodeId: NodeId): number;
+  /** Where it has to show that it lives. */
+  shardOfPresence(instanceId: string): number;
 
   /** What reaches it is done when it wakes, however long its sender has given up. */
   freezeShard(shard: number): void;
@@ -134,6 +136,7 @@ export function createSimulatedStore(deps: {
     },
     shardOfJob: (jobId) => shardOf(tags.job(jobTag(jobId)), shards.length),
     shardOfNode: (nodeId) => shardOf(tags.node(nodeId), shards.length),
+    shardOfPresence: (instanceId) => shardOf(tags.presence(instanceId), shards.length),
 
     freezeShard: (index) => shardAt(index).freeze(),
     wakeShard: (index) => shardAt(index).wake(),

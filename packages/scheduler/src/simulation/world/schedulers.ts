@@ -15,7 +15,7 @@ import {
 import { createMachine, type Machine } from '../kernel/machine.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
-import { configOf } from './scenario.ts';
+import { configOf, type Scenario } from './scenario.ts';
 
 export interface Schedulers {
   readonly clients: ClientWorld;
@@ -28,6 +28,8 @@ export interface Schedulers {
   /** SIGTERM. Resolves when the process has ended. */
   stop(at: number): Promise<void>;
   freeze(at: number): void;
+  /** Its clock stands still, too. */
+  suspend(at: number): void;
   wake(at: number): void;
   at(at: number): SimulatedInstance | undefined;
 }
@@ -41,6 +43,7 @@ export function createSchedulers(deps: {
   readonly chance: Chance;
   readonly recorder: Recorder;
   readonly seed: string;
+  readonly scenario: Pick<Scenario, 'inFlight'>;
   readonly log: (instance: string) => Log;
   readonly meter: Meter;
   /** How wrong the clock of the next process is. */
@@ -85,7 +88,7 @@ export function createSchedulers(deps: {
     const shared = overheard(name, deps.storeOf?.(machine));
     const instance = createSimulatedInstance({
       machine,
-      config: configOf(name, shared === undefined),
+      config: configOf(name, shared === undefined, deps.scenario),
       seed: `${deps.seed}/${starts}`,
       log: deps.log(name),
       meter: deps.meter,
@@ -123,6 +126,12 @@ export function createSchedulers(deps: {
     record({ kind: 'instance_down', instance: instance.machine.name, isMeant: true });
   }
 
+  function hang(at: number, how: 'freeze' | 'suspend'): void {
+    const machine = places[at]?.machine;
+    machine?.[how]();
+    if (machine !== undefined) network.watchSilence(machine);
+  }
+
   return {
     clients: {
       recorder,
@@ -147,11 +156,8 @@ export function createSchedulers(deps: {
       await instance.stop();
       if (instance.machine.isAlive()) end(instance);
     },
-    freeze(at) {
-      const machine = places[at]?.machine;
-      machine?.freeze();
-      if (machine !== undefined) network.watchSilence(machine);
-    },
+    freeze: (at) => hang(at, 'freeze'),
+    suspend: (at) => hang(at, 'suspend'),
     wake: (at) => places[at]?.machine.wake(),
     at: (at) => places[at],
   };
