@@ -24,6 +24,9 @@ export interface Machine {
 /** Any day will do; it is the same in every run. */
 const EPOCH_MS = 1_800_000_000_000;
 
+/** Less is the rounding of sums. */
+const LEAST_MS = 1e-6;
+
 /** `clockOffsetMs`: how wrong its clock is. */
 export function createMachine(deps: { time: VirtualTime; name: string; clockOffsetMs?: number }): Machine {
   const { time, name } = deps;
@@ -48,14 +51,14 @@ export function createMachine(deps: { time: VirtualTime; name: string; clockOffs
       precise: () => epoch + uptimeMs(),
       after(delayMs, run) {
         let isCancelled = false;
-        let stoodBefore = stoodMs;
+        const dueMs = uptimeMs() + Math.max(0, delayMs);
         const plan = (afterMs: number): Cancel =>
           time.at(time.now() + afterMs, () =>
             deliver(() => {
               if (isCancelled) return;
-              const missedMs = stoodMs - stoodBefore;
-              stoodBefore = stoodMs;
-              if (missedMs > 0) cancel = plan(missedMs);
+              // Its clock may have stood still meanwhile.
+              const leftMs = dueMs - uptimeMs();
+              if (leftMs > LEAST_MS) cancel = plan(leftMs);
               else run();
             }),
           );
