@@ -70,6 +70,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
         time,
         chance: seededChance(`${seed}/store`),
         settings: storeSettings(config),
+        shards: scenario.shards,
         clockOffsetMs: () => wrongBy(SERVERS_APART_MS),
       });
   const schedulers = createSchedulers({

@@ -3,8 +3,12 @@ import type { Mutant, World } from '../mutant.ts';
 
 const DEATHS: World = { faults: ['instance_killed', 'instance_frozen'] };
 const OUTAGES: World = { faults: ['store_down'], jobs: 150 };
-/** Cut off for long enough to be taken for dead. */
-const CUT_OFF: World = { faults: ['instance_cut_off'] };
+/** Cut off for long enough to be taken for dead, from little more than where they show that they live. */
+const CUT_OFF: World = {
+  faults: ['instance_cut_off'],
+  scenario: { shards: 6, perSecond: 20 },
+  jobs: 400,
+};
 /** Instances wake that do not know they were taken for dead: by their clocks no time has passed. */
 const SUSPENDED: World = { faults: ['instance_frozen'], scenario: { badness: 0.03, suspended: 1 } };
 export const TOGETHER_MUTANTS: readonly Mutant[] = [
@@ -22,7 +26,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/placement.ts',
     find: 'if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);\n        return false;',
     replace: 'return true;',
-    world: { faults: ['shard_lossy'], skips: 2 },
+    world: { faults: ['shard_lossy'], scenario: { nodes: 4 }, jobs: 300 },
   },
   {
     name: 'says something else than that the store is away',

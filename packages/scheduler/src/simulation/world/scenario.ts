@@ -6,7 +6,10 @@ import type { Config } from '../../config/settings.ts';
 export interface Scenario {
   /** 1: it is alone and needs no store. */
   readonly instances: number;
+  /** Of the store; each fails on its own. */
+  readonly shards: number;
   readonly nodes: number;
+  /** Nodes in the field declare none: only 4 is what they really get. */
   readonly slots: number;
   readonly speakers: number;
   readonly dispatchers: number;
@@ -24,6 +27,7 @@ export interface Scenario {
 
 export const SCENARIO: Scenario = {
   instances: 3,
+  shards: 3,
   nodes: 32,
   slots: 4,
   speakers: 12,
