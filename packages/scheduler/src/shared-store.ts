@@ -1,5 +1,6 @@
 /** Composition root: everything instances have in common, behind the same ports as what one process keeps in memory. */
 import type { JobAssign } from '@lingua/protocol';
+import { jobTag } from './adapters/job-book/job-tag.ts';
 import { openBlockingConnection } from './adapters/redis/blocking-connection.ts';
 import { isSilent } from './adapters/redis/breaker.ts';
 import { createCapacityLedger } from './adapters/redis/capacity-ledger.ts';
@@ -12,7 +13,7 @@ import { createInstanceFigures } from './adapters/redis/instance-figures.ts';
 import { createInstances } from './adapters/redis/instances.ts';
 import { createJobEvents } from './adapters/redis/job-events.ts';
 import { createJobStore } from './adapters/redis/job-store.ts';
-import { createKeys, jobTag } from './adapters/redis/keys.ts';
+import { createKeys } from './adapters/redis/keys.ts';
 import { createLocks } from './adapters/redis/locks.ts';
 import { watchMasters } from './adapters/redis/masters.ts';
 import { createNodeBoard } from './adapters/redis/node-board.ts';

@@ -1,6 +1,7 @@
 /** The simulator and the checker can fail: builds that are broken on purpose are found out, and the sound one is not. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { INVARIANTS } from '../../src/checker/violation.ts';
 import { sourceOf } from '../../src/mutants/bundle.ts';
 import { type Mutant, mutate } from '../../src/mutants/mutant.ts';
 import { runMutants } from '../../src/mutants/run-mutants.ts';
@@ -8,6 +9,8 @@ import { MUTANTS } from '../../src/mutants/table/index.ts';
 
 /** In which each must be found out. */
 const SEEDS = ['1', '2', '3', '4'];
+/** Its keys are those of the Lua scripts, and simulated shards have none: a test of every script's keys and the suites on a Cluster hold it. */
+const UNSEEN = 'I8 one slot per script';
 /** Far more than it takes: what is bounded is the number of seeds. */
 const TIMEOUT_MS = 600_000;
 
@@ -29,10 +32,9 @@ describe('the mutants of the scheduler', () => {
     expect(mutate(await readFile(sourceOf(each), 'utf8'), each)).toContain(each.replace);
   });
 
-  it('break what every promise is about that a simulated history can show', () => {
+  it('break every promise that a simulated history can show broken', () => {
     const broken = new Set(MUTANTS.flatMap(({ breaks }) => breaks));
-    for (const invariant of ['I1', 'I2', 'I3', 'I4', 'I5', 'I7', 'I9', 'I10'])
-      expect([...broken].some((each) => each.startsWith(`${invariant} `))).toBe(true);
+    expect(INVARIANTS.filter((invariant) => !broken.has(invariant))).toEqual([UNSEEN]);
   });
 
   it(`are all found out within ${SEEDS.length} seeds, in worlds where the sound build keeps every promise`, {

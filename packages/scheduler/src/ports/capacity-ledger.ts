@@ -47,7 +47,10 @@ export interface LoadReport {
 export interface CapacityLedger {
   /** Makes a node known, or changes its slots; of an older claim than the node is known under, nothing. Fewer slots than leases is allowed: nothing new fits until they end. */
   declare(nodeId: NodeId, capacity: NodeCapacity): Promise<Load>;
-  /** Takes one slot for `lease`, for `ttlMs`. The same lease never takes two. */
+  /**
+   * Takes one slot for `lease`, for `ttlMs`. The same lease never takes two; asked for again it lasts as long as a new one would: the
+   * answer to the first time may be lost, and then it was had long before its job is sent.
+   */
   reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<ReserveResult>;
   /**
    * How long a commit of a young lease may wait, because a job that ends meanwhile needs none. Far less than any lease lasts. Absent:

@@ -117,7 +117,7 @@ export type RealFaultKind =
   | 'instance_killed'
   | 'instance_frozen'
   | 'instance_restarted'
-  /** It reaches nothing of the store; everybody else does. */
+  /** It reaches nothing of the store, or not the part where it shows that it lives; everybody else does. */
   | 'instance_cut_off'
   /** Its clock is wrong from its start on. */
   | 'clock_set'

@@ -43,6 +43,9 @@ export interface Simulation {
 const [FIRST_MS, STEP_MS] = [3_000, 1_000];
 /** Beyond every deadline: what has no outcome by then gets none. */
 const MOST_REST_MS = 300_000;
+/** Clocks of instances may differ by seconds. Those of the store's servers, whose time leases and presence follow, are set. */
+const INSTANCES_APART_MS = 3_000;
+const SERVERS_APART_MS = 50;
 /** By then every node has found an instance, and is found. */
 const FOUND_MS = 20_000;
 /** As long as a lease can outlive its job. */
@@ -58,13 +61,17 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   const recorder = createRecorder(time.now);
   const network = createNetwork({ time, chance: seededChance(`${seed}/network`) });
   const isAlone = scenario.instances === 1;
-  const config = configOf('any', isAlone);
+  const clocks = seededChance(`${seed}/clocks`);
+  const wrongBy = (mostMs: number): number => Math.round((2 * clocks() - 1) * mostMs);
+  const config = configOf('any', isAlone, scenario);
   const store = isAlone
     ? undefined
     : createSimulatedStore({
         time,
         chance: seededChance(`${seed}/store`),
         settings: storeSettings(config),
+        shards: scenario.shards,
+        clockOffsetMs: () => wrongBy(SERVERS_APART_MS),
       });
   const schedulers = createSchedulers({
     time,
@@ -72,8 +79,10 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     chance: seededChance(`${seed}/balancer`),
     recorder,
     seed,
+    scenario,
     log: options.log ?? (() => QUIET),
     meter: NO_METER,
+    clockOffsetMs: () => wrongBy(INSTANCES_APART_MS),
     storeOf: store?.storeFor,
   });
   for (let at = 0; at < scenario.instances; at++) schedulers.start(at);
@@ -89,6 +98,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     network,
     schedulers,
     instances: scenario.instances,
+    suspended: scenario.suspended,
     fleet,
     crowd,
     store,

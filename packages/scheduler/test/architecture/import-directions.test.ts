@@ -60,6 +60,9 @@ const ROOT_FILES = [
 const inside = (path: string): string => posix.relative(SRC, path);
 const folderOf = (path: string): string => inside(path).split('/')[0] ?? '';
 
+/** What an instance counts, knows and owes of its jobs is the same whatever the store is made of that it shares with others. */
+const OF_ANY_STORE = 'adapters/job-book';
+
 /** Each adapter stands alone: one of Redis is no extension of one of memory. */
 const unitOf = (path: string): string =>
   folderOf(path) === 'adapters' ? inside(path).split('/').slice(0, 2).join('/') : folderOf(path);
@@ -69,6 +72,7 @@ function mayImport(from: string, to: string): boolean {
   if (folder === 'cli' || ROOT_FILES.includes(inside(from))) return true;
   // It puts the real parts together as the root does, on a store of its own: what needs Redis is not simulated.
   if (folder === 'simulation') return unitOf(to) !== 'adapters/redis';
+  if (unitOf(from) === 'adapters/redis' && unitOf(to) === OF_ANY_STORE) return true;
   return unitOf(from) === unitOf(to) || (MAY_IMPORT[folder] ?? []).includes(folderOf(to));
 }
 

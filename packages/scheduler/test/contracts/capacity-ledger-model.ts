@@ -33,7 +33,8 @@ function createModel(slots: number) {
     hold(lease: string, ttlMs: number) {
       const held = leases.get(lease);
       const { isFenced = false, isReported = false } = held ?? {};
-      leases.set(lease, { expiresAt: now + ttlMs, isFenced, isReported });
+      const expiresAt = Math.max(held?.expiresAt ?? 0, now + ttlMs);
+      leases.set(lease, { expiresAt, isFenced, isReported });
     },
     release(lease: string): string {
       const held = leases.get(lease);
@@ -143,15 +144,14 @@ export function capacityLedgerModel(start: () => Promise<Timed & { readonly ledg
           const answers = model.reserveAnswers(id);
           const answer = await ledger.reserve(node, id, ttlMs);
           expect(answers).toContain(answer.kind);
-          if (answer.kind === 'reserved') model.hold(id, ttlMs);
-          // Whether a repeat lengthens is open, so the step goes on to say how long the lease lasts.
-          return answer.kind === 'already' ? take({ do: 'commit', job: step.job }) : answer;
+          if (answer.kind === 'reserved' || answer.kind === 'already') model.hold(id, ttlMs);
+          return answer;
         }
         const answers = model.commitAnswers(id);
         const answer = await ledger.commit(node, id, ttlMs);
         expect(answers).toContain(answer.kind);
         if (answer.kind !== 'lost') model.hold(id, ttlMs);
-        // Whether a commit lifts the fence is open, too.
+        // Whether a commit lifts the fence is open.
         if (model.leases.get(id)?.isFenced) await ledger.fence(node, id);
         return answer;
       };

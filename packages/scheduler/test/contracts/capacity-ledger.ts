@@ -179,15 +179,18 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
         expect(await ledger.commit(node, lease, LONG_MS)).toEqual({ kind: 'committed', used: 1, max: 2 });
       });
 
-      it('does not shorten a committed lease when its reserve is repeated late', async () => {
-        const { ledger, node, advance, load } = await startNode(1);
-        const lease = newLease();
-        await ledger.reserve(node, lease, 100);
-        await ledger.commit(node, lease, LONG_MS);
-        expect(await ledger.reserve(node, lease, 100)).toMatchObject({ kind: 'already' });
-        await advance(110);
-        expect(await load()).toEqual({ used: 1, max: 1 });
-      });
+      it.each(['commit', 'reserve'] as const)(
+        'lasts as long as a %s says, whatever repeats come late',
+        async (verb) => {
+          const { ledger, node, advance, load } = await startNode(1);
+          const lease = newLease();
+          await ledger.reserve(node, lease, 100);
+          await ledger[verb](node, lease, LONG_MS);
+          expect(await ledger.reserve(node, lease, 100)).toMatchObject({ kind: 'already' });
+          await advance(110);
+          expect(await load()).toEqual({ used: 1, max: 1 });
+        },
+      );
 
       it('keeps leases when a node is declared again', async () => {
         const { ledger, node } = await startNode(2);

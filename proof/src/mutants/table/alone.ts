@@ -4,6 +4,18 @@ import type { Mutant, World } from '../mutant.ts';
 const ALONE: World = { scenario: { instances: 1 } };
 /** No fault but nodes that lose others' patience. */
 const IMPATIENT: World = { scenario: { instances: 1, badness: 0.06 }, faults: [] };
+/** Jobs that last longer than a slot is reserved for them. */
+const LASTING: World = {
+  scenario: { instances: 1, badness: 0, workMs: 4_000, perSecond: 12 },
+  faults: [],
+  jobs: 120,
+};
+/** More than is allowed at a time. */
+const CROWDED: World = {
+  scenario: { instances: 1, badness: 0, inFlight: 30, perSecond: 150 },
+  faults: [],
+  jobs: 200,
+};
 const CALM: World = { scenario: { instances: 1, badness: 0 }, faults: [], jobs: 200 };
 
 export const ALONE_MUTANTS: readonly Mutant[] = [
@@ -95,5 +107,63 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     find: "? { poolIds: only(poolId), start: 0, count: 1, confinement: { kind: 'tenant_pool', poolId } }",
     replace: "? { poolIds: all, start: 0, count: all.length, confinement: { kind: 'tenant_pool', poolId } }",
     world: CALM,
+  },
+  {
+    name: 'takes the request of another tenant for its own',
+    breaks: ['I10 isolation'],
+    file: 'adapters/memory/job-store.ts',
+    find: 'bindings.get(tenantId, requestId);',
+    replace: "bindings.get('acme', requestId) ?? bindings.get('globex', requestId);",
+    world: CALM,
+  },
+  {
+    name: 'never commits a lease',
+    breaks: ['I1 no oversell'],
+    file: 'runtime/commits.ts',
+    find: 'await engine.ledger.commit(nodeId, lease, jobTimeoutMs + leaseGraceMs);',
+    replace: "{ kind: 'unknown_node' };",
+    world: LASTING,
+  },
+  {
+    name: 'gives the slot of a cancelled job back at once',
+    breaks: ['I1 no oversell'],
+    file: 'runtime/create-job-service.ts',
+    find: "settling.fail(flight, { code, message: reason }, 'open');",
+    replace: "settling.fail(flight, { code, message: reason }, 'over');",
+    world: LASTING,
+  },
+  {
+    name: 'drops every tenth result',
+    breaks: ['I3 one outcome'],
+    file: 'runtime/answers.ts',
+    find: '    async finish(answer, result) {\n',
+    replace:
+      "    async finish(answer, result) {\n      engine.finished = (engine.finished ?? 0) + 1;\n      if (engine.finished % 10 === 0) return ignore('result', answer, 'fenced');\n",
+    world: CALM,
+  },
+  {
+    name: 'forgets a job without writing its outcome',
+    breaks: ['nothing lost'],
+    file: 'runtime/settling.ts',
+    find: "const settling = settle(flight, 'released', step, { nodeId, attempt });",
+    replace: 'const settling = true;',
+    world: CALM,
+  },
+  {
+    name: 'lets a dispatch wait for the next statistics',
+    breaks: ['I6 hot path'],
+    file: 'beside.ts',
+    find: ': jobs.dispatch,',
+    replace:
+      ': (request) => new Promise((counted) => clock.after(intervalMs, counted)).then(() => jobs.dispatch(request)),',
+    world: CALM,
+  },
+  {
+    name: 'takes in more jobs than it may',
+    breaks: ['I11 bounded'],
+    file: 'adapters/memory/job-store.ts',
+    find: "if (shelf.liveCount() >= deps.maxInflight) return { kind: 'full' };",
+    replace: '',
+    world: CROWDED,
   },
 ];

@@ -3,6 +3,14 @@ import type { Mutant, World } from '../mutant.ts';
 
 const DEATHS: World = { faults: ['instance_killed', 'instance_frozen'] };
 const OUTAGES: World = { faults: ['store_down'], jobs: 150 };
+/** Cut off for long enough to be taken for dead, from little more than where they show that they live. */
+const CUT_OFF: World = {
+  faults: ['instance_cut_off'],
+  scenario: { shards: 6, perSecond: 20 },
+  jobs: 400,
+};
+/** Instances wake that do not know they were taken for dead: by their clocks no time has passed. */
+const SUSPENDED: World = { faults: ['instance_frozen'], scenario: { badness: 0.03, suspended: 1 } };
 export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'writes to instances that are not there',
@@ -18,7 +26,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/placement.ts',
     find: 'if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);\n        return false;',
     replace: 'return true;',
-    world: { faults: ['shard_lossy'], skips: 2 },
+    world: { faults: ['shard_lossy'], scenario: { nodes: 4 }, jobs: 300 },
   },
   {
     name: 'says something else than that the store is away',
@@ -29,5 +37,29 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     replace: `void giveBackUnused(engine, jobId, reserved, undefined);
       return refuse('RATE_LIMITED', STORE_SILENT);`,
     world: OUTAGES,
+  },
+  {
+    name: 'goes on after it may have been taken for dead',
+    breaks: ['I9 nothing to the dead'],
+    file: 'cluster/presence.ts',
+    find: 'const isFenced = (): boolean => clock.now() - renewedAt > settings.ttlMs;',
+    replace: 'const isFenced = (): boolean => clock.now() - renewedAt > Number.MAX_VALUE;',
+    world: CUT_OFF,
+  },
+  {
+    name: 'takes jobs over without its incarnation',
+    breaks: ['I3 one outcome'],
+    file: 'adapters/job-book/job-adoption.ts',
+    find: 'scripts.takeOver(jobId, from, deps.driver());',
+    replace: "scripts.takeOver(jobId, from, deps.driver().replace(/[^/]*$/, ''));",
+    world: DEATHS,
+  },
+  {
+    name: 'lets whoever drove a job once move it',
+    breaks: ['I3 one outcome'],
+    file: 'simulation/store/jobs/job-scripts.ts',
+    find: "if (stored.driver !== driver) return { kind: 'driven_elsewhere' };\n  const { record } = stored;",
+    replace: 'const { record } = stored;',
+    world: SUSPENDED,
   },
 ];

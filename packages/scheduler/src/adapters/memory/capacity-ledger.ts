@@ -102,8 +102,11 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       const now = time();
       const entry = live(nodeId, now);
       if (entry === undefined) return { kind: 'unknown_node' };
-      if (leases.find(entry, lease) !== undefined)
+      const held = leases.find(entry, lease);
+      if (held !== undefined) {
+        held.expiresAt = Math.max(held.expiresAt, now + ttlMs);
         return { kind: 'already', used: used(entry), max: entry.slots };
+      }
       if (!entry.isAccepting) return { kind: 'not_ready' };
       if (used(entry) >= entry.slots) return { kind: 'full', used: used(entry), max: entry.slots };
       take(entry, lease, now + ttlMs);

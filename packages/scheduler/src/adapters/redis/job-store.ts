@@ -1,251 +1,53 @@
-/**
- * Hot path: job records and request bindings of all instances, in Redis.
- *
- * A job and its binding are one record in one slot, so that every call is one script. A record names its driver, and only in
- * that one's name can it be moved. What limits say is counted on this instance and not in Redis; there everything ends by itself.
- * A thrown error means *unknown*.
- */
-import { isUnsent, SchedulerError } from '../../domain/errors.ts';
-import type { JobId, TenantId } from '../../domain/ids.ts';
-import type { JobRecord } from '../../domain/job.ts';
-import type { JobChange } from '../../domain/job-change.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { AdmitResult, Expected, JobQuery, JobStore, MoveResult } from '../../ports/job-store.ts';
-import { asDependency } from './dependency.ts';
-import { type Admitted, createAdmitJob } from './job-store/admit-job.ts';
-import { createJobAdoption, type JobAdoption } from './job-store/adoption.ts';
+/** Hot path: job records and request bindings of all instances, in Redis: one slot and one script for each call. */
+import {
+  type BookedJobStore,
+  createJobStore as createBookedJobStore,
+  type JobStoreLimits,
+  type JobStoreOwner,
+} from '../job-book/job-store.ts';
+import { createAdmitJob } from './job-store/admit-job.ts';
 import { createDiscardJob } from './job-store/discard-job.ts';
 import { createDropJob } from './job-store/drop-job.ts';
 import { createFindBoundJob } from './job-store/find-bound-job.ts';
+import { createForgetIndexes } from './job-store/forget-indexes.ts';
 import { createIndexJobs } from './job-store/index-jobs.ts';
-import { createJobIndex } from './job-store/job-index.ts';
-import { createJobMoves } from './job-store/job-moves.ts';
-import { createJobTally } from './job-store/job-tally.ts';
-import { createKnownJobs } from './job-store/known-jobs.ts';
-import { listJobs } from './job-store/list-jobs.ts';
 import { createMoveJob } from './job-store/move-job.ts';
-import { indexesOf } from './job-store/read-index.ts';
-import { jobFromFields, type StoredJob } from './job-store/record-fields.ts';
+import { createIndexReads } from './job-store/read-index.ts';
+import { createRecordReads } from './job-store/read-job.ts';
+import { createRestoreJob } from './job-store/restore-job.ts';
 import { createShelveJob } from './job-store/shelve-job.ts';
+import { createTakeOverJob } from './job-store/take-over-job.ts';
 import { createUnbindJob } from './job-store/unbind-job.ts';
 import { createWatchJob } from './job-store/watch-job.ts';
-import { jobTag, type Keys, requestTag } from './keys.ts';
+import type { Keys } from './keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-export interface JobStoreLimits {
-  /** How long a FINISHED job stays bound to its request. */
-  readonly bindingLeaseMs: number;
-  readonly retentionMs: number;
-  /** Settled by this instance, as are the bytes. */
-  readonly maxRetained: number;
-  readonly maxRetainedBytes: number;
-  /** Admitted by this instance, as are the bindings. */
-  readonly maxInflight: number;
-  readonly maxBindings: number;
-  /** Longest speech that stays with its result. */
-  readonly resultInlineMaxBytes: number;
-  /** How long a record that nobody settles outlives its deadline: for clocks that differ, and for whoever adopts it. */
-  readonly liveMarginMs: number;
-}
-
-/** What instances need of one another's jobs, beyond the port. */
-export interface RedisJobStore extends JobStore, JobAdoption {
-  /**
-   * Moves a job in the name of who drives it, as the holder of a node's socket does when the job has left. What is counted and
-   * indexed here stays as it is: the job is the driver's.
-   */
-  moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
-  restore: JobAdoption['restore'];
-  /** From now on moves of the job are told to this instance. Its record, unless it is unknown or still that revision. */
-  watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
-  /** Who watched the job when it became this record, which must be the very object that `move` gave out. */
-  watchersOf(record: JobRecord): readonly string[];
-  /** Hears of moves that were answered before they were written, and that somebody elsewhere waits for. */
-  onWritten(listen: (job: JobRecord) => void): void;
-  /** Admitted or taken over here, by this incarnation, and not known to have ended. */
-  drives(jobId: JobId): boolean;
-  /** How full it is, as this instance counts. */
-  levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
-  /** Writes what is still owed, to records and to indexes. */
-  close(): Promise<void>;
-}
-
-/** Each time the request was bound and unbound again by others in between; then something is wrong. */
-const MOST_TRIES = 10;
+export type { BookedJobStore, JobStoreLimits };
 
 export function createJobStore(
-  deps: {
-    connection: RedisConnection;
-    keys: Keys;
-    clock: Clock;
-    /** As job ids are made with. */
-    digest: (text: string) => string;
-    instanceId: string;
-    /** "instance/incarnation". Asked every time: who was taken for dead goes on as another incarnation. */
-    driver: () => string;
-    /** The speech of a result was too long to be kept with it. */
-    onAudioDropped?: () => void;
-  } & JobStoreLimits,
-): RedisJobStore {
+  deps: { connection: RedisConnection; keys: Keys } & JobStoreOwner & JobStoreLimits,
+): BookedJobStore {
   const { connection, keys, instanceId } = deps;
-  const scripts = {
-    admit: createAdmitJob(connection, keys),
-    shelve: createShelveJob(connection, keys),
-    move: createMoveJob(connection, keys, deps),
-    discard: createDiscardJob(connection, keys),
-    findBound: createFindBoundJob(connection, keys),
-    unbind: createUnbindJob(connection, keys),
-    drop: createDropJob(connection, keys),
-    watch: createWatchJob(connection, keys, instanceId),
-  };
-  const index = createJobIndex({
-    clock: deps.clock,
-    write: createIndexJobs(connection, keys, instanceId, deps),
+  return createBookedJobStore({
+    ...deps,
+    scripts: {
+      admit: createAdmitJob(connection, keys),
+      move: createMoveJob(connection, keys, deps),
+      discard: createDiscardJob(connection, keys),
+      findBound: createFindBoundJob(connection, keys),
+      shelve: createShelveJob(connection, keys),
+      unbind: createUnbindJob(connection, keys),
+      drop: createDropJob(connection, keys),
+      watch: createWatchJob(connection, keys, instanceId),
+      takeOver: createTakeOverJob(connection, keys),
+      restore: createRestoreJob(connection, keys, deps),
+      ...createRecordReads(connection, keys),
+    },
+    indexes: {
+      note: createIndexJobs(connection, keys, instanceId, deps),
+      forget: createForgetIndexes(connection, keys, deps.liveMarginMs),
+      ...createIndexReads(connection, keys, instanceId),
+    },
+    endOfTurn: () => new Promise((resolve) => setImmediate(resolve)),
   });
-  const tally = createJobTally(deps);
-  const known = createKnownJobs({ maxKnown: deps.maxInflight });
-  const moves = createJobMoves({ ...deps, known, tally, index, write: scripts.move, drop: scripts.drop });
-  const { owed } = moves;
-  const adoption = createJobAdoption({ ...deps, driver, index, tally, known, owed, shelve: scripts.shelve });
-  let counted = deps.driver();
-
-  /** What an earlier incarnation drove is not driven by this one, unless it takes it over. */
-  function driver(): string {
-    const name = deps.driver();
-    if (name !== counted) tally.leaveAll();
-    counted = name;
-    return name;
-  }
-
-  /** What is owed, or was while this was read, is not in it. */
-  function newest({ record, revision }: StoredJob): JobRecord {
-    const seen = known.get(record.jobId);
-    return seen !== undefined && seen.revision > revision && tally.isInFlight(record.jobId)
-      ? seen.record
-      : record;
-  }
-
-  async function read(key: string, jobId: JobId): Promise<JobRecord | undefined> {
-    const fields = await connection.hgetall(key);
-    return fields.id === jobId ? newest(jobFromFields(Object.entries(fields).flat())) : undefined;
-  }
-
-  const get = (jobId: JobId): Promise<JobRecord | undefined> =>
-    asDependency('reading a job', async () => {
-      const tag = jobTag(jobId);
-      const current = await read(keys.job(tag), jobId);
-      if (current !== undefined || tag === jobId) return current;
-      return read(keys.earlierJob(tag, jobId), jobId);
-    });
-
-  async function bound(tenantId: TenantId, requestId: string): Promise<JobRecord | undefined> {
-    const found = await scripts.findBound(requestTag(deps.digest, tenantId, requestId));
-    return found && newest(found);
-  }
-
-  /** Another name would be found by its id and not by its request: two jobs for one request. */
-  function checkName({ jobId, tenantId, requestId }: JobRecord): void {
-    if (requestId === undefined || jobTag(jobId) === requestTag(deps.digest, tenantId, requestId)) return;
-    throw new SchedulerError('INTERNAL_ERROR', `job ${jobId} is not named after its request`);
-  }
-
-  /** At a limit nothing is written, but a repeat still finds its job. */
-  async function found(draft: JobRecord): Promise<AdmitResult> {
-    const { tenantId, requestId } = draft;
-    const job = requestId === undefined ? await get(draft.jobId) : await bound(tenantId, requestId);
-    return job === undefined ? { kind: 'full' } : existing(draft, job);
-  }
-
-  async function write(draft: JobRecord): Promise<Exclude<Admitted, { kind: 'over' }>> {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const admitted = await scripts.admit(draft, { driver: driver(), liveMarginMs: deps.liveMarginMs });
-      if (admitted.kind !== 'over') return admitted;
-      await scripts.shelve(admitted.jobId);
-    }
-    throw new Error(`request of ${draft.jobId} was never free`);
-  }
-
-  return {
-    async admit(draft: JobRecord): Promise<AdmitResult> {
-      checkName(draft);
-      const claim = tally.claim(draft);
-      if (claim.kind === 'full') return found(draft);
-      const isNew = claim.kind === 'claimed';
-      let isUnwritten = false;
-      const writing = write(draft).catch((fault: unknown) => {
-        isUnwritten = isUnsent(fault);
-        throw fault;
-      });
-      try {
-        // Both before the answer, and so before the job leaves: whoever adopts finds every job that was accepted.
-        const [admitted] = await asDependency('admitting a job', () =>
-          Promise.all([
-            writing,
-            index.begin(draft.jobId, draft.deadlineAt),
-            isNew && claim.unbind !== undefined ? scripts.unbind(claim.unbind) : undefined,
-          ]),
-        );
-        if (admitted.kind === 'admitted') {
-          known.note(draft, draft.timeline.length);
-          return { kind: 'admitted', job: draft };
-        }
-        const record = newest(admitted.stored);
-        if (isNew) tally.leave(draft.jobId);
-        if (record.jobId !== draft.jobId) index.drop(draft.jobId);
-        return existing(draft, record);
-      } catch (fault) {
-        if (isNew) tally.leave(draft.jobId);
-        if (isUnwritten) index.drop(draft.jobId);
-        // That the index was not asked says nothing of the record.
-        if (isUnwritten || !isUnsent(fault)) throw fault;
-        throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'a job could not be indexed', { cause: fault });
-      }
-    },
-
-    move: (jobId: JobId, expected: Expected, change: JobChange, when: 'now' | 'soon' = 'now') =>
-      moves.move(driver(), jobId, expected, change, when),
-    moveFor: moves.moveFor,
-
-    async discard(jobId: JobId) {
-      await owed.flush(jobId);
-      const discarded = await scripts.discard(jobId, driver());
-      if (discarded === 'kept') return discarded;
-      known.forget(jobId);
-      tally.leave(jobId);
-      if (discarded === 'driven_elsewhere') return discarded;
-      index.drop(jobId);
-      return 'discarded';
-    },
-
-    get,
-    bound,
-
-    // Of all instances that are not yet adopted; what others settled is shown through whoever inherited it.
-    list: (query: JobQuery) =>
-      asDependency('listing jobs', async () => {
-        const others = await connection.smembers(keys.instances);
-        const instanceIds = [...new Set([instanceId, ...others])];
-        return listJobs(indexesOf(connection, keys, instanceIds), get, query);
-      }),
-
-    watch: scripts.watch,
-    watchersOf: moves.watchersOf,
-    onWritten: moves.onWritten,
-    drives(jobId) {
-      driver();
-      return tally.isInFlight(jobId);
-    },
-
-    ...adoption,
-    levels: tally.levels,
-    async close() {
-      await owed.flush();
-      await index.flush();
-    },
-  };
 }
-
-const existing = (draft: JobRecord, job: JobRecord): AdmitResult => ({
-  kind: job.fingerprint === draft.fingerprint ? 'existing' : 'conflict',
-  job,
-});

@@ -1,5 +1,5 @@
 /** Every key in Redis: its name, type, slot and life. Nothing else spells one. */
-import type { JobId, NodeId, SessionId, TenantId } from '../../domain/ids.ts';
+import type { JobId, NodeId, SessionId } from '../../domain/ids.ts';
 
 /** Part of every versioned key: instances of two versions can share a Redis as long as this is the same. */
 export const SCHEMA_VERSION = 1;
@@ -122,15 +122,3 @@ export function createKeys(prefix: string): Keys {
     modelUnavailable: (serviceVersion) => `${v}:debounce:model_unavailable:${serviceVersion}`,
   };
 }
-
-/**
- * By what a job's record is found. The id of a bound job is "job-<digest of tenant and request>-<random>", so that a request
- * finds its record without an index.
- */
-export function jobTag(jobId: JobId): string {
-  const match = /^job-([A-Za-z0-9_-]{22})-/.exec(jobId);
-  return match?.[1] ?? jobId;
-}
-
-export const requestTag = (digest: (text: string) => string, tenantId: TenantId, requestId: string): string =>
-  digest(`${tenantId}\n${requestId}`);

@@ -25,6 +25,8 @@ export interface ClientDeps {
   /** The strict pool to which its tenant is confined. */
   readonly pool?: string | undefined;
   readonly languages: readonly [string, string];
+  /** What its requests are called: unique within its tenant, and no more. */
+  readonly requests: string;
   readonly perSecond: number;
 }
 

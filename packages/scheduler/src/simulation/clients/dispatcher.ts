@@ -34,7 +34,8 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
   async function translate(isHasty: boolean): Promise<void> {
     number += 1;
     underWay += 1;
-    const words = `${client}-${number}`;
+    // As somebody of another tenant says and calls it, too.
+    const words = `${deps.requests}-${number}`;
     const request = `req-${words}`;
     record({
       kind: 'asked',
@@ -46,7 +47,7 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
       ...(pool !== undefined && { pool }),
     });
     const body = {
-      session_id: `room-${client}`,
+      session_id: `room-${deps.requests}`,
       tenant_id: tenant,
       src_lang,
       tgt_lang,

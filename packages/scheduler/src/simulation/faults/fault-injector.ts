@@ -52,6 +52,8 @@ export function createFaultInjector(deps: {
   readonly network: Network;
   readonly schedulers: Schedulers;
   readonly instances: number;
+  /** Of those that freeze: whose clocks stand still, too. */
+  readonly suspended: number;
   readonly fleet: Fleet;
   readonly crowd: Crowd;
   readonly store?: SimulatedStore | undefined;
@@ -77,15 +79,19 @@ export function createFaultInjector(deps: {
         schedulers.kill(at);
         return { target, mend: () => schedulers.start(at) };
       case 'instance_frozen':
-        schedulers.freeze(at);
+        // By what a suspended one knows, no time has passed: it does not doubt itself when it wakes.
+        schedulers[chance() < deps.suspended ? 'suspend' : 'freeze'](at);
         return { target, mend: () => schedulers.wake(at) };
       case 'instance_restarted': {
         const ended = schedulers.stop(at);
         return { target, mend: () => ended.then(() => schedulers.start(at)) };
       }
-      default:
-        store?.partition(instance.machine);
-        return { target, mend: () => store?.heal(instance.machine) };
+      default: {
+        // Half of them still reach the rest of the store: nothing but their own clock tells them to stop.
+        const shard = chance() < 0.5 ? store?.shardOfPresence(target) : undefined;
+        store?.partition(instance.machine, shard);
+        return { target, mend: () => store?.heal(instance.machine, shard) };
+      }
     }
   }
 

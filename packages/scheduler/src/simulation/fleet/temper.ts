@@ -24,19 +24,19 @@ const HONEST: Omit<Manner, 'workMs'> = {
   lacksModel: false,
 };
 
-/** Milliseconds of work: half of the jobs below the median, one in fifty above ten times of it. */
-const MEDIAN_MS = 250;
+/** Half of the jobs take less than the median, one in two hundred more than ten times as long. */
 const SPREAD = 0.9;
+const [LONGEST_TIMES, LONGEST_MS] = [32, 20_000];
 
 export function lognormal(chance: Chance, median: number, spread: number): number {
   const radius = Math.sqrt(-2 * Math.log(1 - chance()));
   return median * Math.exp(spread * radius * Math.cos(2 * Math.PI * chance()));
 }
 
-/** `badness`: how likely each bad habit is. */
-export function createTemper(chance: Chance, badness: number): Temper {
+/** `badness`: how likely each bad habit is. `medianMs`: of the work. */
+export function createTemper(chance: Chance, badness: number, medianMs: number): Temper {
   return () => {
-    const workMs = Math.min(8_000, lognormal(chance, MEDIAN_MS, SPREAD));
+    const workMs = Math.min(LONGEST_MS, LONGEST_TIMES * medianMs, lognormal(chance, medianMs, SPREAD));
     const luck = chance() / Math.max(badness, Number.MIN_VALUE);
     if (luck >= 6) return { ...HONEST, workMs };
     return {

@@ -1,18 +1,22 @@
 /**
  * Simulation: a process on some machine. It has a clock of its own, hears what is delivered to it, can be frozen — nothing happens
- * to it until it wakes, then everything that was due — and killed: nothing of it ever happens again.
+ * to it until it wakes, then everything that was due — or suspended with its machine, and killed: nothing of it ever happens again.
  */
-import type { Clock } from '../../ports/clock.ts';
+import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface Machine {
   readonly name: string;
   readonly clock: Clock;
+  /** By its own clock, since the run began. */
+  uptimeMs(): number;
   isAlive(): boolean;
   isFrozen(): boolean;
   /** Happens to it now, when it wakes, or never. */
   deliver(run: () => void): void;
   freeze(): void;
+  /** As a virtual machine that is paused: its clock stands still, too, and nothing is due when it wakes. */
+  suspend(): void;
   wake(): void;
   kill(): void;
 }
@@ -20,12 +24,19 @@ export interface Machine {
 /** Any day will do; it is the same in every run. */
 const EPOCH_MS = 1_800_000_000_000;
 
+/** Less is the rounding of sums. */
+const LEAST_MS = 1e-6;
+
 /** `clockOffsetMs`: how wrong its clock is. */
 export function createMachine(deps: { time: VirtualTime; name: string; clockOffsetMs?: number }): Machine {
   const { time, name } = deps;
   const epoch = EPOCH_MS + (deps.clockOffsetMs ?? 0);
   let isAlive = true;
   let asleep: (() => void)[] | undefined;
+  let suspendedAt: number | undefined;
+  /** For how long its clock has stood still in all. */
+  let stoodMs = 0;
+  const uptimeMs = (): number => (suspendedAt ?? time.now()) - stoodMs;
 
   function deliver(run: () => void): void {
     if (!isAlive) return;
@@ -36,28 +47,42 @@ export function createMachine(deps: { time: VirtualTime; name: string; clockOffs
   return {
     name,
     clock: {
-      now: () => Math.floor(epoch + time.now()),
-      precise: () => epoch + time.now(),
+      now: () => Math.floor(epoch + uptimeMs()),
+      precise: () => epoch + uptimeMs(),
       after(delayMs, run) {
         let isCancelled = false;
-        const cancel = time.at(time.now() + Math.max(0, delayMs), () =>
-          deliver(() => {
-            if (!isCancelled) run();
-          }),
-        );
+        const dueMs = uptimeMs() + Math.max(0, delayMs);
+        const plan = (afterMs: number): Cancel =>
+          time.at(time.now() + afterMs, () =>
+            deliver(() => {
+              if (isCancelled) return;
+              // Its clock may have stood still meanwhile.
+              const leftMs = dueMs - uptimeMs();
+              if (leftMs > LEAST_MS) cancel = plan(leftMs);
+              else run();
+            }),
+          );
+        let cancel = plan(Math.max(0, delayMs));
         return () => {
           isCancelled = true;
           cancel();
         };
       },
     },
+    uptimeMs,
     isAlive: () => isAlive,
     isFrozen: () => asleep !== undefined,
     deliver,
     freeze() {
       asleep ??= [];
     },
+    suspend() {
+      asleep ??= [];
+      suspendedAt ??= time.now();
+    },
     wake() {
+      if (suspendedAt !== undefined) stoodMs += time.now() - suspendedAt;
+      suspendedAt = undefined;
       const due = asleep ?? [];
       asleep = undefined;
       // One by one, as an event loop does: each may freeze or end the process again.

@@ -1,4 +1,5 @@
 /** Simulation: the capacity ledger of many instances. Each call is what one script does in the slot of its node. */
+import { SOON_MS } from '../../adapters/job-book/owed-moves.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
 import type { CommitResult, LoadReport, ReleaseResult, ReserveResult } from '../../ports/capacity-ledger.ts';
@@ -19,6 +20,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
     lines.ask(tags.node(nodeId), what, run);
 
   return {
+    commitDelayMs: SOON_MS,
     declare: (nodeId, { slots, isAccepting, claim = 0 }) =>
       on(nodeId, 'declare-node', (shard) => {
         const now = shard.now();
@@ -40,7 +42,11 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         if (capacity === undefined) return { kind: 'unknown_node' };
         const leases = sweep(shard, nodeId, now);
         const held = leases?.size ?? 0;
-        if (leases?.has(lease)) return { kind: 'already', ...loadOf(capacity, held) };
+        const until = leases?.get(lease);
+        if (leases !== undefined && until !== undefined) {
+          leases.set(lease, Math.max(until, now + ttlMs));
+          return { kind: 'already', ...loadOf(capacity, held) };
+        }
         if (!capacity.isAccepting) return { kind: 'not_ready' };
         const load = loadOf(capacity, held);
         if (load.used >= load.max) return { kind: 'full', ...load };

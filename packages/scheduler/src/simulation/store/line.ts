@@ -39,6 +39,8 @@ interface Call {
 /** What is sent at one moment travels together. */
 interface Batch {
   readonly sentAt: number;
+  /** By the clock of the process, which gives up by it. */
+  readonly ownSentMs: number;
   readonly master: number;
   readonly calls: Call[];
   /** How many of them have no outcome. */
@@ -89,7 +91,7 @@ export function createLine(deps: {
   function send(call: Call): void {
     const now = time.now();
     if (leaving === undefined || leaving.sentAt !== now || leaving.master !== master) {
-      const batch: Batch = { sentAt: now, master, calls: [], open: 0 };
+      const batch: Batch = { sentAt: now, ownSentMs: machine.uptimeMs(), master, calls: [], open: 0 };
       leaving = batch;
       pending.push(batch);
       lastArrival = Math.max(lastArrival, now + delay());
@@ -118,7 +120,7 @@ export function createLine(deps: {
 
   function settle(batch: Batch): void {
     // A process that slept through it looks at its clock before it looks at what has arrived.
-    const isLate = time.now() - batch.sentAt > commandTimeoutMs;
+    const isLate = machine.uptimeMs() - batch.ownSentMs > commandTimeoutMs;
     for (const call of batch.calls) {
       if (call.isOver || call.reply === LOST) continue;
       if (isLate) giveUp(batch, call);
@@ -166,16 +168,16 @@ export function createLine(deps: {
 
   function watch(): void {
     cancelWatchdog = undefined;
-    const now = time.now();
+    const now = machine.uptimeMs();
     for (let at = front; at < pending.length; at += 1) {
       const batch = pending[at] as Batch;
-      if (batch.sentAt + commandTimeoutMs > now) break;
+      if (batch.ownSentMs + commandTimeoutMs > now) break;
       for (const call of batch.calls) giveUp(batch, call);
     }
     forgetOver();
     const next = pending[front];
     if (next === undefined || isClosed) return;
-    cancelWatchdog = machine.clock.after(next.sentAt + commandTimeoutMs - now, watch);
+    cancelWatchdog = machine.clock.after(next.ownSentMs + commandTimeoutMs - now, watch);
   }
 
   function probeLater(): void {

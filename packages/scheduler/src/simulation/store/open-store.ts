@@ -1,5 +1,6 @@
 /** Simulation: the store as one process uses it: every port on its connections to the shards. */
 import type { JobAssign } from '@lingua/protocol';
+import { jobTag } from '../../adapters/job-book/job-tag.ts';
 import type { SharedStore } from '../../store-of-many.ts';
 import type { Machine } from '../kernel/machine.ts';
 import { createCapacityLedger } from './capacity-ledger.ts';
@@ -16,7 +17,7 @@ import { createNodeMailbox } from './node-mailbox.ts';
 import { createSessionStore } from './session-store.ts';
 import { createInstanceFigures, createLocks, createStatsBoard } from './short-lived.ts';
 import type { StoreSettings } from './store-settings.ts';
-import { jobTag, type Tag, tags } from './tags.ts';
+import { type Tag, tags } from './tags.ts';
 import { type MastersWatch, watchMasters } from './watch-masters.ts';
 import { createWhispers } from './whispers.ts';
 

@@ -2,6 +2,7 @@
  * Simulation: a store that several processes share, with the meaning of the Redis adapters and every fault they have to live with.
  * All of it hangs on virtual time and one chance: the same calls and faults give the same answers at the same moments.
  */
+import { jobTag } from '../../adapters/job-book/job-tag.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Chance } from '../../ports/chance.ts';
 import type { SharedStore } from '../../store-of-many.ts';
@@ -11,7 +12,7 @@ import { createLines, type Lines, type Rumours } from './lines.ts';
 import { openStore } from './open-store.ts';
 import { createShard, type Shard } from './shard.ts';
 import type { StoreSettings } from './store-settings.ts';
-import { jobTag, shardOf, tags } from './tags.ts';
+import { shardOf, tags } from './tags.ts';
 import type { MastersWatch } from './watch-masters.ts';
 
 export interface SimulatedStore {
@@ -20,6 +21,8 @@ export interface SimulatedStore {
   storeFor(machine: Machine): SharedStore;
   shardOfJob(jobId: JobId): number;
   shardOfNode(nodeId: NodeId): number;
+  /** Where it has to show that it lives. */
+  shardOfPresence(instanceId: string): number;
 
   /** What reaches it is done when it wakes, however long its sender has given up. */
   freezeShard(shard: number): void;
@@ -133,6 +136,7 @@ export function createSimulatedStore(deps: {
     },
     shardOfJob: (jobId) => shardOf(tags.job(jobTag(jobId)), shards.length),
     shardOfNode: (nodeId) => shardOf(tags.node(nodeId), shards.length),
+    shardOfPresence: (instanceId) => shardOf(tags.presence(instanceId), shards.length),
 
     freezeShard: (index) => shardAt(index).freeze(),
     wakeShard: (index) => shardAt(index).wake(),

@@ -1,12 +1,5 @@
 /** Simulation: what lies together on one shard, by the same tags as the keys in Redis have. Pure. */
-import type { JobId, NodeId, SessionId } from '../../domain/ids.ts';
-
-/** The id of a bound job is "job-<digest of tenant and request>-<random>": the request finds its record by the digest. */
-export function jobTag(jobId: JobId): string {
-  return BOUND.exec(jobId)?.[1] ?? jobId;
-}
-
-const BOUND = /^job-([A-Za-z0-9_-]{22})-/;
+import type { NodeId, SessionId } from '../../domain/ids.ts';
 
 /** Parts of the index of nodes, each a key of its own. */
 export const NODE_PARTS = 16;

@@ -33,6 +33,8 @@ export function createCrowd(deps: {
   const size = scenario.speakers + scenario.dispatchers;
   const clients: SimulatedClient[] = [];
   const dispatchers: { dispatch(): void }[] = [];
+  /** How many there have been at each place. */
+  const lives: number[] = [];
   let starts = 0;
   let askedBefore = 0;
   let isStopped = false;
@@ -42,13 +44,17 @@ export function createCrowd(deps: {
     const isSpeaker = at < scenario.speakers;
     const name = `${isSpeaker ? 'speaker' : 'dispatcher'}-${starts}`;
     const tenant = TENANTS[at % TENANTS.length] ?? TENANTS[0];
+    const life = (lives[at] ?? 0) + 1;
+    lives[at] = life;
     const parts = {
+      // Neighbours are of different tenants.
+      requests: `${Math.floor(at / TENANTS.length)}.${life}`,
       machine: createMachine({ time, name }),
       world,
       chance: seededChance(`${deps.seed}/${name}`),
       tenant,
       pool: tenant,
-      languages: pairOf(at),
+      languages: pairOf(Math.floor(at / TENANTS.length)),
       perSecond: scenario.perSecond / size,
     };
     if (isSpeaker) {

@@ -43,7 +43,9 @@ export function createFleet(deps: {
   let isPaused = false;
 
   function temperOf(chance: Chance): Temper {
-    const [bad, good] = [createTemper(chance, scenario.badness), createTemper(chance, 0)];
+    const [bad, good] = [scenario.badness, 0].map((badness) =>
+      createTemper(chance, badness, scenario.workMs),
+    ) as [Temper, Temper];
     return () => (isWellBehaved ? good : bad)();
   }
 

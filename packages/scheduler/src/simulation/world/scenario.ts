@@ -6,7 +6,10 @@ import type { Config } from '../../config/settings.ts';
 export interface Scenario {
   /** 1: it is alone and needs no store. */
   readonly instances: number;
+  /** Of the store; each fails on its own. */
+  readonly shards: number;
   readonly nodes: number;
+  /** Nodes in the field declare none: only 4 is what they really get. */
   readonly slots: number;
   readonly speakers: number;
   readonly dispatchers: number;
@@ -14,16 +17,27 @@ export interface Scenario {
   readonly perSecond: number;
   /** Chance of each bad habit of nodes, per job. */
   readonly badness: number;
+  /** How long half of the jobs take at most, in milliseconds of work. */
+  readonly workMs: number;
+  /** How many jobs each instance may have in flight. */
+  readonly inFlight: number;
+  /** Share of the instances that freeze whose clocks stand still meanwhile, as those of machines that are suspended do. */
+  readonly suspended: number;
 }
 
 export const SCENARIO: Scenario = {
   instances: 3,
+  shards: 3,
   nodes: 32,
   slots: 4,
   speakers: 12,
   dispatchers: 24,
   perSecond: 180,
   badness: 0.004,
+  workMs: 250,
+  // So few that limits are reached: one that nobody reaches was not tried.
+  inFlight: 400,
+  suspended: 0,
 };
 
 /** Each tenant is confined to its pool: a job on a node of the other one is a breach (I10). */
@@ -54,18 +68,21 @@ pool_id = ${at + 1}
 `,
 ).join('');
 
-/** So few that they are reached: a limit that nobody reaches is no limit that was tried. Retries wait beyond it. */
+/** As few. Retries wait beyond it. */
 const WAITING = 48;
-const IN_FLIGHT = 400;
 
 /** Everything else is as it comes: what is proven is what is run. */
-export function configOf(instanceId: string, isAlone: boolean): Config {
+export function configOf(
+  instanceId: string,
+  isAlone: boolean,
+  { inFlight }: Pick<Scenario, 'inFlight'> = SCENARIO,
+): Config {
   const text = `
 [scheduler.phase2]
 enabled = ${!isAlone}
 instance_id = "${instanceId}"
 [scheduler]
-max_inflight_jobs = ${IN_FLIGHT}
+max_inflight_jobs = ${inFlight}
 [scheduler.queue]
 max_waiting = ${WAITING}
 [scheduler.phase3]

@@ -15,7 +15,7 @@ import {
 import { createMachine, type Machine } from '../kernel/machine.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
-import { configOf } from './scenario.ts';
+import { configOf, type Scenario } from './scenario.ts';
 
 export interface Schedulers {
   readonly clients: ClientWorld;
@@ -28,6 +28,8 @@ export interface Schedulers {
   /** SIGTERM. Resolves when the process has ended. */
   stop(at: number): Promise<void>;
   freeze(at: number): void;
+  /** Its clock stands still, too. */
+  suspend(at: number): void;
   wake(at: number): void;
   at(at: number): SimulatedInstance | undefined;
 }
@@ -41,8 +43,11 @@ export function createSchedulers(deps: {
   readonly chance: Chance;
   readonly recorder: Recorder;
   readonly seed: string;
+  readonly scenario: Pick<Scenario, 'inFlight'>;
   readonly log: (instance: string) => Log;
   readonly meter: Meter;
+  /** How wrong the clock of the next process is. */
+  readonly clockOffsetMs: () => number;
   /** Absent: there is one instance, and it is alone. */
   readonly storeOf?: ((machine: Machine) => SharedStore) | undefined;
 }): Schedulers {
@@ -79,11 +84,11 @@ export function createSchedulers(deps: {
     starts += 1;
     const name = nameOf(at);
     // A process is another machine: nothing of the one before can happen to it.
-    const machine = createMachine({ time, name });
+    const machine = createMachine({ time, name, clockOffsetMs: deps.clockOffsetMs() });
     const shared = overheard(name, deps.storeOf?.(machine));
     const instance = createSimulatedInstance({
       machine,
-      config: configOf(name, shared === undefined),
+      config: configOf(name, shared === undefined, deps.scenario),
       seed: `${deps.seed}/${starts}`,
       log: deps.log(name),
       meter: deps.meter,
@@ -121,6 +126,12 @@ export function createSchedulers(deps: {
     record({ kind: 'instance_down', instance: instance.machine.name, isMeant: true });
   }
 
+  function hang(at: number, how: 'freeze' | 'suspend'): void {
+    const machine = places[at]?.machine;
+    machine?.[how]();
+    if (machine !== undefined) network.watchSilence(machine);
+  }
+
   return {
     clients: {
       recorder,
@@ -145,11 +156,8 @@ export function createSchedulers(deps: {
       await instance.stop();
       if (instance.machine.isAlive()) end(instance);
     },
-    freeze(at) {
-      const machine = places[at]?.machine;
-      machine?.freeze();
-      if (machine !== undefined) network.watchSilence(machine);
-    },
+    freeze: (at) => hang(at, 'freeze'),
+    suspend: (at) => hang(at, 'suspend'),
     wake: (at) => places[at]?.machine.wake(),
     at: (at) => places[at],
   };

@@ -1,7 +1,9 @@
 /** The index of an instance's jobs: beginnings at once, ends along with them or later, nothing lost while Redis is away. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIndexJobs, type IndexChanges } from '../../../src/adapters/redis/job-store/index-jobs.ts';
-import { createJobIndex } from '../../../src/adapters/redis/job-store/job-index.ts';
+import { createJobIndex } from '../../../src/adapters/job-book/job-index.ts';
+import type { IndexChanges } from '../../../src/adapters/job-book/job-scripts.ts';
+import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
 import { times } from '../../contracts/harness.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { type Connected, connectTo, freshKeys } from '../../support/redis-jobs.ts';
@@ -13,6 +15,7 @@ function start() {
   const redis = { isAway: false };
   const index = createJobIndex({
     clock,
+    endOfTurn: nextTurn,
     async write({ begun, ended, dropped }: IndexChanges) {
       if (redis.isAway) throw new Error('away');
       written.push({ begun: [...begun.keys()], ended: [...ended.keys()], dropped: [...dropped] });
@@ -67,6 +70,7 @@ describe('a job index', () => {
     let refuse: ((fault: Error) => void) | undefined;
     const index = createJobIndex({
       clock,
+      endOfTurn: nextTurn,
       write({ begun, ended, dropped }) {
         written.push(`begun ${[...begun.keys()]} ended ${[...ended.keys()]} dropped ${[...dropped]}`);
         return refuse === undefined

@@ -1,7 +1,7 @@
 /** Moves that may be written a moment later: known here at once, one write with what follows, and never against what others did. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RedisJobStore } from '../../../src/adapters/redis/job-store.ts';
-import { jobTag } from '../../../src/adapters/redis/keys.ts';
+import { jobTag } from '../../../src/adapters/job-book/job-tag.ts';
+import type { BookedJobStore } from '../../../src/adapters/redis/job-store.ts';
 import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { perTest } from '../../contracts/harness.ts';
@@ -139,9 +139,9 @@ describe('a move that may be written a moment later', () => {
   it.each([
     [
       'the next move',
-      (a: RedisJobStore, job: JobRecord) => a.move(job.jobId, expectedOf(job), changeTo('RUNNING')),
+      (a: BookedJobStore, job: JobRecord) => a.move(job.jobId, expectedOf(job), changeTo('RUNNING')),
     ],
-    ['telling it again', (a: RedisJobStore, job: JobRecord) => a.restore(job)],
+    ['telling it again', (a: BookedJobStore, job: JobRecord) => a.restore(job)],
   ])(
     'is written when Redis answers again, though %s failed without being sent, and nothing of it twice',
     async (_, ask) => {

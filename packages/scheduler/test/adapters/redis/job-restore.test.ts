@@ -1,8 +1,8 @@
 /** Records that a failover lost, or set back: their driver writes them anew, nobody else does, and nothing ever goes back. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobStoreLimits, RedisJobStore } from '../../../src/adapters/redis/job-store.ts';
-import { jobTag } from '../../../src/adapters/redis/keys.ts';
+import { jobTag } from '../../../src/adapters/job-book/job-tag.ts';
+import type { BookedJobStore, JobStoreLimits } from '../../../src/adapters/redis/job-store.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import { changeJob, type JobChange } from '../../../src/domain/job-change.ts';
 import { perTest } from '../../contracts/harness.ts';
@@ -15,7 +15,7 @@ const FENCE = { nodeId: 'node-a', attempt: 1 };
 
 /** As the engine moves: entries say when. */
 async function move(
-  store: RedisJobStore,
+  store: BookedJobStore,
   job: JobRecord,
   state: JobState,
   parts: Partial<JobChange> = {},
@@ -26,15 +26,15 @@ async function move(
   return moved.job;
 }
 
-const dispatch = (store: RedisJobStore, job: JobRecord, fence = FENCE): Promise<JobRecord> =>
+const dispatch = (store: BookedJobStore, job: JobRecord, fence = FENCE): Promise<JobRecord> =>
   move(store, job, 'DISPATCHED', { fence, intent: null });
 
-async function finish(store: RedisJobStore, job: JobRecord): Promise<JobRecord> {
+async function finish(store: BookedJobStore, job: JobRecord): Promise<JobRecord> {
   const running = await move(store, await dispatch(store, job), 'RUNNING');
   return move(store, running, 'FINISHED', { result: RESULT });
 }
 
-const fail = (store: RedisJobStore, job: JobRecord): Promise<JobRecord> =>
+const fail = (store: BookedJobStore, job: JobRecord): Promise<JobRecord> =>
   move(store, job, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'no answer' } });
 
 describe.each([
@@ -77,7 +77,7 @@ describe.each([
     };
   });
 
-  const isBound = async (store: RedisJobStore, { tenantId, requestId, jobId }: JobRecord) =>
+  const isBound = async (store: BookedJobStore, { tenantId, requestId, jobId }: JobRecord) =>
     (await store.bound(tenantId, requestId as string))?.jobId === jobId;
 
   it('is written anew with its binding, its time and its place in the index, and goes on', async () => {

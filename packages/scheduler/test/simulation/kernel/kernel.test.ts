@@ -89,6 +89,24 @@ describe('a machine', () => {
     expect(happened).toBe(0);
   });
 
+  it('knows nothing of the time for which it was suspended', async () => {
+    const time = createVirtualTime();
+    const machine = createMachine({ time, name: 'a' });
+    const startedAt = machine.clock.now();
+    const rang: number[] = [];
+    machine.clock.after(10, () => rang.push(time.now()));
+    machine.clock.after(30, () => rang.push(time.now()));
+    machine.clock.after(40, () => rang.push(time.now()))();
+    time.at(5, () => machine.suspend());
+    time.at(20, () => machine.deliver(() => rang.push(-time.now())));
+    time.at(105, () => machine.wake());
+    await time.runUntil(120);
+    expect(machine.clock.now() - startedAt).toBe(20);
+    expect(rang).toEqual([-105, 110]);
+    await time.runUntil(200);
+    expect(rang).toEqual([-105, 110, 130]);
+  });
+
   it('may have a clock that is wrong', () => {
     const time = createVirtualTime();
     const right = createMachine({ time, name: 'a' });

@@ -149,7 +149,7 @@ describe('a failover', () => {
   });
 
   it('rolls a job back, whose driver restores it; who was behind it changes nothing', async () => {
-    const { store, here, answered, move, time, jobOn } = await start();
+    const { store, here, there, answered, move, time, jobOn } = await start();
     const draft = jobOn(0, here.machine.clock.now());
     await answered(here.jobs.admit(draft));
     const fence = { nodeId: 'node-a', attempt: 1 };
@@ -157,7 +157,9 @@ describe('a failover', () => {
     const reserved = await move(here, draft, 'RESERVED', { intent: fence });
     const dispatched = await move(here, reserved, 'DISPATCHED', { fence, intent: null });
     await time.runUntil(time.now() + 2_000);
-    expect((await answered(here.jobs.get(draft.jobId)))?.state).toBe('CREATED');
+    // Its driver knows better.
+    expect((await answered(there.jobs.get(draft.jobId)))?.state).toBe('CREATED');
+    expect((await answered(here.jobs.get(draft.jobId)))?.state).toBe('DISPATCHED');
     expect(await answered(here.jobs.restore(dispatched))).toBe('restored');
     expect(await answered(here.jobs.restore(reserved))).toBe('kept');
     expect(await answered(here.jobs.get(draft.jobId))).toEqual(dispatched);

@@ -6,7 +6,7 @@
   ARGV[2] ttl     ms
   ARGV[3] idle    ms that a node's keys outlive its last report by
   Returns {"reserved"|"already"|"full", used, max} or {"not_ready"|"unknown_node"}
-  Idempotent: the same lease never takes two slots, and a repeat changes nothing of it. ]]
+  Idempotent: the same lease never takes two slots; a repeat makes it last as long as a new one would, never shorter. ]]
 local node, leases, marks, lease, ttl, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
 local slots, accepting, reported, released = unpack(redis.call('HMGET', node, 'slots', 'accepting', 'reported', 'released'))
 if not slots then
@@ -29,7 +29,11 @@ for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('ZREM', leases, ended)
   redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended)
 end
-if redis.call('ZSCORE', leases, lease) then
+local expiry = redis.call('ZSCORE', leases, lease)
+if expiry then
+  if tonumber(expiry) < now + ttl then
+    redis.call('ZADD', leases, now + ttl, lease)
+  end
   return { 'already', math.max(held, seen), max }
 end
 if accepting ~= '1' then

@@ -3,16 +3,10 @@
  * pub/sub, and whoever waits looks for himself now and then. One channel per instance, so that waiting subscribes nothing.
  */
 import type { JobId } from '../../../domain/ids.ts';
+import type { MoveNotices } from '../../job-book/job-events.ts';
 import { createChannels, type Ear } from '../channels.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
-
-export interface MoveNotices {
-  /** Safe to call often; from its end on notices are heard. */
-  listen(): Promise<void>;
-  send(instanceId: string, jobId: JobId): void;
-  close(): Promise<void>;
-}
 
 export function createMoveNotices(deps: {
   connection: RedisConnection;

@@ -1,10 +1,10 @@
 /** Typed wrapper of discard-job.lua. */
 import type { JobId } from '../../../domain/ids.ts';
-import { jobTag, type Keys } from '../keys.ts';
+import type { Discarded } from '../../job-book/job-scripts.ts';
+import { jobTag } from '../../job-book/job-tag.ts';
+import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
-
-export type Discarded = 'discarded' | 'kept' | 'driven_elsewhere' | 'unknown_job';
 
 export function createDiscardJob(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'discard-job');

@@ -1,8 +1,9 @@
 /** Typed wrapper of find-bound-job.lua. */
+import type { StoredJob } from '../../job-book/job-scripts.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
-import { jobFromFields, type StoredJob } from './record-fields.ts';
+import { jobFromFields } from './record-fields.ts';
 
 export function createFindBoundJob(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'find-bound-job');

@@ -1,15 +1,8 @@
 /** Typed wrapper of index-jobs.lua. */
-import type { JobId } from '../../../domain/ids.ts';
+import type { IndexChanges } from '../../job-book/job-scripts.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
-
-/** Jobs and their deadlines. */
-export interface IndexChanges {
-  readonly begun: ReadonlyMap<JobId, number>;
-  readonly ended: ReadonlyMap<JobId, number>;
-  readonly dropped: ReadonlySet<JobId>;
-}
 
 export interface IndexLimits {
   readonly liveMarginMs: number;

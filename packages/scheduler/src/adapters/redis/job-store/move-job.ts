@@ -1,46 +1,23 @@
 /** Hot path: typed wrapper of move-job.lua. */
-import type { JobId } from '../../../domain/ids.ts';
 import { isSettled } from '../../../domain/job.ts';
-import { changeJob, type JobChange } from '../../../domain/job-change.ts';
-import type { Expected } from '../../../ports/job-store.ts';
-import { jobTag, type Keys } from '../keys.ts';
+import { changeJob } from '../../../domain/job-change.ts';
+import type { MoveJob } from '../../job-book/job-scripts.ts';
+import { jobTag } from '../../job-book/job-tag.ts';
+import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
-import type { KnownJob } from './known-jobs.ts';
-import {
-  changedEntries,
-  changedFields,
-  FIRST_ENTRIES,
-  jobFromFields,
-  type StoredJob,
-  watchersOf,
-} from './record-fields.ts';
-
-export type Moved =
-  | ({
-      readonly kind: 'moved' | 'stale';
-      /** What the change carries from outside, as written. */
-      readonly bytes: number;
-    } & Omit<StoredJob, 'driver'>)
-  | { readonly kind: 'unknown_job' }
-  | { readonly kind: 'driven_elsewhere' };
+import { changedEntries, changedFields, FIRST_ENTRIES, jobFromFields, watchersOf } from './record-fields.ts';
 
 export function createMoveJob(
   connection: RedisConnection,
   keys: Keys,
   limits: { retentionMs: number; bindingLeaseMs: number },
-) {
+): MoveJob {
   const run = loadScript(connection, import.meta.url, 'move-job');
   // Nothing is kept for no time at all: 0 says that the move settles nothing.
   const retentionMs = Math.max(1, limits.retentionMs);
 
-  return async (
-    driver: string,
-    jobId: JobId,
-    expected: Expected,
-    change: JobChange,
-    known: KnownJob | undefined,
-  ): Promise<Moved> => {
+  return async (driver, jobId, expected, change, known) => {
     const tag = jobTag(jobId);
     const entries = changedEntries(change);
     const fields = changedFields(change);

@@ -1,53 +1,60 @@
 /** Reads the indexes of an instance's jobs: ids with their deadlines. */
+import type { IndexScripts } from '../../job-book/job-scripts.ts';
+import type { Position, ReadIndex } from '../../job-book/list-jobs.ts';
+import { asDependency } from '../dependency.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
-import type { Position, ReadIndex } from './list-jobs.ts';
 
-/** The indexes of these instances, driven and settled ones, from the latest deadline downwards. */
-export const indexesOf = (
+export function createIndexReads(
   connection: RedisConnection,
   keys: Keys,
-  instanceIds: readonly string[],
-): ReadIndex[] =>
-  instanceIds
-    .flatMap((instanceId) => [keys.instanceJobs(instanceId), keys.instanceSettledJobs(instanceId)])
-    .map(
-      (key) => async (from, skip, count) =>
+  ownId: string,
+): Pick<IndexScripts, 'driven' | 'settled' | 'leave' | 'all'> {
+  const { instanceJobs, instanceSettledJobs } = keys;
+
+  /** From the latest deadline downwards. */
+  const reader =
+    (key: string): ReadIndex =>
+    (from, skip, count) =>
+      asDependency('listing jobs', async () =>
         positions(
           await connection.zrevrangebyscore(key, from ?? '+inf', '-inf', 'WITHSCORES', 'LIMIT', skip, count),
         ),
-    );
+      );
 
-/** Jobs of an instance that may be live, next deadlines first. */
-export const readDriven = async (
-  connection: RedisConnection,
-  keys: Keys,
-  instanceId: string,
-  limit: number,
-): Promise<Position[]> =>
-  positions(
-    await connection.zrangebyscore(
-      keys.instanceJobs(instanceId),
-      '-inf',
-      '+inf',
-      'WITHSCORES',
-      'LIMIT',
-      0,
-      limit,
-    ),
-  );
-
-/** What an instance settled lately, latest deadlines first. */
-export const readSettled = async (
-  connection: RedisConnection,
-  keys: Keys,
-  instanceId: string,
-  skip: number,
-  count: number,
-): Promise<Position[]> =>
-  positions(
-    await connection.zrevrange(keys.instanceSettledJobs(instanceId), skip, skip + count - 1, 'WITHSCORES'),
-  );
+  return {
+    driven: (instanceId, limit) =>
+      asDependency('reading the jobs of an instance', async () =>
+        positions(
+          await connection.zrangebyscore(
+            instanceJobs(instanceId),
+            '-inf',
+            '+inf',
+            'WITHSCORES',
+            'LIMIT',
+            0,
+            limit,
+          ),
+        ),
+      ),
+    settled: (instanceId, skip, count) =>
+      asDependency('reading what an instance settled', async () =>
+        positions(
+          await connection.zrevrange(instanceSettledJobs(instanceId), skip, skip + count - 1, 'WITHSCORES'),
+        ),
+      ),
+    leave: (instanceId, jobId) =>
+      asDependency('taking a job off an index', () => connection.zrem(instanceJobs(instanceId), jobId)),
+    all: () =>
+      asDependency('listing instances', async () => {
+        const others = await connection.smembers(keys.instances);
+        return [...new Set([ownId, ...others])].flatMap((instanceId) => [
+          reader(instanceJobs(instanceId)),
+          reader(instanceSettledJobs(instanceId)),
+        ]);
+      }),
+  };
+}
 
 function positions(flat: readonly string[]): Position[] {
   const found: Position[] = [];

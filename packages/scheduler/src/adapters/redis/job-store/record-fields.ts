@@ -6,17 +6,10 @@
  */
 import type { JobRecord, JobState, TimelineEntry } from '../../../domain/job.ts';
 import { type JobChange, MAX_TIMELINE } from '../../../domain/job-change.ts';
+import type { StoredJob } from '../../job-book/job-scripts.ts';
 
 /** Entries of a timeline that stay for ever; as many of the newest take turns in the other fields. */
 export const FIRST_ENTRIES = MAX_TIMELINE / 2;
-
-export interface StoredJob {
-  readonly record: JobRecord;
-  /** Grows with every move. */
-  readonly revision: number;
-  readonly driver: string;
-  readonly watchers: readonly string[];
-}
 
 /** Fields and values in turn. `revision`: entries ever written, of which the record may have lost the middle. */
 export function fieldsOf(record: JobRecord, driver: string, revision = record.timeline.length): string[] {

@@ -1,6 +1,7 @@
 /** Typed wrapper of shelve-job.lua. */
 import type { JobId } from '../../../domain/ids.ts';
-import { jobTag, type Keys } from '../keys.ts';
+import { jobTag } from '../../job-book/job-tag.ts';
+import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 

@@ -1,21 +1,11 @@
 /** Typed wrapper of take-over-job.lua. */
 import type { JobId } from '../../../domain/ids.ts';
-import { jobTag, type Keys } from '../keys.ts';
+import type { FormerDriver, TakenOver } from '../../job-book/job-scripts.ts';
+import { jobTag } from '../../job-book/job-tag.ts';
+import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
-import { jobFromFields, type StoredJob } from './record-fields.ts';
-
-/** Whose jobs may be taken: the instance's, except those of its incarnation that lives. */
-export interface FormerDriver {
-  readonly instanceId: string;
-  /** Absent when none of it lives. */
-  readonly livingIncarnation?: string;
-}
-
-export type TakenOver =
-  | { readonly kind: 'taken'; readonly stored: StoredJob }
-  | { readonly kind: 'driven'; readonly driver: string }
-  | { readonly kind: 'settled' | 'unknown_job' };
+import { jobFromFields } from './record-fields.ts';
 
 export function createTakeOverJob(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'take-over-job');

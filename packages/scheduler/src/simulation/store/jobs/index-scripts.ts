@@ -1,19 +1,12 @@
 /** Simulation: the indexes of each instance's jobs on its shard: those it drives and those it settled lately. */
+import type { IndexChanges, IndexScripts } from '../../../adapters/job-book/job-scripts.ts';
+import type { Position } from '../../../adapters/job-book/list-jobs.ts';
 import type { JobId } from '../../../domain/ids.ts';
+import type { Lines } from '../lines.ts';
 import type { Shard } from '../shard.ts';
+import { keys, tags } from '../tags.ts';
 
-export interface Position {
-  readonly jobId: JobId;
-  readonly deadlineAt: number;
-}
-
-export interface IndexChanges {
-  readonly begun: readonly Position[];
-  readonly ended: readonly Position[];
-  readonly dropped: readonly JobId[];
-}
-
-export interface IndexLimits {
+interface IndexLimits {
   readonly liveMarginMs: number;
   readonly retentionMs: number;
   readonly maxRetained: number;
@@ -21,7 +14,43 @@ export interface IndexLimits {
 
 const SWEEP_EVERY = 64;
 
-export function indexJobs(
+/** As the instance with this id uses them. */
+export function createIndexScripts(deps: { lines: Lines; instanceId: string } & IndexLimits): IndexScripts {
+  const { lines, instanceId: ownId } = deps;
+  const ask = <T>(instanceId: string, what: string, run: (shard: Shard) => T): Promise<T> =>
+    lines.ask(tags.instance(instanceId), what, run);
+  const read = (instanceId: string, name: IndexName): Promise<readonly Position[]> =>
+    ask(instanceId, `read-${name}`, (shard) => readIndex(shard, instanceId, name));
+
+  return {
+    note: (changes) => ask(ownId, 'index-jobs', (shard) => indexJobs(shard, ownId, changes, deps)),
+    async driven(instanceId, limit) {
+      return [...(await read(instanceId, 'driven'))].reverse().slice(0, limit);
+    },
+    async settled(instanceId, skip, count) {
+      return (await read(instanceId, 'settled')).slice(skip, skip + count);
+    },
+    leave: (instanceId, jobId) =>
+      ask(instanceId, 'leave-index', (shard) => leaveIndex(shard, instanceId, jobId)),
+    forget: (instanceId) =>
+      ask(instanceId, 'forget-indexes', (shard) => forgetIndexes(shard, instanceId, deps.liveMarginMs)),
+    async all() {
+      const others = await lines.ask(tags.key(keys.instances), 'list-instances', (shard) => [
+        ...(shard.state.names.get(keys.instances, shard.now())?.keys() ?? []),
+      ]);
+      return [...new Set([ownId, ...others])].flatMap((instanceId) =>
+        (['driven', 'settled'] as const).map(
+          (name) => async (from: number | undefined, skip: number, count: number) =>
+            (await read(instanceId, name))
+              .filter(({ deadlineAt }) => from === undefined || deadlineAt <= from)
+              .slice(skip, skip + count),
+        ),
+      );
+    },
+  };
+}
+
+function indexJobs(
   shard: Shard,
   instanceId: string,
   { begun, ended, dropped }: IndexChanges,
@@ -33,11 +62,11 @@ export function indexJobs(
   const settled = allSettled.get(instanceId, now) ?? new Map<JobId, number>();
   const drivenUntil = allDriven.until(instanceId, now);
   let latest = 0;
-  for (const { jobId, deadlineAt } of begun) {
+  for (const [jobId, deadlineAt] of begun) {
     driven.set(jobId, deadlineAt);
     latest = Math.max(latest, deadlineAt);
   }
-  for (const { jobId, deadlineAt } of ended) {
+  for (const [jobId, deadlineAt] of ended) {
     driven.delete(jobId);
     settled.set(jobId, deadlineAt);
   }
@@ -51,9 +80,9 @@ export function indexJobs(
   if (settled.size >= maxRetained + SWEEP_EVERY) dropFirst(settled, settled.size - maxRetained);
   const lifeMs = Math.max(latest - now, 0) + liveMarginMs;
   if (driven.size === 0) allDriven.delete(instanceId);
-  else if (begun.length > 0) allDriven.put(instanceId, driven, Math.max(drivenUntil, now + lifeMs));
+  else if (begun.size > 0) allDriven.put(instanceId, driven, Math.max(drivenUntil, now + lifeMs));
   if (settled.size === 0) allSettled.delete(instanceId);
-  else if (ended.length > 0) allSettled.put(instanceId, settled, now + retentionMs + liveMarginMs);
+  else if (ended.size > 0) allSettled.put(instanceId, settled, now + retentionMs + liveMarginMs);
 }
 
 /** Deadlines come nearly in the order of the jobs: the first that is not over ends the search. */
@@ -73,23 +102,23 @@ function dropFirst(index: Map<JobId, number>, count: number): void {
   }
 }
 
-export type IndexName = 'driven' | 'settled';
+type IndexName = 'driven' | 'settled';
 
 /** All of them, latest deadlines first; equal ones by their ids, backwards. */
-export function readIndex(shard: Shard, instanceId: string, name: IndexName): readonly Position[] {
+function readIndex(shard: Shard, instanceId: string, name: IndexName): readonly Position[] {
   const index = shard.state[name].get(instanceId, shard.now()) ?? new Map<JobId, number>();
   return [...index].map(([jobId, deadlineAt]) => ({ jobId, deadlineAt })).sort(isLaterFirst);
 }
 
-export const isLaterFirst = (one: Position, other: Position): number =>
+const isLaterFirst = (one: Position, other: Position): number =>
   other.deadlineAt - one.deadlineAt || (one.jobId === other.jobId ? 0 : one.jobId < other.jobId ? 1 : -1);
 
-export function leaveIndex(shard: Shard, instanceId: string, jobId: JobId): void {
+function leaveIndex(shard: Shard, instanceId: string, jobId: JobId): void {
   shard.state.driven.get(instanceId, shard.now())?.delete(jobId);
 }
 
 /** False, and nothing changes, while a job of it may be live. */
-export function forgetIndexes(shard: Shard, instanceId: string, liveMarginMs: number): boolean {
+function forgetIndexes(shard: Shard, instanceId: string, liveMarginMs: number): boolean {
   const now = shard.now();
   for (const deadlineAt of shard.state.driven.get(instanceId, now)?.values() ?? []) {
     if (deadlineAt > now - liveMarginMs) return false;

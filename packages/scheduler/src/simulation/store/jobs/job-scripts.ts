@@ -1,4 +1,15 @@
 /** Simulation: what happens to a job's record on its shard. Each function is one script: whole, at once, by the shard's clock. */
+import type {
+  Admitted,
+  Moved as AnsweredMove,
+  Discarded,
+  FormerDriver,
+  Restored,
+  TakenOver,
+  TimeLeft,
+} from '../../../adapters/job-book/job-scripts.ts';
+import type { KnownJob } from '../../../adapters/job-book/known-jobs.ts';
+import { isAsExpected } from '../../../adapters/job-book/owed-moves.ts';
 import type { JobId } from '../../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../../domain/job.ts';
 import { changeJob, entriesOf, type JobChange } from '../../../domain/job-change.ts';
@@ -8,11 +19,6 @@ import type { StoredJob } from '../shard-state.ts';
 import type { Shelf } from '../shelf.ts';
 
 const NOBODY: readonly string[] = [];
-
-export type Admitted =
-  | { readonly kind: 'admitted' }
-  | { readonly kind: 'existing'; readonly stored: StoredJob }
-  | { readonly kind: 'over'; readonly jobId: JobId };
 
 const isUnbound = ({ boundUntil }: StoredJob, now: number): boolean =>
   boundUntil !== undefined && boundUntil <= now;
@@ -83,22 +89,40 @@ export function moveJob(
   const { driver, expected, change } = move;
   if (stored.driver !== driver) return { kind: 'driven_elsewhere' };
   const { record } = stored;
-  const isAsExpected =
-    record.state === expected.state && (record.fence?.attempt ?? 0) === expected.fenceAttempt;
-  if (!isAsExpected || isSameEntry(record.timeline.at(-1), change.entry)) {
-    return { kind: 'stale', stored, was: stored };
-  }
+  // Only a move that leaves the state as it is could be taken for one that was not made yet.
+  const isMade = change.state === expected.state && isSameEntry(record.timeline.at(-1), change.entry);
+  if (isMade || !isAsExpected(record, expected)) return { kind: 'stale', stored, was: stored };
   const settles = isSettled(change.state) && !stored.isSettled;
+  const hasFailed = change.state === 'FAILED' || change.failure !== undefined;
   const moved: StoredJob = {
     record: changeJob(record, change),
     revision: stored.revision + entriesOf(change),
     driver,
     watchers: stored.watchers,
     isSettled: stored.isSettled || settles,
-    boundUntil: settles ? now + (change.state === 'FAILED' ? 0 : limits.bindingLeaseMs) : stored.boundUntil,
+    boundUntil: settles ? now + (hasFailed ? 0 : limits.bindingLeaseMs) : stored.boundUntil,
   };
   shelf.put(key, moved, settles ? now + Math.max(1, limits.retentionMs) : shelf.until(key, now));
   return { kind: 'moved', stored: moved, was: stored };
+}
+
+/** Whoever has seen the latest revision is not told the record, and makes the next one from what it has seen. */
+export function seenBy(known: KnownJob | undefined, moved: Moved, change: JobChange): AnsweredMove {
+  if (moved.kind === 'unknown_job' || moved.kind === 'driven_elsewhere') return moved;
+  const { kind, stored, was } = moved;
+  const { revision, watchers } = stored;
+  const isSeen = kind === 'moved' && known?.revision === was.revision && known.record !== was.record;
+  const record = isSeen ? changeJob(known.record, change) : stored.record;
+  return { kind, record, revision, watchers, bytes: bytesOf(change) };
+}
+
+/** About what it carries from outside: texts, speech, which is base64, and whatever else a node added. */
+function bytesOf({ result, failure }: JobChange): number {
+  const message = failure?.message.length ?? 0;
+  if (result === undefined) return message;
+  const { ttsAudio, textAsr, textTranslated, extra, details } = result;
+  const added = extra === undefined && details === undefined ? 0 : JSON.stringify([extra, details]).length;
+  return message + ttsAudio.length + textAsr.length + textTranslated.length + added;
 }
 
 const isSameEntry = (one: TimelineEntry | undefined, other: TimelineEntry): boolean =>
@@ -108,8 +132,6 @@ const isSameEntry = (one: TimelineEntry | undefined, other: TimelineEntry): bool
   one.attempt === other.attempt &&
   one.nodeId === other.nodeId &&
   one.reason === other.reason;
-
-export type Discarded = 'discarded' | 'kept' | 'driven_elsewhere' | 'unknown_job';
 
 export function discardJob(shard: Shard, tag: string, jobId: JobId, driver: string): Discarded {
   const held = shard.state.jobs.get(tag, shard.now());
@@ -161,16 +183,11 @@ export function watchJob(
   return stored.revision === by.revision ? undefined : stored;
 }
 
-export type TakenOver =
-  | { readonly kind: 'taken'; readonly stored: StoredJob }
-  | { readonly kind: 'driven'; readonly driver: string }
-  | { readonly kind: 'settled' | 'unknown_job' };
-
 export function takeOverJob(
   shard: Shard,
   tag: string,
   jobId: JobId,
-  from: { readonly instanceId: string; readonly livingIncarnation?: string },
+  from: FormerDriver,
   to: string,
 ): TakenOver {
   const now = shard.now();
@@ -190,12 +207,7 @@ export function takeOverJob(
   return { kind: 'taken', stored };
 }
 
-export type Restored =
-  | { readonly kind: 'restored' | 'kept' | 'bound_anew' }
-  | { readonly kind: 'driven_elsewhere'; readonly driver: string }
-  | { readonly kind: 'over'; readonly jobId: JobId };
-
-/** `left`: what remains of the time of a settled job; absent if it lives. */
+/** `left`: absent while it lives. */
 export function restoreJob(
   shard: Shard,
   tag: string,
@@ -204,7 +216,7 @@ export function restoreJob(
     readonly driver: string;
     readonly revision: number;
     readonly liveMarginMs: number;
-    readonly left: { readonly retentionMs: number; readonly leaseMs: number } | undefined;
+    readonly left: TimeLeft | undefined;
   },
 ): Restored {
   const now = shard.now();

@@ -1,6 +1,6 @@
 /** Hot path: jobs that are due after the same while, each; in the order they were put in, so that one timer serves them all. */
-import type { JobId } from '../../../domain/ids.ts';
-import type { Cancel, Clock } from '../../../ports/clock.ts';
+import type { JobId } from '../../domain/ids.ts';
+import type { Cancel, Clock } from '../../ports/clock.ts';
 
 export interface DueLane {
   /** Again: from now on it waits anew. */

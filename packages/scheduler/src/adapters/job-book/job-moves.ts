@@ -1,15 +1,15 @@
 /** Hot path: moves of the jobs this instance drives, written now or owed for a moment, and what their answers mean for what is counted here. */
-import { fitResult } from '../../../domain/fit-result.ts';
-import type { JobId } from '../../../domain/ids.ts';
-import { isSettled, type JobRecord } from '../../../domain/job.ts';
-import type { JobChange } from '../../../domain/job-change.ts';
-import type { Soon } from '../../../domain/soon.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import type { Expected, MoveResult } from '../../../ports/job-store.ts';
+import { fitResult } from '../../domain/fit-result.ts';
+import type { JobId } from '../../domain/ids.ts';
+import { isSettled, type JobRecord } from '../../domain/job.ts';
+import type { JobChange } from '../../domain/job-change.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Expected, MoveResult } from '../../ports/job-store.ts';
 import type { JobIndex } from './job-index.ts';
+import type { Moved, MoveJob, StoredJob } from './job-scripts.ts';
 import type { JobTally } from './job-tally.ts';
-import type { KnownJob, KnownJobs } from './known-jobs.ts';
-import type { Moved } from './move-job.ts';
+import type { KnownJobs } from './known-jobs.ts';
 import {
   both,
   createOwedMoves,
@@ -19,7 +19,6 @@ import {
   type OwedMoves,
   restOf,
 } from './owed-moves.ts';
-import type { StoredJob } from './record-fields.ts';
 
 export interface JobMoves {
   readonly owed: OwedMoves;
@@ -41,13 +40,7 @@ export function createJobMoves(deps: {
   known: KnownJobs;
   tally: JobTally;
   index: JobIndex;
-  write: (
-    driver: string,
-    jobId: JobId,
-    expected: Expected,
-    change: JobChange,
-    known: KnownJob | undefined,
-  ) => Promise<Moved>;
+  write: MoveJob;
   /** Lets a settled record go before its time. */
   drop: (jobId: JobId) => Promise<unknown>;
   resultInlineMaxBytes: number;
@@ -67,7 +60,7 @@ export function createJobMoves(deps: {
     index.end(record.jobId, record.deadlineAt);
     for (const jobId of gone) {
       index.drop(jobId);
-      // One that stays, because Redis does not answer, ends with its time.
+      // One that stays, because the store does not answer, ends with its time.
       deps.drop(jobId).catch(() => {});
     }
   }

@@ -1,4 +1,4 @@
-/** Simulation: things by name in the order they came, of which the first ones go first. Cheap at its front, unlike a map. */
+/** Hot path: things by name in the order they came, of which the first ones go first. Cheap at its front, unlike a map. */
 
 export interface Fifo<T> {
   has(name: string): boolean;

@@ -2,9 +2,9 @@
  * Pages through the jobs of all instances, newest first: their indexes are merged by (deadline, id), which never changes while a
  * job goes from one index to another or from one instance to another. Bounded work per page, nothing global, no scan.
  */
-import type { JobId } from '../../../domain/ids.ts';
-import type { JobRecord } from '../../../domain/job.ts';
-import type { JobPage, JobQuery } from '../../../ports/job-store.ts';
+import type { JobId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
+import type { JobPage, JobQuery } from '../../ports/job-store.ts';
 
 /** A page ends after so many records even if few passed the filter; its cursor goes on from there. */
 const MAX_SCANNED = 1_000;
@@ -105,7 +105,7 @@ function createSource(index: ReadIndex, start: Position | undefined): Source {
   };
 }
 
-/** Whether one comes after the other in a list. Redis sorts equal deadlines by id, and so does this. */
+/** Whether one comes after the other in a list. Every index sorts equal deadlines by id, and so does this. */
 const isBelow = (one: Position, other: Position): boolean =>
   one.deadlineAt === other.deadlineAt ? one.jobId < other.jobId : one.deadlineAt < other.deadlineAt;
 

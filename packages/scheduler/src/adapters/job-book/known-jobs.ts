@@ -2,8 +2,8 @@
  * Hot path: records as this instance last saw them, with their revision. A move that finds the revision unchanged is answered
  * without the record, which spares sending and reading it several times per job.
  */
-import type { JobId } from '../../../domain/ids.ts';
-import type { JobRecord } from '../../../domain/job.ts';
+import type { JobId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
 
 export interface KnownJob {
   readonly record: JobRecord;

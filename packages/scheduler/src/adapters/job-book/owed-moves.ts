@@ -5,11 +5,11 @@
  * Nothing is lost that a crash would not have lost a moment earlier, and nobody is deceived: a write that failed is made again, with
  * what came since; it compares as every move does, and what it finds is the answer to the job's next move.
  */
-import type { JobId } from '../../../domain/ids.ts';
-import type { JobRecord } from '../../../domain/job.ts';
-import { changeJob, entriesOf, type JobChange } from '../../../domain/job-change.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import type { Expected } from '../../../ports/job-store.ts';
+import type { JobId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
+import { changeJob, entriesOf, type JobChange } from '../../domain/job-change.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Expected } from '../../ports/job-store.ts';
 import { createDueLane } from './due-lane.ts';
 import type { KnownJob, KnownJobs } from './known-jobs.ts';
 

@@ -1,21 +1,15 @@
 /** Cold path: jobs that change their driver, records that a failover lost, and what an instance that is gone leaves in its indexes. */
 
-import { instanceOf } from '../../../domain/driver-name.ts';
-import type { JobId } from '../../../domain/ids.ts';
-import { isSettled, type JobRecord, type TimelineEntry } from '../../../domain/job.ts';
-import type { Clock } from '../../../ports/clock.ts';
-import { asDependency } from '../dependency.ts';
-import { jobTag, type Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { createForgetIndexes } from './forget-indexes.ts';
+import { instanceOf } from '../../domain/driver-name.ts';
+import type { JobId } from '../../domain/ids.ts';
+import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { JobIndex } from './job-index.ts';
+import type { FormerDriver, IndexScripts, RecordScripts, Restored, TimeLeft } from './job-scripts.ts';
 import type { JobTally } from './job-tally.ts';
 import type { KnownJobs } from './known-jobs.ts';
 import type { Position } from './list-jobs.ts';
 import type { OwedMoves } from './owed-moves.ts';
-import { readDriven, readSettled } from './read-index.ts';
-import { createRestoreJob, type Restored, type RestoreLimits } from './restore-job.ts';
-import { createTakeOverJob, type FormerDriver } from './take-over-job.ts';
 
 export interface JobAdoption {
   /** Who drives the job, or drove it when it was settled. */
@@ -46,10 +40,15 @@ const PAGE = 128;
 /** Each time the request was bound and unbound again by others in between; then something is wrong. */
 const MOST_TRIES = 10;
 
+interface RestoreLimits {
+  readonly retentionMs: number;
+  readonly bindingLeaseMs: number;
+}
+
 export function createJobAdoption(
   deps: {
-    connection: RedisConnection;
-    keys: Keys;
+    scripts: RecordScripts;
+    indexes: IndexScripts;
     clock: Clock;
     instanceId: string;
     driver: () => string;
@@ -57,21 +56,15 @@ export function createJobAdoption(
     tally: JobTally;
     known: KnownJobs;
     owed: Pick<OwedMoves, 'forget'>;
-    shelve: (jobId: JobId) => Promise<void>;
     maxRetained: number;
   } & RestoreLimits,
 ): JobAdoption {
-  const { connection, keys, index, tally, known, owed } = deps;
-  const takeOverJob = createTakeOverJob(connection, keys);
-  const restoreJob = createRestoreJob(connection, keys, deps);
+  const { scripts, indexes, index, tally, known, owed } = deps;
 
   /** The index of an instance names what any incarnation of it drives: another one's jobs must not be taken off it. */
   function dropUnlessOurs(jobId: JobId, driver?: string): void {
     if (driver === undefined || instanceOf(driver) !== deps.instanceId) index.drop(jobId);
   }
-
-  const leaveIndex = (instanceId: string, jobId: JobId): Promise<unknown> =>
-    asDependency('taking a job off an index', () => connection.zrem(keys.instanceJobs(instanceId), jobId));
 
   /** The job may have moved on since somebody took down its record. */
   function newest(job: JobRecord): JobRecord {
@@ -86,35 +79,25 @@ export function createJobAdoption(
   }
 
   async function writeAnew(job: JobRecord): Promise<Exclude<Restored, { kind: 'over' }>> {
-    const by = { driver: deps.driver(), revision: revisionOf(job), now: deps.clock.now() };
+    const left = isSettled(job.state) ? leftOf(job, deps.clock.now(), deps) : undefined;
+    const by = { driver: deps.driver(), revision: revisionOf(job), left };
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const restored = await restoreJob(job, by);
+      const restored = await scripts.restore(job, by);
       if (restored.kind === 'restored' && newest(job) === job) known.note(job, by.revision);
       if (restored.kind !== 'over') return restored;
-      await deps.shelve(restored.jobId);
+      await scripts.shelve(restored.jobId);
     }
     throw new Error(`request of ${job.jobId} was never free`);
   }
 
   return {
-    driverOf: (jobId) =>
-      asDependency('reading who drives a job', async () => {
-        const tag = jobTag(jobId);
-        for (const key of [keys.job(tag), keys.earlierJob(tag, jobId)]) {
-          const [id, driver, settled] = await connection.hmget(key, 'id', 'driver', 'settled');
-          if (id === jobId) return { driver: driver ?? '', isSettled: settled !== null };
-          if (tag === jobId) break;
-        }
-        return undefined;
-      }),
-
-    drivenBy: (instanceId, limit) =>
-      asDependency('reading the jobs of an instance', () => readDriven(connection, keys, instanceId, limit)),
+    driverOf: scripts.driverOf,
+    drivenBy: indexes.driven,
 
     async takeOver({ jobId, deadlineAt }, from) {
       // First here, then off the other's index: at no time is a job in neither.
       await index.begin(jobId, deadlineAt);
-      const taken = await takeOverJob(jobId, from, deps.driver());
+      const taken = await scripts.takeOver(jobId, from, deps.driver());
       if (taken.kind === 'taken') {
         owed.forget(jobId);
         tally.adopt(taken.stored.record);
@@ -122,7 +105,7 @@ export function createJobAdoption(
       } else if (taken.kind === 'settled') index.end(jobId, deadlineAt);
       else dropUnlessOurs(jobId, taken.kind === 'driven' ? taken.driver : undefined);
       const isStillTheirs = taken.kind === 'driven' && instanceOf(taken.driver) === from.instanceId;
-      if (from.instanceId !== deps.instanceId && !isStillTheirs) await leaveIndex(from.instanceId, jobId);
+      if (from.instanceId !== deps.instanceId && !isStillTheirs) await indexes.leave(from.instanceId, jobId);
       return taken.kind === 'taken' ? { kind: 'taken', job: taken.stored.record } : { kind: taken.kind };
     },
 
@@ -130,9 +113,10 @@ export function createJobAdoption(
       const job = newest(given);
       const { jobId, deadlineAt } = job;
       const isOver = isSettled(job.state);
-      const [restored] = await asDependency('restoring a job', () =>
-        Promise.all([writeAnew(job), isOver ? undefined : index.begin(jobId, deadlineAt)]),
-      );
+      const [restored] = await Promise.all([
+        writeAnew(job),
+        isOver ? undefined : index.begin(jobId, deadlineAt),
+      ]);
       if (restored.kind === 'restored' || restored.kind === 'kept') {
         if (isOver) index.end(jobId, deadlineAt);
         else tally.adopt(job);
@@ -145,19 +129,31 @@ export function createJobAdoption(
     },
 
     async inheritSettled(from) {
-      const read = (skip: number) =>
-        asDependency('reading what an instance settled', () =>
-          readSettled(connection, keys, from, skip, PAGE),
-        );
       for (let skip = 0; skip < deps.maxRetained; skip += PAGE) {
-        const page = await read(skip);
+        const page = await indexes.settled(from, skip, PAGE);
         for (const { jobId, deadlineAt } of page) index.end(jobId, deadlineAt);
         await index.flush();
         if (page.length < PAGE) return;
       }
     },
 
-    forgetIndexes: createForgetIndexes(connection, keys, deps.liveMarginMs),
+    forgetIndexes: indexes.forget,
+  };
+}
+
+/** What is left of a settled job's time: being written again makes no job younger. */
+function leftOf(
+  { timeline, failure, state }: JobRecord,
+  now: number,
+  { retentionMs, bindingLeaseMs }: RestoreLimits,
+): TimeLeft {
+  const settledAt = timeline.findLast((entry) => entry.state === 'FINISHED' || entry.state === 'FAILED')?.at;
+  const age = Math.max(0, now - (settledAt ?? now));
+  const hasFailed = state === 'FAILED' || failure !== undefined;
+  return {
+    // 0 would say that it lives.
+    retentionMs: Math.max(1, retentionMs - age),
+    leaseMs: hasFailed ? 0 : Math.max(0, bindingLeaseMs - age),
   };
 }
 

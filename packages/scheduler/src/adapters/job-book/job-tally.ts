@@ -1,12 +1,13 @@
 /**
- * Hot path: what this instance has in Redis, counted here, so that limits cost no shared counter.
+ * Hot path: what this instance has in a shared store, counted here, so that limits cost no shared counter.
  *
  * Jobs in flight are those it admitted, retained ones those it settled. What ends elsewhere is noticed when its time is over at
  * the latest. Nothing here decides what is true of a job; at worst a limit is met a little early.
  */
-import type { JobId } from '../../../domain/ids.ts';
-import type { JobRecord } from '../../../domain/job.ts';
-import type { Clock } from '../../../ports/clock.ts';
+import type { JobId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { createFifo } from './fifo.ts';
 
 export type Claim =
   | { readonly kind: 'claimed'; readonly unbind?: JobId }
@@ -33,12 +34,16 @@ export interface JobTally {
 }
 
 export interface TallyLimits {
+  /** How long a FINISHED job stays bound to its request. */
   readonly bindingLeaseMs: number;
   readonly retentionMs: number;
+  /** Settled by this instance, as are the bytes. */
   readonly maxRetained: number;
   readonly maxRetainedBytes: number;
+  /** Admitted by this instance, as are the bindings. */
   readonly maxInflight: number;
   readonly maxBindings: number;
+  /** How long a record that nobody settles outlives its deadline: for clocks that differ, and for whoever adopts it. */
   readonly liveMarginMs: number;
 }
 
@@ -50,10 +55,10 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
   const inFlight = new Map<JobId, { readonly overAt: number; readonly isBound: boolean }>();
   let boundInFlight = 0;
   /** In order of settling, which is the order they go in. */
-  const retained = new Map<JobId, { readonly overAt: number; readonly bytes: number }>();
+  const retained = createFifo<{ readonly overAt: number; readonly bytes: number }>();
   let retainedBytes = 0;
   /** Settled and still bound, oldest first → end of the lease. */
-  const leases = new Map<JobId, number>();
+  const leases = createFifo<number>();
 
   function enter({ jobId, requestId, deadlineAt }: JobRecord): void {
     const isBound = requestId !== undefined;
@@ -69,8 +74,7 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
   }
 
   function drop(jobId: JobId): void {
-    retainedBytes -= retained.get(jobId)?.bytes ?? 0;
-    retained.delete(jobId);
+    retainedBytes -= retained.delete(jobId)?.bytes ?? 0;
     leases.delete(jobId);
   }
 
@@ -81,20 +85,14 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
       if (overAt > now) break;
       leave(jobId);
     }
-    for (const [jobId, { overAt }] of retained) {
-      if (overAt > now) break;
-      drop(jobId);
+    for (let first = retained.first(); first !== undefined; first = retained.first()) {
+      if (first[1].overAt > now) break;
+      drop(first[0]);
     }
-    for (const [jobId, endsAt] of leases) {
-      if (endsAt > now) break;
-      leases.delete(jobId);
+    for (let first = leases.first(); first !== undefined; first = leases.first()) {
+      if (first[1] > now) break;
+      leases.delete(first[0]);
     }
-  }
-
-  /** The binding that goes for a new one: that of the job settled longest ago. */
-  function oldestLease(): JobId | undefined {
-    for (const jobId of leases.keys()) return jobId;
-    return undefined;
   }
 
   return {
@@ -104,7 +102,8 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
       if (inFlight.size >= deps.maxInflight) return { kind: 'full' };
       const isBound = draft.requestId !== undefined;
       const isTight = isBound && boundInFlight + leases.size >= deps.maxBindings;
-      const unbind = isTight ? oldestLease() : undefined;
+      // The binding that goes for a new one is that of the job settled longest ago.
+      const unbind = isTight ? leases.first()?.[0] : undefined;
       if (isTight && unbind === undefined) return { kind: 'full' };
       enter(draft);
       if (unbind === undefined) return { kind: 'claimed' };
@@ -129,14 +128,14 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
       sweep();
       const now = clock.now();
       const size = RECORD_BYTES + bytes;
-      retained.set(jobId, { overAt: now + deps.retentionMs, bytes: size });
+      retained.add(jobId, { overAt: now + deps.retentionMs, bytes: size });
       retainedBytes += size;
-      if (isBound) leases.set(jobId, now + Math.min(deps.bindingLeaseMs, deps.retentionMs));
+      if (isBound) leases.add(jobId, now + Math.min(deps.bindingLeaseMs, deps.retentionMs));
       const gone: JobId[] = [];
-      for (const oldest of retained.keys()) {
+      for (let oldest = retained.first(); oldest !== undefined; oldest = retained.first()) {
         if (retained.size <= deps.maxRetained && retainedBytes <= deps.maxRetainedBytes) break;
-        drop(oldest);
-        gone.push(oldest);
+        drop(oldest[0]);
+        gone.push(oldest[0]);
       }
       return gone;
     },

@@ -5,9 +5,9 @@
  * written together. What ended can wait: until then the job is found in the index of driven ones. So it goes along with the next
  * that begins, or by itself after a while.
  */
-import type { JobId } from '../../../domain/ids.ts';
-import type { Cancel, Clock } from '../../../ports/clock.ts';
-import type { IndexChanges } from './index-jobs.ts';
+import type { JobId } from '../../domain/ids.ts';
+import type { Cancel, Clock } from '../../ports/clock.ts';
+import type { IndexChanges } from './job-scripts.ts';
 
 export interface JobIndex {
   begin(jobId: JobId, deadlineAt: number): Promise<void>;
@@ -20,18 +20,20 @@ export interface JobIndex {
 const LATER_MS = 50;
 /** A script must not keep its server for long. */
 const MOST_AT_ONCE = 128;
-/** What a Redis that does not answer may leave here. Past that it is forgotten: the indexes clean themselves by time. */
+/** What a store that does not answer may leave here. Past that it is forgotten: the indexes clean themselves by time. */
 const MOST_WAITING = 20_000;
 
 export function createJobIndex(deps: {
   clock: Clock;
+  /** Resolves when whatever happens now has happened. */
+  endOfTurn: () => Promise<void>;
   write: (changes: IndexChanges) => Promise<void>;
 }): JobIndex {
   const ended = new Map<JobId, number>();
   const dropped = new Set<JobId>();
   let begun = new Map<JobId, number>();
   let beginning: Promise<void> | undefined;
-  /** On their way to Redis, which may not take them. */
+  /** On their way to the store, which may not take them. */
   const flying = new Set<ReturnType<typeof takeSome>>();
   let cancel: Cancel | undefined;
 
@@ -95,7 +97,7 @@ export function createJobIndex(deps: {
         waiting.dropped.delete(jobId);
       }
       begun.set(jobId, deadlineAt);
-      beginning ??= new Promise<void>((resolve) => setImmediate(resolve)).then(writeBegun);
+      beginning ??= deps.endOfTurn().then(writeBegun);
       return beginning;
     },
     end(jobId, deadlineAt) {

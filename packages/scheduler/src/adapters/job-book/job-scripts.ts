@@ -1,0 +1,107 @@
+/**
+ * What a store of many does to jobs, each of it whole and at once: the records on one side, the indexes of each instance on the other.
+ * Redis has a Lua script or a command for each. Rejects with SCHEDULER_DEPENDENCY_DOWN: then it is *unknown* whether it happened.
+ */
+import type { JobId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
+import type { JobChange } from '../../domain/job-change.ts';
+import type { Expected } from '../../ports/job-store.ts';
+import type { KnownJob } from './known-jobs.ts';
+import type { Position, ReadIndex } from './list-jobs.ts';
+
+export interface StoredJob {
+  readonly record: JobRecord;
+  /** Grows with every move. */
+  readonly revision: number;
+  readonly driver: string;
+  readonly watchers: readonly string[];
+}
+
+export type Admitted =
+  | { readonly kind: 'admitted' }
+  | { readonly kind: 'existing'; readonly stored: StoredJob }
+  | { readonly kind: 'over'; readonly jobId: JobId };
+
+export type Moved =
+  | ({
+      readonly kind: 'moved' | 'stale';
+      /** What the change carries from outside, as written. */
+      readonly bytes: number;
+    } & Omit<StoredJob, 'driver'>)
+  | { readonly kind: 'unknown_job' }
+  | { readonly kind: 'driven_elsewhere' };
+
+export type MoveJob = (
+  driver: string,
+  jobId: JobId,
+  expected: Expected,
+  change: JobChange,
+  known: KnownJob | undefined,
+) => Promise<Moved>;
+
+export type Discarded = 'discarded' | 'kept' | 'driven_elsewhere' | 'unknown_job';
+
+/** Whose jobs may be taken: the instance's, except those of its incarnation that lives. */
+export interface FormerDriver {
+  readonly instanceId: string;
+  /** Absent when none of it lives. */
+  readonly livingIncarnation?: string;
+}
+
+export type TakenOver =
+  | { readonly kind: 'taken'; readonly stored: StoredJob }
+  | { readonly kind: 'driven'; readonly driver: string }
+  | { readonly kind: 'settled' | 'unknown_job' };
+
+export type Restored =
+  | { readonly kind: 'restored' | 'kept' | 'bound_anew' }
+  | { readonly kind: 'driven_elsewhere'; readonly driver: string }
+  | { readonly kind: 'over'; readonly jobId: JobId };
+
+/** What is left of a settled job's time. */
+export interface TimeLeft {
+  readonly retentionMs: number;
+  readonly leaseMs: number;
+}
+
+export interface RecordScripts {
+  admit(draft: JobRecord, by: { driver: string; liveMarginMs: number }): Promise<Admitted>;
+  readonly move: MoveJob;
+  discard(jobId: JobId, driver: string): Promise<Discarded>;
+  read(jobId: JobId): Promise<StoredJob | undefined>;
+  findBound(tag: string): Promise<StoredJob | undefined>;
+  /** Puts a job that is no longer bound aside, where its id still finds it. */
+  shelve(jobId: JobId): Promise<unknown>;
+  unbind(jobId: JobId): Promise<unknown>;
+  /** Lets a settled record go before its time. */
+  drop(jobId: JobId): Promise<unknown>;
+  /** Nothing if the job is unknown, or still as it was at `revision`. */
+  watch(jobId: JobId, revision: number): Promise<StoredJob | undefined>;
+  driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
+  takeOver(jobId: JobId, from: FormerDriver, to: string): Promise<TakenOver>;
+  /** `left`: absent while it lives. */
+  restore(
+    job: JobRecord,
+    by: { readonly driver: string; readonly revision: number; readonly left: TimeLeft | undefined },
+  ): Promise<Restored>;
+}
+
+/** Jobs and their deadlines. */
+export interface IndexChanges {
+  readonly begun: ReadonlyMap<JobId, number>;
+  readonly ended: ReadonlyMap<JobId, number>;
+  readonly dropped: ReadonlySet<JobId>;
+}
+
+export interface IndexScripts {
+  /** In the indexes of this instance. */
+  note(changes: IndexChanges): Promise<void>;
+  /** Jobs of an instance that may be live, next deadlines first. */
+  driven(instanceId: string, limit: number): Promise<readonly Position[]>;
+  /** What an instance settled lately, latest deadlines first. */
+  settled(instanceId: string, skip: number, count: number): Promise<readonly Position[]>;
+  leave(instanceId: string, jobId: JobId): Promise<unknown>;
+  forget(instanceId: string): Promise<boolean>;
+  /** Those of every instance that is known, and of this one. */
+  all(): Promise<readonly ReadIndex[]>;
+}

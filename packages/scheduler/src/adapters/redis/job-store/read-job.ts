@@ -1,0 +1,36 @@
+/** Reads a job's record: at its tag, or beside it since its request was bound anew. */
+import type { RecordScripts } from '../../job-book/job-scripts.ts';
+import { jobTag } from '../../job-book/job-tag.ts';
+import { asDependency } from '../dependency.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { jobFromFields } from './record-fields.ts';
+
+export function createRecordReads(
+  connection: RedisConnection,
+  keys: Keys,
+): Pick<RecordScripts, 'read' | 'driverOf'> {
+  function placesOf(jobId: string): readonly string[] {
+    const tag = jobTag(jobId);
+    return tag === jobId ? [keys.job(tag)] : [keys.job(tag), keys.earlierJob(tag, jobId)];
+  }
+
+  return {
+    read: (jobId) =>
+      asDependency('reading a job', async () => {
+        for (const key of placesOf(jobId)) {
+          const fields = await connection.hgetall(key);
+          if (fields.id === jobId) return jobFromFields(Object.entries(fields).flat());
+        }
+        return undefined;
+      }),
+    driverOf: (jobId) =>
+      asDependency('reading who drives a job', async () => {
+        for (const key of placesOf(jobId)) {
+          const [id, driver, settled] = await connection.hmget(key, 'id', 'driver', 'settled');
+          if (id === jobId) return { driver: driver ?? '', isSettled: settled !== null };
+        }
+        return undefined;
+      }),
+  };
+}
