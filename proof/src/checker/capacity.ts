@@ -6,11 +6,14 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { type Fault, hitsOf, isLost, isOf, lossesOf } from './faults.ts';
+import { disturbsStore, type Fault, hitsOf, isLost, isOf, lossesOf, spansOf } from './faults.ts';
+import type { RequestStory } from './request-stories.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface InHand extends Run {
   readonly since: number;
+  /** Its slot was not had before. */
+  readonly notBefore: number;
   /** Undefined: the node has not said that it took it. */
   acknowledgedAt?: number;
   isCancelled: boolean;
@@ -32,9 +35,11 @@ const EXCUSES: Readonly<Record<Leaseless, string>> = {
   lost: 'oversold after a failover',
 };
 
-export function checkCapacity({ history, faults }: Facts, allowances: Allowances): Finding {
+export function checkCapacity({ history, faults, stories }: Facts, allowances: Allowances): Finding {
   const whyLeaseless = createLeaseJudge(faults, allowances);
   const nodes = new Map<string, Hands>();
+  /** When each job was last started somewhere, or else asked for: what it has now was had later. */
+  const lastOf = askedTimes(stories);
   const violations: Violation[] = [];
   const counts: Record<string, number> = { oversold: 0 };
   for (const name of Object.values(EXCUSES)) counts[name] = 0;
@@ -75,8 +80,11 @@ export function checkCapacity({ history, faults }: Facts, allowances: Allowances
     const hands = nodes.get(each.node);
     if (hands === undefined) continue;
     if (each.kind === 'started' || each.kind === 'turned_away') judge(hands, each, each.at);
-    handle(hands, each);
-    if (each.kind === 'node_down') nodes.delete(each.node);
+    if (each.kind === 'started') {
+      take(hands, each, lastOf.get(each.job) ?? Number.NEGATIVE_INFINITY);
+      lastOf.set(each.job, each.at);
+    } else if (each.kind === 'node_down') nodes.delete(each.node);
+    else handle(hands, each);
     most = Math.max(most, hands.running.size);
   }
   return {
@@ -96,12 +104,25 @@ const KINDS = [
   'cancel_told',
 ] as const;
 
-function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KINDS)[number] }>): void {
-  if (each.kind === 'started') {
-    const { node, job, attempt, at } = each;
-    const isCancelled = running.get(job)?.isCancelled ?? false;
-    running.set(job, { node, job, attempt, since: at, isCancelled });
-  } else if (each.kind === 'ended') running.delete(each.job);
+const askedTimes = (stories: readonly RequestStory[]): Map<string, number> =>
+  new Map(
+    stories.flatMap(({ askedAt, jobs }) =>
+      askedAt === undefined ? [] : [...jobs.keys()].map((job) => [job, askedAt] as const),
+    ),
+  );
+
+type Told<Kind extends (typeof KINDS)[number]> = Extract<Happening, { kind: Kind }>;
+
+function take({ running }: Hands, { node, job, attempt, at }: Told<'started'>, notBefore: number): void {
+  const isCancelled = running.get(job)?.isCancelled ?? false;
+  running.set(job, { node, job, attempt, since: at, notBefore, isCancelled });
+}
+
+function handle(
+  { running }: Hands,
+  each: Told<'ended' | 'acknowledged' | 'cancel_told' | 'turned_away'>,
+): void {
+  if (each.kind === 'ended') running.delete(each.job);
   else if (each.kind === 'acknowledged' || each.kind === 'cancel_told') {
     const inHand = running.get(each.job);
     if (inHand === undefined) return;
@@ -115,10 +136,19 @@ function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KIN
  * One that it was told to cancel keeps its lease: it may be at work.
  */
 function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
-  const { reservationMs, leaseMs, flightMs, letterMs, isExact } = allowances;
+  const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
+  const delays = spansOf(
+    faults,
+    (fault) => disturbsStore(fault) || fault.what.startsWith('instance_') || fault.what === 'network_bad',
+    { after: presenceMs },
+  );
+
+  /** A slot is had right before its job is sent, and that arrives at once, unless something holds them up: then as long as an old one is used. */
+  const reservedAtLeast = ({ since, notBefore }: InHand): number =>
+    delays.meets(since - reservationMs, since) ? Math.max(notBefore, since - reservationMs) : since;
 
   /**
    * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a letter
@@ -138,7 +168,7 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes was sent at any time while it slept, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
-    const reservedAt = sleep?.from ?? since;
+    const reservedAt = sleep?.from ?? reservedAtLeast(inHand);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
     if (at - reservedAt < reservationMs - flightMs) return undefined;
     // Of real nodes nobody knows whether they acknowledge: those that do, do so at once.
@@ -148,7 +178,7 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     if (sleep !== undefined)
       return isCancelled || at - acknowledgedAt < reservationMs ? 'unheard of' : undefined;
     const isHeard =
-      acknowledgedAt - since <= reservationMs - flightMs &&
+      acknowledgedAt - reservedAt <= reservationMs - flightMs &&
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true;
     return isHeard ? undefined : 'unheard of';
   };
