@@ -146,9 +146,11 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     { after: presenceMs },
   );
 
-  /** A slot is had right before its job is sent, and that arrives at once, unless something holds them up: then as long as an old one is used. */
+  /** It is used for as long as it outlives the wait for an acknowledgement. */
+  const oldestMs = reservationMs - letterMs;
+  /** A slot is had right before its job is sent, and that arrives at once, unless something holds them up. */
   const reservedAtLeast = ({ since, notBefore }: InHand): number =>
-    delays.meets(since - reservationMs, since) ? Math.max(notBefore, since - reservationMs) : since;
+    delays.meets(since - oldestMs, since) ? Math.max(notBefore, since - oldestMs) : since;
 
   /**
    * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a letter
@@ -178,8 +180,10 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     if (sleep !== undefined)
       return isCancelled || at - acknowledgedAt < reservationMs ? 'unheard of' : undefined;
     const isHeard =
-      acknowledgedAt - reservedAt <= reservationMs - flightMs &&
+      acknowledgedAt - since <= reservationMs - flightMs &&
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true;
-    return isHeard ? undefined : 'unheard of';
+    if (!isHeard) return 'unheard of';
+    const isInTime = acknowledgedAt - reservedAt <= reservationMs - flightMs;
+    return isInTime || !(isCancelled || at - acknowledgedAt < flightMs) ? undefined : 'unheard of';
   };
 }

@@ -79,8 +79,8 @@ describe('a job that runs without a lease', () => {
             ] as const)
           : []),
         [askedAt, asked('r')],
-        [6_000, started('n', 'a')],
-        [6_100, accepted('r', 'a')],
+        [5_500, started('n', 'a')],
+        [5_600, accepted('r', 'a')],
         [at, started('n', 'b')],
       ).violations;
     const endsAt = 4_000 + reservationMs - ALLOWANCES.flightMs;
@@ -88,6 +88,23 @@ describe('a job that runs without a lease', () => {
     expect(story(true, 4_000, endsAt - 1)).toHaveLength(1);
     expect(story(true, 4_001, endsAt)).toHaveLength(1);
     expect(story(false, 4_000, endsAt)).toHaveLength(1);
+  });
+
+  it('has a slot again soon after it was acknowledged, whenever that one was had, or is told to be cancelled', () => {
+    const story = (at: number, ...rest: readonly Step[]) =>
+      check(
+        acknowledging,
+        [1_000, fault(1, 'shard_frozen')],
+        [2_000, healed(1)],
+        [4_000, started('n', 'a')],
+        [8_000, acknowledged('a')],
+        ...rest,
+        [at, started('n', 'b')],
+      ).violations;
+    const soon = 8_000 + ALLOWANCES.flightMs;
+    expect(story(soon - 1)).toEqual([]);
+    expect(story(soon)).toHaveLength(1);
+    expect(story(soon, [8_010, { kind: 'cancel_told', node: 'n', job: 'a' }])).toEqual([]);
   });
 
   it('has a later slot than the attempt before it', () => {
@@ -98,7 +115,7 @@ describe('a job that runs without a lease', () => {
         [1_000, fault(1, 'shard_frozen')],
         [2_000, healed(1)],
         [startedAt, started('m', 'a')],
-        [6_000, started('n', 'a', 2)],
+        [5_500, started('n', 'a', 2)],
         [4_000 + reservationMs - ALLOWANCES.flightMs, started('n', 'b')],
       ).violations;
     expect(story(4_000)).toEqual([]);
