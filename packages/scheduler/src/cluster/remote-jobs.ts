@@ -15,6 +15,7 @@ import type { DriverBook } from './driver-book.ts';
 import type { FirstWords } from './first-words.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import type { PostOffice } from './post-office.ts';
+import type { SlotKeeping } from './slot-keeping.ts';
 import { within } from './within.ts';
 
 /** The part of the engine that answers go to. */
@@ -66,6 +67,7 @@ export function createRemoteJobs(deps: {
   book: DriverBook;
   held: HeldAnswers;
   firstWords: Pick<FirstWords, 'heard'>;
+  slots: Pick<SlotKeeping, 'taken' | 'over'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
   answerMs: number;
@@ -122,6 +124,8 @@ export function createRemoteJobs(deps: {
     // What was said before of the same job goes first, also when it was taken over by this instance meanwhile.
     if (local.drives(jobId)) await underWay.get(jobId);
     const isHere = local.drives(jobId);
+    if (saying.say !== 'acknowledged') deps.slots.over(saying.answer);
+    else if (!isHere) deps.slots.taken(saying.answer);
     if (isHere && !held.holds(jobId)) return hear(saying);
     const fitting = isHere ? saying : fitted(saying);
     if (held.holds(jobId)) held.add(fitting);

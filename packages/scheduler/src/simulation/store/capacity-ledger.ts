@@ -144,6 +144,16 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         if (node.credential === undefined) shard.state.nodes.expire(nodeId, now + GENERATION_MEMORY_MS);
       }),
 
+    keep: (nodeId, lease, ttlMs) =>
+      on(nodeId, 'keep-lease', (shard) => {
+        const now = shard.now();
+        const leases = sweep(shard, nodeId, now);
+        const until = leases?.get(lease);
+        if (until === undefined || shard.state.marks.get(nodeId, now)?.fenced.has(lease)) return false;
+        leases?.set(lease, Math.max(until, now + ttlMs));
+        return true;
+      }),
+
     reassert: (nodeId, lease, ttlMs) =>
       on(nodeId, 'reassert-lease', (shard): Load | undefined => {
         const now = shard.now();
