@@ -6,7 +6,7 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, type Fault, hitsOf, isLost, isOf, lossesOf, spansOf } from './faults.ts';
+import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
@@ -36,10 +36,11 @@ const EXCUSES: Readonly<Record<Leaseless, string>> = {
 };
 
 export function checkCapacity({ history, faults, stories }: Facts, allowances: Allowances): Finding {
-  const whyLeaseless = createLeaseJudge(faults, allowances);
+  const { whyLeaseless, wasLost } = createLeaseJudge(faults, allowances);
   const nodes = new Map<string, Hands>();
   /** When each job was last started somewhere, or else asked for: what it has now was had later. */
   const lastOf = askedTimes(stories);
+  const notBefore = (job: string): number => lastOf.get(job) ?? Number.NEGATIVE_INFINITY;
   const violations: Violation[] = [];
   const counts: Record<string, number> = { oversold: 0 };
   for (const name of Object.values(EXCUSES)) counts[name] = 0;
@@ -53,7 +54,9 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
     if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
     const others = [...running.values()].filter(({ job }) => job !== run.job);
     const reasons = others.map((each) => whyLeaseless(each, hands, at));
-    const wanted = 1 + reasons.filter((why) => why === undefined).length;
+    if (wasLost({ ...run, since: at, notBefore: notBefore(run.job), isCancelled: false }))
+      reasons.push('lost');
+    const wanted = 1 + others.length - reasons.filter((why) => why !== undefined).length;
     if (wanted <= slots) {
       for (const why of new Set(reasons)) if (why !== undefined) count(EXCUSES[why]);
     } else {
@@ -81,7 +84,7 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
     if (hands === undefined) continue;
     if (each.kind === 'started' || each.kind === 'turned_away') judge(hands, each, each.at);
     if (each.kind === 'started') {
-      take(hands, each, lastOf.get(each.job) ?? Number.NEGATIVE_INFINITY);
+      take(hands, each, notBefore(each.job));
       lastOf.set(each.job, each.at);
     } else if (each.kind === 'node_down') nodes.delete(each.node);
     else handle(hands, each);
@@ -152,20 +155,25 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
   const reservedAtLeast = ({ since, notBefore }: InHand): number =>
     delays.meets(since - oldestMs, since) ? Math.max(notBefore, since - oldestMs) : since;
 
+  const waysOf = (inHand: InHand, { written }: Loss): number =>
+    Math.max(inHand.since - reservedAtLeast(inHand), written.from === 0 ? letterMs : 0);
+
   /**
    * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a letter
    * that was on its way, too.
    */
-  const hasLost = ({ since, acknowledgedAt = since }: InHand, at: number): boolean =>
-    losses.some(
+  const hasLost = (inHand: InHand, at: number): boolean => {
+    const { since, acknowledgedAt = since } = inHand;
+    return losses.some(
       (loss) =>
         // Of real servers nobody can say what each lost, nor when everybody had told it again: they are given as long as that may take.
         (!isExact && loss.from - flightMs <= since && since <= loss.to && at <= loss.to) ||
-        isLost(loss, since, at, flightMs, loss.written.from === 0 ? letterMs : 0) ||
+        isLost(loss, since, at, flightMs, waysOf(inHand, loss)) ||
         isLost(loss, acknowledgedAt, at, flightMs),
     );
+  };
 
-  return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
+  function whyLeaseless(inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined {
     const { node, since, isCancelled } = inHand;
     if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes was sent at any time while it slept, and may have been given up since.
@@ -185,5 +193,12 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     if (!isHeard) return 'unheard of';
     const isInTime = acknowledgedAt - reservedAt <= reservationMs - flightMs;
     return isInTime || !(isCancelled || at - acknowledgedAt < flightMs) ? undefined : 'unheard of';
+  }
+
+  return {
+    whyLeaseless,
+    /** It comes without a lease: that was lost after it was had, and before the job was sent. */
+    wasLost: (inHand: InHand): boolean =>
+      losses.some((loss) => isLost(loss, inHand.since, inHand.since, flightMs, waysOf(inHand, loss))),
   };
 }
