@@ -84,6 +84,8 @@ export function createFaultInjector(deps: {
         return { target, mend: () => ended.then(() => schedulers.start(at)) };
       }
       default:
+        // One that cannot start ends, and the process that comes next is another machine, which nothing was done to.
+        if (!schedulers.hasStarted(at)) return undefined;
         store?.partition(instance.machine);
         return { target, mend: () => store?.heal(instance.machine) };
     }

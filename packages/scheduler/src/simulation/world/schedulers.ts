@@ -30,6 +30,8 @@ export interface Schedulers {
   freeze(at: number): void;
   wake(at: number): void;
   at(at: number): SimulatedInstance | undefined;
+  /** It serves, or did: the process that is there now. */
+  hasStarted(at: number): boolean;
 }
 
 const FETCH_MS = 2_000;
@@ -49,6 +51,7 @@ export function createSchedulers(deps: {
   const { time, network, chance, recorder } = deps;
   const { record } = recorder;
   const places: (SimulatedInstance | undefined)[] = [];
+  const started = new WeakSet<SimulatedInstance>();
   let starts = 0;
 
   const living = (): SimulatedInstance[] =>
@@ -92,7 +95,10 @@ export function createSchedulers(deps: {
     });
     places[at] = instance;
     void instance.start().then(
-      () => record({ kind: 'instance_up', instance: name }),
+      () => {
+        started.add(instance);
+        record({ kind: 'instance_up', instance: name });
+      },
       (fault: unknown) => {
         if (!(fault instanceof SchedulerError) && !(fault instanceof Error)) throw fault;
         // As a supervisor does with a process that could not start.
@@ -152,6 +158,7 @@ export function createSchedulers(deps: {
     },
     wake: (at) => places[at]?.machine.wake(),
     at: (at) => places[at],
+    hasStarted: (at) => places[at] !== undefined && started.has(places[at]),
   };
 }
 
