@@ -77,7 +77,19 @@ export function createRemoteJobs(deps: {
   /** The latest that a node on a socket said of each job, while it is on its way to another instance. */
   const underWay = new Map<JobId, Promise<void>>();
 
-  function hear(saying: Saying): Promise<Verdict> {
+  /** Another instance may take the job over while it is told something of it: then it is for that one to hear. */
+  async function hear(saying: Saying): Promise<Verdict> {
+    const { jobId } = saying.answer;
+    const wasHere = local.drives(jobId);
+    const verdict = await tell(saying);
+    const isLost =
+      wasHere && verdict.kind === 'ignored' && verdict.reason === 'fenced' && !local.drives(jobId);
+    if (!isLost) return verdict;
+    await bring(fitted(saying));
+    return ACCEPTED;
+  }
+
+  function tell(saying: Saying): Promise<Verdict> {
     switch (saying.say) {
       case 'acknowledged':
         return local.acknowledge(saying.answer);
