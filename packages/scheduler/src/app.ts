@@ -120,6 +120,7 @@ export function createApp(deps: AppDeps): App {
     http,
     endpoints: core.endpoints,
     loop,
+    clock,
     log,
     withdraw: together?.withdraw,
     leave: async () => {

@@ -265,10 +265,11 @@ export function createNeighbourhood(deps: {
         // A former life of this instance has nothing to let go any more, and cannot have saved it.
         return owner === driver() && local.sessions().release(sessionId);
       });
-      await store.inbox.open(instanceId);
       if ((await presence.start()) === 'taken') {
         throw new Error(`another living instance has the name ${instanceId}; ${OWN_NAME}`);
       }
+      // Only under a name that others know: should this instance die in between, nobody would ever look for its inbox.
+      await store.inbox.open(instanceId);
       await gossip.start();
       await replica.start();
       reader.start();

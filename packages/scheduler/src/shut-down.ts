@@ -1,5 +1,6 @@
 /** Composition root: the order in which everything ends. Clients move first, then jobs end, then nodes move, then doors close. */
 import type { NodeRegistry } from './management/node-registry.ts';
+import type { Clock } from './ports/clock.ts';
 import type { Log } from './ports/log.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
 import type { SessionService } from './session/session-service.ts';
@@ -14,11 +15,13 @@ export interface ShutDownDeps {
   readonly http: { close(): Promise<void> };
   readonly endpoints: { close(): void };
   readonly loop: { stop(): void };
+  readonly clock: Clock;
   readonly log: Log;
   /** Lets the nodes here finish what they do for other instances. */
   readonly withdraw: ((limitMs: number) => Promise<void>) | undefined;
   /** Takes leave of other instances: they adopt what is left. */
   readonly leave: () => Promise<void>;
+  /** For sessions and jobs together: whoever stops the process waits no longer. */
   readonly drainTimeoutMs: number;
   /** Nothing new is taken from here on. */
   readonly drains: () => void;
@@ -30,15 +33,17 @@ export interface ShutDownDeps {
 const RECONNECT_AFTER_MS = 500;
 
 export function createShutDown(deps: ShutDownDeps): () => Promise<void> {
-  const { sessions, jobs, sockets, log, drainTimeoutMs } = deps;
+  const { sessions, jobs, sockets, clock, log, drainTimeoutMs } = deps;
 
   return async () => {
+    const endsAt = clock.now() + drainTimeoutMs;
     deps.drains();
     log.info({}, 'draining: ready is red, nothing new is taken');
     const draining = sessions.drain({ reconnectAfterMs: RECONNECT_AFTER_MS, limitMs: drainTimeoutMs });
     log.info({ sessions: draining.told }, 'sessions told to connect elsewhere');
     await draining.ended;
-    const [left] = await Promise.all([jobs.drain(drainTimeoutMs), deps.withdraw?.(drainTimeoutMs)]);
+    const limitMs = Math.max(0, endsAt - clock.now());
+    const [left] = await Promise.all([jobs.drain(limitMs), deps.withdraw?.(limitMs)]);
     if (left > 0)
       log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
     else log.info({}, 'drained: every job has its outcome');

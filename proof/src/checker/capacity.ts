@@ -166,10 +166,7 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     const { since, acknowledgedAt = since } = inHand;
     return losses.some(
       (loss) =>
-        // Of real servers nobody can say what each lost, nor when everybody had told it again: they are given as long as that may take.
-        (!isExact && loss.from - flightMs <= since && since <= loss.to && at <= loss.to) ||
-        isLost(loss, since, at, flightMs, waysOf(inHand, loss)) ||
-        isLost(loss, acknowledgedAt, at, flightMs),
+        isLost(loss, since, at, flightMs, waysOf(inHand, loss)) || isLost(loss, acknowledgedAt, at, flightMs),
     );
   };
 

@@ -8,7 +8,7 @@
  * order, maybe after newer letters. A letter that is being handled is not handed out again however long it takes.
  */
 import type { Cancel, Clock } from '../ports/clock.ts';
-import type { Inbox, Letter } from '../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type Letter } from '../ports/inbox.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import { createConfirmations } from './confirmations.ts';
@@ -45,6 +45,8 @@ const MAX_REMEMBERED = 10_000;
 const AFTER_A_FAULT_MS = 200;
 const MAX_HANDLING = 1_024;
 const STOP_MS = 5_000;
+/** How often it says that its inbox is still wanted. */
+const KEEP_OPEN_MS = INBOX_IDLE_MS / 8;
 
 export function createInboxReader(deps: {
   instanceId: string;
@@ -80,6 +82,7 @@ export function createInboxReader(deps: {
   let ended: (() => void)[] = [];
   let isStopped = false;
   let isFaulty = false;
+  let openedAt = clock.now();
   /** Only the newest loop goes on: an older one was stuck and given up. */
   let generation = 0;
   let cancelScan: Cancel | undefined;
@@ -189,7 +192,16 @@ export function createInboxReader(deps: {
   async function reopen(): Promise<boolean> {
     if (isStopped || isFenced()) return false;
     await inbox.open(instanceId);
+    openedAt = clock.now();
     return true;
+  }
+
+  async function keepOpen(): Promise<void> {
+    try {
+      if (clock.now() - openedAt >= KEEP_OPEN_MS) await reopen();
+    } catch (fault) {
+      noteFault(fault);
+    }
   }
 
   function replaceReader(): void {
@@ -206,6 +218,7 @@ export function createInboxReader(deps: {
   }
 
   async function scan(): Promise<void> {
+    await keepOpen();
     const max = Math.min(settings.scanCount, room());
     if (max > 0 && !isFenced()) {
       try {

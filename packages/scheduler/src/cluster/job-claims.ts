@@ -57,9 +57,20 @@ export function createJobClaims(deps: {
     if (stored === undefined || stored.isSettled) return;
     const isElsewhere = stored.driver !== deps.driver();
     // Somebody is just taking it over: the letter comes again.
-    if (!isElsewhere || !(await office.tell(instanceOf(stored.driver), audioLetter(letter))))
+    if (!isElsewhere || !(await tellDriver(stored.driver, letter)))
       throw new Error(`nobody drives job ${jobId} yet`);
   });
+
+  /**
+   * False: no such driver lives. One that runs under the same name since is another, and knows nothing of the job; were this instance
+   * that other, it would write to itself for ever.
+   */
+  async function tellDriver(driver: string, letter: AudioLetter): Promise<boolean> {
+    const instanceId = instanceOf(driver);
+    const living = (await deps.living()).get(instanceId);
+    if (living === undefined || driverName(living) !== driver) return false;
+    return office.tell(instanceId, audioLetter(letter));
+  }
 
   // Null, because nothing else of "nothing" survives a letter.
   office.on('verdict', async (body) => (await verdictOfOurs(body as JobId)) ?? null);
@@ -93,7 +104,7 @@ export function createJobClaims(deps: {
     // Adopted here meanwhile, it finds the audio by itself.
     if (stored === undefined || stored.isSettled || at === undefined || stored.driver === deps.driver())
       return true;
-    return office.tell(instanceOf(stored.driver), audioLetter({ jobId, at }));
+    return tellDriver(stored.driver, { jobId, at });
   }
 
   async function offerUntilHeard(jobId: JobId, until: number): Promise<void> {

@@ -31,6 +31,7 @@ interface WithdrawLetter {
 interface Written {
   readonly kind: 'written';
   readonly generation: number;
+  readonly isApart?: boolean | undefined;
   /** When DISPATCHED was written; absent: it was not. */
   readonly at?: number;
 }
@@ -113,7 +114,8 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     }
     if (answered.kind !== 'written' || answered.at === undefined) return answered;
     const change = dispatchedAt(answered.at, nodeId, attempt);
-    return { kind: 'written', generation: answered.generation, job: changeJob(job, change) };
+    const { generation, isApart } = answered;
+    return { kind: 'written', generation, isApart, job: changeJob(job, change) };
   }
 
   /** A letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
@@ -136,7 +138,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     if (delivery.kind !== 'written') return delivery;
     deps.book.note(job.jobId, driver);
     const generation = deps.generationOf(nodeId) ?? 0;
-    const written = { kind: 'written', generation } as const;
+    const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
     const isTaken = !deps.acknowledges(nodeId);
     const slotUntil = (letter.slotUntil ?? letter.expiresAt) + fromStore;
     deps.slots.handed({ jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken });

@@ -8,6 +8,7 @@ import { isSame } from './is-same.ts';
 import type { MarkKeeper } from './marks/mark-keeper.ts';
 import { isConnected, type NodeRecord } from './node-record.ts';
 import type { Heartbeat, HeartbeatOutcome } from './node-registry.ts';
+import { reportAge } from './report-age.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
 import { findFault } from './vitals.ts';
 
@@ -74,7 +75,8 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
     const { runningJobIds } = beat;
     const running = beat.resources.runningJobs;
     if (running > node.slots) meter.count('scheduler_oversell_detected_total');
-    await reconcile(node, { running, ...(runningJobIds !== undefined && { runningJobIds }) });
+    const age = reportAge(beat.generation === undefined);
+    await reconcile(node, { running, ...age, ...(runningJobIds !== undefined && { runningJobIds }) });
     await published;
     return { kind: 'beat', health: node.health.health };
   };

@@ -9,6 +9,7 @@ import type { MarkKeeper } from './marks/mark-keeper.ts';
 import { isConnected, type NodeIdentity, type NodeRecord } from './node-record.ts';
 import type { RegisterOutcome, Registration } from './node-registry.ts';
 import type { Understand } from './profile.ts';
+import { reportAge } from './report-age.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
 import type { ManagementSettings } from './settings.ts';
 
@@ -63,11 +64,12 @@ export function createRegistrations(
     capacity: NodeCapacity,
     registration: Registration,
   ): Promise<Load> {
-    const { resources, runningJobIds } = registration;
+    const { channel, resources, runningJobIds } = registration;
     const load = await ledger.declare(nodeId, { ...capacity, claim: generation });
     const running = resources?.runningJobs ?? runningJobIds?.length;
     if (running === undefined) return load;
-    const report = { running, ...(runningJobIds !== undefined && { runningJobIds }) };
+    const age = reportAge(channel !== 'socket');
+    const report = { running, ...age, ...(runningJobIds !== undefined && { runningJobIds }) };
     return (await ledger.reconcile(nodeId, report)) ?? load;
   }
 

@@ -37,6 +37,11 @@ export interface LoadReport {
   readonly running: number;
   /** When given, a fenced lease whose job is not named is proven gone and released. */
   readonly runningJobIds?: readonly string[];
+  /**
+   * How old it may be: what was fenced since then may have reached the node after this was written, and is not proven gone by it.
+   * Absent: no job overtakes it.
+   */
+  readonly ageMs?: number;
 }
 
 export interface CapacityLedger {

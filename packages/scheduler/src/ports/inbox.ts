@@ -5,8 +5,14 @@
  * handed out and not confirmed for a while is handed out again, and after too many deliveries it is put among the dead
  * letters: not dropped unless none are kept, never in the way of the others. At its limit an inbox refuses the sender (`full`); what is in it is
  * never trimmed. One that nobody opened, or that was closed, refuses too (`gone`). A confirmed letter leaves nothing behind.
- * An inbox is closed only when it is empty, in one step, so that no letter can slip in between. A thrown error means *unknown*.
+ * An inbox is closed only when it is empty, in one step, so that no letter can slip in between. One that nobody opens again for
+ * `INBOX_IDLE_MS` ends by itself with what is in it: whoever opened it may have died before anybody knew its name, and a store that
+ * lost its last writes may show one that was closed. A thrown error means *unknown*.
  */
+
+/** Far longer than any letter is of use, and than whoever lives may be kept from its inbox. */
+export const INBOX_IDLE_MS = 3_600_000;
+
 export interface Letter {
   readonly letterId: string;
   readonly body: string;
@@ -22,6 +28,7 @@ export interface InboxSize {
 }
 
 export interface Inbox {
+  /** Opens it, or keeps it open. */
   open(instanceId: string): Promise<void>;
   send(to: string, body: string): Promise<'sent' | 'full' | 'gone'>;
   /** New letters, waiting for them if there are none. For one reader at a time. */

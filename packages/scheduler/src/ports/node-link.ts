@@ -29,6 +29,8 @@ export type Delivery =
       readonly job?: JobRecord | undefined;
       /** Of the connection it was written to, if another instance holds it. */
       readonly generation?: number | undefined;
+      /** It was posted to the node's endpoint, not written to the connection by which the node itself speaks. */
+      readonly isApart?: boolean | undefined;
     }
   | { readonly kind: 'queued' }
   /** `overloaded`: the node answered that it has no room. */

@@ -117,7 +117,7 @@ export function createAnswers(
       flight.givenUp = 0;
       // A successor may have been on its way elsewhere: it is this node's loss that counts again.
       engine.flights.board(flight, fence.nodeId);
-      if (flight.attempts !== fence.attempt) flight.generation = undefined;
+      if (flight.attempts !== fence.attempt) Object.assign(flight, UNKNOWN_WAY);
       flight.stopWaiting?.();
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       deadlines.acknowledged(flight);
@@ -186,6 +186,8 @@ export function createAnswers(
 }
 
 const RAN = { intent: null, isSoon: true } as const;
+/** How an earlier attempt went is not kept. */
+const UNKNOWN_WAY = { generation: undefined, isApart: true } as const;
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',

@@ -32,6 +32,11 @@ export interface Flight {
   sentAt: number;
   /** It was put into the node's mailbox, and nobody has said that it was fetched. */
   isInMailbox: boolean;
+  /**
+   * It went another way than the node's own words come, or nobody has said by which: a list of what the node runs may have been
+   * written before it arrived.
+   */
+  isApart: boolean;
   /** When its acknowledgement was heard; 0: not yet, or never will be. */
   runningAt: number;
   /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
@@ -107,15 +112,22 @@ export function noteTakenAgain(flight: Flight, attempt: number): void {
 export const hasGivenBack = ({ gaveBack }: Flight, attempt: number): boolean => gaveBack.includes(attempt);
 
 /** What a flight knows of its sends, should the next one turn out not to have happened. */
-export type Sends = Pick<Flight, 'attempts' | 'sentAt' | 'sentTo' | 'generation'>;
+export type Sends = Pick<Flight, 'attempts' | 'sentAt' | 'sentTo' | 'generation' | 'isApart'>;
 
-export const UNSENT: Sends = { attempts: 0, sentAt: 0, sentTo: NOBODY, generation: undefined };
+export const UNSENT: Sends = {
+  attempts: 0,
+  sentAt: 0,
+  sentTo: NOBODY,
+  generation: undefined,
+  isApart: true,
+};
 
-export const sendsOf = ({ attempts, sentAt, sentTo, generation }: Flight): Sends => ({
+export const sendsOf = ({ attempts, sentAt, sentTo, generation, isApart }: Flight): Sends => ({
   attempts,
   sentAt,
   sentTo,
   generation,
+  isApart,
 });
 
 /** Another instance drives it by now: not a word more of ours, to anybody. */
@@ -139,6 +151,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     recording: undefined,
     sentAt: 0,
     isInMailbox: false,
+    isApart: true,
     runningAt: 0,
     generation: undefined,
     audioAt: undefined,

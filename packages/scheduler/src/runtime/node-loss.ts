@@ -24,7 +24,7 @@ export function createNodeLoss(
       return;
     }
     if (fence?.nodeId !== nodeId || !isOut(flight.job)) return;
-    // The node may be alive behind a broken network: should it return, its report decides about the slot.
+    // The node may be alive, and at work on it: its next report decides about the slot.
     if (!isOver) void leaveFenced(engine, nodeId, leaseId(jobId, fence.attempt));
     const side = isOver ? 'over' : 'open';
     void givingUp.giveUp(flight, { code: 'WS_DISCONNECTED', message, isCounted: true, side, isLoss: true });
@@ -66,7 +66,8 @@ export function createNodeLoss(
           const attempt = intent?.nodeId === nodeId ? intent : fence;
           if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });
         } else if (!isUnfetched(flight) && !isLaterThan(flight, nodeId, generation)) {
-          abandon(flight, nodeId, `${nodeId} came back without the job`, true);
+          // A job that came another way than the list may have come after it was written: that gives no slot away (I1).
+          abandon(flight, nodeId, `${nodeId} came back without the job`, !flight.isApart);
         }
       }
     },

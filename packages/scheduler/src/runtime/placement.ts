@@ -153,6 +153,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     flight.attempts = attempt;
     flight.sentAt = now;
     flight.generation = Number.POSITIVE_INFINITY;
+    flight.isApart = true;
     noteSent(flight, nodeId);
     engine.flights.board(flight, nodeId);
     let delivering: Soon<Delivery>;
@@ -216,6 +217,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (isDue || holdsFence(flight.job, nodeId, attempt)) {
       flight.generation = delivery.kind === 'written' ? delivery.generation : undefined;
       flight.isInMailbox = delivery.kind === 'queued';
+      flight.isApart = delivery.kind === 'queued' || delivery.isApart === true;
     }
     // Answered, and perhaps given up, while the send was under way.
     if (!isDue) return notBoarded(engine, flight, nodeId, attempt);

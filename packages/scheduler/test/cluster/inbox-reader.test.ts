@@ -1,5 +1,6 @@
 /** Letters that arrive are handled once each, whatever fails on the way. */
 import { describe, expect, it } from 'vitest';
+import { INBOX_IDLE_MS } from '../../src/ports/inbox.ts';
 import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
 
 describe('the reader of an inbox', () => {
@@ -253,5 +254,22 @@ describe('the reader of an inbox', () => {
     expect(isStopped).toBe(false);
     await clock.advance(2);
     expect(isStopped).toBe(true);
+  });
+});
+
+describe('an inbox that would end by itself', () => {
+  const RARELY = { waitMs: 60_000, scanIntervalMs: 60_000, watchdogMs: 120_000 };
+
+  it('stays with all that is in it while its reader lives', async () => {
+    const { clock, inbox } = await startReader(() => new Promise(() => {}), { settings: RARELY });
+    await inbox.send('me', 'under way');
+    await clock.advance(2 * INBOX_IDLE_MS);
+    expect((await inbox.size('me')).letters).toBe(1);
+  });
+
+  it('is not kept by a reader that may have been taken for dead', async () => {
+    const { clock, inbox } = await startReader(fine, { settings: RARELY, isFenced: () => true });
+    await clock.advance(INBOX_IDLE_MS);
+    expect(await inbox.send('me', 'too late')).toBe('gone');
   });
 });

@@ -115,6 +115,27 @@ describe('a letter about audio that reaches somebody who does not drive the job'
     expect([other.state.returned.length, await isEmpty('other')]).toEqual([1, true]);
   });
 
+  it('is not sent to whoever runs under the name of a driver that died, least of all to oneself', async () => {
+    const { me, other, job, jobs, clock, sent, isEmpty } = await startClaims();
+    me.state.audio.set(job.jobId, AT);
+    other.state.drives.delete(job.jobId);
+    me.store.plan({ method: 'driverOf', at: [1], fault: { answerDelayMs: 10 } });
+    // Should it write to itself all the same, it does so a countable number of times.
+    other.instance.way.plan({ method: 'send', fault: { delayMs: 10 } });
+    me.offerAudio(job);
+    await clock.advance(0);
+    jobs.assign(job.jobId, 'other/the-one-before');
+    await clock.advance(1_000);
+    expect([sent.length, await isEmpty('other')]).toEqual([1, false]);
+    me.offerAudio(job);
+    await clock.advance(1_000);
+    expect(sent).toHaveLength(1);
+    jobs.assign(job.jobId, other.driver);
+    other.state.drives.add(job.jobId);
+    await clock.advance(COMES_AGAIN_MS);
+    expect([other.state.returned.length, await isEmpty('other')]).toEqual([2, true]);
+  });
+
   it('is done with if the job has its outcome', async () => {
     const { me, other, job, jobs, clock, isEmpty } = await startClaims();
     me.state.audio.set(job.jobId, AT);

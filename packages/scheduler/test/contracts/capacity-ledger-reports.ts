@@ -1,8 +1,7 @@
 /** Contract of CapacityLedger, second part: slots that change, what nodes report, fenced leases, and how everything ends. */
 import { expect, it } from 'vitest';
 import type { NodeId } from '../../src/domain/ids.ts';
-import type { Load } from '../../src/domain/lease.ts';
-import { leaseId } from '../../src/domain/lease.ts';
+import { type Load, leaseId } from '../../src/domain/lease.ts';
 import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
 import { fresh, type Timed, times } from './harness.ts';
 

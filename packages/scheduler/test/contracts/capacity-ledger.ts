@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { leaseId } from '../../src/domain/lease.ts';
 import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
+import { capacityLedgerLateReports } from './capacity-ledger-late-reports.ts';
 import { capacityLedgerModel } from './capacity-ledger-model.ts';
 import { capacityLedgerReports } from './capacity-ledger-reports.ts';
 import { type Closable, edgeOf, fresh, holdsBefore, perTest, type Timed, times } from './harness.ts';
@@ -287,6 +288,8 @@ export function capacityLedgerContract(name: string, open: () => Promise<LedgerH
     });
 
     describe('capacity and reports', () => capacityLedgerReports(startNode));
+
+    describe('late reports', () => capacityLedgerLateReports(startNode));
 
     describe('model', () => capacityLedgerModel(start));
   });

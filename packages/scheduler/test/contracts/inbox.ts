@@ -8,6 +8,7 @@ export interface InboxLimits {
   readonly maxDeliveries: number;
   readonly maxDead: number;
   readonly minIdleToDieMs?: number;
+  readonly idleMs?: number;
 }
 
 export interface InboxHarness extends Timed, Closable {
@@ -91,6 +92,20 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await inbox.send(me, 'before');
       await inbox.open(me);
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['before']);
+    });
+
+    it('I2 no leak: ends by itself when nobody opens it again, though nobody has closed it', async () => {
+      const idleMs = 1_000;
+      const { inbox, me, advance, ...timed } = await start({ idleMs });
+      const sooner = idleMs - edgeOf({ advance, ...timed });
+      await advance(sooner / 2);
+      await inbox.send(me, 'kept');
+      await inbox.open(me);
+      await advance(sooner);
+      expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['kept']);
+      await advance(idleMs);
+      expect(await inbox.send(me, 'too late')).toBe('gone');
+      expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 0 });
     });
 
     it('I11 bounded: at its limit it refuses the sender and drops nothing', async () => {

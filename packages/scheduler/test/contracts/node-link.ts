@@ -46,7 +46,7 @@ export function nodeLinkContract(name: string, open: () => Promise<NodeLinkHarne
     it('has written what the node took, as the attempt it is', async () => {
       const { link, assignment, got } = await startNode('takes');
       const sent = assignment();
-      expect(await link.deliver(sent)).toEqual({ kind: 'written' });
+      expect(await link.deliver(sent)).toMatchObject({ kind: 'written' });
       expect(await got()).toMatchObject([{ type: 'job_assign', job_id: sent.job.jobId, attempt_id: 2 }]);
     });
 

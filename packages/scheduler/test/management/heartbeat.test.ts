@@ -114,15 +114,6 @@ describe('a heartbeat', () => {
     expect(counts.get('scheduler_oversell_detected_total')).toBe(1);
   });
 
-  it('proves a fenced lease gone by the jobs it names', async () => {
-    const { readyNode, beat, ledger } = createFixture();
-    await readyNode();
-    await ledger.reserve('node-1', 'job-1:1', 60_000);
-    await ledger.fence('node-1', 'job-1:1');
-    await beat({ runningJobIds: [] });
-    expect((await ledger.loads(['node-1'])).get('node-1')).toEqual({ used: 0, max: 4 });
-  });
-
   it('heals a ledger that has lost the node', async () => {
     const { readyNode, beat, ledger } = createFixture();
     await readyNode();
@@ -190,5 +181,35 @@ describe('a node whose services stop', () => {
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'not_ready' });
     await beat(aBeat({ report: READY_REPORT }));
     expect(health('node-1')).toBe('ready');
+  });
+});
+
+describe('a report without a job whose attempt was given up', () => {
+  const NOTHING = { resources: FIGURES, runningJobIds: [] };
+
+  async function fenced(channel: 'socket' | 'mailbox') {
+    const fixture = createFixture();
+    const { generation } = await fixture.readyNode({ channel });
+    await fixture.ledger.reserve('node-1', 'job-1:1', 60_000);
+    await fixture.clock.advance(1);
+    await fixture.ledger.fence('node-1', 'job-1:1');
+    const used = async () => (await fixture.ledger.loads(['node-1'])).get('node-1')?.used;
+    return { ...fixture, generation, used };
+  }
+
+  it('frees its slot if it came by the socket on which the job went', async () => {
+    const { beat, generation, used } = await fenced('socket');
+    await beat({ ...NOTHING, generation });
+    expect(await used()).toBe(0);
+  });
+
+  it('does not if it came over HTTP just then: it may have been written before the job arrived (I1)', async () => {
+    const { beat, join, clock, used } = await fenced('mailbox');
+    await beat(NOTHING);
+    await join({ channel: 'mailbox', runningJobIds: [] });
+    expect(await used()).toBe(1);
+    await clock.advance(2_000);
+    await beat(NOTHING);
+    expect(await used()).toBe(0);
   });
 });

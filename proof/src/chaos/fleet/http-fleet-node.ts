@@ -35,7 +35,8 @@ export async function joinHttpFleetNode(
   }
 
   async function register(own: Hands): Promise<void> {
-    const body = {
+    // Of each try: what it runs is what it runs now.
+    const body = () => ({
       health: 'ready',
       semantic_langs: ['en', 'zh'],
       tts_langs: ['en', 'zh'],
@@ -44,8 +45,8 @@ export async function joinHttpFleetNode(
       ...(endpoint !== undefined && {
         endpoint: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/jobs`,
       }),
-    };
-    await insist(own, async () => (await post('/v1/node/register', body)).status === 200);
+    });
+    await insist(own, async () => (await post('/v1/node/register', body())).status === 200);
   }
 
   async function beat(own: Hands): Promise<void> {

@@ -58,11 +58,14 @@ export async function startSchedulers(options: {
   const ports = await freePorts(options.count);
   const wires = await Promise.all(ports.map(() => layRedisWires(options.redisPorts)));
   const current: Instance[] = [];
+  /** Who answers in each place: a process may take somebody in before anybody has seen that it is ready. */
+  const names: string[] = [];
   const all: Instance[] = [];
 
   async function start(place: number, { clockAheadMs } = { clockAheadMs: 0 }): Promise<Instance> {
     const port = ports[place] ?? 0;
     const name = `i${place + 1}.${all.filter((each) => each.port === port).length + 1}`;
+    names[place] = name;
     const instance = await persist(() =>
       startInstance({
         name,
@@ -87,7 +90,7 @@ export async function startSchedulers(options: {
     at: (place) => current[place] as Instance,
     start,
     wires: wiresOf,
-    backends: () => ports.map((port, place) => ({ port, instance: current[place]?.name ?? '' })),
+    backends: () => ports.map((port, place) => ({ port, instance: names[place] ?? '' })),
     logs: () => all.flatMap((instance) => readLog(instance, recorder)),
     async stop() {
       await Promise.all(all.map((instance) => instance.kill()));

@@ -10,7 +10,7 @@ import type {
   ReserveResult,
 } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { createLeases, type Holder, type Lease } from './leases.ts';
+import { createLeases, type Holder, type Lease, UNFENCED } from './leases.ts';
 
 interface Entry extends Holder {
   slots: number;
@@ -64,10 +64,10 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   }
 
   /** Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report. */
-  function dropProvenGone(entry: Entry, runningJobIds: readonly string[]): void {
+  function dropProvenGone(entry: Entry, runningJobIds: readonly string[], writtenAt: number): void {
     let running: Set<string> | undefined;
-    dropIf(entry, ({ id, isFenced }) => {
-      if (!isFenced) return false;
+    dropIf(entry, ({ id, fencedAt }) => {
+      if (fencedAt === UNFENCED || fencedAt > writtenAt) return false;
       running ??= new Set(runningJobIds);
       return !running.has(leaseJob(id));
     });
@@ -117,7 +117,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       const held = leases.find(entry, lease);
       if (held !== undefined) {
         held.expiresAt = now + ttlMs;
-        held.isFenced = false;
+        held.fencedAt = UNFENCED;
         if (held.expiresAt < entry.earliestExpiry) entry.earliestExpiry = held.expiresAt;
         return { kind: 'committed', used: used(entry), max: entry.slots };
       }
@@ -140,13 +140,14 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     async fence(nodeId, lease): Promise<void> {
       const entry = live(nodeId);
       const held = entry && leases.find(entry, lease);
-      if (held !== undefined) held.isFenced = true;
+      if (held?.fencedAt === UNFENCED) held.fencedAt = time();
     },
 
     async reconcile(nodeId: NodeId, report: LoadReport): Promise<Load | undefined> {
       const entry = live(nodeId);
       if (entry === undefined) return undefined;
-      if (report.runningJobIds !== undefined) dropProvenGone(entry, report.runningJobIds);
+      const { runningJobIds, ageMs = 0 } = report;
+      if (runningJobIds !== undefined) dropProvenGone(entry, runningJobIds, time() - ageMs);
       entry.reported = report.running;
       entry.releasedSinceReport = 0;
       for (let lease = entry.first; lease !== undefined; lease = lease.after) lease.isReported = true;

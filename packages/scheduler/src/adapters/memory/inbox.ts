@@ -1,6 +1,6 @@
 /** Letters between instances that share one process: for the simulator and for tests, and the readable specification of the Redis one. */
 import type { Clock } from '../../ports/clock.ts';
-import type { Inbox, Letter } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
 import { createDeadShelf, type DeadShelf } from './dead-letters.ts';
 
 export interface InboxLimits {
@@ -10,6 +10,8 @@ export interface InboxLimits {
   readonly maxDead: number;
   /** How long a letter lies after its last delivery before it is dead. */
   readonly minIdleToDieMs?: number;
+  /** How long an inbox stays that nobody opens again. */
+  readonly idleMs?: number;
 }
 
 interface Kept {
@@ -23,11 +25,12 @@ interface Kept {
 interface Box {
   readonly letters: Map<string, Kept>;
   isOpen: boolean;
+  endsAt: number;
   wake: (() => void) | undefined;
 }
 
 export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLimits): Inbox {
-  const { clock, shelf = createDeadShelf(deps) } = deps;
+  const { clock, shelf = createDeadShelf(deps), idleMs: stayMs = INBOX_IDLE_MS } = deps;
   const boxes = new Map<string, Box>();
   let lastId = 0;
 
@@ -58,15 +61,23 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
     shelf.bury(instanceId, kept);
   }
 
+  function find(instanceId: string): Box | undefined {
+    const box = boxes.get(instanceId);
+    if (box === undefined || clock.now() < box.endsAt) return box;
+    boxes.delete(instanceId);
+    return undefined;
+  }
+
   return {
     async open(instanceId) {
-      const box = boxes.get(instanceId);
+      const endsAt = clock.now() + stayMs;
+      const box = find(instanceId);
       if (box === undefined) {
-        boxes.set(instanceId, { letters: new Map(), isOpen: true, wake: undefined });
-      } else box.isOpen = true;
+        boxes.set(instanceId, { letters: new Map(), isOpen: true, endsAt, wake: undefined });
+      } else Object.assign(box, { isOpen: true, endsAt });
     },
     async send(to, body) {
-      const box = boxes.get(to);
+      const box = find(to);
       if (box === undefined || !box.isOpen) return 'gone';
       if (box.letters.size >= deps.maxLetters) return 'full';
       const letterId = String(++lastId);
@@ -75,14 +86,14 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
       return 'sent';
     },
     async take(instanceId, { max, waitMs }) {
-      const box = boxes.get(instanceId);
+      const box = find(instanceId);
       const found = fresh(box, max);
       if (found.length > 0 || box === undefined || waitMs <= 0) return found;
       await arrival(box, waitMs);
       return fresh(box, max);
     },
     async takeAgain(instanceId, { max, idleMs, except }) {
-      const box = boxes.get(instanceId);
+      const box = find(instanceId);
       if (box === undefined) return { letters: [], died: 0 };
       const idleOf = ({ handedOutAt = Number.POSITIVE_INFINITY }: Kept): number => clock.now() - handedOutAt;
       const stuck = [...box.letters.values()]
@@ -94,17 +105,17 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
       return { letters: stuck.filter((kept) => !isHopeless(kept)).map(handOut), died: dead.length };
     },
     async confirm(instanceId, letterIds) {
-      for (const letterId of letterIds) boxes.get(instanceId)?.letters.delete(letterId);
+      for (const letterId of letterIds) find(instanceId)?.letters.delete(letterId);
     },
     async close(instanceId) {
-      const box = boxes.get(instanceId);
+      const box = find(instanceId);
       if (box === undefined) return 'closed';
       if (box.letters.size > 0) return 'not_empty';
       box.isOpen = false;
       return 'closed';
     },
     async size(instanceId) {
-      const box = boxes.get(instanceId);
+      const box = find(instanceId);
       const letters = [...(box?.letters.values() ?? [])];
       return {
         letters: letters.length,

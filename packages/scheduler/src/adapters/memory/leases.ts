@@ -14,7 +14,8 @@ export interface Lease {
   readonly id: LeaseId;
   readonly holder: Holder;
   expiresAt: number;
-  isFenced: boolean;
+  /** When it was first fenced; -1: it is not. */
+  fencedAt: number;
   /** Held when the node last reported: only such a one can be among the jobs it counted. */
   isReported: boolean;
   /** Neighbours on the same node. */
@@ -30,6 +31,8 @@ export interface Leases {
   add(holder: Holder, id: LeaseId, expiresAt: number): void;
   remove(lease: Lease): void;
 }
+
+export const UNFENCED = -1;
 
 export function createLeases(): Leases {
   const byName = new Map<LeaseId, Lease>();
@@ -59,7 +62,7 @@ export function createLeases(): Leases {
         id,
         holder,
         expiresAt,
-        isFenced: false,
+        fencedAt: UNFENCED,
         isReported: false,
         before: undefined,
         after: first,

@@ -1,9 +1,10 @@
 /** Letters between instances, as one stream per instance. Reading blocks, and has a connection of its own for it. */
-import type { Inbox, Letter } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
 import { asDependency } from './dependency.ts';
 import { createBuryLetter } from './inbox/bury-letter.ts';
 import { createCloseInbox } from './inbox/close-inbox.ts';
 import { createConfirmLetters } from './inbox/confirm-letters.ts';
+import { createOpenInbox } from './inbox/open-inbox.ts';
 import { createOutgoingLetters } from './inbox/outgoing-letters.ts';
 import { createSendLetters } from './inbox/send-letters.ts';
 import { findStuckLetters, type StuckLetter } from './inbox/stuck-letters.ts';
@@ -18,6 +19,8 @@ export interface InboxSettings {
   readonly maxDead: number;
   /** How long a letter lies after its last delivery before it is dead. */
   readonly minIdleToDieMs?: number;
+  /** How long an inbox stays that nobody opens again. */
+  readonly idleMs?: number;
 }
 
 /** There is one reader at a time, and whoever adopts an inbox reads as the same one. */
@@ -33,7 +36,8 @@ export function createInbox(
     keys: Keys;
   } & InboxSettings,
 ): Inbox {
-  const { connection, keys, group, minIdleToDieMs = 0 } = deps;
+  const { connection, keys, group, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;
+  const openInbox = createOpenInbox(connection, keys, { group, idleMs });
   const send = createOutgoingLetters(createSendLetters(connection, keys, deps.maxLetters));
   const close = createCloseInbox(connection, keys);
   const confirm = createConfirmLetters(connection, keys, group);
@@ -76,15 +80,7 @@ export function createInbox(
   }
 
   return {
-    open: (instanceId) =>
-      asDependency('opening an inbox', async () => {
-        try {
-          await connection.xgroup('CREATE', keys.inbox(instanceId), group, '0', 'MKSTREAM');
-        } catch (fault) {
-          // It is open already.
-          if (!(fault instanceof Error) || !fault.message.startsWith('BUSYGROUP')) throw fault;
-        }
-      }),
+    open: (instanceId) => asDependency('opening an inbox', () => openInbox(instanceId)),
     send: (to, body) => asDependency('sending a letter', () => send(to, body)),
     take: (instanceId, { max, waitMs }) =>
       asDependency('reading an inbox', () =>

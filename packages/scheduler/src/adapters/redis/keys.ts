@@ -24,7 +24,7 @@ export interface Keys {
   nodeMeta(nodeId: NodeId): string;
   /** ZSET · {node} · with the node. "job:attempt" → expiry (ms, server time). */
   nodeLeases(nodeId: NodeId): string;
-  /** HASH · {node} · with the leases. "f:job:attempt" fenced, "r:job:attempt" held at the last report. */
+  /** HASH · {node} · with the leases. "f:job:attempt" since when fenced (ms), "r:job:attempt" held at the last report. */
   nodeLeaseMarks(nodeId: NodeId): string;
   /** STRING · {node} · 1 h; withdrawn, 1 min. "generation version region", then what others must know of the node, as JSON. */
   nodeCapabilities(nodeId: NodeId): string;
@@ -51,7 +51,7 @@ export interface Keys {
 
   /** HASH · own slot · presence TTL; declared dead, 10 min. Who lives under this name. */
   presence(instanceId: string): string;
-  /** STREAM · {instance} · until adopted. */
+  /** STREAM · {instance} · until adopted, at the latest 1 h after it was last opened. */
   inbox(instanceId: string): string;
   /** STREAM · {instance} · bounded; after its instance is gone, for a week. */
   deadLetters(instanceId: string): string;

@@ -96,8 +96,10 @@ export function watchMasters(
     for (const known of [met, silent]) {
       for (const address of known.keys()) if (!servers.has(address)) known.delete(address);
     }
+    // Before, nobody else may open its connections: to be ready, a Cluster asks one of them, and gives up if it is being opened.
+    const isReady = connection.status === 'ready';
     for (const [address, server] of servers) {
-      if (server === undefined || !isOpen(server)) silent.add(address);
+      if (!isReady || server === undefined || !isOpen(server)) silent.add(address);
       else lookAt(server, address);
     }
     noteReturn(servers.size > 0);

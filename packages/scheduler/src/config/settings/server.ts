@@ -170,7 +170,7 @@ export const server = group('Where the server listens and whom it lets in.', {
     min: 0,
     max: 600_000,
     unit: 'ms',
-    doc: 'How long a stopping server waits for its running jobs.',
+    doc: 'How long a stopping server waits for its sessions to move and its running jobs to end, in all.',
   }),
   request_timeout_ms: integer({
     default: 30_000,

@@ -116,6 +116,7 @@ export function createSimulatedInstance(deps: {
     http: { async close() {} },
     endpoints: core.endpoints,
     loop: { stop() {} },
+    clock,
     log,
     withdraw: together?.withdraw,
     leave: async () => together?.stop(),

@@ -103,7 +103,8 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
       on(nodeId, 'fence-lease', (shard) => {
         const now = shard.now();
         if (shard.state.leases.get(nodeId, now)?.has(lease) !== true) return;
-        marksOf(shard, nodeId, now, idleMs).fenced.add(lease);
+        const { fenced } = marksOf(shard, nodeId, now, idleMs);
+        if (!fenced.has(lease)) fenced.set(lease, now);
       }),
 
     reconcile: (nodeId, report) =>
@@ -232,7 +233,7 @@ function lengthen(shard: Shard, nodeId: NodeId, now: number, ttlMs: number): voi
 }
 
 function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): LeaseMarks {
-  const marks = shard.state.marks.get(nodeId, now) ?? { fenced: new Set(), reported: new Set() };
+  const marks = shard.state.marks.get(nodeId, now) ?? { fenced: new Map(), reported: new Set() };
   shard.state.marks.put(nodeId, marks, now + idleMs);
   return marks;
 }
@@ -240,7 +241,7 @@ function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): Lea
 function reconcile(
   shard: Shard,
   nodeId: NodeId,
-  { running, runningJobIds }: LoadReport,
+  { running, runningJobIds, ageMs = 0 }: LoadReport,
   idleMs: number,
 ): Load | undefined {
   const now = shard.now();
@@ -252,8 +253,8 @@ function reconcile(
     const isRunning = new Set(runningJobIds);
     const marks = allMarks.get(nodeId, now);
     // Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report.
-    for (const lease of [...(marks?.fenced ?? [])]) {
-      if (isRunning.has(leaseJob(lease))) continue;
+    for (const [lease, since] of [...(marks?.fenced ?? [])]) {
+      if (isRunning.has(leaseJob(lease)) || since > now - ageMs) continue;
       leases?.delete(lease);
       unmark(marks, lease);
     }

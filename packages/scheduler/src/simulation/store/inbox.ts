@@ -1,5 +1,5 @@
 /** Simulation: letters between instances, as one stream per instance. Reading waits on a connection of its own. */
-import type { Inbox, Letter } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
 import { nextId, type StoredInbox, type StoredLetter } from './shard-state.ts';
@@ -12,6 +12,8 @@ export interface InboxSettings {
   readonly maxDead: number;
   /** How long a letter lies after its last delivery before it is dead. */
   readonly minIdleToDieMs?: number;
+  /** How long an inbox stays that nobody opens again. */
+  readonly idleMs?: number;
 }
 
 interface StuckLetter {
@@ -21,14 +23,16 @@ interface StuckLetter {
 }
 
 export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & InboxSettings): Inbox {
-  const { lines, planAfter, maxDeliveries, minIdleToDieMs = 0 } = deps;
+  const { lines, planAfter, maxDeliveries, minIdleToDieMs = 0, idleMs: stayMs = INBOX_IDLE_MS } = deps;
   const on = <T>(instanceId: string, what: string, run: (shard: Shard) => T): Promise<T> =>
     lines.ask(tags.instance(instanceId), what, run);
 
   return {
     open: (instanceId) =>
       on(instanceId, 'open-inbox', ({ state, now }) => {
-        if (state.inboxes.get(instanceId, now()) === undefined) state.inboxes.put(instanceId, emptyInbox());
+        const until = now() + stayMs;
+        if (state.inboxes.get(instanceId, now()) !== undefined) state.inboxes.expire(instanceId, until);
+        else state.inboxes.put(instanceId, emptyInbox(), until);
       }),
 
     send: (to, body) =>

@@ -29,7 +29,8 @@ export interface StoredNode {
 }
 
 export interface LeaseMarks {
-  readonly fenced: Set<LeaseId>;
+  /** Since when. */
+  readonly fenced: Map<LeaseId, number>;
   /** Held at the last report. */
   readonly reported: Set<LeaseId>;
 }
@@ -113,7 +114,7 @@ export function createShardState(): ShardState {
     })),
     leases: createShelf(copyMap),
     marks: createShelf<LeaseMarks>(({ fenced, reported }) => ({
-      fenced: new Set(fenced),
+      fenced: new Map(fenced),
       reported: new Set(reported),
     })),
     sheets: createShelf(),

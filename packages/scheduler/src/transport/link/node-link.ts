@@ -49,7 +49,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     const answer = await deps.endpoints.post(endpoint, JSON.stringify(message), timeoutMs);
     switch (answer.kind) {
       case 'taken':
-        return { kind: 'written' };
+        return { kind: 'written', isApart: true };
       case 'unreachable':
         // It may have the job all the same.
         return { kind: 'unknown', reason: answer.reason };

@@ -25,10 +25,13 @@ const LATER =
 const WITHOUT_KEY = new Set(['TIME']);
 const ALL_KEYS = new Set(['DEL', 'UNLINK', 'EXISTS']);
 const TWO_KEYS = new Set(['RENAME', 'RENAMENX', 'COPY', 'SMOVE', 'LMOVE']);
+/** Their key comes after the word that says what is done. */
+const SECOND = new Set(['XGROUP', 'XINFO']);
 
 function keysOf(command: string, args: readonly string[]): readonly string[] {
   if (WITHOUT_KEY.has(command)) return [];
   if (ALL_KEYS.has(command)) return args;
+  if (SECOND.has(command)) return args.slice(1, 2);
   return args.slice(0, TWO_KEYS.has(command) ? 2 : 1);
 }
 
@@ -60,6 +63,7 @@ describe('Lua', () => {
       'GET a',
     ]);
     expect(undeclared(script("redis.call('GET', ARGV[1])"))).toEqual(['GET ARGV[1]']);
+    expect(undeclared(script("redis.call('XGROUP', 'CREATE', ARGV[1], 'g')"))).toEqual(['XGROUP ARGV[1]']);
   });
 
   describe.each(scripts.map((script) => [script.path.replace(/^.*\/redis\//, ''), script] as const))(

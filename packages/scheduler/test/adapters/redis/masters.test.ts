@@ -187,4 +187,19 @@ describe('the watch on a Cluster', () => {
     expect(heard.affected[0]).toEqual(expected);
     for (const affected of heard.affected) expect(affected).toEqual(expected);
   }, 60_000);
+
+  it('does not keep a Cluster from being ready again that lost all its connections at once', async () => {
+    const redis = await startCluster();
+    const { connection, heard } = await watch(redis);
+    const { nodes } = connection as unknown as { nodes(role: string): Redis[] };
+    let closed = 0;
+    connection.on('close', () => {
+      closed += 1;
+    });
+    for (const server of nodes.call(connection, 'all')) server.disconnect();
+    await eventually(() => heard.returned === 1);
+    expect(connection.status).toBe('ready');
+    expect(heard.affected).toEqual([]);
+    expect(closed).toBeGreaterThan(0);
+  }, 60_000);
 });

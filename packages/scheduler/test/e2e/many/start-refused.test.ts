@@ -126,4 +126,12 @@ describe('an instance does not start', () => {
       (await client.keys('unreachable:*')).every((key) => key.endsWith(':schema')),
     );
   });
+
+  it('if its name cannot be told, and leaves no inbox behind that nobody would look for', async () => {
+    await client.set('nameless:schedulers:all', 'not a set');
+    const { code, line } = await serve({}, 'nameless');
+    expect(code).toBe(1);
+    expect(line).toContain('announcing an instance');
+    expect(await client.keys('nameless:streams:*')).toEqual([]);
+  });
 });

@@ -116,29 +116,46 @@ describe('late returns', () => {
 });
 
 describe('a node that comes back and names no job', () => {
-  async function returned(isFetched: boolean) {
+  const SENT = { socket: 'written', endpoint: 'written', mailbox: 'queued' } as const;
+
+  async function returned(way: keyof typeof SENT, isAcknowledged = true, generation?: number) {
     const rig = createRig();
     await rig.addNode('node-a');
-    rig.onDelivery('node-a', () => ({ kind: 'queued' }));
+    rig.onDelivery('node-a', () => ({ kind: SENT[way], isApart: way === 'endpoint' }));
     const { jobId } = await rig.dispatch();
-    if (isFetched) await rig.service.acknowledge(rig.last(jobId));
+    if (isAcknowledged) await rig.service.acknowledge(rig.last(jobId));
     await rig.addNode('node-b');
-    rig.service.nodeReturned('node-a', []);
+    rig.service.nodeReturned('node-a', [], generation);
     await rig.clock.advance(1);
     return { rig, jobId };
   }
 
   it('has not lost what lies in its mailbox: the slot stays taken, and the time to acknowledge decides', async () => {
-    const { rig, jobId } = await returned(false);
+    const { rig, jobId } = await returned('mailbox', false);
     expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-a', attempt: 1 });
     expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([1, 0]);
     await rig.clock.advance(4_000);
     expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
   });
 
-  it('has lost what it had fetched', async () => {
-    const { rig, jobId } = await returned(true);
+  it('has lost what was written to its connection, and its slot is free', async () => {
+    const { rig, jobId } = await returned('socket');
     expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
     expect(await rig.used('node-a')).toBe(0);
   });
+
+  for (const way of ['endpoint', 'mailbox'] as const) {
+    for (const generation of [undefined, 7]) {
+      const where = generation === undefined ? 'here' : 'on another instance';
+      it(`may have had no time to name what came by its ${way}, and its return ${where} frees no slot before its next report`, async () => {
+        const { rig, jobId } = await returned(way, true, generation);
+        expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
+        expect(await rig.used('node-a')).toBe(1);
+        await rig.ledger.reconcile('node-a', { running: 1, runningJobIds: [jobId] });
+        expect(await rig.used('node-a')).toBe(1);
+        await rig.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+        expect(await rig.used('node-a')).toBe(0);
+      });
+    }
+  }
 });

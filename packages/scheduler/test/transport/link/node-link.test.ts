@@ -77,7 +77,7 @@ describe('the way to a node', () => {
   );
 
   it.each<[CallResult, object]>([
-    [{ kind: 'taken' }, { kind: 'written' }],
+    [{ kind: 'taken' }, { kind: 'written', isApart: true }],
     [
       { kind: 'overloaded', reason: '429' },
       { kind: 'overloaded', reason: '429' },

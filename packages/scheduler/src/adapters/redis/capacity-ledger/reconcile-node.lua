@@ -1,13 +1,14 @@
 --[[ reconcile-node: what a heartbeat says about the node's load.
   KEYS[1] node     HASH  slots, reported, released
   KEYS[2] leases   ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[3] marks    HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  KEYS[3] marks    HASH  "f:job:attempt" since when fenced (ms), "r:job:attempt" held at the last report
   ARGV[1] running  jobs the node counts
   ARGV[2] named    JSON list of the ids of its jobs, or "" when it did not name them
   ARGV[3] idle     ms that the node's keys outlive its last report by, or half as long
+  ARGV[4] age      ms that the report may be old: it says nothing of what was fenced since
   Returns {"reconciled", used, max} or {"unknown_node"}
   Idempotent: the same report again finds the same; what was released between the two is counted by the node itself. ]]
-local node, leases, marks, running, named, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
+local node, leases, marks, running, named, idle, age = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local slots = redis.call('HGET', node, 'slots')
 if not slots then
   return { 'unknown_node' }
@@ -23,7 +24,11 @@ if named ~= '' then
   -- Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report.
   for _, mark in ipairs(redis.call('HKEYS', marks)) do
     local lease = string.match(mark, '^f:(.*)$')
-    if lease and not is_running[string.match(lease, '^(.*):[^:]*$')] then
+    if
+      lease
+      and not is_running[string.match(lease, '^(.*):[^:]*$')]
+      and tonumber(redis.call('HGET', marks, mark)) <= now - age
+    then
       table.insert(gone, lease)
     end
   end

@@ -9,10 +9,13 @@ import { loadOf } from './load-of.ts';
 
 export function createReconcileNode(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'reconcile-node');
-  return async (nodeId: NodeId, { running, runningJobIds }: LoadReport): Promise<Load | undefined> => {
+  return async (
+    nodeId: NodeId,
+    { running, runningJobIds, ageMs = 0 }: LoadReport,
+  ): Promise<Load | undefined> => {
     const reply = await run(
       [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
-      [running, runningJobIds === undefined ? '' : JSON.stringify(runningJobIds), idleMs],
+      [running, runningJobIds === undefined ? '' : JSON.stringify(runningJobIds), idleMs, ageMs],
     );
     return reply[0] === 'unknown_node' ? undefined : loadOf(reply);
   };
