@@ -1,7 +1,13 @@
 /** Simulation: the capacity ledger of many instances. Each call is what one script does in the slot of its node. */
 import type { NodeId } from '../../domain/ids.ts';
 import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
-import type { CommitResult, LoadReport, ReleaseResult, ReserveResult } from '../../ports/capacity-ledger.ts';
+import {
+  type CommitResult,
+  type LoadReport,
+  RETAKEN_MS,
+  type ReleaseResult,
+  type ReserveResult,
+} from '../../ports/capacity-ledger.ts';
 import type { LedgerOfMany } from '../../store-of-many.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
@@ -70,7 +76,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         }
         // Against leases alone: the report may count this very job.
         if (held >= capacity.slots) return { kind: 'lost', ...loadOf(capacity, held) };
-        hold(shard, nodeId, leases, lease, now + ttlMs, now + idleMs);
+        hold(shard, nodeId, leases, lease, now + Math.min(ttlMs, RETAKEN_MS), now + idleMs);
         return { kind: 'retaken', ...loadOf(capacity, held + 1) };
       }),
 
