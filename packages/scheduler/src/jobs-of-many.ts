@@ -119,6 +119,7 @@ export function createJobsOfMany(deps: {
     reassert: deps.ledger.reassert,
     fence: async (nodeId, lease) => deps.ledger.fence(nodeId, lease),
     isGivenUp: (jobId, attempt) => local.jobs().isGivenUp(jobId, attempt),
+    fenced: () => local.jobs().slotsToFenceAgain(),
     givenBack: () => local.jobs().slotsToGiveBackAgain(),
     giveBack: async (nodeId, lease) => local.jobs().giveBackAgain(nodeId, lease),
     acknowledges: (nodeId) => acknowledges(nodeId) !== false,
