@@ -101,8 +101,9 @@ export function createSchedulers(deps: {
       },
       (fault: unknown) => {
         if (!(fault instanceof SchedulerError) && !(fault instanceof Error)) throw fault;
-        // As a supervisor does with a process that could not start.
+        // As a supervisor does with a process that could not start; whoever had reached it learns that it ended.
         machine.kill();
+        network.cutOff(machine, 'the process has ended');
         time.at(time.now() + START_AGAIN_MS, () => {
           if (places[at] === instance) start(at);
         });
