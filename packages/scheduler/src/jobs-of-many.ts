@@ -13,6 +13,7 @@ import type { Presence } from './cluster/presence.ts';
 import { createReassertion } from './cluster/reassertion.ts';
 import { createRemoteJobs } from './cluster/remote-jobs.ts';
 import { createRemoteNodes } from './cluster/remote-nodes.ts';
+import { createSlotKeeping } from './cluster/slot-keeping.ts';
 import { createTakingOver } from './cluster/taking-over.ts';
 import { presenceTtlMs } from './config/nesting.ts';
 import type { Config } from './config/settings.ts';
@@ -39,7 +40,7 @@ export function createJobsOfMany(deps: {
   readonly store: SharedStore;
   readonly jobStore: JobStoreOfMany;
   readonly publish: JobEvents['publish'];
-  readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'fence'>;
+  readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'fence' | 'keep'>;
   readonly presence: Presence;
   readonly driver: () => string;
   readonly office: PostOffice;
@@ -62,6 +63,9 @@ export function createJobsOfMany(deps: {
   const firstWords = createFirstWords({ clock });
   const acknowledges = (nodeId: NodeId): boolean | undefined =>
     local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
+  const runningTtlMs = scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms;
+  const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
+  const slots = createSlotKeeping({ keep: deps.ledger.keep, generationOf, runningTtlMs, clock, log });
   const held = createHeldAnswers({
     clock,
     log,
@@ -115,6 +119,7 @@ export function createJobsOfMany(deps: {
     reassert: deps.ledger.reassert,
     fence: async (nodeId, lease) => deps.ledger.fence(nodeId, lease),
     isGivenUp: (jobId, attempt) => local.jobs().isGivenUp(jobId, attempt),
+    fenced: () => local.jobs().slotsToFenceAgain(),
     givenBack: () => local.jobs().slotsToGiveBackAgain(),
     giveBack: async (nodeId, lease) => local.jobs().giveBackAgain(nodeId, lease),
     acknowledges: (nodeId) => acknowledges(nodeId) !== false,
@@ -126,7 +131,7 @@ export function createJobsOfMany(deps: {
       local.sessions().reassert();
     },
     reservationTtlMs: scheduler.reservation_ttl_ms,
-    runningTtlMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
+    runningTtlMs,
     log,
     meter,
   });
@@ -149,13 +154,14 @@ export function createJobsOfMany(deps: {
         find: replica.find,
         driver,
         audioAt: local.audioAt,
-        generationOf: (nodeId) => local.registry().get(nodeId)?.generation,
+        generationOf,
         acknowledges: (nodeId) => acknowledges(nodeId) === true,
         firstWords,
         moveFor: jobStore.moveFor,
         recordOf: (jobId) => Promise.resolve(jobStore.get(jobId)),
         publish: deps.publish,
         book,
+        slots,
         storeNow,
         now: clock.now,
         answerMs,
@@ -172,6 +178,7 @@ export function createJobsOfMany(deps: {
         book,
         held,
         firstWords,
+        slots,
         fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
         answerMs,
         clock,

@@ -108,6 +108,7 @@ export function createNeighbourhood(deps: {
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
         ofJobs.seen(alive);
+        replica.seen(alive);
       },
       died(instanceIds) {
         for (const each of instanceIds) replica.disown(each);

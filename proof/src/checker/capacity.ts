@@ -6,11 +6,14 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { type Fault, hitsOf, isLost, isOf, lossesOf } from './faults.ts';
+import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
+import type { RequestStory } from './request-stories.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface InHand extends Run {
   readonly since: number;
+  /** Its slot was not had before. */
+  readonly notBefore: number;
   /** Undefined: the node has not said that it took it. */
   acknowledgedAt?: number;
   isCancelled: boolean;
@@ -32,9 +35,12 @@ const EXCUSES: Readonly<Record<Leaseless, string>> = {
   lost: 'oversold after a failover',
 };
 
-export function checkCapacity({ history, faults }: Facts, allowances: Allowances): Finding {
-  const whyLeaseless = createLeaseJudge(faults, allowances);
+export function checkCapacity({ history, faults, stories }: Facts, allowances: Allowances): Finding {
+  const { whyLeaseless, wasLost } = createLeaseJudge(faults, allowances);
   const nodes = new Map<string, Hands>();
+  /** When each job was last started somewhere, or else asked for: what it has now was had later. */
+  const lastOf = askedTimes(stories);
+  const notBefore = (job: string): number => lastOf.get(job) ?? Number.NEGATIVE_INFINITY;
   const violations: Violation[] = [];
   const counts: Record<string, number> = { oversold: 0 };
   for (const name of Object.values(EXCUSES)) counts[name] = 0;
@@ -48,7 +54,9 @@ export function checkCapacity({ history, faults }: Facts, allowances: Allowances
     if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
     const others = [...running.values()].filter(({ job }) => job !== run.job);
     const reasons = others.map((each) => whyLeaseless(each, hands, at));
-    const wanted = 1 + reasons.filter((why) => why === undefined).length;
+    if (wasLost({ ...run, since: at, notBefore: notBefore(run.job), isCancelled: false }))
+      reasons.push('lost');
+    const wanted = 1 + others.length - reasons.filter((why) => why !== undefined).length;
     if (wanted <= slots) {
       for (const why of new Set(reasons)) if (why !== undefined) count(EXCUSES[why]);
     } else {
@@ -75,8 +83,11 @@ export function checkCapacity({ history, faults }: Facts, allowances: Allowances
     const hands = nodes.get(each.node);
     if (hands === undefined) continue;
     if (each.kind === 'started' || each.kind === 'turned_away') judge(hands, each, each.at);
-    handle(hands, each);
-    if (each.kind === 'node_down') nodes.delete(each.node);
+    if (each.kind === 'started') {
+      take(hands, each, notBefore(each.job));
+      lastOf.set(each.job, each.at);
+    } else if (each.kind === 'node_down') nodes.delete(each.node);
+    else handle(hands, each);
     most = Math.max(most, hands.running.size);
   }
   return {
@@ -96,12 +107,25 @@ const KINDS = [
   'cancel_told',
 ] as const;
 
-function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KINDS)[number] }>): void {
-  if (each.kind === 'started') {
-    const { node, job, attempt, at } = each;
-    const isCancelled = running.get(job)?.isCancelled ?? false;
-    running.set(job, { node, job, attempt, since: at, isCancelled });
-  } else if (each.kind === 'ended') running.delete(each.job);
+const askedTimes = (stories: readonly RequestStory[]): Map<string, number> =>
+  new Map(
+    stories.flatMap(({ askedAt, jobs }) =>
+      askedAt === undefined ? [] : [...jobs.keys()].map((job) => [job, askedAt] as const),
+    ),
+  );
+
+type Told<Kind extends (typeof KINDS)[number]> = Extract<Happening, { kind: Kind }>;
+
+function take({ running }: Hands, { node, job, attempt, at }: Told<'started'>, notBefore: number): void {
+  const isCancelled = running.get(job)?.isCancelled ?? false;
+  running.set(job, { node, job, attempt, since: at, notBefore, isCancelled });
+}
+
+function handle(
+  { running }: Hands,
+  each: Told<'ended' | 'acknowledged' | 'cancel_told' | 'turned_away'>,
+): void {
+  if (each.kind === 'ended') running.delete(each.job);
   else if (each.kind === 'acknowledged' || each.kind === 'cancel_told') {
     const inHand = running.get(each.job);
     if (inHand === undefined) return;
@@ -115,28 +139,43 @@ function handle({ running }: Hands, each: Extract<Happening, { kind: (typeof KIN
  * One that it was told to cancel keeps its lease: it may be at work.
  */
 function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
-  const { reservationMs, leaseMs, flightMs, letterMs, isExact } = allowances;
+  const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
+  const delays = spansOf(
+    faults,
+    (fault) => disturbsStore(fault) || fault.what.startsWith('instance_') || fault.what === 'network_bad',
+    { after: presenceMs },
+  );
+
+  /** It is used for as long as it outlives the wait for an acknowledgement. */
+  const oldestMs = reservationMs - letterMs;
+  /** A slot is had right before its job is sent, and that arrives at once, unless something holds them up. */
+  const reservedAtLeast = ({ since, notBefore }: InHand): number =>
+    delays.meets(since - oldestMs, since) ? Math.max(notBefore, since - oldestMs) : since;
+
+  const waysOf = (inHand: InHand, { written }: Loss): number =>
+    Math.max(inHand.since - reservedAtLeast(inHand), written.from === 0 ? letterMs : 0);
 
   /**
    * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a letter
    * that was on its way, too.
    */
-  const hasLost = ({ since, acknowledgedAt = since }: InHand, at: number): boolean =>
-    losses.some(
+  const hasLost = (inHand: InHand, at: number): boolean => {
+    const { since, acknowledgedAt = since } = inHand;
+    return losses.some(
       (loss) =>
-        isLost(loss, since, at, flightMs, loss.written.from === 0 ? letterMs : 0) ||
-        isLost(loss, acknowledgedAt, at, flightMs),
+        isLost(loss, since, at, flightMs, waysOf(inHand, loss)) || isLost(loss, acknowledgedAt, at, flightMs),
     );
+  };
 
-  return (inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined => {
+  function whyLeaseless(inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined {
     const { node, since, isCancelled } = inHand;
     if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes was sent at any time while it slept, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
-    const reservedAt = sleep?.from ?? since;
+    const reservedAt = sleep?.from ?? reservedAtLeast(inHand);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
     if (at - reservedAt < reservationMs - flightMs) return undefined;
     // Of real nodes nobody knows whether they acknowledge: those that do, do so at once.
@@ -148,6 +187,15 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     const isHeard =
       acknowledgedAt - since <= reservationMs - flightMs &&
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true;
-    return isHeard ? undefined : 'unheard of';
+    if (!isHeard) return 'unheard of';
+    const isInTime = acknowledgedAt - reservedAt <= reservationMs - flightMs;
+    return isInTime || !(isCancelled || at - acknowledgedAt < flightMs) ? undefined : 'unheard of';
+  }
+
+  return {
+    whyLeaseless,
+    /** It comes without a lease: that was lost after it was had, and before the job was sent. */
+    wasLost: (inHand: InHand): boolean =>
+      losses.some((loss) => isLost(loss, inHand.since, inHand.since, flightMs, waysOf(inHand, loss))),
   };
 }

@@ -1,20 +1,24 @@
 /** I3 and "nothing lost": whatever was accepted has one outcome, in time; a request has one job, an attempt one node. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { hitsOf, isOf, lossesOf } from './faults.ts';
+import { hitsOf, isOf, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
 import { createSpans } from './spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from './violation.ts';
 
 type LookedUp = Extract<Happening, { kind: 'looked_up' }>;
+type Assigned = Extract<Happening, { kind: 'assigned' }>;
 
 const SECOND_JOBS = 'second jobs after a failover';
+const SECOND_NODES = 'attempts that went to two nodes after a failover';
 
 export function checkOutcomes({ history, faults, lives, stories }: Facts, allowances: Allowances): Finding {
   const endedAt = history.at(-1)?.at ?? 0;
   const records = new Map(ofKind(history, 'looked_up').map((each) => [each.job, each]));
   const absences = hitsOf(faults, isOf('client_cut'));
-  const losses = createSpans(lossesOf(faults, allowances));
+  const losing = lossesOf(faults, allowances);
+  const losses = createSpans(losing);
+  const gone = spansOf(faults, ({ what }) => what.startsWith('instance_'));
   const violations: Violation[] = [];
   const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant, at, says, about });
@@ -81,12 +85,20 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
     );
   }
 
+  function isForgotten({ at }: Assigned): boolean {
+    const { flightMs } = allowances;
+    return losing.some(
+      ({ written, to }) =>
+        written.from - flightMs <= at && at <= written.to + flightMs && gone.meets(at - flightMs, to),
+    );
+  }
+
   for (const story of stories) {
     checkNumber(story);
     checkTime(story);
     checkJobs(story);
   }
-  const seen = checkAttempts(assigned, found);
+  const { seen, forgotten } = checkAttempts(assigned, isForgotten, found);
   checkRecords(seen, records, endedAt, found);
 
   const first = stories.flatMap(({ outcomes: [outcome] }) => outcome ?? []);
@@ -102,6 +114,7 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
       'abandoned, never accepted': stories.filter(({ isAbandoned }) => isAbandoned).length,
       lost: violations.filter(({ invariant }) => invariant === 'nothing lost').length,
       ...counts,
+      [SECOND_NODES]: forgotten,
       retries: assigned.filter(({ attempt }) => attempt > 1).length,
     },
     judged: { 'I3 one outcome': stories.length, 'nothing lost': stories.length },
@@ -116,24 +129,34 @@ const hasFailed = (record: LookedUp | undefined): boolean =>
 const isSettled = ({ state }: LookedUp): boolean =>
   state === 'FINISHED' || state === 'FAILED' || state === 'RELEASED';
 
-/** Answers the jobs that nodes saw. */
+/**
+ * Answers the jobs that nodes saw. An attempt goes to one node, unless a failover lost that there was one, and whoever knew of it
+ * was gone before it could say so again.
+ */
 function checkAttempts(
-  assigned: readonly Extract<Happening, { kind: 'assigned' }>[],
+  assigned: readonly Assigned[],
+  isForgotten: (first: Assigned) => boolean,
   found: Found,
-): ReadonlySet<string> {
-  const jobs = new Map<string, Map<number, string>>();
-  for (const { node, job, attempt, at } of assigned) {
-    let nodes = jobs.get(job);
-    if (nodes === undefined) {
-      nodes = new Map();
-      jobs.set(job, nodes);
+): { readonly seen: ReadonlySet<string>; readonly forgotten: number } {
+  const jobs = new Map<string, Map<number, Assigned>>();
+  let forgotten = 0;
+  for (const each of assigned) {
+    const { node, job, attempt, at } = each;
+    let firsts = jobs.get(job);
+    if (firsts === undefined) {
+      firsts = new Map();
+      jobs.set(job, firsts);
     }
-    const other = nodes.get(attempt);
-    if (other === undefined) nodes.set(attempt, node);
-    else if (other !== node)
-      found('I3 one outcome', at, `${job}#${attempt} went to ${other} and to ${node}`, [job, node, other]);
+    const first = firsts.get(attempt);
+    if (first === undefined) firsts.set(attempt, each);
+    else if (first.node === node) continue;
+    else if (isForgotten(first)) forgotten += 1;
+    else {
+      const about = [job, node, first.node];
+      found('I3 one outcome', at, `${job}#${attempt} went to ${first.node} and to ${node}`, about);
+    }
   }
-  return new Set(jobs.keys());
+  return { seen: new Set(jobs.keys()), forgotten };
 }
 
 /** Every job that a node ever saw has come to an end; so says its record, if it is still kept. */

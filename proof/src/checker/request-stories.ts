@@ -9,6 +9,8 @@ export interface RequestStory {
   readonly tenant: string | undefined;
   /** The strict pool of its tenant. */
   readonly pool: string | undefined;
+  /** For the first time. */
+  askedAt: number | undefined;
   words: string | undefined;
   acceptedAt: number | undefined;
   /** When each was accepted for the first time. */
@@ -42,6 +44,7 @@ export function requestStories(history: readonly Happening[]): RequestStory[] {
         request,
         tenant,
         pool,
+        askedAt: undefined,
         words: undefined,
         acceptedAt: undefined,
         jobs: new Map(),
@@ -62,8 +65,10 @@ export function requestStories(history: readonly Happening[]): RequestStory[] {
     }
     if (each.kind === 'asked' && each.tenant !== undefined) tenantOf.set(each.client, each.tenant);
     const story = storyOf(each.client, each.request, each.kind === 'asked' ? each.pool : undefined);
-    if (each.kind === 'asked') story.words = each.words;
-    else if (each.kind === 'accepted') {
+    if (each.kind === 'asked') {
+      story.askedAt ??= each.at;
+      story.words = each.words;
+    } else if (each.kind === 'accepted') {
       story.acceptedAt ??= each.at;
       if (!story.jobs.has(each.job)) story.jobs.set(each.job, each.at);
     } else if (each.kind === 'outcome') story.outcomes.push(each);

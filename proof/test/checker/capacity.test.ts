@@ -1,11 +1,44 @@
 /** The rule of capacity finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
+import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkCapacity } from '../../src/checker/capacity.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
-import { ALLOWANCES } from '../../src/checker/violation.ts';
-import { done, fault, healed, imagine, type Step, started, turnedAway, up } from './imagined.ts';
+import { ALLOWANCES, type Allowances } from '../../src/checker/violation.ts';
+import {
+  accepted,
+  asked,
+  done,
+  fault,
+  healed,
+  imagine,
+  type Step,
+  started,
+  turnedAway,
+  up,
+} from './imagined.ts';
 
-const check = (...steps: readonly Step[]) => checkCapacity(gatherFacts(imagine(...steps)), ALLOWANCES);
+/** Of what does not say when it was asked for, that was right before it was sent. */
+function askedAtOnce(history: readonly Happening[]): Happening[] {
+  const known = new Set(ofKind(history, 'accepted').map(({ job }) => job));
+  return history.flatMap((each) => {
+    if ((each.kind !== 'started' && each.kind !== 'turned_away') || known.has(each.job)) return [each];
+    known.add(each.job);
+    const { at, job } = each;
+    return [{ ...asked(job), at }, { ...accepted(job, job), at }, each];
+  });
+}
+
+const judge = (allowances: Allowances, steps: readonly Step[]) =>
+  checkCapacity(gatherFacts(askedAtOnce(imagine(...steps))), allowances);
+const check = (...steps: readonly Step[]) => judge(ALLOWANCES, steps);
+const exactly = (...steps: readonly Step[]) => judge({ ...ALLOWANCES, isExact: true }, steps);
+const FAILOVER = {
+  kind: 'fault_began',
+  fault: 1,
+  what: 'shard_failed_over',
+  target: 's',
+  lossMs: 300,
+} as const;
 
 describe('I1 in a history', () => {
   it('holds while a node has as many jobs as slots', () => {
@@ -143,6 +176,23 @@ describe('after a failover', () => {
     expect(story(7_500)).toHaveLength(1);
   });
 
+  it('a slot may have been lost before its job was sent, if that was asked for early enough', () => {
+    const story = (askedAt: number, at: number) =>
+      exactly(
+        up('n', 1),
+        [10_000, FAILOVER],
+        [askedAt, asked('r')],
+        [11_500, healed(1)],
+        [11_600, started('n', 'a')],
+        [at, turnedAway('n', 'b')],
+        [at + 100, accepted('r', 'b')],
+      ).violations;
+    const latest = 10_300 + ALLOWANCES.flightMs;
+    expect(story(9_000, latest + 2_000)).toEqual([]);
+    expect(story(9_000, latest + 2_001)).toHaveLength(1);
+    expect(story(latest + 1, latest + 2_000)).toHaveLength(1);
+  });
+
   it('the excuse ends when leases are asserted again', () => {
     const { violations } = check(
       up('n', 1),
@@ -167,15 +217,15 @@ describe('after a failover', () => {
 
 describe('a failover of the simulation', () => {
   const story = (arrivedAt: number, ms = 300) => {
-    const history = imagine(
+    const history = [
       up('n', 1),
       ...(arrivedAt < 10_000 ? [[arrivedAt, started('n', 'a')] as const] : []),
       [10_000, { kind: 'fault_began', fault: 1, what: 'shard_failed_over', target: 's', lossMs: ms }],
       ...(arrivedAt < 10_000 ? [] : [[arrivedAt, started('n', 'a')] as const]),
       [11_500, healed(1)],
       [12_000, started('n', 'b')],
-    );
-    return checkCapacity(gatherFacts(history), { ...ALLOWANCES, isExact: true }).violations;
+    ] as const;
+    return exactly(...history).violations;
   };
 
   it('loses what is written from its beginning on, for as long as it says', () => {

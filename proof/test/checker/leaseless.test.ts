@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkCapacity } from '../../src/checker/capacity.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
-import { fault, healed, imagine, type Step, started, up } from './imagined.ts';
+import { accepted, asked, fault, healed, imagine, type Step, started, up } from './imagined.ts';
 
 const check = (...steps: readonly Step[]) => checkCapacity(gatherFacts(imagine(...steps)), ALLOWANCES);
 
@@ -66,6 +66,62 @@ describe('a job that runs without a lease', () => {
     // Of real nodes nobody knows that.
     expect(story(1_100, false)).toEqual([]);
     expect(story(1_600, false)).toHaveLength(1);
+  });
+
+  it('may have had it for a while before it was sent, but only where something held it up, and not since before it was asked for', () => {
+    const story = (isHeldUp: boolean, askedAt: number, at: number) =>
+      check(
+        acknowledging,
+        ...(isHeldUp
+          ? ([
+              [1_000, fault(1, 'shard_frozen')],
+              [2_000, healed(1)],
+            ] as const)
+          : []),
+        [askedAt, asked('r')],
+        [5_500, started('n', 'a')],
+        [5_600, accepted('r', 'a')],
+        [at, started('n', 'b')],
+      ).violations;
+    const endsAt = 4_000 + reservationMs - ALLOWANCES.flightMs;
+    expect(story(true, 4_000, endsAt)).toEqual([]);
+    expect(story(true, 4_000, endsAt - 1)).toHaveLength(1);
+    expect(story(true, 4_001, endsAt)).toHaveLength(1);
+    expect(story(false, 4_000, endsAt)).toHaveLength(1);
+  });
+
+  it('has a slot again soon after it was acknowledged, whenever that one was had, or is told to be cancelled', () => {
+    const story = (at: number, ...rest: readonly Step[]) =>
+      check(
+        acknowledging,
+        [1_000, fault(1, 'shard_frozen')],
+        [2_000, healed(1)],
+        [2_500, asked('r')],
+        [4_000, started('n', 'a')],
+        [4_100, accepted('r', 'a')],
+        [8_000, acknowledged('a')],
+        ...rest,
+        [at, started('n', 'b')],
+      ).violations;
+    const soon = 8_000 + ALLOWANCES.flightMs;
+    expect(story(soon - 1)).toEqual([]);
+    expect(story(soon)).toHaveLength(1);
+    expect(story(soon, [8_010, { kind: 'cancel_told', node: 'n', job: 'a' }])).toEqual([]);
+  });
+
+  it('has a later slot than the attempt before it', () => {
+    const story = (startedAt: number) =>
+      check(
+        acknowledging,
+        up('m'),
+        [1_000, fault(1, 'shard_frozen')],
+        [2_000, healed(1)],
+        [startedAt, started('m', 'a')],
+        [5_500, started('n', 'a', 2)],
+        [4_000 + reservationMs - ALLOWANCES.flightMs, started('n', 'b')],
+      ).violations;
+    expect(story(4_000)).toEqual([]);
+    expect(story(4_100)).toHaveLength(1);
   });
 
   describe('because its node slept over it', () => {

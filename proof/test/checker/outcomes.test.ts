@@ -88,6 +88,20 @@ describe('I3 in a history', () => {
     expect(violations).toMatchObject([{ invariant: 'I3 one outcome', about: ['j', 'm', 'n'] }]);
   });
 
+  it('holds for an attempt that a failover made forgotten, if who drove it was gone before it could say so again', () => {
+    const story = (sentAt: number, ...rest: readonly Step[]) =>
+      check([sentAt, assigned('n', 'j', 2)], [10_000, fault(2, 'master_killed')], ...rest, [
+        60_000,
+        assigned('m', 'j', 2),
+      ]);
+    const died: Step = [11_000, fault(3, 'instance_killed')];
+    expect(story(9_950, died).violations).toEqual([]);
+    expect(story(9_950, died).counts['attempts that went to two nodes after a failover']).toBe(1);
+    expect(story(9_950).violations).toHaveLength(1);
+    expect(story(8_000, died).violations).toHaveLength(1);
+    expect(story(9_950, [40_000, fault(3, 'instance_killed')]).violations).toHaveLength(1);
+  });
+
   it('holds for an attempt that reached its node twice', () => {
     expect(check(assigned('n', 'j'), assigned('n', 'j')).violations).toEqual([]);
   });

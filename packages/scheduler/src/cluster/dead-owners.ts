@@ -8,6 +8,8 @@ const MOST_REMEMBERED = 1_000;
 
 export interface DeadOwners {
   note(owner: InstanceName): void;
+  /** Those who live under the very incarnation that was dead are not: their sockets are there. */
+  seen(living: ReadonlyMap<string, InstanceName>): void;
   /** Nobody reaches the node of this sheet: its socket ended with its owner. */
   held(sheet: Pick<NodeSheet, 'channel' | 'owner'>): boolean;
 }
@@ -19,6 +21,9 @@ export function createDeadOwners(): DeadOwners {
       dead.add(driverName(owner));
       const [oldest] = dead;
       if (dead.size > MOST_REMEMBERED && oldest !== undefined) dead.delete(oldest);
+    },
+    seen(living) {
+      for (const owner of living.values()) dead.delete(driverName(owner));
     },
     held: ({ channel, owner }) => channel === 'socket' && dead.has(driverName(owner)),
   };

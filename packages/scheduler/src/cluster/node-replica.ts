@@ -45,8 +45,6 @@ export interface ReplicaEvents {
   overtaken(nodeId: NodeId, generation: number): void;
 }
 
-export type ReplicaStats = Readonly<{ known: number; own: number; refused: number; isFrozen: boolean }>;
-
 export interface NodeReplica {
   /** Resolves when the board was read once, or could not be. Until then others' nodes come in one by one. */
   start(): Promise<void>;
@@ -62,9 +60,11 @@ export interface NodeReplica {
   all(): Iterable<NodeSheet>;
   /** An instance is dead: its sockets are gone, and nobody else reaches the nodes on them until they connect anew. */
   disown(instanceId: string): void;
+  /** These live, whatever was thought of them: a store that fails over may forget that it declared one dead. */
+  seen(living: ReadonlyMap<string, InstanceName>): void;
   /** The store was away, or its master changed: nothing is removed for a while, and own nodes are told to it again. */
   reassert(): void;
-  stats(): ReplicaStats;
+  stats(): Readonly<{ known: number; own: number; refused: number; isFrozen: boolean }>;
   /** Takes own nodes off whose sockets end with this instance. */
   stop(): Promise<void>;
 }
@@ -283,6 +283,7 @@ export function createNodeReplica(deps: {
     find: (nodeId) => known.get(nodeId)?.sheet,
     all: () => [...known.values()].map(({ sheet }) => sheet),
     disown,
+    seen: dead.seen,
     reassert() {
       freeze();
       own.tellAgain();

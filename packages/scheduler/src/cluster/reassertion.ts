@@ -46,7 +46,9 @@ export function createReassertion(deps: {
   fence: (nodeId: NodeId, lease: string) => Promise<unknown>;
   restore: (job: JobRecord) => Promise<unknown>;
   reassert: (nodeId: NodeId, lease: LeaseId, ttlMs: number) => Promise<unknown>;
-  /** Slots that were given back a moment ago, by their leases. */
+  /** Slots that were fenced a moment ago, by their leases. */
+  fenced: () => readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
+  /** Slots that were given back a moment ago. */
   givenBack: () => readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
   giveBack: (nodeId: NodeId, lease: LeaseId) => Promise<unknown>;
   /** Own nodes, claims and sessions: each knows how to tell itself again. */
@@ -89,10 +91,11 @@ export function createReassertion(deps: {
     const held = new Set(
       leases.flatMap((one) => (deps.holdsSlot(one.jobId, one.attempt) ? [one.lease] : [])),
     );
-    await each(
-      deps.givenBack().filter(([lease, nodeId]) => affected.node(nodeId) && !held.has(lease)),
-      'releases',
-      ([lease, nodeId]) => deps.giveBack(nodeId, lease),
+    const isLost = ([lease, nodeId]: readonly [LeaseId, NodeId]): boolean =>
+      affected.node(nodeId) && !held.has(lease);
+    await each(deps.fenced().filter(isLost), 'fences', ([lease, nodeId]) => deps.fence(nodeId, lease));
+    await each(deps.givenBack().filter(isLost), 'releases', ([lease, nodeId]) =>
+      deps.giveBack(nodeId, lease),
     );
     await each(
       jobs.filter(({ jobId }) => affected.job(jobId)),

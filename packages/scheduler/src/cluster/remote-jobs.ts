@@ -15,6 +15,7 @@ import type { DriverBook } from './driver-book.ts';
 import type { FirstWords } from './first-words.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import type { PostOffice } from './post-office.ts';
+import type { SlotKeeping } from './slot-keeping.ts';
 import { within } from './within.ts';
 
 /** The part of the engine that answers go to. */
@@ -66,6 +67,7 @@ export function createRemoteJobs(deps: {
   book: DriverBook;
   held: HeldAnswers;
   firstWords: Pick<FirstWords, 'heard'>;
+  slots: Pick<SlotKeeping, 'taken' | 'over'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
   answerMs: number;
@@ -75,7 +77,19 @@ export function createRemoteJobs(deps: {
   /** The latest that a node on a socket said of each job, while it is on its way to another instance. */
   const underWay = new Map<JobId, Promise<void>>();
 
-  function hear(saying: Saying): Promise<Verdict> {
+  /** Another instance may take the job over while it is told something of it: then it is for that one to hear. */
+  async function hear(saying: Saying): Promise<Verdict> {
+    const { jobId } = saying.answer;
+    const wasHere = local.drives(jobId);
+    const verdict = await tell(saying);
+    const isLost =
+      wasHere && verdict.kind === 'ignored' && verdict.reason === 'fenced' && !local.drives(jobId);
+    if (!isLost) return verdict;
+    await bring(fitted(saying));
+    return ACCEPTED;
+  }
+
+  function tell(saying: Saying): Promise<Verdict> {
     switch (saying.say) {
       case 'acknowledged':
         return local.acknowledge(saying.answer);
@@ -122,6 +136,8 @@ export function createRemoteJobs(deps: {
     // What was said before of the same job goes first, also when it was taken over by this instance meanwhile.
     if (local.drives(jobId)) await underWay.get(jobId);
     const isHere = local.drives(jobId);
+    if (saying.say !== 'acknowledged') deps.slots.over(saying.answer);
+    else if (!isHere) deps.slots.taken(saying.answer);
     if (isHere && !held.holds(jobId)) return hear(saying);
     const fitting = isHere ? saying : fitted(saying);
     if (held.holds(jobId)) held.add(fitting);

@@ -16,6 +16,7 @@ import type { Assignment, Delivery, NodeLink } from '../ports/node-link.ts';
 import type { DriverBook } from './driver-book.ts';
 import type { FirstWords } from './first-words.ts';
 import { type PostOffice, Unsent } from './post-office.ts';
+import type { SlotKeeping } from './slot-keeping.ts';
 
 interface AssignLetter extends Assignment {
   readonly driver: string;
@@ -60,6 +61,7 @@ export interface RemoteNodesDeps {
   readonly recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
   readonly publish: (job: JobRecord) => void;
   readonly book: Pick<DriverBook, 'note'>;
+  readonly slots: Pick<SlotKeeping, 'handed'>;
   /** The store's time: what instances whose clocks differ have in common. */
   readonly storeNow: () => number;
   readonly now: () => number;
@@ -84,11 +86,13 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   async function deliverThrough(holder: string, assignment: Assignment): Promise<Delivery> {
     const { nodeId, attempt, job } = assignment;
     const { need: _, ...sent } = job;
+    const toStore = deps.storeNow() - deps.now();
     const letter: AssignLetter = {
       ...assignment,
       job: sent,
       audioAt: assignment.audioAt ?? deps.audioAt(job.jobId),
-      expiresAt: assignment.expiresAt - deps.now() + deps.storeNow(),
+      expiresAt: assignment.expiresAt + toStore,
+      slotUntil: (assignment.slotUntil ?? assignment.expiresAt) + toStore,
       driver: deps.driver(),
     };
     let answered: Answered;
@@ -127,15 +131,18 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   }
 
   async function assigned(letter: AssignLetter): Promise<Answered> {
-    const { nodeId, job, driver } = letter;
+    const { nodeId, attempt, job, driver } = letter;
     if (await isSuperseded(letter)) return SUPERSEDED;
-    const expiresAt = letter.expiresAt - deps.storeNow() + deps.now();
-    const delivery = await local.deliver({ ...letter, expiresAt });
+    const fromStore = deps.now() - deps.storeNow();
+    const delivery = await local.deliver({ ...letter, expiresAt: letter.expiresAt + fromStore });
     if (delivery.kind !== 'written') return delivery;
     deps.book.note(job.jobId, driver);
-    const { isApart } = delivery;
-    const written = { kind: 'written', generation: deps.generationOf(nodeId) ?? 0, isApart } as const;
-    if (!deps.acknowledges(nodeId)) return recorded(letter, written);
+    const generation = deps.generationOf(nodeId) ?? 0;
+    const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
+    const isTaken = !deps.acknowledges(nodeId);
+    const slotUntil = (letter.slotUntil ?? letter.expiresAt) + fromStore;
+    deps.slots.handed({ jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken });
+    if (isTaken) return recorded(letter, written);
     await deps.firstWords.wait(job.jobId, FIRST_WORD_MS);
     return written;
   }

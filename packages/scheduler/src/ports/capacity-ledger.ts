@@ -14,8 +14,14 @@ export type ReserveResult =
   | ({ readonly kind: 'reserved' | 'already' | 'full' } & Load)
   | { readonly kind: 'not_ready' | 'unknown_node' };
 
+/** A commit that lay on its way may come when its job has long been over: nobody hears its answer, and nobody would give the slot back. */
+export const RETAKEN_MS = 5_000;
+
 export type CommitResult =
-  /** `committed`: lengthened. `retaken`: it had expired and a slot was still free. `lost`: expired and other leases hold every slot. */
+  /**
+   * `committed`: lengthened. `retaken`: it had expired and a slot was still free; it has that for `RETAKEN_MS` at most, and once it is
+   * committed again for as long as it asks. `lost`: expired and other leases hold every slot.
+   */
   ({ readonly kind: 'committed' | 'retaken' | 'lost' } & Load) | { readonly kind: 'unknown_node' };
 
 export type ReleaseResult =

@@ -16,6 +16,8 @@ export interface Assignment {
   readonly attempt: number;
   readonly job: JobRecord;
   readonly expiresAt: number;
+  /** Its slot is reserved at least until then; absent: until `expiresAt`. */
+  readonly slotUntil?: number;
   /** Where its audio is, if another instance holds it. */
   readonly audioAt?: AudioAt | undefined;
 }

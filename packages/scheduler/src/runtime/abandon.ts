@@ -22,6 +22,7 @@ export function abandonAll(engine: Engine): void {
   engine.abandonments += 1;
   engine.settledLately?.clear();
   engine.givenBackLately?.clear();
+  engine.fencedLately?.clear();
   const flights = [...engine.flights.all()];
   // All before the first goes: the seat that it gives back would wake another, which would reserve a slot for nobody.
   for (const flight of flights) flight.driving = 'elsewhere';

@@ -8,9 +8,10 @@ export function assign(
   nodeId: NodeId,
   attempt: number,
   expiresAt: number,
+  slotUntil: number,
 ): Assignment {
   // Most audio is held here, and most assignments need not say where it is.
   return typeof audioAt === 'object'
-    ? { nodeId, attempt, job, expiresAt, audioAt }
-    : { nodeId, attempt, job, expiresAt };
+    ? { nodeId, attempt, job, expiresAt, slotUntil, audioAt }
+    : { nodeId, attempt, job, expiresAt, slotUntil };
 }

@@ -4,6 +4,7 @@ import { leaseId } from '../domain/lease.ts';
 import { type Engine, giveBackForGood, leaveFenced } from './engine.ts';
 import { type Flight, hasGivenBack, isAbandoned } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
+import { lasting } from './renew-slot.ts';
 
 export interface Commits {
   /** False: its slot was given away. A ledger that does not answer is asked again for as long as the attempt goes on. */
@@ -74,7 +75,8 @@ async function ask(
   const { jobTimeoutMs, leaseGraceMs } = engine.settings;
   const lease = leaseId(flight.job.jobId, of.attempt);
   try {
-    const committed = await engine.ledger.commit(nodeId, lease, jobTimeoutMs + leaseGraceMs);
+    const first = await engine.ledger.commit(nodeId, lease, jobTimeoutMs + leaseGraceMs);
+    const committed = await lasting(engine, nodeId, lease, jobTimeoutMs + leaseGraceMs, first);
     if (committed.kind === 'unknown_node') return true;
     engine.fleet.setLoad(nodeId, committed);
     return committed.kind !== 'lost';

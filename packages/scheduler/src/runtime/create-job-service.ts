@@ -110,6 +110,7 @@ export function createJobService(
       ? createSettledLately({ ...lately, wheel, maxBytes: LONGEST_SETTLED_LATELY_BYTES })
       : undefined,
     givenBackLately: isForgetful ? createGivenBackLately(lately) : undefined,
+    fencedLately: isForgetful ? createGivenBackLately(lately) : undefined,
     abandonments: 0,
     foundSent: (flight, before) => void placement.foundSent(flight, before),
   };
@@ -196,6 +197,7 @@ export function createJobService(
       for (const { job } of engine.flights.all()) yield job;
       if (engine.settledLately !== undefined) yield* engine.settledLately.all();
     },
+    slotsToFenceAgain: () => engine.fencedLately?.all() ?? [],
     slotsToGiveBackAgain: () => engine.givenBackLately?.all() ?? [],
     giveBackAgain: (nodeId, lease) => giveBackForGood(engine, nodeId, lease),
 

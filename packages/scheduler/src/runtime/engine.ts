@@ -100,6 +100,7 @@ export interface Engine extends EnginePorts {
   readonly settledLately: SettledLately | undefined;
   /** Absent: the ledger loses nothing. */
   readonly givenBackLately: GivenBackLately | undefined;
+  readonly fencedLately: GivenBackLately | undefined;
   /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
   abandonments: number;
   /** The instance that holds the node's socket has written DISPATCHED, and this is how we learn of it. `before`: the fence until then. */
@@ -226,6 +227,7 @@ export async function leaveFenced(
   lease: string,
   until = engine.clock.now() + engine.settings.jobTimeoutMs + engine.settings.leaseGraceMs,
 ): Promise<void> {
+  engine.fencedLately?.note(nodeId, lease);
   try {
     await engine.ledger.fence(nodeId, lease);
   } catch (fault) {

@@ -1,4 +1,4 @@
-/** Hot path: slots this instance gave back for good a moment ago, for a ledger that forgets it in a failover. Bounded by time and count. */
+/** Hot path: slots this instance gave back for good, or left to a node that may still work, a moment ago, for a ledger that forgets it in a failover. Bounded by time and count. */
 import type { NodeId } from '../domain/ids.ts';
 import type { LeaseId } from '../domain/lease.ts';
 import type { Clock } from '../ports/clock.ts';

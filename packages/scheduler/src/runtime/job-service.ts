@@ -53,6 +53,8 @@ export interface SharedDriving {
   abandonAll(): void;
   /** Every job in flight as this instance knows it, and those it settled a moment ago: what a store that lost writes must be told again. */
   jobsToTellAgain(): Iterable<JobRecord>;
+  /** Slots of attempts that it gave up a moment ago and whose nodes may still work: without the mark that says so no report frees them. */
+  slotsToFenceAgain(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
   /** Slots it gave back a moment ago: a ledger that lost that must be told again. */
   slotsToGiveBackAgain(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
   /** Never rejects: a ledger that does not answer is asked until it does. */

@@ -158,7 +158,9 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     engine.flights.board(flight, nodeId);
     let delivering: Soon<Delivery>;
     try {
-      delivering = link.deliver(assign(flight, nodeId, attempt, Math.floor(now) + settings.ackTimeoutMs));
+      const slotUntil = Math.floor(since) + settings.reservationTtlMs;
+      const expiresAt = Math.floor(now) + settings.ackTimeoutMs;
+      delivering = link.deliver(assign(flight, nodeId, attempt, expiresAt, slotUntil));
     } catch (fault) {
       delivering = failed(flight, nodeId, fault);
     }

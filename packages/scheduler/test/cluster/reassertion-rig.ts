@@ -29,6 +29,7 @@ export function start(jobs: readonly JobRecord[]) {
     givenBack: new Set<string>(),
     givenUp: new Set<string>(),
     releases: [] as (readonly [string, string])[],
+    fences: [] as (readonly [string, string])[],
     others: 0,
     whileTelling: () => {},
   };
@@ -60,6 +61,7 @@ export function start(jobs: readonly JobRecord[]) {
     fence: store.port.fence,
     restore: store.port.restore,
     reassert: store.port.reassert,
+    fenced: () => state.fences,
     givenBack: () => state.releases,
     giveBack: store.port.giveBack,
     others: () => {

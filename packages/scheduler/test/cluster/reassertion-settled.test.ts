@@ -29,6 +29,7 @@ it.each([true, false])(
       async reassert(_, lease) {
         told.push(lease);
       },
+      fenced: () => [],
       givenBack: () => [],
       async giveBack() {},
       others() {},

@@ -36,6 +36,18 @@ describe('a store that may have lost writes', () => {
     expect(counted('scheduler_store_reasserted_total releases')).toBe(1);
   });
 
+  it('is told again which attempts were given up a moment ago, unless their nodes took them up again', async () => {
+    const { reassertion, told, state, counted } = start([runningOn('n1', 'a')]);
+    state.fences = [
+      ['a:1', 'n1'],
+      ['x:1', 'n1'],
+      ['y:1', 'n2'],
+    ];
+    await reassertion.run(onNode('n1'));
+    expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 x:1 given up']);
+    expect(counted('scheduler_store_reasserted_total fences')).toBe(1);
+  });
+
   it('is told that an attempt was given up while its slot was told: the mark found nothing to mark', async () => {
     const { reassertion, told, state } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
     state.whileTelling = () => void state.givenUp.add('b:1');

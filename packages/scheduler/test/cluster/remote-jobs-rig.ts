@@ -27,6 +27,8 @@ export function withDesk(
     /** What its engine was told, in order. */
     told: [] as string[],
     audio: [] as string[],
+    /** What was done about slots of nodes that are held here. */
+    slots: [] as string[],
     drives: new Set<string>(),
     say: async (jobId: string): Promise<AnswerOutcome> => ({
       kind: 'accepted',
@@ -70,6 +72,10 @@ export function withDesk(
     book,
     held,
     firstWords,
+    slots: {
+      taken: ({ jobId }) => void state.slots.push(`${jobId} taken`),
+      over: ({ jobId }) => void state.slots.push(`${jobId} over`),
+    },
     fit: (result) => fitResult(result, inlineMaxBytes),
     answerMs: ANSWER_MS,
     clock,

@@ -52,6 +52,16 @@ describe('what a node says of a job that is driven elsewhere', () => {
     expect(await isPending(saying[2] as Promise<unknown>)).toBe(false);
   });
 
+  it('says until when its slot must be kept here, unless it is driven here: then its driver keeps it', async () => {
+    const { holder, driveBy, jobId, answer } = await startDesks();
+    await holder.handedOver.acknowledge(answer);
+    await holder.handedOver.finish(answer, RESULT);
+    const own = await driveBy(holder);
+    await holder.handedOver.acknowledge({ ...answer, jobId: own });
+    await holder.handedOver.fail({ ...answer, jobId: own }, FAILURE);
+    expect(holder.state.slots).toEqual([`${jobId} taken`, `${jobId} over`, `${own} over`]);
+  });
+
   it('wakes whoever waits for the first of it', async () => {
     const { holder, answer, jobId } = await startDesks();
     const first = holder.firstWords.wait(jobId, 1_000);

@@ -2,6 +2,7 @@
 import { createDriverBook } from '../../src/cluster/driver-book.ts';
 import { createFirstWords } from '../../src/cluster/first-words.ts';
 import { createRemoteNodes } from '../../src/cluster/remote-nodes.ts';
+import type { Handed } from '../../src/cluster/slot-keeping.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { AudioAt } from '../../src/domain/job-spec.ts';
 import type { Need } from '../../src/domain/need.ts';
@@ -42,6 +43,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     sheets: new Map<string, NodeSheet>(),
     audio: new Map<string, AudioAt>(),
     delivered: [] as Assignment[],
+    handed: [] as Handed[],
     cancelled: [] as string[],
     published: [] as JobRecord[],
     whileDelivering: async (_: Assignment): Promise<void> => {},
@@ -75,6 +77,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     recordOf: store.port.recordOf,
     publish: (job) => void state.published.push(job),
     book,
+    slots: { handed: (job) => void state.handed.push(job) },
     storeNow: clock.now,
     now,
     answerMs: ANSWER_MS,

@@ -54,6 +54,24 @@ describe('a node that another instance holds', () => {
     expect(holder.published.map(({ state }) => state)).toEqual(['DISPATCHED']);
   });
 
+  it('has its slot kept by its holder from then on, for whom the end of it is told by the clock of the store', async () => {
+    const { driver, holder, job, deliver } = await startDriverAndHolder({
+      driverAheadMs: HOUR_MS,
+      holderAheadMs: -HOUR_MS,
+    });
+    const [jobId, nodeId, attempt, generation] = [job.jobId, 'node-b', 1, 7];
+    const slotUntil = holder.now() + 4_500;
+    await deliver({ slotUntil: driver.now() + 4_500 });
+    expect(holder.handed).toEqual([{ jobId, nodeId, attempt, generation, slotUntil, isTaken: true }]);
+    holder.state.acknowledging.add(nodeId);
+    const untilThen = holder.now() + ANSWER_MS;
+    await deliver({ expiresAt: driver.now() + ANSWER_MS });
+    expect(holder.handed[1]).toMatchObject({ slotUntil: untilThen, isTaken: false });
+    holder.sockets.delete(nodeId);
+    await deliver();
+    expect(holder.handed).toHaveLength(2);
+  });
+
   it('gets a later attempt of a job that was with another node before', async () => {
     const { a, jobs, deliver } = await startDriverAndHolder();
     const [fence, intent] = [

@@ -38,6 +38,20 @@ describe('nodes of an instance that died', () => {
     await clock.advance(1);
     expect(b.replica.find(node.nodeId)).toMatchObject({ generation: 2, owner: { incarnation: 'second' } });
   });
+
+  it('are back if it lives on under the incarnation that was declared dead, because the store forgot that it was', async () => {
+    const { clock, a, b } = await startPair();
+    const node = ownNode();
+    a.replica.keep(node);
+    await clock.advance(1);
+    b.replica.disown('a');
+    b.replica.seen(new Map([['a', { instanceId: 'a', incarnation: 'second' }]]));
+    await clock.advance(SETTINGS.tickMs);
+    expect(b.replica.find(node.nodeId)).toBeUndefined();
+    b.replica.seen(new Map([['a', { instanceId: 'a', incarnation: 'first' }]]));
+    await clock.advance(SETTINGS.tickMs);
+    expect(b.replica.find(node.nodeId)).toMatchObject({ owner: { incarnation: 'first' } });
+  });
 });
 
 describe('what a node said when it connected', () => {

@@ -73,3 +73,23 @@ export function frameOf({ seq, requestId, isFinal, bytes, proposedIndex = 0, opt
     ? { kind: 'utterance', utteranceIndex: proposedIndex, requestId, bytes, options: options ?? {} }
     : { kind: 'chunk', seq, requestId, isFinal, bytes };
 }
+
+/**
+ * What a session has to be sent: first what it accepted and does not have, with what was said before that and waits to be accepted,
+ * then the rest. Its order is that of the outcomes, so what was said first must come first; but a whole utterance overtakes chunks.
+ */
+export function inOrderOfNeed(entries: readonly Entry[]): Entry[] {
+  const [first, rest]: [Entry[], Entry[]] = [[], []];
+  let [isBeforeChunk, isBeforeAny] = [false, false];
+  for (let at = entries.length - 1; at >= 0; at -= 1) {
+    const entry = entries[at] as Entry;
+    const { seq, index, isOwed } = entry;
+    if (index === undefined) (isBeforeChunk || (isBeforeAny && seq === undefined) ? first : rest).push(entry);
+    else if (isOwed) {
+      first.push(entry);
+      isBeforeAny = true;
+      isBeforeChunk ||= seq !== undefined;
+    }
+  }
+  return [...first.reverse(), ...rest.reverse()];
+}

@@ -6,6 +6,7 @@ import {
   type Entry,
   type Frame,
   frameOf,
+  inOrderOfNeed,
   isJoinable,
 } from './outbox-entry.ts';
 import type { UtteranceOptions } from './session-options.ts';
@@ -74,6 +75,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
   let lastSeq = 0;
   let requestId = newRequestId();
   let hasBegun = false;
+  /** Something that was accepted may be among those to be sent. */
+  let hasOwed = false;
   let highestIndex = -1;
   let keptBytes = 0;
   /** Undefined: it has changed since it was counted. It does not with every piece of audio. */
@@ -214,15 +217,14 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
       inFlight = undefined;
       if (!isResumed) forgetSession();
       for (const entry of entries) entry.isOwed = hasMoved && entry.wasSent && entry.bytes.length > 0;
-      // What was accepted came before what was not, and waits for no outcome.
-      queue = [
-        ...entries.filter(({ index, isOwed }) => index !== undefined && isOwed),
-        ...entries.filter(({ index }) => index === undefined),
-      ];
+      queue = inOrderOfNeed(entries);
+      hasOwed = hasMoved;
     },
     hasFrames: () => queue.length > 0,
     blockedMs(now) {
-      if (queue[0]?.index !== undefined) return 0;
+      // What was accepted waits for no outcome, nor does what has to go before it.
+      hasOwed &&= queue.some(({ index }) => index !== undefined);
+      if (hasOwed) return 0;
       inFlight ??= countInFlight();
       const { accepted, ends } = inFlight;
       if (accepted + ends.length < limits.maxUtterancesInFlight) return 0;

@@ -187,6 +187,22 @@ describe('a session that moved to another instance', () => {
     expect(outbox.isEmpty()).toBe(true);
   });
 
+  it('is sent what was said before what was accepted in its place, though that was not accepted itself, and however much is in flight', () => {
+    const outbox = create({ maxUtterancesInFlight: 3 });
+    for (const id of ['a', 'b', 'c', 'd']) outbox.addUtterance(id, piece(), {});
+    takeAll(outbox);
+    outbox.accepted(of(1, undefined, undefined, 'b'));
+    outbox.accepted(of(2, undefined, undefined, 'c'));
+    outbox.addUtterance('e', piece(), {});
+    outbox.opened(true, true);
+    const sent = [];
+    while (outbox.blockedMs(1_000_000) === 0) sent.push(outbox.take(1_000_000)?.requestId);
+    expect(sent).toEqual(['a', 'b', 'c']);
+    outbox.accepted(of(3, undefined, undefined, 'a'));
+    for (const index of [3, 1, 2]) outbox.settled(index);
+    expect(takeAll(outbox)).toMatchObject([{ requestId: 'd' }, { requestId: 'e' }]);
+  });
+
   it('is sent it however many utterances are in flight: none of them may end without', () => {
     const outbox = create({ maxUtterancesInFlight: 1 });
     outbox.addUtterance('a', piece(), {});

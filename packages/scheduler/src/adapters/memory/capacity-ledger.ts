@@ -1,13 +1,14 @@
 /** The capacity ledger of one process: the product on one machine, and the readable specification of the Redis one. */
 import type { NodeId } from '../../domain/ids.ts';
 import { type Load, leaseJob } from '../../domain/lease.ts';
-import type {
-  CapacityLedger,
-  CommitResult,
-  LoadReport,
-  NodeCapacity,
-  ReleaseResult,
-  ReserveResult,
+import {
+  type CapacityLedger,
+  type CommitResult,
+  type LoadReport,
+  type NodeCapacity,
+  RETAKEN_MS,
+  type ReleaseResult,
+  type ReserveResult,
 } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { createLeases, type Holder, type Lease, UNFENCED } from './leases.ts';
@@ -126,7 +127,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       }
       // Against leases alone: the report may count this very job, which would then stand in its own way.
       if (entry.leases >= entry.slots) return { kind: 'lost', used: used(entry), max: entry.slots };
-      take(entry, lease, now + ttlMs);
+      take(entry, lease, now + Math.min(ttlMs, RETAKEN_MS));
       return { kind: 'retaken', used: used(entry), max: entry.slots };
     },
 

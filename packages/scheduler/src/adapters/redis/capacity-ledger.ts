@@ -7,6 +7,7 @@ import { createCommitLease } from './capacity-ledger/commit-lease.ts';
 import { createDeclareNode } from './capacity-ledger/declare-node.ts';
 import { createFenceLease } from './capacity-ledger/fence-lease.ts';
 import { createForgetNode } from './capacity-ledger/forget-node.ts';
+import { createKeepLease } from './capacity-ledger/keep-lease.ts';
 import { createReadLoad } from './capacity-ledger/read-load.ts';
 import { createReassertLease } from './capacity-ledger/reassert-lease.ts';
 import { createReconcileNode } from './capacity-ledger/reconcile-node.ts';
@@ -22,6 +23,8 @@ export interface RedisCapacityLedger extends CapacityLedger {
    * soon as it is not.
    */
   reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<Load | undefined>;
+  /** A lease that is held, and not fenced, lasts at least `ttlMs` from here. False: it is not, and nothing is changed. */
+  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<boolean>;
 }
 
 export function createCapacityLedger(deps: {
@@ -46,5 +49,6 @@ export function createCapacityLedger(deps: {
     loads: createReadLoad(connection, keys),
     forget: createForgetNode(connection, keys),
     reassert: createReassertLease(connection, keys, idleMs),
+    keep: createKeepLease(connection, keys),
   };
 }

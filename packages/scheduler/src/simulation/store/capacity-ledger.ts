@@ -2,7 +2,13 @@
 import { SOON_MS } from '../../adapters/job-book/owed-moves.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
-import type { CommitResult, LoadReport, ReleaseResult, ReserveResult } from '../../ports/capacity-ledger.ts';
+import {
+  type CommitResult,
+  type LoadReport,
+  RETAKEN_MS,
+  type ReleaseResult,
+  type ReserveResult,
+} from '../../ports/capacity-ledger.ts';
 import type { LedgerOfMany } from '../../store-of-many.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
@@ -76,7 +82,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         }
         // Against leases alone: the report may count this very job.
         if (held >= capacity.slots) return { kind: 'lost', ...loadOf(capacity, held) };
-        hold(shard, nodeId, leases, lease, now + ttlMs, now + idleMs);
+        hold(shard, nodeId, leases, lease, now + Math.min(ttlMs, RETAKEN_MS), now + idleMs);
         return { kind: 'retaken', ...loadOf(capacity, held + 1) };
       }),
 
@@ -149,6 +155,16 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         if (node === undefined) return;
         node.capacity = undefined;
         if (node.credential === undefined) shard.state.nodes.expire(nodeId, now + GENERATION_MEMORY_MS);
+      }),
+
+    keep: (nodeId, lease, ttlMs) =>
+      on(nodeId, 'keep-lease', (shard) => {
+        const now = shard.now();
+        const leases = sweep(shard, nodeId, now);
+        const until = leases?.get(lease);
+        if (until === undefined || shard.state.marks.get(nodeId, now)?.fenced.has(lease)) return false;
+        leases?.set(lease, Math.max(until, now + ttlMs));
+        return true;
       }),
 
     reassert: (nodeId, lease, ttlMs) =>

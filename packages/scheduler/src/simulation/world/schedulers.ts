@@ -32,6 +32,8 @@ export interface Schedulers {
   suspend(at: number): void;
   wake(at: number): void;
   at(at: number): SimulatedInstance | undefined;
+  /** It serves, or did: the process that is there now. */
+  hasStarted(at: number): boolean;
 }
 
 const FETCH_MS = 2_000;
@@ -54,6 +56,7 @@ export function createSchedulers(deps: {
   const { time, network, chance, recorder } = deps;
   const { record } = recorder;
   const places: (SimulatedInstance | undefined)[] = [];
+  const started = new WeakSet<SimulatedInstance>();
   let starts = 0;
 
   const living = (): SimulatedInstance[] =>
@@ -97,11 +100,15 @@ export function createSchedulers(deps: {
     });
     places[at] = instance;
     void instance.start().then(
-      () => record({ kind: 'instance_up', instance: name }),
+      () => {
+        started.add(instance);
+        record({ kind: 'instance_up', instance: name });
+      },
       (fault: unknown) => {
         if (!(fault instanceof SchedulerError) && !(fault instanceof Error)) throw fault;
-        // As a supervisor does with a process that could not start.
+        // As a supervisor does with a process that could not start; whoever had reached it learns that it ended.
         machine.kill();
+        network.cutOff(machine, 'the process has ended');
         time.at(time.now() + START_AGAIN_MS, () => {
           if (places[at] === instance) start(at);
         });
@@ -160,6 +167,7 @@ export function createSchedulers(deps: {
     suspend: (at) => hang(at, 'suspend'),
     wake: (at) => places[at]?.machine.wake(),
     at: (at) => places[at],
+    hasStarted: (at) => places[at] !== undefined && started.has(places[at]),
   };
 }
 

@@ -42,6 +42,7 @@ function everyOperation() {
       loads: () => ledger.loads([node]),
       'forget a node': () => ledger.forget(node),
       reassert: () => ledger.reassert(node, lease, 1),
+      keep: () => ledger.keep(node, lease, 1),
       claim: () => directory.claim(node, 'somebody'),
       current: () => directory.current(node),
       'release a claim': () => directory.release(node, 1),

@@ -11,6 +11,7 @@ import {
 } from '../../../src/adapters/redis/redis-connection.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
+import { RETAKEN_MS } from '../../../src/ports/capacity-ledger.ts';
 import type { ClaimResult } from '../../../src/ports/node-directory.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -143,6 +144,39 @@ describe.each([
       await ledger.reconcile(node, { running: 1 });
       for (const life of await lives()) expect(life).toBeLessThanOrEqual(IDLE_MS - 5_000);
     });
+  });
+
+  it('a lease that is taken again lasts a moment, until it is committed once more: who sent that may have been gone for long', async () => {
+    const { keys, ledger, node } = open();
+    await ledger.declare(node, { slots: 1, isAccepting: true });
+    const lease = newLease();
+    const endsIn = async () => Number(await connection.zscore(keys.nodeLeases(node), lease)) - Date.now();
+    expect(await ledger.commit(node, lease, LONG_MS)).toMatchObject({ kind: 'retaken' });
+    expect(await endsIn()).toBeLessThanOrEqual(RETAKEN_MS);
+    expect(await ledger.commit(node, lease, LONG_MS)).toMatchObject({ kind: 'committed' });
+    expect(await endsIn()).toBeGreaterThan(LONG_MS / 2);
+  });
+
+  it('a lease that is held is kept for longer, and never shorter; one that is not, or was given up, is left as it is', async () => {
+    const { keys, ledger, node } = open();
+    const endsIn = async (lease: string) =>
+      Number(await connection.zscore(keys.nodeLeases(node), lease)) - Date.now();
+    await ledger.declare(node, { slots: 3, isAccepting: true });
+    const [lease, fenced, expired] = times(3, newLease) as [string, string, string];
+    await ledger.reserve(node, lease, 5_000);
+    expect(await ledger.keep(node, lease, LONG_MS)).toBe(true);
+    expect(await ledger.keep(node, lease, 1_000)).toBe(true);
+    expect(await endsIn(lease)).toBeGreaterThan(LONG_MS / 2);
+    await ledger.reserve(node, fenced, 5_000);
+    await ledger.fence(node, fenced);
+    expect(await ledger.keep(node, fenced, LONG_MS)).toBe(false);
+    expect(await endsIn(fenced)).toBeLessThanOrEqual(5_000);
+    await ledger.release(node, lease);
+    expect(await ledger.keep(node, lease, LONG_MS)).toBe(false);
+    await ledger.reserve(node, expired, 20);
+    await eventually(async () => (await endsIn(expired)) <= 0);
+    expect(await ledger.keep(node, expired, LONG_MS)).toBe(false);
+    expect((await ledger.loads([node])).get(node)).toEqual({ used: 1, max: 3 });
   });
 
   describe('a lease that a failover lost', () => {

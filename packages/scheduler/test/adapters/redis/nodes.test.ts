@@ -167,6 +167,7 @@ describe('nodes in Redis', () => {
       ledger.loads(['a']),
       ledger.forget('a'),
       ledger.reassert('a', 'job:1', 1_000),
+      ledger.keep('a', 'job:1', 1_000),
       directory.claim('a', 'mine'),
       directory.current('a'),
       directory.release('a', 1),

@@ -59,6 +59,17 @@ describe('an engine whose store may forget', () => {
     ]);
   });
 
+  it('knows the slots of attempts that were given up and may still run: a ledger that forgot that would keep them for a minute', async () => {
+    const rig = forgetful();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.service.acknowledge(rig.last(jobId));
+    await rig.service.cancel(jobId, 'stop');
+    expect(rig.service.slotsToFenceAgain()).toEqual([[`${jobId}:1`, 'node-a']]);
+    rig.service.abandonAll();
+    expect(rig.service.slotsToFenceAgain()).toEqual([]);
+  });
+
   it('gives a slot back again that a failover brought back', async () => {
     const rig = forgetful();
     await rig.addNode('node-a');

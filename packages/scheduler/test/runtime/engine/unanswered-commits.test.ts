@@ -54,6 +54,24 @@ describe('I1 a commit that is not answered', () => {
     expect([ledger.calls('commit'), await rig.used('node-a')]).toEqual([1, 0]);
   });
 
+  it('has the slot again for as long as the job may run, if it ended meanwhile and nobody else has it', async () => {
+    const { rig, ledger, jobId } = await acknowledged(Array.from({ length: 24 }, (_, index) => index + 1));
+    await rig.clock.advance(5_100);
+    expect(await rig.used('node-a')).toBe(0);
+    ledger.heal();
+    await rig.clock.advance(PAST_RESERVATION_MS);
+    expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RUNNING', 1]);
+  });
+
+  it('holds the slot only for a moment if it comes when nobody waits for it any more', async () => {
+    const { rig } = createFaultyRig();
+    await rig.addNode('node-a');
+    await rig.ledger.commit('node-a', 'job-gone:1', 60_000);
+    expect(await rig.used('node-a')).toBe(1);
+    await rig.clock.advance(5_000);
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
   it('gives the attempt up if the slot turns out to be another’s when it is', async () => {
     const { rig, ledger, jobId } = await acknowledged(Array.from({ length: 24 }, (_, index) => index + 1));
     await rig.addNode('node-b');

@@ -5,9 +5,10 @@
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms from now
   ARGV[3] idle    ms that a node's keys outlive its last report by
+  ARGV[4] again   ms from now, for a lease that had expired: who sent this may be gone by now
   Returns {"committed"|"retaken"|"lost", used, max} or {"unknown_node"}
   Idempotent: a repeat finds the lease held and only moves its end. ]]
-local node, leases, marks, lease, ttl, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
+local node, leases, marks, lease, ttl, idle, again = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -35,7 +36,7 @@ local held = redis.call('ZCARD', leases)
 if held >= max then
   return { 'lost', math.max(held, seen), max }
 end
-redis.call('ZADD', leases, now + ttl, lease)
+redis.call('ZADD', leases, now + again, lease)
 if held == 0 then
   redis.call('PEXPIRE', leases, idle)
 end

@@ -1,7 +1,7 @@
 /** Typed wrapper of commit-lease.lua. Hot path. */
 import type { NodeId } from '../../../domain/ids.ts';
 import type { LeaseId } from '../../../domain/lease.ts';
-import type { CommitResult } from '../../../ports/capacity-ledger.ts';
+import { type CommitResult, RETAKEN_MS } from '../../../ports/capacity-ledger.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
@@ -12,7 +12,7 @@ export function createCommitLease(connection: RedisConnection, keys: Keys, idleM
   return async (nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<CommitResult> => {
     const reply = await run(
       [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
-      [lease, ttlMs, idleMs],
+      [lease, ttlMs, idleMs, Math.min(ttlMs, RETAKEN_MS)],
     );
     const kind = reply[0] as CommitResult['kind'];
     return kind === 'unknown_node' ? { kind } : { kind, ...loadOf(reply) };

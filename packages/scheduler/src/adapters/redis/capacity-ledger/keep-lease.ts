@@ -1,0 +1,14 @@
+/** Typed wrapper of keep-lease.lua. Rare: once per job that still runs when a reservation would end, and that another instance drives. */
+import type { NodeId } from '../../../domain/ids.ts';
+import type { LeaseId } from '../../../domain/lease.ts';
+import type { Keys } from '../keys.ts';
+import type { RedisConnection } from '../redis-connection.ts';
+import { loadScript } from '../script.ts';
+
+export function createKeepLease(connection: RedisConnection, keys: Keys) {
+  const run = loadScript(connection, import.meta.url, 'keep-lease');
+  return async (nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<boolean> => {
+    const reply = await run([keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)], [lease, ttlMs]);
+    return reply[0] === 'kept';
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Hot path, seldom: the slots of jobs that others drive, kept by whoever holds the sockets of their nodes.
+ *
+ * The driver makes the lease of a job last that its node took. Should it die or stand still before, the lease would end while the
+ * node works, and the slot would be given to another (I1). The holder knows what its nodes took: it keeps the leases of those jobs
+ * that still run when their reservation is about to end. Most are over long before, and cost nothing.
+ */
+import { ANY_ATTEMPT, type Answer } from '../domain/answer.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
+import { type LeaseId, leaseId } from '../domain/lease.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+
+/** What was written to a socket of this instance for a driver elsewhere. */
+export interface Handed {
+  readonly jobId: JobId;
+  readonly nodeId: NodeId;
+  readonly attempt: number;
+  /** Of the connection. */
+  readonly generation: number;
+  /** Its slot is reserved at least until then. */
+  readonly slotUntil: number;
+  /** The node has it by that alone: it never says so. */
+  readonly isTaken: boolean;
+}
+
+export interface SlotKeeping {
+  handed(job: Handed): void;
+  /** The node says that it has it, and another drives it: the holder before, perhaps, who died. Then nobody knows when its slot ends. */
+  taken(answer: Answer): void;
+  /** The node has said its last word on it. */
+  over(answer: Answer): void;
+}
+
+/** Before a reservation ends: room for a call that times out, and another one. */
+const AHEAD_MS = 1_000;
+const LOOK_MS = 250;
+/** As many as the nodes of one instance work on at a time; the oldest goes first, and is left to its driver. */
+const MOST_KEPT = 50_000;
+
+export function createSlotKeeping(deps: {
+  /** True: the slot is held for as long, or longer. False: it is not held any more, or the attempt was given up. */
+  keep: (nodeId: NodeId, lease: LeaseId, ttlMs: number) => Promise<boolean>;
+  generationOf: (nodeId: NodeId) => number | undefined;
+  /** As long as a job may run, and its grace. */
+  runningTtlMs: number;
+  clock: Clock;
+  log: Log;
+}): SlotKeeping {
+  const { clock, log } = deps;
+  const jobs = new Map<string, Handed & { isTaken: boolean }>();
+  let isLooking = false;
+
+  function lookLater(): void {
+    if (isLooking) return;
+    isLooking = true;
+    clock.after(LOOK_MS, () => {
+      isLooking = false;
+      look();
+      if (jobs.size > 0) lookLater();
+    });
+  }
+
+  function look(): void {
+    const now = clock.now();
+    for (const [name, job] of jobs) {
+      const isLate = job.slotUntil <= now;
+      if (!isLate && !(job.isTaken && job.slotUntil - AHEAD_MS <= now)) continue;
+      jobs.delete(name);
+      if (!isLate) void keep(name, job);
+    }
+  }
+
+  async function keep(name: string, job: Handed): Promise<void> {
+    const { jobId, nodeId, attempt, generation } = job;
+    // What becomes of a job whose connection has ended its driver decides, and whoever adopts it.
+    if (deps.generationOf(nodeId) !== generation) return;
+    try {
+      await deps.keep(nodeId, leaseId(jobId, attempt), deps.runningTtlMs);
+    } catch (fault) {
+      log.warn({ job_id: jobId, node_id: nodeId, err: fault }, 'the slot of a running job could not be kept');
+      // Should it have ended meanwhile, its driver gives the slot back, and nothing is left to be kept.
+      if (!jobs.has(name) && clock.now() < job.slotUntil) note(name, job);
+    }
+  }
+
+  function note(name: string, job: Handed): void {
+    jobs.set(name, job);
+    const [oldest] = jobs.keys();
+    if (jobs.size > MOST_KEPT && oldest !== undefined) jobs.delete(oldest);
+    lookLater();
+  }
+
+  return {
+    handed: (job) => note(nameOf(job.nodeId, job.jobId), { ...job }),
+    taken({ nodeId, jobId, attempt }) {
+      const name = nameOf(nodeId, jobId);
+      const job = jobs.get(name);
+      const generation = deps.generationOf(nodeId);
+      if (job !== undefined) job.isTaken = true;
+      else if (attempt !== ANY_ATTEMPT && generation !== undefined)
+        void keep(name, { jobId, nodeId, attempt, generation, slotUntil: clock.now(), isTaken: true });
+    },
+    over: ({ nodeId, jobId }) => void jobs.delete(nameOf(nodeId, jobId)),
+  };
+}
+
+/** A job may be on two nodes of one instance, one of which was given up. */
+const nameOf = (nodeId: NodeId, jobId: JobId): string => `${jobId}@${nodeId}`;

@@ -1,0 +1,125 @@
+/** The holder of a node keeps the slots of what it handed to it for others, and asks nothing of the store for what is over by then. */
+import { describe, expect, it } from 'vitest';
+import { createSlotKeeping, type Handed } from '../../src/cluster/slot-keeping.ts';
+import { ANY_ATTEMPT } from '../../src/domain/answer.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { QUIET } from './post-rig.ts';
+
+const RUNNING_MS = 65_000;
+const SLOT_MS = 5_000;
+const ANSWER = { nodeId: 'node-1', jobId: 'job-1', attempt: 2 };
+const KEPT = `node-1 job-1:2 ${RUNNING_MS}`;
+
+function start() {
+  const clock = createManualClock();
+  const generations = new Map([['node-1', 7]]);
+  const kept: string[] = [];
+  let faults = 0;
+  const slots = createSlotKeeping({
+    async keep(nodeId, lease, ttlMs) {
+      if (faults > 0) {
+        faults -= 1;
+        throw new Error('the store is away');
+      }
+      kept.push(`${nodeId} ${lease} ${ttlMs}`);
+      return true;
+    },
+    generationOf: (nodeId) => generations.get(nodeId),
+    runningTtlMs: RUNNING_MS,
+    clock,
+    log: QUIET,
+  });
+  const handed = (parts: Partial<Handed> = {}): void =>
+    slots.handed({
+      ...ANSWER,
+      generation: 7,
+      slotUntil: clock.now() + SLOT_MS,
+      isTaken: false,
+      ...parts,
+    });
+  function fail(times: number): void {
+    faults = times;
+  }
+  return { clock, generations, kept, slots, handed, fail };
+}
+
+describe('the slot of a job that was handed to a node for another instance', () => {
+  it('I1 no oversell: is kept before its reservation ends, once, if the node took the job', async () => {
+    const { clock, kept, slots, handed } = start();
+    handed();
+    slots.taken(ANSWER);
+    await clock.advance(SLOT_MS - 1_250);
+    expect(kept).toEqual([]);
+    await clock.advance(500);
+    expect(kept).toEqual([KEPT]);
+    await clock.advance(10 * SLOT_MS);
+    expect(kept).toEqual([KEPT]);
+  });
+
+  it('is kept if the node never says what it took', async () => {
+    const { clock, kept, handed } = start();
+    handed({ isTaken: true });
+    await clock.advance(SLOT_MS);
+    expect(kept).toEqual([KEPT]);
+  });
+
+  it('is kept at the last moment if the node says so late, and not after it', async () => {
+    const { clock, kept, slots, handed } = start();
+    handed();
+    await clock.advance(SLOT_MS - 500);
+    slots.taken(ANSWER);
+    await clock.advance(250);
+    expect(kept).toEqual([KEPT]);
+  });
+
+  it('is left alone if the job is over by then, or the node never took it', async () => {
+    const { clock, kept, slots, handed } = start();
+    handed();
+    slots.taken(ANSWER);
+    await clock.advance(1_000);
+    slots.over({ ...ANSWER, attempt: ANY_ATTEMPT });
+    handed({ jobId: 'job-2' });
+    await clock.advance(10 * SLOT_MS);
+    expect(kept).toEqual([]);
+  });
+
+  it('is left alone if the connection has ended, also if there is another by now', async () => {
+    const { clock, generations, kept, handed } = start();
+    handed({ isTaken: true });
+    generations.set('node-1', 8);
+    await clock.advance(SLOT_MS);
+    expect(kept).toEqual([]);
+  });
+
+  it('is kept for the node that has it, whatever another node of this instance says of the same job', async () => {
+    const { clock, kept, slots, handed } = start();
+    handed();
+    slots.taken(ANSWER);
+    slots.over({ ...ANSWER, nodeId: 'node-2', attempt: 1 });
+    await clock.advance(SLOT_MS);
+    expect(kept).toEqual([KEPT]);
+  });
+
+  it('is tried again while it lasts, should the store not answer', async () => {
+    const { clock, kept, handed, fail } = start();
+    fail(2);
+    handed({ isTaken: true });
+    await clock.advance(SLOT_MS - 1);
+    expect(kept).toEqual([KEPT]);
+    fail(100);
+    handed({ isTaken: true });
+    await clock.advance(SLOT_MS);
+    fail(0);
+    await clock.advance(SLOT_MS);
+    expect(kept).toEqual([KEPT]);
+  });
+
+  it('is kept at once if it was not handed out here: its node had another connection then', () => {
+    const { kept, slots } = start();
+    slots.taken(ANSWER);
+    expect(kept).toEqual([KEPT]);
+    slots.taken({ ...ANSWER, attempt: ANY_ATTEMPT });
+    slots.taken({ ...ANSWER, nodeId: 'node-2' });
+    expect(kept).toEqual([KEPT]);
+  });
+});
