@@ -18,7 +18,12 @@ export interface Place {
   /** While it waits for its turn. Gone with the delivery: whoever remembers the utterance must not keep its speech. */
   outcome: Outcome | undefined;
   readyAt: number;
+  /** Others decide about it: as of when what they say was read last. Absent: whatever becomes of it is heard here. */
+  lookedAt?: number | undefined;
 }
+
+/** Nothing has been read about it yet. */
+export const NEVER = Number.NEGATIVE_INFINITY;
 
 export interface Delivered<P extends Place> {
   readonly place: P;
@@ -100,15 +105,18 @@ export function release<P extends Place>(
   }
 }
 
-/** When a gap is closed if nothing happens before. */
+/** When a gap is closed if nothing happens before. None: it is not closed before its job was looked at once more, see below. */
 export function gapEndsAt<P extends Place>(
   delivery: Delivery<P>,
   settings: DeliverySettings,
 ): number | undefined {
   // One that is ready itself is no gap, whatever else it waits for.
-  if (delivery.pending.count === 0 || delivery.waiting[0]?.outcome !== undefined) return undefined;
+  const [head] = delivery.waiting;
+  if (delivery.pending.count === 0 || head === undefined || head.outcome !== undefined) return undefined;
   const ready = delivery.waiting.filter(({ outcome }) => outcome !== undefined);
-  return Math.min(...ready.map(({ readyAt }) => readyAt)) + settings.gapTimeoutMs;
+  const endsAt = Math.min(...ready.map(({ readyAt }) => readyAt)) + settings.gapTimeoutMs;
+  // A store that could not be asked, or an instance that stood still: the result may have been there for long.
+  return (head.lookedAt ?? endsAt) < endsAt ? undefined : endsAt;
 }
 
 function gapIsOver<P extends Place>(

@@ -3,11 +3,20 @@ import { isSettled, type JobRecord } from '../domain/job.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { JobStore } from '../ports/job-store.ts';
+import { NEVER } from './delivery.ts';
 import type { Utterance } from './session.ts';
 
+export interface Follower {
+  heard(job: JobRecord): void;
+  /** There is no record, and none is to be expected. */
+  gone(): void;
+  /** There is none yet. */
+  missed(): void;
+}
+
 export interface JobFollow {
-  /** Until it is stopped; begun again, it looks at once. `gone`: there is no record, and none is to be expected. */
-  follow(utterance: Utterance, heard: (job: JobRecord) => void, gone: () => void): void;
+  /** Until it is stopped; begun again, it looks at once. */
+  follow(utterance: Utterance, follower: Follower): void;
   stop(utterance: Utterance): void;
   stopAll(): void;
 }
@@ -42,13 +51,15 @@ export function createJobFollow(deps: {
     const following = followings.get(utterance);
     if (following === undefined) return;
     followings.delete(utterance);
+    utterance.lookedAt = undefined;
     following.cancel();
     following.unsubscribe();
   }
 
   return {
-    follow(utterance, heard, gone) {
+    follow(utterance, { heard, gone, missed }) {
       stop(utterance);
+      utterance.lookedAt = NEVER;
       const { jobId } = utterance;
       const patientUntil = clock.now() + deps.patienceMs;
       const subscription = events.subscribe(jobId, heard);
@@ -67,6 +78,7 @@ export function createJobFollow(deps: {
 
       async function look(): Promise<void> {
         const isExpected = !mayBeGone();
+        const askedAt = clock.now();
         let job: JobRecord | undefined | 'unknown';
         try {
           job = await records.get(jobId);
@@ -76,12 +88,14 @@ export function createJobFollow(deps: {
         if (!isFollowed()) return;
         following.cancel = clock.after(LOOK_MS, () => void look());
         if (job === 'unknown') return;
+        utterance.lookedAt = askedAt;
         following.missed = job === undefined && !isExpected ? following.missed + 1 : 0;
         if (job !== undefined) {
           if (following.moves === job.timeline.length) deps.lookAfter(job);
           following.moves = job.timeline.length;
           heard(job);
         } else if (following.missed >= MISSED_TIMES) gone();
+        else missed();
         // Its outcome is heard; whoever wanted that has stopped by now.
         if (job !== undefined && isSettled(job.state)) stop(utterance);
       }

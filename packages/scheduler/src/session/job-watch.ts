@@ -86,11 +86,11 @@ export function createJobWatch(deps: {
   function follow(session: Session, utterance: Utterance): void {
     if (elsewhere === undefined || utterance.isSettled || isOver(utterance)) return;
     add(utterance.jobId, { session, utterance });
-    elsewhere.follow(
-      utterance,
-      (job) => post(session, { kind: 'recalled', utterance, job }),
-      () => post(session, { kind: 'job_gone', utterance }),
-    );
+    elsewhere.follow(utterance, {
+      heard: (job) => post(session, { kind: 'recalled', utterance, job }),
+      gone: () => post(session, { kind: 'job_gone', utterance }),
+      missed: () => post(session, { kind: 'time_passed' }),
+    });
   }
 
   function heard(

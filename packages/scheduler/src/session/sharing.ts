@@ -1,6 +1,6 @@
 /** Hot path: what of a session other instances must know, and the session made of it again. Pure. */
 import type { SavedSession, SavedUtterance } from '../ports/session-store.ts';
-import { settle } from './delivery.ts';
+import { NEVER, settle } from './delivery.ts';
 import { MISSING_REASONS, type MissingReason, type Outcome } from './outcome.ts';
 import { createSession, type Opening, type Session, type Utterance } from './session.ts';
 
@@ -123,6 +123,7 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   isSettled: false,
   outcome: undefined,
   readyAt: 0,
+  lookedAt: NEVER,
 });
 
 /** Of another version perhaps. */

@@ -22,11 +22,7 @@ it('asks who drives a job whose record did not change between two looks, and onl
     isBeingAsked: () => false,
   });
   const utterance = { jobId: 'job-1', isAdmitted: true } as Utterance;
-  follow.follow(
-    utterance,
-    () => {},
-    () => {},
-  );
+  follow.follow(utterance, { heard() {}, gone() {}, missed() {} });
   await clock.advance(1);
   timeline.push({});
   await clock.advance(LOOK_MS);

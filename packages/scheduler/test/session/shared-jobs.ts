@@ -44,6 +44,8 @@ export interface SharedJobs {
   /** Answers everything that is asked, now and from now on. */
   answerAll(): void;
   setDown(isDown: boolean): void;
+  /** The shard that has the record of this one does not answer. */
+  hide(text: string, isHidden: boolean): void;
 }
 
 export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
@@ -54,6 +56,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
   const asks: Ask[] = [];
   const cancelled: string[] = [];
   const drivers = new Map<string, (job: JobRecord) => void>();
+  const hidden = new Set<string>();
   let isAnswering = false;
   let isDown = false;
 
@@ -164,7 +167,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
     cancelled,
     records: {
       async get(jobId) {
-        if (isDown) throw new Error('the store is down');
+        if (isDown || hidden.has(jobId)) throw new Error('the store is down');
         return records.get(jobId);
       },
     },
@@ -197,6 +200,11 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
     },
     setDown(down) {
       isDown = down;
+    },
+    hide(text, isHidden) {
+      const { jobId } = found(jobs, text);
+      if (isHidden) hidden.add(jobId);
+      else hidden.delete(jobId);
     },
   };
 }
