@@ -56,10 +56,20 @@ export function createJobClaims(deps: {
     const stored = await deps.driverOf(jobId);
     if (stored === undefined || stored.isSettled) return;
     const isElsewhere = stored.driver !== deps.driver();
+    if (isElsewhere && (await tellDriver(stored.driver, letter))) return;
+    const claimed = isElsewhere ? await claimFromDead(jobId) : undefined;
+    if (claimed?.kind === 'over') return;
     // Somebody is just taking it over: the letter comes again.
-    if (!isElsewhere || !(await tellDriver(stored.driver, letter)))
-      throw new Error(`nobody drives job ${jobId} yet`);
+    if (claimed?.kind !== 'ours') throw new Error(`nobody drives job ${jobId} yet`);
+    deps.adopt(claimed.job);
+    deps.audioReturned(jobId, at);
   });
+
+  /** A driver that died before it had indexed the job: nobody finds that one but whoever is asked about it. */
+  async function claimFromDead(jobId: JobId): Promise<Claimed> {
+    const job = await deps.recordOf(jobId);
+    return job === undefined ? { kind: 'over' } : claim(job);
+  }
 
   /**
    * False: no such driver lives. One that runs under the same name since is another, and knows nothing of the job; were this instance
@@ -116,24 +126,26 @@ export function createJobClaims(deps: {
     else clock.after(OFFER_AGAIN_MS, () => void offerUntilHeard(jobId, until));
   }
 
+  async function claim({ jobId, deadlineAt }: JobRecord): Promise<Claimed> {
+    const stored = await deps.driverOf(jobId);
+    if (stored === undefined || stored.isSettled) return { kind: 'over' };
+    if (stored.driver === deps.driver()) {
+      const stray = await strayOf(jobId);
+      return stray === undefined ? { kind: 'theirs' } : { kind: 'ours', job: stray };
+    }
+    const instanceId = instanceOf(stored.driver);
+    const living = (await deps.living()).get(instanceId);
+    const isGone = living === undefined ? deps.isDead(instanceId) : driverName(living) !== stored.driver;
+    if (!isGone) return { kind: 'theirs' };
+    const from =
+      living === undefined ? { instanceId } : { instanceId, livingIncarnation: living.incarnation };
+    const taken = await estate.takeOver({ jobId, deadlineAt }, from);
+    if (taken.kind === 'taken') return { kind: 'ours', job: taken.job };
+    return { kind: taken.kind === 'driven' ? 'theirs' : 'over' };
+  }
+
   return {
-    async claim({ jobId, deadlineAt }: JobRecord): Promise<Claimed> {
-      const stored = await deps.driverOf(jobId);
-      if (stored === undefined || stored.isSettled) return { kind: 'over' };
-      if (stored.driver === deps.driver()) {
-        const stray = await strayOf(jobId);
-        return stray === undefined ? { kind: 'theirs' } : { kind: 'ours', job: stray };
-      }
-      const instanceId = instanceOf(stored.driver);
-      const living = (await deps.living()).get(instanceId);
-      const isGone = living === undefined ? deps.isDead(instanceId) : driverName(living) !== stored.driver;
-      if (!isGone) return { kind: 'theirs' };
-      const from =
-        living === undefined ? { instanceId } : { instanceId, livingIncarnation: living.incarnation };
-      const taken = await estate.takeOver({ jobId, deadlineAt }, from);
-      if (taken.kind === 'taken') return { kind: 'ours', job: taken.job };
-      return { kind: taken.kind === 'driven' ? 'theirs' : 'over' };
-    },
+    claim,
 
     /** What came of the first request for a job that has no node yet. */
     async verdict({ jobId }: JobRecord): Promise<Verdict | undefined> {

@@ -125,6 +125,7 @@ describe('a letter about audio that reaches somebody who does not drive the job'
     me.offerAudio(job);
     await clock.advance(0);
     jobs.assign(job.jobId, 'other/the-one-before');
+    other.store.plan({ method: 'takeOver', fault: 'throw' });
     await clock.advance(1_000);
     expect([sent.length, await isEmpty('other')]).toEqual([1, false]);
     me.offerAudio(job);
@@ -134,6 +135,25 @@ describe('a letter about audio that reaches somebody who does not drive the job'
     other.state.drives.add(job.jobId);
     await clock.advance(COMES_AGAIN_MS);
     expect([other.state.returned.length, await isEmpty('other')]).toEqual([2, true]);
+  });
+
+  it('takes the job over from a driver that was declared dead: in no index, it is found by nobody else', async () => {
+    const { me, other, join, job, jobs, clock, isEmpty } = await startClaims();
+    const third = await join('third');
+    me.state.audio.set(job.jobId, AT);
+    other.state.drives.delete(job.jobId);
+    me.store.plan({ method: 'driverOf', at: [1], fault: { answerDelayMs: 10 } });
+    me.offerAudio(job);
+    await clock.advance(0);
+    jobs.assign(job.jobId, third.driver);
+    await third.instance.die();
+    await clock.advance(1_000);
+    // Only silent as far as anybody knows.
+    expect([other.state.returned, jobs.driver(job.jobId)]).toEqual([[], third.driver]);
+    other.state.dead.add('third');
+    await clock.advance(COMES_AGAIN_MS);
+    expect([jobs.driver(job.jobId), other.state.drives.has(job.jobId)]).toEqual([other.driver, true]);
+    expect([other.state.returned, await isEmpty('other')]).toEqual([[`${job.jobId} ${AT.url}`], true]);
   });
 
   it('is done with if the job has its outcome', async () => {
