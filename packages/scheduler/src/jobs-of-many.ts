@@ -108,6 +108,7 @@ export function createJobsOfMany(deps: {
     clock,
     digest: deps.ids.digest,
     turnMs: presenceTtlMs(deps.config) / 2,
+    againMs: scheduler.phase2.reclaim_idle_ms,
     log,
     meter,
   });

@@ -43,6 +43,14 @@ const MOST_LETTERS = 64;
 const JOBS_AT_ONCE = 32;
 const AGAIN_MS = 1_000;
 
+interface Dead {
+  /** As far as is known here. */
+  readonly since: number;
+  isUnderWay: boolean;
+  /** A letter of it could not be handled here. */
+  hasRefused: boolean;
+}
+
 export function createAdoption(deps: {
   self: () => Instance;
   living: () => Promise<ReadonlyMap<string, Instance>>;
@@ -57,14 +65,15 @@ export function createAdoption(deps: {
   receive: (text: string, wasOpened: boolean) => Promise<void>;
   clock: Clock;
   digest: (text: string) => string;
-  /** How long one survivor has before the next one helps. */
+  /** How long one survivor has before the next one helps. A letter that the dead had read is older than that when its death is known. */
   turnMs: number;
+  /** How long a letter rests that could not be handled, whoever tried. */
+  againMs: number;
   log: Log;
   meter: Meter;
 }): Adoption {
   const { inbox, estate, clock, log, meter } = deps;
-  /** Since when each is known to be dead, and whether it is being adopted here now. */
-  const known = new Map<string, { readonly since: number; isUnderWay: boolean }>();
+  const known = new Map<string, Dead>();
 
   async function isMyTurn(instanceId: string, since: number): Promise<boolean> {
     const living = [...(await deps.living()).keys()];
@@ -114,13 +123,15 @@ export function createAdoption(deps: {
   }
 
   /** Answers false if something in it could not be handled, or it is being read again: then it is looked at later. */
-  async function emptyInbox(instanceId: string): Promise<boolean> {
+  async function emptyInbox(instanceId: string, state: Dead): Promise<boolean> {
     /** Tried in this pass: each further try would bring it nearer to the dead letters. */
     const failed = new Set<string>();
+    // There are several looks a second, and perhaps several survivors: all its tries would be over before anything can have changed.
+    const idleMs = state.hasRefused ? deps.againMs : deps.turnMs;
     for (;;) {
       if ((await livingOf(instanceId)) !== undefined) return false;
       // What the dead had read comes first: it is older. And one that is taken now must not come again at once.
-      const again = await inbox.takeAgain(instanceId, { max: MOST_LETTERS, idleMs: 0, except: failed });
+      const again = await inbox.takeAgain(instanceId, { max: MOST_LETTERS, idleMs, except: failed });
       if (again.died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, again.died);
       if (again.letters.length > 0)
         meter.count('scheduler_phase2_reclaimed_total', undefined, again.letters.length);
@@ -134,13 +145,14 @@ export function createAdoption(deps: {
         if (await handle(instanceId, letter, again.letters.length > 0)) handled.push(letter.letterId);
         else failed.add(letter.letterId);
       }
+      state.hasRefused ||= failed.size > 0;
       await inbox.confirm(instanceId, handled);
     }
   }
 
-  async function adopt(instanceId: string): Promise<void> {
+  async function adopt(instanceId: string, state: Dead): Promise<void> {
     const jobs = await adoptJobs(instanceId);
-    if (!(await emptyInbox(instanceId))) return;
+    if (!(await emptyInbox(instanceId, state))) return;
     // Once more: the dead may have written until its very end, and the index comes before the job.
     const late = await adoptJobs(instanceId);
     if ((await livingOf(instanceId)) !== undefined) return;
@@ -157,7 +169,7 @@ export function createAdoption(deps: {
     if (state === undefined || state.isUnderWay || deps.isFenced()) return;
     state.isUnderWay = true;
     try {
-      if (await isMyTurn(instanceId, state.since)) await adopt(instanceId);
+      if (await isMyTurn(instanceId, state.since)) await adopt(instanceId, state);
     } catch (fault) {
       log.warn(
         { instance_id: instanceId, err: fault },
@@ -172,7 +184,8 @@ export function createAdoption(deps: {
     died(instanceIds) {
       for (const instanceId of known.keys()) if (!instanceIds.includes(instanceId)) known.delete(instanceId);
       for (const instanceId of instanceIds) {
-        if (!known.has(instanceId)) known.set(instanceId, { since: clock.now(), isUnderWay: false });
+        if (!known.has(instanceId))
+          known.set(instanceId, { since: clock.now(), isUnderWay: false, hasRefused: false });
         void consider(instanceId);
       }
     },

@@ -13,6 +13,7 @@ import { createTally, QUIET } from './post-rig.ts';
 import { about } from './presence-rig.ts';
 
 export const TURN_MS = 2_000;
+export const AGAIN_MS = 5_000;
 const LIVES_MS = 3_600_000;
 
 /** Everything an adoption does to the stores. */
@@ -103,6 +104,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       clock,
       digest,
       turnMs,
+      againMs: AGAIN_MS,
       log: QUIET,
       meter,
     });
@@ -134,6 +136,8 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
     await inbox.take(instanceId, { max: 1_000, waitMs: 0 });
     for (const body of fresh) await inbox.send(instanceId, body);
     await instances.leave(dead);
+    // As long at least as nobody noticed.
+    if (pending.length > 0) await clock.advance(TURN_MS);
     return left;
   }
 
