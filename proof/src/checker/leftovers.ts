@@ -40,6 +40,8 @@ const KINDS: readonly Kind[] = [
   { what: 'sessions', pattern: /^(v1:sessions:\{session:[^}]+\}:|sessions:owner:\{session:)/ },
   { what: 'inboxes', pattern: /^streams:\{instance:([^}]+)\}:inbox$/, isForEver: true, isEmpty: true },
   { what: 'dead letters', pattern: /^streams:\{instance:([^}]+)\}:dlq$/, isForEver: true, isEmpty: true },
+  // Whose dead letters are kept; each of them is found by itself.
+  { what: 'dead letters', pattern: /^v1:schedulers:dlq_orphaned$/, isForEver: true },
   // A name that was noted for a job which then could not be written ends with its deadline. A job that is really forgotten is
   // missed by whoever asked for it.
   { what: 'jobs under way', pattern: /^v1:schedulers:\{instance:([^}]+)\}:jobs$/ },

@@ -232,6 +232,7 @@ describe('I2 in what is left', () => {
       { name: 'streams:{instance:alive}:inbox', size: 0 },
       { name: 'schedulers:all' },
       { name: 'v1:schedulers:{instance:gone}:jobs_settled', ttlMs: 1_000 },
+      { name: 'v1:schedulers:dlq_orphaned' },
       { name: 'schema' },
     );
     expect(violations).toEqual([]);
@@ -245,6 +246,7 @@ describe('I2 in what is left', () => {
     ['mail nobody fetched', { name: 'v1:nodes:{node:n}:mailbox', size: 2, ttlMs: 1_000 }],
     ['an entry in an inbox', { name: 'streams:{instance:alive}:inbox', size: 1 }],
     ['a dead letter', { name: 'streams:{instance:alive}:dlq', size: 1 }],
+    ['a dead letter of the dead', { name: 'streams:{instance:gone}:dlq', size: 1, ttlMs: 1_000 }],
     ['the inbox of a dead instance', { name: 'streams:{instance:gone}:inbox', size: 0 }],
     ['the index of a dead instance', { name: 'v1:schedulers:{instance:gone}:jobs', size: 0 }],
     ['a key of no kind', { name: 'v1:whatever' }],
