@@ -13,6 +13,7 @@ import {
 } from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 import type { RedisUnderTest } from './redis-servers.ts';
 
 const START_MS = 30_000;
@@ -87,7 +88,7 @@ export function openInstance(
   { connection, ear }: Connections,
   keys: Keys,
   instanceId: string,
-  limits: Partial<JobStoreLimits & { driver: () => string }> = {},
+  limits: Partial<JobStoreLimits & { driver: () => string; clock: Clock }> = {},
   maxListeners = 100,
 ) {
   const store = createJobStore({

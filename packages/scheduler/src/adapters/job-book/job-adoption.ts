@@ -8,6 +8,7 @@ import type { JobIndex } from './job-index.ts';
 import type { FormerDriver, IndexScripts, RecordScripts, Restored, TimeLeft } from './job-scripts.ts';
 import type { JobTally } from './job-tally.ts';
 import type { KnownJobs } from './known-jobs.ts';
+import { lifeOf } from './life-of.ts';
 import type { Position } from './list-jobs.ts';
 import type { OwedMoves } from './owed-moves.ts';
 
@@ -43,6 +44,7 @@ const MOST_TRIES = 10;
 interface RestoreLimits {
   readonly retentionMs: number;
   readonly bindingLeaseMs: number;
+  readonly liveMarginMs: number;
 }
 
 export function createJobAdoption(
@@ -80,7 +82,7 @@ export function createJobAdoption(
 
   async function writeAnew(job: JobRecord): Promise<Exclude<Restored, { kind: 'over' }>> {
     const left = isSettled(job.state) ? leftOf(job, deps.clock.now(), deps) : undefined;
-    const by = { driver: deps.driver(), revision: revisionOf(job), left };
+    const by = { driver: deps.driver(), revision: revisionOf(job), lifeMs: lifeOf(job, deps), left };
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const restored = await scripts.restore(job, by);
       if (restored.kind === 'restored' && newest(job) === job) known.note(job, by.revision);

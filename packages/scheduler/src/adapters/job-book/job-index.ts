@@ -27,7 +27,7 @@ export function createJobIndex(deps: {
   clock: Clock;
   /** Resolves when whatever happens now has happened. */
   endOfTurn: () => Promise<void>;
-  write: (changes: IndexChanges) => Promise<void>;
+  write: (changes: IndexChanges, now: number) => Promise<void>;
 }): JobIndex {
   const ended = new Map<JobId, number>();
   const dropped = new Set<JobId>();
@@ -52,7 +52,7 @@ export function createJobIndex(deps: {
     later();
     flying.add(others);
     try {
-      await deps.write({ begun: some, ...others });
+      await deps.write({ begun: some, ...others }, deps.clock.now());
     } catch (fault) {
       for (const [jobId, deadlineAt] of others.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
       for (const jobId of others.dropped) if (hasRoom()) dropped.add(jobId);

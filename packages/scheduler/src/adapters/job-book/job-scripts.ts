@@ -64,8 +64,9 @@ export interface TimeLeft {
   readonly leaseMs: number;
 }
 
+/** `lifeMs`: how long a record lasts that nobody settles. A span, because clocks may differ by more than a job lasts. */
 export interface RecordScripts {
-  admit(draft: JobRecord, by: { driver: string; liveMarginMs: number }): Promise<Admitted>;
+  admit(draft: JobRecord, by: { driver: string; lifeMs: number }): Promise<Admitted>;
   readonly move: MoveJob;
   discard(jobId: JobId, driver: string): Promise<Discarded>;
   read(jobId: JobId): Promise<StoredJob | undefined>;
@@ -82,7 +83,12 @@ export interface RecordScripts {
   /** `left`: absent while it lives. */
   restore(
     job: JobRecord,
-    by: { readonly driver: string; readonly revision: number; readonly left: TimeLeft | undefined },
+    by: {
+      readonly driver: string;
+      readonly revision: number;
+      readonly lifeMs: number;
+      readonly left: TimeLeft | undefined;
+    },
   ): Promise<Restored>;
 }
 
@@ -94,8 +100,8 @@ export interface IndexChanges {
 }
 
 export interface IndexScripts {
-  /** In the indexes of this instance. */
-  note(changes: IndexChanges): Promise<void>;
+  /** In the indexes of this instance. `now`: by its clock, as deadlines are. */
+  note(changes: IndexChanges, now: number): Promise<void>;
   /** Jobs of an instance that may be live, next deadlines first. */
   driven(instanceId: string, limit: number): Promise<readonly Position[]>;
   /** What an instance settled lately, latest deadlines first. */

@@ -18,6 +18,7 @@ import type { Admitted, IndexScripts, RecordScripts, StoredJob } from './job-scr
 import { jobTag, requestTag } from './job-tag.ts';
 import { createJobTally, type TallyLimits } from './job-tally.ts';
 import { createKnownJobs } from './known-jobs.ts';
+import { lifeOf } from './life-of.ts';
 import { listJobs } from './list-jobs.ts';
 
 export interface JobStoreLimits extends TallyLimits {
@@ -121,7 +122,7 @@ export function createJobStore(
 
   async function write(draft: JobRecord): Promise<Exclude<Admitted, { kind: 'over' }>> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const admitted = await scripts.admit(draft, { driver: driver(), liveMarginMs: deps.liveMarginMs });
+      const admitted = await scripts.admit(draft, { driver: driver(), lifeMs: lifeOf(draft, deps) });
       if (admitted.kind !== 'over') return admitted;
       await scripts.shelve(admitted.jobId);
     }

@@ -40,7 +40,7 @@ export function createJobStore(
       drop: createDropJob(connection, keys),
       watch: createWatchJob(connection, keys, instanceId),
       takeOver: createTakeOverJob(connection, keys),
-      restore: createRestoreJob(connection, keys, deps),
+      restore: createRestoreJob(connection, keys),
       ...createRecordReads(connection, keys),
     },
     indexes: {

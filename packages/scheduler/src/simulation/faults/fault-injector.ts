@@ -94,3 +94,114 @@ export function createFaultInjector(deps: {
         store?.partition(instance.machine, shard);
         return { target, mend: () => store?.heal(instance.machine, shard) };
       }
+    }
+  }
+
+  function breakStore(what: FaultKind, { target: share, lastsMs }: PlannedFault): Broken | undefined {
+    if (store === undefined) return undefined;
+    const shard = among(share, store.shards);
+    const target = `shard-${shard}`;
+    switch (what) {
+      case 'shard_failed_over': {
+        const lossMs = Math.floor(chance() * MOST_LOSS_MS);
+        store.failOver(shard, { lossMs, awayMs: Math.max(0, lastsMs - lossMs) });
+        return { target, lossMs, mend() {} };
+      }
+      case 'shard_frozen':
+        store.freezeShard(shard);
+        return { target, mend: () => store.wakeShard(shard) };
+      case 'shard_lossy':
+        loseSome(store, shard, LOST);
+        return { target, mend: () => loseSome(store, shard, 0) };
+      case 'store_down':
+        store.down();
+        return { target: 'store', mend: () => store.up() };
+      default:
+        store.empty();
+        return { target: 'store', mend() {} };
+    }
+  }
+
+  function breakAny(fault: PlannedFault): Broken | undefined {
+    const { what, target: share } = fault;
+    const at = among(share, fleet.size);
+    const client = among(share, crowd.size);
+    const node = fleet.nameAt(at);
+    const who = crowd.nameAt(client);
+    switch (what) {
+      case 'node_killed':
+        fleet.kill(at);
+        return { target: node, mend: () => fleet.start(at) };
+      case 'node_cut':
+        fleet.cut(at);
+        return { target: node, mend() {} };
+      case 'node_frozen':
+        fleet.freeze(at);
+        return { target: node, mend: () => fleet.wake(at) };
+      case 'client_cut':
+        if (chance() < 0.2) crowd.vanish(client);
+        else crowd.cut(client);
+        return { target: who, mend() {} };
+      case 'network_bad':
+        Object.assign(network.weather, BAD_WEATHER);
+        return { target: '*', mend: () => void Object.assign(network.weather, SERENE) };
+      default:
+        return ALONE[what] === 'instances' ? breakInstance(what, share) : breakStore(what, fault);
+    }
+  }
+
+  function strike(fault: PlannedFault): void {
+    const place = ALONE[fault.what];
+    if (place !== undefined && occupied.has(place)) return;
+    const broken = breakAny(fault);
+    if (broken === undefined) return;
+    if (place !== undefined) occupied.add(place);
+    number += 1;
+    underWay += 1;
+    const name = number;
+    const { target, lossMs } = broken;
+    counts.set(fault.what, (counts.get(fault.what) ?? 0) + 1);
+    record({
+      kind: 'fault_began',
+      fault: name,
+      what: fault.what,
+      target,
+      ...(lossMs !== undefined && { lossMs }),
+    });
+    time.at(time.now() + fault.lastsMs, () => {
+      const mended = broken.mend();
+      const ended = (): void => {
+        underWay -= 1;
+        if (place !== undefined) occupied.delete(place);
+        record({ kind: 'fault_ended', fault: name });
+      };
+      if (mended instanceof Promise) void mended.then(ended, ended);
+      else ended();
+    });
+  }
+
+  function plan(): void {
+    const { afterMs, fault } = next();
+    time.at(time.now() + afterMs, () => {
+      if (isStopped) return;
+      strike(fault);
+      plan();
+    });
+  }
+
+  return {
+    counts,
+    start() {
+      if (deps.kinds.length > 0) plan();
+    },
+    stop() {
+      isStopped = true;
+    },
+    isBusy: () => underWay > 0,
+  };
+}
+
+function loseSome(store: SimulatedStore, shard: number, share: number): void {
+  store.loseRequests(shard, share);
+  store.loseReplies(shard, share);
+}

@@ -49,10 +49,7 @@ export function createJobStore(deps: { lines: Lines } & JobStoreOwner & JobStore
       },
       takeOver: (jobId, from, to) =>
         ask(jobId, 'take-over-job', (shard, tag) => on.takeOverJob(shard, tag, jobId, from, to)),
-      restore: (job, by) =>
-        ask(job.jobId, 'restore-job', (shard, tag) =>
-          on.restoreJob(shard, tag, job, { ...by, liveMarginMs: deps.liveMarginMs }),
-        ),
+      restore: (job, by) => ask(job.jobId, 'restore-job', (shard, tag) => on.restoreJob(shard, tag, job, by)),
     },
     indexes: createIndexScripts(deps),
     // What one event does is done before the next one happens; requests of one moment travel together anyway.

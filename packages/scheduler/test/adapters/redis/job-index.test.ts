@@ -131,11 +131,14 @@ describe('the indexes in Redis', () => {
       write: (changes: { begun?: object; ended?: object; dropped?: string[] }) => {
         const fromNow = (jobs: object = {}) =>
           new Map(Object.entries(jobs).map(([jobId, inMs]) => [jobId, Date.now() + inMs]));
-        return write({
-          begun: fromNow(changes.begun),
-          ended: fromNow(changes.ended),
-          dropped: new Set(changes.dropped),
-        });
+        return write(
+          {
+            begun: fromNow(changes.begun),
+            ended: fromNow(changes.ended),
+            dropped: new Set(changes.dropped),
+          },
+          Date.now(),
+        );
       },
       jobs: async () => [
         await connection.zrange(driven, '0', '-1'),

@@ -224,23 +224,6 @@ describe('the whole store', () => {
   });
 });
 
-describe('a lease that is kept', () => {
-  it('lasts for longer, unless it ended or was given up', async () => {
-    const { here, reserve, answered, usedOn, node, time } = await start();
-    const { ledger } = here.store;
-    await answered(reserve());
-    await answered(reserve(here, 'job:2'));
-    await answered(ledger.fence(node, 'job:2'));
-    expect(await answered(ledger.keep(node, 'job:1', 2 * TTL_MS))).toBe(true);
-    expect(await answered(ledger.keep(node, 'job:2', 2 * TTL_MS))).toBe(false);
-    await time.runUntil(time.now() + TTL_MS);
-    expect(await usedOn(node)).toBe(1);
-    await answered(ledger.release(node, 'job:1'));
-    expect(await answered(ledger.keep(node, 'job:1', TTL_MS))).toBe(false);
-    expect(await usedOn(node)).toBe(0);
-  });
-});
-
 describe('words that may be lost', () => {
   async function hear(how: Parameters<ReturnType<typeof createStoreRig>['store']['spoilRumours']>[0]) {
     const { store, here, there, answered, time } = await start();

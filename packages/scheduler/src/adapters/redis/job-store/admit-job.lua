@@ -1,13 +1,12 @@
 --[[ admit-job: write a new job's record, unless its request is bound already.
   KEYS[1] current   HASH  the latest job of this tag
   ARGV[1] id        of the new job
-  ARGV[2] deadline  epoch ms
-  ARGV[3] margin    ms the record outlives its deadline by
-  ARGV[4] fields    and values in turn, from here on
+  ARGV[2] life      ms that its record lasts
+  ARGV[3] fields    and values in turn, from here on
   Returns {"admitted"}, {"existing", field, value, ...} with the whole record, or {"over", id} if that job is no longer bound
   and has to be shelved first
   Idempotent: the same id finds its own record and changes nothing. ]]
-local current, id, deadline, margin = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local current, id, life = KEYS[1], ARGV[1], ARGV[2]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local held = redis.call('HMGET', current, 'id', 'bound_until')
@@ -17,6 +16,6 @@ if held[1] then
   end
   return { 'existing', unpack(redis.call('HGETALL', current)) }
 end
-redis.call('HSET', current, unpack(ARGV, 4))
-redis.call('PEXPIRE', current, math.max(deadline - now, 0) + margin)
+redis.call('HSET', current, unpack(ARGV, 3))
+redis.call('PEXPIRE', current, life)
 return { 'admitted' }

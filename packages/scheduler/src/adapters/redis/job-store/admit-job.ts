@@ -9,7 +9,7 @@ import { fieldsOf, jobFromFields } from './record-fields.ts';
 export function createAdmitJob(connection: RedisConnection, keys: Keys): RecordScripts['admit'] {
   const run = loadScript(connection, import.meta.url, 'admit-job');
   return async (draft, by) => {
-    const args = [draft.jobId, draft.deadlineAt, by.liveMarginMs, ...fieldsOf(draft, by.driver)];
+    const args = [draft.jobId, by.lifeMs, ...fieldsOf(draft, by.driver)];
     const [word, ...rest] = await run([keys.job(jobTag(draft.jobId))], args);
     if (word === 'existing') return { kind: 'existing', stored: jobFromFields(rest) };
     if (word === 'over') return { kind: 'over', jobId: String(rest[0]) };

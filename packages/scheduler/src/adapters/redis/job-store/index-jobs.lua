@@ -1,19 +1,18 @@
 --[[ index-jobs: note which jobs an instance drives and which were settled lately, and forget what is over.
   KEYS[1] driven     ZSET  job -> deadline (epoch ms), of jobs that may be live
   KEYS[2] settled    ZSET  job -> deadline (epoch ms), of jobs settled lately
-  ARGV[1] margin     ms a record outlives its deadline by
-  ARGV[2] retention  ms a settled record is kept
-  ARGV[3] most       settled jobs to remember
-  ARGV[4] begun      how many jobs are driven from now on
-  ARGV[5] ended      how many were settled
-  ARGV[6] job        deadline and id in turn of those begun and those ended, then ids of those that never were
+  ARGV[1] now        epoch ms by the clock of the instance, as its deadlines are
+  ARGV[2] margin     ms a record outlives its deadline by
+  ARGV[3] retention  ms a settled record is kept
+  ARGV[4] most       settled jobs to remember
+  ARGV[5] begun      how many jobs are driven from now on
+  ARGV[6] ended      how many were settled
+  ARGV[7] job        deadline and id in turn of those begun and those ended, then ids of those that never were
   Returns {"indexed", driven, settled} with the length of each
   Idempotent: a job is in each index once; one that is noted as driven too late goes with its deadline. ]]
-local driven, settled, margin, retention = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2])
-local most, begun, ended = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local at = 6
+local driven, settled, now, margin, retention = KEYS[1], KEYS[2], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local most, begun, ended = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local at = 7
 local latest = 0
 if begun > 0 then
   redis.call('ZADD', driven, unpack(ARGV, at, at + 2 * begun - 1))

@@ -18,8 +18,8 @@ export function createIndexJobs(
 ) {
   const run = loadScript(connection, import.meta.url, 'index-jobs');
   const indexes = [keys.instanceJobs(instanceId), keys.instanceSettledJobs(instanceId)];
-  return async ({ begun, ended, dropped }: IndexChanges): Promise<void> => {
-    const args = [liveMarginMs, retentionMs, maxRetained, begun.size, ended.size];
+  return async ({ begun, ended, dropped }: IndexChanges, now: number): Promise<void> => {
+    const args = [now, liveMarginMs, retentionMs, maxRetained, begun.size, ended.size];
     const jobs = [...begun, ...ended].flatMap(([jobId, deadlineAt]) => [deadlineAt, jobId]);
     await run(indexes, [...args, ...jobs, ...dropped]);
   };

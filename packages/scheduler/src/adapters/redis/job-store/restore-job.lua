@@ -5,16 +5,15 @@
   ARGV[2] driver     "instance/incarnation" that knows it
   ARGV[3] attempt    of its fence
   ARGV[4] revision   entries of its timeline ever written
-  ARGV[5] deadline   epoch ms
-  ARGV[6] margin     ms a record that nobody settles outlives its deadline by
-  ARGV[7] retention  ms to keep it from now on if it is settled, or 0 if it lives
-  ARGV[8] lease      ms it stays bound from now on if it is settled
-  ARGV[9] fields     and values in turn, from here on
+  ARGV[5] life       ms that a record lasts which nobody settles
+  ARGV[6] retention  ms to keep it from now on if it is settled, or 0 if it lives
+  ARGV[7] lease      ms it stays bound from now on if it is settled
+  ARGV[8] fields     and values in turn, from here on
   Returns {"restored"}, {"kept"} if the record is as far or further, {"driven_elsewhere", driver} if it is not that driver's,
   {"bound_anew"} if its request has another job by now, or {"over", id} if that job is no longer bound and has to be shelved first
   Idempotent: what was restored is as far. ]]
 local current, earlier, id, driver, attempt, revision = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local deadline, margin, retention, lease = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local life, retention, lease = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local held = redis.call('HMGET', current, 'id', 'bound_until')
@@ -39,11 +38,11 @@ elseif held[1] and retention == 0 then
   end
   return { 'bound_anew' }
 end
-redis.call('HSET', key, unpack(ARGV, 9))
+redis.call('HSET', key, unpack(ARGV, 8))
 if retention > 0 and not job[5] then
   redis.call('HSET', key, 'settled', 1, 'bound_until', now + lease)
   redis.call('PEXPIRE', key, retention)
 elseif not job[1] then
-  redis.call('PEXPIRE', key, math.max(deadline - now, 0) + margin)
+  redis.call('PEXPIRE', key, life)
 end
 return { 'restored' }

@@ -6,11 +6,7 @@ import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 import { wholeFieldsOf } from './record-fields.ts';
 
-export function createRestoreJob(
-  connection: RedisConnection,
-  keys: Keys,
-  { liveMarginMs }: { readonly liveMarginMs: number },
-): RecordScripts['restore'] {
+export function createRestoreJob(connection: RedisConnection, keys: Keys): RecordScripts['restore'] {
   const run = loadScript(connection, import.meta.url, 'restore-job');
   return async (job, by) => {
     const { jobId } = job;
@@ -22,8 +18,7 @@ export function createRestoreJob(
         by.driver,
         job.fence?.attempt ?? 0,
         by.revision,
-        job.deadlineAt,
-        liveMarginMs,
+        by.lifeMs,
         by.left?.retentionMs ?? 0,
         by.left?.leaseMs ?? 0,
         ...wholeFieldsOf(job, by.driver, by.revision),

@@ -23,7 +23,8 @@ export function createIndexScripts(deps: { lines: Lines; instanceId: string } & 
     ask(instanceId, `read-${name}`, (shard) => readIndex(shard, instanceId, name));
 
   return {
-    note: (changes) => ask(ownId, 'index-jobs', (shard) => indexJobs(shard, ownId, changes, deps)),
+    note: (changes, now) =>
+      ask(ownId, 'index-jobs', (shard) => indexJobs(shard, ownId, changes, { ...deps, now })),
     async driven(instanceId, limit) {
       return [...(await read(instanceId, 'driven'))].reverse().slice(0, limit);
     },
@@ -54,7 +55,7 @@ function indexJobs(
   shard: Shard,
   instanceId: string,
   { begun, ended, dropped }: IndexChanges,
-  { liveMarginMs, retentionMs, maxRetained }: IndexLimits,
+  { now: ownNow, liveMarginMs, retentionMs, maxRetained }: IndexLimits & { readonly now: number },
 ): void {
   const now = shard.now();
   const { driven: allDriven, settled: allSettled } = shard.state;
@@ -74,11 +75,11 @@ function indexJobs(
     driven.delete(jobId);
     settled.delete(jobId);
   }
-  dropOver(driven, now - liveMarginMs);
+  dropOver(driven, ownNow - liveMarginMs);
   // Not at every write: what was deleted from the front of a large map is passed over by whoever looks there next.
-  if (settled.size % SWEEP_EVERY === 0) dropOver(settled, now - liveMarginMs - retentionMs);
+  if (settled.size % SWEEP_EVERY === 0) dropOver(settled, ownNow - liveMarginMs - retentionMs);
   if (settled.size >= maxRetained + SWEEP_EVERY) dropFirst(settled, settled.size - maxRetained);
-  const lifeMs = Math.max(latest - now, 0) + liveMarginMs;
+  const lifeMs = Math.max(latest - ownNow, 0) + liveMarginMs;
   if (driven.size === 0) allDriven.delete(instanceId);
   else if (begun.size > 0) allDriven.put(instanceId, driven, Math.max(drivenUntil, now + lifeMs));
   if (settled.size === 0) allSettled.delete(instanceId);

@@ -27,7 +27,7 @@ export function admitJob(
   shard: Shard,
   tag: string,
   draft: JobRecord,
-  by: { readonly driver: string; readonly liveMarginMs: number },
+  by: { readonly driver: string; readonly lifeMs: number },
 ): Admitted {
   const now = shard.now();
   const held = shard.state.jobs.get(tag, now);
@@ -43,7 +43,7 @@ export function admitJob(
     isSettled: false,
     boundUntil: undefined,
   };
-  shard.state.jobs.put(tag, stored, now + Math.max(draft.deadlineAt - now, 0) + by.liveMarginMs);
+  shard.state.jobs.put(tag, stored, now + by.lifeMs);
   return { kind: 'admitted' };
 }
 
@@ -215,7 +215,7 @@ export function restoreJob(
   by: {
     readonly driver: string;
     readonly revision: number;
-    readonly liveMarginMs: number;
+    readonly lifeMs: number;
     readonly left: TimeLeft | undefined;
   },
 ): Restored {
@@ -244,11 +244,10 @@ export function restoreJob(
     isSettled: settles || held?.isSettled === true,
     boundUntil: settles ? now + (by.left?.leaseMs ?? 0) : held?.boundUntil,
   };
-  const livesUntil = now + Math.max(job.deadlineAt - now, 0) + by.liveMarginMs;
   const until = settles
     ? now + (by.left?.retentionMs ?? 0)
     : held === undefined
-      ? livesUntil
+      ? now + by.lifeMs
       : shelf.until(key, now);
   shelf.put(key, stored, until);
   return { kind: 'restored' };
