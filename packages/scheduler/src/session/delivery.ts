@@ -111,7 +111,7 @@ export function gapEndsAt<P extends Place>(
   settings: DeliverySettings,
 ): number | undefined {
   // One that is ready itself is no gap, whatever else it waits for.
-  const [head] = delivery.waiting;
+  const head = delivery.waiting[0];
   if (delivery.pending.count === 0 || head === undefined || head.outcome !== undefined) return undefined;
   const ready = delivery.waiting.filter(({ outcome }) => outcome !== undefined);
   const endsAt = Math.min(...ready.map(({ readyAt }) => readyAt)) + settings.gapTimeoutMs;
