@@ -1,7 +1,7 @@
 /** Hot path: whom to try for a job, given what it and its session have been through. */
 import type { NodeId } from '../domain/ids.ts';
 import type { Engine } from './engine.ts';
-import type { Flight } from './flight.ts';
+import { type Flight, nodesOf } from './flight.ts';
 import { matches } from './select/compile-need.ts';
 import { NOBODY, type Selection, select } from './select/select.ts';
 
@@ -53,7 +53,7 @@ export function exclusions(
   const unfit = later.filter((nodeId) => engine.nodes.profile(nodeId)?.isDeployed === true);
   const now = engine.clock.now();
   const shunned = [...asked.shunned].filter(([, until]) => until > now).map(([nodeId]) => nodeId);
-  return new Set([...asked.sentTo, ...unfit, ...shunned]);
+  return new Set([...nodesOf(asked.sentTo), ...unfit, ...shunned]);
 }
 
 /** Spread counts on the first try only: on the second, being served matters more. */

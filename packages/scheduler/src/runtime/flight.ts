@@ -4,6 +4,7 @@ import type { JobId, NodeId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
+import { NumberedMap } from '../domain/numbered-map.ts';
 import type { InflightCaps, Seat } from './inflight-caps.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import type { Timer } from './timer-wheel.ts';
@@ -14,7 +15,7 @@ export interface Flight {
   readonly need: Need;
   readonly compiled: CompiledNeed;
   /** Nodes that were sent the job, in order: excluded for good, they refuse what they have seen. */
-  sentTo: readonly NodeId[];
+  sentTo: SentTo;
   /** Highest attempt number used so far. */
   attempts: number;
   /** Retries that count against max_retry. */
@@ -79,6 +80,9 @@ export interface Flight {
   after: Flight | undefined;
 }
 
+/** Most jobs are sent to one node, once: that needs no list. */
+export type SentTo = NodeId | readonly NodeId[];
+
 const NOBODY: readonly NodeId[] = [];
 const NO_ATTEMPTS: readonly number[] = [];
 const FIRST_ATTEMPT: readonly number[] = [1];
@@ -89,12 +93,18 @@ export function shun(flight: Flight, nodeId: NodeId, until: number): void {
   flight.shunned = new Map([...flight.shunned, [nodeId, until]]);
 }
 
-/** A new list each time: a push would keep room for sixteen more, in every flight. Most are sent to one node, once. */
+/** A new list each time: a push would keep room for sixteen more, in every flight. */
 export function noteSent(flight: Flight, nodeId: NodeId): void {
   const { sentTo } = flight;
-  if (sentTo.length === 0) flight.sentTo = [nodeId];
-  else if (!sentTo.includes(nodeId)) flight.sentTo = sentTo.concat(nodeId);
+  if (sentTo.length === 0) flight.sentTo = nodeId;
+  else if (!hasBeenSent(sentTo, nodeId)) flight.sentTo = nodesOf(sentTo).concat(nodeId);
 }
+
+export const nodesOf = (sentTo: SentTo): readonly NodeId[] =>
+  typeof sentTo === 'string' ? [sentTo] : sentTo;
+
+const hasBeenSent = (sentTo: SentTo, nodeId: NodeId): boolean =>
+  typeof sentTo === 'string' ? sentTo === nodeId : sentTo.includes(nodeId);
 
 /** Before the slot is given back: nobody may take it again for that attempt. */
 export function noteGivenBack(flight: Flight, attempt: number): void {
@@ -196,7 +206,7 @@ export function createFlights(
   caps?: InflightCaps | undefined,
   freed: (tenantId: TenantId) => void = () => {},
 ): Flights {
-  const byJob = new Map<JobId, Flight>();
+  const byJob = new NumberedMap<JobId, Flight>();
   /** The first of each node's chain: a set per node would weigh more than its few flights. */
   const byNode = new Map<NodeId, Flight>();
 

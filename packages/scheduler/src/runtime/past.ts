@@ -5,7 +5,9 @@ import type { JobRecord, TimelineEntry } from '../domain/job.ts';
 import type { Flight } from './flight.ts';
 import { NO_SLOT } from './waiting.ts';
 
-export type Past = Pick<Flight, 'attempts' | 'sentTo' | 'retries' | 'nodesLost' | 'givenUp' | 'lastFailure'>;
+export type Past = Pick<Flight, 'attempts' | 'retries' | 'nodesLost' | 'givenUp' | 'lastFailure'> & {
+  readonly sentTo: readonly NodeId[];
+};
 
 export function pastOf(job: JobRecord): Past {
   const { timeline, fence, intent, state } = job;

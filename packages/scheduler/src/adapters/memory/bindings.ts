@@ -1,5 +1,6 @@
 /** Hot path: which job each request of each tenant is bound to. Two steps, because one key would be a new text at every look. */
 import type { TenantId } from '../../domain/ids.ts';
+import { NumberedMap } from '../../domain/numbered-map.ts';
 
 export interface Bindings<T> {
   get(tenantId: TenantId, requestId: string): T | undefined;
@@ -11,13 +12,13 @@ export interface Bindings<T> {
 
 export function createBindings<T>(): Bindings<T> {
   /** A tenant without bindings has no map: there are never more maps than bindings. */
-  const tenants = new Map<TenantId, Map<string, T>>();
+  const tenants = new Map<TenantId, NumberedMap<string, T>>();
   let size = 0;
 
   return {
     get: (tenantId, requestId) => tenants.get(tenantId)?.get(requestId),
     set(tenantId, requestId, bound) {
-      const requests = tenants.get(tenantId) ?? new Map<string, T>();
+      const requests = tenants.get(tenantId) ?? new NumberedMap<string, T>();
       if (requests.size === 0) tenants.set(tenantId, requests);
       const before = requests.size;
       requests.set(requestId, bound);

@@ -3,6 +3,7 @@
  * leases come and go all the time, would be built anew again and again.
  */
 import type { LeaseId } from '../../domain/lease.ts';
+import { NumberedMap } from '../../domain/numbered-map.ts';
 
 /** Whoever leases are held on. */
 export interface Holder {
@@ -35,7 +36,7 @@ export interface Leases {
 export const UNFENCED = -1;
 
 export function createLeases(): Leases {
-  const byName = new Map<LeaseId, Lease>();
+  const byName = new NumberedMap<LeaseId, Lease>();
 
   function forgetName(lease: Lease): void {
     const { id, namesake } = lease;
