@@ -12,11 +12,14 @@ export interface HttpLanes {
 
 /** More than any server here has in flight before it is long saturated. */
 const MOST = 512;
+/** A lane that lay idle for longer is not used again: sooner or later the server closes it, and perhaps just then. */
+const MOST_IDLE_MS = 20_000;
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 interface Lane {
   readonly socket: Socket;
   text: string;
+  idleSince: number;
   settle: (answer: Answer) => void;
 }
 
@@ -29,6 +32,9 @@ function answerIn(text: string): Answer | undefined {
   return body.length < length ? undefined : { status: Number(text.slice(9, 12)), body };
 }
 
+const isUsable = ({ socket, idleSince }: Lane): boolean =>
+  !socket.destroyed && performance.now() - idleSince < MOST_IDLE_MS;
+
 export function createHttpLanes(port: number, path: string): HttpLanes {
   const free: Lane[] = [];
   const waiting: ((lane: Lane) => void)[] = [];
@@ -37,6 +43,7 @@ export function createHttpLanes(port: number, path: string): HttpLanes {
 
   function give(lane: Lane): void {
     const next = waiting.shift();
+    lane.idleSince = performance.now();
     if (next === undefined) free.push(lane);
     else next(lane);
   }
@@ -45,7 +52,7 @@ export function createHttpLanes(port: number, path: string): HttpLanes {
     open += 1;
     return new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1');
-      const lane: Lane = { socket, text: '', settle: () => {} };
+      const lane: Lane = { socket, text: '', idleSince: 0, settle: () => {} };
       socket.setNoDelay(true);
       socket.on('connect', () => resolve(lane));
       socket.on('error', reject);
@@ -62,8 +69,11 @@ export function createHttpLanes(port: number, path: string): HttpLanes {
   }
 
   function take(): Lane | Promise<Lane> {
-    const lane = free.pop();
-    if (lane !== undefined) return lane;
+    for (let lane = free.pop(); lane !== undefined; lane = free.pop()) {
+      if (isUsable(lane)) return lane;
+      lane.socket.destroy();
+      open -= 1;
+    }
     return open < MOST ? openLane() : new Promise((resolve) => waiting.push(resolve));
   }
 
