@@ -4,9 +4,9 @@ import type {
   Moved as AnsweredMove,
   Discarded,
   FormerDriver,
+  RecordScripts,
   Restored,
   TakenOver,
-  TimeLeft,
 } from '../../../adapters/job-book/job-scripts.ts';
 import type { KnownJob } from '../../../adapters/job-book/known-jobs.ts';
 import { isAsExpected } from '../../../adapters/job-book/owed-moves.ts';
@@ -27,7 +27,7 @@ export function admitJob(
   shard: Shard,
   tag: string,
   draft: JobRecord,
-  by: { readonly driver: string; readonly lifeMs: number },
+  by: Parameters<RecordScripts['admit']>[1],
 ): Admitted {
   const now = shard.now();
   const held = shard.state.jobs.get(tag, now);
@@ -212,12 +212,7 @@ export function restoreJob(
   shard: Shard,
   tag: string,
   job: JobRecord,
-  by: {
-    readonly driver: string;
-    readonly revision: number;
-    readonly lifeMs: number;
-    readonly left: TimeLeft | undefined;
-  },
+  by: Parameters<RecordScripts['restore']>[1],
 ): Restored {
   const now = shard.now();
   const { jobs, earlierJobs } = shard.state;
