@@ -4,7 +4,7 @@ import type { JobId, NodeId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
-import { NumberedMap } from '../domain/numbered-map.ts';
+import { JobMap } from '../domain/job-map.ts';
 import type { InflightCaps, Seat } from './inflight-caps.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import type { Timer } from './timer-wheel.ts';
@@ -206,7 +206,7 @@ export function createFlights(
   caps?: InflightCaps | undefined,
   freed: (tenantId: TenantId) => void = () => {},
 ): Flights {
-  const byJob = new NumberedMap<JobId, Flight>();
+  const byJob = new JobMap<Flight>();
   /** The first of each node's chain: a set per node would weigh more than its few flights. */
   const byNode = new Map<NodeId, Flight>();
 

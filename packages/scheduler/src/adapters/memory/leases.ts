@@ -3,7 +3,7 @@
  * leases come and go all the time, would be built anew again and again.
  */
 import type { LeaseId } from '../../domain/lease.ts';
-import { NumberedMap } from '../../domain/numbered-map.ts';
+import { JobMap } from '../../domain/job-map.ts';
 
 /** Whoever leases are held on. */
 export interface Holder {
@@ -36,7 +36,7 @@ export interface Leases {
 export const UNFENCED = -1;
 
 export function createLeases(): Leases {
-  const byName = new NumberedMap<LeaseId, Lease>();
+  const byName = new JobMap<Lease>();
 
   function forgetName(lease: Lease): void {
     const { id, namesake } = lease;

@@ -1,11 +1,13 @@
 /** New names from the system's randomness. */
-import { hash, randomFillSync } from 'node:crypto';
+import { hash, randomFillSync, randomInt } from 'node:crypto';
+import { JOB_PREFIX, MOST_NUMBERS, NAME_CHARS, spellNumber } from '../../domain/job-name.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 
-/** Six bits each: 132 bits, unguessable. */
-const NAME_CHARS = 22;
-/** Spelt 64 names at a time. Not more: a name that is kept as it was cut keeps the text it was cut from. */
+/**
+ * Six bits for each character make 132 for a name: unguessable. Spelt 64 names at a time. Not more: a name that is kept as it was cut
+ * keeps the text it was cut from.
+ */
 const TEXT_BYTES = (64 * NAME_CHARS * 6) / 8;
 /** Asked for a thousand names at a time: the system takes about as long for a few bytes as for many. */
 const POOL_BYTES = 16 * TEXT_BYTES;
@@ -18,6 +20,8 @@ export function createIdSource(deps: { clock: Clock; digestsRequests: boolean })
   let text = '';
   let at = 0;
   let lastIndex = 0;
+  // From anywhere: how many there were is nobody's business.
+  let jobNumber = randomInt(MOST_NUMBERS);
 
   function spell(): void {
     if (spelt === POOL_BYTES) {
@@ -43,8 +47,8 @@ export function createIdSource(deps: { clock: Clock; digestsRequests: boolean })
   return {
     jobId: (tenantId, requestId) =>
       requestId === undefined || !deps.digestsRequests
-        ? `job-${random(NAME_CHARS)}`
-        : `job-${digest(`${tenantId}\n${requestId}`)}-${random(NAME_CHARS / 2)}`,
+        ? JOB_PREFIX + random(NAME_CHARS) + spellNumber(jobNumber++)
+        : `${JOB_PREFIX}${digest(`${tenantId}\n${requestId}`)}-${random(NAME_CHARS / 2)}`,
     nodeId: () => `node-${random(NAME_CHARS)}`,
     sessionId: () => `s-${random(NAME_CHARS)}`,
     traceId: () => random(NAME_CHARS),
