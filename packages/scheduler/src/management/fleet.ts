@@ -44,6 +44,8 @@ export interface Fleet {
   setEjection(node: NodeRecord, state: EjectionState): void;
   setMarks(node: NodeRecord, marks: MaybeMarks): void;
   readonly marksKnown: number;
+  /** Those that a job more is news of: they are not trusted, or something of theirs is marked. */
+  isDoubted(nodeId: NodeId): boolean;
   /** What kind of service an id stands for on this node. */
   typerOf(node: NodeRecord): TypeOf;
   /** The rest of the fleet can do without this node. */
@@ -78,6 +80,12 @@ export function createFleet(deps: RegistryDeps): Fleet {
   const hiding = createHiding(settings.profile.coreServices);
   let suspects = 0;
   let marksKnown = 0;
+  const doubted = new Set<NodeId>();
+
+  function weigh(node: NodeRecord): void {
+    if (isSuspect(node.ejection) || node.marks !== undefined) doubted.add(node.nodeId);
+    else doubted.delete(node.nodeId);
+  }
 
   /** Counted as nodes change, so that asking costs nothing. Offline nodes are no part of the working fleet. */
   function tally(node: NodeRecord, by: 1 | -1): void {
@@ -121,11 +129,13 @@ export function createFleet(deps: RegistryDeps): Fleet {
     add(node) {
       nodes.set(node.nodeId, node);
       tally(node, 1);
+      weigh(node);
     },
 
     remove(node) {
       if (nodes.get(node.nodeId) !== node) return;
       nodes.delete(node.nodeId);
+      doubted.delete(node.nodeId);
       tally(node, -1);
       marksKnown -= node.marks?.size ?? 0;
       events.removed(node.nodeId, node.generation);
@@ -152,12 +162,16 @@ export function createFleet(deps: RegistryDeps): Fleet {
       tally(node, -1);
       node.ejection = state;
       tally(node, 1);
+      weigh(node);
     },
 
     setMarks(node, marks) {
       marksKnown += (marks?.size ?? 0) - (node.marks?.size ?? 0);
       node.marks = marks;
+      weigh(node);
     },
+
+    isDoubted: (nodeId) => doubted.has(nodeId),
 
     get marksKnown() {
       return marksKnown;

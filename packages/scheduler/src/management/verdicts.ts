@@ -25,10 +25,10 @@ export function createVerdicts(
 
   return {
     recordPlacement(nodeId: NodeId, use: ServiceUse): void {
-      const node = fleet.nodes.get(nodeId);
+      // Nearly all are trusted: a job more is no news of them, and this is in the midst of a dispatch.
+      const node = fleet.isDoubted(nodeId) ? fleet.nodes.get(nodeId) : undefined;
       if (node === undefined) return;
       marks.placed(node, use);
-      // Nearly all are trusted: to them a job more is no news.
       if (isSuspect(node.ejection)) turn(node, afterPlacement(node.ejection, settings.ejection, clock.now()));
     },
 
