@@ -2,9 +2,10 @@
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { JobId, NodeId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
+import { numberIn } from '../domain/job-name.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
-import { JobMap } from '../domain/job-map.ts';
+import { NumberedMap } from '../domain/numbered-map.ts';
 import type { InflightCaps, Seat } from './inflight-caps.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import type { Timer } from './timer-wheel.ts';
@@ -206,7 +207,7 @@ export function createFlights(
   caps?: InflightCaps | undefined,
   freed: (tenantId: TenantId) => void = () => {},
 ): Flights {
-  const byJob = new JobMap<Flight>();
+  const byJob = new NumberedMap<Flight>(numberIn);
   /** The first of each node's chain: a set per node would weigh more than its few flights. */
   const byNode = new Map<NodeId, Flight>();
 

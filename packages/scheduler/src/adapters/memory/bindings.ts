@@ -1,4 +1,5 @@
 /** Hot path: which job each request of each tenant is bound to. Two steps, because one key would be a new text at every look. */
+import { randomInt } from 'node:crypto';
 import type { TenantId } from '../../domain/ids.ts';
 import { NumberedMap } from '../../domain/numbered-map.ts';
 
@@ -12,13 +13,13 @@ export interface Bindings<T> {
 
 export function createBindings<T>(): Bindings<T> {
   /** A tenant without bindings has no map: there are never more maps than bindings. */
-  const tenants = new Map<TenantId, NumberedMap<string, T>>();
+  const tenants = new Map<TenantId, NumberedMap<T>>();
   let size = 0;
 
   return {
     get: (tenantId, requestId) => tenants.get(tenantId)?.get(requestId),
     set(tenantId, requestId, bound) {
-      const requests = tenants.get(tenantId) ?? new NumberedMap<string, T>();
+      const requests = tenants.get(tenantId) ?? new NumberedMap<T>(textNumber);
       if (requests.size === 0) tenants.set(tenantId, requests);
       const before = requests.size;
       requests.set(requestId, bound);
@@ -34,4 +35,18 @@ export function createBindings<T>(): Bindings<T> {
     },
     size: () => size,
   };
+}
+
+/** Clients choose their request ids: without it they could choose such as share a number. */
+const SECRET = randomInt(2 ** 32) | 0;
+
+/** Of any text, spread evenly. */
+function textNumber(text: string): number {
+  let number = SECRET;
+  for (let at = 0; at < text.length; at++) {
+    number = Math.imul(number ^ text.charCodeAt(at), 0x01000193);
+    number ^= number >>> 13;
+  }
+  number = Math.imul(number ^ (number >>> 16), 0x45d9f3b);
+  return number ^ (number >>> 16);
 }

@@ -1,7 +1,8 @@
 /** Where the memory job store keeps its records: live ones, then settled ones until time, count or bytes run out. */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
-import { JobMap } from '../../domain/job-map.ts';
+import { numberIn } from '../../domain/job-name.ts';
+import { NumberedMap } from '../../domain/numbered-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { PackedJob } from './packed-job.ts';
 
@@ -45,7 +46,7 @@ export function createJobShelf(deps: {
   maxRetained: number;
   maxRetainedBytes: number;
 }): JobShelf {
-  const places = new JobMap<Place>();
+  const places = new NumberedMap<Place>(numberIn);
   /** Chained in order of settling, which is the order they go in. A Set that is emptied from the front gets slow. */
   const settled: { first: Place | undefined; last: Place | undefined; count: number } = {
     first: undefined,

@@ -2,8 +2,10 @@
  * Hot path: the leases of all nodes, found by name and walked node by node. One map for all of them: a small map per node, where a few
  * leases come and go all the time, would be built anew again and again.
  */
+
+import { numberIn } from '../../domain/job-name.ts';
 import type { LeaseId } from '../../domain/lease.ts';
-import { JobMap } from '../../domain/job-map.ts';
+import { NumberedMap } from '../../domain/numbered-map.ts';
 
 /** Whoever leases are held on. */
 export interface Holder {
@@ -36,7 +38,7 @@ export interface Leases {
 export const UNFENCED = -1;
 
 export function createLeases(): Leases {
-  const byName = new JobMap<Lease>();
+  const byName = new NumberedMap<Lease>(numberIn);
 
   function forgetName(lease: Lease): void {
     const { id, namesake } = lease;
