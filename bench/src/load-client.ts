@@ -1,26 +1,30 @@
 /**
- * A process of its own that sends one HTTP request over and over on many kept-alive connections and counts the answers.
- * Raw sockets and a ready-made request: the client must cost less than any server it measures.
- * Arguments: port, path, body, connections, milliseconds. Prints {"requests", "errors", "p50", "p99"} (milliseconds).
+ * A process of its own that sends one HTTP request over and over on many kept-alive connections, a burst at a time, as its parent asks.
+ * Raw sockets and a ready-made request: the client must cost less than any server it measures. During a burst it never sleeps: a server that
+ * writes to a client who sleeps pays for waking it, up to twice what the write costs, and how often depends on how fast the server is.
+ * Arguments: port, path, body, connections. Each message is a number of requests, and is answered by what became of them.
  */
-import { connect } from 'node:net';
-import { percentile } from './measure.ts';
+import { connect, type Socket } from 'node:net';
 
-const [port, path, body, connections, forMs] = process.argv.slice(2) as [
-  string,
-  string,
-  string,
-  string,
-  string,
-];
+export interface Burst {
+  readonly errors: number;
+  /** From the first request to the last answer, in milliseconds. */
+  readonly tookMs: number;
+  /** Of each answer, in milliseconds. */
+  readonly latencies: readonly number[];
+}
+
+const [port, path, body, connections] = process.argv.slice(2) as [string, string, string, string];
 
 const request = Buffer.from(
   `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
 );
 const LENGTH = 'content-length: ';
-const latencies: number[] = [];
+let latencies: number[] = [];
 let errors = 0;
-let isOver = false;
+let unsent = 0;
+let unanswered = 0;
+let finish = (): void => {};
 
 /** Answers here are small and arrive whole, or nearly: look for the end of one, by its length. */
 function isComplete(text: string): boolean {
@@ -31,44 +35,51 @@ function isComplete(text: string): boolean {
   return Buffer.byteLength(text) >= end + 4 + length;
 }
 
-function run(): Promise<void> {
+/** One connection; sends the next request of the burst, if there is one left. */
+function open(): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), '127.0.0.1');
+    const socket: Socket = connect(Number(port), '127.0.0.1');
     let text = '';
     let sentAt = 0;
     const send = (): void => {
+      if (unsent === 0) return;
+      unsent -= 1;
       sentAt = performance.now();
       socket.write(request);
     };
     socket.setNoDelay(true);
-    socket.on('connect', send);
+    socket.on('connect', () => resolve(send));
     socket.on('error', reject);
+    // A connection that its server closes would leave the burst unfinished.
+    socket.on('close', () => process.exit(1));
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
       if (!isComplete(text)) return;
       if (!text.startsWith('HTTP/1.1 200')) errors += 1;
       latencies.push(performance.now() - sentAt);
       text = '';
-      if (!isOver) {
-        send();
-        return;
-      }
-      socket.destroy();
-      resolve();
+      unanswered -= 1;
+      if (unanswered === 0) finish();
+      else send();
     });
   });
 }
 
-setTimeout(() => {
-  isOver = true;
-}, Number(forMs));
-await Promise.all(Array.from({ length: Number(connections) }, run));
-latencies.sort((a, b) => a - b);
-process.stdout.write(
-  JSON.stringify({
-    requests: latencies.length,
-    errors,
-    p50: percentile(latencies, 0.5),
-    p99: percentile(latencies, 0.99),
-  }),
-);
+function stayAwake(): void {
+  if (unanswered > 0) setImmediate(stayAwake);
+}
+
+const lanes = await Promise.all(Array.from({ length: Number(connections) }, open));
+
+process.on('disconnect', () => process.exit(0));
+process.on('message', (requests: number) => {
+  const begunAt = performance.now();
+  latencies = [];
+  errors = 0;
+  unsent = requests;
+  unanswered = requests;
+  finish = () => process.send?.({ errors, tookMs: performance.now() - begunAt, latencies } satisfies Burst);
+  for (const send of lanes) send();
+  stayAwake();
+});
+process.send?.('ready');

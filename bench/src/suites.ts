@@ -24,7 +24,11 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
   heartbeats: (rounds, isQuick) => heartbeats({ nodes: isQuick ? 500 : 10_000, rounds }),
   memory: (_, isQuick) => memory(isQuick ? { nodes: 500, jobs: 500 } : { nodes: 20_000, jobs: 50_000 }),
   http: (rounds, isQuick) =>
-    http(isQuick ? { rounds: 1, roundMs: 300, warmRequests: 1 } : { rounds: 3 * rounds, roundMs: 1_500 }),
+    http(
+      isQuick
+        ? { rounds: 1, burstsPerRound: 1, warmBursts: 1 }
+        : { rounds: 3 * rounds, burstsPerRound: 10, warmBursts: 20 },
+    ),
   cycle: (rounds, isQuick) => cycle({ rounds, jobsPerRound: isQuick ? 200 : 4_000 }),
   sessions: (rounds, isQuick) =>
     sessions(
