@@ -5,6 +5,7 @@ import { bearerOf } from '../access/bearer.ts';
 import type { Gate, Principal, Role } from '../access/gate.ts';
 import { isOwnPage } from '../access/own-page.ts';
 import { DRAINING_REFUSAL, type Refusal } from '../wire/error-answer.ts';
+import type { Direct } from './handle-directly.ts';
 import { DRAINING, type HttpServices } from './http-services.ts';
 import { replyError } from './reply-error.ts';
 
@@ -25,24 +26,27 @@ export interface Entry {
 
 type Services = Pick<HttpServices, 'gate' | 'readiness' | 'settings'>;
 
-export function authorize(services: Services, entry: Entry): onRequestHookHandler {
+/** `direct`: takes the requests it can handle from here on. */
+export function authorize(services: Services, entry: Entry, direct?: Direct): onRequestHookHandler {
   return (request, reply, done) => {
     const refusal = refuses(services, entry, request);
-    if (refusal === undefined) done();
-    else replyError(reply, refusal);
+    if (refusal !== undefined) replyError(reply, refusal);
+    else if (direct === undefined || !direct(request, reply)) done();
   };
 }
 
 function refuses(services: Services, entry: Entry, request: FastifyRequest): Refusal | undefined {
   const { gate } = services;
   if (entry.isIntake === true && services.readiness().reasons.includes(DRAINING)) return DRAINING_REFUSAL;
-  const { authorization, host } = request.headers;
+  // Those of Fastify's request are behind two more properties.
+  const { headers, socket } = request.raw;
+  const { authorization, host } = headers;
   const token = authorization === undefined ? undefined : bearerOf(authorization);
-  const address = request.raw.socket.remoteAddress ?? '';
+  const address = socket.remoteAddress ?? '';
   const admission = gate.admit({ address, token, host }, entry.role);
   if (admission.kind === 'refused') return { code: admission.code, detail: admission.message };
   const { principal } = admission;
-  if (principal.isAnonymous && isForeignPage(request.headers, services.settings.corsOrigins)) {
+  if (principal.isAnonymous && isForeignPage(headers, services.settings.corsOrigins)) {
     return { code: 'FORBIDDEN', detail: 'a page of another origin may not act without a token' };
   }
   request.principal = principal;

@@ -26,6 +26,7 @@ import { addNodeRoutes } from './routes/node-routes.ts';
 import { addOperatorRoutes } from './routes/operator-routes.ts';
 import { addPoolReloadRoute } from './routes/pool-reload-route.ts';
 import { addStatsRoute } from './routes/stats-route.ts';
+import { cutSilentConnections } from './silent-connections.ts';
 import { createWaits } from './waits.ts';
 
 /** A connection on which nothing moves for longer than the longest poll is dead. */
@@ -53,7 +54,6 @@ export function createHttpServer(services: HttpServices): HttpServer {
     bodyLimit: settings.maxBodyBytes,
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.keepAliveTimeoutMs,
-    connectionTimeout: SILENT_CONNECTION_MS,
     http: { headersTimeout: settings.headersTimeoutMs },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -67,6 +67,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     clientErrorHandler: handleClientError,
   });
   app.server.maxConnections = settings.maxConnections;
+  cutSilentConnections(app.server, clock, SILENT_CONNECTION_MS);
   const closeConnections = createConnectionCloser(app.server, clock);
   const waits = createWaits({ max: settings.maxWaits });
   const routes = createRoutes(app, services);

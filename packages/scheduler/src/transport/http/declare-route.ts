@@ -2,6 +2,7 @@
 import { ErrorReply, HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify';
 import { authorize, type Entry } from './authorize.ts';
+import { handleDirectly } from './handle-directly.ts';
 import type { HttpServices } from './http-services.ts';
 
 export interface RouteOptions {
@@ -13,8 +14,10 @@ export interface RouteOptions {
   readonly bodyLimit?: number;
   /** For endpoints that are not in the protocol's table, or know more than it says. */
   readonly endpoint?: Partial<Pick<HttpEndpoint, 'summary' | 'params' | 'query' | 'body' | 'reply'>>;
-  /** Answers go through a serializer compiled from the schema, which prints declared fields only. */
-  readonly isAnswerCompiled?: boolean;
+  /** Prints what is answered with 200; absent: JSON of all that is in it. */
+  readonly print?: (answer: never) => string;
+  /** On the hot path: the usual body is handled without the framework's steps. Only with an entry and a body. */
+  readonly isDirect?: boolean;
   readonly hasHead?: boolean;
 }
 
@@ -47,6 +50,11 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
       const known = HTTP_ENDPOINTS.find((endpoint) => endpoint.method === method && endpoint.path === path);
       const { summary, params, query, body, reply, mediaType } = { ...known, ...options.endpoint };
       const isGuarded = options.entry !== undefined || options.hasOwnToken === true;
+      const answer = handler as Handler<RouteGenericInterface>;
+      const direct =
+        options.isDirect === true && body !== undefined
+          ? handleDirectly(body, options.bodyLimit ?? services.settings.maxBodyBytes, answer)
+          : undefined;
       app.route({
         method,
         url: path,
@@ -67,9 +75,10 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
           ...(isGuarded ? { security: [{ bearer: [] }] } : {}),
         },
         // Most answers carry free keys of nodes, which a compiled serializer would drop.
-        ...(options.isAnswerCompiled === true ? {} : { serializerCompiler: () => JSON.stringify }),
-        ...(options.entry === undefined ? {} : { onRequest: authorize(services, options.entry) }),
-        handler: handler as Handler<RouteGenericInterface>,
+        serializerCompiler: ({ httpStatus }) =>
+          (httpStatus === '200' ? options.print : undefined) ?? JSON.stringify,
+        ...(options.entry === undefined ? {} : { onRequest: authorize(services, options.entry, direct) }),
+        handler: answer,
       });
     },
   };

@@ -19,6 +19,8 @@ export interface DispatchContext {
   readonly digest: (text: string) => string;
   /** What it needs of services. */
   readonly require: Require;
+  /** Absent: every request is read anew. */
+  readonly readLanguages?: typeof readLanguages;
 }
 
 export type BuiltDispatch =
@@ -28,7 +30,7 @@ export type BuiltDispatch =
 export function buildDispatch(body: Body, context: DispatchContext): BuiltDispatch {
   const bound = readRequestId(body.request_id, context.idempotencyKey);
   if (bound.kind === 'invalid') return bound;
-  const read = readLanguages(body);
+  const read = (context.readLanguages ?? readLanguages)(body);
   if (read.kind === 'invalid') return read;
   const sound = readAudio(body);
   if (sound.kind === 'invalid') return sound;
@@ -69,12 +71,19 @@ function readRequestId(named: string | undefined, header: string | undefined): R
 
 const invalid = (message: string) => ({ kind: 'invalid', field: '/request_id', message }) as const;
 
-/** Without a pipeline: all of it, spoken only if that is required. */
+const WRITTEN: Pipeline = {
+  use_asr: true,
+  use_nmt: true,
+  use_tts: false,
+  use_semantic: true,
+  use_tone: false,
+};
+const SPOKEN: Pipeline = { ...WRITTEN, use_tts: true };
+
+/** Without a pipeline: all of it, spoken only if that is required. Most jobs share one of these two. */
 function readPipeline({ pipeline, options }: Body): Pipeline {
   const mustSpeak = options?.require_tts === true;
-  if (pipeline === undefined) {
-    return { use_asr: true, use_nmt: true, use_tts: mustSpeak, use_semantic: true, use_tone: false };
-  }
+  if (pipeline === undefined) return mustSpeak ? SPOKEN : WRITTEN;
   return {
     ...pipeline,
     use_tts: pipeline.use_tts || mustSpeak,

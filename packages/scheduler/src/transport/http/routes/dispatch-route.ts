@@ -4,10 +4,12 @@ import type { FastifyReply } from 'fastify';
 import type { DispatchOutcome } from '../../../domain/dispatch.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import { createRequirements } from '../../../domain/requirements.ts';
+import { createLanguageReader } from '../../wire/language-reader.ts';
 import { overspends } from '../authorize.ts';
 import type { Routes } from '../declare-route.ts';
 import { buildDispatch } from '../dispatch-request.ts';
 import type { HttpServices } from '../http-services.ts';
+import { createDispatchedPrinter, type Dispatched } from '../print-dispatched.ts';
 import { replyError } from '../reply-error.ts';
 
 const OPTIONS = {
@@ -15,15 +17,17 @@ const OPTIONS = {
   entry: { role: 'client', isIntake: true, namesTenant: true },
   // A repeat may find its job still waiting: then there is no node to name yet.
   endpoint: { reply: { ...DispatchReply, required: ['job_id'] } },
-  isAnswerCompiled: true,
+  isDirect: true,
 } as const;
 
 export function addDispatchRoute(routes: Routes, services: HttpServices): void {
   const { gate, ids, jobs } = services;
   const require = createRequirements(services.settings.coreServices);
+  const readLanguages = createLanguageReader();
+  const options = { ...OPTIONS, print: createDispatchedPrinter() };
 
-  routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, (request, reply) => {
-    const { body, headers, principal } = request;
+  routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', options, (request, reply) => {
+    const { body, principal } = request;
     const tenant = gate.tenantOf(principal, body.tenant_id);
     if (tenant.kind === 'forbidden') {
       return replyError(reply, { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
@@ -33,11 +37,12 @@ export function addDispatchRoute(routes: Routes, services: HttpServices): void {
     if (limited !== undefined) return replyError(reply, limited);
     const built = buildDispatch(body, {
       tenantId: tenant.tenantId,
-      idempotencyKey: headers['idempotency-key'] as string | undefined,
+      idempotencyKey: request.raw.headers['idempotency-key'] as string | undefined,
       utteranceIndex: ids.utteranceIndex(),
       traceId: ids.traceId(),
       digest: ids.digest,
       require,
+      readLanguages,
     });
     if (built.kind === 'invalid') {
       return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
@@ -56,7 +61,7 @@ function answer(reply: FastifyReply, outcome: DispatchOutcome): unknown {
   return replyError(reply, { code, detail, reasons });
 }
 
-function dispatched(job: JobRecord) {
+function dispatched(job: JobRecord): Dispatched {
   const where = job.fence ?? job.intent;
   return {
     job_id: job.jobId,
