@@ -2,8 +2,9 @@
 import { ErrorReply, HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify';
 import { authorize, type Entry } from './authorize.ts';
-import { handleDirectly } from './handle-directly.ts';
+import { type DirectRoute, handleDirectly } from './handle-directly.ts';
 import type { HttpServices } from './http-services.ts';
+import { sendText } from './send-text.ts';
 
 export interface RouteOptions {
   readonly tag: string;
@@ -43,6 +44,7 @@ export interface Routes {
 
 export function createRoutes(app: FastifyInstance, services: HttpServices): Routes {
   const declared: DeclaredRoute[] = [];
+  const { settings } = services;
   return {
     declared,
     add(method, path, options, handler) {
@@ -53,7 +55,12 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
       const answer = handler as Handler<RouteGenericInterface>;
       const direct =
         options.isDirect === true && body !== undefined
-          ? handleDirectly(body, options.bodyLimit ?? services.settings.maxBodyBytes, answer)
+          ? handleDirectly({
+              schema: body,
+              maxBodyBytes: options.bodyLimit ?? settings.maxBodyBytes,
+              handler: answer,
+              send: senderOf(options.print, settings.corsOrigins.length > 0),
+            })
           : undefined;
       app.route({
         method,
@@ -83,6 +90,12 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
     },
   };
 }
+
+/** Headers for pages of other origins are the framework's to add. */
+const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): DirectRoute['send'] =>
+  print === undefined || hasMoreHeaders
+    ? (reply, answer) => reply.send(answer)
+    : (reply, answer) => sendText(reply, print(answer as never));
 
 const bytesOf = (mediaType: string) => ({
   description: 'Bytes',

@@ -19,11 +19,15 @@ const MOST_BYTES = 16 * 1024;
 /** False: the framework is to go on. Otherwise it answers, now or later. */
 export type Direct = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
-export function handleDirectly(
-  schema: Schema,
-  maxBodyBytes: number,
-  handler: (request: FastifyRequest, reply: FastifyReply) => unknown,
-): Direct {
+export interface DirectRoute {
+  readonly schema: Schema;
+  readonly maxBodyBytes: number;
+  readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
+  /** Sends what the handler returned, unless that was the reply. */
+  readonly send: (reply: FastifyReply, answer: unknown) => void;
+}
+
+export function handleDirectly({ schema, maxBodyBytes, handler, send }: DirectRoute): Direct {
   const validate = validator(schema);
   const mostBytes = Math.min(maxBodyBytes, MOST_BYTES);
 
@@ -40,8 +44,16 @@ export function handleDirectly(
     }
     request.body = validated.value;
     const answer = handler(request, reply);
-    if (answer instanceof Promise) answerLater(reply, answer);
-    else if (answer !== reply) reply.send(answer);
+    if (answer instanceof Promise) sendLater(reply, answer);
+    else if (answer !== reply) send(reply, answer);
+  }
+
+  function sendLater(reply: FastifyReply, answering: Promise<unknown>): void {
+    answering
+      .then((answer) => {
+        if (answer !== reply) send(reply, answer);
+      })
+      .catch((fault: unknown) => fail(reply, fault));
   }
 
   return (request, reply) => {
@@ -70,15 +82,6 @@ function refuse(reply: FastifyReply, fault: Error): void {
   if (reply.sent) return;
   reply.header('connection', 'close');
   reply.send(fault);
-}
-
-function answerLater(reply: FastifyReply, answering: Promise<unknown>): void {
-  answering.then(
-    (answer) => {
-      if (answer !== reply) reply.send(answer);
-    },
-    (fault: unknown) => fail(reply, fault),
-  );
 }
 
 const fail = (reply: FastifyReply, fault: unknown): FastifyReply =>
