@@ -72,7 +72,8 @@ export function handleDirectly({ schema, maxBodyBytes, handler, send }: DirectRo
         fail(reply, fault);
       }
     });
-    raw.on('error', (fault) => refuse(reply, fault));
+    // The client left in the middle: its fault, as the framework sees it.
+    raw.on('error', (fault) => refuse(reply, Object.assign(fault, { statusCode: 400 })));
     return true;
   };
 }
