@@ -1,7 +1,7 @@
 /**
  * A process of its own that sends one HTTP request over and over on many kept-alive connections, a burst at a time, as its parent asks.
  * Raw sockets and a ready-made request: the client must cost less than any server it measures. During a burst it never sleeps: a server that
- * writes to a client who sleeps pays for waking it, up to twice what the write costs, and how often depends on how fast the server is.
+ * writes to a client who sleeps pays for waking it, more than the write itself costs, and how often depends on how fast the server is.
  * Arguments: port, path, body, connections. Each message is a number of requests, and is answered by what became of them.
  */
 import { connect, type Socket } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * Ends HTTP connections on which nothing has moved for too long. One look at all of them now and then: the server's own timeout
- * sets a timer anew with every read, write and answer, which is a thirtieth of what a dispatch costs.
+ * Ends HTTP connections on which nothing has moved for too long. One look at all of them now and then: with the server's own timeout every
+ * request makes a timer, and every read and write moves it.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';

@@ -9,7 +9,7 @@ import { overspends } from '../authorize.ts';
 import type { Routes } from '../declare-route.ts';
 import { buildDispatch } from '../dispatch-request.ts';
 import type { HttpServices } from '../http-services.ts';
-import { createDispatchedPrinter, type Dispatched } from '../print-dispatched.ts';
+import { type Dispatched, printDispatched } from '../print-dispatched.ts';
 import { replyError } from '../reply-error.ts';
 
 const OPTIONS = {
@@ -17,6 +17,7 @@ const OPTIONS = {
   entry: { role: 'client', isIntake: true, namesTenant: true },
   // A repeat may find its job still waiting: then there is no node to name yet.
   endpoint: { reply: { ...DispatchReply, required: ['job_id'] } },
+  print: printDispatched,
   isDirect: true,
 } as const;
 
@@ -24,9 +25,8 @@ export function addDispatchRoute(routes: Routes, services: HttpServices): void {
   const { gate, ids, jobs } = services;
   const require = createRequirements(services.settings.coreServices);
   const readLanguages = createLanguageReader();
-  const options = { ...OPTIONS, print: createDispatchedPrinter() };
 
-  routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', options, (request, reply) => {
+  routes.add<{ Body: DispatchRequest }>('POST', '/v1/dispatch/f2f', OPTIONS, (request, reply) => {
     const { body, principal } = request;
     const tenant = gate.tenantOf(principal, body.tenant_id);
     if (tenant.kind === 'forbidden') {
