@@ -1,12 +1,13 @@
 /**
- * A process of its own: SDK nodes over real WebSockets that answer every job at once.
- * Arguments: url, nodes, slots. Prints "ready" when all are registered; ends with its standard input.
+ * A process of its own: SDK nodes over real WebSockets that answer every job at once, or after a while.
+ * Arguments: url, nodes, slots, milliseconds that a job takes. Prints "ready" when all are registered; ends with its standard input.
  */
 import { createNode } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
 import { LANGUAGES } from './embedded-engine.ts';
 
-const [url, count, slots] = process.argv.slice(2) as [string, string, string];
+const [url, count, slots, workMs = '0'] = process.argv.slice(2) as [string, string, string, string?];
+const TRANSLATION = { text_asr: 'hello', text_translated: 'hallo' };
 
 const nodes = Array.from({ length: Number(count) }, (_, index) =>
   createNode({
@@ -16,7 +17,10 @@ const nodes = Array.from({ length: Number(count) }, (_, index) =>
     capabilities: simulatedCapabilities(LANGUAGES, false),
     // Not the machine's, which they share with everything that is measured: a busy one would get no jobs.
     resources: () => ({ cpu_percent: 20, mem_percent: 20 }),
-    onJob: async () => ({ text_asr: 'hello', text_translated: 'hallo' }),
+    onJob: async () => {
+      if (workMs !== '0') await new Promise((resolve) => setTimeout(resolve, Number(workMs)));
+      return TRANSLATION;
+    },
   }),
 );
 await Promise.all(nodes.map((node) => node.start()));

@@ -32,9 +32,9 @@ export async function startSharedApp(flags: readonly string[]): Promise<{ app: A
   return { app, port: (await app.start()).port };
 }
 
-export async function startNodes(port: number, count: number, slots: number) {
+export async function startNodes(port: number, count: number, slots: number, workMs = 0) {
   const script = fileURLToPath(new URL('../answering-nodes.js', import.meta.url));
-  const args = [script, `ws://127.0.0.1:${port}/ws/node`, String(count), String(slots)];
+  const args = [script, `ws://127.0.0.1:${port}/ws/node`, String(count), String(slots), String(workMs)];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const ready = await Promise.race([once(child.stdout, 'data'), exited.then(() => undefined)]);
@@ -54,15 +54,16 @@ export async function untilReady({ registry }: App, nodes: number): Promise<void
   while (ready() < nodes) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** `isNodeElsewhere`: its jobs come to another instance than its nodes. */
+/** `isNodeElsewhere`: its jobs come to another instance than its nodes. `workMs`: how long each takes there. */
 export async function createAppContestant(options: {
   port: number;
   prefix: string;
   isNodeElsewhere?: boolean;
+  workMs?: number;
 }): Promise<Contestant> {
   const flags = sharedFlags(options.port, options.prefix);
   const holder = await startSharedApp(flags);
-  const nodes = await startNodes(holder.port, NODES, SLOTS);
+  const nodes = await startNodes(holder.port, NODES, SLOTS, options.workMs);
   await untilReady(holder.app, NODES);
   const { app } = options.isNodeElsewhere === true ? await startSharedApp(flags) : holder;
   const contestant = drivenBy(app, nodes, async () => {
