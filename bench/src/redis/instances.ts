@@ -66,6 +66,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
     log: QUIET,
     instanceId,
     isFenced: () => false,
+    loadOf: (nodeId) => engine.fleet.load(nodeId),
     events: {
       loaded: (nodeId, load) => engine.fleet.setLoad(nodeId, load),
       nodeNews() {},

@@ -7,7 +7,7 @@ export function createLedgerOfMany(deps: {
   ledger: CapacityLedger;
   /** Resolves when the store knows again which slots of the node are taken; undefined: it does. */
   settled: (nodeId: NodeId) => Promise<void> | undefined;
-  noteLoad: (nodeId: NodeId, load: Load) => void;
+  noteLoad: (nodeId: NodeId, load: Load, isReport?: boolean) => void;
 }): CapacityLedger {
   const { ledger, settled, noteLoad } = deps;
 
@@ -29,7 +29,7 @@ export function createLedgerOfMany(deps: {
     release: (nodeId, lease) => noted(nodeId, ledger.release(nodeId, lease)),
     async reconcile(nodeId, report) {
       const load = await ledger.reconcile(nodeId, report);
-      if (load !== undefined) noteLoad(nodeId, load);
+      if (load !== undefined) noteLoad(nodeId, load, true);
       return load;
     },
   };

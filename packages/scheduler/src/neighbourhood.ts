@@ -134,6 +134,7 @@ export function createNeighbourhood(deps: {
     log,
     instanceId,
     isFenced,
+    loadOf: (nodeId) => local.fleet.load(nodeId),
     events: {
       loaded: (nodeId, load) => local.fleet.setLoad(nodeId, load),
       nodeNews: (...news) => recordNews(local.registry(), ...news),

@@ -84,8 +84,8 @@ export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings 
   };
 }
 
-/** Far less than the idle time after which a letter comes again. */
-const CONFIRM_MS = 200;
+/** What was handled since comes again after a crash, and changes nothing: fences see to it. Its confirmation is a command for all of them. */
+const CONFIRM_MS = 2_000;
 
 export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxReaderSettings {
   return {
@@ -95,6 +95,7 @@ export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxRea
     scanCount: phase2.dlq_scan_count,
     idleMs: phase2.reclaim_idle_ms,
     watchdogMs: phase2.stream_block_ms + phase2.redis.socket_timeout_ms,
-    confirmMs: CONFIRM_MS,
+    // Far less than the idle time after which a letter comes again.
+    confirmMs: Math.min(CONFIRM_MS, phase2.reclaim_idle_ms / 2),
   };
 }

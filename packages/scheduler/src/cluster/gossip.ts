@@ -38,7 +38,8 @@ export interface GossipEvents {
 
 export interface Gossip {
   start(): Promise<void>;
-  load(nodeId: NodeId, load: Load): void;
+  /** `isReport`: the node said so itself. Then it is told even if it is no news: others may have missed it. */
+  load(nodeId: NodeId, load: Load, isReport?: boolean): void;
   nodeNews(to: string, nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
   missing(to: string, nodeId: NodeId, missing: MissingNews): void;
   partial(to: string, partial: PartialText): void;
@@ -57,10 +58,19 @@ type Whisper =
   | { readonly from: string; readonly news: readonly News[] }
   | { readonly from: string; readonly missing: readonly Missing[] };
 
+interface Untold {
+  readonly load: Load;
+  /** What others think. */
+  before: Load | undefined;
+  readonly isReport: boolean;
+}
+
 /** DESIGN §6: a view up to a tenth of a second old gets a slot at the first try. */
 const TELL_MS = 40;
+/** Where there is plenty of room nobody is misled by what is older, and most of it is over by then. */
+const ROOMY_MS = 1_000;
 /** What went well is only counted. What failed is told as soon as loads are: the next job would go there too. */
-const NEWS_MS = 200;
+const NEWS_MS = 1_000;
 /** Of one message, so that nobody's event loop is held up by it. */
 const MOST_AT_ONCE = 500;
 const LISTEN_AGAIN_MS = 2_000;
@@ -71,14 +81,17 @@ export function createGossip(deps: {
   log: Log;
   instanceId: string;
   isFenced: () => boolean;
+  /** As this instance, and so everybody, knows it up to now. */
+  loadOf: (nodeId: NodeId) => Load | undefined;
   events: GossipEvents;
 }): Gossip {
   const { whispers, clock, log, instanceId, events } = deps;
-  const loads = new Map<NodeId, Load>();
+  const loads = new Map<NodeId, Untold>();
   const partials = new Map<string, Map<JobId, PartialText>>();
   const news = new Map<string, News[]>();
   const missing = new Map<string, Missing[]>();
   let telling: Cancel | undefined;
+  let tellingRoom: Cancel | undefined;
   let tellingNews: Cancel | undefined;
   let isNewsUrgent = false;
   let listening: Cancel | undefined;
@@ -89,13 +102,22 @@ export function createGossip(deps: {
     if (!isStopped) telling ??= clock.after(TELL_MS, tellAll);
   }
 
+  function tellLoads(): void {
+    tellingRoom?.();
+    tellingRoom = undefined;
+    if (deps.isFenced()) forget();
+    const all = [...loads]
+      .filter(([, untold]) => isNewsOfLoad(untold))
+      .map(([nodeId, { load }]) => [nodeId, load.used, load.max] as const);
+    loads.clear();
+    for (const some of portions(all))
+      whispers.sayToAll(JSON.stringify({ from: instanceId, loads: some }));
+  }
+
   function tellAll(): void {
     telling = undefined;
     const from = instanceId;
-    if (deps.isFenced()) forget();
-    const all = [...loads].map(([nodeId, { used, max }]) => [nodeId, used, max] as const);
-    loads.clear();
-    for (const some of portions(all)) whispers.sayToAll(JSON.stringify({ from, loads: some }));
+    tellLoads();
     for (const [to, byJob] of partials)
       for (const some of portions([...byJob.values()]))
         whispers.say(to, JSON.stringify({ from, partials: some }));
@@ -129,11 +151,17 @@ export function createGossip(deps: {
     if (whisper.from === instanceId) return;
     if ('loads' in whisper)
       for (const [nodeId, used, max] of whisper.loads)
-        if (Number.isInteger(used) && Number.isInteger(max)) events.loaded(nodeId, { used, max });
+        if (Number.isInteger(used) && Number.isInteger(max)) hearLoad(nodeId, { used, max });
     if ('news' in whisper) for (const one of whisper.news) if (isNews(one)) hearNews(one);
     if ('missing' in whisper)
       for (const one of whisper.missing) if (Array.isArray(one)) hearMissing(one as unknown as Missing);
     if ('partials' in whisper) for (const partial of whisper.partials) events.partial(partial);
+  }
+
+  function hearLoad(nodeId: NodeId, load: Load): void {
+    const untold = loads.get(nodeId);
+    if (untold !== undefined) untold.before = load;
+    events.loaded(nodeId, load);
   }
 
   function hearNews([nodeId, word, types = NO_USE.types, services = NO_USE.services]: News): void {
@@ -158,9 +186,12 @@ export function createGossip(deps: {
 
   return {
     start: listen,
-    load(nodeId, load) {
-      loads.set(nodeId, load);
-      soon();
+    load(nodeId, load, isReport = false) {
+      const untold = loads.get(nodeId);
+      const before = untold === undefined ? deps.loadOf(nodeId) : untold.before;
+      loads.set(nodeId, { load, before, isReport: isReport || untold?.isReport === true });
+      if (isTight(load) || before === undefined || isTight(before)) soon();
+      else if (!isStopped) tellingRoom ??= clock.after(ROOMY_MS, tellLoads);
     },
     nodeNews(to, nodeId, word, { types, services }) {
       const list = news.get(to) ?? [];
@@ -187,12 +218,19 @@ export function createGossip(deps: {
     async stop() {
       isStopped = true;
       telling?.();
+      tellingRoom?.();
       tellingNews?.();
       listening?.();
       await stopListening?.().catch(() => undefined);
     },
   };
 }
+
+/** Whoever believes otherwise is soon refused there, or goes elsewhere without need. */
+const isTight = ({ used, max }: Load): boolean => 2 * used >= max;
+
+const isNewsOfLoad = ({ load, before, isReport }: Untold): boolean =>
+  isReport || load.used !== before?.used || load.max !== before.max;
 
 /** A word of a later version is none of ours: taken for another, it could make a node trusted that is not. */
 const isNews = (given: unknown): given is News => {
