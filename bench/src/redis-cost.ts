@@ -1,7 +1,8 @@
 /** What the scheduler asks of Redis: commands and round trips per job, where they go, and what stays there. */
+import { scriptNameOf } from '../../packages/scheduler/dist/adapters/redis/script.js';
 import { type Figure, median } from './measure.ts';
 import { createAppContestant } from './redis/app-contestant.ts';
-import { closedLoop } from './redis/contestant.ts';
+import { type Contestant, closedLoop } from './redis/contestant.ts';
 import { createEngineContestant } from './redis/engine-contestant.ts';
 import { bytesOfKeys, keysOf } from './redis/key-bytes.ts';
 import { type BenchRedis, startRedisServer } from './redis/redis-server.ts';
@@ -14,7 +15,8 @@ import { say } from './show.ts';
 const IN_FLIGHT = 64;
 const MARGIN_MS = 500;
 const MOST_WAIT_MS = 15_000;
-const IDLE_MS = 1_000;
+const IDLE_MS = 4_000;
+const SETTLED_MS = 3_000;
 
 export interface RedisCostOptions {
   readonly alone: number;
@@ -130,36 +132,94 @@ async function askedByAll(server: BenchRedis, { together }: RedisCostOptions): P
   ];
 }
 
-/** The same with nodes that another instance holds, less what the two ask for when nothing happens. */
+/** What jobs themselves make instances ask for, whatever these ask for by the clock: who lives, which nodes there are, how nodes are. */
+const OF_JOBS = new Set([
+  ...['admit-job', 'index-jobs', 'move-job', 'watch-job', 'hgetall', 'hmget'],
+  ...['reserve-slot', 'commit-lease', 'keep-lease', 'fence-lease', 'release-lease'],
+  ...['send-letters', 'xreadgroup', 'confirm-letters', 'publish', 'spublish', 'eval'],
+]);
+const isOfJobs = ([command = '', script = '']: readonly string[]): boolean =>
+  OF_JOBS.has(command.toLowerCase() === 'evalsha' ? scriptNameOf(script) : command.toLowerCase());
+
+/** How long a job usually stays at its node, and how many of them say what they cost. */
+const USUAL_MS = 300;
+const USUAL_JOBS = 20;
+
+/** With nodes that another instance holds, less what the two ask for when nothing happens. */
 async function askedElsewhere(server: BenchRedis, { alone, together }: RedisCostOptions): Promise<Row[]> {
   say(`redis-cost: ${alone} jobs one by one and ${together} at once, on nodes of another instance`);
-  const app = await createAppContestant({ port: server.port, prefix: 'elsewhere', isNodeElsewhere: true });
+  const name = 'commands per job, node on another instance';
+  const quick = await costElsewhere(server, 0, [
+    { jobs: alone, inFlight: 1 },
+    { jobs: together, inFlight: IN_FLIGHT },
+  ]);
+  const usual = await costElsewhere(server, USUAL_MS, [
+    { jobs: USUAL_JOBS, inFlight: 1 },
+    { jobs: USUAL_JOBS, inFlight: 1, everyMs: 1_000 },
+  ]);
+  // Of few jobs what is asked for by the clock says nothing: it swings by more than they ask for.
+  const rows: [string, number | undefined][] = [
+    ['one at a time', quick[0]?.all],
+    [`${IN_FLIGHT} in flight`, quick[1]?.all],
+    [`one at a time, job of ${USUAL_MS} ms`, usual[0]?.ofJobs],
+    [`one a second, job of ${USUAL_MS} ms`, usual[1]?.ofJobs],
+  ];
+  return rows.map(([how, value = Number.NaN]) => ({
+    name: `${name}, ${how}`,
+    value,
+    unit: '',
+    ...MOST_COMMANDS,
+  }));
+}
+
+/** Per job. */
+interface Cost {
+  readonly all: number;
+  readonly ofJobs: number;
+}
+
+async function costElsewhere(server: BenchRedis, workMs: number, loads: readonly Load[]): Promise<Cost[]> {
+  const app = await createAppContestant({
+    port: server.port,
+    prefix: `elsewhere-${workMs}`,
+    isNodeElsewhere: true,
+    workMs,
+  });
   await closedLoop(app, { jobs: IN_FLIGHT, inFlight: IN_FLIGHT });
+  // What waits for more of its kind has gone by then.
+  await pause(SETTLED_MS);
   const wire = await watchWire(server);
-  const asked = async (act: () => Promise<unknown>): Promise<{ count: number; ms: number }> => {
+  const asked = async (act: () => Promise<unknown>): Promise<Cost & { ms: number }> => {
     const begunAt = performance.now();
     const { commands } = await wire.during(async () => void (await act()));
-    return { count: commands.length, ms: performance.now() - begunAt };
+    const ms = performance.now() - begunAt;
+    return { all: commands.length, ofJobs: commands.filter(isOfJobs).length, ms };
   };
-  const idle = await asked(() => new Promise((resolve) => setTimeout(resolve, IDLE_MS)));
-  const perJob = async (jobs: number, inFlight: number): Promise<number> => {
-    const { count, ms } = await asked(() => closedLoop(app, { jobs, inFlight }));
-    return (count - (idle.count * ms) / idle.ms) / jobs;
-  };
-  const name = 'commands per job, node on another instance';
-  const rows: Row[] = [
-    { name: `${name}, one at a time`, value: await perJob(alone, 1), unit: '', ...MOST_COMMANDS },
-    {
-      name: `${name}, ${IN_FLIGHT} in flight`,
-      value: await perJob(together, IN_FLIGHT),
-      unit: '',
-      ...MOST_COMMANDS,
-    },
-  ];
+  const idle = await asked(() => pause(IDLE_MS));
+  const costs: Cost[] = [];
+  for (const load of loads) {
+    const { all, ofJobs, ms } = await asked(() => run(app, load));
+    const less = (count: number, whenIdle: number): number => (count - (whenIdle * ms) / idle.ms) / load.jobs;
+    costs.push({ all: less(all, idle.all), ofJobs: less(ofJobs, idle.ofJobs) });
+  }
   wire.stop();
   await app.stop();
-  return rows;
+  return costs;
 }
+
+/** `everyMs`: one after the other, and not before its time. */
+interface Load {
+  readonly jobs: number;
+  readonly inFlight: number;
+  readonly everyMs?: number;
+}
+
+async function run(app: Contestant, { jobs, inFlight, everyMs }: Load): Promise<void> {
+  if (everyMs === undefined) return void (await closedLoop(app, { jobs, inFlight }));
+  for (let job = 0; job < jobs; job += 1) await Promise.all([app.run(), pause(everyMs)]);
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What is left of jobs when their time is over. */
 async function left(server: BenchRedis, { together, retentionMs }: RedisCostOptions): Promise<Row[]> {

@@ -1,63 +1,9 @@
 /** News between instances that may be lost: told together, heard by the others, and never in anybody's way. */
 import { describe, expect, it } from 'vitest';
-import { createWhispers } from '../../src/adapters/memory/whispers.ts';
-import { createGossip } from '../../src/cluster/gossip.ts';
 import { NO_USE } from '../../src/domain/service-use.ts';
-import type { Whispers } from '../../src/ports/whispers.ts';
-import { createManualClock } from '../support/manual-clock.ts';
-import { QUIET } from './post-rig.ts';
+import { FRESH_MS, startTalk } from './gossip-rig.ts';
 
-/** DESIGN §6: views up to a tenth of a second old get a slot at the first try. */
-const FRESH_MS = 100;
-
-function startTalk() {
-  const clock = createManualClock();
-  const faults: unknown[] = [];
-  const whispers = createWhispers({ onFault: (fault) => faults.push(fault) });
-  const said: { readonly to: string; readonly text: string }[] = [];
-  const noting: Whispers = {
-    say(to, text) {
-      said.push({ to, text });
-      whispers.say(to, text);
-    },
-    sayToAll(text) {
-      said.push({ to: 'all', text });
-      whispers.sayToAll(text);
-    },
-    listen: whispers.listen,
-  };
-
-  function make(instanceId: string, listen: Whispers['listen'] = noting.listen) {
-    const heard: string[] = [];
-    const state = { isFenced: false };
-    const gossip = createGossip({
-      whispers: { ...noting, listen },
-      clock,
-      log: QUIET,
-      instanceId,
-      isFenced: () => state.isFenced,
-      events: {
-        loaded: (nodeId, { used, max }) => void heard.push(`${nodeId} ${used}/${max}`),
-        nodeNews: (nodeId, news, { types, services }) =>
-          void heard.push([nodeId, news, ...types, ...services].join(' ')),
-        missing: (nodeId, { serviceId, version, reason }) =>
-          void heard.push(`${nodeId} lacks ${serviceId}@${version}: ${reason}`),
-        partial: ({ jobId, nodeId, text, isFinal }) =>
-          void heard.push(`${jobId} on ${nodeId}: ${text}${isFinal ? '.' : '…'}`),
-      },
-    });
-    return { gossip, heard, state };
-  }
-
-  async function join(instanceId: string) {
-    const one = make(instanceId);
-    await one.gossip.start();
-    return one;
-  }
-  return { clock, whispers, said, faults, make, join };
-}
-
-const NEWS_MS = 200;
+const NEWS_MS = 500;
 const partialOf = (jobId: string, text: string, isFinal = false) => ({ jobId, nodeId: 'n1', text, isFinal });
 
 describe('gossip', () => {
@@ -157,7 +103,7 @@ describe('gossip', () => {
       a.gossip.load(`n-${round}`, { used: 1, max: 1 });
       a.gossip.nodeNews('b', `n-${round}`, 'placed', NO_USE);
       a.gossip.partial('b', partialOf(`job-${round}`, 'text'));
-      await clock.advance(FRESH_MS);
+      await clock.advance(NEWS_MS);
     }
     expect(b.heard).toHaveLength(6);
     expect(new Set(b.heard).size).toBe(6);

@@ -17,7 +17,7 @@ export interface JobIndex {
   flush(): Promise<void>;
 }
 
-const LATER_MS = 50;
+const LATER_MS = 1_000;
 /** A script must not keep its server for long. */
 const MOST_AT_ONCE = 128;
 /** What a store that does not answer may leave here. Past that it is forgotten: the indexes clean themselves by time. */

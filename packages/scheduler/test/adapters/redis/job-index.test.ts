@@ -24,6 +24,8 @@ function start() {
   return { clock, index, written, redis };
 }
 
+const LATER_MS = 1_000;
+
 describe('a job index', () => {
   it('writes a beginning at once, and what ended before along with it', async () => {
     const { clock, index, written } = start();
@@ -37,7 +39,7 @@ describe('a job index', () => {
   it('writes ends by themselves when nothing begins for a while', async () => {
     const { clock, index, written } = start();
     for (const jobId of ['a', 'b', 'a']) index.end(jobId, 1);
-    await clock.advance(50);
+    await clock.advance(LATER_MS);
     expect(written).toEqual([{ begun: [], ended: ['a', 'b'], dropped: [] }]);
   });
 
@@ -49,7 +51,7 @@ describe('a job index', () => {
     await clock.advance(500);
     await expect(index.begin('c', 2)).rejects.toThrow('away');
     redis.isAway = false;
-    await clock.advance(50);
+    await clock.advance(LATER_MS);
     expect(written).toEqual([{ begun: [], ended: ['a'], dropped: ['b'] }]);
   });
 
@@ -82,7 +84,7 @@ describe('a job index', () => {
     });
     index.drop('a');
     index.end('b', 1);
-    await clock.advance(50);
+    await clock.advance(LATER_MS);
     const beginnings = [index.begin('a', 1), index.begin('b', 1)];
     refuse?.(new Error('away'));
     await Promise.all(beginnings);

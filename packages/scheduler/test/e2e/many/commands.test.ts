@@ -15,7 +15,8 @@ const JOBS = 40;
 /** Everything a job asks for by itself; the rest is asked whether or not there are jobs, or is gathered for many. */
 const OF_JOBS = [
   ...['admit-job', 'index-jobs', 'reserve-slot', 'move-job', 'commit-lease', 'release-lease'],
-  ...['send-letters', 'confirm-letters', 'xreadgroup', 'hgetall', 'watch-job', 'eval'],
+  ...['send-letters', 'confirm-letters', 'xreadgroup', 'hgetall', 'watch-job', 'eval', 'keep-lease'],
+  ...['publish', 'spublish'],
 ];
 /** One that is quick is written in fewer: what happens at its node is one move, and its lease need not be lengthened. */
 const MOST_LOCAL = 8;

@@ -1,0 +1,58 @@
+/** How full nodes are, told between instances: soon where it matters, later where there is room, and not at all if it is no news. */
+import { describe, expect, it } from 'vitest';
+import { FRESH_MS, startTalk } from './gossip-rig.ts';
+
+const ROOMY_MS = 250;
+
+describe('the load of a node', () => {
+  it('is told later where there is plenty of room, once for all that happens until then', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    for (const one of [a, b]) one.known.set('n1', { used: 0, max: 8 });
+    for (const used of [1, 2, 3]) a.load('n1', used, 8);
+    await clock.advance(ROOMY_MS - 1);
+    expect(b.heard).toEqual([]);
+    await clock.advance(1);
+    expect([b.heard, said.length, clock.pending()]).toEqual([['n1 3/8'], 1, 0]);
+  });
+
+  it('is not told if it is again as everybody knows it, unless the node itself said so', async () => {
+    const { clock, join, said } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    a.known.set('n1', { used: 0, max: 8 });
+    for (const used of [1, 0]) a.load('n1', used, 8);
+    await clock.advance(ROOMY_MS);
+    expect([said, clock.pending()]).toEqual([[], 0]);
+    a.gossip.load('n1', { used: 0, max: 8 }, true);
+    a.load('n1', 1, 8);
+    a.load('n1', 0, 8);
+    await clock.advance(ROOMY_MS);
+    expect(b.heard).toEqual(['n1 0/8']);
+  });
+
+  it('is told once more if somebody else told something different meanwhile', async () => {
+    const { clock, join } = startTalk();
+    const [a, b, c] = [await join('a'), await join('b'), await join('c')];
+    for (const one of [a, b]) one.known.set('n1', { used: 0, max: 8 });
+    a.load('n1', 1, 8);
+    a.load('n1', 0, 8);
+    b.load('n1', 4, 8);
+    await clock.advance(FRESH_MS);
+    expect(c.heard).toEqual(['n1 4/8']);
+    await clock.advance(ROOMY_MS);
+    expect(c.heard).toEqual(['n1 4/8', 'n1 0/8']);
+  });
+
+  it('is told soon if there is room again where there was little', async () => {
+    const { clock, join } = startTalk();
+    const [a, b] = [await join('a'), await join('b')];
+    a.known.set('n1', { used: 1, max: 1 });
+    a.known.set('n2', { used: 0, max: 8 });
+    a.load('n2', 1, 8);
+    a.load('n1', 0, 1);
+    await clock.advance(FRESH_MS);
+    // What could have waited goes along.
+    expect(b.heard).toEqual(['n2 1/8', 'n1 0/1']);
+    expect(clock.pending()).toBe(0);
+  });
+});
