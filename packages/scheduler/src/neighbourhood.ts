@@ -118,7 +118,6 @@ export function createNeighbourhood(deps: {
   });
   const { isFenced, living } = presence;
   const driver = (): string => driverName(presence.self());
-
   // What all share.
   const onAudioDropped = (): void => meter.count('scheduler_result_audio_dropped_total');
   const guarded = guardStore({
