@@ -8,8 +8,8 @@ import { isSame } from './is-same.ts';
 import type { MarkKeeper } from './marks/mark-keeper.ts';
 import { isConnected, type NodeRecord } from './node-record.ts';
 import type { Heartbeat, HeartbeatOutcome } from './node-registry.ts';
-import { reportAge } from './report-age.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
+import { reportProof } from './report-proof.ts';
 import { findFault } from './vitals.ts';
 
 /** Of one node; those it names first. */
@@ -75,8 +75,8 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
     const { runningJobIds } = beat;
     const running = beat.resources.runningJobs;
     if (running > node.slots) meter.count('scheduler_oversell_detected_total');
-    const age = reportAge(beat.generation === undefined);
-    await reconcile(node, { running, ...age, ...(runningJobIds !== undefined && { runningJobIds }) });
+    const proof = reportProof(beat.generation === undefined, node.profile, settings.leases);
+    await reconcile(node, { running, ...proof, ...(runningJobIds !== undefined && { runningJobIds }) });
     await published;
     return { kind: 'beat', health: node.health.health };
   };

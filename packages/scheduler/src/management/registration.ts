@@ -3,14 +3,14 @@ import type { ErrorCode } from '../domain/errors.ts';
 import { isOutsideId, type NodeId } from '../domain/ids.ts';
 import type { Load } from '../domain/lease.ts';
 import type { NodeCapacity } from '../ports/capacity-ledger.ts';
-import { type Claim, newRecord, prepareAdmission } from './admission.ts';
+import { type Admission, type Claim, newRecord, prepareAdmission } from './admission.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
 import type { MarkKeeper } from './marks/mark-keeper.ts';
 import { isConnected, type NodeIdentity, type NodeRecord } from './node-record.ts';
 import type { RegisterOutcome, Registration } from './node-registry.ts';
 import type { Understand } from './profile.ts';
-import { reportAge } from './report-age.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
+import { reportProof } from './report-proof.ts';
 import type { ManagementSettings } from './settings.ts';
 
 type Refusal = Extract<RegisterOutcome, { kind: 'refused' }>;
@@ -61,15 +61,15 @@ export function createRegistrations(
 
   async function tellLedger(
     { nodeId, generation }: Claim,
-    capacity: NodeCapacity,
+    { capacity, profile }: Admission,
     registration: Registration,
   ): Promise<Load> {
     const { channel, resources, runningJobIds } = registration;
     const load = await ledger.declare(nodeId, { ...capacity, claim: generation });
     const running = resources?.runningJobs ?? runningJobIds?.length;
     if (running === undefined) return load;
-    const age = reportAge(channel !== 'socket');
-    const report = { running, ...age, ...(runningJobIds !== undefined && { runningJobIds }) };
+    const proof = reportProof(channel !== 'socket', profile, settings.leases);
+    const report = { running, ...proof, ...(runningJobIds !== undefined && { runningJobIds }) };
     return (await ledger.reconcile(nodeId, report)) ?? load;
   }
 
@@ -138,8 +138,10 @@ export function createRegistrations(
       if ('refusal' in answer) return answer.refusal;
       claim = answer.claim;
       const known = fleet.nodes.get(claim.nodeId);
-      told = prepareAdmission(known, registration, claim, { profileOf, settings, now: clock.now() }).capacity;
-      load = await tellLedger(claim, told, registration);
+      const context = { profileOf, settings, now: clock.now() };
+      const admission = prepareAdmission(known, registration, claim, context);
+      told = admission.capacity;
+      load = await tellLedger(claim, admission, registration);
     } catch (cause) {
       meter.count('scheduler_dependency_down_total');
       log.error({ node_id: registration.nodeId, err: cause }, 'a node could not be registered');

@@ -41,13 +41,18 @@ export interface NodeCapacity {
 
 export interface LoadReport {
   readonly running: number;
-  /** When given, a fenced lease whose job is not named is proven gone and released. */
+  /** When given, a fenced lease whose job is not named is proven gone and released; so is one that the node has taken. */
   readonly runningJobIds?: readonly string[];
   /**
    * How old it may be: what was fenced since then may have reached the node after this was written, and is not proven gone by it.
    * Absent: no job overtakes it.
    */
   readonly ageMs?: number;
+  /**
+   * What a lease has left that was made to last because the node said that it has the job, long enough before it wrote this. One that
+   * has as much, and whose job is not named, is over: nobody gave it back, or the store has lost that. Absent: the node never says so.
+   */
+  readonly takenLeft?: { readonly moreThanMs: number; readonly atMostMs: number } | undefined;
 }
 
 export interface CapacityLedger {

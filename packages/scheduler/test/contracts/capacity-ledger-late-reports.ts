@@ -1,6 +1,7 @@
-/** Contract of CapacityLedger, third part: reports that jobs may have overtaken on their way. */
-import { expect, it } from 'vitest';
+/** Contract of CapacityLedger, third part: reports that jobs may have overtaken on their way, and what those prove of jobs that were taken. */
+import { describe, expect, it } from 'vitest';
 import { leaseId } from '../../src/domain/lease.ts';
+import type { LoadReport } from '../../src/ports/capacity-ledger.ts';
 import type { capacityLedgerReports } from './capacity-ledger-reports.ts';
 import { edgeOf, fresh } from './harness.ts';
 
@@ -39,5 +40,39 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
     await ledger.commit(node, lease, LONG_MS);
     await ledger.fence(node, lease);
     expect(await report()).toEqual({ used: 1, max: 2 });
+  });
+
+  describe('a lease that was made to last because its node had taken the job', () => {
+    const TAKEN = { moreThanMs: 5_000, atMostMs: LONG_MS };
+
+    async function startTaken(ttlMs: number) {
+      const started = await startNode(3);
+      const job = fresh('job');
+      await started.ledger.reserve(started.node, leaseId(job, 1), 5_000);
+      await started.ledger.commit(started.node, leaseId(job, 1), ttlMs);
+      const report = (runningJobIds: readonly string[], takenLeft: LoadReport['takenLeft'] = TAKEN) =>
+        started.ledger.reconcile(started.node, { running: runningJobIds.length, runningJobIds, takenLeft });
+      return { ...started, job, lease: leaseId(job, 1), report };
+    }
+
+    it('I2 no leak: ends with a report that does not name it, though nobody gave it back', async () => {
+      const { ledger, node, job, lease, report } = await startTaken(LONG_MS - 1_000);
+      expect(await report([fresh('job'), job])).toEqual({ used: 2, max: 3 });
+      expect(await report([])).toEqual({ used: 0, max: 3 });
+      expect(await ledger.release(node, lease)).toEqual({ kind: 'absent', used: 0, max: 3 });
+    });
+
+    it('I1 no oversell: is kept if that was too short a time ago to be known to the report', async () => {
+      const { report } = await startTaken(LONG_MS + 1_000);
+      expect(await report([])).toEqual({ used: 1, max: 3 });
+    });
+
+    it('I1 no oversell: is kept if it may be no more than reserved, or nobody can say', async () => {
+      const { ledger, node, job, report } = await startTaken(LONG_MS - 1_000);
+      await ledger.reserve(node, leaseId(fresh('job'), 1), 5_000);
+      expect(await report([job])).toEqual({ used: 2, max: 3 });
+      expect(await ledger.reconcile(node, { running: 0, runningJobIds: [] })).toEqual({ used: 2, max: 3 });
+      expect(await ledger.reconcile(node, { running: 0, takenLeft: TAKEN })).toEqual({ used: 2, max: 3 });
+    });
   });
 }

@@ -1,6 +1,7 @@
 /** What a heartbeat changes, and what it leaves alone. */
 import { describe, expect, it } from 'vitest';
-import { aBeat, COLD_REPORT, createFixture, READY_REPORT } from './registry-fixture.ts';
+import type { Registration } from '../../src/management/node-registry.ts';
+import { aBeat, COLD_REPORT, createFixture, READY_REPORT, SDK_TRAITS, SETTINGS } from './registry-fixture.ts';
 
 const FIGURES = { cpuPercent: 10, gpuPercent: 20, memoryPercent: 30, runningJobs: 0 };
 
@@ -211,5 +212,47 @@ describe('a report without a job whose attempt was given up', () => {
     await clock.advance(2_000);
     await beat(NOTHING);
     expect(await used()).toBe(0);
+  });
+});
+
+describe('a report without a job that its node had acknowledged, and that nobody has given back', () => {
+  const NOTHING = { resources: FIGURES, runningJobIds: [] };
+  const { reservationMs, runningMs } = SETTINGS.leases;
+
+  async function taken(traits: Registration['traits'], channel: 'socket' | 'mailbox' = 'socket') {
+    const fixture = createFixture();
+    const { generation } = await fixture.readyNode({ traits, channel });
+    await fixture.ledger.reserve('node-1', 'job-1:1', reservationMs);
+    await fixture.ledger.commit('node-1', 'job-1:1', runningMs);
+    const usedAfter = async (ms: number) => {
+      await fixture.clock.advance(ms);
+      await fixture.beat(channel === 'socket' ? { ...NOTHING, generation } : NOTHING);
+      return (await fixture.ledger.loads(['node-1'])).get('node-1')?.used;
+    };
+    return { ...fixture, usedAfter };
+  }
+
+  it('frees its slot, though not before it surely was written later (I2)', async () => {
+    const { usedAfter } = await taken(SDK_TRAITS);
+    expect(await usedAfter(4_999)).toBe(1);
+    expect(await usedAfter(1)).toBe(0);
+  });
+
+  it('has to be younger still if it came over HTTP', async () => {
+    const { usedAfter } = await taken(SDK_TRAITS, 'mailbox');
+    expect(await usedAfter(6_999)).toBe(1);
+    expect(await usedAfter(1)).toBe(0);
+  });
+
+  it('frees nothing on a node that never acknowledges: the job may lie unread in its socket (I1)', async () => {
+    const { usedAfter } = await taken({ ...SDK_TRAITS, supports: ['cancel_ack'] });
+    expect(await usedAfter(20_000)).toBe(1);
+  });
+
+  it('frees no slot that is only reserved (I1)', async () => {
+    const { ledger, usedAfter } = await taken(SDK_TRAITS);
+    expect(await usedAfter(6_000)).toBe(0);
+    await ledger.reserve('node-1', 'job-2:1', reservationMs);
+    expect(await usedAfter(1)).toBe(1);
   });
 });

@@ -64,11 +64,18 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     entry.earliestExpiry = earliest;
   }
 
-  /** Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report. */
-  function dropProvenGone(entry: Entry, runningJobIds: readonly string[], writtenAt: number): void {
+  /** Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report. */
+  function dropProvenGone(
+    entry: Entry,
+    runningJobIds: readonly string[],
+    { ageMs = 0, takenLeft = NONE_TAKEN }: LoadReport,
+  ): void {
+    const now = time();
+    const { moreThanMs, atMostMs } = takenLeft;
     let running: Set<string> | undefined;
-    dropIf(entry, ({ id, fencedAt }) => {
-      if (fencedAt === UNFENCED || fencedAt > writtenAt) return false;
+    dropIf(entry, ({ id, fencedAt, expiresAt }) => {
+      const isFenced = fencedAt !== UNFENCED && fencedAt <= now - ageMs;
+      if (!isFenced && !(expiresAt > now + moreThanMs && expiresAt <= now + atMostMs)) return false;
       running ??= new Set(runningJobIds);
       return !running.has(leaseJob(id));
     });
@@ -150,8 +157,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     async reconcile(nodeId: NodeId, report: LoadReport): Promise<Load | undefined> {
       const entry = live(nodeId);
       if (entry === undefined) return undefined;
-      const { runningJobIds, ageMs = 0 } = report;
-      if (runningJobIds !== undefined) dropProvenGone(entry, runningJobIds, time() - ageMs);
+      if (report.runningJobIds !== undefined) dropProvenGone(entry, report.runningJobIds, report);
       entry.reported = report.running;
       entry.releasedSinceReport = 0;
       for (let lease = entry.first; lease !== undefined; lease = lease.after) lease.isReported = true;
@@ -176,6 +182,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   };
 }
 
+const NONE_TAKEN = { moreThanMs: 0, atMostMs: 0 };
 const NEVER = Number.POSITIVE_INFINITY;
 
 const used = (entry: Entry): number => Math.max(entry.leases, entry.reported - entry.releasedSinceReport);

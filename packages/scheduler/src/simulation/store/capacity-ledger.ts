@@ -192,6 +192,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
   };
 }
 
+const NONE_TAKEN = { moreThanMs: 0, atMostMs: 0 };
 const NOBODY: StoredNode = { capacity: undefined, credential: undefined, generation: undefined };
 
 const loadOf = ({ slots, reported, released }: Capacity, held: number): Load => ({
@@ -206,6 +207,7 @@ function liveOf(shard: Shard, nodeId: NodeId, now: number): number {
 }
 
 const NONE: readonly number[] = [];
+const NO_LEASES: ReadonlyMap<LeaseId, number> = new Map();
 
 /** What is left when those that ended are dropped with their marks. */
 function sweep(shard: Shard, nodeId: NodeId, now: number): Map<LeaseId, number> | undefined {
@@ -253,7 +255,7 @@ function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): Lea
 function reconcile(
   shard: Shard,
   nodeId: NodeId,
-  { running, runningJobIds, ageMs = 0 }: LoadReport,
+  { running, runningJobIds, ageMs = 0, takenLeft = NONE_TAKEN }: LoadReport,
   idleMs: number,
 ): Load | undefined {
   const now = shard.now();
@@ -264,9 +266,16 @@ function reconcile(
   if (runningJobIds !== undefined) {
     const isRunning = new Set(runningJobIds);
     const marks = allMarks.get(nodeId, now);
-    // Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report.
+    // Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report.
     for (const [lease, since] of [...(marks?.fenced ?? [])]) {
       if (isRunning.has(leaseJob(lease)) || since > now - ageMs) continue;
+      leases?.delete(lease);
+      unmark(marks, lease);
+    }
+    const { moreThanMs, atMostMs } = takenLeft;
+    for (const [lease, until] of leases ?? NO_LEASES) {
+      const isTaken = until > now + moreThanMs && until <= now + atMostMs;
+      if (!isTaken || isRunning.has(leaseJob(lease))) continue;
       leases?.delete(lease);
       unmark(marks, lease);
     }

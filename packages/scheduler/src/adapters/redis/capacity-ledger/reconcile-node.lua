@@ -6,9 +6,12 @@
   ARGV[2] named    JSON list of the ids of its jobs, or "" when it did not name them
   ARGV[3] idle     ms that the node's keys outlive its last report by, or half as long
   ARGV[4] age      ms that the report may be old: it says nothing of what was fenced since
+  ARGV[5] least    ms: a lease that has more left,
+  ARGV[6] most     ms: and not more than this, was taken by the node before it wrote the report; 0: none is known to be
   Returns {"reconciled", used, max} or {"unknown_node"}
   Idempotent: the same report again finds the same; what was released between the two is counted by the node itself. ]]
-local node, leases, marks, running, named, idle, age = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local node, leases, marks, running, named = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local idle, age, least, most = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local slots = redis.call('HGET', node, 'slots')
 if not slots then
   return { 'unknown_node' }
@@ -21,7 +24,7 @@ if named ~= '' then
   for _, job in ipairs(cjson.decode(named)) do
     is_running[job] = true
   end
-  -- Only fenced leases: one that is merely reserved may not have reached the node when it wrote its report.
+  -- Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report.
   for _, mark in ipairs(redis.call('HKEYS', marks)) do
     local lease = string.match(mark, '^f:(.*)$')
     if
@@ -29,6 +32,11 @@ if named ~= '' then
       and not is_running[string.match(lease, '^(.*):[^:]*$')]
       and tonumber(redis.call('HGET', marks, mark)) <= now - age
     then
+      table.insert(gone, lease)
+    end
+  end
+  for _, lease in ipairs(redis.call('ZRANGEBYSCORE', leases, '(' .. now + least, now + most)) do
+    if not is_running[string.match(lease, '^(.*):[^:]*$')] then
       table.insert(gone, lease)
     end
   end

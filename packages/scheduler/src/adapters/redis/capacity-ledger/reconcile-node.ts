@@ -11,11 +11,18 @@ export function createReconcileNode(connection: RedisConnection, keys: Keys, idl
   const run = loadScript(connection, import.meta.url, 'reconcile-node');
   return async (
     nodeId: NodeId,
-    { running, runningJobIds, ageMs = 0 }: LoadReport,
+    { running, runningJobIds, ageMs = 0, takenLeft }: LoadReport,
   ): Promise<Load | undefined> => {
     const reply = await run(
       [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
-      [running, runningJobIds === undefined ? '' : JSON.stringify(runningJobIds), idleMs, ageMs],
+      [
+        running,
+        runningJobIds === undefined ? '' : JSON.stringify(runningJobIds),
+        idleMs,
+        ageMs,
+        takenLeft?.moreThanMs ?? 0,
+        takenLeft?.atMostMs ?? 0,
+      ],
     );
     return reply[0] === 'unknown_node' ? undefined : loadOf(reply);
   };
