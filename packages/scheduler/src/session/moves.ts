@@ -100,7 +100,8 @@ export function createMoves(deps: {
     async release(sessionId) {
       await underWay.get(sessionId)?.catch(() => {});
       const session = attendance.sessions.get(sessionId);
-      if (session === undefined) return true;
+      // Let go before: somebody has had it since, perhaps, of whom a failover has lost every trace. What that one used nobody knows.
+      if (session === undefined) return false;
       // It is closing: nobody resumes it.
       if (!session.isShared) return false;
       return noteUnderWay(sessionId, letGo(session));

@@ -96,7 +96,10 @@ export interface SessionService {
   partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
   /** Tells everybody to move, and seals what was said. `ended`: every utterance has its outcome, or the time is over. */
   drain(limits: { reconnectAfterMs: number; limitMs: number }): { told: number; ended: Promise<void> };
-  /** Another instance wants it: saves it, and forgets it without cancelling anything. True: all of it is saved. */
+  /**
+   * Another instance wants it: saves it, and forgets it without cancelling anything. True: all of it is saved. False: not all, or it is
+   * not here, and nobody can say.
+   */
   release(sessionId: SessionId): Promise<boolean>;
   /** This instance may serve nobody any more: closes every connection, forgets all sessions, cancels and writes nothing. */
   abandonAll(): void;

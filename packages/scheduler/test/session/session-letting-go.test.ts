@@ -67,9 +67,39 @@ describe('an owner that lives', () => {
     expect(client.sessions).toHaveLength(1);
   });
 
-  it('has let go of what it does not know', async () => {
+  it('does not vouch for what it does not have', async () => {
     const rig = createInstancesRig();
-    expect(await rig.instance('a').service.release('s-unknown')).toBe(true);
+    expect(await rig.instance('a').service.release('s-unknown')).toBe(false);
+  });
+
+  it('I5 order: is named again by a failover that lost who had it since, and no number of that one is used twice', async () => {
+    const rig = createInstancesRig({ names: ['a', 'b', 'c'] });
+    const client = await speaking(rig);
+    const { sessionId = '' } = client;
+    await rig.clock.advance(1_000);
+    const before = await rig.store.load(sessionId);
+    expect(before?.owner).toBe('a/1');
+    await comeTo(rig, client, 'b');
+    client.say('two');
+    client.end();
+    client.pump();
+    await rig.quiet();
+    for (const text of ['one', 'two']) rig.jobs.job(text).finish();
+    await rig.quiet();
+    expect(client.heard).toEqual(['0:one', '1:two']);
+    rig.kill('b');
+    await rig.store.remove(sessionId, 'b/1');
+    if (before !== undefined) await rig.store.save(before.state, before.owner, 60_000);
+    await comeTo(rig, client, 'c');
+    client.say('three');
+    client.end();
+    client.pump();
+    await rig.quiet();
+    expect(rig.jobs.job('three').record.spec.utteranceIndex).toBeGreaterThan(1);
+    rig.jobs.job('three').finish();
+    await rig.quiet();
+    expect(client.complaints).toEqual([]);
+    expect(client.heard.at(-1)).toMatch(/:three$/);
   });
 
   it('takes it back when the client comes back', async () => {
