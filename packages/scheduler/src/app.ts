@@ -19,6 +19,7 @@ import { createInputAudio } from './input-audio.ts';
 import type { NodeRegistry } from './management/node-registry.ts';
 import { createObservation } from './observation.ts';
 import type { Reload } from './pools-of-app.ts';
+import type { Clock } from './ports/clock.ts';
 import type { Log } from './ports/log.ts';
 import { createPrintGauges } from './print-gauges.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
@@ -47,13 +48,15 @@ export interface AppDeps {
   readonly log: Log;
   /** The store of several instances. Absent: this process is alone and needs none. */
   readonly shared?: SharedStore | undefined;
+  /** That of the store, too. Absent: the system's. */
+  readonly clock?: Clock | undefined;
   /** Reads the configuration again from where it came from. */
   readonly reread?: (() => Promise<LoadResult>) | undefined;
 }
 
 export function createApp(deps: AppDeps): App {
   const { config, log, shared } = deps;
-  const clock = systemClock;
+  const { clock = systemClock } = deps;
   const ids = createIdSource({ clock, digestsRequests: shared !== undefined });
   const meter = createPrometheusMeter();
   const loop = createEventLoopProbe();

@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createLog } from '../adapters/system/log.ts';
+import { createSleepCountingClock } from '../adapters/system/sleep-counting-clock.ts';
 import { type App, createApp } from '../app.ts';
 import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
@@ -33,15 +34,18 @@ export async function runApp(
     isReloadDue = app === undefined;
     void app?.reload();
   });
+  const isShared = config.scheduler.phase2.enabled;
+  // While the machine sleeps others take over what it had; alone there are no others, and nothing needs to be counted.
+  const clock = isShared ? createSleepCountingClock() : systemClock;
   let shared: SharedStore | undefined;
   try {
-    if (config.scheduler.phase2.enabled) shared = await openSharedStore({ config, clock: systemClock, log });
+    if (isShared) shared = await openSharedStore({ config, clock, log });
   } catch (error) {
     io.err(`lingua: the store cannot be used: ${messageOf(error)}`);
     stopListening?.();
     return 1;
   }
-  app = createApp({ config, log, shared, reread });
+  app = createApp({ config, log, clock, shared, reread });
   if (isReloadDue) void app.reload();
   let address: AddressInfo;
   try {

@@ -99,6 +99,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     schedulers,
     instances: scenario.instances,
     suspended: scenario.suspended,
+    slept: scenario.slept,
     fleet,
     crowd,
     store,

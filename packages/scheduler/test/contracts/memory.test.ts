@@ -11,6 +11,7 @@ import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
 import { createWhispers } from '../../src/adapters/memory/whispers.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
+import { createSleepCountingClock } from '../../src/adapters/system/sleep-counting-clock.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { audioStoreContract } from './audio-store.ts';
 import { capacityLedgerContract } from './capacity-ledger.ts';
@@ -90,6 +91,12 @@ clockContract('stepped', async () => {
 
 clockContract('system', async () => ({
   clock: systemClock,
+  // Timers may fire up to a millisecond early by the other clock.
+  advance: async (ms) => void (await sleep(ms + 5)),
+  close: async () => undefined,
+}));
+clockContract('system, counting sleep', async () => ({
+  clock: createSleepCountingClock(),
   // Timers may fire up to a millisecond early by the other clock.
   advance: async (ms) => void (await sleep(ms + 5)),
   close: async () => undefined,

@@ -52,8 +52,9 @@ export function createFaultInjector(deps: {
   readonly network: Network;
   readonly schedulers: Schedulers;
   readonly instances: number;
-  /** Of those that freeze: whose clocks stand still, too. */
+  /** Of those that freeze: whose clocks stand still, too, and whose timers alone do. */
   readonly suspended: number;
+  readonly slept: number;
   readonly fleet: Fleet;
   readonly crowd: Crowd;
   readonly store?: SimulatedStore | undefined;
@@ -79,8 +80,7 @@ export function createFaultInjector(deps: {
         schedulers.kill(at);
         return { target, mend: () => schedulers.start(at) };
       case 'instance_frozen':
-        // By what a suspended one knows, no time has passed: it does not doubt itself when it wakes.
-        schedulers[chance() < deps.suspended ? 'suspend' : 'freeze'](at);
+        schedulers[howToHang(chance(), deps)](at);
         return { target, mend: () => schedulers.wake(at) };
       case 'instance_restarted': {
         const ended = schedulers.stop(at);
@@ -205,3 +205,10 @@ function loseSome(store: SimulatedStore, shard: number, share: number): void {
   store.loseRequests(shard, share);
   store.loseReplies(shard, share);
 }
+
+/** By what a suspended one knows, no time has passed: it does not doubt itself when it wakes. Those that slept have no timer that is due. */
+const howToHang = (
+  luck: number,
+  { suspended, slept }: { readonly suspended: number; readonly slept: number },
+): 'suspend' | 'sleep' | 'freeze' =>
+  luck < suspended ? 'suspend' : luck < suspended + slept ? 'sleep' : 'freeze';

@@ -17,6 +17,8 @@ export interface Machine {
   freeze(): void;
   /** As a virtual machine that is paused: its clock stands still, too, and nothing is due when it wakes. */
   suspend(): void;
+  /** As a machine that sleeps: its clock counts that, and nothing is due when it wakes, for timers do not. */
+  sleep(): void;
   wake(): void;
   kill(): void;
 }
@@ -34,9 +36,20 @@ export function createMachine(deps: { time: VirtualTime; name: string; clockOffs
   let isAlive = true;
   let asleep: (() => void)[] | undefined;
   let suspendedAt: number | undefined;
-  /** For how long its clock has stood still in all. */
+  /** For how long its timers have stood still in all. */
   let stoodMs = 0;
+  /** For how much of that its clock did not. */
+  let sleptMs = 0;
+  let isAsleepOnly = false;
   const uptimeMs = (): number => (suspendedAt ?? time.now()) - stoodMs;
+  const preciseMs = (): number => epoch + uptimeMs() + sleptMs;
+
+  function stand(isCounted: boolean): void {
+    asleep ??= [];
+    if (suspendedAt !== undefined) return;
+    suspendedAt = time.now();
+    isAsleepOnly = isCounted;
+  }
 
   function deliver(run: () => void): void {
     if (!isAlive) return;
@@ -47,8 +60,8 @@ export function createMachine(deps: { time: VirtualTime; name: string; clockOffs
   return {
     name,
     clock: {
-      now: () => Math.floor(epoch + uptimeMs()),
-      precise: () => epoch + uptimeMs(),
+      now: () => Math.floor(preciseMs()),
+      precise: preciseMs,
       after(delayMs, run) {
         let isCancelled = false;
         const dueMs = uptimeMs() + Math.max(0, delayMs);
@@ -76,12 +89,13 @@ export function createMachine(deps: { time: VirtualTime; name: string; clockOffs
     freeze() {
       asleep ??= [];
     },
-    suspend() {
-      asleep ??= [];
-      suspendedAt ??= time.now();
-    },
+    suspend: () => stand(false),
+    sleep: () => stand(true),
     wake() {
-      if (suspendedAt !== undefined) stoodMs += time.now() - suspendedAt;
+      const stood = suspendedAt === undefined ? 0 : time.now() - suspendedAt;
+      stoodMs += stood;
+      if (isAsleepOnly) sleptMs += stood;
+      isAsleepOnly = false;
       suspendedAt = undefined;
       const due = asleep ?? [];
       asleep = undefined;

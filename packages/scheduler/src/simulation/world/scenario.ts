@@ -23,6 +23,8 @@ export interface Scenario {
   readonly inFlight: number;
   /** Share of the instances that freeze whose clocks stand still meanwhile, as those of machines that are suspended do. */
   readonly suspended: number;
+  /** Share of them whose machines sleep: their clocks count that, their timers do not. */
+  readonly slept: number;
 }
 
 export const SCENARIO: Scenario = {
@@ -38,6 +40,7 @@ export const SCENARIO: Scenario = {
   // So few that limits are reached: one that nobody reaches was not tried.
   inFlight: 400,
   suspended: 0,
+  slept: 0.3,
 };
 
 /** Each tenant is confined to its pool: a job on a node of the other one is a breach (I10). */

@@ -30,6 +30,8 @@ export interface Schedulers {
   freeze(at: number): void;
   /** Its clock stands still, too. */
   suspend(at: number): void;
+  /** Its timers stand still, and its clock does not. */
+  sleep(at: number): void;
   wake(at: number): void;
   at(at: number): SimulatedInstance | undefined;
   /** It serves, or did: the process that is there now. */
@@ -133,7 +135,7 @@ export function createSchedulers(deps: {
     record({ kind: 'instance_down', instance: instance.machine.name, isMeant: true });
   }
 
-  function hang(at: number, how: 'freeze' | 'suspend'): void {
+  function hang(at: number, how: 'freeze' | 'suspend' | 'sleep'): void {
     const machine = places[at]?.machine;
     machine?.[how]();
     if (machine !== undefined) network.watchSilence(machine);
@@ -165,6 +167,7 @@ export function createSchedulers(deps: {
     },
     freeze: (at) => hang(at, 'freeze'),
     suspend: (at) => hang(at, 'suspend'),
+    sleep: (at) => hang(at, 'sleep'),
     wake: (at) => places[at]?.machine.wake(),
     at: (at) => places[at],
     hasStarted: (at) => places[at] !== undefined && started.has(places[at]),

@@ -89,6 +89,24 @@ describe('a machine', () => {
     expect(happened).toBe(0);
   });
 
+  it('counts the time for which it slept, which its timers do not', async () => {
+    const time = createVirtualTime();
+    const machine = createMachine({ time, name: 'a' });
+    const begun = machine.clock.now();
+    const seen: string[] = [];
+    machine.clock.after(10, () => void seen.push(`timer@${time.now()}`));
+    time.at(4, machine.sleep);
+    time.at(15, () => machine.deliver(() => void seen.push(`word@${machine.clock.now() - begun}`)));
+    time.at(24, machine.wake);
+    await time.runUntil(40);
+    expect(seen).toEqual(['word@24', 'timer@30']);
+    expect(machine.clock.now() - begun).toBe(40);
+    machine.suspend();
+    time.at(50, machine.wake);
+    await time.runUntil(60);
+    expect(machine.clock.now() - begun).toBe(50);
+  });
+
   it('knows nothing of the time for which it was suspended', async () => {
     const time = createVirtualTime();
     const machine = createMachine({ time, name: 'a' });

@@ -1,0 +1,94 @@
+/** Time that a machine slept through has passed, and time that somebody set a clock by has not. */
+import { describe, expect, it } from 'vitest';
+import { createSleepCountingClock } from '../../../src/adapters/system/sleep-counting-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+const BEGUN = 1_700_000_000_000;
+
+function startClock() {
+  const base = createManualClock(BEGUN);
+  const [signs, asked] = [{ slept: 0, set: 0 }, { uptime: 0 }];
+  /** How long the process is held up after each reading of the uptime. */
+  const heldUp: number[] = [];
+  const clock = createSleepCountingClock(base, {
+    wall: () => base.now() + signs.slept + signs.set,
+    uptimeMs() {
+      asked.uptime += 1;
+      const up = 76_000_000 + base.now() - BEGUN + signs.slept;
+      base.jump(heldUp.shift() ?? 0);
+      return up;
+    },
+  });
+  return { base, signs, asked, heldUp, clock, passed: () => clock.now() - BEGUN };
+}
+
+describe('a clock that counts sleep', () => {
+  it('goes on by what the machine slept, at the first look after it', () => {
+    const { signs, clock, passed } = startClock();
+    signs.slept += 9_000;
+    expect(passed()).toBe(9_000);
+    signs.slept += 500;
+    expect(Math.floor(clock.precise())).toBe(clock.now());
+    expect(passed()).toBe(9_500);
+  });
+
+  it.each([3_600_000, -3_600_000])('does not move when somebody sets the wall clock by %i ms', (by) => {
+    const { signs, passed } = startClock();
+    signs.set += by;
+    expect(passed()).toBe(0);
+    signs.slept += 4_000;
+    expect(passed()).toBe(4_000);
+  });
+
+  it('counts sleep after which the wall clock was set, back too', () => {
+    const { signs, passed } = startClock();
+    signs.slept += 20_000;
+    signs.set -= 5_000;
+    expect(passed()).toBe(20_000);
+  });
+
+  it('counts each sleep once, and the time awake as ever', async () => {
+    const { base, signs, passed } = startClock();
+    signs.slept += 1_000;
+    expect(passed()).toBe(1_000);
+    await base.advance(250);
+    expect([passed(), passed()]).toEqual([1_250, 1_250]);
+  });
+
+  it('takes a process that is held up while it looks for no sleeper', () => {
+    const { base, signs, heldUp, passed } = startClock();
+    signs.set += 1_000;
+    heldUp.push(500, 500);
+    expect(passed()).toBe(0);
+    expect(heldUp).toEqual([]);
+    signs.set += 1_000;
+    expect(passed()).toBe(base.now() - BEGUN);
+  });
+
+  it('asks for what is dear only in doubt', async () => {
+    const { base, signs, asked, clock } = startClock();
+    for (let times = 0; times < 100; times += 1) {
+      await base.advance(10);
+      clock.now();
+      clock.precise();
+    }
+    expect(asked.uptime).toBe(1);
+    signs.slept += 1_000;
+    clock.now();
+    clock.now();
+    expect(asked.uptime).toBe(2);
+  });
+
+  it('leaves timers to those who wait: they do not count it', async () => {
+    const { base, signs, clock } = startClock();
+    let isDue = false;
+    clock.after(100, () => {
+      isDue = true;
+    });
+    signs.slept += 1_000;
+    await base.advance(99);
+    expect(isDue).toBe(false);
+    await base.advance(1);
+    expect(isDue).toBe(true);
+  });
+});
