@@ -76,7 +76,13 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
     const running = beat.resources.runningJobs;
     if (running > node.slots) meter.count('scheduler_oversell_detected_total');
     const proof = reportProof(beat.generation === undefined, node.profile, settings.leases);
-    await reconcile(node, { running, ...proof, ...(runningJobIds !== undefined && { runningJobIds }) });
+    const claim = beat.generation === undefined ? undefined : node.claim;
+    await reconcile(node, {
+      running,
+      claim,
+      ...proof,
+      ...(runningJobIds !== undefined && { runningJobIds }),
+    });
     await published;
     return { kind: 'beat', health: node.health.health };
   };

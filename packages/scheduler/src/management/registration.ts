@@ -69,7 +69,12 @@ export function createRegistrations(
     const running = resources?.runningJobs ?? runningJobIds?.length;
     if (running === undefined) return load;
     const proof = reportProof(channel !== 'socket', profile, settings.leases);
-    const report = { running, ...proof, ...(runningJobIds !== undefined && { runningJobIds }) };
+    const report = {
+      running,
+      claim: generation,
+      ...proof,
+      ...(runningJobIds !== undefined && { runningJobIds }),
+    };
     return (await ledger.reconcile(nodeId, report)) ?? load;
   }
 

@@ -41,6 +41,8 @@ export interface NodeCapacity {
 
 export interface LoadReport {
   readonly running: number;
+  /** Generation of the connection it came by; absent: of none. What an older one than the node is known under heard late says nothing. */
+  readonly claim?: number | undefined;
   /** When given, a fenced lease whose job is not named is proven gone and released; so is one that the node has taken. */
   readonly runningJobIds?: readonly string[];
   /**

@@ -42,6 +42,17 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
     expect(await report()).toEqual({ used: 1, max: 2 });
   });
 
+  it('I1 no oversell: says nothing if it came by a connection that lost the node to a newer one', async () => {
+    const { ledger, node, lease, advance, ageMs } = await startFenced();
+    await ledger.declare(node, { slots: 2, isAccepting: true, claim: 9 });
+    await advance(ageMs);
+    const report = (claim: number | undefined) =>
+      ledger.reconcile(node, { running: 2, claim, runningJobIds: [] });
+    expect(await report(7)).toEqual({ used: 1, max: 2 });
+    expect(await ledger.release(node, lease)).toEqual({ kind: 'released', used: 0, max: 2 });
+    expect(await report(9)).toEqual({ used: 2, max: 2 });
+  });
+
   describe('a lease that was made to last because its node had taken the job', () => {
     const TAKEN = { moreThanMs: 5_000, atMostMs: LONG_MS };
 

@@ -157,6 +157,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     async reconcile(nodeId: NodeId, report: LoadReport): Promise<Load | undefined> {
       const entry = live(nodeId);
       if (entry === undefined) return undefined;
+      if (report.claim !== undefined && report.claim < entry.claim) return load(entry);
       if (report.runningJobIds !== undefined) dropProvenGone(entry, report.runningJobIds, report);
       entry.reported = report.running;
       entry.releasedSinceReport = 0;

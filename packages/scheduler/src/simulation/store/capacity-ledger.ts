@@ -255,13 +255,16 @@ function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): Lea
 function reconcile(
   shard: Shard,
   nodeId: NodeId,
-  { running, runningJobIds, ageMs = 0, takenLeft = NONE_TAKEN }: LoadReport,
+  { running, claim, runningJobIds, ageMs = 0, takenLeft = NONE_TAKEN }: LoadReport,
   idleMs: number,
 ): Load | undefined {
   const now = shard.now();
   const { nodes, leases: all, marks: allMarks } = shard.state;
-  const capacity = nodes.get(nodeId, now)?.capacity;
-  if (capacity === undefined) return undefined;
+  const node = nodes.get(nodeId, now);
+  const capacity = node?.capacity;
+  if (node === undefined || capacity === undefined) return undefined;
+  if (claim !== undefined && claim < Math.max(capacity.claim, node.generation ?? 0))
+    return loadOf(capacity, liveOf(shard, nodeId, now));
   const leases = sweep(shard, nodeId, now);
   if (runningJobIds !== undefined) {
     const isRunning = new Set(runningJobIds);

@@ -1,5 +1,5 @@
 --[[ reconcile-node: what a heartbeat says about the node's load.
-  KEYS[1] node     HASH  slots, reported, released
+  KEYS[1] node     HASH  slots, reported, released, declared_by, and the claim on the id (generation)
   KEYS[2] leases   ZSET  "job:attempt" -> expiry (ms, server time)
   KEYS[3] marks    HASH  "f:job:attempt" since when fenced (ms), "r:job:attempt" held at the last report
   ARGV[1] running  jobs the node counts
@@ -8,16 +8,22 @@
   ARGV[4] age      ms that the report may be old: it says nothing of what was fenced since
   ARGV[5] least    ms: a lease that has more left,
   ARGV[6] most     ms: and not more than this, was taken by the node before it wrote the report; 0: none is known to be
-  Returns {"reconciled", used, max} or {"unknown_node"}
+  ARGV[7] claim    generation of the connection it came by; 0: of none
+  Returns {"reconciled"|"outdated", used, max} or {"unknown_node"}
   Idempotent: the same report again finds the same; what was released between the two is counted by the node itself. ]]
 local node, leases, marks, running, named = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
-local idle, age, least, most = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local slots = redis.call('HGET', node, 'slots')
+local idle, age, least, most, claim = ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
+local slots, reported, released, by, generation =
+  unpack(redis.call('HMGET', node, 'slots', 'reported', 'released', 'declared_by', 'generation'))
 if not slots then
   return { 'unknown_node' }
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if claim > 0 and claim < math.max(tonumber(by) or 0, tonumber(generation) or 0) then
+  local live = redis.call('ZCOUNT', leases, '(' .. now, '+inf')
+  return { 'outdated', math.max(live, (tonumber(reported) or 0) - (tonumber(released) or 0)), tonumber(slots) }
+end
 local gone = redis.call('ZRANGEBYSCORE', leases, '-inf', now)
 if named ~= '' then
   local is_running = {}

@@ -11,7 +11,7 @@ export function createReconcileNode(connection: RedisConnection, keys: Keys, idl
   const run = loadScript(connection, import.meta.url, 'reconcile-node');
   return async (
     nodeId: NodeId,
-    { running, runningJobIds, ageMs = 0, takenLeft }: LoadReport,
+    { running, claim = 0, runningJobIds, ageMs = 0, takenLeft }: LoadReport,
   ): Promise<Load | undefined> => {
     const reply = await run(
       [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
@@ -22,6 +22,7 @@ export function createReconcileNode(connection: RedisConnection, keys: Keys, idl
         ageMs,
         takenLeft?.moreThanMs ?? 0,
         takenLeft?.atMostMs ?? 0,
+        claim,
       ],
     );
     return reply[0] === 'unknown_node' ? undefined : loadOf(reply);
