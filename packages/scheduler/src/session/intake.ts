@@ -26,6 +26,7 @@ export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   // Told to move, it sends this again where it goes.
   if (session.phase === 'draining' && understands(session, 'server_draining')) return;
   if (understands(session, 'utterance_accepted') && chunk.seq <= session.lastSeq) {
+    cutStream(step, session, { kind: 'repeated' });
     if (gather(step, session, chunk)) return;
     return count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_chunk' });
   }

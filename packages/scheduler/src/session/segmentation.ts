@@ -53,7 +53,9 @@ export type SegmentationEvent =
   | { readonly kind: 'asked_to_pause'; readonly until: number }
   /** Seals what is there, at once. */
   | { readonly kind: 'cut'; readonly reason: SealReason }
-  | { readonly kind: 'held' | 'let_go' };
+  | { readonly kind: 'held' | 'let_go' }
+  /** A chunk came once more: the client goes through what it said before, and the rest of what is open comes behind that. */
+  | { readonly kind: 'repeated' };
 
 export interface Sealed {
   readonly segment: Segment;
@@ -112,6 +114,8 @@ export function segment(
       return { ...passed, state: { ...passed.state, heldSince: passed.state.heldSince ?? at } };
     case 'let_go':
       return { ...passed, state: letGo(passed.state, at) };
+    case 'repeated':
+      return { ...passed, state: goOn(passed.state, at) };
   }
 }
 
@@ -272,6 +276,12 @@ export function forgiveStall(state: Segmentation, at: number, settings: Segmenta
 
 const quietFrom = (state: Segmentation, at: number): Segmentation =>
   state.segment === undefined ? state : { ...state, segment: { ...state.segment, quietSince: at } };
+
+/** No silence, for as long as an utterance may last: repeated for ever, it must not keep one open. */
+function goOn(state: Segmentation, at: number): Segmentation {
+  const isPausing = state.sealing?.reason === 'pause';
+  return quietFrom(isPausing ? { ...state, sealing: undefined } : state, at);
+}
 
 /** As if the time in between had not been. */
 function letGo(state: Segmentation, at: number): Segmentation {

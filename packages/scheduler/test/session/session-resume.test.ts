@@ -153,6 +153,24 @@ describe('a session that is resumed', () => {
     expect(counts.get('scheduler_session_messages_dropped_total repeated_chunk')).toBe(2);
   });
 
+  it('I3 one outcome: is not cut in the middle of a sentence while it slowly repeats what was said before', async () => {
+    const { open, desk, clock } = createSessionRig();
+    const client = open();
+    for (const seq of [1, 2, 3, 4]) client.say('a', { seq, requestId: 'earlier', isFinal: seq === 4 });
+    client.say('good ', { seq: 5, requestId: 'later' });
+    client.leave();
+    const again = client.resume();
+    for (const seq of [1, 2, 3, 4]) {
+      await clock.advance(500);
+      again.say('a', { seq, requestId: 'earlier', isFinal: seq === 4 });
+    }
+    await clock.advance(500);
+    again.say('good ', { seq: 5, requestId: 'later' });
+    await clock.advance(500);
+    again.say('morning', { seq: 6, requestId: 'later', isFinal: true });
+    expect(desk.jobs.map(({ text }) => text)).toEqual(['aaaa', 'good morning']);
+  });
+
   it('has its repeated utterances accepted again, without a second job', async () => {
     const { open, desk } = createSessionRig();
     const client = open();
