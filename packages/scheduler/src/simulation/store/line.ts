@@ -55,6 +55,9 @@ const MOST_FORGOTTEN = 256;
 export const storeDown = (what: string, why: string, isUnsent = false): SchedulerError =>
   new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `the store did not answer: ${what} (${why})`, { isUnsent });
 
+/** The clock of a machine that stood still is a sum, and rounded: a wait as short as that would never be over. */
+const LEAST_MS = 0.001;
+
 export function createLine(deps: {
   time: VirtualTime;
   chance: Chance;
@@ -177,7 +180,7 @@ export function createLine(deps: {
     forgetOver();
     const next = pending[front];
     if (next === undefined || isClosed) return;
-    cancelWatchdog = machine.clock.after(next.ownSentMs + commandTimeoutMs - now, watch);
+    cancelWatchdog = machine.clock.after(Math.max(LEAST_MS, next.ownSentMs + commandTimeoutMs - now), watch);
   }
 
   function probeLater(): void {
