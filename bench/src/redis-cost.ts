@@ -15,8 +15,6 @@ import { say } from './show.ts';
 const IN_FLIGHT = 64;
 const MARGIN_MS = 500;
 const MOST_WAIT_MS = 15_000;
-const IDLE_MS = 4_000;
-const SETTLED_MS = 3_000;
 
 export interface RedisCostOptions {
   readonly alone: number;
@@ -24,6 +22,10 @@ export interface RedisCostOptions {
   /** How long finished jobs are kept here: all of them for a moment, and not so long that their end cannot be waited for. */
   readonly retentionMs: number;
   readonly nodes: number;
+  /** Jobs that stay at their node for a while. */
+  readonly usual: number;
+  /** How long the instances are watched while nothing happens. */
+  readonly idleMs: number;
 }
 
 type Row = Omit<Figure, 'scenario'>;
@@ -141,28 +143,29 @@ const OF_JOBS = new Set([
 const isOfJobs = ([command = '', script = '']: readonly string[]): boolean =>
   OF_JOBS.has(command.toLowerCase() === 'evalsha' ? scriptNameOf(script) : command.toLowerCase());
 
-/** How long a job usually stays at its node, and how many of them say what they cost. */
+/** How long a job usually stays at its node. */
 const USUAL_MS = 300;
-const USUAL_JOBS = 20;
 
 /** With nodes that another instance holds, less what the two ask for when nothing happens. */
-async function askedElsewhere(server: BenchRedis, { alone, together }: RedisCostOptions): Promise<Row[]> {
+async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Promise<Row[]> {
+  const { alone, together, usual: usually } = options;
   say(`redis-cost: ${alone} jobs one by one and ${together} at once, on nodes of another instance`);
   const name = 'commands per job, node on another instance';
-  const quick = await costElsewhere(server, 0, [
+  const quick = await costElsewhere(server, 0, options.idleMs, [
     { jobs: alone, inFlight: 1 },
     { jobs: together, inFlight: IN_FLIGHT },
   ]);
-  const usual = await costElsewhere(server, USUAL_MS, [
-    { jobs: USUAL_JOBS, inFlight: 1 },
-    { jobs: USUAL_JOBS, inFlight: 1, everyMs: 1_000 },
+  say(`redis-cost: ${2 * usually} jobs of ${USUAL_MS} ms there`);
+  const usual = await costElsewhere(server, USUAL_MS, options.idleMs, [
+    { jobs: usually, inFlight: 1 },
+    { jobs: usually, inFlight: 1, everyMs: 1_000 },
   ]);
   // Of few jobs what is asked for by the clock says nothing: it swings by more than they ask for.
   const rows: [string, number | undefined][] = [
     ['one at a time', quick[0]?.all],
     [`${IN_FLIGHT} in flight`, quick[1]?.all],
-    [`one at a time, job of ${USUAL_MS} ms`, usual[0]?.ofJobs],
-    [`one a second, job of ${USUAL_MS} ms`, usual[1]?.ofJobs],
+    [`jobs of ${USUAL_MS} ms, one at a time`, usual[0]?.ofJobs],
+    [`jobs of ${USUAL_MS} ms, one a second`, usual[1]?.ofJobs],
   ];
   return rows.map(([how, value = Number.NaN]) => ({
     name: `${name}, ${how}`,
@@ -178,7 +181,12 @@ interface Cost {
   readonly ofJobs: number;
 }
 
-async function costElsewhere(server: BenchRedis, workMs: number, loads: readonly Load[]): Promise<Cost[]> {
+async function costElsewhere(
+  server: BenchRedis,
+  workMs: number,
+  idleMs: number,
+  loads: readonly Load[],
+): Promise<Cost[]> {
   const app = await createAppContestant({
     port: server.port,
     prefix: `elsewhere-${workMs}`,
@@ -187,7 +195,7 @@ async function costElsewhere(server: BenchRedis, workMs: number, loads: readonly
   });
   await closedLoop(app, { jobs: IN_FLIGHT, inFlight: IN_FLIGHT });
   // What waits for more of its kind has gone by then.
-  await pause(SETTLED_MS);
+  await pause(idleMs);
   const wire = await watchWire(server);
   const asked = async (act: () => Promise<unknown>): Promise<Cost & { ms: number }> => {
     const begunAt = performance.now();
@@ -195,7 +203,7 @@ async function costElsewhere(server: BenchRedis, workMs: number, loads: readonly
     const ms = performance.now() - begunAt;
     return { all: commands.length, ofJobs: commands.filter(isOfJobs).length, ms };
   };
-  const idle = await asked(() => pause(IDLE_MS));
+  const idle = await asked(() => pause(idleMs));
   const costs: Cost[] = [];
   for (const load of loads) {
     const { all, ofJobs, ms } = await asked(() => run(app, load));

@@ -59,6 +59,8 @@ const PROMISED = [
   ['redis-cost', 'commands per job with WebSocket legs'],
   ['redis-cost', 'commands per job, node on another instance, one at a time'],
   ['redis-cost', 'commands per job, node on another instance, 64 in flight'],
+  ['redis-cost', 'commands per job, node on another instance, jobs of 300 ms, one at a time'],
+  ['redis-cost', 'commands per job, node on another instance, jobs of 300 ms, one a second'],
   ['redis-cost', 'round trips before a job leaves'],
   ['redis-cost', 'commands to the busiest node'],
   ['redis-cost', 'bytes per finished job after its time'],
