@@ -41,10 +41,6 @@ export function managementSettings({ scheduler }: Config): ManagementSettings {
     heartbeatIntervalMs: health.heartbeat_interval_seconds * SECOND,
     heartbeatTimeoutMs: health.heartbeat_timeout_seconds * SECOND,
     ...(scheduler.heartbeat_stale_ms !== undefined && { heartbeatStaleMs: scheduler.heartbeat_stale_ms }),
-    leases: {
-      reservationMs: scheduler.reservation_ttl_ms,
-      runningMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
-    },
     nodeReconnectGraceMs: scheduler.node_reconnect_grace_ms,
     removeStaleAfterMs: scheduler.phase2.node_snapshot.remove_stale_after_seconds * SECOND,
     scanIntervalMs: Math.min(health.status_scan_interval_seconds, 1) * SECOND,

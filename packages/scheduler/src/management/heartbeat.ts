@@ -75,7 +75,7 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
     const { runningJobIds } = beat;
     const running = beat.resources.runningJobs;
     if (running > node.slots) meter.count('scheduler_oversell_detected_total');
-    const proof = reportProof(beat.generation === undefined, node.profile, settings.leases);
+    const proof = reportProof(beat.generation === undefined, node.profile);
     const claim = beat.generation === undefined ? undefined : node.claim;
     await reconcile(node, {
       running,

@@ -68,7 +68,7 @@ export function createRegistrations(
     const load = await ledger.declare(nodeId, { ...capacity, claim: generation });
     const running = resources?.runningJobs ?? runningJobIds?.length;
     if (running === undefined) return load;
-    const proof = reportProof(channel !== 'socket', profile, settings.leases);
+    const proof = reportProof(channel !== 'socket', profile);
     const report = {
       running,
       claim: generation,

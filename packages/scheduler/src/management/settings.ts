@@ -22,8 +22,6 @@ export interface ManagementSettings {
   readonly heartbeatTimeoutMs: number;
   /** Age at which a heartbeat is stale. Absent: three times the interval the node was told. */
   readonly heartbeatStaleMs?: number;
-  /** How long a slot is held until its job is acknowledged, and from then on. */
-  readonly leases: { readonly reservationMs: number; readonly runningMs: number };
   readonly nodeReconnectGraceMs: number;
   /** How long an offline node is remembered; 0 = for ever. */
   readonly removeStaleAfterMs: number;

@@ -51,10 +51,10 @@ export interface LoadReport {
    */
   readonly ageMs?: number;
   /**
-   * What a lease has left that was made to last because the node said that it has the job, long enough before it wrote this. One that
-   * has as much, and whose job is not named, is over: nobody gave it back, or the store has lost that. Absent: the node never says so.
+   * What a node has had for so long, it had when it wrote this: if its job is not named, it is over there, and nobody gave it back or
+   * the store has lost that. A node has what was committed. Absent: nobody can say.
    */
-  readonly takenLeft?: { readonly moreThanMs: number; readonly atMostMs: number } | undefined;
+  readonly takenMs?: number | undefined;
 }
 
 export interface CapacityLedger {

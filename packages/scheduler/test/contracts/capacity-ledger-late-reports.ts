@@ -53,37 +53,55 @@ export function capacityLedgerLateReports(startNode: StartNode): void {
     expect(await report(9)).toEqual({ used: 2, max: 2 });
   });
 
-  describe('a lease that was made to last because its node had taken the job', () => {
-    const TAKEN = { moreThanMs: 5_000, atMostMs: LONG_MS };
-
-    async function startTaken(ttlMs: number) {
+  describe('a lease that was committed because its node had taken the job', () => {
+    async function startTaken() {
       const started = await startNode(3);
       const job = fresh('job');
-      await started.ledger.reserve(started.node, leaseId(job, 1), 5_000);
-      await started.ledger.commit(started.node, leaseId(job, 1), ttlMs);
-      const report = (runningJobIds: readonly string[], takenLeft: LoadReport['takenLeft'] = TAKEN) =>
-        started.ledger.reconcile(started.node, { running: runningJobIds.length, runningJobIds, takenLeft });
-      return { ...started, job, lease: leaseId(job, 1), report };
+      const takenMs = 2 * edgeOf(started);
+      await started.ledger.reserve(started.node, leaseId(job, 1), LONG_MS);
+      await started.ledger.commit(started.node, leaseId(job, 1), LONG_MS);
+      const report = (runningJobIds: readonly string[], proof: Partial<LoadReport> = { takenMs }) =>
+        started.ledger.reconcile(started.node, { running: runningJobIds.length, runningJobIds, ...proof });
+      return { ...started, job, lease: leaseId(job, 1), takenMs, report };
     }
 
     it('I2 no leak: ends with a report that does not name it, though nobody gave it back', async () => {
-      const { ledger, node, job, lease, report } = await startTaken(LONG_MS - 1_000);
+      const { ledger, node, job, lease, takenMs, advance, report } = await startTaken();
+      await advance(takenMs);
       expect(await report([fresh('job'), job])).toEqual({ used: 2, max: 3 });
       expect(await report([])).toEqual({ used: 0, max: 3 });
       expect(await ledger.release(node, lease)).toEqual({ kind: 'absent', used: 0, max: 3 });
     });
 
     it('I1 no oversell: is kept if that was too short a time ago to be known to the report', async () => {
-      const { report } = await startTaken(LONG_MS + 1_000);
+      const { report, advance, takenMs } = await startTaken();
+      expect(await report([])).toEqual({ used: 1, max: 3 });
+      await advance(takenMs);
+      expect(await report([])).toEqual({ used: 0, max: 3 });
+    });
+
+    it('counts from the first time that it was committed', async () => {
+      const { ledger, node, lease, report, advance, takenMs } = await startTaken();
+      await advance(takenMs);
+      await ledger.commit(node, lease, LONG_MS);
+      expect(await report([])).toEqual({ used: 0, max: 3 });
+    });
+
+    it('begins anew with a lease of the same name that was given back and reserved again', async () => {
+      const { ledger, node, lease, report, advance, takenMs } = await startTaken();
+      await ledger.release(node, lease);
+      await ledger.reserve(node, lease, LONG_MS);
+      await advance(takenMs);
       expect(await report([])).toEqual({ used: 1, max: 3 });
     });
 
-    it('I1 no oversell: is kept if it may be no more than reserved, or nobody can say', async () => {
-      const { ledger, node, job, report } = await startTaken(LONG_MS - 1_000);
-      await ledger.reserve(node, leaseId(fresh('job'), 1), 5_000);
+    it('I1 no oversell: is kept if it is no more than reserved, however long it lasts, or nobody can say', async () => {
+      const { ledger, node, job, takenMs, advance, report } = await startTaken();
+      await ledger.reserve(node, leaseId(fresh('job'), 1), LONG_MS);
+      await advance(takenMs);
       expect(await report([job])).toEqual({ used: 2, max: 3 });
-      expect(await ledger.reconcile(node, { running: 0, runningJobIds: [] })).toEqual({ used: 2, max: 3 });
-      expect(await ledger.reconcile(node, { running: 0, takenLeft: TAKEN })).toEqual({ used: 2, max: 3 });
+      expect(await report([], {})).toEqual({ used: 2, max: 3 });
+      expect(await ledger.reconcile(node, { running: 0, takenMs })).toEqual({ used: 2, max: 3 });
     });
   });
 }

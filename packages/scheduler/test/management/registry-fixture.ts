@@ -20,7 +20,6 @@ export const SETTINGS: ManagementSettings = {
   profile: { assumeAnyLanguage: true, coreServices: {} },
   heartbeatIntervalMs: 15_000,
   heartbeatTimeoutMs: 45_000,
-  leases: { reservationMs: 5_000, runningMs: 65_000 },
   nodeReconnectGraceMs: 2_000,
   removeStaleAfterMs: 600_000,
   scanIntervalMs: 1_000,

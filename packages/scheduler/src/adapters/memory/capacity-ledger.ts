@@ -11,7 +11,7 @@ import {
   type ReserveResult,
 } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { createLeases, type Holder, type Lease, UNFENCED } from './leases.ts';
+import { createLeases, type Holder, type Lease, UNFENCED, UNTAKEN } from './leases.ts';
 
 interface Entry extends Holder {
   slots: number;
@@ -68,14 +68,13 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   function dropProvenGone(
     entry: Entry,
     runningJobIds: readonly string[],
-    { ageMs = 0, takenLeft = NONE_TAKEN }: LoadReport,
+    { ageMs = 0, takenMs = NEVER }: LoadReport,
   ): void {
     const now = time();
-    const { moreThanMs, atMostMs } = takenLeft;
     let running: Set<string> | undefined;
-    dropIf(entry, ({ id, fencedAt, expiresAt }) => {
+    dropIf(entry, ({ id, fencedAt, takenAt }) => {
       const isFenced = fencedAt !== UNFENCED && fencedAt <= now - ageMs;
-      if (!isFenced && !(expiresAt > now + moreThanMs && expiresAt <= now + atMostMs)) return false;
+      if (!isFenced && !(takenAt !== UNTAKEN && takenAt <= now - takenMs)) return false;
       running ??= new Set(runningJobIds);
       return !running.has(leaseJob(id));
     });
@@ -129,6 +128,7 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       if (held !== undefined) {
         held.expiresAt = now + ttlMs;
         held.fencedAt = UNFENCED;
+        if (held.takenAt === UNTAKEN) held.takenAt = now;
         if (held.expiresAt < entry.earliestExpiry) entry.earliestExpiry = held.expiresAt;
         return { kind: 'committed', used: used(entry), max: entry.slots };
       }
@@ -183,7 +183,6 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   };
 }
 
-const NONE_TAKEN = { moreThanMs: 0, atMostMs: 0 };
 const NEVER = Number.POSITIVE_INFINITY;
 
 const used = (entry: Entry): number => Math.max(entry.leases, entry.reported - entry.releasedSinceReport);

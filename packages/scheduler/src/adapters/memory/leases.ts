@@ -19,6 +19,8 @@ export interface Lease {
   expiresAt: number;
   /** When it was first fenced; -1: it is not. */
   fencedAt: number;
+  /** When it was first committed; -1: it is only reserved. */
+  takenAt: number;
   /** Held when the node last reported: only such a one can be among the jobs it counted. */
   isReported: boolean;
   /** Neighbours on the same node. */
@@ -36,6 +38,7 @@ export interface Leases {
 }
 
 export const UNFENCED = -1;
+export const UNTAKEN = -1;
 
 export function createLeases(): Leases {
   const byName = new NumberedMap<Lease>(numberIn);
@@ -66,6 +69,7 @@ export function createLeases(): Leases {
         holder,
         expiresAt,
         fencedAt: UNFENCED,
+        takenAt: UNTAKEN,
         isReported: false,
         before: undefined,
         after: first,

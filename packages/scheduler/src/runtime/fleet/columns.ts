@@ -18,9 +18,10 @@ export interface Columns {
   readonly usableRoster: Roster;
   /** Bit: has a queue of its own, so it is taken last. */
   queueing: Uint32Array;
-  /** Scratch of one synchronous draw: who may not be drawn (`epoch`) or already was (`epoch + 1`). */
-  marks: Uint32Array;
-  epoch: number;
+  /** Scratch of one synchronous draw. Bit: may not be drawn. */
+  barred: Uint32Array;
+  /** Whose bits those are. */
+  readonly barredList: number[];
   /** Scratch of one synchronous draw: the sample. */
   picked: Int32Array;
 }
@@ -34,8 +35,8 @@ export const createColumns = (): Columns => ({
   usable: new Uint32Array(START / 32),
   usableRoster: createRoster(new Int32Array(START)),
   queueing: new Uint32Array(START / 32),
-  marks: new Uint32Array(START),
-  epoch: 0,
+  barred: new Uint32Array(START / 32),
+  barredList: [],
   picked: new Int32Array(START),
 });
 
@@ -51,9 +52,9 @@ export function reach(columns: Columns, index: number): void {
   const beatAt = new Float64Array(length);
   beatAt.set(columns.beatAt);
   columns.beatAt = beatAt;
-  columns.marks = growWords(columns.marks, length);
   columns.usable = growWords(columns.usable, length / 32);
   columns.queueing = growWords(columns.queueing, length / 32);
+  columns.barred = growWords(columns.barred, length / 32);
 }
 
 function growInts(column: Int32Array, length: number): Int32Array {

@@ -1,6 +1,6 @@
 /** Hot path: a uniform sample of the nodes that pass all filters, without looking at all of them if it can. */
 import type { Chance } from '../../ports/chance.ts';
-import { lowestOne } from '../fleet/bits.ts';
+import { lowestOne, putBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { Roster } from '../fleet/roster.ts';
 
@@ -36,25 +36,26 @@ export interface PoolMembers {
 }
 
 /** Starts a draw: nobody is barred. */
-export function startDraw(columns: Columns): void {
-  if (columns.epoch > 0xffff_fff0) {
-    columns.marks.fill(0);
-    columns.epoch = 0;
-  }
-  columns.epoch += 2;
+export function startDraw({ barred, barredList }: Columns): void {
+  if (barredList.length === 0) return;
+  for (const index of barredList) putBit(barred, index, false);
+  barredList.length = 0;
 }
 
 /** This node will not be drawn. */
-export function bar(columns: Columns, index: number): void {
-  if (index !== -1) columns.marks[index] = columns.epoch;
+export function bar({ barred, barredList }: Columns, index: number): void {
+  if (index === -1) return;
+  putBit(barred, index, true);
+  barredList.push(index);
 }
 
 /**
  * Draws from a list until `k` different candidates are found: all equally likely, and no work for the others. Chance is asked once and
- * carried on in whole numbers (xorshift): dozens of fractions per job would be as many objects.
+ * carried on in whole numbers (xorshift): dozens of fractions per job would be as many objects. Who was drawn is barred meanwhile, in a
+ * bitmap that is always at hand: in a large fleet, a list of all nodes is not.
  */
 function probe(
-  { usable, marks, epoch, picked }: Columns,
+  { usable, barred, picked }: Columns,
   { list, count }: Roster,
   fit: Uint32Array,
   member: Uint32Array,
@@ -70,17 +71,20 @@ function probe(
     state ^= state << 5;
     const index = list[(state >>> 0) % count] as number;
     const word = index >>> 5;
-    const bits = (usable[word] as number) & (fit[word] as number) & (member[word] as number);
-    if ((bits & (1 << (index & 31))) === 0 || (marks[index] as number) >= epoch) continue;
-    marks[index] = epoch + 1;
+    const bits =
+      (usable[word] as number) & (fit[word] as number) & (member[word] as number) & ~(barred[word] as number);
+    const bit = 1 << (index & 31);
+    if ((bits & bit) === 0) continue;
+    barred[word] = (barred[word] as number) | bit;
     picked[found++] = index;
   }
+  for (let at = 0; at < found; at++) putBit(barred, picked[at] as number, false);
   return found;
 }
 
 /** All candidates of a list. */
 function readList(
-  { usable, marks, epoch, picked }: Columns,
+  { usable, barred, picked }: Columns,
   { list, count }: Roster,
   fit: Uint32Array,
   member: Uint32Array,
@@ -89,26 +93,25 @@ function readList(
   for (let at = 0; at < count; at++) {
     const index = list[at] as number;
     const word = index >>> 5;
-    const bits = (usable[word] as number) & (fit[word] as number) & (member[word] as number);
-    if ((bits & (1 << (index & 31))) !== 0 && marks[index] !== epoch) picked[found++] = index;
+    const bits =
+      (usable[word] as number) & (fit[word] as number) & (member[word] as number) & ~(barred[word] as number);
+    if ((bits & (1 << (index & 31))) !== 0) picked[found++] = index;
   }
   return found;
 }
 
 /** All candidates, 32 nodes at a time. */
 function readBits(
-  { usable, marks, epoch, picked }: Columns,
+  { usable, barred, picked }: Columns,
   fit: Uint32Array,
   member: Uint32Array,
   words: number,
 ): number {
   let found = 0;
   for (let word = 0; word < words; word++) {
-    let bits = (usable[word] as number) & (fit[word] as number) & (member[word] as number);
-    for (; bits !== 0; bits &= bits - 1) {
-      const index = (word << 5) + lowestOne(bits);
-      if (marks[index] !== epoch) picked[found++] = index;
-    }
+    let bits =
+      (usable[word] as number) & (fit[word] as number) & (member[word] as number) & ~(barred[word] as number);
+    for (; bits !== 0; bits &= bits - 1) picked[found++] = (word << 5) + lowestOne(bits);
   }
   return found;
 }

@@ -77,7 +77,9 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         const held = leases?.size ?? 0;
         if (leases?.has(lease)) {
           leases.set(lease, now + ttlMs);
-          shard.state.marks.get(nodeId, now)?.fenced.delete(lease);
+          const { fenced, taken } = marksOf(shard, nodeId, now, idleMs);
+          fenced.delete(lease);
+          if (!taken.has(lease)) taken.set(lease, now);
           return { kind: 'committed', ...loadOf(capacity, held) };
         }
         // Against leases alone: the report may count this very job.
@@ -102,6 +104,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         let isReleased = false;
         if (expiry !== undefined) {
           marks?.fenced.delete(lease);
+          marks?.taken.delete(lease);
           const wasReported = marks?.reported.delete(lease) === true;
           isReleased = expiry > now;
           // Only a lease held at the report can be among the jobs the node counted.
@@ -192,7 +195,6 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
   };
 }
 
-const NONE_TAKEN = { moreThanMs: 0, atMostMs: 0 };
 const NOBODY: StoredNode = { capacity: undefined, credential: undefined, generation: undefined };
 
 const loadOf = ({ slots, reported, released }: Capacity, held: number): Load => ({
@@ -206,6 +208,7 @@ function liveOf(shard: Shard, nodeId: NodeId, now: number): number {
   return live;
 }
 
+const NEVER = Number.POSITIVE_INFINITY;
 const NONE: readonly number[] = [];
 const NO_LEASES: ReadonlyMap<LeaseId, number> = new Map();
 
@@ -224,6 +227,7 @@ function sweep(shard: Shard, nodeId: NodeId, now: number): Map<LeaseId, number> 
 function unmark(marks: LeaseMarks | undefined, lease: LeaseId): void {
   marks?.fenced.delete(lease);
   marks?.reported.delete(lease);
+  marks?.taken.delete(lease);
 }
 
 /** A set that is empty is no set: its end begins anew with the first lease. */
@@ -247,7 +251,11 @@ function lengthen(shard: Shard, nodeId: NodeId, now: number, ttlMs: number): voi
 }
 
 function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): LeaseMarks {
-  const marks = shard.state.marks.get(nodeId, now) ?? { fenced: new Map(), reported: new Set() };
+  const marks = shard.state.marks.get(nodeId, now) ?? {
+    fenced: new Map(),
+    reported: new Set(),
+    taken: new Map(),
+  };
   shard.state.marks.put(nodeId, marks, now + idleMs);
   return marks;
 }
@@ -255,33 +263,29 @@ function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): Lea
 function reconcile(
   shard: Shard,
   nodeId: NodeId,
-  { running, claim, runningJobIds, ageMs = 0, takenLeft = NONE_TAKEN }: LoadReport,
+  { running, claim, runningJobIds, ageMs = 0, takenMs = NEVER }: LoadReport,
   idleMs: number,
 ): Load | undefined {
   const now = shard.now();
   const { nodes, leases: all, marks: allMarks } = shard.state;
-  const node = nodes.get(nodeId, now);
-  const capacity = node?.capacity;
-  if (node === undefined || capacity === undefined) return undefined;
-  if (claim !== undefined && claim < Math.max(capacity.claim, node.generation ?? 0))
+  const { capacity, generation = 0 } = nodes.get(nodeId, now) ?? NOBODY;
+  if (capacity === undefined) return undefined;
+  if (claim !== undefined && claim < Math.max(capacity.claim, generation))
     return loadOf(capacity, liveOf(shard, nodeId, now));
   const leases = sweep(shard, nodeId, now);
   if (runningJobIds !== undefined) {
     const isRunning = new Set(runningJobIds);
     const marks = allMarks.get(nodeId, now);
     // Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report.
-    for (const [lease, since] of [...(marks?.fenced ?? [])]) {
-      if (isRunning.has(leaseJob(lease)) || since > now - ageMs) continue;
-      leases?.delete(lease);
-      unmark(marks, lease);
-    }
-    const { moreThanMs, atMostMs } = takenLeft;
-    for (const [lease, until] of leases ?? NO_LEASES) {
-      const isTaken = until > now + moreThanMs && until <= now + atMostMs;
-      if (!isTaken || isRunning.has(leaseJob(lease))) continue;
-      leases?.delete(lease);
-      unmark(marks, lease);
-    }
+    for (const [since, latest] of [
+      [marks?.fenced, now - ageMs],
+      [marks?.taken, now - takenMs],
+    ] as const)
+      for (const [lease, at] of [...(since ?? NO_LEASES)]) {
+        if (isRunning.has(leaseJob(lease)) || at > latest) continue;
+        leases?.delete(lease);
+        unmark(marks, lease);
+      }
   }
   if (leases !== undefined && leases.size > 0) {
     const { reported } = marksOf(shard, nodeId, now, idleMs);

@@ -33,6 +33,8 @@ export interface LeaseMarks {
   readonly fenced: Map<LeaseId, number>;
   /** Held at the last report. */
   readonly reported: Set<LeaseId>;
+  /** Since when their node has them. */
+  readonly taken: Map<LeaseId, number>;
 }
 
 export interface StoredLetter {
@@ -113,9 +115,10 @@ export function createShardState(): ShardState {
       capacity: capacity && { ...capacity },
     })),
     leases: createShelf(copyMap),
-    marks: createShelf<LeaseMarks>(({ fenced, reported }) => ({
+    marks: createShelf<LeaseMarks>(({ fenced, reported, taken }) => ({
       fenced: new Map(fenced),
       reported: new Set(reported),
+      taken: new Map(taken),
     })),
     sheets: createShelf(),
     nodePresence: createShelf(),

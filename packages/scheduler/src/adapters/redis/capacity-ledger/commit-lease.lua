@@ -1,7 +1,7 @@
 --[[ commit-lease: the attempt is on its way, so its lease lasts longer; one that has expired takes a free slot again.
   KEYS[1] node    HASH  slots, reported, released
   KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms from now
   ARGV[3] idle    ms that a node's keys outlive its last report by
@@ -25,11 +25,14 @@ local expiry = tonumber(redis.call('ZSCORE', leases, lease))
 if expiry and expiry > now then
   redis.call('ZADD', leases, now + ttl, lease)
   redis.call('HDEL', marks, 'f:' .. lease)
+  if redis.call('HSETNX', marks, 't:' .. lease, now) == 1 and redis.call('PTTL', marks) < 0 then
+    redis.call('PEXPIRE', marks, idle)
+  end
   return { 'committed', math.max(redis.call('ZCOUNT', leases, '(' .. now, '+inf'), seen), max }
 end
 for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('ZREM', leases, ended)
-  redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended)
+  redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended, 't:' .. ended)
 end
 local held = redis.call('ZCARD', leases)
 -- Against leases alone: the report may count this very job, which would then stand in its own way.

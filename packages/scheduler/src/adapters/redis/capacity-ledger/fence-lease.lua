@@ -1,6 +1,6 @@
 --[[ fence-lease: mark a lease whose attempt was given up but may still run.
   KEYS[1] leases  ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[2] marks   HASH  "f:job:attempt" since when fenced (ms), "r:job:attempt" held at the last report
+  KEYS[2] marks   HASH  "f:job:attempt" since when fenced (ms), "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
   ARGV[1] lease   "job:attempt"
   ARGV[2] idle    ms that a node's keys outlive its last report by
   Returns {"fenced"} or {"absent"}

@@ -1,6 +1,6 @@
 --[[ keep-lease: a lease that is held, and whose attempt was not given up, lasts longer.
   KEYS[1] leases  ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[2] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  KEYS[2] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms from now; a lease that lasts longer stays as it is
   Returns {"kept"}, or {"absent"|"fenced"} and nothing is changed

@@ -1,18 +1,17 @@
 --[[ reconcile-node: what a heartbeat says about the node's load.
   KEYS[1] node     HASH  slots, reported, released, declared_by, and the claim on the id (generation)
   KEYS[2] leases   ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[3] marks    HASH  "f:job:attempt" since when fenced (ms), "r:job:attempt" held at the last report
+  KEYS[3] marks    HASH  "f:job:attempt" since when fenced (ms), "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
   ARGV[1] running  jobs the node counts
   ARGV[2] named    JSON list of the ids of its jobs, or "" when it did not name them
   ARGV[3] idle     ms that the node's keys outlive its last report by, or half as long
   ARGV[4] age      ms that the report may be old: it says nothing of what was fenced since
-  ARGV[5] least    ms: a lease that has more left,
-  ARGV[6] most     ms: and not more than this, was taken by the node before it wrote the report; 0: none is known to be
-  ARGV[7] claim    generation of the connection it came by; 0: of none
+  ARGV[5] taken    ms: what the node has for so long, it had when it wrote the report; -1: nobody can say
+  ARGV[6] claim    generation of the connection it came by; 0: of none
   Returns {"reconciled"|"outdated", used, max} or {"unknown_node"}
   Idempotent: the same report again finds the same; what was released between the two is counted by the node itself. ]]
 local node, leases, marks, running, named = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
-local idle, age, least, most, claim = ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
+local idle, age, taken, claim = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local slots, reported, released, by, generation =
   unpack(redis.call('HMGET', node, 'slots', 'reported', 'released', 'declared_by', 'generation'))
 if not slots then
@@ -31,25 +30,22 @@ if named ~= '' then
     is_running[job] = true
   end
   -- Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report.
-  for _, mark in ipairs(redis.call('HKEYS', marks)) do
-    local lease = string.match(mark, '^f:(.*)$')
+  local latest = { f = now - age, t = taken >= 0 and now - taken or -1 }
+  local all = redis.call('HGETALL', marks)
+  for at = 1, #all, 2 do
+    local kind, lease = string.match(all[at], '^([ft]):(.*)$')
     if
-      lease
+      kind
       and not is_running[string.match(lease, '^(.*):[^:]*$')]
-      and tonumber(redis.call('HGET', marks, mark)) <= now - age
+      and tonumber(all[at + 1]) <= latest[kind]
     then
-      table.insert(gone, lease)
-    end
-  end
-  for _, lease in ipairs(redis.call('ZRANGEBYSCORE', leases, '(' .. now + least, now + most)) do
-    if not is_running[string.match(lease, '^(.*):[^:]*$')] then
       table.insert(gone, lease)
     end
   end
 end
 for _, lease in ipairs(gone) do
   redis.call('ZREM', leases, lease)
-  redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease)
+  redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease, 't:' .. lease)
 end
 local held = redis.call('ZRANGE', leases, 0, -1)
 for _, lease in ipairs(held) do

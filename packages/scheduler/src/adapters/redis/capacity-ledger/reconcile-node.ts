@@ -7,11 +7,13 @@ import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 import { loadOf } from './load-of.ts';
 
+const UNKNOWN = -1;
+
 export function createReconcileNode(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'reconcile-node');
   return async (
     nodeId: NodeId,
-    { running, claim = 0, runningJobIds, ageMs = 0, takenLeft }: LoadReport,
+    { running, claim = 0, runningJobIds, ageMs = 0, takenMs = UNKNOWN }: LoadReport,
   ): Promise<Load | undefined> => {
     const reply = await run(
       [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
@@ -20,8 +22,7 @@ export function createReconcileNode(connection: RedisConnection, keys: Keys, idl
         runningJobIds === undefined ? '' : JSON.stringify(runningJobIds),
         idleMs,
         ageMs,
-        takenLeft?.moreThanMs ?? 0,
-        takenLeft?.atMostMs ?? 0,
+        takenMs,
         claim,
       ],
     );

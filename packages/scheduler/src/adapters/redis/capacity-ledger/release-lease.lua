@@ -1,7 +1,7 @@
 --[[ release-lease: give one slot back.
   KEYS[1] node    HASH  slots, reported, released
   KEYS[2] leases  ZSET  "job:attempt" -> expiry (ms, server time)
-  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report
+  KEYS[3] marks   HASH  "f:job:attempt" fenced, "r:job:attempt" held at the last report, "t:job:attempt" since when its node has it
   ARGV[1] lease   "job:attempt"
   Returns {"released"|"absent", used, max} or {"unknown_node"}
   Idempotent: a repeat finds nothing to give back. ]]
@@ -10,7 +10,7 @@ local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'rep
 if not slots then
   -- An emptied store may know the lease again before it knows its node.
   redis.call('ZREM', leases, lease)
-  redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease)
+  redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease, 't:' .. lease)
   return { 'unknown_node' }
 end
 local time = redis.call('TIME')
@@ -20,9 +20,9 @@ local word = 'absent'
 local expiry = tonumber(redis.call('ZSCORE', leases, lease))
 if expiry then
   redis.call('ZREM', leases, lease)
-  local fenced, counted = unpack(redis.call('HMGET', marks, 'f:' .. lease, 'r:' .. lease))
-  if fenced or counted then
-    redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease)
+  local fenced, counted, taken = unpack(redis.call('HMGET', marks, 'f:' .. lease, 'r:' .. lease, 't:' .. lease))
+  if fenced or counted or taken then
+    redis.call('HDEL', marks, 'f:' .. lease, 'r:' .. lease, 't:' .. lease)
   end
   if expiry > now then
     word = 'released'
