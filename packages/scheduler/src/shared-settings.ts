@@ -86,6 +86,9 @@ export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings 
 
 /** What was handled since comes again after a crash, and changes nothing: fences see to it. Its confirmation is a command for all of them. */
 const CONFIRM_MS = 2_000;
+/** Of what fits into an inbox, so that it is not full of letters that were handled. */
+const CONFIRM_SHARE = 1 / 8;
+const CONFIRM_AT = 256;
 
 export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxReaderSettings {
   return {
@@ -97,5 +100,6 @@ export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxRea
     watchdogMs: phase2.stream_block_ms + phase2.redis.socket_timeout_ms,
     // Far less than the idle time after which a letter comes again.
     confirmMs: Math.min(CONFIRM_MS, phase2.reclaim_idle_ms / 2),
+    confirmAt: Math.min(CONFIRM_AT, Math.ceil(phase2.stream_maxlen * CONFIRM_SHARE)),
   };
 }

@@ -35,7 +35,13 @@ export const nodeExtensions = {
   zone: extension(id('Zone the node is in')),
 };
 
-export const runningJobIds = extension(list(id('Job id'), 10_000, 'Jobs the node is working on'));
+export const runningJobIds = extension(
+  list(
+    id('Job id'),
+    10_000,
+    'Jobs the node has acknowledged and not answered yet: all of them, for one that is left out is taken to be over',
+  ),
+);
 
 const installed = {
   installed_services: optional(list(InstalledService, 1024, 'Services on the node')),

@@ -15,11 +15,13 @@ export function createConfirmations(deps: {
   clock: Clock;
   /** How long one may wait for others. A letter whose confirmation is lost comes again and is known. */
   waitMs: number;
+  /** So many do not wait. */
+  most?: number | undefined;
   confirm: (letterIds: readonly string[]) => Promise<void>;
   /** Whether the store heard it or not: then the letters come again, and are confirmed again. */
   settled: (letterIds: readonly string[], fault?: unknown) => void;
 }): Confirmations {
-  const { clock } = deps;
+  const { clock, most = MOST_PER_COMMAND } = deps;
   const waiting: string[] = [];
   let { waitMs } = deps;
   let isSending = false;
@@ -49,7 +51,7 @@ export function createConfirmations(deps: {
     add(letterId) {
       waiting.push(letterId);
       if (isSending) return;
-      if (waiting.length >= MOST_PER_COMMAND) flush();
+      if (waiting.length >= most) flush();
       // Not at once: letters that end together share a command.
       else cancel ??= clock.after(waitMs, flush);
     },

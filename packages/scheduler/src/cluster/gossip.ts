@@ -81,7 +81,7 @@ export function createGossip(deps: {
   log: Log;
   instanceId: string;
   isFenced: () => boolean;
-  /** As this instance, and so everybody, knows it up to now. */
+  /** As this instance knows it up to now, and usually everybody. Where others are wrong the node's next report tells them. */
   loadOf: (nodeId: NodeId) => Load | undefined;
   events: GossipEvents;
 }): Gossip {

@@ -28,6 +28,8 @@ export interface InboxReaderSettings {
   readonly maxHandling?: number;
   /** How long a letter that was handled may wait to be confirmed together with others. */
   readonly confirmMs?: number;
+  /** So many of them do not wait: until then they take the place of new ones. */
+  readonly confirmAt?: number;
   /** How long `stop` waits for letters under way. */
   readonly stopMs?: number;
 }
@@ -73,6 +75,7 @@ export function createInboxReader(deps: {
   const confirmations = createConfirmations({
     clock,
     waitMs: confirmMs,
+    most: settings.confirmAt,
     confirm: (letterIds) => inbox.confirm(instanceId, letterIds),
     settled(letterIds, fault) {
       if (fault !== undefined) noteFault(fault);

@@ -115,7 +115,7 @@ export function segment(
     case 'let_go':
       return { ...passed, state: letGo(passed.state, at) };
     case 'repeated':
-      return { ...passed, state: goOn(passed.state, at) };
+      return settings.maxDurationMs === 0 ? passed : { ...passed, state: goOn(passed.state, at) };
   }
 }
 
@@ -277,7 +277,7 @@ export function forgiveStall(state: Segmentation, at: number, settings: Segmenta
 const quietFrom = (state: Segmentation, at: number): Segmentation =>
   state.segment === undefined ? state : { ...state, segment: { ...state.segment, quietSince: at } };
 
-/** No silence, for as long as an utterance may last: repeated for ever, it must not keep one open. */
+/** No silence, for as long as an utterance may last: without such a limit it could be kept open for ever. */
 function goOn(state: Segmentation, at: number): Segmentation {
   const isPausing = state.sealing?.reason === 'pause';
   return quietFrom(isPausing ? { ...state, sealing: undefined } : state, at);

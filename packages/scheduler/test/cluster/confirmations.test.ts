@@ -7,13 +7,14 @@ import { fine, startReader } from './inbox-reader-rig.ts';
 
 const WAIT_MS = 50;
 
-function start() {
+function start(most?: number) {
   const clock = createManualClock();
   const commands: (readonly string[])[] = [];
   const settled: string[] = [];
   const confirmations = createConfirmations({
     clock,
     waitMs: WAIT_MS,
+    most,
     async confirm(letterIds) {
       commands.push(letterIds);
     },
@@ -50,6 +51,13 @@ describe('confirmations', () => {
     expect(commands.map((letterIds) => letterIds.length)).toEqual([256, 1, 1]);
     await clock.advance(WAIT_MS);
     expect(commands).toHaveLength(3);
+  });
+
+  it('I11 bounded: are sent at once when they are as many as the inbox bears', async () => {
+    const { clock, commands, confirmations } = start(12);
+    for (const letterId of times(12, String)) confirmations.add(letterId);
+    await clock.advance(0);
+    expect(commands).toEqual([times(12, String)]);
   });
 });
 

@@ -43,9 +43,9 @@ const REPORTS: Readonly<Record<string, CapabilityReport>> = {
   },
 };
 
-/** Machines differ, and are shared: what it takes to read the largest report from its text, about a millisecond of a core, is the measure. */
-const LARGEST = JSON.stringify(REPORTS['as many pairs as are taken']);
-const MOST_READINGS = 8;
+/** Machines differ, and are shared: what it takes to read these pairs from their text is the measure. About a millisecond of a core, whatever reports may hold. */
+const MILLISECOND = JSON.stringify(pairs(4_096));
+const MOST_MS = 5;
 
 function timed(act: () => void): number {
   const startedAt = performance.now();
@@ -53,7 +53,7 @@ function timed(act: () => void): number {
   return performance.now() - startedAt;
 }
 
-describe('I6 hot path: a report is understood in a few milliseconds', () => {
+describe('I6 hot path: a report is understood within about 5 ms', () => {
   it.each(Object.entries(REPORTS))('with %s', (_, report) => {
     let [understanding, reading] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     // The quickest of many, in turns: other programs on the machine must not fail the test.
@@ -65,9 +65,9 @@ describe('I6 hot path: a report is understood in a few milliseconds', () => {
       understanding = Math.min(understanding, timed(act));
       reading = Math.min(
         reading,
-        timed(() => JSON.parse(LARGEST)),
+        timed(() => JSON.parse(MILLISECOND)),
       );
     }
-    expect(understanding / reading).toBeLessThan(MOST_READINGS);
+    expect(understanding / reading).toBeLessThan(MOST_MS);
   });
 });

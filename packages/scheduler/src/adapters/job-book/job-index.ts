@@ -61,6 +61,8 @@ export function createJobIndex(deps: {
     } finally {
       flying.delete(others);
     }
+    // What an outage has left goes on, as long as the store takes it.
+    if (ended.size + dropped.size >= MOST_AT_ONCE) writeRest();
   }
 
   /** All that began since the last time; whoever began any of it hears if that fails. */

@@ -52,6 +52,8 @@ export function createHttpServer(services: HttpServices): HttpServer {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: settings.maxBodyBytes,
+    // Of the second server, if a host has two addresses; of the first one see below.
+    connectionTimeout: SILENT_CONNECTION_MS,
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.keepAliveTimeoutMs,
     http: { headersTimeout: settings.headersTimeoutMs },
@@ -67,6 +69,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     clientErrorHandler: handleClientError,
   });
   app.server.maxConnections = settings.maxConnections;
+  app.server.setTimeout(0);
   cutSilentConnections(app.server, clock, SILENT_CONNECTION_MS);
   const closeConnections = createConnectionCloser(app.server, clock);
   const waits = createWaits({ max: settings.maxWaits });

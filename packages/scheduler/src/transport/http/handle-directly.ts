@@ -37,7 +37,8 @@ export function handleDirectly({ schema, maxBodyBytes, handler, send }: DirectRo
       refuse(reply, new InvalidInput(parsed.problem));
       return;
     }
-    const validated = validate(parsed.value);
+    // As the framework has it: nothing is an empty object, of which the missing field is named.
+    const validated = validate(parsed.value ?? {});
     if (!validated.ok) {
       reply.send(new InvalidInput(validated.problem));
       return;

@@ -37,15 +37,21 @@ export function cutSilentConnections(server: Server, clock: Clock, silentMs: num
   function look(): void {
     const now = clock.now();
     for (const [socket, seen] of connections) {
-      const bytes = movedOn(socket as Socket);
+      const { bytesRead, bytesWritten, writableLength } = socket as Socket;
+      const bytes = bytesRead + bytesWritten;
       if (bytes !== seen.bytes) connections.set(socket, { bytes, at: now });
-      else if (now - seen.at >= silentMs) socket.destroy();
+      else if (now - seen.at < silentMs) continue;
+      else if (writableLength === 0) socket.destroy();
+      else leaveToServer(socket as Socket);
     }
     cancel = clock.after(silentMs / LOOKS, look);
+  }
+
+  /** How much of a long answer the peer has taken is not known here. The server's own timeout looks at that. */
+  function leaveToServer(socket: Socket): void {
+    connections.delete(socket);
+    socket.setTimeout(silentMs);
   }
   look();
   server.once('close', () => cancel());
 }
-
-/** What is written but not yet taken by the peer does not count: whoever reads nothing is silent. */
-const movedOn = (socket: Socket): number => socket.bytesRead + socket.bytesWritten - socket.writableLength;

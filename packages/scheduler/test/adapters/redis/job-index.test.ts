@@ -55,6 +55,18 @@ describe('a job index', () => {
     expect(written).toEqual([{ begun: [], ended: ['a'], dropped: ['b'] }]);
   });
 
+  it('goes on writing what an outage has left, and does not wait in between', async () => {
+    const { clock, index, written, redis } = start();
+    redis.isAway = true;
+    for (const jobId of times(500, String)) index.end(jobId, 1);
+    await clock.advance(LATER_MS);
+    redis.isAway = false;
+    await clock.advance(LATER_MS);
+    expect(written.flatMap(({ ended }) => ended)).toHaveLength(384);
+    await clock.advance(LATER_MS);
+    expect(new Set(written.flatMap(({ ended }) => ended)).size).toBe(500);
+  });
+
   it('never writes many at once, and writes all before it closes', async () => {
     const { index, written, redis } = start();
     redis.isAway = true;

@@ -14,9 +14,9 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-async function start(listen: (server: Server) => void = () => {}) {
+async function start(listen: (server: Server) => void = () => {}, answer: string | Buffer = 'hello') {
   const clock = createSteppedClock();
-  const server = createServer((_, response) => response.end('hello'));
+  const server = createServer((_, response) => response.end(answer));
   cutSilentConnections(server, clock, SILENT_MS);
   listen(server);
   server.listen(0, '127.0.0.1');
@@ -59,6 +59,19 @@ it('keeps one that was silent for less', async () => {
   clock.advance(SILENT_MS / 6);
   clock.advance(SILENT_MS - 1);
   await ask(socket);
+});
+
+it('leaves a long answer that is under way to the timeout of the server, which sees how much of it was taken', async () => {
+  const { clock, server, open } = await start(undefined, Buffer.alloc(32 * 1024 * 1024));
+  const connected = once(server, 'connection');
+  const socket = (await open()).pause();
+  const [held] = (await connected) as [Socket];
+  socket.write(ASK);
+  await once(server, 'request');
+  clock.advance(SILENT_MS / 6);
+  clock.advance(2 * SILENT_MS);
+  expect(held.destroyed).toBe(false);
+  expect(held.timeout).toBe(SILENT_MS);
 });
 
 it('leaves alone what has become a WebSocket', async () => {
