@@ -82,7 +82,7 @@ export async function createEmbeddedEngine(
   const engine = createEngine({
     config,
     ids: createIdSource({ clock, digestsRequests: false }),
-    ledger: createCapacityLedger({ clock }),
+    ledger: (numbers) => createCapacityLedger({ clock, numbers }),
     store: createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 }),
     directory: createNodeDirectory({ maxNodes: nodes + 1 }),
     events: createJobEvents({ maxListeners: 10_000 }),

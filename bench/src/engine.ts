@@ -3,6 +3,7 @@ import { createAudioStore } from '../../packages/scheduler/dist/adapters/memory/
 import { createPrometheusMeter } from '../../packages/scheduler/dist/adapters/prometheus/meter.js';
 import { systemClock as clock } from '../../packages/scheduler/dist/adapters/system/clock.js';
 import type { Config } from '../../packages/scheduler/dist/config/settings.js';
+import type { NodeNumbers } from '../../packages/scheduler/dist/domain/node-numbers.js';
 import { createNodeRegistry } from '../../packages/scheduler/dist/management/create-node-registry.js';
 import type { Registration } from '../../packages/scheduler/dist/management/node-registry.js';
 import type { CapacityLedger } from '../../packages/scheduler/dist/ports/capacity-ledger.js';
@@ -22,7 +23,8 @@ import { createTenancy } from '../../packages/scheduler/dist/tenancy.js';
 export interface EngineParts {
   readonly config: Config;
   readonly ids: IdSource;
-  readonly ledger: CapacityLedger;
+  /** One of this process finds nodes by the numbers that the fleet has for them. */
+  readonly ledger: (numbers: NodeNumbers) => CapacityLedger;
   readonly store: JobStore;
   readonly directory: NodeDirectory;
   readonly events: JobEvents;
@@ -31,8 +33,9 @@ export interface EngineParts {
 
 export const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
-export function createEngine({ config, ids, ledger, store, directory, events, link }: EngineParts) {
+export function createEngine({ config, ids, store, directory, events, link, ...parts }: EngineParts) {
   const fleet = createFleetView();
+  const ledger = parts.ledger(fleet.numbers);
   const meter = createPrometheusMeter();
   const registry = createNodeRegistry({
     clock,

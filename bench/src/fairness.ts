@@ -50,7 +50,7 @@ async function createFleet({ weights }: Run, sent: (sessionId: string) => void) 
   const engine = createEngine({
     config,
     ids: createIdSource({ clock, digestsRequests: false }),
-    ledger: createCapacityLedger({ clock }),
+    ledger: (numbers) => createCapacityLedger({ clock, numbers }),
     store: createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 }),
     directory: createNodeDirectory({ maxNodes: NODES }),
     events: createJobEvents({ maxListeners: 10_000 }),

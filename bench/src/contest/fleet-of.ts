@@ -45,7 +45,7 @@ export async function createMemoryFleet(scenario: Scenario, onDelivery: (assignm
   const engine = createEngine({
     config,
     ids: createIdSource({ clock, digestsRequests: false }),
-    ledger: createCapacityLedger({ clock }),
+    ledger: (numbers) => createCapacityLedger({ clock, numbers }),
     store: createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 }),
     directory: createNodeDirectory({ maxNodes: nodes + 1 }),
     events: createJobEvents({ maxListeners: 10_000 }),

@@ -57,7 +57,7 @@ export async function createRedisEngine(options: RedisEngineOptions) {
   const engine = createEngine({
     config,
     ids,
-    ledger: throughLedger(createCapacityLedger({ connection, keys })),
+    ledger: () => throughLedger(createCapacityLedger({ connection, keys })),
     store,
     directory: createNodeDirectory({ connection, keys, clock, maxNodes: 100_000 }),
     events,

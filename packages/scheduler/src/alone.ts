@@ -6,14 +6,16 @@ import { createLocks } from './adapters/memory/locks.ts';
 import { createNodeDirectory } from './adapters/memory/node-directory.ts';
 import { createNodeMailbox } from './adapters/memory/node-mailbox.ts';
 import type { Config } from './config/settings.ts';
+import type { NodeNumbers } from './domain/node-numbers.ts';
 import type { Clock } from './ports/clock.ts';
 import type { JobEvents } from './ports/job-events.ts';
 import { jobStoreLimits } from './settings-from-config.ts';
 
-export function alone(config: Config, clock: Clock, events: JobEvents) {
+/** `numbers`: the fleet's, so that the ledger finds a node that was chosen by its number. */
+export function alone(config: Config, clock: Clock, events: JobEvents, numbers: NodeNumbers) {
   const { scheduler } = config;
   return {
-    ledger: createCapacityLedger({ clock }),
+    ledger: createCapacityLedger({ clock, numbers }),
     jobStore: createJobStore({ clock, ...jobStoreLimits(config) }),
     directory: createNodeDirectory({ maxNodes: scheduler.max_nodes }),
     mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs }),

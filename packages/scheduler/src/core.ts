@@ -90,7 +90,7 @@ export function createCore(deps: CoreDeps) {
         cutNode: sockets.cut,
       },
     });
-  const here = together ?? alone(config, clock, localEvents);
+  const here = together ?? alone(config, clock, localEvents, fleet.numbers);
   const { ledger, jobStore: store, directory, mailbox, modelDebounce, events } = here;
 
   const traces = createTraces({ config, clock, meter, log, instanceId: together?.instanceId });

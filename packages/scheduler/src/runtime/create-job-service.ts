@@ -92,7 +92,7 @@ export function createJobService(
     wheel,
     queue,
     caps,
-    flights: createFlights(caps, queue.wakeOf),
+    flights: createFlights(caps, queue.wakeOf, deps.fleet.numbers),
     admitting: new Set(),
     budget: createRetryBudget(settings.retryBudget),
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),

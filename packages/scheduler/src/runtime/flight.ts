@@ -5,7 +5,9 @@ import type { JobRecord } from '../domain/job.ts';
 import { numberIn } from '../domain/job-name.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
-import { NumberedMap } from '../domain/numbered-map.ts';
+import { NodeChains } from '../domain/node-chains.ts';
+import { NodeNumbers, UNNUMBERED } from '../domain/node-numbers.ts';
+import { NOWHERE, NumberedPlaces } from '../domain/numbered-places.ts';
 import type { InflightCaps, Seat } from './inflight-caps.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import type { Timer } from './timer-wheel.ts';
@@ -74,11 +76,10 @@ export interface Flight {
   seat: Seat | undefined;
   /** The node that left while the job was on its way to it. */
   leftBy: NodeId | undefined;
-  /** The node in whose chain it is. */
-  aboard: NodeId | undefined;
-  /** Neighbours among the flights whose fence the same node holds. */
-  before: Flight | undefined;
-  after: Flight | undefined;
+  /** Where it is in the index of all; NOWHERE: in none. */
+  place: number;
+  /** The number of the node in whose chain it is. */
+  aboard: number;
 }
 
 /** Most jobs are sent to one node, once: that needs no list. */
@@ -178,9 +179,8 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     shunned: NOBODY_SHUNNED,
     seat: undefined,
     leftBy: undefined,
-    aboard: undefined,
-    before: undefined,
-    after: undefined,
+    place: NOWHERE,
+    aboard: UNNUMBERED,
   };
 }
 
@@ -202,27 +202,30 @@ export interface Flights {
   onEmpty(listen: () => void): void;
 }
 
-/** `caps`: absent where no tenant has a cap. `freed`: this tenant may have one more. */
+/** `caps`: absent where no tenant has a cap. `freed`: this tenant may have one more. `numbers`: those that selection has. */
 export function createFlights(
   caps?: InflightCaps | undefined,
   freed: (tenantId: TenantId) => void = () => {},
+  numbers: NodeNumbers = new NodeNumbers(),
 ): Flights {
-  const byJob = new NumberedMap<Flight>(numberIn);
-  /** The first of each node's chain: a set per node would weigh more than its few flights. */
-  const byNode = new Map<NodeId, Flight>();
+  const places = new NumberedPlaces(numberIn);
+  const flights: (Flight | undefined)[] = [];
+  /** Those whose fence the same node holds. */
+  const chains = new NodeChains();
 
   let empty: (() => void)[] = [];
 
   function leave(flight: Flight): void {
-    const nodeId = flight.aboard;
-    if (nodeId === undefined) return;
-    flight.aboard = undefined;
-    if (flight.after !== undefined) flight.after.before = flight.before;
-    if (flight.before !== undefined) flight.before.after = flight.after;
-    else if (flight.after !== undefined) byNode.set(nodeId, flight.after);
-    else byNode.delete(nodeId);
-    flight.before = undefined;
-    flight.after = undefined;
+    const { aboard } = flight;
+    if (aboard === UNNUMBERED) return;
+    flight.aboard = UNNUMBERED;
+    chains.remove(aboard, flight.place);
+    numbers.drop(aboard);
+  }
+
+  function get(jobId: JobId): Flight | undefined {
+    const place = places.find(jobId);
+    return place === NOWHERE ? undefined : flights[place];
   }
 
   function unseat(flight: Flight): void {
@@ -233,51 +236,61 @@ export function createFlights(
   }
 
   return {
-    add: (flight) => byJob.set(flight.job.jobId, flight),
+    add(flight) {
+      const { jobId } = flight.job;
+      const before = get(jobId);
+      if (before !== undefined) leave(before);
+      flight.place = before === undefined ? places.take(jobId) : before.place;
+      flights[flight.place] = flight;
+    },
     seat(flight) {
       if (caps === undefined || flight.seat !== undefined) return true;
       flight.seat = caps.take(flight.job.tenantId);
       return flight.seat !== undefined;
     },
     unseat,
-    get: (jobId) => byJob.get(jobId),
-    all: () => byJob.values(),
+    get,
+    *all() {
+      for (const flight of flights) if (flight !== undefined) yield flight;
+    },
     remove(flight) {
       // One that was abandoned has left already, and its job may be in flight again since.
-      if (byJob.get(flight.job.jobId) !== flight) return;
-      byJob.delete(flight.job.jobId);
+      if (flights[flight.place] !== flight) return;
       leave(flight);
+      places.leave(flight.place);
+      flights[flight.place] = undefined;
       if (flight.seat !== undefined) {
         unseat(flight);
         freed(flight.job.tenantId);
       }
-      if (byJob.size > 0) return;
+      if (places.size > 0) return;
       const listeners = empty;
       empty = [];
       for (const listen of listeners) listen();
     },
     board(flight, nodeId) {
       const isCounted = caps === undefined || flight.seat !== undefined;
-      if ((flight.aboard === nodeId && isCounted) || byJob.get(flight.job.jobId) !== flight) return;
+      const isAboard = flight.aboard !== UNNUMBERED && flight.aboard === numbers.find(nodeId);
+      if ((isAboard && isCounted) || flights[flight.place] !== flight) return;
       // What is with a node counts, whether or not there was room: it may be found there.
       if (!isCounted) flight.seat = caps.takeAnyway(flight.job.tenantId);
-      if (flight.aboard === nodeId) return;
+      if (isAboard) return;
       leave(flight);
-      flight.aboard = nodeId;
-      const first = byNode.get(nodeId);
-      flight.after = first;
-      if (first !== undefined) first.before = flight;
-      byNode.set(nodeId, flight);
+      flight.aboard = numbers.keep(nodeId);
+      chains.add(flight.aboard, flight.place);
     },
     onEmpty(listen) {
-      if (byJob.size === 0) listen();
+      if (places.size === 0) listen();
       else empty.push(listen);
     },
     on(nodeId) {
       const aboard: Flight[] = [];
-      for (let flight = byNode.get(nodeId); flight !== undefined; flight = flight.after) aboard.push(flight);
+      const number = numbers.find(nodeId);
+      if (number === UNNUMBERED) return aboard;
+      for (let place = chains.first(number); place !== NOWHERE; place = chains.after(place))
+        aboard.push(flights[place] as Flight);
       return aboard;
     },
-    size: () => byJob.size,
+    size: () => places.size,
   };
 }

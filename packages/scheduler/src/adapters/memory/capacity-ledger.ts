@@ -1,6 +1,9 @@
 /** The capacity ledger of one process: the product on one machine, and the readable specification of the Redis one. */
 import type { NodeId } from '../../domain/ids.ts';
 import { type Load, leaseJob } from '../../domain/lease.ts';
+import { NodeMap } from '../../domain/node-map.ts';
+import { NodeNumbers } from '../../domain/node-numbers.ts';
+import { NOWHERE } from '../../domain/numbered-places.ts';
 import {
   type CapacityLedger,
   type CommitResult,
@@ -11,9 +14,12 @@ import {
   type ReserveResult,
 } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { createLeases, type Holder, type Lease, UNFENCED, UNTAKEN } from './leases.ts';
+import { Leases, UNFENCED, UNTAKEN } from './leases.ts';
 
-interface Entry extends Holder {
+interface Entry {
+  /** The node's, under which its leases are chained. */
+  number: number;
+  leases: number;
   slots: number;
   isAccepting: boolean;
   claim: number;
@@ -25,11 +31,11 @@ interface Entry extends Holder {
 
 /**
  * The hot methods answer at once: a promise would cost more than their work. Times count from the ledger's beginning: they stay small
- * integers, which cost no memory of their own.
+ * integers, which cost no memory of their own. `numbers`: those that selection has, so that a node it chose is found by its number.
  */
-export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
-  const entries = new Map<NodeId, Entry>();
-  const leases = createLeases();
+export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers }): CapacityLedger {
+  const entries = new NodeMap<Entry>(deps.numbers ?? new NodeNumbers());
+  const leases = new Leases();
   const begunAt = deps.clock.now();
 
   const time = (): number => deps.clock.now() - begunAt;
@@ -41,14 +47,20 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   }
 
   function take(entry: Entry, lease: string, expiresAt: number): void {
-    leases.add(entry, lease, expiresAt);
+    leases.add(entry.number, lease, expiresAt);
+    entry.leases += 1;
     if (expiresAt < entry.earliestExpiry) entry.earliestExpiry = expiresAt;
   }
 
-  function dropIf(entry: Entry, isOver: (lease: Lease) => boolean): void {
-    for (let lease = entry.first; lease !== undefined; ) {
-      const { after } = lease;
-      if (isOver(lease)) leases.remove(lease);
+  function drop(entry: Entry, lease: number): void {
+    leases.remove(lease);
+    entry.leases -= 1;
+  }
+
+  function dropIf(entry: Entry, isOver: (lease: number) => boolean): void {
+    for (let lease = leases.first(entry.number); lease !== NOWHERE; ) {
+      const after = leases.after(lease);
+      if (isOver(lease)) drop(entry, lease);
       lease = after;
     }
   }
@@ -56,7 +68,8 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   function dropExpired(entry: Entry, now: number): void {
     if (now < entry.earliestExpiry) return;
     let earliest = NEVER;
-    dropIf(entry, ({ expiresAt }) => {
+    dropIf(entry, (lease) => {
+      const expiresAt = leases.expiresAt[lease] as number;
       if (expiresAt <= now) return true;
       if (expiresAt < earliest) earliest = expiresAt;
       return false;
@@ -72,11 +85,13 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
   ): void {
     const now = time();
     let running: Set<string> | undefined;
-    dropIf(entry, ({ id, fencedAt, takenAt }) => {
+    dropIf(entry, (lease) => {
+      const fencedAt = leases.fencedAt[lease] as number;
+      const takenAt = leases.takenAt[lease] as number;
       const isFenced = fencedAt !== UNFENCED && fencedAt <= now - ageMs;
       if (!isFenced && !(takenAt !== UNTAKEN && takenAt <= now - takenMs)) return false;
       running ??= new Set(runningJobIds);
-      return !running.has(leaseJob(id));
+      return !running.has(leaseJob(leases.idAt(lease)));
     });
   }
 
@@ -92,16 +107,16 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
         return load(entry);
       }
       const fresh: Entry = {
+        number: NOWHERE,
+        leases: 0,
         slots: capacity.slots,
         isAccepting: capacity.isAccepting,
         claim,
-        first: undefined,
-        leases: 0,
         earliestExpiry: NEVER,
         reported: 0,
         releasedSinceReport: 0,
       };
-      entries.set(nodeId, fresh);
+      fresh.number = entries.set(nodeId, fresh);
       return load(fresh);
     },
 
@@ -109,9 +124,9 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       const now = time();
       const entry = live(nodeId, now);
       if (entry === undefined) return { kind: 'unknown_node' };
-      const held = leases.find(entry, lease);
-      if (held !== undefined) {
-        held.expiresAt = Math.max(held.expiresAt, now + ttlMs);
+      const held = leases.find(entry.number, lease);
+      if (held !== NOWHERE) {
+        leases.expiresAt[held] = Math.max(leases.expiresAt[held] as number, now + ttlMs);
         return { kind: 'already', used: used(entry), max: entry.slots };
       }
       if (!entry.isAccepting) return { kind: 'not_ready' };
@@ -124,12 +139,13 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       const now = time();
       const entry = live(nodeId, now);
       if (entry === undefined) return { kind: 'unknown_node' };
-      const held = leases.find(entry, lease);
-      if (held !== undefined) {
-        held.expiresAt = now + ttlMs;
-        held.fencedAt = UNFENCED;
-        if (held.takenAt === UNTAKEN) held.takenAt = now;
-        if (held.expiresAt < entry.earliestExpiry) entry.earliestExpiry = held.expiresAt;
+      const held = leases.find(entry.number, lease);
+      if (held !== NOWHERE) {
+        const expiresAt = now + ttlMs;
+        leases.expiresAt[held] = expiresAt;
+        leases.fencedAt[held] = UNFENCED;
+        if (leases.takenAt[held] === UNTAKEN) leases.takenAt[held] = now;
+        if (expiresAt < entry.earliestExpiry) entry.earliestExpiry = expiresAt;
         return { kind: 'committed', used: used(entry), max: entry.slots };
       }
       // Against leases alone: the report may count this very job, which would then stand in its own way.
@@ -141,17 +157,17 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
     release(nodeId, lease): ReleaseResult {
       const entry = live(nodeId);
       if (entry === undefined) return { kind: 'unknown_node' };
-      const held = leases.find(entry, lease);
-      if (held === undefined) return { kind: 'absent', used: used(entry), max: entry.slots };
-      leases.remove(held);
-      if (held.isReported) entry.releasedSinceReport += 1;
+      const held = leases.find(entry.number, lease);
+      if (held === NOWHERE) return { kind: 'absent', used: used(entry), max: entry.slots };
+      if (leases.isReported[held] === 1) entry.releasedSinceReport += 1;
+      drop(entry, held);
       return { kind: 'released', used: used(entry), max: entry.slots };
     },
 
     async fence(nodeId, lease): Promise<void> {
       const entry = live(nodeId);
-      const held = entry && leases.find(entry, lease);
-      if (held?.fencedAt === UNFENCED) held.fencedAt = time();
+      const held = entry === undefined ? NOWHERE : leases.find(entry.number, lease);
+      if (held !== NOWHERE && leases.fencedAt[held] === UNFENCED) leases.fencedAt[held] = time();
     },
 
     async reconcile(nodeId: NodeId, report: LoadReport): Promise<Load | undefined> {
@@ -161,7 +177,8 @@ export function createCapacityLedger(deps: { clock: Clock }): CapacityLedger {
       if (report.runningJobIds !== undefined) dropProvenGone(entry, report.runningJobIds, report);
       entry.reported = report.running;
       entry.releasedSinceReport = 0;
-      for (let lease = entry.first; lease !== undefined; lease = lease.after) lease.isReported = true;
+      for (let lease = leases.first(entry.number); lease !== NOWHERE; lease = leases.after(lease))
+        leases.isReported[lease] = 1;
       return load(entry);
     },
 

@@ -1,96 +1,80 @@
 /**
- * Hot path: the leases of all nodes, found by name and walked node by node. One map for all of them: a small map per node, where a few
- * leases come and go all the time, would be built anew again and again.
+ * Hot path: the leases of all nodes, found by name and walked node by node. A lease is a place in columns and not an object: hundreds of
+ * thousands of objects that point at one another are what a collector has most to do with.
  */
-
 import { numberIn } from '../../domain/job-name.ts';
 import type { LeaseId } from '../../domain/lease.ts';
-import { NumberedMap } from '../../domain/numbered-map.ts';
-
-/** Whoever leases are held on. */
-export interface Holder {
-  first: Lease | undefined;
-  leases: number;
-}
-
-export interface Lease {
-  readonly id: LeaseId;
-  readonly holder: Holder;
-  expiresAt: number;
-  /** When it was first fenced; -1: it is not. */
-  fencedAt: number;
-  /** When it was first committed; -1: it is only reserved. */
-  takenAt: number;
-  /** Held when the node last reported: only such a one can be among the jobs it counted. */
-  isReported: boolean;
-  /** Neighbours on the same node. */
-  before: Lease | undefined;
-  after: Lease | undefined;
-  /** A lease of the same name on another node: seldom, and never many. */
-  namesake: Lease | undefined;
-}
-
-export interface Leases {
-  find(holder: Holder, id: LeaseId): Lease | undefined;
-  /** The caller knows that the holder has none of that name. */
-  add(holder: Holder, id: LeaseId, expiresAt: number): void;
-  remove(lease: Lease): void;
-}
+import { NodeChains } from '../../domain/node-chains.ts';
+import { NOWHERE, NumberedPlaces } from '../../domain/numbered-places.ts';
 
 export const UNFENCED = -1;
 export const UNTAKEN = -1;
 
-export function createLeases(): Leases {
-  const byName = new NumberedMap<Lease>(numberIn);
+export class Leases {
+  /** By place, as all columns: when it ends. */
+  expiresAt = new Float64Array(0);
+  /** When it was first fenced. */
+  fencedAt = new Float64Array(0);
+  /** When it was first committed; until then it is only reserved. */
+  takenAt = new Float64Array(0);
+  /** 1: held when the node last reported. Only such a one can be among the jobs it counted. */
+  isReported = new Uint8Array(0);
+  /** The number of the node it is held on. */
+  private nodes = new Int32Array(0);
+  private readonly places = new NumberedPlaces(numberIn);
+  private readonly chains = new NodeChains();
 
-  function forgetName(lease: Lease): void {
-    const { id, namesake } = lease;
-    const first = byName.get(id);
-    if (first === lease) {
-      if (namesake === undefined) byName.delete(id);
-      else byName.set(id, namesake);
-      return;
-    }
-    for (let other = first; other !== undefined; other = other.namesake) {
-      if (other.namesake === lease) other.namesake = namesake;
-    }
+  /** NOWHERE: the node has no lease of that name. Another node may. */
+  find(node: number, id: LeaseId): number {
+    let place = this.places.find(id);
+    while (place !== NOWHERE && this.nodes[place] !== node) place = this.places.another(place);
+    return place;
   }
 
-  return {
-    find(holder, id) {
-      let lease = byName.get(id);
-      while (lease !== undefined && lease.holder !== holder) lease = lease.namesake;
-      return lease;
-    },
-    add(holder, id, expiresAt) {
-      const { first } = holder;
-      const lease: Lease = {
-        id,
-        holder,
-        expiresAt,
-        fencedAt: UNFENCED,
-        takenAt: UNTAKEN,
-        isReported: false,
-        before: undefined,
-        after: first,
-        namesake: byName.get(id),
-      };
-      if (first !== undefined) first.before = lease;
-      holder.first = lease;
-      holder.leases += 1;
-      byName.set(id, lease);
-    },
-    remove(lease) {
-      const { holder, before, after } = lease;
-      if (before === undefined) holder.first = after;
-      else before.after = after;
-      if (after !== undefined) after.before = before;
-      holder.leases -= 1;
-      forgetName(lease);
-      // What is dropped must not point at what lives: the collector would take that for old.
-      lease.before = undefined;
-      lease.after = undefined;
-      lease.namesake = undefined;
-    },
-  };
+  /** Of those that are held on a node; the others follow by `after`. */
+  first(node: number): number {
+    return this.chains.first(node);
+  }
+
+  after(place: number): number {
+    return this.chains.after(place);
+  }
+
+  idAt(place: number): LeaseId {
+    return this.places.keyAt(place) ?? '';
+  }
+
+  /** The caller knows that the node has none of that name. */
+  add(node: number, id: LeaseId, expiresAt: number): void {
+    const place = this.places.take(id);
+    if (place >= this.nodes.length) this.grow();
+    this.nodes[place] = node;
+    this.expiresAt[place] = expiresAt;
+    this.fencedAt[place] = UNFENCED;
+    this.takenAt[place] = UNTAKEN;
+    this.isReported[place] = 0;
+    this.chains.add(node, place);
+  }
+
+  remove(place: number): void {
+    this.chains.remove(this.nodes[place] as number, place);
+    this.places.leave(place);
+  }
+
+  private grow(): void {
+    const { room } = this.places;
+    const longer = (column: Float64Array): Float64Array<ArrayBuffer> => {
+      const grown = new Float64Array(room);
+      grown.set(column);
+      return grown;
+    };
+    this.expiresAt = longer(this.expiresAt);
+    this.fencedAt = longer(this.fencedAt);
+    this.takenAt = longer(this.takenAt);
+    const [nodes, isReported] = [new Int32Array(room), new Uint8Array(room)];
+    nodes.set(this.nodes);
+    isReported.set(this.isReported);
+    this.nodes = nodes;
+    this.isReported = isReported;
+  }
 }

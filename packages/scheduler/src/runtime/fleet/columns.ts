@@ -43,7 +43,9 @@ export const createColumns = (): Columns => ({
 /** Makes room for `index`. The columns never shrink: they are as long as the fleet ever was. */
 export function reach(columns: Columns, index: number): void {
   if (index < columns.used.length) return;
-  const length = columns.used.length * 2;
+  let length = columns.used.length * 2;
+  // Numbers are shared with others, who may have given out many before the fleet sees one.
+  while (length <= index) length *= 2;
   columns.used = growInts(columns.used, length);
   columns.max = growInts(columns.max, length);
   columns.free = growInts(columns.free, length);

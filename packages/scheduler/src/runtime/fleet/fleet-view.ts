@@ -7,6 +7,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
 import { isAccepting, type NodeView } from '../../domain/node.ts';
+import { NodeNumbers, UNNUMBERED } from '../../domain/node-numbers.ts';
 import type { PoolBook } from '../pools/pool-book.ts';
 import { hasBit, putBit } from './bits.ts';
 import { createChangeLog } from './change-log.ts';
@@ -14,7 +15,6 @@ import { type Columns, createColumns, reach } from './columns.ts';
 import { factKey, STATUS_FACTS } from './fact-key.ts';
 import { createFactTable, type FactTable } from './fact-table.ts';
 import { createNarrow, type Narrow } from './formula.ts';
-import { createNumbering } from './numbering.ts';
 import { createPlainQueries, type PlainQueries } from './plain-queries.ts';
 import { createPoolIndex, type PoolIndex } from './pool-index.ts';
 import { createProfileFacts, type ProfileFacts } from './profile-facts.ts';
@@ -32,6 +32,8 @@ export interface FleetTable {
   readonly pools: PoolIndex | undefined;
   /** −1 = unknown node. */
   indexOf(nodeId: NodeId): number;
+  /** Of one that was chosen: whatever is asked about it next is found by its number. */
+  nameOf(index: number): NodeId;
 }
 
 export interface FleetStats {
@@ -69,6 +71,8 @@ export interface FleetView {
   tellFree(from: number, maxNodes: number): number | undefined;
   stats(): FleetStats;
   readonly table: FleetTable;
+  /** By which all columns go; for others who keep something of nodes. */
+  readonly numbers: NodeNumbers;
 }
 
 const NOTHING: ProfileFacts = new Set();
@@ -77,7 +81,7 @@ const NONE: readonly never[] = [];
 type Marked = Pick<NodeView, 'markedServices' | 'markedTypes'>;
 const UNMARKED: Marked = { markedServices: NONE, markedTypes: NONE };
 
-export function createFleetView(): FleetView {
+export function createFleetView(numbers = new NodeNumbers()): FleetView {
   const columns = createColumns();
   const facts = createFactTable(STATUS_FACTS);
   const log = createChangeLog();
@@ -87,12 +91,18 @@ export function createFleetView(): FleetView {
   let pools: Division | undefined;
   /** Prepared beside the one in force. */
   let nextPools: Division | undefined;
-  const numbering = createNumbering();
+  let size = 0;
   const factsOf = createProfileFacts();
   const views: (NodeView | undefined)[] = [];
   const listeners: ((nodeId: NodeId) => void)[] = [];
 
-  const viewAt = (index: number): NodeView | undefined => (index === -1 ? undefined : views[index]);
+  const viewAt = (index: number): NodeView | undefined => (index === UNNUMBERED ? undefined : views[index]);
+
+  /** Others may keep something of a node that is not, or no longer, in the fleet. */
+  function indexOf(nodeId: NodeId): number {
+    const index = numbers.find(nodeId);
+    return viewAt(index) === undefined ? UNNUMBERED : index;
+  }
 
   /** Flips only what differs; answers whether anything did. */
   function putAll(index: number, before: ProfileFacts, after: ProfileFacts): boolean {
@@ -149,8 +159,12 @@ export function createFleetView(): FleetView {
   }
 
   function admit(nodeId: NodeId): number {
-    const index = numbering.give(nodeId);
+    const index = numbers.keep(nodeId);
+    size += 1;
     reach(columns, index);
+    // Without holes, also where others have given out numbers meanwhile.
+    while (views.length < index) views.push(undefined);
+    while (columns.ids.length < index) columns.ids.push(undefined);
     columns.ids[index] = nodeId;
     facts.put('alive', index, true);
     return index;
@@ -171,9 +185,10 @@ export function createFleetView(): FleetView {
   }
 
   return {
+    numbers,
     upsert(view) {
-      const known = numbering.indexOf(view.nodeId);
-      const index = known === -1 ? admit(view.nodeId) : known;
+      const known = indexOf(view.nodeId);
+      const index = known === UNNUMBERED ? admit(view.nodeId) : known;
       const before = views[index];
       if (before === view) return;
       views[index] = view;
@@ -183,7 +198,7 @@ export function createFleetView(): FleetView {
       // Where a node belongs follows from what it is; heartbeats leave the profile as it was.
       const isPooled = before?.profile !== view.profile && putPools(pools, index, view);
       if (before?.profile !== view.profile) putPools(nextPools, index, view);
-      if (known === -1 || isAble || isMarked) log.note(index);
+      if (known === UNNUMBERED || isAble || isMarked) log.note(index);
       putStatus(index, view);
       columns.beatAt[index] = view.lastBeatAt;
       // The ledger's word on the slots stands until the node itself declares another number.
@@ -191,15 +206,16 @@ export function createFleetView(): FleetView {
       settle(index, view, isAble || isMarked || isPooled);
     },
     remove(nodeId) {
-      const index = numbering.indexOf(nodeId);
+      const index = numbers.find(nodeId);
       const view = viewAt(index);
       if (view === undefined) return;
       retire(index, view);
-      numbering.takeBack(nodeId);
+      numbers.drop(index);
+      size -= 1;
       log.note(index);
     },
     setLoad(nodeId, load) {
-      const index = numbering.indexOf(nodeId);
+      const index = numbers.find(nodeId);
       const view = viewAt(index);
       if (view === undefined) return;
       columns.used[index] = load.used;
@@ -207,18 +223,18 @@ export function createFleetView(): FleetView {
       settle(index, view, false);
     },
     beat(nodeId, at) {
-      const index = numbering.indexOf(nodeId);
-      if (index !== -1) columns.beatAt[index] = at;
+      const index = indexOf(nodeId);
+      if (index !== UNNUMBERED) columns.beatAt[index] = at;
     },
     load(nodeId) {
-      const index = numbering.indexOf(nodeId);
-      if (index === -1) return undefined;
+      const index = indexOf(nodeId);
+      if (index === UNNUMBERED) return undefined;
       return { used: columns.used[index] as number, max: columns.max[index] as number };
     },
-    view: (nodeId) => viewAt(numbering.indexOf(nodeId)),
-    has: (nodeId) => numbering.indexOf(nodeId) !== -1,
+    view: (nodeId) => viewAt(numbers.find(nodeId)),
+    has: (nodeId) => viewAt(numbers.find(nodeId)) !== undefined,
     get size() {
-      return numbering.size;
+      return size;
     },
     onFree: (listen) => {
       listeners.push(listen);
@@ -267,7 +283,8 @@ export function createFleetView(): FleetView {
       get pools() {
         return pools?.index;
       },
-      indexOf: numbering.indexOf,
+      indexOf,
+      nameOf: (index) => numbers.nameOf(index),
     },
   };
 }

@@ -144,7 +144,7 @@ class Drawing implements Selection {
     const count = sample(columns, fit, pool, sampleK, chance);
     if (count === 0) return undefined;
     const policy = options.isLoadStale === true ? plainRandom : POLICIES[options.policy];
-    return columns.ids[policy(columns, columns.picked, queueingLast(columns, count), chance)];
+    return table.nameOf(policy(columns, columns.picked, queueingLast(columns, count), chance));
   }
 }
 

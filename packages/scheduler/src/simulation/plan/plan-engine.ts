@@ -37,8 +37,8 @@ export async function createPlanEngine(deps: {
 }): Promise<RunningJobService> {
   const { clock, workload, seed } = deps;
   const config = defaults();
-  const ledger = createCapacityLedger({ clock });
   const fleet = createFleetView();
+  const ledger = createCapacityLedger({ clock, numbers: fleet.numbers });
   const jobTimeoutMs = Math.max(LEAST_TIMEOUT_MS, TIMEOUT_IN_SERVICE_TIMES * workload.serviceMs);
   const engine = createJobService({
     clock,

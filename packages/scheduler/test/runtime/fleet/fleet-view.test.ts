@@ -1,7 +1,9 @@
 /** The fleet view: exact after any history, untouched by heartbeats, and heard when a node becomes free. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeView } from '../../../src/domain/node.ts';
+import { NodeNumbers } from '../../../src/domain/node-numbers.ts';
 import { nmtProduct } from '../../../src/domain/profile.ts';
 import { hasBit } from '../../../src/runtime/fleet/bits.ts';
 import { STATUS_FACTS } from '../../../src/runtime/fleet/fact-key.ts';
@@ -46,6 +48,13 @@ function countOf(fleet: FleetView, key: string): number {
   fleet.table.facts.or(key, bits);
   return Array.from({ length: bits.length * 32 }, (_, index) => hasBit(bits, index)).filter(Boolean).length;
 }
+
+const ANYBODY = {
+  chance: seededChance(1),
+  sampleK: 20,
+  policy: 'least_loaded',
+  excluded: new Set<string>(),
+} as const;
 
 describe('the fleet view', () => {
   it('is the same after any history as when built from what is left', () => {
@@ -108,6 +117,23 @@ describe('the fleet view', () => {
     expect(fleet.stats().changes).toBe(0);
   });
 
+  it('I11 bounded: keeps no number of a node that was removed, and knows no node of which only others keep something', () => {
+    const numbers = new NodeNumbers();
+    const fleet = createFleetView(numbers);
+    for (let n = 0; n < 300; n++) numbers.keep(`elsewhere-${n}`);
+    fleet.upsert(nodeView('n'));
+    expect(fleet.table.indexOf('n')).toBe(300);
+    expect(fleet.size).toBe(1);
+    expect(select(fleet, compileNeed(fleet, someNeed()), ANYBODY).next()).toBe('n');
+    expect(fleet.has('elsewhere-7')).toBe(false);
+    expect(fleet.table.indexOf('elsewhere-7')).toBe(-1);
+    fleet.setLoad('elsewhere-7', { used: 1, max: 4 });
+    fleet.remove('elsewhere-7');
+    fleet.remove('n');
+    expect(fleet.size).toBe(0);
+    expect(numbers.size).toBe(300);
+  });
+
   it('believes the ledger about slots until the node declares another number', () => {
     const fleet = createFleetView();
     fleet.upsert(nodeView('n', { slots: 4 }));
@@ -125,13 +151,7 @@ describe('a heartbeat (I6)', () => {
     const fleet = createFleetView();
     for (let n = 0; n < 10_000; n++) fleet.upsert(nodeView(`n${n}`));
     const compiled = compileNeed(fleet, someNeed());
-    const options = {
-      chance: seededChance(1),
-      sampleK: 20,
-      policy: 'least_loaded',
-      excluded: new Set<string>(),
-    } as const;
-    select(fleet, compiled, options).next();
+    select(fleet, compiled, ANYBODY).next();
     const { columns, facts } = fleet.table;
     const parts = () => [...Object.values(columns), ...STATUS_FACTS.map((key) => facts.words(key))];
     const before = { stats: fleet.stats(), parts: parts(), fit: compiled.query.words };
@@ -139,7 +159,7 @@ describe('a heartbeat (I6)', () => {
       fleet.beat(`n${n}`, 1000 + n);
       fleet.setLoad(`n${n}`, { used: n % 5, max: 4 });
     }
-    expect(select(fleet, compiled, options).next()).toBeDefined();
+    expect(select(fleet, compiled, ANYBODY).next()).toBeDefined();
     expect(fleet.stats()).toEqual(before.stats);
     expect(compiled.query.words).toBe(before.fit);
     const after = parts();
