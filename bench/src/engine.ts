@@ -72,7 +72,7 @@ export function createEngine({ config, ids, store, directory, events, link, ...p
     log: QUIET,
     fleet,
     nodes: {
-      profile: (nodeId) => fleet.view(nodeId)?.profile,
+      profile: fleet.profile,
       placed: (nodeId, need) => registry.recordPlacement(nodeId, need),
       outcome: (nodeId, outcome, need) => registry.recordOutcome(nodeId, outcome, need),
       modelNotAvailable() {},

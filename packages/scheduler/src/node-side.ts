@@ -107,7 +107,7 @@ export function createNodeSide(parts: {
     settings: { endpointTimeoutMs: config.scheduler.ack_timeout_ms },
   });
   const knowledge: NodeKnowledge = {
-    profile: (nodeId) => fleet.view(nodeId)?.profile,
+    profile: fleet.profile,
     placed: (nodeId, need) => registry.recordPlacement(nodeId, useOf(need)),
     outcome: (nodeId, outcome, need) => registry.recordOutcome(nodeId, outcome, useOf(need)),
     modelNotAvailable: modelReports.report,

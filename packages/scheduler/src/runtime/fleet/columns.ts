@@ -9,10 +9,12 @@ export interface Columns {
   readonly ids: (NodeId | undefined)[];
   used: Int32Array;
   max: Int32Array;
-  /** max − used, never below 0. */
-  free: Int32Array;
+  /** max − used, never below 0, and never above what fits: a sample reads many of these, so they are short. */
+  free: Uint16Array;
   beatAt: Float64Array;
-  /** Bit: takes new work, as far as its state goes: ready, fresh, calm, not kept away from, with a free slot. */
+  /** Bit: would take new work if it had a free slot: ready, fresh, calm, not kept away from. */
+  willing: Uint32Array;
+  /** Bit: takes new work, as far as its state goes: willing, and with a free slot. */
   usable: Uint32Array;
   /** The same nodes as a list: on a busy fleet the few free ones are found at once. */
   readonly usableRoster: Roster;
@@ -30,8 +32,9 @@ export const createColumns = (): Columns => ({
   ids: [],
   used: new Int32Array(START),
   max: new Int32Array(START),
-  free: new Int32Array(START),
+  free: new Uint16Array(START),
   beatAt: new Float64Array(START),
+  willing: new Uint32Array(START / 32),
   usable: new Uint32Array(START / 32),
   usableRoster: createRoster(new Int32Array(START)),
   queueing: new Uint32Array(START / 32),
@@ -48,12 +51,15 @@ export function reach(columns: Columns, index: number): void {
   while (length <= index) length *= 2;
   columns.used = growInts(columns.used, length);
   columns.max = growInts(columns.max, length);
-  columns.free = growInts(columns.free, length);
+  const free = new Uint16Array(length);
+  free.set(columns.free);
+  columns.free = free;
   columns.picked = growInts(columns.picked, length);
   columns.usableRoster.places = growInts(columns.usableRoster.places as Int32Array, length);
   const beatAt = new Float64Array(length);
   beatAt.set(columns.beatAt);
   columns.beatAt = beatAt;
+  columns.willing = growWords(columns.willing, length / 32);
   columns.usable = growWords(columns.usable, length / 32);
   columns.queueing = growWords(columns.queueing, length / 32);
   columns.barred = growWords(columns.barred, length / 32);

@@ -8,16 +8,18 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
 import { isAccepting, type NodeView } from '../../domain/node.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/node-numbers.ts';
+import type { NodeProfile } from '../../domain/profile.ts';
 import type { PoolBook } from '../pools/pool-book.ts';
 import { hasBit, putBit } from './bits.ts';
 import { createChangeLog } from './change-log.ts';
 import { type Columns, createColumns, reach } from './columns.ts';
-import { factKey, STATUS_FACTS } from './fact-key.ts';
+import { STATUS_FACTS } from './fact-key.ts';
 import { createFactTable, type FactTable } from './fact-table.ts';
 import { createNarrow, type Narrow } from './formula.ts';
 import { createPlainQueries, type PlainQueries } from './plain-queries.ts';
 import { createPoolIndex, type PoolIndex } from './pool-index.ts';
 import { createProfileFacts, type ProfileFacts } from './profile-facts.ts';
+import { putFacts, putMarks, UNMARKED } from './put-facts.ts';
 import { delist, enlist } from './roster.ts';
 import { createStandingQueries, type StandingQueries } from './standing-queries.ts';
 
@@ -53,6 +55,8 @@ export interface FleetView {
   beat(nodeId: NodeId, at: number): void;
   load(nodeId: NodeId): Load | undefined;
   view(nodeId: NodeId): NodeView | undefined;
+  /** The same as its view's, without looking at that. */
+  profile(nodeId: NodeId): NodeProfile | undefined;
   has(nodeId: NodeId): boolean;
   readonly size: number;
   /**
@@ -77,9 +81,8 @@ export interface FleetView {
 
 const NOTHING: ProfileFacts = new Set();
 const NONE: readonly never[] = [];
-
-type Marked = Pick<NodeView, 'markedServices' | 'markedTypes'>;
-const UNMARKED: Marked = { markedServices: NONE, markedTypes: NONE };
+/** A node with more free slots weighs no more than one with so many. */
+const MOST_FREE = 0xffff;
 
 export function createFleetView(numbers = new NodeNumbers()): FleetView {
   const columns = createColumns();
@@ -94,6 +97,8 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   let size = 0;
   const factsOf = createProfileFacts();
   const views: (NodeView | undefined)[] = [];
+  /** All that a dispatch asks of a view: few are different, so these are at hand. */
+  const profiles: (NodeProfile | undefined)[] = [];
   const listeners: ((nodeId: NodeId) => void)[] = [];
 
   const viewAt = (index: number): NodeView | undefined => (index === UNNUMBERED ? undefined : views[index]);
@@ -102,26 +107,6 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   function indexOf(nodeId: NodeId): number {
     const index = numbers.find(nodeId);
     return viewAt(index) === undefined ? UNNUMBERED : index;
-  }
-
-  /** Flips only what differs; answers whether anything did. */
-  function putAll(index: number, before: ProfileFacts, after: ProfileFacts): boolean {
-    let isNews = false;
-    if (before === after) return isNews;
-    for (const key of before) if (!after.has(key)) isNews = facts.put(key, index, false) || isNews;
-    for (const key of after) if (!before.has(key)) isNews = facts.put(key, index, true) || isNews;
-    return isNews;
-  }
-
-  function putMarks(index: number, before: Marked | undefined, after: Marked): boolean {
-    const { markedServices, markedTypes } = before ?? UNMARKED;
-    const isNews = putList(markedServices, after.markedServices, (id, isMarked) =>
-      facts.put(factKey.marked(id), index, isMarked),
-    );
-    const isNewType = putList(markedTypes, after.markedTypes, (type, isMarked) =>
-      facts.put(factKey.markedType(type), index, isMarked),
-    );
-    return isNews || isNewType;
   }
 
   const putPools = (division: Division | undefined, index: number, view: NodeView | undefined): boolean =>
@@ -147,15 +132,16 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   }
 
   /** Draws the conclusions of whatever changed, and tells who waits for it. */
-  function settle(index: number, view: NodeView, hasGained: boolean): void {
+  function settle(index: number, hasGained: boolean): void {
     const freeBefore = columns.free[index] as number;
-    const free = Math.max(0, (columns.max[index] as number) - (columns.used[index] as number));
+    const left = (columns.max[index] as number) - (columns.used[index] as number);
+    const free = Math.max(0, Math.min(left, MOST_FREE));
     columns.free[index] = free;
     if (free > 0 !== freeBefore > 0) facts.put('free', index, free > 0);
-    const isUsable = free > 0 && isWilling(view);
+    const isUsable = free > 0 && hasBit(columns.willing, index);
     const isNews = putUsable(index, isUsable);
     if (!isUsable || !(isNews || hasGained || free > freeBefore)) return;
-    for (const listen of listeners) listen(view.nodeId);
+    for (const listen of listeners) listen(columns.ids[index] as NodeId);
   }
 
   function admit(nodeId: NodeId): number {
@@ -164,6 +150,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     reach(columns, index);
     // Without holes, also where others have given out numbers meanwhile.
     while (views.length < index) views.push(undefined);
+    while (profiles.length < index) profiles.push(undefined);
     while (columns.ids.length < index) columns.ids.push(undefined);
     columns.ids[index] = nodeId;
     facts.put('alive', index, true);
@@ -171,8 +158,8 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   }
 
   function retire(index: number, view: NodeView): void {
-    putAll(index, factsOf(view.profile), NOTHING);
-    putMarks(index, view, UNMARKED);
+    putFacts(facts, index, factsOf(view.profile), NOTHING);
+    putMarks(facts, index, view, UNMARKED);
     putPools(pools, index, undefined);
     putPools(nextPools, index, undefined);
     for (const key of STATUS_FACTS) facts.put(key, index, false);
@@ -181,7 +168,9 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     columns.max[index] = 0;
     columns.free[index] = 0;
     columns.ids[index] = undefined;
+    putBit(columns.willing, index, false);
     views[index] = undefined;
+    profiles[index] = undefined;
   }
 
   return {
@@ -192,9 +181,10 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       const before = views[index];
       if (before === view) return;
       views[index] = view;
+      profiles[index] = view.profile;
       const oldFacts = before === undefined ? NOTHING : factsOf(before.profile);
-      const isAble = putAll(index, oldFacts, factsOf(view.profile));
-      const isMarked = putMarks(index, before, view);
+      const isAble = putFacts(facts, index, oldFacts, factsOf(view.profile));
+      const isMarked = putMarks(facts, index, before ?? UNMARKED, view);
       // Where a node belongs follows from what it is; heartbeats leave the profile as it was.
       const isPooled = before?.profile !== view.profile && putPools(pools, index, view);
       if (before?.profile !== view.profile) putPools(nextPools, index, view);
@@ -203,7 +193,8 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       columns.beatAt[index] = view.lastBeatAt;
       // The ledger's word on the slots stands until the node itself declares another number.
       if (before?.slots !== view.slots) columns.max[index] = view.slots;
-      settle(index, view, isAble || isMarked || isPooled);
+      putBit(columns.willing, index, isWilling(view));
+      settle(index, isAble || isMarked || isPooled);
     },
     remove(nodeId) {
       const index = numbers.find(nodeId);
@@ -216,11 +207,10 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     },
     setLoad(nodeId, load) {
       const index = numbers.find(nodeId);
-      const view = viewAt(index);
-      if (view === undefined) return;
+      if (index === UNNUMBERED || profiles[index] === undefined) return;
       columns.used[index] = load.used;
       columns.max[index] = load.max;
-      settle(index, view, false);
+      settle(index, false);
     },
     beat(nodeId, at) {
       const index = indexOf(nodeId);
@@ -232,6 +222,10 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       return { used: columns.used[index] as number, max: columns.max[index] as number };
     },
     view: (nodeId) => viewAt(numbers.find(nodeId)),
+    profile(nodeId) {
+      const index = numbers.find(nodeId);
+      return index === UNNUMBERED ? undefined : profiles[index];
+    },
     has: (nodeId) => viewAt(numbers.find(nodeId)) !== undefined,
     get size() {
       return size;
@@ -298,16 +292,3 @@ interface Division {
 /** Selection states the same rule as clauses (select/clauses.ts), to say which part failed. */
 const isWilling = (view: NodeView): boolean =>
   isAccepting(view) && view.isFresh && view.isCalm && !view.isEjected;
-
-/** Puts only what differs; answers whether anything did. */
-function putList<T>(
-  before: readonly T[],
-  after: readonly T[],
-  put: (item: T, isTrue: boolean) => boolean,
-): boolean {
-  if (before === after) return false;
-  let isNews = false;
-  for (const item of before) if (!after.includes(item)) isNews = put(item, false) || isNews;
-  for (const item of after) isNews = put(item, true) || isNews;
-  return isNews;
-}

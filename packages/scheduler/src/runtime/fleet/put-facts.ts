@@ -1,0 +1,45 @@
+/** Hot path: what a node's view says, put into the table of facts: only what differs is flipped. */
+import type { NodeView } from '../../domain/node.ts';
+import { factKey } from './fact-key.ts';
+import type { FactTable } from './fact-table.ts';
+import type { ProfileFacts } from './profile-facts.ts';
+
+export type Marked = Pick<NodeView, 'markedServices' | 'markedTypes'>;
+export const UNMARKED: Marked = { markedServices: [], markedTypes: [] };
+
+/** Answers whether anything differed. */
+export function putFacts(
+  facts: FactTable,
+  index: number,
+  before: ProfileFacts,
+  after: ProfileFacts,
+): boolean {
+  let isNews = false;
+  if (before === after) return isNews;
+  for (const key of before) if (!after.has(key)) isNews = facts.put(key, index, false) || isNews;
+  for (const key of after) if (!before.has(key)) isNews = facts.put(key, index, true) || isNews;
+  return isNews;
+}
+
+/** The same for services and types that the node has but cannot use for now. */
+export function putMarks(facts: FactTable, index: number, before: Marked, after: Marked): boolean {
+  const isNews = putList(before.markedServices, after.markedServices, (id, isMarked) =>
+    facts.put(factKey.marked(id), index, isMarked),
+  );
+  const isNewType = putList(before.markedTypes, after.markedTypes, (type, isMarked) =>
+    facts.put(factKey.markedType(type), index, isMarked),
+  );
+  return isNews || isNewType;
+}
+
+function putList<T>(
+  before: readonly T[],
+  after: readonly T[],
+  put: (item: T, isTrue: boolean) => boolean,
+): boolean {
+  if (before === after) return false;
+  let isNews = false;
+  for (const item of before) if (!after.includes(item)) isNews = put(item, false) || isNews;
+  for (const item of after) isNews = put(item, true) || isNews;
+  return isNews;
+}
