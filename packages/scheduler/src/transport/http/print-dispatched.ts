@@ -1,5 +1,6 @@
 /** Hot path: the answer to a dispatch, as text: its few fields put together by hand. */
 import type { DispatchReply } from '@lingua/protocol';
+import { spellWhole } from './spell-whole.ts';
 
 /** A repeat may find its job still waiting: then there is no node to name yet. */
 export type Dispatched = {
@@ -14,7 +15,7 @@ export function printDispatched(answer: Dispatched): string {
   if (nodeId !== undefined) text += `,"node_id":${quote(nodeId)}`;
   if (attempt !== undefined) text += `,"attempt_id":${attempt}`;
   if (requestId !== undefined) text += `,"request_id":${quote(requestId)}`;
-  if (index !== undefined) text += `,"utterance_index":${index}`;
+  if (index !== undefined) text += `,"utterance_index":${spellWhole(index)}`;
   if (answer.state !== undefined) text += `,"state":"${answer.state}"`;
   return `${text}}`;
 }
