@@ -10,6 +10,9 @@ import type { NodeId } from './ids.ts';
 /** Nobody keeps anything of that node. */
 export const UNNUMBERED = -1;
 
+/** The name of no node. A text like all others: to compare it with one costs nothing. */
+const NOBODY: NodeId = '\u0000';
+
 export class NodeNumbers {
   private readonly numbers = new Map<NodeId, number>();
   /** By number, and so are the following. */
@@ -18,7 +21,7 @@ export class NodeNumbers {
   private readonly keepers: number[] = [];
   private readonly free: number[] = [];
   /** The one that was asked for last: nearly always the next one, too. */
-  private lastId: NodeId | undefined;
+  private lastId = NOBODY;
   private last = UNNUMBERED;
 
   find(nodeId: NodeId): number {
@@ -44,7 +47,7 @@ export class NodeNumbers {
     this.ids[number] = nodeId;
     this.keepers[number] = 1;
     this.numbers.set(nodeId, number);
-    this.lastId = undefined;
+    this.forgetLast();
     return number;
   }
 
@@ -55,12 +58,17 @@ export class NodeNumbers {
     this.numbers.delete(this.ids[number] as NodeId);
     this.ids[number] = '';
     this.free.push(number);
-    this.lastId = undefined;
+    this.forgetLast();
   }
 
   /** How many nodes have one. */
   get size(): number {
     return this.numbers.size;
+  }
+
+  private forgetLast(): void {
+    this.lastId = NOBODY;
+    this.last = UNNUMBERED;
   }
 
   private look(nodeId: NodeId): number {

@@ -15,7 +15,7 @@ export interface RouteOptions {
   readonly bodyLimit?: number;
   /** For endpoints that are not in the protocol's table, or know more than it says. */
   readonly endpoint?: Partial<Pick<HttpEndpoint, 'summary' | 'params' | 'query' | 'body' | 'reply'>>;
-  /** Prints what is answered with 200; absent: JSON of all that is in it. */
+  /** Prints what is answered with 200, in ASCII; absent: JSON of all that is in it. */
   readonly print?: (answer: never) => string;
   /** On the hot path: the usual body is handled without the framework's steps. Only with an entry and a body. */
   readonly isDirect?: boolean;

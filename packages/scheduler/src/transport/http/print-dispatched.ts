@@ -1,4 +1,4 @@
-/** Hot path: the answer to a dispatch, as text: its few fields put together by hand. */
+/** Hot path: the answer to a dispatch, as text in ASCII: its few fields put together by hand. */
 import type { DispatchReply } from '@lingua/protocol';
 import { spellWhole } from './spell-whole.ts';
 
@@ -23,4 +23,8 @@ export function printDispatched(answer: Dispatched): string {
 /** All ids are such words: those from outside are checked when they come in. */
 const PLAIN = /^[\w.:-]*$/;
 
-const quote = (id: string): string => (PLAIN.test(id) ? `"${id}"` : JSON.stringify(id));
+const quote = (id: string): string =>
+  PLAIN.test(id) ? `"${id}"` : JSON.stringify(id).replace(BEYOND_ASCII, inAscii);
+
+const BEYOND_ASCII = /[^\0-\x7f]/g;
+const inAscii = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
