@@ -66,7 +66,7 @@ export function createRemoteJobs(deps: {
   living: () => Promise<ReadonlyMap<string, Instance>>;
   book: DriverBook;
   held: HeldAnswers;
-  firstWords: Pick<FirstWords, 'heard'>;
+  firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
   slots: Pick<SlotKeeping, 'taken' | 'over'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
@@ -133,18 +133,19 @@ export function createRemoteJobs(deps: {
 
   async function handOverOrHold(saying: Saying): Promise<Verdict> {
     const { jobId } = saying.answer;
+    const isLast = saying.say !== 'acknowledged';
     // What was said before of the same job goes first, also when it was taken over by this instance meanwhile.
+    if (isLast || local.drives(jobId)) deps.firstWords.end(jobId, book.find(jobId));
     if (local.drives(jobId)) await underWay.get(jobId);
     const isHere = local.drives(jobId);
-    if (saying.say !== 'acknowledged') deps.slots.over(saying.answer);
+    if (isLast) deps.slots.over(saying.answer);
     else if (!isHere) deps.slots.taken(saying.answer);
     if (isHere && !held.holds(jobId)) return hear(saying);
     const fitting = isHere ? saying : fitted(saying);
     if (held.holds(jobId)) held.add(fitting);
-    else if (mayGoOn(fitting)) void bring(fitting);
-    else await bring(fitting);
-    // After it is on its way, so that whoever waited for it goes along.
-    deps.firstWords.heard(jobId);
+    else if (!mayGoOn(fitting)) await bring(fitting);
+    else if (isLast) void bring(fitting);
+    else deps.firstWords.orAtOnce(jobId, () => void bring(fitting));
     return ACCEPTED;
   }
 

@@ -69,8 +69,6 @@ export interface RemoteNodesDeps {
   readonly log: Log;
 }
 
-/** A node near by has acknowledged by then, and both go as one command. Whoever waits to hear that the job has left hardly notices. */
-const FIRST_WORD_MS = 5;
 /** Letters are read within a few milliseconds, unless a store or an instance stood still. */
 const FRESH_MS = 1_000;
 
@@ -143,7 +141,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const slotUntil = (letter.slotUntil ?? letter.expiresAt) + fromStore;
     deps.slots.handed({ jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken });
     if (isTaken) return recorded(letter, written);
-    await deps.firstWords.wait(job.jobId, FIRST_WORD_MS);
+    await deps.firstWords.wait(job.jobId, driver);
     return written;
   }
 

@@ -1,5 +1,6 @@
 /** What nodes on sockets say of jobs that are driven elsewhere: handed over, or held while nobody can be told. */
 import { describe, expect, it } from 'vitest';
+import { FIRST_WORDS_MS } from '../../src/cluster/first-words.ts';
 import { isPending } from '../contracts/harness.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { COMES_AGAIN_MS } from './post-rig.ts';
@@ -62,12 +63,24 @@ describe('what a node says of a job that is driven elsewhere', () => {
     expect(holder.state.slots).toEqual([`${jobId} taken`, `${jobId} over`, `${own} over`]);
   });
 
-  it('wakes whoever waits for the first of it', async () => {
-    const { holder, answer, jobId } = await startDesks();
-    const first = holder.firstWords.wait(jobId, 1_000);
-    expect(await isPending(first)).toBe(true);
-    await holder.handedOver.acknowledge(answer);
-    expect(await isPending(first)).toBe(false);
+  it('waits for a moment if its job was handed out just now; a last word takes it along', async () => {
+    const { holder, driver, driveBy, answer, jobId, clock, sent } = await startDesks();
+    const other = await driveBy(driver);
+    for (const handed of [jobId, other]) {
+      holder.book.note(handed, driver.driver);
+      void holder.firstWords.wait(handed, driver.driver);
+      expect(await holder.handedOver.acknowledge({ ...answer, jobId: handed })).toEqual(ACCEPTED);
+    }
+    await clock.advance(FIRST_WORDS_MS - 1);
+    expect(sent).toEqual([]);
+    await holder.handedOver.finish(answer, RESULT);
+    await clock.advance(0);
+    expect(driver.state.told.sort()).toEqual(
+      [`${jobId} acknowledged`, `${jobId} finished`, `${other} acknowledged`].sort(),
+    );
+    expect(driver.state.told.indexOf(`${jobId} acknowledged`)).toBeLessThan(
+      driver.state.told.indexOf(`${jobId} finished`),
+    );
   });
 
   it('arrives as it was said', async () => {
