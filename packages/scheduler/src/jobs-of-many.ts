@@ -145,6 +145,8 @@ export function createJobsOfMany(deps: {
     died(instanceIds: readonly string[]): void {
       graveyard.died(instanceIds);
       adoption.died(instanceIds);
+      // They may not have written it down: whoever goes on with their jobs hears it again.
+      for (const answer of book.acknowledgedTo(instanceIds)) held.add({ say: 'acknowledged', answer });
     },
     seen: graveyard.seen,
     /** The way to nodes, wherever their sockets are. */

@@ -127,7 +127,8 @@ export function createRemoteJobs(deps: {
       return true;
     }
     const isSent = await office.tell(direction.instanceId, { topic: 'answer', lane: jobId, body: saying });
-    if (isSent && saying.say !== 'acknowledged') book.forget(jobId);
+    if (isSent && saying.say === 'acknowledged') book.acknowledged(saying.answer);
+    else if (isSent) book.forget(jobId);
     return isSent;
   }
 

@@ -83,6 +83,18 @@ describe('what a node says of a job that is driven elsewhere', () => {
     );
   });
 
+  it('is remembered until its last word: its driver may die before it has written down that a node has it', async () => {
+    const { holder, driver, answer, jobId, settle } = await startDesks();
+    holder.book.note(jobId, driver.driver);
+    await holder.handedOver.acknowledge(answer);
+    await settle();
+    expect(holder.book.acknowledgedTo(['driver'])).toEqual([answer]);
+    await holder.handedOver.acknowledge(answer);
+    await holder.handedOver.finish(answer, RESULT);
+    await settle();
+    expect(holder.book.acknowledgedTo(['driver'])).toEqual([]);
+  });
+
   it('arrives as it was said', async () => {
     const { holder, driver, jobId, answer, settle } = await startDesks();
     await holder.handedOver.acknowledge(answer);
