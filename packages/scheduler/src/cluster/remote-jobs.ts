@@ -15,6 +15,7 @@ import type { DriverBook } from './driver-book.ts';
 import type { FirstWords } from './first-words.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import type { PostOffice } from './post-office.ts';
+import { readLetter, type Shape } from './read-letter.ts';
 import type { SlotKeeping } from './slot-keeping.ts';
 import { within } from './within.ts';
 
@@ -201,10 +202,10 @@ export function createRemoteJobs(deps: {
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
   // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
   office.on('answer', async (body) =>
-    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(body as Saying))),
+    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(readSaying(body)))),
   );
   office.on('cancel', async (body) => {
-    const { jobId, reason, code } = body as CancelLetter;
+    const { jobId, reason, code } = readLetter<CancelLetter>('cancel', body, CANCEL);
     return cancel(jobId, reason, code);
   });
 
@@ -212,6 +213,22 @@ export function createRemoteJobs(deps: {
     heard: { ...deskOf(ask), cancel },
     handedOver: deskOf(handOverOrHold),
   };
+}
+
+const ANSWER = { answer: { nodeId: 'string', jobId: 'string', attempt: 'number' }, say: 'string' } as const;
+const SAYINGS: Readonly<Record<Saying['say'], Shape>> = {
+  acknowledged: ANSWER,
+  finished: { ...ANSWER, result: { textAsr: 'string', textTranslated: 'string', ttsAudio: 'string' } },
+  failed: { ...ANSWER, failure: { code: 'string', message: 'string' } },
+};
+const CANCEL = { jobId: 'string', reason: 'string' } as const;
+
+function readSaying(body: unknown): Saying {
+  const { say } = readLetter<Saying>('answer', body, ANSWER);
+  // A word of a later version is none of ours.
+  if (!Object.hasOwn(SAYINGS, say))
+    throw new Error(`an answer that says ${say}, which nobody here understands`);
+  return readLetter<Saying>('answer', body, SAYINGS[say]);
 }
 
 const ACCEPTED: Verdict = { kind: 'accepted' };

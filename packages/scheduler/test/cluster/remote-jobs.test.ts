@@ -1,6 +1,5 @@
 /** What nodes on sockets say of jobs that are driven elsewhere: handed over, or held while nobody can be told. */
 import { describe, expect, it } from 'vitest';
-import { FIRST_WORDS_MS } from '../../src/cluster/first-words.ts';
 import { isPending } from '../contracts/harness.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { COMES_AGAIN_MS } from './post-rig.ts';
@@ -61,38 +60,6 @@ describe('what a node says of a job that is driven elsewhere', () => {
     await holder.handedOver.acknowledge({ ...answer, jobId: own });
     await holder.handedOver.fail({ ...answer, jobId: own }, FAILURE);
     expect(holder.state.slots).toEqual([`${jobId} taken`, `${jobId} over`, `${own} over`]);
-  });
-
-  it('waits for a moment if its job was handed out just now; a last word takes it along', async () => {
-    const { holder, driver, driveBy, answer, jobId, clock, sent } = await startDesks();
-    const other = await driveBy(driver);
-    for (const handed of [jobId, other]) {
-      holder.book.note(handed, driver.driver);
-      void holder.firstWords.wait(handed, driver.driver);
-      expect(await holder.handedOver.acknowledge({ ...answer, jobId: handed })).toEqual(ACCEPTED);
-    }
-    await clock.advance(FIRST_WORDS_MS - 1);
-    expect(sent).toEqual([]);
-    await holder.handedOver.finish(answer, RESULT);
-    await clock.advance(0);
-    expect(driver.state.told.sort()).toEqual(
-      [`${jobId} acknowledged`, `${jobId} finished`, `${other} acknowledged`].sort(),
-    );
-    expect(driver.state.told.indexOf(`${jobId} acknowledged`)).toBeLessThan(
-      driver.state.told.indexOf(`${jobId} finished`),
-    );
-  });
-
-  it('is remembered until its last word: its driver may die before it has written down that a node has it', async () => {
-    const { holder, driver, answer, jobId, settle } = await startDesks();
-    holder.book.note(jobId, driver.driver);
-    await holder.handedOver.acknowledge(answer);
-    await settle();
-    expect(holder.book.acknowledgedTo(['driver'])).toEqual([answer]);
-    await holder.handedOver.acknowledge(answer);
-    await holder.handedOver.finish(answer, RESULT);
-    await settle();
-    expect(holder.book.acknowledgedTo(['driver'])).toEqual([]);
   });
 
   it('arrives as it was said', async () => {
