@@ -15,6 +15,7 @@ export interface DriverBook {
   /** What those drivers were told so, once. */
   acknowledgedTo(instanceIds: readonly string[]): readonly Answer[];
   forget(jobId: JobId): void;
+  size(): number;
 }
 
 interface Entry {
@@ -46,5 +47,6 @@ export function createDriverBook(): DriverBook {
       return found;
     },
     forget: (jobId) => void entries.delete(jobId),
+    size: () => entries.size,
   };
 }

@@ -163,6 +163,8 @@ export function createJobClaims(deps: {
       offers.add(jobId);
       void offerUntilHeard(jobId, Math.min(deadlineAt, clock.now() + deps.jobDeadlineMs));
     },
+
+    offering: () => offers.size,
   };
 }
 
