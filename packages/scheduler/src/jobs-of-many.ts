@@ -186,6 +186,7 @@ export function createJobsOfMany(deps: {
         driverOf,
         driver,
         living,
+        othersTold: reassertion.othersTold,
         book,
         held,
         firstWords,

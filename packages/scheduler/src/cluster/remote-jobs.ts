@@ -65,6 +65,8 @@ export function createRemoteJobs(deps: {
   /** "instance/incarnation" of this one. */
   driver: () => string;
   living: () => Promise<ReadonlyMap<string, Instance>>;
+  /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
+  othersTold: (jobId: JobId) => Promise<void> | undefined;
   book: DriverBook;
   held: HeldAnswers;
   firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
@@ -107,7 +109,8 @@ export function createRemoteJobs(deps: {
     if (noted !== undefined && (await lives(noted))) return { instanceId: instanceOf(noted) };
     const stored = await deps.driverOf(jobId);
     // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
-    if (stored === undefined) return noted === undefined ? 'here' : 'nobody';
+    if (stored === undefined)
+      return noted === undefined && deps.othersTold(jobId) === undefined ? 'here' : 'nobody';
     if (stored.isSettled) return 'here';
     // Ours by its record and not in flight yet: it is just being taken over.
     if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
@@ -179,7 +182,12 @@ export function createRemoteJobs(deps: {
     topic: string,
     body: unknown,
   ): Promise<T> {
-    const direction = await directionOf(jobId);
+    let direction = await directionOf(jobId);
+    const told = direction === 'nobody' ? deps.othersTold(jobId) : undefined;
+    if (told !== undefined) {
+      await told;
+      direction = await directionOf(jobId);
+    }
     if (direction === 'here') return here();
     if (direction === 'nobody') {
       throw new SchedulerError(
