@@ -75,7 +75,8 @@ export function createJobsOfMany(deps: {
     maxBytes: MOST_HELD_BYTES,
   });
   const adopt = (job: JobRecord): void => local.jobs().adopt(job);
-  const takeOver = createTakingOver({ estate: jobStore, instances: store.instances, adopt, clock, log });
+  const takingOver = createTakingOver({ estate: jobStore, instances: store.instances, adopt, clock, log });
+  const { takeOver } = takingOver;
   const drivers = createJobClaims({
     estate: { takeOver },
     driverOf,
@@ -145,8 +146,17 @@ export function createJobsOfMany(deps: {
     died(instanceIds: readonly string[]): void {
       graveyard.died(instanceIds);
       adoption.died(instanceIds);
+      // They may not have written it down: whoever goes on with their jobs hears it again.
+      for (const answer of book.acknowledgedTo(instanceIds)) held.add({ say: 'acknowledged', answer });
     },
     seen: graveyard.seen,
+    /** What is bounded here, and not otherwise counted. */
+    backlog: () => ({
+      takeovers: takingOver.unsure(),
+      audio_offers: drivers.offering(),
+      drivers: book.size(),
+      slots: slots.size(),
+    }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>
       createRemoteNodes({
@@ -176,6 +186,7 @@ export function createJobsOfMany(deps: {
         driverOf,
         driver,
         living,
+        othersTold: reassertion.othersTold,
         book,
         held,
         firstWords,

@@ -9,10 +9,11 @@ import { createNodeReplica } from './cluster/node-replica.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
 import { EVERYTHING } from './cluster/reassertion.ts';
+import { createSessionRelease } from './cluster/session-release.ts';
 import { createSteadyInstances } from './cluster/steady-instances.ts';
 import type { Config } from './config/settings.ts';
-import { driverName, instanceOf } from './domain/driver-name.ts';
-import { asOutsideId, type SessionId } from './domain/ids.ts';
+import { driverName } from './domain/driver-name.ts';
+import { asOutsideId } from './domain/ids.ts';
 import { guardStore } from './guarded-store.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
 import { createLedgerOfMany } from './ledger-of-many.ts';
@@ -31,7 +32,6 @@ import { VERSION } from './version.ts';
 
 export type Neighbourhood = ReturnType<typeof createNeighbourhood>;
 
-const RELEASE_SESSION_MS = 1_000;
 const OWN_NAME = 'give each its own scheduler.phase2.instance_id, or leave it at "auto"';
 const READY = { isReady: true, reasons: [] };
 const JOINING = { isReady: false, reasons: ['joining'] };
@@ -251,20 +251,16 @@ export function createNeighbourhood(deps: {
     ...ofJobs,
 
     /** Asks whoever has a session to let it go. */
-    async releaseSession(owner: string, sessionId: SessionId): Promise<boolean> {
-      const letter = { topic: 'release_session', lane: sessionId, body: { sessionId, owner } };
-      return (await office.ask(instanceOf(owner), letter, RELEASE_SESSION_MS).catch(() => false)) === true;
-    },
+    releaseSession: createSessionRelease({
+      office,
+      self: driver,
+      letGo: (sessionId) => local.sessions().release(sessionId),
+    }),
 
     readiness: () => (!hasJoined ? JOINING : isFenced() || !store.isReachable() ? STORE_AWAY : READY),
 
     async start(address: string | undefined): Promise<void> {
       advertiseUrl = address;
-      office.on('release_session', async (body) => {
-        const { sessionId, owner } = body as { sessionId: SessionId; owner: string };
-        // A former life of this instance has nothing to let go any more, and cannot have saved it.
-        return owner === driver() && local.sessions().release(sessionId);
-      });
       if ((await presence.start()) === 'taken') {
         throw new Error(`another living instance has the name ${instanceId}; ${OWN_NAME}`);
       }

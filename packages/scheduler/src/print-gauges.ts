@@ -21,7 +21,9 @@ export interface GaugedParts {
   readonly gate: { tenants(): number };
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
-  readonly together: Pick<Neighbourhood, 'replica' | 'held' | 'isFenced' | 'handling'> | undefined;
+  readonly together:
+    | Pick<Neighbourhood, 'replica' | 'held' | 'backlog' | 'isFenced' | 'handling'>
+    | undefined;
 }
 
 export function createPrintGauges(parts: GaugedParts): () => void {
@@ -56,12 +58,15 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     if (together !== undefined) printNeighbourhood(together);
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
-  function printNeighbourhood({ replica, held, isFenced, handling }: NonNullable<typeof together>): void {
+  function printNeighbourhood(neighbourhood: NonNullable<typeof together>): void {
+    const { replica, held, backlog, isFenced, handling } = neighbourhood;
     const { known, own, refused } = replica.stats();
     meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
     meter.gauge('scheduler_replica_nodes', known, { of: 'others' });
     meter.gauge('scheduler_replica_nodes', refused, { of: 'refused' });
     meter.gauge('scheduler_answers_held', held.size());
+    for (const [of, count] of Object.entries(backlog()))
+      meter.gauge('scheduler_instance_backlog', count, { of });
     meter.gauge('scheduler_letters_handling', handling());
     meter.gauge('scheduler_instance_fenced', isFenced() ? 1 : 0);
   }

@@ -21,6 +21,8 @@ export interface RedisCluster {
 }
 
 const HOST = '127.0.0.1';
+/** Another one, or another version, is tried by naming its program. */
+export const serverProgram = (): string => process.env.REDIS_SERVER || 'redis-server';
 const CLUSTER_NODE_TIMEOUT_MS = 2_000;
 
 export async function startRedisCluster(): Promise<RedisCluster> {
@@ -83,15 +85,16 @@ async function tryServer(flags: readonly string[]): Promise<RedisServer> {
 }
 
 async function launch(port: number, args: readonly string[]): Promise<ChildProcess> {
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
+  const program = serverProgram();
+  const child = spawn(program, args, { stdio: 'ignore' });
   running.add(child);
   child.once('exit', () => running.delete(child));
   let fault: Error | undefined;
   child.once('error', (cause) => {
-    fault = new Error('redis-server could not be started', { cause });
+    fault = new Error(whyNotStarted(program), { cause });
   });
   child.once('exit', (code) => {
-    fault ??= new Error(`redis-server ended with ${code}`);
+    fault ??= new Error(`${program} ended with ${code}`);
   });
   await answering(port, () => {
     if (fault === undefined) return child.pid ?? 0;
@@ -99,6 +102,11 @@ async function launch(port: number, args: readonly string[]): Promise<ChildProce
   });
   return child;
 }
+
+const whyNotStarted = (program: string): string =>
+  process.env.REDIS_SERVER
+    ? `REDIS_SERVER names ${program}, which could not be started`
+    : 'redis-server could not be started: is it installed?';
 
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -164,7 +172,9 @@ async function join3Masters(servers: readonly RedisServer[]): Promise<void> {
   }
   for (const [index, { port }] of masters.entries()) {
     const [from, to] = [Math.floor((SLOTS * index) / 3), Math.floor((SLOTS * (index + 1)) / 3) - 1];
-    await withClient(port, (client) => client.call('CLUSTER', 'ADDSLOTSRANGE', from, to));
+    // Not by range, which servers before version 7 do not understand.
+    const slots = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+    await withClient(port, (client) => client.call('CLUSTER', 'ADDSLOTS', ...slots));
   }
   for (const [index, { port }] of replicas.entries()) {
     await withClient(port, (client) => replicate(client, ids.get(masters[index]?.port ?? 0) ?? ''));

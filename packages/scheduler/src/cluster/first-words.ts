@@ -1,33 +1,63 @@
-/** Hot path: who waits for the first that a node says of a job it was just sent. A node near by says it at once. */
+/**
+ * Hot path: the moment after a node was handed a job that another instance drives. What its driver is to hear waits meanwhile for
+ * more, so that it goes as one command: that the job has left, that the node has it, and its result, should it take no time.
+ * Whatever cannot wait takes along what does.
+ */
 import type { JobId } from '../domain/ids.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 
 export interface FirstWords {
-  /** Resolves when something is said of the job, or after the limit. */
-  wait(jobId: JobId, limitMs: number): Promise<void>;
-  /** Something is said of it. */
-  heard(jobId: JobId): void;
+  /** The moment of this job begins. Resolves at its end, after what `orAtOnce` was given for it. */
+  wait(jobId: JobId, driver: string): Promise<void>;
+  /** Tells the driver at the end of the job's moment; at once if there is none. */
+  orAtOnce(jobId: JobId, tell: () => void): void;
+  /** Something of this job leaves for its driver and waits for nothing. Of other jobs of that driver goes along what nodes said. */
+  end(jobId: JobId, driver: string | undefined): void;
+}
+
+/** A node near by has acknowledged by then. Whoever waits to hear that the job has left hardly notices. */
+export const FIRST_WORDS_MS = 5;
+
+interface Moment {
+  readonly driver: string;
+  /** What waits to be told. */
+  readonly words: (() => void)[];
+  readonly over: () => void;
+  readonly cancel: Cancel;
 }
 
 export function createFirstWords(deps: { clock: Clock }): FirstWords {
   /** As many as letters are being handled, at most. */
-  const waiting = new Map<JobId, { readonly end: () => void; readonly cancel: Cancel }>();
+  const moments = new Map<JobId, Moment>();
 
-  function heard(jobId: JobId): void {
-    const one = waiting.get(jobId);
-    if (one === undefined) return;
-    waiting.delete(jobId);
-    one.cancel();
-    one.end();
+  function close(jobId: JobId): void {
+    const moment = moments.get(jobId);
+    if (moment === undefined) return;
+    moments.delete(jobId);
+    moment.cancel();
+    for (const tell of moment.words) tell();
+    moment.over();
+  }
+
+  function end(jobId: JobId, driver: string | undefined): void {
+    close(jobId);
+    for (const [other, moment] of moments)
+      if (moment.driver === driver && moment.words.length > 0) close(other);
   }
 
   return {
-    heard,
-    wait: (jobId, limitMs) =>
-      new Promise((end) => {
+    end,
+    wait: (jobId, driver) =>
+      new Promise((over) => {
         // Letters of one job are handled one at a time; should two wait after all, the former has waited long enough.
-        heard(jobId);
-        waiting.set(jobId, { end, cancel: deps.clock.after(limitMs, () => heard(jobId)) });
+        close(jobId);
+        const cancel = deps.clock.after(FIRST_WORDS_MS, () => end(jobId, driver));
+        moments.set(jobId, { driver, words: [], over, cancel });
       }),
+    orAtOnce(jobId, tell) {
+      const moment = moments.get(jobId);
+      if (moment === undefined) tell();
+      else moment.words.push(tell);
+    },
   };
 }

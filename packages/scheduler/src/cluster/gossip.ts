@@ -68,7 +68,7 @@ interface Untold {
 /** DESIGN §6: a view up to a tenth of a second old gets a slot at the first try. */
 const TELL_MS = 40;
 /** Where there is plenty of room nobody is misled by what is older, and most of it is over by then. */
-const ROOMY_MS = 250;
+const ROOMY_MS = 1_000;
 /** What went well is only counted. What failed is told as soon as loads are: the next job would go there too. */
 const NEWS_MS = 500;
 /** Of one message, so that nobody's event loop is held up by it. */

@@ -9,6 +9,7 @@ import type { Instance } from '../ports/instances.ts';
 import type { Log } from '../ports/log.ts';
 import type { Estate } from './adoption.ts';
 import type { PostOffice } from './post-office.ts';
+import { readLetter } from './read-letter.ts';
 
 export type Claimed = { kind: 'ours'; job: JobRecord } | { kind: 'theirs' } | { kind: 'over' };
 
@@ -50,7 +51,7 @@ export function createJobClaims(deps: {
   const offers = new Set<JobId>();
 
   office.on('audio', async (body) => {
-    const letter = body as AudioLetter;
+    const letter = readLetter<AudioLetter>('audio', body, AUDIO);
     const { jobId, at } = letter;
     if (deps.drives(jobId)) return deps.audioReturned(jobId, at);
     const stored = await deps.driverOf(jobId);
@@ -83,7 +84,7 @@ export function createJobClaims(deps: {
   }
 
   // Null, because nothing else of "nothing" survives a letter.
-  office.on('verdict', async (body) => (await verdictOfOurs(body as JobId)) ?? null);
+  office.on('verdict', async (body) => (await verdictOfOurs(readJobId(body))) ?? null);
 
   async function verdictOfOurs(jobId: JobId): Promise<Verdict | undefined> {
     const verdict = await deps.verdictHere(jobId);
@@ -162,7 +163,16 @@ export function createJobClaims(deps: {
       offers.add(jobId);
       void offerUntilHeard(jobId, Math.min(deadlineAt, clock.now() + deps.jobDeadlineMs));
     },
+
+    offering: () => offers.size,
   };
+}
+
+const AUDIO = { jobId: 'string', at: { url: 'string', token: 'string', bytes: 'number' } } as const;
+
+function readJobId(body: unknown): JobId {
+  if (typeof body === 'string') return body;
+  throw new Error('a letter that asks for a verdict on no job');
 }
 
 const audioLetter = (body: AudioLetter) => ({ topic: 'audio', lane: body.jobId, body });

@@ -15,6 +15,7 @@ import type { DriverBook } from './driver-book.ts';
 import type { FirstWords } from './first-words.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import type { PostOffice } from './post-office.ts';
+import { readLetter, type Shape } from './read-letter.ts';
 import type { SlotKeeping } from './slot-keeping.ts';
 import { within } from './within.ts';
 
@@ -64,9 +65,11 @@ export function createRemoteJobs(deps: {
   /** "instance/incarnation" of this one. */
   driver: () => string;
   living: () => Promise<ReadonlyMap<string, Instance>>;
+  /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
+  othersTold: (jobId: JobId) => Promise<void> | undefined;
   book: DriverBook;
   held: HeldAnswers;
-  firstWords: Pick<FirstWords, 'heard'>;
+  firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
   slots: Pick<SlotKeeping, 'taken' | 'over'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
@@ -106,7 +109,8 @@ export function createRemoteJobs(deps: {
     if (noted !== undefined && (await lives(noted))) return { instanceId: instanceOf(noted) };
     const stored = await deps.driverOf(jobId);
     // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
-    if (stored === undefined) return noted === undefined ? 'here' : 'nobody';
+    if (stored === undefined)
+      return noted === undefined && deps.othersTold(jobId) === undefined ? 'here' : 'nobody';
     if (stored.isSettled) return 'here';
     // Ours by its record and not in flight yet: it is just being taken over.
     if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
@@ -127,24 +131,26 @@ export function createRemoteJobs(deps: {
       return true;
     }
     const isSent = await office.tell(direction.instanceId, { topic: 'answer', lane: jobId, body: saying });
-    if (isSent && saying.say !== 'acknowledged') book.forget(jobId);
+    if (isSent && saying.say === 'acknowledged') book.acknowledged(saying.answer);
+    else if (isSent) book.forget(jobId);
     return isSent;
   }
 
   async function handOverOrHold(saying: Saying): Promise<Verdict> {
     const { jobId } = saying.answer;
+    const isLast = saying.say !== 'acknowledged';
     // What was said before of the same job goes first, also when it was taken over by this instance meanwhile.
+    if (isLast || local.drives(jobId)) deps.firstWords.end(jobId, book.find(jobId));
     if (local.drives(jobId)) await underWay.get(jobId);
     const isHere = local.drives(jobId);
-    if (saying.say !== 'acknowledged') deps.slots.over(saying.answer);
+    if (isLast) deps.slots.over(saying.answer);
     else if (!isHere) deps.slots.taken(saying.answer);
     if (isHere && !held.holds(jobId)) return hear(saying);
     const fitting = isHere ? saying : fitted(saying);
     if (held.holds(jobId)) held.add(fitting);
-    else if (mayGoOn(fitting)) void bring(fitting);
-    else await bring(fitting);
-    // After it is on its way, so that whoever waited for it goes along.
-    deps.firstWords.heard(jobId);
+    else if (!mayGoOn(fitting)) await bring(fitting);
+    else if (isLast) void bring(fitting);
+    else deps.firstWords.orAtOnce(jobId, () => void bring(fitting));
     return ACCEPTED;
   }
 
@@ -176,7 +182,12 @@ export function createRemoteJobs(deps: {
     topic: string,
     body: unknown,
   ): Promise<T> {
-    const direction = await directionOf(jobId);
+    let direction = await directionOf(jobId);
+    const told = direction === 'nobody' ? deps.othersTold(jobId) : undefined;
+    if (told !== undefined) {
+      await told;
+      direction = await directionOf(jobId);
+    }
     if (direction === 'here') return here();
     if (direction === 'nobody') {
       throw new SchedulerError(
@@ -199,10 +210,10 @@ export function createRemoteJobs(deps: {
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
   // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
   office.on('answer', async (body) =>
-    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(body as Saying))),
+    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(readSaying(body)))),
   );
   office.on('cancel', async (body) => {
-    const { jobId, reason, code } = body as CancelLetter;
+    const { jobId, reason, code } = readLetter<CancelLetter>('cancel', body, CANCEL);
     return cancel(jobId, reason, code);
   });
 
@@ -210,6 +221,22 @@ export function createRemoteJobs(deps: {
     heard: { ...deskOf(ask), cancel },
     handedOver: deskOf(handOverOrHold),
   };
+}
+
+const ANSWER = { answer: { nodeId: 'string', jobId: 'string', attempt: 'number' }, say: 'string' } as const;
+const SAYINGS: Readonly<Record<Saying['say'], Shape>> = {
+  acknowledged: ANSWER,
+  finished: { ...ANSWER, result: { textAsr: 'string', textTranslated: 'string', ttsAudio: 'string' } },
+  failed: { ...ANSWER, failure: { code: 'string', message: 'string' } },
+};
+const CANCEL = { jobId: 'string', reason: 'string' } as const;
+
+function readSaying(body: unknown): Saying {
+  const { say } = readLetter<Saying>('answer', body, ANSWER);
+  // A word of a later version is none of ours.
+  if (!Object.hasOwn(SAYINGS, say))
+    throw new Error(`an answer that says ${say}, which nobody here understands`);
+  return readLetter<Saying>('answer', body, SAYINGS[say]);
 }
 
 const ACCEPTED: Verdict = { kind: 'accepted' };

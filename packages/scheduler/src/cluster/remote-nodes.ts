@@ -16,6 +16,7 @@ import type { Assignment, Delivery, NodeLink } from '../ports/node-link.ts';
 import type { DriverBook } from './driver-book.ts';
 import type { FirstWords } from './first-words.ts';
 import { type PostOffice, Unsent } from './post-office.ts';
+import { readLetter } from './read-letter.ts';
 import type { SlotKeeping } from './slot-keeping.ts';
 
 interface AssignLetter extends Assignment {
@@ -69,8 +70,6 @@ export interface RemoteNodesDeps {
   readonly log: Log;
 }
 
-/** A node near by has acknowledged by then, and both go as one command. Whoever waits to hear that the job has left hardly notices. */
-const FIRST_WORD_MS = 5;
 /** Letters are read within a few milliseconds, unless a store or an instance stood still. */
 const FRESH_MS = 1_000;
 
@@ -143,7 +142,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const slotUntil = (letter.slotUntil ?? letter.expiresAt) + fromStore;
     deps.slots.handed({ jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken });
     if (isTaken) return recorded(letter, written);
-    await deps.firstWords.wait(job.jobId, FIRST_WORD_MS);
+    await deps.firstWords.wait(job.jobId, driver);
     return written;
   }
 
@@ -181,10 +180,10 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
 
   // The dead may have handed the job to its node, which is not here: only its driver can end that attempt, and begin another.
   office.on('assign', async (body, _, wasOpened) =>
-    wasOpened ? HOLDER_DIED : assigned(body as AssignLetter),
+    wasOpened ? HOLDER_DIED : assigned(readLetter<AssignLetter>('assign', body, ASSIGN)),
   );
   office.on('withdraw', async (body) => {
-    const { nodeId, jobId, reason } = body as WithdrawLetter;
+    const { nodeId, jobId, reason } = readLetter<WithdrawLetter>('withdraw', body, WITHDRAW);
     local.cancel(nodeId, jobId, reason);
   });
 
@@ -202,6 +201,14 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   };
 }
 
+const ASSIGN = {
+  nodeId: 'string',
+  attempt: 'number',
+  expiresAt: 'number',
+  driver: 'string',
+  job: { jobId: 'string', state: 'string', spec: {} },
+} as const;
+const WITHDRAW = { nodeId: 'string', jobId: 'string', reason: 'string' } as const;
 const SUPERSEDED: Answered = { kind: 'unknown', reason: 'superseded' };
 const HOLDER_DIED: Answered = { kind: 'unknown', reason: 'holder_died' };
 

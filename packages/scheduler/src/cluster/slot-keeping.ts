@@ -30,6 +30,7 @@ export interface SlotKeeping {
   taken(answer: Answer): void;
   /** The node has said its last word on it. */
   over(answer: Answer): void;
+  size(): number;
 }
 
 /** Before a reservation ends: room for a call that times out, and another one. */
@@ -102,6 +103,7 @@ export function createSlotKeeping(deps: {
         void keep(name, { jobId, nodeId, attempt, generation, slotUntil: clock.now(), isTaken: true });
     },
     over: ({ nodeId, jobId }) => void jobs.delete(nameOf(nodeId, jobId)),
+    size: () => jobs.size,
   };
 }
 

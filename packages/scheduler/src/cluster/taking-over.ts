@@ -26,7 +26,7 @@ export function createTakingOver(deps: {
   adopt: (job: JobRecord) => void;
   clock: Clock;
   log: Log;
-}): Estate['takeOver'] {
+}): { readonly takeOver: Estate['takeOver']; unsure(): number } {
   const { estate, clock, log } = deps;
   const unsure = new Map<JobId, Unsure>();
   let isWaiting = false;
@@ -60,16 +60,19 @@ export function createTakingOver(deps: {
     clock.after(AGAIN_MS, () => void askAll());
   }
 
-  return async (position, from) => {
-    const { jobId, deadlineAt } = position;
-    try {
-      const taken = await estate.takeOver(position, from);
-      unsure.delete(jobId);
-      return taken;
-    } catch (fault) {
-      if (unsure.size < MOST_UNSURE) unsure.set(jobId, { jobId, deadlineAt, instanceId: from.instanceId });
-      askSoon();
-      throw fault;
-    }
+  return {
+    async takeOver(position, from) {
+      const { jobId, deadlineAt } = position;
+      try {
+        const taken = await estate.takeOver(position, from);
+        unsure.delete(jobId);
+        return taken;
+      } catch (fault) {
+        if (unsure.size < MOST_UNSURE) unsure.set(jobId, { jobId, deadlineAt, instanceId: from.instanceId });
+        askSoon();
+        throw fault;
+      }
+    },
+    unsure: () => unsure.size,
   };
 }

@@ -20,6 +20,8 @@ export interface Commits {
 
 /** Far less than a reservation lasts, so that a commit is made before its lease ends. */
 const AGAIN_MS = 250;
+/** Of a reservation, on a node whose slots another instance keeps too: as long as moves of a job may wait, if it lasts 5 s. */
+const KEPT_ELSEWHERE = 0.1;
 
 export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
   const { ledger, settings, wheel } = engine;
@@ -40,6 +42,11 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
       await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
   }
 
+  const delayMs = (base: number, { job: { fence } }: Flight): number =>
+    engine.nodes.isKeptElsewhere?.(fence?.nodeId ?? '') === true
+      ? Math.max(base, KEPT_ELSEWHERE * settings.reservationTtlMs)
+      : base;
+
   function commitIfRunning(flight: Flight): void {
     const { state, fence } = flight.job;
     if (state === 'RUNNING' && fence !== undefined) void commit(flight, fence);
@@ -49,9 +56,9 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
     now,
     canWait: (flight, heardAt) =>
       ledger.commitDelayMs !== undefined &&
-      heardAt - flight.sentAt + ledger.commitDelayMs < settings.reservationTtlMs / 2,
+      heardAt - flight.sentAt + delayMs(ledger.commitDelayMs, flight) < settings.reservationTtlMs / 2,
     later: (flight, heardAt) =>
-      void wheel.setAt(heardAt + (ledger.commitDelayMs ?? 0), commitIfRunning, flight),
+      void wheel.setAt(heardAt + delayMs(ledger.commitDelayMs ?? 0, flight), commitIfRunning, flight),
     undo: (flight, of) => undo(engine, flight, of),
     loseSlot,
   };

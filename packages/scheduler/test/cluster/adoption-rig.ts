@@ -80,7 +80,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       done.push(`adopted ${jobId}`);
       state.adopted.push(jobId);
     };
-    const takeOver = createTakingOver({ estate: stores.port, instances, adopt, clock, log: QUIET });
+    const { takeOver } = createTakingOver({ estate: stores.port, instances, adopt, clock, log: QUIET });
     const adoption = createAdoption({
       self: () => self,
       living: async () => instances.living(await instances.all()),

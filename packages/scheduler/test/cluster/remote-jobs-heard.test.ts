@@ -47,6 +47,32 @@ describe('an answer that is waited for', () => {
     expect(driver.state.told).toEqual([`${jobId} acknowledged`, `${jobId} finished`]);
   });
 
+  it('is not of an unknown job while the store may have lost it: whoever drives it tells it again', async () => {
+    const { holder, driver, jobId, answer, clock, outcomeOf } = await startDesks();
+    holder.state.lost.add(jobId);
+    holder.state.othersTold = new Promise((resolve) => clock.after(100, resolve));
+    const finishing = holder.heard.finish(answer, RESULT);
+    await clock.advance(99);
+    holder.state.lost.delete(jobId);
+    expect([holder.state.told, driver.state.told]).toEqual([[], []]);
+    await clock.advance(1);
+    expect(await outcomeOf(finishing)).toEqual(ACCEPTED);
+    expect([holder.state.told, driver.state.told]).toEqual([[], [`${jobId} finished`]]);
+  });
+
+  it('is of an unknown job if nobody told it again', async () => {
+    const { holder, jobId, answer, clock, outcomeOf } = await startDesks();
+    holder.state.lost.add(jobId);
+    holder.state.othersTold = new Promise((resolve) => clock.after(100, resolve));
+    const finishing = holder.heard.finish(answer, RESULT);
+    await clock.advance(99);
+    holder.state.othersTold = undefined;
+    await clock.advance(1);
+    await outcomeOf(finishing);
+    // Where the record is looked for once more, in vain.
+    expect(holder.state.told).toEqual([`${jobId} finished`]);
+  });
+
   it('loses speech that is too large for a letter, and says so', async () => {
     const { holder, driver, answer, outcomeOf } = await startDesks();
     const ttsAudio = 'A'.repeat(INLINE_MAX_BYTES + 1);

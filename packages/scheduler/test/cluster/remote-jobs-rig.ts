@@ -35,6 +35,10 @@ export function withDesk(
       job: await jobs.record(jobId),
     }),
     cancelled: { kind: 'cancelled' } as CancelOutcome,
+    /** Jobs that the store has lost. */
+    lost: new Set<string>(),
+    /** The store may have lost something until then. */
+    othersTold: undefined as Promise<void> | undefined,
   };
   const hear = (word: string, jobId: string): Promise<AnswerOutcome> => {
     state.told.push(`${jobId} ${word}`);
@@ -66,9 +70,10 @@ export function withDesk(
       },
       drives: (jobId) => state.drives.has(jobId),
     },
-    driverOf: (jobId) => store.port.driverOf(jobId),
+    driverOf: async (jobId) => (state.lost.has(jobId) ? undefined : store.port.driverOf(jobId)),
     driver: () => instance.driver,
     living: instance.living,
+    othersTold: () => state.othersTold,
     book,
     held,
     firstWords,

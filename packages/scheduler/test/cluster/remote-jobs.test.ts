@@ -62,14 +62,6 @@ describe('what a node says of a job that is driven elsewhere', () => {
     expect(holder.state.slots).toEqual([`${jobId} taken`, `${jobId} over`, `${own} over`]);
   });
 
-  it('wakes whoever waits for the first of it', async () => {
-    const { holder, answer, jobId } = await startDesks();
-    const first = holder.firstWords.wait(jobId, 1_000);
-    expect(await isPending(first)).toBe(true);
-    await holder.handedOver.acknowledge(answer);
-    expect(await isPending(first)).toBe(false);
-  });
-
   it('arrives as it was said', async () => {
     const { holder, driver, jobId, answer, settle } = await startDesks();
     await holder.handedOver.acknowledge(answer);

@@ -1,10 +1,10 @@
 /** Assignments to nodes of others that say when they have a job: nobody writes that for the driver, and what they say at once goes along. */
 import { describe, expect, it } from 'vitest';
+import { FIRST_WORDS_MS } from '../../src/cluster/first-words.ts';
 import { isPending } from '../contracts/harness.ts';
 import { ANSWER_MS, startDriverAndHolder } from './remote-nodes-rig.ts';
 
 const WRITTEN = { kind: 'written', generation: 7 };
-const FIRST_WORD_MS = 5;
 
 async function start() {
   const rig = await startDriverAndHolder();
@@ -13,16 +13,16 @@ async function start() {
 }
 
 describe('a node of another instance that acknowledges', () => {
-  it('gets its job, and the driver hears that it has it with the first it says, and writes it down itself', async () => {
-    const { driver, holder, jobs, job, assignment, clock } = await start();
+  it('gets its job, and the driver hears so with what cannot wait, and writes it down itself', async () => {
+    const { a, driver, holder, jobs, job, assignment, clock } = await start();
     const delivery = Promise.resolve(driver.link.deliver(assignment));
-    await clock.advance(FIRST_WORD_MS - 1);
+    await clock.advance(FIRST_WORDS_MS - 1);
     expect(holder.delivered).toHaveLength(1);
     expect(await isPending(delivery)).toBe(true);
-    holder.firstWords.heard('another job');
+    holder.firstWords.end('another job', 'another driver');
     await clock.advance(0);
     expect(await isPending(delivery)).toBe(true);
-    holder.firstWords.heard(job.jobId);
+    holder.firstWords.end(job.jobId, a.driver);
     await clock.advance(0);
     expect(await delivery).toEqual(WRITTEN);
     expect([holder.store.calls(), holder.published]).toEqual([0, []]);
@@ -32,7 +32,7 @@ describe('a node of another instance that acknowledges', () => {
   it('is not waited for longer than a moment', async () => {
     const { driver, assignment, clock } = await start();
     const delivery = Promise.resolve(driver.link.deliver(assignment));
-    await clock.advance(FIRST_WORD_MS - 1);
+    await clock.advance(FIRST_WORDS_MS - 1);
     expect(await isPending(delivery)).toBe(true);
     await clock.advance(2);
     expect(await delivery).toEqual(WRITTEN);
@@ -51,7 +51,7 @@ describe('a node of another instance that acknowledges', () => {
     const delivery = driver.link.deliver(assignment);
     await clock.advance(ANSWER_MS);
     expect(await delivery).toEqual({ kind: 'unknown', reason: 'holder_silent' });
-    await clock.advance(FIRST_WORD_MS);
+    await clock.advance(FIRST_WORDS_MS);
     expect(holder.delivered).toHaveLength(1);
     expect(holder.cancelled).toEqual([`node-b ${job.jobId} superseded`]);
   });

@@ -1,4 +1,5 @@
 /** Real redis-server processes for tests, and how an adapter reaches them. */
+import { Redis } from 'ioredis';
 import {
   type RedisServer,
   startRedisCluster,
@@ -36,9 +37,20 @@ export async function startRedis(flags: readonly string[] = []): Promise<RedisUn
   return { settings: settingsFor({ url: urlOf(server) }), servers: [server], stop: () => server.stop() };
 }
 
-/** As a server before version 7, as far as channels go. */
-export const startRedisWithoutShardedChannels = (): Promise<RedisUnderTest> =>
-  startRedis(['SSUBSCRIBE', 'SPUBLISH'].flatMap((command) => ['--rename-command', command, '']));
+/** As a server before version 7, as far as channels go. One that is so old refuses to rename what it does not know. */
+export async function startRedisWithoutShardedChannels(): Promise<RedisUnderTest> {
+  const plain = await startRedis();
+  if (!(await hasShardedChannels(plain))) return plain;
+  await plain.stop();
+  return startRedis(['SSUBSCRIBE', 'SPUBLISH'].flatMap((command) => ['--rename-command', command, '']));
+}
+
+async function hasShardedChannels({ servers }: RedisUnderTest): Promise<boolean> {
+  const client = new Redis({ host: '127.0.0.1', port: servers[0]?.port ?? 0 });
+  const [known] = (await client.call('COMMAND', 'INFO', 'SPUBLISH')) as unknown[];
+  client.disconnect();
+  return known !== null;
+}
 
 export async function startCluster(): Promise<RedisUnderTest> {
   const { servers, stop } = await startRedisCluster();

@@ -8,7 +8,7 @@ import type { JobIndex } from './job-index.ts';
 import type { FormerDriver, IndexScripts, RecordScripts, Restored, TimeLeft } from './job-scripts.ts';
 import type { JobTally } from './job-tally.ts';
 import type { KnownJobs } from './known-jobs.ts';
-import { lifeOf } from './life-of.ts';
+import { deadlineOf, lifeOf } from './life-of.ts';
 import type { Position } from './list-jobs.ts';
 import type { OwedMoves } from './owed-moves.ts';
 
@@ -101,14 +101,21 @@ export function createJobAdoption(
       await index.begin(jobId, deadlineAt);
       const taken = await scripts.takeOver(jobId, from, deps.driver());
       if (taken.kind === 'taken') {
+        const { stored, lifeMs } = taken;
+        const record = { ...stored.record, deadlineAt: deadlineOf(stored.record, lifeMs, deps) };
         owed.forget(jobId);
-        tally.adopt(taken.stored.record);
-        known.note(taken.stored.record, taken.stored.revision);
-      } else if (taken.kind === 'settled') index.end(jobId, deadlineAt);
+        tally.adopt(record);
+        known.note(record, stored.revision);
+        // By another clock it could be over, and swept off.
+        if (record.deadlineAt !== deadlineAt) await index.begin(jobId, record.deadlineAt);
+        if (from.instanceId !== deps.instanceId) await indexes.leave(from.instanceId, jobId);
+        return { kind: 'taken', job: record };
+      }
+      if (taken.kind === 'settled') index.end(jobId, deadlineAt);
       else dropUnlessOurs(jobId, taken.kind === 'driven' ? taken.driver : undefined);
       const isStillTheirs = taken.kind === 'driven' && instanceOf(taken.driver) === from.instanceId;
       if (from.instanceId !== deps.instanceId && !isStillTheirs) await indexes.leave(from.instanceId, jobId);
-      return taken.kind === 'taken' ? { kind: 'taken', job: taken.stored.record } : { kind: taken.kind };
+      return { kind: taken.kind };
     },
 
     async restore(given) {

@@ -49,7 +49,8 @@ export interface FormerDriver {
 }
 
 export type TakenOver =
-  | { readonly kind: 'taken'; readonly stored: StoredJob }
+  /** `lifeMs`: how long its record still lasts, by the store's clock. */
+  | { readonly kind: 'taken'; readonly stored: StoredJob; readonly lifeMs: number }
   | { readonly kind: 'driven'; readonly driver: string }
   | { readonly kind: 'settled' | 'unknown_job' };
 

@@ -45,7 +45,7 @@ export function createJobStore(
     },
     indexes: {
       note: createIndexJobs(connection, keys, instanceId, deps),
-      forget: createForgetIndexes(connection, keys, deps.liveMarginMs),
+      forget: createForgetIndexes(connection, keys),
       ...createIndexReads(connection, keys, instanceId),
     },
     endOfTurn: () => new Promise((resolve) => setImmediate(resolve)),

@@ -51,6 +51,11 @@ export const CLUSTER_METRICS = {
     kind: 'gauge',
     help: 'What nodes said of their jobs and could not be brought to the driver yet.',
   },
+  scheduler_instance_backlog: {
+    kind: 'gauge',
+    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes and slots it keeps for them (50,000 each, the oldest go).',
+    labels: ['of'],
+  },
   scheduler_answers_dropped_total: {
     kind: 'counter',
     help: 'What nodes said of their jobs and could not be brought to the driver at all, by reason.',

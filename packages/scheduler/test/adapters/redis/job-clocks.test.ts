@@ -55,4 +55,19 @@ describe.each([
     expectLife(await redis.connection.pttl(keys.instanceJobs('a')));
     await close();
   });
+
+  it('has as long as it was given when another takes it over, by that one’s clock, and is found until then', async () => {
+    const { keys, job, close } = await start();
+    const b = openInstance(redis, keys, 'b', { liveMarginMs: MARGIN_MS });
+    expect(await b.store.forgetIndexes('a')).toBe(false);
+    const taken = await b.store.takeOver(job, { instanceId: 'a' });
+    const leftMs = (taken.kind === 'taken' ? taken.job.deadlineAt : 0) - systemClock.now();
+    expect(leftMs).toBeGreaterThan(LIVES_MS - 10_000);
+    expect(leftMs).toBeLessThanOrEqual(LIVES_MS);
+    // Others are begun meanwhile, which is when what is over is swept.
+    await b.store.admit(draftJob(systemClock.now(), { deadlineAt: systemClock.now() + LIVES_MS }));
+    expect((await b.store.drivenBy('b', 10)).map(({ jobId }) => jobId)).toContain(job.jobId);
+    expect(await b.store.forgetIndexes('a')).toBe(true);
+    await Promise.all([b.close(), close()]);
+  });
 });

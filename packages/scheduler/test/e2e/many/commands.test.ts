@@ -105,6 +105,28 @@ describe('a job among two instances', () => {
     expect(sum(amongMany), JSON.stringify(amongMany)).toBeLessThanOrEqual(MOST_REMOTE);
   });
 
+  it('asks no more of them when its node elsewhere takes a moment: what is told its driver goes together', async () => {
+    const { redis, instances } = await startInstances(2);
+    const [a, b] = instances as [Instance, Instance];
+    await joinSdkNode({
+      url: a.nodeUrl,
+      nodeId: 'node-a',
+      maxConcurrentJobs: 64,
+      // Long enough for the acknowledgement to be a message of its own.
+      onJob: () => new Promise((resolve) => setTimeout(resolve, 1, OUTPUT)),
+    });
+    await b.readyNodes(1);
+    const seen = await watch(redis);
+    const one = async (): Promise<void> => {
+      await b.dispatch();
+      await eventually(() => b.app.jobs.inFlight() === 0);
+    };
+    await costOf(seen, one);
+    const cost = await costOf(seen, one);
+    expect(sum(cost), JSON.stringify(cost)).toBeLessThanOrEqual(MOST_REMOTE);
+    expect(cost['send-letters'], JSON.stringify(cost)).toBeLessThan(2.5);
+  });
+
   it('waits for at most two answers of Redis before it leaves to its node, wherever that is', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());

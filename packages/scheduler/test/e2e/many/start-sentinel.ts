@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
+import { serverProgram } from '../../../../../proof/src/redis/redis-servers.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type RedisServer,
@@ -29,8 +30,7 @@ export async function startSentinel(): Promise<SentinelUnderTest> {
   onTestFinished(() => first.stop());
   const master = first.servers[0] as RedisServer;
   const second = await startRedis([
-    '--replicaof',
-    `${HOST} ${master.port}`,
+    ...['--replicaof', HOST, String(master.port)],
     '--repl-diskless-sync-delay',
     '0',
   ]);
@@ -78,7 +78,7 @@ async function launch(port: number, masterPort: number): Promise<void> {
     `sentinel failover-timeout ${MASTER_NAME} 3000`,
   ];
   await writeFile(config, `${lines.join('\n')}\n`);
-  const child = spawn('redis-server', [config, '--sentinel'], { stdio: 'ignore' });
+  const child = spawn(serverProgram(), [config, '--sentinel'], { stdio: 'ignore' });
   onTestFinished(async () => {
     child.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true });

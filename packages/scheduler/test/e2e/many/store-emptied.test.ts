@@ -58,8 +58,11 @@ describe('an emptied Redis', () => {
       const before = (await leases()).sort();
       expect(before).toEqual(jobs.map(({ job_id }) => leaseId(job_id, 1)).sort());
 
+      const schema = await store.get(keys.schema);
       await store.flushall();
       await soon(async () => expect((await leases()).sort()).toEqual(before));
+      // Nor may an instance of another layout start on it now.
+      await soon(async () => expect([schema, await store.get(keys.schema)]).toEqual(['1', '1']));
       for (const each of instances) {
         await soon(async () => {
           const views = await Promise.all(jobs.map(({ job_id }) => each.job(job_id)));

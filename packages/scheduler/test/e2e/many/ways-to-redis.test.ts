@@ -96,7 +96,9 @@ describe('instances do jobs together', () => {
       const { body } = await a.get<{ instances: unknown[] }>('/api/v1/cluster');
       return body.instances.length === 1;
     }, PATIENT);
-    expect(await client.call('ACL', 'LOG')).toEqual([]);
+    const refused = (await client.call('ACL', 'LOG')) as string[][];
+    // Before version 7 what is named so is all of CLIENT: that a connection says which library it is of goes unheard there.
+    expect(refused.filter((entry) => entry[entry.indexOf('object') + 1] !== 'client')).toEqual([]);
     const complaints = [...a.log, ...b.log].filter((entry) => entry.includes('NOPERM'));
     expect(complaints).toEqual([]);
     // Its keys are not those of others.

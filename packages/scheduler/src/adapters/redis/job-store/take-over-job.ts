@@ -15,7 +15,10 @@ export function createTakeOverJob(connection: RedisConnection, keys: Keys) {
       [keys.job(tag), keys.earlierJob(tag, jobId)],
       [jobId, from.instanceId, from.livingIncarnation ?? '', to],
     );
-    if (word === 'taken') return { kind: 'taken', stored: jobFromFields(rest) };
+    if (word === 'taken') {
+      const [lifeMs, ...fields] = rest;
+      return { kind: 'taken', stored: jobFromFields(fields), lifeMs: Number(lifeMs) };
+    }
     if (word === 'driven') return { kind: 'driven', driver: String(rest[0]) };
     return { kind: word === 'settled' ? 'settled' : 'unknown_job' };
   };

@@ -33,8 +33,7 @@ export function createIndexScripts(deps: { lines: Lines; instanceId: string } & 
     },
     leave: (instanceId, jobId) =>
       ask(instanceId, 'leave-index', (shard) => leaveIndex(shard, instanceId, jobId)),
-    forget: (instanceId) =>
-      ask(instanceId, 'forget-indexes', (shard) => forgetIndexes(shard, instanceId, deps.liveMarginMs)),
+    forget: (instanceId) => ask(instanceId, 'forget-indexes', (shard) => forgetIndexes(shard, instanceId)),
     async all() {
       const others = await lines.ask(tags.key(keys.instances), 'list-instances', (shard) => [
         ...(shard.state.names.get(keys.instances, shard.now())?.keys() ?? []),
@@ -119,11 +118,8 @@ function leaveIndex(shard: Shard, instanceId: string, jobId: JobId): void {
 }
 
 /** False, and nothing changes, while a job of it may be live. */
-function forgetIndexes(shard: Shard, instanceId: string, liveMarginMs: number): boolean {
-  const now = shard.now();
-  for (const deadlineAt of shard.state.driven.get(instanceId, now)?.values() ?? []) {
-    if (deadlineAt > now - liveMarginMs) return false;
-  }
+function forgetIndexes(shard: Shard, instanceId: string): boolean {
+  if ((shard.state.driven.get(instanceId, shard.now())?.size ?? 0) > 0) return false;
   shard.state.driven.delete(instanceId);
   shard.state.settled.delete(instanceId);
   return true;

@@ -203,8 +203,9 @@ export function takeOverJob(
     held.driver.slice(slash + 1) !== (from.livingIncarnation ?? '');
   if (held.driver !== to && !isTheirs) return { kind: 'driven', driver: held.driver };
   const stored = { ...held, driver: to };
-  jobs.put(tag, stored, jobs.until(tag, now));
-  return { kind: 'taken', stored };
+  const until = jobs.until(tag, now);
+  jobs.put(tag, stored, until);
+  return { kind: 'taken', stored, lifeMs: until - now };
 }
 
 /** `left`: absent while it lives. */
