@@ -15,8 +15,8 @@ export interface FirstWords {
   end(jobId: JobId, driver: string | undefined): void;
 }
 
-/** A node near by has acknowledged by then. Whoever waits to hear that the job has left hardly notices. */
-export const FIRST_WORDS_MS = 5;
+/** A quick node near by has answered by then. Whoever waits to hear that the job has left hardly notices. */
+export const FIRST_WORDS_MS = 2;
 
 interface Moment {
   readonly driver: string;
