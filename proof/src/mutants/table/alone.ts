@@ -120,7 +120,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'never commits a lease',
     breaks: ['I1 no oversell'],
     file: 'runtime/commits.ts',
-    find: 'await engine.ledger.commit(nodeId, lease, jobTimeoutMs + leaseGraceMs);',
+    find: 'await engine.ledger.commit(nodeId, lease, ttlMs);',
     replace: "{ kind: 'unknown_node' };",
     world: LASTING,
   },
