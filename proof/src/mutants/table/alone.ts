@@ -70,7 +70,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'numbers no new attempt when it retries',
     breaks: ['I3 one outcome'],
-    file: 'runtime/placement.ts',
+    file: 'runtime/rounds.ts',
     find: 'const attempt = flight.attempts + 1;',
     replace: 'const attempt = Math.max(1, flight.attempts);',
     world: ALONE,
