@@ -133,7 +133,7 @@ export function createJobsOfMany(deps: {
       local.sessions().reassert();
     },
     reservationTtlMs: scheduler.reservation_ttl_ms,
-    runningTtlMs,
+    slotLeftMs: (jobId) => local.jobs().slotLeftMs(jobId),
     log,
     meter,
   });

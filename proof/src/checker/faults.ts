@@ -73,17 +73,12 @@ export function lossesOf(
 }
 
 /** Whether a write of which somebody heard then, and that was made at most `waysMs` before, is missing now. */
-export const isLost = (
-  { beganAt, to, written }: Loss,
-  heardAt: number,
-  now: number,
-  flightMs: number,
-  waysMs = 0,
-): boolean =>
-  beganAt <= now &&
-  now <= to &&
-  written.from - flightMs <= heardAt &&
-  heardAt - waysMs <= written.to + flightMs;
+export const isLost = (loss: Loss, heardAt: number, now: number, flightMs: number, waysMs = 0): boolean =>
+  loss.beganAt <= now && now <= loss.to && wasWritten(loss, heardAt - waysMs, heardAt, flightMs);
+
+/** Whether a write that was made between the two may have been among those that are lost. */
+export const wasWritten = ({ written }: Loss, from: number, to: number, flightMs: number): boolean =>
+  written.from - flightMs <= to && from <= written.to + flightMs;
 
 /** A master that dies takes with it what it has not passed on; the simulated one passes nothing on from then on, and dies later. */
 function writtenIn({ what, beganAt, lossMs }: Fault, isExact: boolean, mostMs: number): Span {

@@ -6,7 +6,7 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, hitsOf, isLost, isOf, lossesOf, spansOf } from './faults.ts';
+import { disturbsStore, hitsOf, isLost, isOf, lossesOf, spansOf, wasWritten } from './faults.ts';
 import { createSightings } from './sightings.ts';
 import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
@@ -16,12 +16,15 @@ type Outcome = Extract<Happening, { kind: 'outcome' }>;
 const LATE_AFTER_FAILOVER = 'late results taken after a failover';
 /** By the law of the product: an assignment expires after ack_timeout_ms, and is dropped then wherever it is. */
 const HELD_UP = 'assignments of settled jobs that a disturbed store held up';
+/** Acknowledged, told, lost by a master that died, and known by nobody else: its driver was gone before it could tell the store again. */
+const FORGOTTEN = 'settled jobs that went on because a failover and their driver’s death lost their outcomes';
 const CROSSED = 'late results taken while their successors could not be recorded';
 
 export function checkFencing({ history, faults, stories }: Facts, allowances: Allowances): Finding {
   const seen = createSightings(history);
   const losses = lossesOf(faults, allowances);
-  const { flightMs, letterMs, crossingMs } = allowances;
+  const { flightMs, letterMs, crossingMs, deadlineMs } = allowances;
+  const absences = spansOf(faults, ({ what }) => what.startsWith('instance_'));
   const heldUp = spansOf(faults, disturbsStore, { after: flightMs });
   const disturbed = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'), {
     after: flightMs,
@@ -29,7 +32,7 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
   /** What was written to a process that hangs is read when it wakes. */
   const hangs = hitsOf(faults, isOf('node_frozen'));
   const violations: Violation[] = [];
-  const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0, [HELD_UP]: 0 };
+  const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0, [HELD_UP]: 0, [FORGOTTEN]: 0 };
   const found = (at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant: 'I4 fencing', at, says, about });
   };
@@ -65,6 +68,17 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
     }
   }
 
+  /** Whoever drives the job by the record that is left ends it within its deadline. */
+  function isForgotten(job: string, settledAt: number, at: number): boolean {
+    const since = seen.settledSince(job) ?? settledAt;
+    return (
+      at <= settledAt + deadlineMs &&
+      losses.some(
+        (loss) => wasWritten(loss, since, settledAt, flightMs) && absences.meets(loss.beganAt, loss.to),
+      )
+    );
+  }
+
   let judged = 0;
   for (const { outcomes, words } of stories)
     for (const outcome of outcomes) {
@@ -79,6 +93,10 @@ export function checkFencing({ history, faults, stories }: Facts, allowances: Al
       continue;
     }
     if (hangs(node)?.meets(at - flightMs, at)) continue;
+    if (isForgotten(job, settledAt, at)) {
+      counts[FORGOTTEN] += 1;
+      continue;
+    }
     found(
       at,
       `${node} got ${job}#${attempt}, whose outcome was told ${Math.round(at - settledAt)} ms before`,

@@ -17,6 +17,8 @@ interface JobSightings {
 
 export interface Sightings {
   settledAt(job: string): number | undefined;
+  /** Since when there was an outcome that could be told: when a node had last done it before. Of one that was never done the same moment. */
+  settledSince(job: string): number | undefined;
   doneAt(run: Run): number | undefined;
   /** A later attempt that was with its node before then. */
   successorBefore(run: Run, at: number): (Run & { readonly at: number }) | undefined;
@@ -63,6 +65,10 @@ export function createSightings(history: readonly Happening[]): Sightings {
   }
   return {
     settledAt: (job) => jobs.get(job)?.settledAt,
+    settledSince(job) {
+      const { done = [], settledAt } = jobs.get(job) ?? {};
+      return done.findLast(({ at }) => settledAt !== undefined && at <= settledAt)?.at ?? settledAt;
+    },
     doneAt: (run) => doneBy(run)?.at,
     successorBefore: ({ job, attempt }, at) =>
       jobs.get(job)?.assigned.find((each) => each.attempt > attempt && each.at < at),

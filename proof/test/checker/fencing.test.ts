@@ -160,6 +160,28 @@ describe('I4 in a history', () => {
     expect(check(...oneJob(), ...hung('m'), [9_800, assigned('m.2', 'j', 2)]).violations).toHaveLength(1);
   });
 
+  it('excuses, and counts, work for a job whose outcome a failover lost together with whoever drove it', () => {
+    const killed = [750, fault(2, 'instance_killed', 'i')] as const;
+    const failedOver = [720, fault(1, 'master_killed')] as const;
+    const again = [9_000, assigned('m', 'j', 2)] as const;
+    const { violations, counts } = check(...oneJob(), failedOver, killed, again);
+    expect(violations).toEqual([]);
+    expect(
+      counts['settled jobs that went on because a failover and their driver’s death lost their outcomes'],
+    ).toBe(1);
+    expect(check(...oneJob(), failedOver, again).violations).toHaveLength(1);
+    expect(check(...oneJob(), killed, again).violations).toHaveLength(1);
+    const replicated = [
+      700 + ALLOWANCES.lossMs + ALLOWANCES.flightMs + 1,
+      fault(1, 'master_killed'),
+    ] as const;
+    expect(check(...oneJob(), killed, replicated, again).violations).toHaveLength(1);
+    const deadAndBack = [[10, fault(3, 'instance_killed', 'i')] as const, [20, healed(3)] as const];
+    expect(check(...deadAndBack, ...oneJob(), failedOver, again).violations).toHaveLength(1);
+    const tooLate = [701 + ALLOWANCES.deadlineMs, assigned('m', 'j', 2)] as const;
+    expect(check(...oneJob(), failedOver, killed, tooLate).violations).toHaveLength(1);
+  });
+
   it('is broken by a record that says something else in the end', () => {
     const told = [asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'n', 'j')] as const;
     expect(check(...told, record('j', 'RELEASED', { node: 'm', attempt: 2 })).violations).toHaveLength(1);

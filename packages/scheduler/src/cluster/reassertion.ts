@@ -57,7 +57,8 @@ export function createReassertion(deps: {
   acknowledges: (nodeId: NodeId) => boolean;
   clock: Clock;
   reservationTtlMs: number;
-  runningTtlMs: number;
+  /** As long as an attempt that runs still needs its slot: not as if it had just begun. */
+  slotLeftMs: (jobId: JobId) => number;
   log: Log;
   meter: Meter;
 }): Reassertion {
@@ -83,7 +84,7 @@ export function createReassertion(deps: {
     await each(leases, 'leases', async ({ jobId, attempt, nodeId, lease, isRunning }) => {
       // It may have been given back while others were told: then it would be held for a minute by nobody.
       if (!deps.holdsSlot(jobId, attempt)) return;
-      await deps.reassert(nodeId, lease, isRunning ? deps.runningTtlMs : deps.reservationTtlMs);
+      await deps.reassert(nodeId, lease, isRunning ? deps.slotLeftMs(jobId) : deps.reservationTtlMs);
       // Given up while it was told: the mark that says so found no lease, and without it no report of the node could free the slot.
       if (deps.isGivenUp(jobId, attempt)) await deps.fence(nodeId, lease);
     });

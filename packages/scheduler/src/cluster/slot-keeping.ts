@@ -33,6 +33,12 @@ export interface SlotKeeping {
   size(): number;
 }
 
+interface Kept extends Handed {
+  isTaken: boolean;
+  /** Or found to be there. */
+  readonly handedAt: number;
+}
+
 /** Before a reservation ends: room for a call that times out, and another one. */
 const AHEAD_MS = 1_000;
 const LOOK_MS = 250;
@@ -49,7 +55,7 @@ export function createSlotKeeping(deps: {
   log: Log;
 }): SlotKeeping {
   const { clock, log } = deps;
-  const jobs = new Map<string, Handed & { isTaken: boolean }>();
+  const jobs = new Map<string, Kept>();
   let isLooking = false;
 
   function lookLater(): void {
@@ -72,12 +78,14 @@ export function createSlotKeeping(deps: {
     }
   }
 
-  async function keep(name: string, job: Handed): Promise<void> {
-    const { jobId, nodeId, attempt, generation } = job;
+  async function keep(name: string, job: Kept): Promise<void> {
+    const { jobId, nodeId, attempt, generation, handedAt } = job;
     // What becomes of a job whose connection has ended its driver decides, and whoever adopts it.
     if (deps.generationOf(nodeId) !== generation) return;
     try {
-      await deps.keep(nodeId, leaseId(jobId, attempt), deps.runningTtlMs);
+      // It lasts no longer than one that its driver had made last: a slot is not missing for having been kept (I2).
+      const ttlMs = deps.runningTtlMs - (clock.now() - handedAt);
+      await deps.keep(nodeId, leaseId(jobId, attempt), ttlMs);
     } catch (fault) {
       log.warn({ job_id: jobId, node_id: nodeId, err: fault }, 'the slot of a running job could not be kept');
       // Should it have ended meanwhile, its driver gives the slot back, and nothing is left to be kept.
@@ -85,7 +93,7 @@ export function createSlotKeeping(deps: {
     }
   }
 
-  function note(name: string, job: Handed): void {
+  function note(name: string, job: Kept): void {
     jobs.set(name, job);
     const [oldest] = jobs.keys();
     if (jobs.size > MOST_KEPT && oldest !== undefined) jobs.delete(oldest);
@@ -93,14 +101,18 @@ export function createSlotKeeping(deps: {
   }
 
   return {
-    handed: (job) => note(nameOf(job.nodeId, job.jobId), { ...job }),
+    handed: (job) => note(nameOf(job.nodeId, job.jobId), { ...job, handedAt: clock.now() }),
     taken({ nodeId, jobId, attempt }) {
       const name = nameOf(nodeId, jobId);
       const job = jobs.get(name);
       const generation = deps.generationOf(nodeId);
-      if (job !== undefined) job.isTaken = true;
-      else if (attempt !== ANY_ATTEMPT && generation !== undefined)
-        void keep(name, { jobId, nodeId, attempt, generation, slotUntil: clock.now(), isTaken: true });
+      if (job !== undefined) {
+        job.isTaken = true;
+        return;
+      }
+      if (attempt === ANY_ATTEMPT || generation === undefined) return;
+      const now = clock.now();
+      void keep(name, { jobId, nodeId, attempt, generation, slotUntil: now, isTaken: true, handedAt: now });
     },
     over: ({ nodeId, jobId }) => void jobs.delete(nameOf(nodeId, jobId)),
     size: () => jobs.size,

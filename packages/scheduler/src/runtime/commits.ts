@@ -4,6 +4,7 @@ import { leaseId } from '../domain/lease.ts';
 import { type Engine, giveBackForGood, leaveFenced } from './engine.ts';
 import { type Flight, hasGivenBack, isAbandoned } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
+import { leaseLeftMs } from './lease-left.ts';
 import { lasting } from './renew-slot.ts';
 
 export interface Commits {
@@ -79,11 +80,11 @@ async function ask(
   again: (flight: Flight, of: Attempt) => Promise<void>,
 ): Promise<boolean> {
   const { nodeId } = of;
-  const { jobTimeoutMs, leaseGraceMs } = engine.settings;
+  const ttlMs = leaseLeftMs(flight, engine.settings, engine.clock.now());
   const lease = leaseId(flight.job.jobId, of.attempt);
   try {
-    const first = await engine.ledger.commit(nodeId, lease, jobTimeoutMs + leaseGraceMs);
-    const committed = await lasting(engine, nodeId, lease, jobTimeoutMs + leaseGraceMs, first);
+    const first = await engine.ledger.commit(nodeId, lease, ttlMs);
+    const committed = await lasting(engine, nodeId, lease, ttlMs, first);
     if (committed.kind === 'unknown_node') return true;
     engine.fleet.setLoad(nodeId, committed);
     return committed.kind !== 'lost';

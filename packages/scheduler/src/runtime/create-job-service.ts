@@ -22,6 +22,7 @@ import { createGivenBackLately } from './given-back-lately.ts';
 import { createGivingUp, type GivingUp } from './giving-up.ts';
 import { createInflightCaps } from './inflight-caps.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
+import { leaseLeftMs } from './lease-left.ts';
 import { createNodeLoss } from './node-loss.ts';
 import { createPlacement, type Placement } from './placement.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
@@ -179,6 +180,10 @@ export function createJobService(
     holdsSlot(jobId, attempt) {
       const flight = engine.flights.get(jobId);
       return flight !== undefined && !hasGivenBack(flight, attempt);
+    },
+    slotLeftMs(jobId) {
+      const flight = engine.flights.get(jobId);
+      return flight === undefined ? 0 : leaseLeftMs(flight, engine.settings, engine.clock.now());
     },
     isGivenUp(jobId, attempt) {
       const job = engine.flights.get(jobId)?.job;

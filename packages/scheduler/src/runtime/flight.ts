@@ -57,6 +57,10 @@ export interface Flight {
   /** The first placement is under way; repeats of the request wait here for what it comes to. */
   isPlacing: boolean;
   repeats: ((outcome: DispatchOutcome) => void)[] | undefined;
+  /** How often a node was looked for after the first try. */
+  rounds: number;
+  /** A slot is being had for it. */
+  securing: Promise<unknown> | undefined;
   /** Ends its wait for a slot, if it waits. */
   stopWaiting: (() => void) | undefined;
   /** The attempt that was given up last; 0 = none. An attempt is given up once. */
@@ -171,6 +175,8 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     fallback: undefined,
     isPlacing: true,
     repeats: undefined,
+    rounds: 0,
+    securing: undefined,
     stopWaiting: undefined,
     givenUp: 0,
     gaveBack: NO_ATTEMPTS,

@@ -36,6 +36,8 @@ export interface SharedDriving {
   isConcernedWith(jobId: JobId): boolean;
   /** It is in flight, and the slot of that attempt was not given back: that may be before its end is written. */
   holdsSlot(jobId: JobId, attempt: number): boolean;
+  /** How long the slot of the attempt that it has on a node is still needed, if that runs. */
+  slotLeftMs(jobId: JobId): number;
   /** It is in flight, and that attempt is neither the one that counts nor the one that is being made. */
   isGivenUp(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */

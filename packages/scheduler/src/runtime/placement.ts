@@ -13,11 +13,9 @@ import { watchLeaseEnd } from './lease-end.ts';
 import { notBoarded, settleLeases } from './other-leases.ts';
 import type { Placed } from './placed.ts';
 import { renewSlot } from './renew-slot.ts';
+import { createRounds } from './rounds.ts';
 import type { Selection } from './select/select.ts';
 import { noteStage, RESERVE, SELECT, SEND } from './stages.ts';
-
-/** Tries per round; past that the views of those nodes have just been corrected, and waiting serves better. */
-const MAX_TRIES = 32;
 
 export interface Placement {
   /**
@@ -267,26 +265,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     return 'nobody';
   }
 
-  async function place(flight: Flight, selection: Selection): Promise<Placed> {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (flight.driving !== 'ours') return 'overtaken';
-      const since = clock.precise();
-      const nodeId = selection.next();
-      if (nodeId === undefined) return 'nobody';
-      const attempt = flight.attempts + 1;
-      if (!(await reserve(nodeId, leaseId(flight.job.jobId, attempt), since, false))) continue;
-      if (!(await advance(engine, flight, 'reserved', { intent: { nodeId, attempt } }))) {
-        // Who drives it elsewhere may have taken the slot under the same name.
-        if (!isAbandoned(flight)) await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
-        return 'overtaken';
-      }
-      const placed = await send(flight, nodeId, attempt, since);
-      if (placed !== 'nobody') return placed;
-    }
-    return 'nobody';
-  }
-
-  return { reserve, place, send, recordSent, foundSent };
+  return { reserve, place: createRounds(engine, { reserve, send }), send, recordSent, foundSent };
 }
 
 /** How long a node is left alone by a job that could not be handed to it. */

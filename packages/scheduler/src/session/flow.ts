@@ -84,7 +84,7 @@ function giveUp(step: Step, session: Session, utterance: Utterance, reason: stri
   // However long the store takes to admit it: nothing is accepted after its outcome.
   announce(step, session, utterance);
   noteChange(session, 'now');
-  letGo(session, utterance);
+  letGo(step, session, utterance);
   count(step, 'scheduler_utterance_outcomes_total', { outcome: reason });
   const message = 'a later result was ready and this one did not come in time';
   step.effects.push({ kind: 'cancel', utterance, code: 'RESULT_TIMEOUT', message });

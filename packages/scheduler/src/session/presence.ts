@@ -68,13 +68,13 @@ export function end(step: Step, session: Session, reason: string): void {
   session.phase = 'ended';
   session.unsaved = 'nothing';
   dropAudio(step, session);
-  step.effects.push({ kind: 'end', reason, unheard: letAllGo(session) });
+  step.effects.push({ kind: 'end', reason, unheard: letAllGo(step, session) });
 }
 
 /** Those without an outcome, which now count for nobody here. */
-function letAllGo(session: Session): readonly Utterance[] {
+function letAllGo(step: Step, session: Session): readonly Utterance[] {
   const unheard = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
-  for (const utterance of unheard) letGo(session, utterance);
+  for (const utterance of unheard) letGo(step, session, utterance);
   return unheard;
 }
 
@@ -88,7 +88,7 @@ export function depart(step: Step, session: Session, { why }: Of<'depart'>): voi
   // What is known of it elsewhere is not ours to change any more.
   if (why !== 'released') unshare(session);
   dropAudio(step, session);
-  for (const utterance of letAllGo(session)) step.effects.push({ kind: 'hand_over', utterance });
+  for (const utterance of letAllGo(step, session)) step.effects.push({ kind: 'hand_over', utterance });
   if (session.link !== undefined) {
     step.effects.push({ kind: why === 'fenced' ? 'abandon' : 'replace', link: session.link });
   }

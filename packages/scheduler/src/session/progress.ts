@@ -2,6 +2,7 @@
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import { type ErrorCode, isErrorCode } from '../domain/errors.ts';
 import type { JobRecord, JobState } from '../domain/job.ts';
+import { dropGathered } from './audio-room.ts';
 import { settle } from './delivery.ts';
 import { noteText } from './groups.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
@@ -149,7 +150,7 @@ function unbind({ requests }: Session, utterance: Utterance): void {
 function conclude(step: Step, session: Session, utterance: Utterance, outcome: Outcome): void {
   if (!settle(session.delivery, utterance, outcome, step.at)) return;
   if (isOwnWord(utterance)) noteChange(session, 'now');
-  letGo(session, utterance);
+  letGo(step, session, utterance);
   step.effects.push({ kind: 'forget', utterance });
   if (utterance.hadOutcome) return;
   const seconds = (step.at - utterance.acceptedAt) / 1_000;
@@ -160,8 +161,10 @@ function conclude(step: Step, session: Session, utterance: Utterance, outcome: O
 }
 
 /** It counts no longer: neither as running nor with its audio. */
-export function letGo(session: Session, utterance: Utterance): void {
+export function letGo(step: Step, session: Session, utterance: Utterance): void {
   notePlaced(session, utterance);
+  // The rest of what was being sent again is not wanted any more, or never comes: nothing else would end its claim.
+  if (session.gathered?.utterance === utterance) dropGathered(step, session);
   session.running -= 1;
   session.audioBytes -= utterance.audioBytes;
   utterance.audioBytes = 0;

@@ -47,6 +47,8 @@ interface Entry {
   waiting: ((isSaved: boolean) => void)[];
   next: ((isSaved: boolean) => void)[];
   renewedAt: number;
+  /** What the store has said that it has. */
+  savedRevision: number;
 }
 
 export function createSessionSaver(deps: {
@@ -74,6 +76,7 @@ export function createSessionSaver(deps: {
         waiting: [],
         next: [],
         renewedAt: clock.now(),
+        savedRevision: 0,
       };
       entries.set(session, entry);
       cancelTick ??= clock.after(TICK_MS, tick);
@@ -123,11 +126,12 @@ export function createSessionSaver(deps: {
     entry.next = [];
     session.unsaved = 'nothing';
     session.revision += 1;
+    const { revision } = session;
     const names = session.delivery.waiting
       .filter((utterance) => !isSecured(session, utterance))
       .map((utterance) => ({ utterance, jobId: utterance.jobId, hasWord: isOwnWord(utterance) }));
     entry.written = store.save(savedOf(session), owner(), ttlOf(session)).then(
-      (result) => (result === 'saved' ? saved(session, entry, names) : lost(session, entry)),
+      (result) => (result === 'saved' ? saved(session, entry, revision, names) : void lost(session, entry)),
       (fault: unknown) => failed(session, entry, fault),
     );
   }
@@ -135,10 +139,12 @@ export function createSessionSaver(deps: {
   function saved(
     session: Session,
     entry: Entry,
+    revision: number,
     names: Extract<SessionEvent, { kind: 'saved' }>['names'],
   ): void {
     if (entries.get(session) !== entry) return;
     entry.isWriting = false;
+    entry.savedRevision = revision;
     renewed(session, entry);
     for (const tell of entry.waiting.splice(0)) tell(true);
     if (names.length > 0) post(session, { kind: 'saved', names });
@@ -151,10 +157,32 @@ export function createSessionSaver(deps: {
     else if (session.unsaved === 'soon' && entry.cancel === undefined) later(session, entry, SOON_MS);
   }
 
-  function lost(session: Session, entry: Entry): void {
+  async function lost(session: Session, entry: Entry): Promise<void> {
+    entry.isWriting = true;
+    try {
+      if (await takeBack(session, entry)) return;
+    } catch (fault) {
+      return failed(session, entry, fault);
+    }
     if (entries.get(session) !== entry) return;
     drop(session);
     post(session, { kind: 'depart', why: 'taken' });
+  }
+
+  /**
+   * Whoever takes a session finds what was saved last. What is older than that is what a failover left of it, and its owner one from
+   * before, who does not know what its client has heard since (I5): it is ours, and written again.
+   */
+  async function takeBack(session: Session, entry: Entry): Promise<boolean> {
+    const { sessionId } = session;
+    const stored = await store.load(sessionId);
+    if (stored === undefined || stored.state.revision >= entry.savedRevision) return false;
+    const taken = await store.take(sessionId, owner(), stored.owner, SHARED_TTL_MS);
+    if (taken.kind !== 'taken' || entries.get(session) !== entry) return false;
+    entry.isWriting = false;
+    entry.next.unshift(...entry.waiting.splice(0));
+    rewrite(session, entry);
+    return true;
   }
 
   /** Whether it was written is not known: all of it is written again. */
@@ -185,9 +213,10 @@ export function createSessionSaver(deps: {
       const [gone, stale] = [new Set(answer.lost), new Set(answer.stale)];
       for (const session of due) {
         const entry = entries.get(session);
-        if (entry === undefined) continue;
+        // A write that is under way finds out by itself.
+        if (entry === undefined || entry.isWriting) continue;
         renewed(session, entry);
-        if (gone.has(session.sessionId)) lost(session, entry);
+        if (gone.has(session.sessionId)) void lost(session, entry);
         else if (stale.has(session.sessionId)) rewrite(session, entry);
       }
     } catch (fault) {

@@ -26,6 +26,7 @@ export function start(jobs: readonly JobRecord[]) {
     jobs,
     deaf: new Set<string>(),
     ended: new Set<string>(),
+    slotLeftMs: new Map<string, number>(),
     givenBack: new Set<string>(),
     givenUp: new Set<string>(),
     releases: [] as (readonly [string, string])[],
@@ -71,7 +72,7 @@ export function start(jobs: readonly JobRecord[]) {
     acknowledges: (nodeId) => !state.deaf.has(nodeId),
     clock,
     reservationTtlMs: RESERVATION_MS,
-    runningTtlMs: RUNNING_MS,
+    slotLeftMs: (jobId) => state.slotLeftMs.get(jobId) ?? RUNNING_MS,
     log: QUIET,
     meter,
   });

@@ -36,7 +36,7 @@ it.each([true, false])(
       acknowledges: () => true,
       clock: createManualClock(),
       reservationTtlMs: 5_000,
-      runningTtlMs: 65_000,
+      slotLeftMs: () => 65_000,
       log: QUIET,
       meter: createTally().meter,
     });

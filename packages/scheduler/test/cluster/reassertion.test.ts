@@ -105,6 +105,13 @@ describe('a store that may have lost writes', () => {
     ]);
   });
 
+  it('I2 no leak: is told what is left of a running attempt, not that it has just begun', async () => {
+    const { reassertion, state, told } = start([runningOn('n1', 'a')]);
+    state.slotLeftMs.set('a', 12_000);
+    await reassertion.run(onNode('n1'));
+    expect(told).toEqual(['others', 'n1 a:1 12000']);
+  });
+
   it('is told that a node which never acknowledges runs what it was sent', async () => {
     const { reassertion, state, told } = start([
       jobNamed('a', { state: 'DISPATCHED', fence: { nodeId: 'n1', attempt: 1 } }),

@@ -8,7 +8,9 @@ import { QUIET } from './post-rig.ts';
 const RUNNING_MS = 65_000;
 const SLOT_MS = 5_000;
 const ANSWER = { nodeId: 'node-1', jobId: 'job-1', attempt: 2 };
-const KEPT = `node-1 job-1:2 ${RUNNING_MS}`;
+const keptFor = (ttlMs: number): string => `node-1 job-1:2 ${ttlMs}`;
+/** One second before its reservation ends. */
+const KEPT = keptFor(RUNNING_MS - (SLOT_MS - 1_000));
 
 function start() {
   const clock = createManualClock();
@@ -56,6 +58,14 @@ describe('the slot of a job that was handed to a node for another instance', () 
     expect(kept).toEqual([KEPT]);
   });
 
+  it('I2 no leak: is kept until it would have ended had its driver made it last, and no longer', async () => {
+    const { clock, kept, handed } = start();
+    const handedAt = clock.now();
+    handed({ isTaken: true, slotUntil: handedAt + 3_000 });
+    await clock.advance(2_000);
+    expect(kept).toEqual([keptFor(RUNNING_MS - 2_000)]);
+  });
+
   it('is kept if the node never says what it took', async () => {
     const { clock, kept, handed } = start();
     handed({ isTaken: true });
@@ -69,7 +79,7 @@ describe('the slot of a job that was handed to a node for another instance', () 
     await clock.advance(SLOT_MS - 500);
     slots.taken(ANSWER);
     await clock.advance(250);
-    expect(kept).toEqual([KEPT]);
+    expect(kept).toEqual([keptFor(RUNNING_MS - (SLOT_MS - 250))]);
   });
 
   it('is left alone if the job is over by then, or the node never took it', async () => {
@@ -105,21 +115,21 @@ describe('the slot of a job that was handed to a node for another instance', () 
     fail(2);
     handed({ isTaken: true });
     await clock.advance(SLOT_MS - 1);
-    expect(kept).toEqual([KEPT]);
+    expect(kept).toEqual([keptFor(RUNNING_MS - (SLOT_MS - 500))]);
     fail(100);
     handed({ isTaken: true });
     await clock.advance(SLOT_MS);
     fail(0);
     await clock.advance(SLOT_MS);
-    expect(kept).toEqual([KEPT]);
+    expect(kept).toEqual([keptFor(RUNNING_MS - (SLOT_MS - 500))]);
   });
 
   it('is kept at once if it was not handed out here: its node had another connection then', () => {
     const { kept, slots } = start();
     slots.taken(ANSWER);
-    expect(kept).toEqual([KEPT]);
+    expect(kept).toEqual([keptFor(RUNNING_MS)]);
     slots.taken({ ...ANSWER, attempt: ANY_ATTEMPT });
     slots.taken({ ...ANSWER, nodeId: 'node-2' });
-    expect(kept).toEqual([KEPT]);
+    expect(kept).toEqual([keptFor(RUNNING_MS)]);
   });
 });

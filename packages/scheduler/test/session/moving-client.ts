@@ -28,7 +28,7 @@ export interface MovingClient {
   end(): void;
   utter(text: string): void;
   /** Sends what waits. */
-  pump(): void;
+  pump(most?: number): void;
   acknowledge(): void;
   /** The connection breaks; the instance notices if it lives. */
   leave(): void;
@@ -149,8 +149,9 @@ export function createMovingClient(
     say: (text) => void outbox.addChunk(Buffer.from(text)),
     end: () => void outbox.endUtterance(),
     utter: (text) => void outbox.addUtterance(nextRequest(), Buffer.from(text), {}),
-    pump() {
-      while (link !== undefined && instance?.isAlive === true && outbox.hasFrames()) {
+    pump(most = Number.POSITIVE_INFINITY) {
+      for (let left = most; left > 0; left -= 1) {
+        if (link === undefined || instance?.isAlive !== true || !outbox.hasFrames()) return;
         const frame = outbox.take(0);
         if (frame === undefined) return;
         const audio = Buffer.from(frame.bytes);

@@ -115,6 +115,35 @@ describe('an owner that lives', () => {
   });
 });
 
+it('I5 order: is taken back from an owner that a failover names again, by whoever has it since', async () => {
+  const rig = createInstancesRig();
+  const client = await speaking(rig);
+  const { sessionId = '' } = client;
+  await rig.clock.advance(1_000);
+  const before = await rig.store.load(sessionId);
+  rig.deafen('a');
+  await comeTo(rig, client, 'b');
+  client.say('two');
+  client.end();
+  client.pump();
+  for (const text of ['one', 'two']) rig.jobs.job(text).finish();
+  await rig.clock.advance(1_000);
+  await rig.store.remove(sessionId, 'b/1');
+  if (before !== undefined) await rig.store.save(before.state, before.owner, 60_000);
+  rig.instance('b').service.reassert();
+  await rig.clock.advance(6_000);
+  expect((await rig.store.load(sessionId))?.owner).toBe('b/1');
+  client.say('three');
+  client.end();
+  client.pump();
+  await rig.quiet();
+  rig.jobs.job('three').finish();
+  await rig.quiet();
+  expect(client.cutBy).toBeUndefined();
+  expect(client.heard.map((one) => one.split(':')[1])).toEqual(['one', 'two', 'three']);
+  expect(client.complaints).toEqual([]);
+});
+
 describe('an owner that does not answer', () => {
   it('loses the session, finds out by its next save and forgets it without cancelling', async () => {
     const rig = createInstancesRig();

@@ -219,6 +219,33 @@ describe('audio that is sent again after a move', () => {
     expect(rig.instance('b').audio.size()).toBe(0);
   });
 
+  it('I2 no leak: takes no room any more, though only begun, once its utterance has its outcome', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = await speakingClient(rig, []);
+    for (const part of ['one ', 'two ', 'three']) {
+      client.say(part);
+      client.pump();
+    }
+    client.end();
+    client.pump();
+    await rig.quiet();
+    rig.kill('a');
+    client.leave();
+    const connecting = client.connect(rig.instance('b'));
+    await rig.clock.advance(2_000);
+    await connecting;
+    client.pump(1);
+    const { audio } = rig.instance('b');
+    expect(audio.size()).toBe('one '.length);
+    rig.jobs.job('one two three').finish();
+    await rig.quiet();
+    expect([client.heard, audio.size()]).toEqual([['0:one two three'], 0]);
+    client.pump();
+    await rig.quiet();
+    expect(audio.size()).toBe(0);
+  });
+
   it('is asked for again on the next connection, until it came', async () => {
     const rig = createInstancesRig();
     rig.jobs.answerAll();

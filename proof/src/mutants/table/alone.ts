@@ -70,7 +70,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'numbers no new attempt when it retries',
     breaks: ['I3 one outcome'],
-    file: 'runtime/placement.ts',
+    file: 'runtime/rounds.ts',
     find: 'const attempt = flight.attempts + 1;',
     replace: 'const attempt = Math.max(1, flight.attempts);',
     world: ALONE,
@@ -120,7 +120,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'never commits a lease',
     breaks: ['I1 no oversell'],
     file: 'runtime/commits.ts',
-    find: 'await engine.ledger.commit(nodeId, lease, jobTimeoutMs + leaseGraceMs);',
+    find: 'await engine.ledger.commit(nodeId, lease, ttlMs);',
     replace: "{ kind: 'unknown_node' };",
     world: LASTING,
   },

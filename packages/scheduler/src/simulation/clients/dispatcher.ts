@@ -55,8 +55,9 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
       wait_ms: WAIT_MS,
       audio: speak(words).toString('base64'),
     };
-    if (isHasty) void dispatch(request, body);
-    const job = await accepted(request, body);
+    const hasty = isHasty ? dispatch(request, body) : undefined;
+    // Either answer is one.
+    const job = (await accepted(request, body)) ?? (await hasty);
     if (job === undefined) record({ kind: 'abandoned', client, request });
     else await outcome(request, body, job);
     underWay -= 1;

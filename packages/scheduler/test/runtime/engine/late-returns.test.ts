@@ -1,5 +1,6 @@
 /** Returns that come late or out of order: of a send, of an attempt that was overtaken, of a request made twice. */
 import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from './faulty-rig.ts';
 import { holdDelivery } from './hold-delivery.ts';
 import { createRig, RESULT } from './rig.ts';
 
@@ -62,6 +63,28 @@ describe('late returns', () => {
     rig.service.nodeLeft('node-a', 0);
     await rig.clock.advance(1);
     expect(rig.last(job.jobId).nodeId).toBe('node-c');
+  });
+
+  it('I3 one outcome: uses a number for one node, though the node before took the job up again and failed it', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const first = rig.last(jobId);
+    await rig.clock.advance(2_900);
+    for (const nodeId of ['node-b', 'node-c']) await rig.addNode(nodeId);
+    const returns = ['node-b', 'node-c'].map((nodeId) => holdDelivery(rig, nodeId));
+    ledger.plan({ method: 'reserve', fault: { answerDelayMs: 200 } });
+    await rig.clock.advance(200);
+    await rig.service.acknowledge(first);
+    expect(await rig.state(jobId)).toBe('RUNNING');
+    void rig.service.fail(first, FAILURE);
+    await rig.clock.advance(500);
+    for (const comeBack of returns) comeBack();
+    await rig.clock.advance(1);
+    expect(rig.sent.filter(({ job, attempt }) => job.jobId === jobId && attempt === 2)).toHaveLength(1);
+    expect((await rig.service.finish(rig.last(jobId), RESULT)).kind).toBe('accepted');
+    const used = ['node-a', 'node-b', 'node-c'].map((nodeId) => rig.used(nodeId));
+    expect(await Promise.all(used)).toEqual([0, 0, 0]);
   });
 
   it('gives the second attempt its own time when its acknowledgement overtakes its send', async () => {

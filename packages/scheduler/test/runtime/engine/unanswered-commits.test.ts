@@ -1,7 +1,7 @@
 /** A ledger that does not answer the commit of an acknowledged attempt: its job runs, and so its slot stays its own. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from './faulty-rig.ts';
-import { deployedProfile, RESULT } from './rig.ts';
+import { deployedProfile, RESULT, SETTINGS } from './rig.ts';
 
 /** Past the end of a reservation, which is all that the attempt has without its commit. */
 const PAST_RESERVATION_MS = 10_000;
@@ -61,6 +61,25 @@ describe('I1 a commit that is not answered', () => {
     ledger.heal();
     await rig.clock.advance(PAST_RESERVATION_MS);
     expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RUNNING', 1]);
+  });
+
+  it('I2 no leak: holds the slot no longer for having come late', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-old', 2, deployedProfile());
+    ledger.plan({
+      method: 'commit',
+      at: Array.from({ length: 12 }, (_, index) => index + 1),
+      fault: 'throw',
+    });
+    const { jobId } = await rig.dispatch();
+    await rig.clock.advance(4_000);
+    expect(ledger.calls('commit')).toBeGreaterThan(12);
+    const { jobTimeoutMs, leaseGraceMs } = SETTINGS;
+    expect(rig.service.slotLeftMs(jobId)).toBe(jobTimeoutMs + leaseGraceMs - 4_000);
+    await rig.clock.advance(jobTimeoutMs - 3_000);
+    expect([await rig.state(jobId), await rig.used('node-old')]).toEqual(['RELEASED', 1]);
+    await rig.clock.advance(leaseGraceMs);
+    expect(await rig.used('node-old')).toBe(0);
   });
 
   it('holds the slot only for a moment if it comes when nobody waits for it any more', async () => {
