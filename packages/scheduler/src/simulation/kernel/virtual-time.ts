@@ -19,28 +19,58 @@ interface Planned {
   readonly when: number;
   readonly order: number;
   run: (() => void) | undefined;
+  /** What is planned for later than this, and comes among the others when its time is near. */
+  readonly later: Planned[] | undefined;
 }
 
 /** Now and then the real event loop has its turn, so that a person can stop the run. */
 const EVENTS_PER_TURN = 16_384;
+/**
+ * What lies further ahead is not sorted yet. Most of that are limits of waits that end well before: they are cancelled, and never
+ * have to be.
+ */
+const NEAR_MS = 32;
+/** Before everything at its moment. */
+const FIRST = -1;
 
 export function createVirtualTime(): VirtualTime {
   const heap: Planned[] = [];
+  /** By the number of the span in which it begins. */
+  const later = new Map<number, Planned[]>();
+  const settled = Promise.resolve();
   let current = 0;
   let planned = 0;
   let events = 0;
 
-  function drop(): Planned | undefined {
-    const first = heap[0];
+  function plan(entry: Planned): void {
+    if (entry.when - current < NEAR_MS || entry.when === Number.POSITIVE_INFINITY) {
+      rise(heap, entry);
+      return;
+    }
+    const span = Math.floor(entry.when / NEAR_MS);
+    const others = later.get(span);
+    if (others !== undefined) {
+      others.push(entry);
+      return;
+    }
+    const opened = [entry];
+    later.set(span, opened);
+    rise(heap, { when: span * NEAR_MS, order: FIRST, run: undefined, later: opened });
+  }
+
+  function drop(): void {
     const last = heap.pop();
-    if (first !== undefined && last !== undefined && heap.length > 0) sink(heap, last);
-    return first;
+    if (last !== undefined && heap.length > 0) sink(heap, last);
   }
 
   /** The next one that nobody cancelled, if it is due by then. */
   function next(moment: number): (() => void) | undefined {
     for (let first = heap[0]; first !== undefined && first.when <= moment; first = heap[0]) {
       drop();
+      if (first.later !== undefined) {
+        later.delete(Math.floor(first.when / NEAR_MS));
+        for (const entry of first.later) if (entry.run !== undefined) rise(heap, entry);
+      }
       if (first.run === undefined) continue;
       current = first.when;
       return first.run;
@@ -51,8 +81,8 @@ export function createVirtualTime(): VirtualTime {
   return {
     now: () => current,
     at(when, run) {
-      const entry: Planned = { when: Math.max(when, current), order: planned++, run };
-      rise(heap, entry);
+      const entry: Planned = { when: Math.max(when, current), order: planned++, run, later: undefined };
+      plan(entry);
       return () => {
         entry.run = undefined;
       };
@@ -76,7 +106,8 @@ export function createVirtualTime(): VirtualTime {
             return;
           }
           if (events % EVENTS_PER_TURN === 0) setImmediate(step);
-          else queueMicrotask(again);
+          // Not queueMicrotask, which makes a resource of every one of them.
+          else void settled.then(again);
         }
         setImmediate(step);
       });
