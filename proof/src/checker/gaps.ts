@@ -66,10 +66,7 @@ export function checkGaps(
 }
 
 /** Where each of them was when it was told an outcome, as far as it knew who spoke to it. */
-function placesOf(
-  history: readonly Happening[],
-  speakers: ReadonlySet<string>,
-): ReadonlyMap<Outcome, Place> {
+function placesOf(history: readonly Happening[], speakers: ReadonlySet<string>): ReadonlyMap<Outcome, Place> {
   const now = new Map<string, Place>();
   const then = new Map<Outcome, Place>();
   for (const each of ofKind(history, 'accepted', 'delivered', 'outcome')) {

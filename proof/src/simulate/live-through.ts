@@ -9,7 +9,6 @@ export async function liveThrough(
 ): Promise<WorldReport> {
   const { seed, jobs, faults, scenario, historyFile } = order;
   const result = await runSeed({ seed, jobs, faults, scenario, progress });
-  if (historyFile !== undefined)
-    writeFileSync(historyFile, result.simulation.history.map(lineOf).join(''));
+  if (historyFile !== undefined) writeFileSync(historyFile, result.simulation.history.map(lineOf).join(''));
   return reportOf({ seed, jobs }, result);
 }

@@ -44,7 +44,12 @@ export const lineOf = (each: Happening): string => `${JSON.stringify(each)}\n`;
 function digestOf(history: readonly Happening[]): string {
   const hash = createHash('sha256');
   for (let from = 0; from < history.length; from += LINES_AT_ONCE)
-    hash.update(history.slice(from, from + LINES_AT_ONCE).map(lineOf).join(''));
+    hash.update(
+      history
+        .slice(from, from + LINES_AT_ONCE)
+        .map(lineOf)
+        .join(''),
+    );
   return hash.digest('hex').slice(0, 16);
 }
 
