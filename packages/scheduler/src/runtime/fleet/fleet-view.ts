@@ -150,6 +150,7 @@ export function createFleetView(): FleetView {
 
   function admit(nodeId: NodeId): number {
     const index = numbering.give(nodeId);
+    fleet.size = numbering.size();
     reach(columns, index);
     columns.ids[index] = nodeId;
     facts.put('alive', index, true);
@@ -170,7 +171,17 @@ export function createFleetView(): FleetView {
     views[index] = undefined;
   }
 
-  return {
+  // Plain fields: objects with getters of their own are slow as soon as there are two of them.
+  const table: Changeable<FleetTable> = {
+    columns,
+    facts,
+    narrow,
+    queries,
+    plainQueries: createPlainQueries(),
+    pools: undefined,
+    indexOf: numbering.indexOf,
+  };
+  const fleet: Changeable<FleetView> = {
     upsert(view) {
       const known = numbering.indexOf(view.nodeId);
       const index = known === -1 ? admit(view.nodeId) : known;
@@ -196,6 +207,7 @@ export function createFleetView(): FleetView {
       if (view === undefined) return;
       retire(index, view);
       numbering.takeBack(nodeId);
+      fleet.size = numbering.size();
       log.note(index);
     },
     setLoad(nodeId, load) {
@@ -217,15 +229,11 @@ export function createFleetView(): FleetView {
     },
     view: (nodeId) => viewAt(numbering.indexOf(nodeId)),
     has: (nodeId) => numbering.indexOf(nodeId) !== -1,
-    get size() {
-      return numbering.size;
-    },
+    size: 0,
     onFree: (listen) => {
       listeners.push(listen);
     },
-    get pools() {
-      return pools?.book;
-    },
+    pools: undefined,
     changePools(book) {
       nextPools?.index.clear();
       const division = book && { book, index: createPoolIndex(facts, ++edition) };
@@ -239,6 +247,8 @@ export function createFleetView(): FleetView {
         }
         pools?.index.clear();
         pools = division;
+        fleet.pools = division?.book;
+        table.pools = division?.index;
         nextPools = undefined;
         return true;
       };
@@ -253,24 +263,17 @@ export function createFleetView(): FleetView {
       return until < views.length ? until : undefined;
     },
     stats: () => ({
-      facts: facts.size,
+      facts: facts.size(),
       changes: log.count,
-      queries: queries.size,
-      rebuilds: queries.rebuilds,
+      queries: queries.size(),
+      rebuilds: queries.rebuilds(),
     }),
-    table: {
-      columns,
-      facts,
-      narrow,
-      queries,
-      plainQueries: createPlainQueries(),
-      get pools() {
-        return pools?.index;
-      },
-      indexOf: numbering.indexOf,
-    },
+    table,
   };
+  return fleet;
 }
+
+type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The fleet as one book divides it. */
 interface Division {

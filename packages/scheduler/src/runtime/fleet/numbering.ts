@@ -8,7 +8,7 @@ export interface Numbering {
   give(nodeId: NodeId): number;
   /** The number may be given to another node at once. */
   takeBack(nodeId: NodeId): void;
-  readonly size: number;
+  size(): number;
 }
 
 export function createNumbering(): Numbering {
@@ -34,8 +34,6 @@ export function createNumbering(): Numbering {
       putBit(taken, index, false);
       firstOpen = Math.min(firstOpen, index >>> 5);
     },
-    get size() {
-      return numbers.size;
-    },
+    size: () => numbers.size,
   };
 }

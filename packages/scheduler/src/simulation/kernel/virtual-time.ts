@@ -40,7 +40,6 @@ export function createVirtualTime(): VirtualTime {
   const settled = Promise.resolve();
   let current = 0;
   let planned = 0;
-  let events = 0;
 
   function plan(entry: Planned): void {
     if (entry.when - current < NEAR_MS || entry.when === Number.POSITIVE_INFINITY) {
@@ -78,16 +77,17 @@ export function createVirtualTime(): VirtualTime {
     return undefined;
   }
 
-  return {
+  const time = {
+    events: 0,
     now: () => current,
-    at(when, run) {
+    at(when: number, run: () => void): Cancel {
       const entry: Planned = { when: Math.max(when, current), order: planned++, run, later: undefined };
       plan(entry);
       return () => {
         entry.run = undefined;
       };
     },
-    runUntil(moment) {
+    runUntil(moment: number): Promise<void> {
       return new Promise((resolve, reject) => {
         // A tick asked for by a microtask begins when no microtask is left: every promise of an event is kept before the next.
         const again = (): void => process.nextTick(step);
@@ -98,24 +98,22 @@ export function createVirtualTime(): VirtualTime {
             resolve();
             return;
           }
-          events += 1;
+          time.events += 1;
           try {
             run();
           } catch (fault) {
             reject(fault);
             return;
           }
-          if (events % EVENTS_PER_TURN === 0) setImmediate(step);
+          if (time.events % EVENTS_PER_TURN === 0) setImmediate(step);
           // Not queueMicrotask, which makes a resource of every one of them.
           else void settled.then(again);
         }
         setImmediate(step);
       });
     },
-    get events() {
-      return events;
-    },
   };
+  return time;
 }
 
 const isBefore = (one: Planned, other: Planned): boolean =>
