@@ -3,15 +3,23 @@ import type { Happening } from '../../../packages/scheduler/dist/simulation/hist
 import { type Fault, faultsOf } from './faults.ts';
 import { type Lives, livesOf } from './lives.ts';
 import { type RequestStory, requestStories } from './request-stories.ts';
+import { createSightings, type Sightings } from './sightings.ts';
 
 export interface Facts {
   readonly history: readonly Happening[];
   readonly faults: readonly Fault[];
   readonly lives: Lives;
   readonly stories: readonly RequestStory[];
+  readonly seen: Sightings;
 }
 
 export function gatherFacts(history: readonly Happening[]): Facts {
   const faults = faultsOf(history);
-  return { history, faults, lives: livesOf(history, faults), stories: requestStories(history) };
+  return {
+    history,
+    faults,
+    lives: livesOf(history, faults),
+    stories: requestStories(history),
+    seen: createSightings(history),
+  };
 }

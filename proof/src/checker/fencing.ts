@@ -7,7 +7,6 @@ import {
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, isLost, isOf, lossesOf, spansOf, wasWritten } from './faults.ts';
-import { createSightings } from './sightings.ts';
 import type { Spans } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
@@ -20,8 +19,7 @@ const HELD_UP = 'assignments of settled jobs that a disturbed store held up';
 const FORGOTTEN = 'settled jobs that went on because a failover and their driver’s death lost their outcomes';
 const CROSSED = 'late results taken while their successors could not be recorded';
 
-export function checkFencing({ history, faults, stories }: Facts, allowances: Allowances): Finding {
-  const seen = createSightings(history);
+export function checkFencing({ history, faults, stories, seen }: Facts, allowances: Allowances): Finding {
   const losses = lossesOf(faults, allowances);
   const { flightMs, letterMs, crossingMs, deadlineMs } = allowances;
   const absences = spansOf(faults, ({ what }) => what.startsWith('instance_'));

@@ -5,7 +5,6 @@
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
-import { createSightings } from './sightings.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
@@ -18,12 +17,11 @@ interface Place {
 }
 
 export function checkGaps(
-  { history, faults, lives, stories }: Facts,
+  { history, faults, lives, stories, seen }: Facts,
   { gapMs, graceMs, recoverMs, isExact }: Allowances,
 ): Finding {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
-  const places = placesOf(history);
-  const seen = createSightings(history);
+  const places = placesOf(history, speakers);
   const absences = hitsOf(faults, isOf('client_cut'));
   const hurts = hitsOf(faults, isOfInstances);
   // On real machines nobody knows with whom a client is, and it takes a while until somebody else is.
@@ -67,11 +65,12 @@ export function checkGaps(
   };
 }
 
-/** Where each client was when it was told an outcome, as far as it knew who spoke to it. */
-function placesOf(history: readonly Happening[]): ReadonlyMap<Outcome, Place> {
+/** Where each of them was when it was told an outcome, as far as it knew who spoke to it. */
+function placesOf(history: readonly Happening[], speakers: ReadonlySet<string>): ReadonlyMap<Outcome, Place> {
   const now = new Map<string, Place>();
   const then = new Map<Outcome, Place>();
   for (const each of ofKind(history, 'accepted', 'delivered', 'outcome')) {
+    if (!speakers.has(each.client)) continue;
     const place = now.get(each.client);
     if (each.kind === 'outcome') {
       if (place !== undefined) then.set(each, place);

@@ -1,6 +1,6 @@
 /** One world from its beginning to its judgement. */
 import { writeFileSync } from 'node:fs';
-import { runSeed } from './run-seed.ts';
+import { lineOf, runSeed } from './run-seed.ts';
 import { reportOf, type WorldOrder, type WorldReport } from './world-report.ts';
 
 export async function liveThrough(
@@ -9,7 +9,6 @@ export async function liveThrough(
 ): Promise<WorldReport> {
   const { seed, jobs, faults, scenario, historyFile } = order;
   const result = await runSeed({ seed, jobs, faults, scenario, progress });
-  if (historyFile !== undefined)
-    writeFileSync(historyFile, result.simulation.history.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  if (historyFile !== undefined) writeFileSync(historyFile, result.simulation.history.map(lineOf).join(''));
   return reportOf({ seed, jobs }, result);
 }

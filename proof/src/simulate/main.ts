@@ -5,10 +5,13 @@ import { printViolations } from '../checker/print.ts';
 import { INVARIANTS } from '../checker/violation.ts';
 import { type Options, readOptions, USAGE } from './read-options.ts';
 import { type FaultKind, runSeed } from './run-seed.ts';
-import { runWorlds } from './run-worlds.ts';
+import { runWorlds, YOUNG_MB } from './run-worlds.ts';
 import { shrink } from './shrink.ts';
 import { joinReports, type RunReport, type WorldOrder, type WorldReport } from './world-report.ts';
 import { cutIntoWorlds, type World } from './worlds.ts';
+
+/** As V8 counts them. */
+const SPACES_OF_THE_YOUNG = 3;
 
 async function main(options: Options): Promise<number> {
   const { seeds, jobs, faults, instances, threads } = options;
@@ -130,6 +133,9 @@ function clearProgress(): void {
 
 // A run is over before large inlined functions have paid for their compilation: of the CPU of a short run it was the larger part.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=250');
+// Most of what is made dies young; where there is room for it from the beginning, little has to be moved before that.
+setFlagsFromString(`--min-semi-space-size=${YOUNG_MB / SPACES_OF_THE_YOUNG}`);
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 const options = readOptions(process.argv.slice(2));
 if (typeof options === 'string') {

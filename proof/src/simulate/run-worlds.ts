@@ -15,8 +15,8 @@ type Said =
   | { readonly kind: 'lived'; readonly report: WorldReport }
   | { readonly kind: 'broke'; readonly fault: unknown };
 
-/** Most of what is made dies young; with room for it, nothing has to be moved. */
-const YOUNG_MB = 96;
+/** Room for what dies young, in each thread. */
+export const YOUNG_MB = 192;
 
 /** Whoever stops to listen ends the threads. A fault in one of them is thrown here. */
 export async function* runWorlds(

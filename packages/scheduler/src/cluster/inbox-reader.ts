@@ -102,8 +102,9 @@ export function createInboxReader(deps: {
 
   function remember(letterId: string): void {
     handled.add(letterId);
+    if (handled.size <= MAX_REMEMBERED) return;
     const [oldest] = handled;
-    if (handled.size > MAX_REMEMBERED && oldest !== undefined) handled.delete(oldest);
+    if (oldest !== undefined) handled.delete(oldest);
   }
 
   async function handle({ letterId, body, deliveries }: Letter): Promise<void> {

@@ -43,7 +43,7 @@ export interface Fleet {
   move(node: NodeRecord, input: HealthInput): readonly HealthChange[];
   setEjection(node: NodeRecord, state: EjectionState): void;
   setMarks(node: NodeRecord, marks: MaybeMarks): void;
-  readonly marksKnown: number;
+  marksKnown(): number;
   /** Those that a job more is news of: they are not trusted, or something of theirs is marked. */
   isDoubted(nodeId: NodeId): boolean;
   /** What kind of service an id stands for on this node. */
@@ -173,9 +173,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
 
     isDoubted: (nodeId) => doubted.has(nodeId),
 
-    get marksKnown() {
-      return marksKnown;
-    },
+    marksKnown: () => marksKnown,
 
     typerOf: (node) => hiding.typerOf(node.report),
 

@@ -4,6 +4,8 @@ import type { NodeId, SessionId } from '../domain/ids.ts';
 interface Visits {
   lastNodeId: NodeId;
   lastAt: number;
+  /** The highest of all, and maybe of a node that is forgotten. */
+  latest: number;
   /** Highest utterance each node has seen, most recent node last. */
   readonly highest: Map<NodeId, number>;
 }
@@ -24,12 +26,18 @@ export function createSessionHistory(settings: { maxSessions: number }): Session
 
   return {
     note(sessionId, nodeId, utteranceIndex, now) {
-      const visits = sessions.get(sessionId) ?? { lastNodeId: nodeId, lastAt: now, highest: new Map() };
+      const visits = sessions.get(sessionId) ?? {
+        lastNodeId: nodeId,
+        lastAt: now,
+        latest: -1,
+        highest: new Map(),
+      };
       // Deleted and set again: a Map keeps insertion order, so the first entries are the ones longest unused.
       sessions.delete(sessionId);
       sessions.set(sessionId, visits);
       visits.lastNodeId = nodeId;
       visits.lastAt = now;
+      visits.latest = Math.max(visits.latest, utteranceIndex);
       const seen = visits.highest.get(nodeId) ?? -1;
       visits.highest.delete(nodeId);
       visits.highest.set(nodeId, Math.max(seen, utteranceIndex));
@@ -44,7 +52,8 @@ export function createSessionHistory(settings: { maxSessions: number }): Session
 
     sawLater(sessionId, utteranceIndex) {
       const visits = sessions.size === 0 ? undefined : sessions.get(sessionId);
-      if (visits === undefined) return NONE;
+      // What is said last, as nearly always, nobody can have seen anything after.
+      if (visits === undefined || visits.latest <= utteranceIndex) return NONE;
       let later: NodeId[] | undefined;
       for (const [nodeId, highest] of visits.highest) {
         if (highest <= utteranceIndex) continue;

@@ -219,13 +219,38 @@ export function createRecorder(clock: () => number = () => performance.now()): R
   };
 }
 
-export const ofKind = <Kind extends Happening['kind']>(
+/** Those of these kinds, in their order. */
+export function ofKind<Kind extends Happening['kind']>(
   history: readonly Happening[],
   ...kinds: readonly Kind[]
-): Extract<Happening, { kind: Kind }>[] =>
-  history.filter((each): each is Extract<Happening, { kind: Kind }> =>
-    (kinds as readonly string[]).includes(each.kind),
-  );
+): Extract<Happening, { kind: Kind }>[] {
+  const places = placesIn(history);
+  const wanted = kinds.flatMap((kind) => places.get(kind) ?? []);
+  if (kinds.length > 1) wanted.sort((one, other) => one - other);
+  return wanted.map((place) => history[place] as Extract<Happening, { kind: Kind }>);
+}
+
+interface Places {
+  readonly length: number;
+  readonly ofKind: ReadonlyMap<string, readonly number[]>;
+}
+
+const known = new WeakMap<readonly Happening[], Places>();
+
+/** Looked through once: there are many rules, each wants a few kinds, and what happens has many shapes, which makes looking dear. */
+function placesIn(history: readonly Happening[]): ReadonlyMap<string, readonly number[]> {
+  const before = known.get(history);
+  if (before?.length === history.length) return before.ofKind;
+  const ofKind = new Map<string, number[]>();
+  for (let at = 0; at < history.length; at++) {
+    const { kind } = history[at] as Happening;
+    const places = ofKind.get(kind);
+    if (places === undefined) ofKind.set(kind, [at]);
+    else places.push(at);
+  }
+  known.set(history, { length: history.length, ofKind });
+  return ofKind;
+}
 
 export const nameOf = ({ job, attempt }: Run): string => `${job}#${attempt}`;
 

@@ -58,6 +58,12 @@ export const createEntry = (
 export const isJoinable = (entry: Entry | undefined, next: Entry): boolean =>
   entry?.seq !== undefined && next.seq !== undefined && entry.requestId === next.requestId && !entry.wasSent;
 
+export const isWhole = (entry: Entry, requestId: string): boolean =>
+  entry.seq === undefined && entry.requestId === requestId;
+
+/** An end without audio, and nobody has said which utterance it ends. */
+export const isOpenEnd = ({ index, bytes }: Entry): boolean => index === undefined && bytes.length === 0;
+
 export function concatenate(entries: readonly Entry[]): Uint8Array {
   const all = new Uint8Array(entries.reduce((sum, { bytes }) => sum + bytes.length, 0));
   let at = 0;

@@ -8,6 +8,8 @@ import {
   frameOf,
   inOrderOfNeed,
   isJoinable,
+  isOpenEnd,
+  isWhole,
 } from './outbox-entry.ts';
 import type { UtteranceOptions } from './session-options.ts';
 
@@ -98,7 +100,7 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
   }
 
   function countInFlight(): InFlight {
-    const waiting = new Set(queue);
+    const waiting = queue.length === 0 ? NONE : new Set(queue);
     const accepted = new Set<number>();
     const ends: number[] = [];
     for (const entry of entries) {
@@ -131,7 +133,8 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
   }
 
   /** Ends without audio of which all audio before was accepted: the cut is made, nobody will answer them. */
-  function idleEnds(): Set<Entry> {
+  function idleEnds(): ReadonlySet<Entry> {
+    if (!entries.some(isOpenEnd)) return NONE;
     const open = new Set<string>();
     const idle = new Set<Entry>();
     for (const entry of entries) {
@@ -294,5 +297,4 @@ export function createOutbox(limits: OutboxLimits, newRequestId: () => string): 
   };
 }
 
-const isWhole = (entry: Entry, requestId: string): boolean =>
-  entry.seq === undefined && entry.requestId === requestId;
+const NONE: ReadonlySet<Entry> = new Set();

@@ -7,7 +7,7 @@ export interface Fifo<T> {
   delete(name: string): T | undefined;
   first(): readonly [name: string, one: T] | undefined;
   clear(): void;
-  readonly size: number;
+  size(): number;
 }
 
 /** So many at the front are given up before the rest moves up. */
@@ -53,8 +53,6 @@ export function createFifo<T>(): Fifo<T> {
       order = [];
       front = 0;
     },
-    get size() {
-      return all.size;
-    },
+    size: () => all.size,
   };
 }

@@ -101,7 +101,7 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
       sweep();
       if (inFlight.size >= deps.maxInflight) return { kind: 'full' };
       const isBound = draft.requestId !== undefined;
-      const isTight = isBound && boundInFlight + leases.size >= deps.maxBindings;
+      const isTight = isBound && boundInFlight + leases.size() >= deps.maxBindings;
       // The binding that goes for a new one is that of the job settled longest ago.
       const unbind = isTight ? leases.first()?.[0] : undefined;
       if (isTight && unbind === undefined) return { kind: 'full' };
@@ -133,7 +133,7 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
       if (isBound) leases.add(jobId, now + Math.min(deps.bindingLeaseMs, deps.retentionMs));
       const gone: JobId[] = [];
       for (let oldest = retained.first(); oldest !== undefined; oldest = retained.first()) {
-        if (retained.size <= deps.maxRetained && retainedBytes <= deps.maxRetainedBytes) break;
+        if (retained.size() <= deps.maxRetained && retainedBytes <= deps.maxRetainedBytes) break;
         drop(oldest[0]);
         gone.push(oldest[0]);
       }
@@ -141,6 +141,6 @@ export function createJobTally(deps: { clock: Clock } & TallyLimits): JobTally {
     },
 
     isInFlight: (jobId) => inFlight.has(jobId),
-    levels: () => ({ bindings: boundInFlight + leases.size, retained: retained.size, retainedBytes }),
+    levels: () => ({ bindings: boundInFlight + leases.size(), retained: retained.size(), retainedBytes }),
   };
 }

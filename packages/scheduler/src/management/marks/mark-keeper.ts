@@ -49,7 +49,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
       if (node === undefined) return 'unknown_node';
       const before = node.marks;
       const isNew = before?.has(serviceId) !== true;
-      if (isNew && fleet.marksKnown >= rules.maxKnown) return 'marks_full';
+      if (isNew && fleet.marksKnown() >= rules.maxKnown) return 'marks_full';
       const isCrowded = isNew && before !== undefined && before.size >= rules.maxPerNode;
       if (isCrowded) meter.count('scheduler_model_na_dropped_total', { reason: 'oldest_mark' });
       if (before !== undefined) countProbes(before, [serviceId], 'failed');
@@ -67,7 +67,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
     /** It comes from another instance, which has marked these. Whoever calls this publishes the node. */
     inherit(node: NodeRecord, serviceIds: readonly string[]): void {
       for (const serviceId of serviceIds)
-        if (fleet.marksKnown < rules.maxKnown)
+        if (fleet.marksKnown() < rules.maxKnown)
           fleet.setMarks(node, afterReport(node.marks, serviceId, rules, clock.now()));
     },
 

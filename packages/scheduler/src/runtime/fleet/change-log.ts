@@ -12,16 +12,14 @@ export interface ChangeLog {
 
 export function createChangeLog(): ChangeLog {
   const ring = new Int32Array(KEPT);
-  let count = 0;
-  return {
-    get count() {
-      return count;
+  const log = {
+    count: 0,
+    note(index: number): void {
+      ring[log.count % KEPT] = index;
+      log.count += 1;
     },
-    note(index) {
-      ring[count % KEPT] = index;
-      count += 1;
-    },
-    at: (at) => ring[at % KEPT] as number,
+    at: (at: number): number => ring[at % KEPT] as number,
     kept: KEPT,
   };
+  return log;
 }

@@ -22,7 +22,7 @@ export interface FactTable {
   /** The bitmap itself, shorter than the fleet if it can be; good until the next `put`. */
   words(key: string): Uint32Array;
   keys(): Iterable<string>;
-  readonly size: number;
+  size(): number;
 }
 
 interface Fact {
@@ -104,9 +104,7 @@ export function createFactTable(pinned: readonly string[]): FactTable {
       return fact.words;
     },
     keys: () => facts.keys(),
-    get size() {
-      return facts.size;
-    },
+    size: () => facts.size,
   };
 }
 

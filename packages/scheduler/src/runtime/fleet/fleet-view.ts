@@ -94,7 +94,6 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   let pools: Division | undefined;
   /** Prepared beside the one in force. */
   let nextPools: Division | undefined;
-  let size = 0;
   const factsOf = createProfileFacts();
   const views: (NodeView | undefined)[] = [];
   /** All that a dispatch asks of a view: few are different, so these are at hand. */
@@ -146,7 +145,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
 
   function admit(nodeId: NodeId): number {
     const index = numbers.keep(nodeId);
-    size += 1;
+    fleet.size += 1;
     reach(columns, index);
     // Without holes, also where others have given out numbers meanwhile.
     while (views.length < index) views.push(undefined);
@@ -173,7 +172,18 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     profiles[index] = undefined;
   }
 
-  return {
+  // Plain fields: objects with getters of their own are slow as soon as there are two of them.
+  const table: Changeable<FleetTable> = {
+    columns,
+    facts,
+    narrow,
+    queries,
+    plainQueries: createPlainQueries(),
+    pools: undefined,
+    indexOf,
+    nameOf: (index) => numbers.nameOf(index),
+  };
+  const fleet: Changeable<FleetView> = {
     numbers,
     upsert(view) {
       const known = indexOf(view.nodeId);
@@ -202,7 +212,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       if (view === undefined) return;
       retire(index, view);
       numbers.drop(index);
-      size -= 1;
+      fleet.size -= 1;
       log.note(index);
     },
     setLoad(nodeId, load) {
@@ -227,15 +237,11 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       return index === UNNUMBERED ? undefined : profiles[index];
     },
     has: (nodeId) => viewAt(numbers.find(nodeId)) !== undefined,
-    get size() {
-      return size;
-    },
+    size: 0,
     onFree: (listen) => {
       listeners.push(listen);
     },
-    get pools() {
-      return pools?.book;
-    },
+    pools: undefined,
     changePools(book) {
       nextPools?.index.clear();
       const division = book && { book, index: createPoolIndex(facts, ++edition) };
@@ -249,6 +255,8 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
         }
         pools?.index.clear();
         pools = division;
+        fleet.pools = division?.book;
+        table.pools = division?.index;
         nextPools = undefined;
         return true;
       };
@@ -263,25 +271,17 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       return until < views.length ? until : undefined;
     },
     stats: () => ({
-      facts: facts.size,
+      facts: facts.size(),
       changes: log.count,
-      queries: queries.size,
-      rebuilds: queries.rebuilds,
+      queries: queries.size(),
+      rebuilds: queries.rebuilds(),
     }),
-    table: {
-      columns,
-      facts,
-      narrow,
-      queries,
-      plainQueries: createPlainQueries(),
-      get pools() {
-        return pools?.index;
-      },
-      indexOf,
-      nameOf: (index) => numbers.nameOf(index),
-    },
+    table,
   };
+  return fleet;
 }
+
+type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The fleet as one book divides it. */
 interface Division {

@@ -29,9 +29,9 @@ export interface StandingQueries {
   /** Who fits, as of now; good until the fleet changes. */
   words(query: StandingQuery): Uint32Array;
   holds(query: StandingQuery, index: number): boolean;
-  readonly size: number;
+  size(): number;
   /** Bitmaps computed from scratch, ever. */
-  readonly rebuilds: number;
+  rebuilds(): number;
 }
 
 export function createStandingQueries(
@@ -110,11 +110,7 @@ export function createStandingQueries(
     },
     holds: (query, index) =>
       query.words !== undefined && query.seen === log.count ? hasBit(query.words, index) : fits(query, index),
-    get size() {
-      return young.size + old.size;
-    },
-    get rebuilds() {
-      return rebuilds;
-    },
+    size: () => young.size + old.size,
+    rebuilds: () => rebuilds,
   };
 }

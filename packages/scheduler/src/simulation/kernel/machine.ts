@@ -64,18 +64,17 @@ export function createMachine(deps: { time: VirtualTime; name: string; clockOffs
       precise: preciseMs,
       after(delayMs, run) {
         let isCancelled = false;
-        const dueMs = uptimeMs() + Math.max(0, delayMs);
-        const plan = (afterMs: number): Cancel =>
-          time.at(time.now() + afterMs, () =>
-            deliver(() => {
-              if (isCancelled) return;
-              // Its clock may have stood still meanwhile.
-              const leftMs = dueMs - uptimeMs();
-              if (leftMs > LEAST_MS) cancel = plan(leftMs);
-              else run();
-            }),
-          );
-        let cancel = plan(Math.max(0, delayMs));
+        const waitMs = Math.max(0, delayMs);
+        const dueMs = uptimeMs() + waitMs;
+        const due = (): void => deliver(ring);
+        let cancel: Cancel = time.at(time.now() + waitMs, due);
+        function ring(): void {
+          if (isCancelled) return;
+          // Its clock may have stood still meanwhile.
+          const leftMs = dueMs - uptimeMs();
+          if (leftMs > LEAST_MS) cancel = time.at(time.now() + leftMs, due);
+          else run();
+        }
         return () => {
           isCancelled = true;
           cancel();

@@ -19,28 +19,57 @@ interface Planned {
   readonly when: number;
   readonly order: number;
   run: (() => void) | undefined;
+  /** What is planned for later than this, and comes among the others when its time is near. */
+  readonly later: Planned[] | undefined;
 }
 
 /** Now and then the real event loop has its turn, so that a person can stop the run. */
 const EVENTS_PER_TURN = 16_384;
+/**
+ * What lies further ahead is not sorted yet. Most of that are limits of waits that end well before: they are cancelled, and never
+ * have to be.
+ */
+const NEAR_MS = 32;
+/** Before everything at its moment. */
+const FIRST = -1;
 
 export function createVirtualTime(): VirtualTime {
   const heap: Planned[] = [];
+  /** By the number of the span in which it begins. */
+  const later = new Map<number, Planned[]>();
+  const settled = Promise.resolve();
   let current = 0;
   let planned = 0;
-  let events = 0;
 
-  function drop(): Planned | undefined {
-    const first = heap[0];
+  function plan(entry: Planned): void {
+    if (entry.when - current < NEAR_MS || entry.when === Number.POSITIVE_INFINITY) {
+      rise(heap, entry);
+      return;
+    }
+    const span = Math.floor(entry.when / NEAR_MS);
+    const others = later.get(span);
+    if (others !== undefined) {
+      others.push(entry);
+      return;
+    }
+    const opened = [entry];
+    later.set(span, opened);
+    rise(heap, { when: span * NEAR_MS, order: FIRST, run: undefined, later: opened });
+  }
+
+  function drop(): void {
     const last = heap.pop();
-    if (first !== undefined && last !== undefined && heap.length > 0) sink(heap, last);
-    return first;
+    if (last !== undefined && heap.length > 0) sink(heap, last);
   }
 
   /** The next one that nobody cancelled, if it is due by then. */
   function next(moment: number): (() => void) | undefined {
     for (let first = heap[0]; first !== undefined && first.when <= moment; first = heap[0]) {
       drop();
+      if (first.later !== undefined) {
+        later.delete(Math.floor(first.when / NEAR_MS));
+        for (const entry of first.later) if (entry.run !== undefined) rise(heap, entry);
+      }
       if (first.run === undefined) continue;
       current = first.when;
       return first.run;
@@ -48,16 +77,17 @@ export function createVirtualTime(): VirtualTime {
     return undefined;
   }
 
-  return {
+  const time = {
+    events: 0,
     now: () => current,
-    at(when, run) {
-      const entry: Planned = { when: Math.max(when, current), order: planned++, run };
-      rise(heap, entry);
+    at(when: number, run: () => void): Cancel {
+      const entry: Planned = { when: Math.max(when, current), order: planned++, run, later: undefined };
+      plan(entry);
       return () => {
         entry.run = undefined;
       };
     },
-    runUntil(moment) {
+    runUntil(moment: number): Promise<void> {
       return new Promise((resolve, reject) => {
         // A tick asked for by a microtask begins when no microtask is left: every promise of an event is kept before the next.
         const again = (): void => process.nextTick(step);
@@ -68,23 +98,22 @@ export function createVirtualTime(): VirtualTime {
             resolve();
             return;
           }
-          events += 1;
+          time.events += 1;
           try {
             run();
           } catch (fault) {
             reject(fault);
             return;
           }
-          if (events % EVENTS_PER_TURN === 0) setImmediate(step);
-          else queueMicrotask(again);
+          if (time.events % EVENTS_PER_TURN === 0) setImmediate(step);
+          // Not queueMicrotask, which makes a resource of every one of them.
+          else void settled.then(again);
         }
         setImmediate(step);
       });
     },
-    get events() {
-      return events;
-    },
   };
+  return time;
 }
 
 const isBefore = (one: Planned, other: Planned): boolean =>

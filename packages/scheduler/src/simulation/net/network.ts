@@ -34,8 +34,8 @@ export interface Network {
 }
 
 /** One way, usually: within a region. */
-const USUAL_MS = [0.2, 0.8] as const;
-const SLOW_MS = [20, 150] as const;
+const USUAL_MS = { from: 0.2, to: 0.8 };
+const SLOW_MS = { from: 20, to: 150 };
 /** Pings find out after this long. */
 const SILENCE_MS = 10_000;
 const SERENE: Weather = { loseRequest: 0, loseAnswer: 0, doubleRequest: 0, slow: 0 };
@@ -47,7 +47,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
   const parted = new Set<string>();
 
   function delay(): number {
-    const [from, to] = weather.slow > 0 && chance() < weather.slow ? SLOW_MS : USUAL_MS;
+    const { from, to } = weather.slow > 0 && chance() < weather.slow ? SLOW_MS : USUAL_MS;
     return from + chance() * (to - from);
   }
 

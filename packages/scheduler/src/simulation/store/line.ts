@@ -75,7 +75,6 @@ export function createLine(deps: {
   let lastArrival = 0;
   let lastReply = 0;
   let held: (() => void)[] | undefined;
-  let master = shard.master;
   let isSilent = false;
   let isProbing = false;
   let isClosed = false;
@@ -93,8 +92,14 @@ export function createLine(deps: {
 
   function send(call: Call): void {
     const now = time.now();
-    if (leaving === undefined || leaving.sentAt !== now || leaving.master !== master) {
-      const batch: Batch = { sentAt: now, ownSentMs: machine.uptimeMs(), master, calls: [], open: 0 };
+    if (leaving === undefined || leaving.sentAt !== now || leaving.master !== line.master) {
+      const batch: Batch = {
+        sentAt: now,
+        ownSentMs: machine.uptimeMs(),
+        master: line.master,
+        calls: [],
+        open: 0,
+      };
       leaving = batch;
       pending.push(batch);
       lastArrival = Math.max(lastArrival, now + delay());
@@ -195,7 +200,7 @@ export function createLine(deps: {
     });
   }
 
-  const isRefused = (): boolean => held === undefined && (shard.isAway || master !== shard.master);
+  const isRefused = (): boolean => held === undefined && (shard.isAway || line.master !== shard.master);
 
   const call = <T>(what: string, run: (shard: Shard) => T): Promise<T> =>
     isRefused()
@@ -212,7 +217,7 @@ export function createLine(deps: {
     });
   });
 
-  return {
+  const line: Line & { master: number; isCut: boolean } = {
     shard,
     ask(what, run) {
       if (isClosed) return Promise.reject(storeDown(what, 'closed', true));
@@ -220,14 +225,13 @@ export function createLine(deps: {
       return call(what, run);
     },
     isSilent: () => isSilent || isRefused(),
-    get master() {
-      return master;
-    },
+    master: shard.master,
+    isCut: false,
     findMaster(afterMs, found) {
       carry(time.now() + afterMs, () =>
         machine.deliver(() => {
-          if (isClosed || shard.isAway || master === shard.master) return;
-          master = shard.master;
+          if (isClosed || shard.isAway || line.master === shard.master) return;
+          line.master = shard.master;
           isSilent = false;
           found();
         }),
@@ -236,14 +240,13 @@ export function createLine(deps: {
     cross,
     cut() {
       held ??= [];
+      line.isCut = true;
     },
     heal() {
       const waiting = held ?? [];
       held = undefined;
+      line.isCut = false;
       for (const run of waiting) run();
-    },
-    get isCut() {
-      return held !== undefined;
     },
     close() {
       isClosed = true;
@@ -251,4 +254,5 @@ export function createLine(deps: {
       cancelWatchdog?.();
     },
   };
+  return line;
 }

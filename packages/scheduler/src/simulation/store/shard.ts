@@ -42,15 +42,14 @@ export interface Shard {
   empty(): void;
 }
 
+type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
+
 /** What is over is cleared away this often, by its own clock. */
 const SWEEP_MS = 10_000;
 
 export function createShard(deps: { index: number; clock: Clock }): Shard {
   const { clock } = deps;
-  let state = createShardState();
   let replica: ShardState | undefined;
-  let master = 1;
-  let isAway = false;
   let asleep: (() => void)[] | undefined;
   let sweptAt = clock.now();
   const channels = new Map<string, Set<Hear>>();
@@ -61,33 +60,34 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     const current = clock.now();
     if (current - sweptAt >= SWEEP_MS) {
       sweptAt = current;
-      sweepState(state, current);
+      sweepState(shard.state, current);
     }
     return current;
   }
 
-  return {
+  function rouse(): void {
+    asleep = undefined;
+    shard.isFrozen = false;
+  }
+
+  function forgetReplica(): void {
+    replica = undefined;
+    shard.isReplicating = true;
+  }
+
+  // Plain fields: objects with getters of their own are slow as soon as there are two of them.
+  const shard: Changeable<Shard> = {
     index: deps.index,
+    state: createShardState(),
+    master: 1,
+    isAway: false,
+    isFrozen: false,
+    isReplicating: true,
     loss: { requests: 0, replies: 0 },
     waiting,
     now,
-    get state() {
-      return state;
-    },
-    get master() {
-      return master;
-    },
-    get isAway() {
-      return isAway;
-    },
-    get isFrozen() {
-      return asleep !== undefined;
-    },
-    get isReplicating() {
-      return replica === undefined;
-    },
     reach(run) {
-      if (isAway) return;
+      if (shard.isAway) return;
       if (asleep === undefined) run();
       else asleep.push(run);
     },
@@ -111,34 +111,38 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     },
 
     freeze() {
-      if (!isAway) asleep ??= [];
+      if (shard.isAway) return;
+      asleep ??= [];
+      shard.isFrozen = true;
     },
     wake() {
       const due = asleep ?? [];
-      asleep = undefined;
+      rouse();
       for (const run of due) run();
     },
     stopReplication() {
-      replica ??= copyState(state);
+      replica ??= copyState(shard.state);
+      shard.isReplicating = false;
     },
     goAway() {
-      if (isAway) return;
-      isAway = true;
+      if (shard.isAway) return;
+      shard.isAway = true;
       // What it had not done yet, nobody does.
-      asleep = undefined;
+      rouse();
       waiting.clear();
       for (const cut of [...cuts]) cut();
     },
     comeBack() {
-      if (!isAway) return;
-      isAway = false;
-      master += 1;
-      state = replica ?? state;
-      replica = undefined;
+      if (!shard.isAway) return;
+      shard.isAway = false;
+      shard.master += 1;
+      shard.state = replica ?? shard.state;
+      forgetReplica();
     },
     empty() {
-      state = createShardState();
-      replica = undefined;
+      shard.state = createShardState();
+      forgetReplica();
     },
   };
+  return shard;
 }

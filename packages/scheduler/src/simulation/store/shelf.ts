@@ -20,7 +20,7 @@ export interface Shelf<V> {
   clear(): void;
   copy(): Shelf<V>;
   keys(): IterableIterator<string>;
-  readonly size: number;
+  size(): number;
 }
 
 /** `copyValue`: for values that are changed in place. */
@@ -66,8 +66,6 @@ export function createShelf<V>(
       return createShelf(copyValue, copied);
     },
     keys: () => kept.keys(),
-    get size() {
-      return kept.size;
-    },
+    size: () => kept.size,
   };
 }

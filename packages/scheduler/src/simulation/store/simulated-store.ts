@@ -190,7 +190,7 @@ function contentsOf(shards: readonly Shard[]): StoreContents {
       ({ state }, now) =>
         eachOf<{ isSettled: boolean }>(state.jobs, now).filter((job) => !job.isSettled).length,
     ),
-    keptJobs: sum(({ state }) => state.jobs.size + state.earlierJobs.size),
+    keptJobs: sum(({ state }) => state.jobs.size() + state.earlierJobs.size()),
     letters: sum(({ state }, now) =>
       eachOf<{ entries: Map<string, unknown> }>(state.inboxes, now).reduce(
         (letters, inbox) => letters + inbox.entries.size,
@@ -200,6 +200,6 @@ function contentsOf(shards: readonly Shard[]): StoreContents {
     waitingEntries: sum(({ state }, now) =>
       eachOf<Map<string, unknown>>(state.mailboxes, now).reduce((all, box) => all + box.size, 0),
     ),
-    sessions: sum(({ state }) => state.sessions.size),
+    sessions: sum(({ state }) => state.sessions.size()),
   };
 }

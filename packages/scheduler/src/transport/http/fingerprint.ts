@@ -10,12 +10,15 @@ const INCIDENTAL: ReadonlySet<string> = new Set([
   'priority',
 ]);
 
-export const canonicalRequest = (body: Body): string =>
-  JSON.stringify(body, (key, value: unknown) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const fields = value as Record<string, unknown>;
-    const names = Object.keys(fields).filter((name) => !INCIDENTAL.has(name));
-    // Options that say nothing of the job are none.
-    if (key === 'options' && names.length === 0) return undefined;
-    return Object.fromEntries(names.sort().map((name) => [name, fields[name]]));
-  });
+export const canonicalRequest = (body: Body): string => JSON.stringify(canonical(body, ''));
+
+/** Not as a replacer of JSON.stringify: with one, that is several times as slow. */
+function canonical(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => canonical(each, ''));
+  const fields = value as Record<string, unknown>;
+  const names = Object.keys(fields).filter((name) => !INCIDENTAL.has(name));
+  // Options that say nothing of the job are none.
+  if (key === 'options' && names.length === 0) return undefined;
+  return Object.fromEntries(names.sort().map((name) => [name, canonical(fields[name], name)]));
+}

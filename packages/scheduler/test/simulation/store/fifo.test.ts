@@ -18,7 +18,7 @@ it('gives the first that is left, whatever came and went, as a map in order does
           model.delete(name);
         }
         expect(fifo.first()).toEqual(model.entries().next().value);
-        expect(fifo.size).toBe(model.size);
+        expect(fifo.size()).toBe(model.size);
       }
     }),
   );
