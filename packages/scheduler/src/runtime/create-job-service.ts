@@ -17,7 +17,8 @@ import {
 import { createExclusionLog, type ExclusionLog } from './exclusion-log.ts';
 import { createExplainer, type Explain } from './explaining/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
-import { createFlights, hasGivenBack } from './flight.ts';
+import { hasGivenBack } from './flight.ts';
+import { createFlights } from './flights.ts';
 import { createGivenBackLately } from './given-back-lately.ts';
 import { createGivingUp, type GivingUp } from './giving-up.ts';
 import { createInflightCaps } from './inflight-caps.ts';

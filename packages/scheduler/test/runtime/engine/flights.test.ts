@@ -1,7 +1,8 @@
 /** The index of all flights: by job, by node, and nothing left of those that are gone. */
 import { describe, expect, it } from 'vitest';
 import { NodeNumbers } from '../../../src/domain/node-numbers.ts';
-import { createFlight, createFlights, type Flight } from '../../../src/runtime/flight.ts';
+import { createFlight, type Flight } from '../../../src/runtime/flight.ts';
+import { createFlights } from '../../../src/runtime/flights.ts';
 
 /** Only its name and tenant are looked at here. */
 const flightOf = (jobId: string): Flight =>
