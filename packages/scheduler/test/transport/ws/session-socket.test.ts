@@ -205,6 +205,19 @@ describe('the socket of a session', () => {
     ]);
   });
 
+  it.each([
+    ['misses a field', { tgt_lang: undefined }, '/tgt_lang'],
+    ['has a field of another kind', { auto_langs: 'zh' }, '/auto_langs'],
+    ['makes no sense', { src_lang: 'auto', mode: 'two_way_auto', lang_a: 'en' }, '/lang_b'],
+  ])('whose session_init %s is told and closed, not left to wait', async (_, fields, path) => {
+    const { sessions, connect } = await start();
+    const client = await connect();
+    client.send({ ...INIT, ...fields });
+    expect(await client.closed).toEqual({ code: 1008, reason: 'refused' });
+    expect(client.received).toMatchObject([{ type: 'error', code: 'INVALID_MESSAGE', details: { path } }]);
+    expect(sessions.openings).toEqual([]);
+  });
+
   it('hands every field of session_init on, and null as absent', async () => {
     const { sessions, connect } = await start();
     const client = await connect();
