@@ -104,8 +104,15 @@ export function openSessionSocket(
     if (!isDeployed) sendError('INVALID_SESSION', `session ${message.session_id} is not open here`);
   }
 
+  const refuseRooms = (): void => sendError(ROOMS_UNSUPPORTED.code, ROOMS_UNSUPPORTED.message);
+
   /** A session_init of which nothing can be made is as little served as one that is refused. */
   function misunderstood(problem: Problem, type: string | undefined): void {
+    // What is not served is not looked into: its fields may be those of a later protocol.
+    if (type !== undefined && isRoomMessage(type)) {
+      refuseRooms();
+      return;
+    }
     socket.reject(problem);
     if (type !== 'session_init') return;
     log.info({ code: 'INVALID_MESSAGE', reason: problem.message }, 'a session was refused');
@@ -119,7 +126,7 @@ export function openSessionSocket(
       const { message } = parsed;
       if (message.type === 'session_init') return init(message);
       if (!('session_id' in message) || isRoomMessage(message.type)) {
-        return sendError(ROOMS_UNSUPPORTED.code, ROOMS_UNSUPPORTED.message);
+        return refuseRooms();
       }
       const read = readMessage(message);
       if (read.kind === 'invalid') return socket.reject(read.problem);
