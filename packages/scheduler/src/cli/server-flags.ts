@@ -50,7 +50,7 @@ function strayWord(word: string): string {
   const meant = MEANT.find(({ looks }) => looks.test(word));
   const advice =
     meant === undefined ? '--help lists the options' : `did you mean ${meant.flag} ${printable(word)}?`;
-  return `takes no words, but there is "${printable(word)}"; ${advice}`;
+  return `"${printable(word)}" is not expected here; ${advice}`;
 }
 
 const MEANT = [

@@ -21,6 +21,14 @@ it.each([
   for (const command of ['serve', 'demo']) {
     const { status, told } = await refusal(command, '--port', '0', '--set', 'log.level=silent', word);
     expect(status).toBe(2);
-    expect(told).toBe(`lingua ${command}: takes no words, but there is "${word}"; ${advice}`);
+    expect(told).toBe(`lingua ${command}: "${word}" is not expected here; ${advice}`);
   }
+});
+
+it.each([
+  ['--nope', 'there is no option --nope (--help lists the options)'],
+  ['--confg=x', 'there is no option --confg; did you mean --config? (--help lists the options)'],
+  ['-x', 'there is no option -x (--help lists the options)'],
+])('says that there is no option %s, and which was meant', async (option, told) => {
+  expect(await refusal('serve', option)).toEqual({ status: 2, told: `lingua serve: ${told}` });
 });
