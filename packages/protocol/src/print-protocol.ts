@@ -2,8 +2,9 @@
 import { ERROR_CODES } from './error-codes.ts';
 import { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
 import { ErrorReply } from './http/error-reply.ts';
-import { DETAILS, DIRECTIONS, type JsonSchema } from './json-schemas.ts';
+import { DETAILS, DIRECTIONS } from './json-schemas.ts';
 import { DEEPEST_NESTING, MOST_VALUES, WIDEST_OBJECT } from './parse-json.ts';
+import type { JsonSchema } from './publish-schema.ts';
 
 const INTRODUCTION = `# Wire protocol
 
