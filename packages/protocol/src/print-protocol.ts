@@ -12,8 +12,8 @@ This page is printed from the schemas in \`packages/protocol\`; do not edit it. 
 [protocol.schema.json](protocol.schema.json).
 
 - WebSockets \`/ws/session\` and \`/ws/node\` carry JSON text frames, one object per frame, told apart by \`type\`.
-- \`/ws/node\` is served. \`/ws/session\` answers 501 UNSUPPORTED_FEATURE until sessions are built; its messages below are
-  settled, so that clients can be written. Until then utterances come in by \`POST /v1/dispatch/f2f\`.
+- Of the messages below, those of rooms (\`room_…\`, \`webrtc_…\`) are not served yet: they get UNSUPPORTED_FEATURE.
+- After a \`session_init\` that cannot be served, or a \`node_register\` that is refused, comes the \`error\` that says why, and the end of the socket.
 - On input, null means absent, at any depth. Absent optional fields are omitted on output. Unknown fields are ignored.
 - ⊕ marks extensions: optional, and ignored by programs that do not know them.
 - Where a type reads "a, b, …", other words are accepted too; "a or b" admits no others.
