@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import { commandNames } from '../../src/cli/docs/print-cli.ts';
 import { ROOT } from '../architecture/source-files.ts';
+import { loaded } from '../config/loaded.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -44,6 +45,14 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (path) => {
     const named = [...text.matchAll(/\b(?:npx )?lingua ([a-z]+)\b/g)].map(([, name = '']) => name);
     expect(named).toContain('serve');
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('shows settings for deployed nodes that can be used, and outlast the 60 s of their queue', () => {
+    const [, text = ''] = /## Deployed nodes.*?```toml\n(.*?)```/s.exec(read('docs/operations.md')) ?? [];
+    const { config } = loaded({ toml: { path: 'config.toml', text } });
+    expect(config.scheduler.job_timeout_seconds).toBeGreaterThan(60);
   });
 });
 
