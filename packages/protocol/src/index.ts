@@ -83,7 +83,7 @@ export {
   NodePowerDetail,
   StatsReply,
 } from './http/stats.ts';
-export { DIRECTIONS, type Direction, type JsonSchema, jsonSchemas } from './json-schemas.ts';
+export { DIRECTIONS, type Direction, jsonSchemas } from './json-schemas.ts';
 export { JobCancel, NodeControl, NodeRegisterAck, NodeStatus } from './node/control.ts';
 export { JobAssign } from './node/job-assign.ts';
 export {
@@ -113,6 +113,7 @@ export { DEEPEST_NESTING, MOST_VALUES, type ParsedJson, parseJson, WIDEST_OBJECT
 export { printJsonSchema } from './print-json-schema.ts';
 export { printProtocol } from './print-protocol.ts';
 export type { Problem } from './problem.ts';
+export { type JsonSchema, publishSchema } from './publish-schema.ts';
 export { queryValidator } from './query.ts';
 export { AudioChunk, Backpressure, Utterance, UtteranceAccepted } from './session/audio.ts';
 export {

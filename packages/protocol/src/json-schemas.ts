@@ -4,10 +4,9 @@ import { HTTP_ENDPOINTS } from './http/endpoints.ts';
 import { ErrorReply } from './http/error-reply.ts';
 import { ModelNotAvailableDetails, NodeOverloadedDetails } from './node/job-reports.ts';
 import { NODE_TO_SCHEDULER, SCHEDULER_TO_NODE } from './node/messages.ts';
+import { type JsonSchema, publishSchema } from './publish-schema.ts';
 import { SCHEDULER_TO_SESSION, SESSION_TO_SCHEDULER } from './session/messages.ts';
 import type { MessageSchema } from './shared/message.ts';
-
-export type JsonSchema = { [keyword: string]: unknown };
 
 /** One direction of one socket. */
 export type Direction = { name: string; heading: string; messages: readonly MessageSchema[] };
@@ -26,18 +25,16 @@ export const DETAILS: readonly TSchema[] = [ModelNotAvailableDetails, NodeOverlo
 export function jsonSchemas(): Record<string, JsonSchema> {
   const schemas = new Map<string, JsonSchema>();
   for (const { name, messages } of DIRECTIONS) {
-    for (const message of messages) schemas.set(`${name}/${message.properties.type.const}`, plain(message));
+    for (const message of messages)
+      schemas.set(`${name}/${message.properties.type.const}`, publishSchema(message));
   }
   for (const { params, query, body, reply } of HTTP_ENDPOINTS) {
     for (const schema of [params, query, body, reply]) {
-      if (schema !== undefined) schemas.set(titleOf(schema), plain(schema));
+      if (schema !== undefined) schemas.set(titleOf(schema), publishSchema(schema));
     }
   }
-  for (const schema of [ErrorReply, ...DETAILS]) schemas.set(titleOf(schema), plain(schema));
+  for (const schema of [ErrorReply, ...DETAILS]) schemas.set(titleOf(schema), publishSchema(schema));
   return Object.fromEntries(schemas);
 }
 
 const titleOf = (schema: TSchema): string => (schema as { title: string }).title;
-
-/** TypeBox keeps its own marks in hidden properties; a copy through JSON has none of them and shares nothing. */
-const plain = (schema: TSchema): JsonSchema => JSON.parse(JSON.stringify(schema)) as JsonSchema;

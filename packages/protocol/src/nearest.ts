@@ -1,11 +1,14 @@
-/** Cold path: the known word a peer most likely meant. */
+/** Cold path: the known word a peer most likely meant. Pure. */
 
 const LONGEST_COMPARED = 64;
+/** Of its letters, how many may be wrong before it is another word. */
+const TOLERANCE = 0.35;
 
+/** Undefined: nothing is near enough to have been meant. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const given = word.slice(0, LONGEST_COMPARED);
   let best: string | undefined;
-  let fewest = Number.POSITIVE_INFINITY;
+  let fewest = Math.min(given.length, Math.floor(Math.max(2, given.length * TOLERANCE)) + 1);
   for (const candidate of known) {
     const edits = editDistance(given, candidate);
     if (edits < fewest) {

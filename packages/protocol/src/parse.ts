@@ -15,13 +15,17 @@ export type ParsedMessage<Message> =
 
 export type ParseMessage<Message> = (text: string) => ParsedMessage<Message>;
 
+/** Where else a type is known, so that whoever is at the wrong place is told the right one. */
+type Elsewhere = readonly (readonly [messages: readonly MessageSchema[], advice: string])[];
+
 function parser<const Schemas extends readonly MessageSchema[]>(
   schemas: Schemas,
+  elsewhere: Elsewhere = [],
 ): ParseMessage<Static<Schemas[number]>> {
   type Message = Static<Schemas[number]>;
   // A Map, because a lookup in a plain object would find "constructor" and its kin.
   const byType = new Map<string, Validate<unknown>>();
-  for (const schema of schemas) byType.set(schema.properties.type.const, validator(schema));
+  for (const schema of schemas) byType.set(typeOf(schema), validator(schema));
 
   return (text) => {
     const parsed = parseJson(text);
@@ -37,7 +41,9 @@ function parser<const Schemas extends readonly MessageSchema[]>(
       return { kind: 'invalid', problem: problem('/type', message) };
     }
     const validate = byType.get(type);
-    if (validate === undefined) return { kind: 'invalid', problem: unknownType(type, byType.keys()) };
+    if (validate === undefined) {
+      return { kind: 'invalid', problem: unknownType(type, [...byType.keys()], elsewhere) };
+    }
     const validated = validate(value);
     return validated.ok
       ? { kind: 'message', message: validated.value as Message }
@@ -45,17 +51,33 @@ function parser<const Schemas extends readonly MessageSchema[]>(
   };
 }
 
-const unknownType = (type: string, known: Iterable<string>): Problem =>
-  problem('/type', `"type" ${shown(type)} is unknown; the nearest known one is "${nearest(type, known)}"`);
+function unknownType(type: string, known: readonly string[], elsewhere: Elsewhere): Problem {
+  const place = elsewhere.find(([messages]) => messages.some((schema) => typeOf(schema) === type));
+  if (place !== undefined) return problem('/type', `"type" ${shown(type)} ${place[1]}`);
+  const near = nearest(type, known);
+  const advice =
+    near === undefined ? 'docs/protocol.md lists those that are' : `the nearest known one is "${near}"`;
+  return problem('/type', `"type" ${shown(type)} is unknown; ${advice}`);
+}
+
+const typeOf = (schema: MessageSchema): string => schema.properties.type.const;
 
 /** What does not look like a name may be anything, speech included, and does not belong in logs. */
 const shown = (type: string): string =>
   /^\w{1,64}$/.test(type) ? JSON.stringify(type) : `(${type.length} characters)`;
 
+const OURS = 'is what the scheduler sends, not what it is sent';
+
 /** What the scheduler receives on /ws/node. */
-export const parseNodeMessage = parser(NODE_TO_SCHEDULER);
+export const parseNodeMessage = parser(NODE_TO_SCHEDULER, [
+  [SESSION_TO_SCHEDULER, 'is a message of sessions: it belongs on /ws/session, this is /ws/node'],
+  [SCHEDULER_TO_NODE, OURS],
+]);
 /** What the scheduler receives on /ws/session. */
-export const parseSessionMessage = parser(SESSION_TO_SCHEDULER);
+export const parseSessionMessage = parser(SESSION_TO_SCHEDULER, [
+  [NODE_TO_SCHEDULER, 'is a message of nodes: it belongs on /ws/node, this is /ws/session'],
+  [SCHEDULER_TO_SESSION, OURS],
+]);
 /** What a node receives. */
 export const parseSchedulerToNode = parser(SCHEDULER_TO_NODE);
 /** What a session client receives. */

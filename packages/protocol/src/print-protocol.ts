@@ -2,8 +2,9 @@
 import { ERROR_CODES } from './error-codes.ts';
 import { HTTP_ENDPOINTS, type HttpEndpoint } from './http/endpoints.ts';
 import { ErrorReply } from './http/error-reply.ts';
-import { DETAILS, DIRECTIONS, type JsonSchema } from './json-schemas.ts';
+import { DETAILS, DIRECTIONS } from './json-schemas.ts';
 import { DEEPEST_NESTING, MOST_VALUES, WIDEST_OBJECT } from './parse-json.ts';
+import type { JsonSchema } from './publish-schema.ts';
 
 const INTRODUCTION = `# Wire protocol
 
@@ -11,8 +12,8 @@ This page is printed from the schemas in \`packages/protocol\`; do not edit it. 
 [protocol.schema.json](protocol.schema.json).
 
 - WebSockets \`/ws/session\` and \`/ws/node\` carry JSON text frames, one object per frame, told apart by \`type\`.
-- \`/ws/node\` is served. \`/ws/session\` answers 501 UNSUPPORTED_FEATURE until sessions are built; its messages below are
-  settled, so that clients can be written. Until then utterances come in by \`POST /v1/dispatch/f2f\`.
+- Of the messages below, those of rooms (\`room_…\`, \`webrtc_…\`) are not served yet: they get UNSUPPORTED_FEATURE.
+- After a \`session_init\` that cannot be served, or a \`node_register\` that is refused, comes the \`error\` that says why, and the end of the socket.
 - On input, null means absent, at any depth. Absent optional fields are omitted on output. Unknown fields are ignored.
 - ⊕ marks extensions: optional, and ignored by programs that do not know them.
 - Where a type reads "a, b, …", other words are accepted too; "a or b" admits no others.

@@ -112,6 +112,17 @@ describe('a problem', () => {
       '/type',
       '"type" "audio_chunks" is unknown; the nearest known one is "audio_chunk"',
     ],
+    ['{"type":"shrug"}', '/type', '"type" "shrug" is unknown; docs/protocol.md lists those that are'],
+    [
+      '{"type":"job_ack"}',
+      '/type',
+      '"type" "job_ack" is a message of nodes: it belongs on /ws/node, this is /ws/session',
+    ],
+    [
+      '{"type":"session_init_ack"}',
+      '/type',
+      '"type" "session_init_ack" is what the scheduler sends, not what it is sent',
+    ],
     ['{"type":"client_heartbeat","session_id":"s"}', '/timestamp', '"timestamp" is missing'],
     [
       '{"type":"audio_chunk","session_id":"s","seq":1.5,"is_final":true}',
@@ -125,6 +136,16 @@ describe('a problem', () => {
     ],
   ])('of %s is at "%s"', (text, path, message) => {
     expect(parseSessionMessage(text)).toMatchObject({ kind: 'invalid', problem: { path, message } });
+  });
+
+  it('of a session on the socket of nodes names the right socket', () => {
+    for (const type of ['session_init', 'audio_chunk', 'room_join']) {
+      expect(parseNodeMessage(JSON.stringify({ type }))).toMatchObject({
+        problem: {
+          message: `"type" "${type}" is a message of sessions: it belongs on /ws/session, this is /ws/node`,
+        },
+      });
+    }
   });
 
   it('names a null inside an array', () => {

@@ -1,5 +1,6 @@
 /** What is published from the schemas: the protocol page, JSON Schema, and validation without code generation. */
 import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { Settings } from 'typebox/system';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -47,6 +48,19 @@ describe('docs/protocol.schema.json', () => {
     expect(text).not.toMatch(/"\$(ref|id|dynamicRef)"/);
   });
 
+  it('is taken by a validator in strict mode, every definition of it', () => {
+    const ajv = new Ajv2020({ strict: true, strictRequired: false });
+    for (const schema of Object.values(document.$defs)) expect(() => ajv.compile(schema)).not.toThrow();
+  });
+
+  it('keeps fields that are called like our own keywords', () => {
+    const field = { type: 'string', expects: 'a word', extension: true };
+    expect(protocol.publishSchema({ properties: { named: field }, const: { named: 1 } })).toEqual({
+      properties: { named: { type: 'string', $comment: 'extension' } },
+      const: { named: 1 },
+    });
+  });
+
   it('is linked from the protocol page', () => {
     expect(protocol.printProtocol()).toContain('](protocol.schema.json)');
   });
@@ -67,7 +81,7 @@ describe('JSON Schema', () => {
   });
 
   it('marks extensions and leaves unknown fields alone', () => {
-    expect(schemas).toHaveProperty(['DispatchRequest', 'properties', 'request_id', 'extension'], true);
+    expect(schemas).toHaveProperty(['DispatchRequest', 'properties', 'request_id', '$comment'], 'extension');
     expect(JSON.stringify(schemas)).not.toContain('"additionalProperties":false');
   });
 

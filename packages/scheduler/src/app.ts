@@ -142,6 +142,7 @@ export function createApp(deps: AppDeps): App {
     },
   });
   let stopping: Promise<void> | undefined;
+  let hasServed = false;
 
   return {
     jobs,
@@ -163,10 +164,11 @@ export function createApp(deps: AppDeps): App {
         { host: address.address, port: address.port, mode, version: VERSION, ...instance },
         'listening',
       );
+      hasServed = true;
       return address;
     },
     stop() {
-      stopping ??= shutDown();
+      stopping ??= shutDown({ isQuiet: !hasServed });
       return stopping;
     },
   };

@@ -32,35 +32,42 @@ export interface ShutDownDeps {
 /** How long sessions are asked to wait before they come back: somebody else must be there to take them. */
 const RECONNECT_AFTER_MS = 500;
 
-export function createShutDown(deps: ShutDownDeps): () => Promise<void> {
+export type ShutDown = (why?: {
+  /** It never served: that it ends is no news, and whoever reads why must not have to look for it. */
+  readonly isQuiet?: boolean;
+}) => Promise<void>;
+
+export function createShutDown(deps: ShutDownDeps): ShutDown {
   const { sessions, jobs, sockets, clock, log, drainTimeoutMs } = deps;
 
-  return async () => {
+  return async ({ isQuiet = false } = {}) => {
+    const say: Log['info'] = (fields, message) =>
+      isQuiet ? log.debug(fields, message) : log.info(fields, message);
     const endsAt = clock.now() + drainTimeoutMs;
     deps.drains();
-    log.info({}, 'draining: ready is red, nothing new is taken');
+    say({}, 'draining: ready is red, nothing new is taken');
     const draining = sessions.drain({ reconnectAfterMs: RECONNECT_AFTER_MS, limitMs: drainTimeoutMs });
-    log.info({ sessions: draining.told }, 'sessions told to connect elsewhere');
+    say({ sessions: draining.told }, 'sessions told to connect elsewhere');
     await draining.ended;
     const limitMs = Math.max(0, endsAt - clock.now());
     const [left] = await Promise.all([jobs.drain(limitMs), deps.withdraw?.(limitMs)]);
     if (left > 0)
       log.warn({ jobs: left }, 'jobs were left when the drain time was over; their clients send them again');
-    else log.info({}, 'drained: every job has its outcome');
+    else say({}, 'drained: every job has its outcome');
     deps.leaves();
     // Only now: a node that is told to move closes its connection, and with it would go what it still works on.
     const asked = sockets.drain('shutdown');
-    log.info({ nodes: asked }, 'nodes told to connect elsewhere');
+    say({ nodes: asked }, 'nodes told to connect elsewhere');
     await deps.socketServer.close();
-    log.info({}, 'sockets closed');
+    say({}, 'sockets closed');
     await deps.http.close();
-    log.info({}, 'HTTP closed');
+    say({}, 'HTTP closed');
     deps.endpoints.close();
     sessions.stop();
     jobs.stop();
     deps.registry.stop();
     await deps.leave();
     deps.loop.stop();
-    log.info({}, 'stopped');
+    say({}, 'stopped');
   };
 }

@@ -79,7 +79,11 @@ export async function runOperatorCommand(
   io: CommandIo,
 ): Promise<number> {
   const tell = (problem: string): void => io.err(`lingua ${name}: ${problem}`);
-  const parsed = parseFlags(argv, { ...SHARED, ...OWN }, { allowsWords: true });
+  const parsed = parseFlags(
+    argv,
+    { ...SHARED, ...OWN },
+    { allowsWords: true, offered: [...Object.keys(SHARED), ...own] },
+  );
   if (typeof parsed === 'string') {
     tell(parsed);
     return 2;

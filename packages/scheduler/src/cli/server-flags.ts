@@ -6,6 +6,7 @@ import type { Config } from '../config/settings.ts';
 import type { Flag } from '../config/sources.ts';
 import type { CommandIo } from './command-io.ts';
 import { parseFlags } from './parse-flags.ts';
+import { printable } from './print-table.ts';
 
 export const SERVER_FLAGS_USAGE = `  --config FILE      configuration file (./config.toml if there is one)
   --host HOST        where to listen
@@ -28,16 +29,35 @@ export type ServerFlags =
   | { readonly kind: 'help' }
   | { readonly kind: 'invalid'; readonly problem: string };
 
-export function parseServerFlags(argv: readonly string[]): ServerFlags {
+export function parseServerFlags(
+  argv: readonly string[],
+  { allowsWords = false }: { readonly allowsWords?: boolean } = {},
+): ServerFlags {
   const parsed = parseFlags(argv, OPTIONS, { allowsWords: true });
   if (typeof parsed === 'string') return { kind: 'invalid', problem: parsed };
   const { values, positionals } = parsed;
   if (values.help === true) return { kind: 'help' };
+  const [stray] = positionals;
+  // Whoever forgot the flag before it would get a server with other settings than those they named.
+  if (stray !== undefined && !allowsWords) return { kind: 'invalid', problem: strayWord(stray) };
   const flags: Flag[] = (values.set ?? []).map((pair): Flag => ['set', pair]);
   if (values.host !== undefined) flags.push(['host', values.host]);
   if (values.port !== undefined) flags.push(['port', values.port]);
   return { kind: 'flags', path: values.config, flags, isJson: values.json === true, words: positionals };
 }
+
+function strayWord(word: string): string {
+  const meant = MEANT.find(({ looks }) => looks.test(word));
+  const advice =
+    meant === undefined ? '--help lists the options' : `did you mean ${meant.flag} ${printable(word)}?`;
+  return `"${printable(word)}" is not expected here; ${advice}`;
+}
+
+const MEANT = [
+  { looks: /^[\w.-]+=/, flag: '--set' },
+  { looks: /^\d{1,5}$/, flag: '--port' },
+  { looks: /\.toml$|^\.{0,2}\//, flag: '--config' },
+] as const;
 
 const OPTIONS = {
   config: { type: 'string' },

@@ -2,7 +2,8 @@
 
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
-  const tolerance = Math.max(2, name.length * 0.35);
+  // A word of which no letter is right is another word.
+  const tolerance = Math.min(name.length - 1, Math.max(2, name.length * 0.35));
   let best: { readonly name: string; readonly score: number } | undefined;
   for (const candidate of known) {
     // The right last part in the wrong group is a likelier slip than its distance says.

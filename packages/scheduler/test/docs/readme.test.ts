@@ -2,8 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import { commandNames } from '../../src/cli/docs/print-cli.ts';
 import { ROOT } from '../architecture/source-files.ts';
+import { loaded } from '../config/loaded.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
@@ -24,6 +27,14 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (path) => {
     expect(first).toMatch(/^npm ci && npm test\b/m);
   });
 
+  it('shows the id of a job as jobs have it', () => {
+    const [, shown = ''] = /"job_id":"([^"]*)"/.exec(text) ?? [];
+    const ids = createIdSource({ clock: createManualClock(), digestsRequests: false });
+    const real = ids.jobId('default', undefined);
+    const form = (id: string): string => `${id.slice(0, 4)} ${id.length} ${/[a-p]{6}$/.test(id)}`;
+    expect(form(shown)).toBe(form(real));
+  });
+
   it('names only npm scripts that exist', () => {
     const named = [...text.matchAll(/\bnpm (?:run )?([a-z][\w:-]*)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !BUILT_IN.has(name) && scripts[name] === undefined)).toEqual([]);
@@ -34,5 +45,36 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (path) => {
     const named = [...text.matchAll(/\b(?:npx )?lingua ([a-z]+)\b/g)].map(([, name = '']) => name);
     expect(named).toContain('serve');
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('shows settings for deployed nodes that can be used, and outlast the 60 s of their queue', () => {
+    const [, text = ''] = /## Deployed nodes.*?```toml\n(.*?)```/s.exec(read('docs/operations.md')) ?? [];
+    const { config } = loaded({ toml: { path: 'config.toml', text } });
+    expect(config.scheduler.job_timeout_seconds).toBeGreaterThan(60);
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  const text = read('ARCHITECTURE.md');
+
+  it.each(['protocol', 'sdk', 'scheduler'])('names everything that packages/%s depends on', (name) => {
+    const row = text.split('\n').find((line) => line.startsWith(`| \`packages/${name}\``)) ?? '';
+    const { dependencies } = JSON.parse(read(`packages/${name}/package.json`)) as {
+      dependencies: Record<string, string>;
+    };
+    const named = row.split(/[\s,;|]+/);
+    expect(Object.keys(dependencies).filter((each) => !named.includes(each.replace('@lingua/', '')))).toEqual(
+      [],
+    );
+  });
+
+  it('says in which file the domains meet', () => {
+    const [, file = ''] = /They meet in `([^`]+)`/.exec(text) ?? [];
+    const source = read(`packages/scheduler/src/${file}`);
+    for (const part of ['createNodeSide', 'createJobService', 'createSessionService', 'alone(']) {
+      expect(source).toContain(part);
+    }
   });
 });

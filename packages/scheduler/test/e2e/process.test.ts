@@ -114,6 +114,7 @@ describe('lingua serve', () => {
     expect(server.err()).toContain(
       `127.0.0.1:${port} is in use; stop the other program or choose another --port`,
     );
+    expect(server.out()).toBe('');
     other.close();
   });
 

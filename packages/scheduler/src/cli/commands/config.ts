@@ -11,7 +11,7 @@ ${SERVER_FLAGS_USAGE}
   --json             for machines`;
 
 export async function runConfig(argv: readonly string[], io: CommandIo): Promise<number> {
-  const flags = parseServerFlags(argv);
+  const flags = parseServerFlags(argv, { allowsWords: true });
   if (flags.kind === 'help') {
     io.out(CONFIG_USAGE);
     return 0;

@@ -50,10 +50,29 @@ function letDemoIn(config: Config): { config: Config; token: string | undefined 
   return { config: { ...config, server: { ...server, tokens } }, token };
 }
 
-/** What the nodes do is no news here; who wants to read it sets log.level. */
-function quiet(config: Config, origins: Origins): Config {
-  const isChosen = origins.get('log.level')?.kind !== 'default';
-  return isChosen ? config : { ...config, log: { ...config.log, level: 'warn' } };
+/**
+ * What the nodes do is no news here, nor that this machine is busy: the lines to try must stay on the screen. Who wants to
+ * read it sets log.level.
+ */
+export function quiet(config: Config, origins: Origins): Config {
+  const isUsual = (key: string): boolean => (origins.get(key)?.kind ?? 'default') === 'default';
+  if (!isUsual('log.level')) return config;
+  const { scheduler } = config;
+  const { observability } = scheduler;
+  const unwatched = (key: 'lock_wait_warn_ms' | 'path_warn_ms'): number =>
+    isUsual(`scheduler.observability.${key}`) ? 0 : observability[key];
+  return {
+    ...config,
+    log: { ...config.log, level: 'warn' },
+    scheduler: {
+      ...scheduler,
+      observability: {
+        ...observability,
+        lock_wait_warn_ms: unwatched('lock_wait_warn_ms'),
+        path_warn_ms: unwatched('path_warn_ms'),
+      },
+    },
+  };
 }
 
 async function attachFleet(

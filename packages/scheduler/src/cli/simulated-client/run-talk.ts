@@ -51,8 +51,10 @@ export async function runTalk(argv: readonly string[], io: CommandIo): Promise<n
   await Promise.all(pairs.map((pair) => pair.stop()));
   clearInterval(progress);
   const summary = sum();
-  io.out(talk.isJson ? summaryJson(summary) : summaryLine(summary));
-  if (!isServed) io.err(`lingua talk: no session could be opened at ${talk.url}`);
+  // Where nothing was said, there is nothing to sum up for a person.
+  if (talk.isJson) io.out(summaryJson(summary));
+  else if (isServed) io.out(summaryLine(summary));
+  if (!isServed) io.err(`lingua talk: ${whyUnserved(talk)}`);
   return isServed && isFaultless(summary) ? 0 : 1;
 }
 
@@ -79,6 +81,10 @@ async function letTalk(
     over.abort();
   }
 }
+
+const whyUnserved = ({ url, token }: TalkOptions): string =>
+  `no session could be opened at ${url}; is a scheduler running there, and ` +
+  (token === undefined ? 'does it ask for a --token?' : 'does it know this --token?');
 
 const greeting = ({ sessions, languages, url, seconds }: TalkOptions): string =>
   `${sessions} ${sessions === 1 ? 'pair talks' : 'pairs talk'} (${languages.join(', ')}) → ${url} ` +

@@ -36,6 +36,8 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
   const tally = createTally();
   const line = createCuttableWebSocket();
   let lostAt: number | undefined;
+  let hasOpened = false;
+  let tries = 0;
   let talking: Promise<unknown> = Promise.resolve();
 
   const session = openSession({
@@ -52,12 +54,19 @@ export function createSimulatedPair(options: PairOptions): SimulatedPair {
   });
 
   session.on('open', ({ resumed }) => {
+    hasOpened = true;
     tally.opened(resumed);
     if (lostAt !== undefined) tell({ kind: resumed ? 'resumed' : 'reopened', afterMs: Date.now() - lostAt });
     lostAt = undefined;
   });
   session.on('disconnected', ({ code }) => {
     tally.disconnected();
+    if (!hasOpened) {
+      // Every further try of theirs would say the same.
+      if (tries === 0) tell({ kind: 'unreached', code });
+      tries += 1;
+      return;
+    }
     lostAt ??= Date.now();
     tell({ kind: 'disconnected', code });
   });

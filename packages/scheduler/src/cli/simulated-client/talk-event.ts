@@ -12,7 +12,8 @@ export type TalkEvent =
       readonly texts?: { readonly recognised: string; readonly translated: string };
       readonly missing?: string;
     }
-  | { readonly kind: 'disconnected'; readonly code: number }
+  /** `unreached`: there was no connection yet. */
+  | { readonly kind: 'disconnected' | 'unreached'; readonly code: number }
   | { readonly kind: 'resumed' | 'reopened'; readonly afterMs: number }
   | { readonly kind: 'pressure'; readonly action: string; readonly resumeAfterMs: number | undefined }
   | { readonly kind: 'error'; readonly code: string; readonly message: string };
@@ -24,6 +25,8 @@ export function eventLine(pair: number, event: TalkEvent, languages: readonly [s
       return `${who}  ${speakerOf(event.told.said, languages)}  #${event.index}  ${whatCame(event)}${costs(event.told)}`;
     case 'disconnected':
       return `${who}  connection lost (${event.code}); they talk on`;
+    case 'unreached':
+      return `${who}  cannot connect (${event.code}); they try again`;
     case 'resumed':
       return `${who}  back after ${event.afterMs} ms, session resumed`;
     case 'reopened':

@@ -1,4 +1,5 @@
 /** Reads the fields of one table of a file, and collects what is wrong under their full names. */
+import { nearestName } from '../../config/nearest-name.ts';
 
 export interface Range {
   readonly min: number;
@@ -83,7 +84,11 @@ export function createFields(value: unknown, path: string, problems: string[]): 
       return [];
     },
     refuseOthers() {
-      for (const name of Object.keys(table)) if (!asked.has(name)) refuse(name, 'is unknown');
+      for (const name of Object.keys(table)) {
+        if (asked.has(name)) continue;
+        const near = nearestName(name, asked);
+        refuse(name, near === undefined ? 'is unknown' : `is unknown; did you mean ${near}?`);
+      }
     },
   };
 }

@@ -4,6 +4,7 @@ import type { NodeLog } from '@lingua/sdk/node';
 import { type CommandIo, interruption } from '../command-io.ts';
 import { parseFlags } from '../parse-flags.ts';
 import { NAMED_BEHAVIOURS, type Share } from './behaviour.ts';
+import { BEHAVIOUR_NAMES, BEHAVIOUR_USAGE } from './behaviour-usage.ts';
 import { readBehaviour } from './read-behaviour.ts';
 import { createSimulatedFleet, type FleetCounts, type FleetOptions } from './simulated-fleet.ts';
 
@@ -16,10 +17,12 @@ Connects simulated nodes to a scheduler and answers its jobs, until Ctrl-C.
   --count N          how many nodes (1)
   --languages LIST   what they understand (en,zh,de,fr,es,ja,ko)
   --slots N          jobs each takes at once (4)
-  --behaviour FILE   TOML or JSON file, or one of ${Object.keys(NAMED_BEHAVIOURS).join(', ')} (healthy)
+  --behaviour FILE   TOML or JSON file, or one of ${BEHAVIOUR_NAMES} (healthy)
   --seed N           the same seed repeats the same behaviour (1)
   --json             progress as JSON lines
-  --help             this text`;
+  --help             this text
+
+${BEHAVIOUR_USAGE}`;
 
 const PROGRESS_MS = 3_000;
 
@@ -118,15 +121,20 @@ function loadBehaviour(name: string, problems: string[]): readonly Share[] {
   try {
     text = readFileSync(name, 'utf8');
   } catch (error) {
-    problems.push(
-      `--behaviour ${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    problems.push(unreadable(name, error));
     return [];
   }
   const file = readBehaviour(text);
   if (file.kind === 'mix') return file.mix;
   problems.push(...file.problems.map((problem) => `${name}: ${problem}`));
   return [];
+}
+
+function unreadable(name: string, error: unknown): string {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  if (isMissing)
+    return `--behaviour ${name} is no file and none of the built-in ones: ${BEHAVIOUR_NAMES} (--help says what a file may say)`;
+  return `--behaviour ${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 const line = (counts: FleetCounts): string =>

@@ -14,7 +14,9 @@ export interface RouteOptions {
   readonly hasOwnToken?: boolean;
   readonly bodyLimit?: number;
   /** For endpoints that are not in the protocol's table, or know more than it says. */
-  readonly endpoint?: Partial<Pick<HttpEndpoint, 'summary' | 'params' | 'query' | 'body' | 'reply'>>;
+  readonly endpoint?: Partial<
+    Pick<HttpEndpoint, 'summary' | 'params' | 'query' | 'body' | 'reply' | 'mediaType'>
+  >;
   /** Prints what is answered with 200, in ASCII; absent: JSON of all that is in it. */
   readonly print?: (answer: never) => string;
   /** On the hot path: the usual body is handled without the framework's steps. Only with an entry and a body. */
@@ -50,7 +52,7 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
     add(method, path, options, handler) {
       declared.push({ method, path });
       const known = HTTP_ENDPOINTS.find((endpoint) => endpoint.method === method && endpoint.path === path);
-      const { summary, params, query, body, reply, mediaType } = { ...known, ...options.endpoint };
+      const { summary, params, query, body, reply, mediaType, isStream } = { ...known, ...options.endpoint };
       const isGuarded = options.entry !== undefined || options.hasOwnToken === true;
       const answer = handler as Handler<RouteGenericInterface>;
       const direct =
@@ -74,7 +76,7 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
           ...(query === undefined ? {} : { querystring: query }),
           ...(body === undefined ? {} : { body }),
           response: {
-            ...(reply === undefined ? {} : { 200: reply }),
+            ...(reply === undefined ? {} : { 200: isStream === true ? eventsOf(reply) : reply }),
             ...(mediaType === undefined ? {} : { 200: bytesOf(mediaType) }),
             '4xx': ErrorReply,
             '5xx': ErrorReply,
@@ -97,7 +99,15 @@ const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): Direct
     ? (reply, answer) => reply.send(answer)
     : (reply, answer) => sendText(reply, print(answer as never));
 
-const bytesOf = (mediaType: string) => ({
-  description: 'Bytes',
-  content: { [mediaType]: { schema: { type: 'string', format: 'binary' } } },
-});
+const bytesOf = (mediaType: string) => {
+  const isText = mediaType.startsWith('text/');
+  return {
+    description: isText ? 'Text' : 'Bytes',
+    content: { [mediaType]: { schema: { type: 'string', ...(!isText && { format: 'binary' }) } } },
+  };
+};
+
+const eventsOf = (data: object) => {
+  const description = `Server-sent events; the data of each is a ${'title' in data ? data.title : 'value'}`;
+  return { description, content: { 'text/event-stream': { schema: { type: 'string' } } } };
+};

@@ -1,7 +1,9 @@
 /** The OpenAPI page at /docs and its document at /docs/json, made from the routes; all assets are served from here. */
+
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
+import { publishSchema } from '@lingua/protocol';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 
 const TAGS = [
   { name: 'dispatch', description: 'Handing in utterances' },
@@ -25,11 +27,24 @@ export function addDocs(app: FastifyInstance, version: string): void {
         title: 'Lingua Scheduler',
         version,
         description:
-          'Schedules speech translation on GPU nodes. Fields marked "extension" are optional additions.',
+          'Schedules speech translation on GPU nodes. Fields with the $comment "extension" are optional additions.',
       },
       tags: TAGS,
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
     },
+    transform: ({ schema, url }) => ({ schema: publishRoute(schema), url }),
   });
   app.register(swaggerUi, { routePrefix: '/docs', staticCSP: CONTENT_POLICY });
+}
+
+/** Routes that are not ours to show have no schema at all. */
+function publishRoute(schema: FastifySchema | undefined): FastifySchema {
+  const route: Record<string, unknown> = { ...schema };
+  for (const part of ['params', 'querystring', 'body']) {
+    if (route[part] !== undefined) route[part] = publishSchema(route[part] as object);
+  }
+  const answers = Object.entries((route.response ?? {}) as Record<string, object>);
+  if (answers.length > 0)
+    route.response = Object.fromEntries(answers.map(([status, answer]) => [status, publishSchema(answer)]));
+  return route;
 }

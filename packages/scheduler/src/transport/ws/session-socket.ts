@@ -1,5 +1,5 @@
 /** /ws/session: a connection speaks for the session it opened, and for others of the same credential. */
-import { parseSessionMessage, type SessionInit } from '@lingua/protocol';
+import { type Problem, parseSessionMessage, type SessionInit } from '@lingua/protocol';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -104,14 +104,29 @@ export function openSessionSocket(
     if (!isDeployed) sendError('INVALID_SESSION', `session ${message.session_id} is not open here`);
   }
 
+  const refuseRooms = (): void => sendError(ROOMS_UNSUPPORTED.code, ROOMS_UNSUPPORTED.message);
+
+  /** A session_init of which nothing can be made is as little served as one that is refused. */
+  function misunderstood(problem: Problem, type: string | undefined): void {
+    // What is not served is not looked into: its fields may be those of a later protocol.
+    if (type !== undefined && isRoomMessage(type)) {
+      refuseRooms();
+      return;
+    }
+    socket.reject(problem);
+    if (type !== 'session_init') return;
+    log.info({ code: 'INVALID_MESSAGE', reason: problem.message }, 'a session was refused');
+    socket.cut('refused');
+  }
+
   return {
     receive(text) {
       const parsed = parseSessionMessage(text);
-      if (parsed.kind === 'invalid') return socket.reject(parsed.problem);
+      if (parsed.kind === 'invalid') return misunderstood(parsed.problem, parsed.type);
       const { message } = parsed;
       if (message.type === 'session_init') return init(message);
       if (!('session_id' in message) || isRoomMessage(message.type)) {
-        return sendError(ROOMS_UNSUPPORTED.code, ROOMS_UNSUPPORTED.message);
+        return refuseRooms();
       }
       const read = readMessage(message);
       if (read.kind === 'invalid') return socket.reject(read.problem);

@@ -133,6 +133,7 @@ describe('says what to do next', () => {
       [['--url', 'ftp://x'], '--url must start with http:// or https://'],
       [['--url', 'http://'], '--url must start with http:// or https://'],
       [['--speed', '3'], '(--help lists the options)'],
+      [['--al'], 'there is no option --al (--help lists the options)'],
       [['--all'], 'there is no option --all (--help lists the options)'],
       [['now'], '"now" is not expected here (--help lists the options)'],
     ];

@@ -85,7 +85,24 @@ it('says so if it is not let in, and ends with 1', async () => {
   await eventually(() => expect(io.lines.length).toBeGreaterThan(1));
   io.interrupt();
   expect(await talk).toBe(1);
-  expect(io.errors).toEqual([`lingua talk: no session could be opened at ${app.url}`]);
+  expect(io.errors).toEqual([
+    `lingua talk: no session could be opened at ${app.url}; is a scheduler running there, and does it ask for a --token?`,
+  ]);
+});
+
+it('says once that nobody is there, and sums up nothing', async () => {
+  const { app, url } = await startApp();
+  await app.stop();
+  const io = createTerminal();
+  const talk = runTalk(
+    ['--url', url, '--sessions', '1', '--seconds', '0.5', '--token', 'one-of-a-client'],
+    io,
+  );
+  expect(await talk).toBe(1);
+  expect(io.lines.slice(1)).toEqual(['pair 1  cannot connect (1006); they try again']);
+  expect(io.errors).toEqual([
+    `lingua talk: no session could be opened at ${url}; is a scheduler running there, and does it know this --token?`,
+  ]);
 });
 
 it('tells every wrong option at once and returns 2', async () => {

@@ -1,6 +1,8 @@
 /** Behaviour files: what they may say, and what is said when they are wrong. */
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { HEALTHY } from '../../../src/cli/simulated-node/behaviour.ts';
+import { BEHAVIOUR_USAGE } from '../../../src/cli/simulated-node/behaviour-usage.ts';
 import { readBehaviour } from '../../../src/cli/simulated-node/read-behaviour.ts';
 
 const problemsOf = (text: string): readonly string[] => {
@@ -92,7 +94,7 @@ it('names everything that is wrong, with its place', () => {
     'latency.p99_ms is missing',
     'failure_rate must be a number from 0 to 1',
     'deployed must be true or false',
-    'failure_rat is unknown',
+    'failure_rat is unknown; did you mean failure_rate?',
   ]);
 });
 
@@ -112,4 +114,23 @@ it('tells an unknown distribution and a broken file', () => {
   expect(problemsOf('failure_rate =')[0]).toContain('neither TOML nor JSON');
   expect(problemsOf('{"mix":')[0]).toContain('neither TOML nor JSON');
   expect(problemsOf('latency = 3')).toContain('latency must be a table');
+});
+
+it('is explained key by key in the help, with an example that can be used', () => {
+  const source = readFileSync(
+    new URL('../../../src/cli/simulated-node/read-behaviour.ts', import.meta.url),
+    'utf8',
+  );
+  const asked = /\b(?:number|optionalNumber|rate|time|text|flag|choice|table|tables)\('([a-z0-9_]+)'/g;
+  const keys = new Set([...source.matchAll(asked)].map(([, key]) => key));
+  expect(keys.size).toBeGreaterThan(20);
+  const explained = new Set(BEHAVIOUR_USAGE.match(/[a-z0-9_]+/g));
+  expect([...keys].filter((key) => key !== undefined && !explained.has(key))).toEqual([]);
+  const example = BEHAVIOUR_USAGE.slice(BEHAVIOUR_USAGE.lastIndexOf(':\n') + 2);
+  expect(readBehaviour(example)).toMatchObject({
+    mix: [
+      { share: 9, behaviour: { latency: { kind: 'uniform', minMs: 800 } } },
+      { share: 1, behaviour: { failureRate: 0.5 } },
+    ],
+  });
 });

@@ -89,12 +89,20 @@ it('refuses an option it does not know, and a file that is not there', async () 
   const io = createTerminal();
   expect(await runSimulatedNode(['--speed', '3'], io)).toBe(2);
   expect(await runSimulatedNode(['--behaviour', '/nowhere/at-all'], io)).toBe(2);
-  expect(io.errors[0]).toContain("'--speed'");
-  expect(io.errors[1]).toContain('cannot be read');
+  expect(await runSimulatedNode(['--behaviour', '/'], io)).toBe(2);
+  expect(await runSimulatedNode(['flaky'], io)).toBe(2);
+  expect(io.errors).toEqual([
+    'lingua node: there is no option --speed; did you mean --seed? (--help lists the options)',
+    'lingua node: --behaviour /nowhere/at-all is no file and none of the built-in ones: ' +
+      'healthy, flaky, crashing, dying, deployed (--help says what a file may say)',
+    expect.stringContaining('--behaviour / cannot be read'),
+    'lingua node: "flaky" is not expected here (--help lists the options)',
+  ]);
 });
 
 it('explains itself', async () => {
   const io = createTerminal();
   expect(await runSimulatedNode(['--help'], io)).toBe(0);
   expect(io.lines[0]).toContain('Usage: lingua node');
+  expect(io.lines[0]).toContain('failure_rate');
 });

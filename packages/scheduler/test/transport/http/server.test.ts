@@ -83,12 +83,14 @@ describe('the server', () => {
   });
 
   it('has the time limits of its settings', async () => {
-    const { server } = await startServer({ settings: { headersTimeoutMs: 1_234, requestTimeoutMs: 5_678 } });
+    const { server } = await startServer({
+      settings: { headersTimeoutMs: 1_234, requestTimeoutMs: 5_678, keepAliveTimeoutMs: 4_321 },
+    });
     const { headersTimeout, requestTimeout, keepAliveTimeout, maxConnections } = server.app.server;
     expect({ headersTimeout, requestTimeout, keepAliveTimeout, maxConnections }).toEqual({
       headersTimeout: 1_234,
       requestTimeout: 5_678,
-      keepAliveTimeout: 72_000,
+      keepAliveTimeout: 4_321,
       maxConnections: 20_000,
     });
   });

@@ -220,6 +220,19 @@ describe('the limits of a socket', () => {
     await until(() => cuts('too_slow') === 1);
   });
 
+  it('ask no sign of life of a reader that is too slow, but cut it', async () => {
+    harness = await startHarness();
+    const client = await harness.connect();
+    client.send(register({ node_id: 'node-a' }));
+    await client.message(0);
+    client.ws.pause();
+    const reason = 'x'.repeat(64 * 1024 * 1024);
+    expect(harness.sockets.send('node-a', { type: 'node_control', command: 'noise', reason })).toBe(true);
+    expect(cuts('too_slow')).toBe(0);
+    harness.clock.advance(SETTINGS.pingIntervalMs);
+    expect(cuts('too_slow')).toBe(1);
+  });
+
   it('hear the farewell of a peer that is cut while nothing of it is read', async () => {
     harness = await startHarness({
       settings: { maxNodeMessageBytes: 1024 * 1024, maxWaitingBytes: 256 * 1024 },

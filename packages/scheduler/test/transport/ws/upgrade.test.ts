@@ -56,6 +56,15 @@ describe('the upgrade of a socket', () => {
     expect((await harness.refusal('/ws/node', rebound)).status).toBe(403);
   });
 
+  it.each(['/ws/node', '/ws/session'])(
+    'agrees to no permessage-deflate on %s: it costs ten times the memory',
+    async (path) => {
+      await start();
+      const { ws } = await harness.connect(path, { perMessageDeflate: true });
+      expect(ws.extensions).toBe('');
+    },
+  );
+
   it('asks for a bearer token when it answers 401', async () => {
     await start();
     const { headers } = await harness.refusal('/ws/node?token=wrong');

@@ -6,7 +6,7 @@ import { metricsView } from '../metrics-view.ts';
 const OPTIONS = {
   tag: 'health',
   entry: { role: 'operator' },
-  endpoint: { summary: 'Measurements in Prometheus form' },
+  endpoint: { summary: 'Measurements in Prometheus form', mediaType: 'text/plain' },
 } as const;
 
 const JSON_OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;

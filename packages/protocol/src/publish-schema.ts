@@ -1,0 +1,36 @@
+/** A schema as others may read it: in keywords of JSON Schema only, so that validators in strict mode take it. Pure. */
+
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** Ours, for error texts and the protocol page. */
+const OWN: ReadonlySet<string> = new Set(['named', 'expects', 'extension']);
+/** Their keys are names and no keywords. */
+const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs']);
+/** Their values are no schemas. */
+const VALUES: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required']);
+
+/** The comment of what only programs that negotiated it send or receive. */
+export const EXTENSION_COMMENT = 'extension';
+
+/** A copy; TypeBox' own marks, which are in hidden properties, are not in it. */
+export const publishSchema = (schema: object): JsonSchema =>
+  published(JSON.parse(JSON.stringify(schema))) as JsonSchema;
+
+function published(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(published);
+  if (typeof value !== 'object' || value === null) return value;
+  const schema: JsonSchema = {};
+  for (const [keyword, inner] of Object.entries(value)) {
+    if (keyword === 'extension') schema.$comment = EXTENSION_COMMENT;
+    if (!OWN.has(keyword)) schema[keyword] = publishedIn(keyword, inner);
+  }
+  return schema;
+}
+
+function publishedIn(keyword: string, inner: unknown): unknown {
+  if (VALUES.has(keyword)) return inner;
+  return MAPS.has(keyword) ? publishedMap(inner as object) : published(inner);
+}
+
+const publishedMap = (map: object): JsonSchema =>
+  Object.fromEntries(Object.entries(map).map(([name, schema]) => [name, published(schema)]));

@@ -1,0 +1,34 @@
+/** `lingua serve` and `lingua demo` start with what they were told, or not at all. */
+import { expect, it } from 'vitest';
+import { runCommand } from '../../../src/cli/run-command.ts';
+import { createTerminal } from '../terminal.ts';
+
+/** What is said to a command that would end at once if it started. */
+async function refusal(...argv: string[]) {
+  const io = createTerminal();
+  io.interrupt();
+  const status = await runCommand(argv, io);
+  return { status, told: io.errors.join('\n') };
+}
+
+it.each([
+  ['config.toml', 'did you mean --config config.toml?'],
+  ['./settings/of-this-machine', 'did you mean --config ./settings/of-this-machine?'],
+  ['5011', 'did you mean --port 5011?'],
+  ['server.port=5011', 'did you mean --set server.port=5011?'],
+  ['bla', '--help lists the options'],
+])('refuses the word %s, for which it has no use, and says what was meant', async (word, advice) => {
+  for (const command of ['serve', 'demo']) {
+    const { status, told } = await refusal(command, '--port', '0', '--set', 'log.level=silent', word);
+    expect(status).toBe(2);
+    expect(told).toBe(`lingua ${command}: "${word}" is not expected here; ${advice}`);
+  }
+});
+
+it.each([
+  ['--nope', 'there is no option --nope (--help lists the options)'],
+  ['--confg=x', 'there is no option --confg; did you mean --config? (--help lists the options)'],
+  ['-x', 'there is no option -x (--help lists the options)'],
+])('says that there is no option %s, and which was meant', async (option, told) => {
+  expect(await refusal('serve', option)).toEqual({ status: 2, told: `lingua serve: ${told}` });
+});

@@ -1,0 +1,56 @@
+/** What instances remember of one another has limits: the oldest goes first, and whoever asks for it is told nothing. */
+import { describe, expect, it } from 'vitest';
+import { createDeadOwners } from '../../src/cluster/dead-owners.ts';
+import { createDriverBook } from '../../src/cluster/driver-book.ts';
+import { createSlotKeeping } from '../../src/cluster/slot-keeping.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { QUIET } from './post-rig.ts';
+
+const MOST_JOBS = 50_000;
+const MOST_DEAD = 1_000;
+
+describe('limits of what instances remember', () => {
+  it('I11 bounded: of the drivers of jobs, the oldest is forgotten first', () => {
+    const book = createDriverBook();
+    for (let job = 0; job < MOST_JOBS; job += 1) book.note(`job-${job}`, 'a/1');
+    expect(book.find('job-0')).toBe('a/1');
+    book.note('job-more', 'a/1');
+    expect([book.find('job-0'), book.find('job-1'), book.find('job-more')]).toEqual([
+      undefined,
+      'a/1',
+      'a/1',
+    ]);
+  });
+
+  it('I11 bounded: of the dead, the oldest is forgotten first', () => {
+    const dead = createDeadOwners();
+    const owner = (number: number) => ({ instanceId: `i-${number}`, incarnation: '1' });
+    const isHeld = (number: number) => dead.held({ channel: 'socket', owner: owner(number) });
+    for (let number = 0; number < MOST_DEAD; number += 1) dead.note(owner(number));
+    expect(isHeld(0)).toBe(true);
+    dead.note(owner(MOST_DEAD));
+    expect([isHeld(0), isHeld(1), isHeld(MOST_DEAD)]).toEqual([false, true, true]);
+  });
+
+  it('I11 bounded: of the slots that are kept for others, the oldest is left to its driver', async () => {
+    const clock = createManualClock();
+    const kept = new Set<string>();
+    const slots = createSlotKeeping({
+      async keep(_, lease) {
+        kept.add(lease);
+        return true;
+      },
+      generationOf: () => 1,
+      runningTtlMs: 65_000,
+      clock,
+      log: QUIET,
+    });
+    const slotUntil = clock.now() + 5_000;
+    for (let job = 0; job <= MOST_JOBS; job += 1) {
+      slots.handed({ jobId: `job-${job}`, nodeId: 'n', attempt: 1, generation: 1, slotUntil, isTaken: true });
+    }
+    await clock.advance(5_000);
+    expect(kept.size).toBe(MOST_JOBS);
+    expect([kept.has('job-0:1'), kept.has('job-1:1')]).toEqual([false, true]);
+  });
+});

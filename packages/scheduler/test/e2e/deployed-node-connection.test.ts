@@ -1,0 +1,77 @@
+/** A node in the field comes back once in its life: its connection is not closed for anything that can be borne. */
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type Assigned, connectFieldNode, TRANSLATED } from './support/field-node.ts';
+import { type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
+
+/** A node that answers only when the test does, and would not come back in time. */
+async function startWithNode(settings: Settings = {}) {
+  const app = await startApp(settings);
+  const node = connectFieldNode({
+    url: app.nodeUrl,
+    nodeId: 'node-7',
+    reconnectMs: 60_000,
+    answer: () => undefined,
+  });
+  await node.registered();
+  await app.readyNodes(1);
+  const isReady = async () => (await app.nodes())[0]?.status === 'ready';
+  /** The first connection is the one that still serves. */
+  async function expectServed(): Promise<void> {
+    const beating = setInterval(node.beat, 50);
+    onTestFinished(() => clearInterval(beating));
+    await eventually(isReady);
+    const before = node.jobs.length;
+    const { job_id: jobId } = await app.dispatch({ wait_ms: 2_000 });
+    node.reply(await node.job(before + 1), TRANSLATED);
+    expect((await app.settled(jobId)).result).toMatchObject({ success: true });
+    expect([node.connections(), node.isOpen(), node.closeCode()]).toEqual([1, true, undefined]);
+  }
+  return { app, node, expectServed };
+}
+
+it('stays open whatever comes of its jobs: failures, silence, late answers and those to jobs nobody knows', async () => {
+  const { app, node, expectServed } = await startWithNode(SHORT_TIMES);
+  async function begin(): Promise<{ jobId: string; job: Assigned }> {
+    const before = node.jobs.length;
+    const { job_id: jobId } = await app.dispatch();
+    return { jobId, job: await node.job(before + 1) };
+  }
+  const failed = await begin();
+  node.reply(failed.job, { success: false, error: { code: 'PROCESSING_ERROR', message: 'no' } });
+  expect((await app.settled(failed.jobId)).result?.success).toBe(false);
+
+  const silent = await begin();
+  expect((await app.settled(silent.jobId)).result).toMatchObject({ error: { code: 'JOB_TIMEOUT' } });
+  node.reply(silent.job, TRANSLATED);
+
+  const cancelled = await begin();
+  await app.post(`/v1/job/${cancelled.jobId}/cancel`, {});
+  node.reply(cancelled.job, TRANSLATED);
+  node.reply({ ...cancelled.job, job_id: 'job-of-another-life' }, TRANSLATED);
+  await expectServed();
+});
+
+it('stays open for messages nobody knows, and for a registration that comes again', async () => {
+  const { node, expectServed } = await startWithNode();
+  node.send({ type: 'node_mood', node_id: 'node-7' });
+  node.send({ type: 'node_error', node_id: 'node-7' });
+  node.send({ type: 'job_result', node_id: 'node-7', job_id: 7 });
+  node.send({ type: 'node_register', node_id: 'node-8' });
+  await eventually(() => node.frames.filter(({ type }) => type === 'error').length === 4);
+  await expectServed();
+});
+
+it('stays open while its node is cordoned, and when heartbeats stop: the next one makes it ready again', async () => {
+  const { app, node, expectServed } = await startWithNode({
+    'scheduler.node_health.heartbeat_interval_seconds': 0.1,
+    'scheduler.node_health.heartbeat_timeout_seconds': 1,
+    'scheduler.heartbeat_stale_ms': 1_000,
+    'scheduler.node_health.status_scan_interval_seconds': 0.1,
+  });
+  await eventually(async () => (await app.nodes())[0]?.status === 'offline');
+  expect(node.isOpen()).toBe(true);
+  await app.post('/api/v1/nodes/node-7/cordon');
+  await app.post('/api/v1/nodes/node-7/uncordon');
+  await expectServed();
+});

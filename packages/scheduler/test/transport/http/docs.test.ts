@@ -1,0 +1,67 @@
+/** The OpenAPI document says what is answered, in words that every reader of OpenAPI knows. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, it } from 'vitest';
+import { startApp } from '../../e2e/support/start-app.ts';
+
+interface Operation {
+  readonly parameters?: readonly { readonly schema: object }[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+
+type Content = Readonly<Record<string, { readonly schema: object }>>;
+
+async function startDocumented() {
+  const app = await startApp();
+  const { body } = await app.get<{ paths: Record<string, Record<string, Operation>> }>('/docs/json');
+  return { ...app, paths: body.paths };
+}
+
+const operationsOf = (paths: Record<string, Record<string, Operation>>) =>
+  Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+  );
+
+it('every operation says what it answers when all is well', async () => {
+  const { paths } = await startDocumented();
+  for (const { name, operation } of operationsOf(paths)) {
+    expect(Object.keys(operation.responses['200']?.content ?? {}), name).toHaveLength(1);
+  }
+});
+
+it('measurements and events are declared as what they are sent as', async () => {
+  const { paths, url, dispatch, post } = await startDocumented();
+  const declared = (path: string) => Object.keys(paths[path]?.get?.responses['200']?.content ?? {});
+  expect(declared('/metrics')).toEqual(['text/plain']);
+  const metrics = await fetch(`${url}/metrics`);
+  expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/);
+
+  expect(declared('/v1/job/{id}/events')).toEqual(['text/event-stream']);
+  await post('/v1/node/register', {
+    node_id: 'node-1',
+    health: 'ready',
+    semantic_langs: ['en'],
+    nmt_pairs: [['en', 'zh']],
+    tts_langs: ['zh'],
+  });
+  const { job_id: jobId } = await dispatch();
+  const events = await fetch(`${url}/v1/job/${jobId}/events`);
+  expect(events.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  await events.body?.cancel();
+});
+
+it('every schema is taken by a validator in strict mode', async () => {
+  const { paths } = await startDocumented();
+  // These two formats are OpenAPI's own.
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, formats: { binary: true, byte: true } });
+  for (const { name, operation } of operationsOf(paths)) {
+    const contents = [
+      operation.requestBody?.content,
+      ...Object.values(operation.responses).map((it) => it.content),
+    ];
+    const bodies = contents.flatMap((content) => Object.values(content ?? {}));
+    for (const { schema } of [...(operation.parameters ?? []), ...bodies]) {
+      expect(() => ajv.compile(schema), name).not.toThrow();
+    }
+  }
+});
