@@ -104,7 +104,13 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
     crowd,
     store,
   });
-  const levels = createLevels({ recorder, config, instances: schedulers.running, store });
+  const levels = createLevels({
+    recorder,
+    config,
+    instances: schedulers.running,
+    places: scenario.instances,
+    store,
+  });
   injector.start();
   while (crowd.asked() < options.jobs) {
     await time.runUntil(time.now() + STEP_MS);

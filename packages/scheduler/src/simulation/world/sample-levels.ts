@@ -26,6 +26,8 @@ export function createLevels(deps: {
   readonly recorder: Recorder;
   readonly config: Config;
   readonly instances: () => readonly SimulatedInstance[];
+  /** How many there are when all of them live. */
+  readonly places: number;
   readonly store: SimulatedStore | undefined;
 }): Levels {
   const { recorder, config, store } = deps;
@@ -40,9 +42,9 @@ export function createLevels(deps: {
     const { max_inflight_jobs: inFlight, phase2 } = config.scheduler;
     const stored = [
       { gauge: 'letters', value: letters, limit: phase2.stream_maxlen * instances.length },
-      // Those of the dead are in it, until somebody has taken them over.
-      { gauge: 'live leases', value: liveLeases, limit: 2 * inFlight * instances.length },
-      { gauge: 'live jobs', value: liveJobs, limit: 2 * inFlight * instances.length },
+      // Those of the dead are in it, until somebody has taken them over: all may have died once by then.
+      { gauge: 'live leases', value: liveLeases, limit: 2 * inFlight * deps.places },
+      { gauge: 'live jobs', value: liveJobs, limit: 2 * inFlight * deps.places },
     ];
     return [...levels, ...stored.map((level) => ({ instance: 'store', ...level, atRest: 0 }))];
   }
