@@ -63,16 +63,15 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
   };
 }
 
-/** Pieces of the same name do not overlap. */
+/** Pieces of the same name do not overlap: one whose end nobody told is over when the next begins. */
 function coldWork(history: readonly Happening[]): Span[] {
   const since = new Map<string, number>();
   const spans: Span[] = [];
   for (const { kind, what, at } of ofKind(history, 'cold_began', 'cold_ended')) {
+    const from = since.get(what) ?? (kind === 'cold_ended' ? 0 : undefined);
+    if (from !== undefined) spans.push({ from, to: at });
     if (kind === 'cold_began') since.set(what, at);
-    else {
-      spans.push({ from: since.get(what) ?? 0, to: at });
-      since.delete(what);
-    }
+    else since.delete(what);
   }
   return [...spans, ...[...since.values()].map((from) => ({ from, to: Number.POSITIVE_INFINITY }))];
 }

@@ -116,6 +116,7 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
       ...counts,
       [SECOND_NODES]: forgotten,
       retries: assigned.filter(({ attempt }) => attempt > 1).length,
+      'records at the end': [...records.values()].filter(({ state }) => state !== undefined).length,
     },
     judged: { 'I3 one outcome': stories.length, 'nothing lost': stories.length },
   };

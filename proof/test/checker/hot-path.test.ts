@@ -33,6 +33,17 @@ describe('I6 in a history', () => {
     expect(violations[0]?.says).toContain('cold work');
   });
 
+  it('takes cold work whose end nobody told for over when it begins anew', () => {
+    const { counts } = check(
+      [1_000, cold('cold_began')],
+      [2_000, cold('cold_began')],
+      [2_010, cold('cold_ended')],
+      answer(1_500, 1_510),
+      answer(2_500, 2_510),
+    );
+    expect(counts['answers during cold work']).toBe(1);
+  });
+
   it('is broken by a refusal that took too long', () => {
     const refused = { kind: 'refused', client: 'c', request: 'r', code: 'X', askedAt: 100 } as const;
     expect(check([151, refused]).violations).toHaveLength(1);

@@ -28,6 +28,13 @@ describe('a simulated run', () => {
       // A promise that could not have been broken was not tried.
       for (const promise of INVARIANTS)
         if (promise !== UNSEEN) expect(one.finding.judged[promise], promise).toBeGreaterThan(0);
+      // Nor was a rule that had nothing to read.
+      for (const read of [
+        'jobs asked for by other tenants',
+        'records at the end',
+        'answers during cold work',
+      ])
+        expect(one.finding.counts[read], read).toBeGreaterThan(0);
 
       const reports = [];
       for await (const report of runWorlds([world, ALONE], { threads: 2, worker: WORKER }))

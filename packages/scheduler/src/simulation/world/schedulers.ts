@@ -16,6 +16,7 @@ import { createMachine, type Machine } from '../kernel/machine.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
 import { configOf, type Scenario } from './scenario.ts';
+import { watchColdWork } from './watch-cold-work.ts';
 
 export interface Schedulers {
   readonly clients: ClientWorld;
@@ -96,7 +97,7 @@ export function createSchedulers(deps: {
       config: configOf(name, shared === undefined, deps.scenario),
       seed: `${deps.seed}/${starts}`,
       log: deps.log(name),
-      meter: deps.meter,
+      meter: watchColdWork(deps.meter, recorder, name),
       shared,
       fetcher: { fetch: (audioAt) => fetch(machine, audioAt.url) },
     });
