@@ -125,6 +125,20 @@ describe('I2 in a probe', () => {
     expect(check(fault(1, 'client_cut'), healed(1), ...half).violations).toHaveLength(1);
   });
 
+  it('does not judge slots that are kept for jobs which were handed to the dead, until their reservations end', () => {
+    const handed = { kind: 'letter_sent', from: 'i', to: 'k', node: 'n', job: 'x' } as const;
+    const half = (at: number): Step[] => [[at, began], started('n', 'a'), started('m', 'b'), ended];
+    const down = { kind: 'instance_down', instance: 'k', isMeant: true } as const;
+    const back = (at: number): Step => [at, { kind: 'instance_up', instance: 'k' }];
+    const { reservationMs, letterMs, flightMs } = ALLOWANCES;
+    const probe = (backAt: number, at: number) =>
+      judge(true, back(0), [10, down], [20, handed], back(backAt), ...half(at));
+    expect(probe(20 + letterMs, letterMs + 30).violations).toEqual([]);
+    expect(probe(20 + letterMs, 21 + reservationMs + flightMs).violations).toMatchObject([{ about: ['n'] }]);
+    // It came back in time to say what it did with it.
+    expect(probe(1_000, letterMs + 30).violations).toHaveLength(1);
+  });
+
   it('judges nodes in virtual time although the store or an instance was away: their slots are given back again', () => {
     const half = [began, started('n', 'a'), started('m', 'b'), ended];
     for (const what of ['instance_killed', 'shard_failed_over'] as const)
