@@ -42,7 +42,7 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
     });
   }
   // Whoever was cut off itself hears nothing.
-  const absences = hitsOf(faults, isOf('client_cut'));
+  const absences = hitsOf(faults, isOf('client_cut', 'client_parted'));
   for (const { at, askedAt, client, request } of isExact ? ofKind(history, 'unanswered') : []) {
     if (broken(undefined).meets(askedAt, at) || absences(client)?.meets(askedAt, at) === true) continue;
     timed += 1;

@@ -103,7 +103,8 @@ describe('I6 in a history', () => {
     it('is broken by a try that nobody answered, while nothing was broken', () => {
       expect(judge(unanswered)).toMatchObject([{ invariant: 'I6 hot path', at: 4_000 }]);
       expect(judge([500, fault(1, 'instance_killed', 'i')], unanswered)).toEqual([]);
-      expect(judge([3_000, fault(1, 'client_cut', 'c')], unanswered)).toEqual([]);
+      for (const what of ['client_cut', 'client_parted'] as const)
+        expect(judge([3_000, fault(1, what, 'c')], unanswered)).toEqual([]);
       expect(judge([3_000, fault(1, 'client_cut', 'd')], unanswered)).toHaveLength(1);
       expect(check(unanswered).violations).toEqual([]);
     });

@@ -148,7 +148,10 @@ export type FaultKind =
   | 'shard_lossy'
   /** All that was stored is gone. */
   | 'store_emptied'
-  | 'node_frozen';
+  | 'node_frozen'
+  /** It goes on, but nothing passes between it and any instance, or nothing one way, and nobody is told; then everything does. */
+  | 'node_parted'
+  | 'client_parted';
 
 export type HarnessHappening =
   | { readonly kind: 'instance_up'; readonly instance: string }

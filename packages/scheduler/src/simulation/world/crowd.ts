@@ -4,7 +4,7 @@ import { startDispatcher } from '../clients/dispatcher.ts';
 import { startPeeker } from '../clients/peeker.ts';
 import { startSpeaker } from '../clients/speaker.ts';
 import type { Happening } from '../history.ts';
-import { createMachine } from '../kernel/machine.ts';
+import { createMachine, type Machine } from '../kernel/machine.ts';
 import { seededChance } from '../kernel/seeded-chance.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
@@ -13,6 +13,7 @@ import { pairOf, type Scenario, TENANTS } from './scenario.ts';
 export interface Crowd {
   readonly size: number;
   nameAt(at: number): string;
+  machineAt(at: number): Machine | undefined;
   asked(): number;
   /** Its connection breaks; the SDK comes back. */
   cut(at: number): void;
@@ -87,6 +88,7 @@ export function createCrowd(deps: {
 
   return {
     size,
+    machineAt: (at) => clients[at]?.machine,
     nameAt: (at) => clients[at]?.machine.name ?? '',
     asked: () => clients.reduce((sum, client) => sum + client.asked(), askedBefore),
     cut(at) {
