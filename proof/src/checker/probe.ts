@@ -33,6 +33,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
   const keptFor = keptSlots(facts, allowances);
   const violations: Violation[] = [];
   let probed: readonly string[] | undefined;
+  let begunAt = 0;
   let [judged, excused, unfilled] = [0, 0, 0];
 
   /** The node was not heard of, or did not do well: its slots, or it, may be kept out of use for a while. */
@@ -51,6 +52,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
 
   function begin(names: readonly string[], at: number): void {
     probed = names;
+    begunAt = at;
     for (const [node, filling] of nodes) {
       // What still runs from before holds its slot rightly.
       filling.most = filling.running.size;
@@ -61,7 +63,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
 
   function finish(at: number): void {
     for (const node of probed ?? []) {
-      const { most, slots, kept, isExcused } = nodes.get(node) ?? ABSENT;
+      const { most, slots, kept, isExcused, open } = nodes.get(node) ?? ABSENT;
       if (isExcused || (most < slots && slots <= most + kept)) {
         excused += 1;
         continue;
@@ -73,7 +75,8 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
         invariant: 'I2 no leak',
         at,
         says: `${node} has ${slots} slots, and only ${most} of them could be filled when everything was quiet`,
-        about: [node],
+        // One of those to which it never said a last word may hold the slot.
+        about: [node, ...unanswered(open, begunAt)],
       });
     }
     probed = undefined;
@@ -132,7 +135,11 @@ function keptSlots(
     (sentAt.get(familyOf(node)) ?? []).filter((at) => now <= at + reservationMs + flightMs).length;
 }
 
-const ABSENT = { most: 0, slots: 0, kept: 0, isExcused: false };
+/** Of jobs that may hold a slot; the last ones. */
+const MOST_OPEN = 6;
+const unanswered = (open: ReadonlyMap<string, number>, before: number): string[] =>
+  [...open].flatMap(([job, openedAt]) => (openedAt < before ? job : [])).slice(-MOST_OPEN);
+const ABSENT = { most: 0, slots: 0, kept: 0, isExcused: false, open: new Map<string, number>() };
 
 const fillingOf = ({ slots, at, acknowledges }: Extract<Happening, { kind: 'node_up' }>): Filling => ({
   slots,

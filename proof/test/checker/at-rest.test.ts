@@ -85,6 +85,21 @@ describe('I2 in a probe', () => {
     expect(counts['slots that could not be filled again']).toBe(1);
   });
 
+  it('names the jobs to which the node never said a last word: one of them may hold the slot', () => {
+    const { violations } = judge(
+      true,
+      [0, assigned('n', 'x')],
+      assigned('n', 'y'),
+      done('n', 'y'),
+      [ALLOWANCES.leaseMs + 1_000, began],
+      assigned('n', 'a'),
+      started('n', 'a'),
+      started('m', 'b'),
+      ended,
+    );
+    expect(violations).toMatchObject([{ about: ['n', 'x'] }]);
+  });
+
   it('is broken by slots that are filled one after the other only', () => {
     expect(
       check(began, started('n', 'a'), done('n', 'a'), started('n', 'b'), started('m', 'c'), ended).violations,

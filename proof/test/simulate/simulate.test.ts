@@ -97,6 +97,18 @@ describe('a failing seed', () => {
     );
     expect(smallest).toMatchObject({ faults: ['instance_killed'], jobs: 250 });
   });
+
+  it('is not made smaller for longer than somebody waits, and each try is told', async () => {
+    const tried: number[] = [];
+    const whole = { faults: ['node_cut'] as FaultKind[], jobs: 1_000, result: failing(true) };
+    const limits = {
+      isLate: () => tried.length === 2,
+      tries: (_: unknown, jobs: number) => tried.push(jobs),
+    };
+    expect(await shrink(whole, async () => failing(true), limits)).toMatchObject({ jobs: 250 });
+    expect(tried).toEqual([500, 250]);
+    expect(await shrink(whole, async () => failing(false))).toBe(whole);
+  });
 });
 
 function inFours<T>(all: readonly T[]): T[][] {
