@@ -1,6 +1,7 @@
 /**
  * I6: a try is answered as soon as the store and the network allow, whatever the cold path does meanwhile. Pure. Seen from outside
- * only what is waited for can be judged; that no slice of cold work is longer than 5 ms is held by tests of those slices.
+ * only what is waited for can be judged. That no slice of cold work is longer than 5 ms is held by structure: tests say how many items a
+ * slice has at most, and none measures the 5 ms.
  */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
