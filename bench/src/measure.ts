@@ -5,6 +5,8 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
+  /** It is more than `value`: nothing higher was tried. */
+  readonly isMore?: true;
   /** What the project promises, if it promises something here. */
   readonly target?: { readonly atLeast: number } | { readonly atMost: number };
 }

@@ -119,6 +119,19 @@ describe('tables', () => {
     expect(contestTables(report)[0]).toMatch(/as fast as they end +\/s +3,000 +4,000 +0\.75/);
   });
 
+  it('say of a rate that was the highest to be tried that there is more, and compare it with nothing', () => {
+    const saturated = (rate: number, isFound: boolean) => ({
+      figures: { saturation_per_second: rate },
+      saturation: { rate, isFound, tried: [] },
+    });
+    const point: Point = { results: { scheduler: saturated(4_000, false), bullmq: saturated(800, true) } };
+    expect(contestRows(report, point)[0]).toMatchObject({ areMore: [true, false], ratios: [undefined] });
+    const unfound = { ...report, points: [point], judged: [] };
+    expect(contestTables(unfound)[0]).toMatch(/saturation +\/s +more than 4,000 +800/);
+    expect(figuresOf(unfound).map(({ isMore }) => isMore)).toEqual([true, undefined]);
+    expect(printPage({ ...found, scenarios: [unfound] })).toContain('more than 4,000');
+  });
+
   it('leave a ratio out where somebody has no such figure', () => {
     const alone = { results: { scheduler: { figures: { cpu_us: 5 } }, bullmq: { figures: {} } } };
     expect(contestRows(report, alone)[0]?.ratios).toEqual([undefined]);

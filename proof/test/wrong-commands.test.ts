@@ -16,6 +16,10 @@ const NOWHERE = join(folder, 'no-such-folder', 'file');
 const NO_HISTORY = join(folder, 'no-history');
 writeFileSync(NO_HISTORY, 'hello\n');
 
+const [EMPTY, IDLE] = [join(folder, 'empty'), join(folder, 'idle')];
+writeFileSync(EMPTY, '');
+writeFileSync(IDLE, '{"at":1,"kind":"quiet"}\n');
+
 const mainOf = (name: string): string =>
   name === 'bench' ? BENCH : fileURLToPath(new URL(`../dist/${name}/main.js`, import.meta.url));
 
@@ -52,6 +56,8 @@ describe('a run that cannot be made', () => {
     ['soak', ['--instances', '1', '--html', NOWHERE], '--html'],
     ['chaos', ['--alone', '--keep-history', NOWHERE], '--keep-history'],
     ['chaos', ['--check', NOWHERE], '--check'],
+    ['chaos', ['--check', EMPTY], 'is empty'],
+    ['chaos', ['--check', IDLE], 'no request'],
     ['bench', ['--only', 'decision', '--json', NOWHERE], '--json'],
     ['bench', ['--only', 'decision', '--html', NOWHERE], '--html'],
   ])('%s %j', async (name, args, flag) => {

@@ -82,8 +82,8 @@ ${contestTable(report)}`;
 function contestTable(report: ScenarioReport): string {
   const [, ...peers] = contestantsOf(report);
   const head = `<th>Figure</th><th class="n">${OURS}</th>${peers.map((who) => `<th class="n">${asText(titleOf(who))}</th><th class="n">ratio</th>`).join('')}`;
-  const shown = (value: number | undefined, unit: string): string =>
-    value === undefined ? '' : withUnit({ value, unit });
+  const shown = (value: number | undefined, unit: string, isMore = false): string =>
+    value === undefined ? '' : `${isMore ? 'more than ' : ''}${withUnit({ value, unit })}`;
   const rows = report.points.flatMap((point) => {
     const at = shownAt(report.scenario, point.value);
     const group =
@@ -91,8 +91,8 @@ function contestTable(report: ScenarioReport): string {
     return [
       ...group,
       ...contestRows(report, point).map(
-        ({ title, unit, values: [ours, ...others], ratios }) =>
-          `<tr><td>${asText(title)}</td><td class="n">${shown(ours, unit)}</td>${others.map((other, index) => `<td class="n">${shown(other, unit)}</td><td class="n ratio">${shown(ratios[index], '×')}</td>`).join('')}</tr>`,
+        ({ title, unit, values: [ours, ...others], areMore, ratios }) =>
+          `<tr><td>${asText(title)}</td><td class="n">${shown(ours, unit, areMore[0])}</td>${others.map((other, index) => `<td class="n">${shown(other, unit, areMore[index + 1])}</td><td class="n ratio">${shown(ratios[index], '×')}</td>`).join('')}</tr>`,
       ),
     ];
   });

@@ -1,7 +1,7 @@
 /** What declared scenarios have found, as text: contestants side by side with ratios, and the thresholds. */
 import type { Figure } from '../measure.ts';
 import type { Judged } from '../scenario/judge.ts';
-import type { Point, ScenarioReport } from '../scenario/run-scenario.ts';
+import type { Point, Result, ScenarioReport } from '../scenario/run-scenario.ts';
 import { shownAt } from '../scenario/scenario.ts';
 import { FIGURE_IDS, FIGURES, type FigureId, OURS, titleOf, type Who } from '../scenario/vocabulary.ts';
 import { amount, columns, promise } from '../show.ts';
@@ -10,6 +10,10 @@ export const contestantsOf = ({ scenario }: ScenarioReport): readonly Who[] => [
 
 export const targetOf = ({ comparison, target }: Judged): NonNullable<Figure['target']> =>
   comparison === 'at_least' ? { atLeast: target } : { atMost: target };
+
+/** The search reached its highest rate: where the end is, nobody knows. */
+const isUnfound = (result: Result | undefined, id: FigureId): boolean =>
+  id === 'saturation_per_second' && result?.saturation?.isFound === false;
 
 /** One by one, as suites have them; what is promised comes last. */
 export function figuresOf(report: ScenarioReport): Figure[] {
@@ -21,7 +25,10 @@ export function figuresOf(report: ScenarioReport): Figure[] {
         if (seen === undefined) return [];
         const at = shownAt(report.scenario, value);
         const name = `${titleOf(who)}: ${FIGURES[id].title}${at === '' ? '' : `, ${at}`}`;
-        return [{ scenario, name, value: seen, unit: FIGURES[id].unit }];
+        const isMore = isUnfound(results[who], id);
+        return [
+          { scenario, name, value: seen, unit: FIGURES[id].unit, ...(isMore && { isMore: true as const }) },
+        ];
       }),
     ),
   );
@@ -46,25 +53,32 @@ export interface ContestRow {
   readonly unit: string;
   /** Of each contestant, in their order. */
   readonly values: readonly (number | undefined)[];
-  /** Ours divided by that of each peer. */
+  /** Of each: it is more than that. */
+  readonly areMore: readonly boolean[];
+  /** Ours divided by that of each peer; none where one of them is only known to be more. */
   readonly ratios: readonly (number | undefined)[];
 }
 
 export function contestRows(report: ScenarioReport, point: Point): readonly ContestRow[] {
   return figuresAt(point).map((id) => {
     const values = contestantsOf(report).map((who) => point.results[who]?.figures[id]);
+    const areMore = contestantsOf(report).map((who) => isUnfound(point.results[who], id));
     const [ours, ...others] = values;
     return {
       ...FIGURES[id],
       values,
-      ratios: others.map((other) =>
-        ours === undefined || other === undefined || other === 0 ? undefined : ours / other,
+      areMore,
+      ratios: others.map((other, index) =>
+        ours === undefined || other === undefined || other === 0 || areMore[0] || areMore[index + 1]
+          ? undefined
+          : ours / other,
       ),
     };
   });
 }
 
-const shown = (value: number | undefined): string => (value === undefined ? '' : amount(value));
+const shown = (value: number | undefined, isMore = false): string =>
+  value === undefined ? '' : `${isMore ? 'more than ' : ''}${amount(value)}`;
 
 export function contestTables(report: ScenarioReport): string[] {
   const { scenario, points } = report;
@@ -72,11 +86,11 @@ export function contestTables(report: ScenarioReport): string[] {
   const head = ['', 'unit', OURS, ...peers.flatMap((who) => [titleOf(who), '×'])];
   const right = new Set(head.map((_, column) => column).slice(2));
   const rows = points.flatMap((point) =>
-    contestRows(report, point).map(({ title, unit, values: [ours, ...others], ratios }) => [
+    contestRows(report, point).map(({ title, unit, values: [ours, ...others], areMore, ratios }) => [
       [shownAt(scenario, point.value), title].filter((part) => part !== '').join(': '),
       unit,
-      shown(ours),
-      ...others.flatMap((other, index) => [shown(other), shown(ratios[index])]),
+      shown(ours, areMore[0]),
+      ...others.flatMap((other, index) => [shown(other, areMore[index + 1]), shown(ratios[index])]),
     ]),
   );
   return [`${scenario.name}: ${scenario.title}\n\n${columns([head, ...rows], right)}`];

@@ -11,3 +11,11 @@ export const readHistory = (path: string): Happening[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Happening);
+
+/** Of nothing no promise is broken: that is no proof. */
+export function whyUnjudgeable(history: readonly Happening[]): string | undefined {
+  if (history.length === 0) return 'is empty: nothing can be judged by it';
+  if (!history.some(({ kind }) => kind === 'asked'))
+    return 'has no request in it: nothing can be judged by it';
+  return undefined;
+}

@@ -6,7 +6,7 @@ import { codeOf, whyNoRedis, whyUnwritable } from '../../../bench/dist/precondit
 import { createRecorder } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkHistory, type Evidence } from '../checker/check-history.ts';
 import { type ChaosCommand, HELP, readCommand, replayOf } from './command.ts';
-import { keepHistory, readHistory } from './history-file.ts';
+import { keepHistory, readHistory, whyUnjudgeable } from './history-file.ts';
 import { watchLateness } from './report/lateness.ts';
 import { tellProgress } from './report/progress.ts';
 import { printChaos, summarise } from './report/summary.ts';
@@ -50,6 +50,12 @@ function check(given: ChaosCommand, path: string): void {
     say(
       `chaos: --check: "${path}" is no history (${codeOf(fault)}); name a file that --keep-history has written`,
     );
+    process.exitCode = UNUSABLE;
+    return;
+  }
+  const unjudgeable = whyUnjudgeable(history);
+  if (unjudgeable !== undefined) {
+    say(`chaos: --check: "${path}" ${unjudgeable}`);
     process.exitCode = UNUSABLE;
     return;
   }

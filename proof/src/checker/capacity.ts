@@ -141,8 +141,9 @@ function handle(
 function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
   const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
-  const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'network_bad'));
+  const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_parted', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
+  const partings = hitsOf(faults, isOf('node_parted'));
   const delays = spansOf(
     faults,
     (fault) => disturbsStore(fault) || fault.what.startsWith('instance_') || fault.what === 'network_bad',
@@ -173,9 +174,9 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
   function whyLeaseless(inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined {
     const { node, since, isCancelled } = inHand;
     if (hasLost(inHand, at)) return 'lost';
-    // What a node finds when it wakes was sent at any time while it slept, and may have been given up since.
+    // What a node finds when it wakes, or can be reached again, was sent at any time before, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
-    const reservedAt = sleep?.from ?? reservedAtLeast(inHand);
+    const reservedAt = (sleep ?? partings(node)?.find(since))?.from ?? reservedAtLeast(inHand);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
     if (at - reservedAt < reservationMs - flightMs) return undefined;
     // Of real nodes nobody knows whether they acknowledge: those that do, do so at once.

@@ -28,7 +28,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     after: flightMs,
   });
   /** What was written to a process that hangs is read when it wakes. */
-  const hangs = hitsOf(faults, isOf('node_frozen'));
+  const hangs = hitsOf(faults, isOf('node_frozen', 'node_parted'));
   const violations: Violation[] = [];
   const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0, [HELD_UP]: 0, [FORGOTTEN]: 0 };
   const found = (at: number, says: string, about: readonly string[]): void => {

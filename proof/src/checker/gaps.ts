@@ -22,7 +22,7 @@ export function checkGaps(
 ): Finding {
   const speakers = new Set(ofKind(history, 'delivered').map(({ client }) => client));
   const places = placesOf(history, speakers);
-  const absences = hitsOf(faults, isOf('client_cut'));
+  const absences = hitsOf(faults, isOf('client_cut', 'client_parted'));
   const hurts = hitsOf(faults, isOfInstances);
   // On real machines nobody knows with whom a client is, and it takes a while until somebody else is.
   const unwell = isExact ? spansOf(faults, isOfStore) : spansOf(faults, holdsUpWords, { after: recoverMs });

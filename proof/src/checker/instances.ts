@@ -25,7 +25,7 @@ export function checkInstances(
 ): Finding {
   /** Alone with nothing of the store: after its presence has ended it has to take itself for dead. */
   const cutOff = hitsOf(faults, isOf('instance_cut_off'));
-  const asleep = hitsOf(faults, isOf('node_frozen'));
+  const asleep = hitsOf(faults, isOf('node_frozen', 'node_parted'));
   const disturbed = spansOf(faults, disturbsStore);
   const violations: Violation[] = [];
   const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {

@@ -62,13 +62,17 @@ export function checkIsolation({ history, stories: all }: Facts): Finding {
         [job, node],
       );
   }
-  for (const { at, client, tenant, job, didSee } of ofKind(history, 'peeked')) {
+  const peeks = ofKind(history, 'peeked');
+  for (const { at, client, tenant, job, didSee } of peeks) {
     judged += 1;
     if (didSee) found(at, `${client} of ${tenant} saw ${job}, which is not of its tenant`, [job, client]);
   }
   return {
     violations,
-    counts: { tenants: new Set(stories.map(({ tenant }) => tenant)).size },
+    counts: {
+      tenants: new Set(stories.map(({ tenant }) => tenant)).size,
+      'jobs asked for by other tenants': peeks.length,
+    },
     judged: { 'I10 isolation': judged },
   };
 }

@@ -15,7 +15,7 @@ const SECOND_NODES = 'attempts that went to two nodes after a failover';
 export function checkOutcomes({ history, faults, lives, stories }: Facts, allowances: Allowances): Finding {
   const endedAt = history.at(-1)?.at ?? 0;
   const records = new Map(ofKind(history, 'looked_up').map((each) => [each.job, each]));
-  const absences = hitsOf(faults, isOf('client_cut'));
+  const absences = hitsOf(faults, isOf('client_cut', 'client_parted'));
   const losing = lossesOf(faults, allowances);
   const losses = createSpans(losing);
   const gone = spansOf(faults, ({ what }) => what.startsWith('instance_'));
@@ -116,6 +116,7 @@ export function checkOutcomes({ history, faults, lives, stories }: Facts, allowa
       ...counts,
       [SECOND_NODES]: forgotten,
       retries: assigned.filter(({ attempt }) => attempt > 1).length,
+      'records at the end': [...records.values()].filter(({ state }) => state !== undefined).length,
     },
     judged: { 'I3 one outcome': stories.length, 'nothing lost': stories.length },
   };

@@ -4,7 +4,7 @@
  */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, hitsOf, spansOf } from './faults.ts';
+import { disturbsStore, familyOf, hitsOf, spansOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface Filling {
@@ -17,17 +17,23 @@ interface Filling {
   readonly isOfFewWords: boolean;
   failedAt: number;
   most: number;
+  /** Slots that may be kept rightly for jobs which it will never see. */
+  kept: number;
   isExcused: boolean;
 }
 
-export function checkProbe({ history, faults }: Facts, { leaseMs, recoverMs, isExact }: Allowances): Finding {
+export function checkProbe(facts: Facts, allowances: Allowances): Finding {
+  const { history, faults } = facts;
+  const { leaseMs, recoverMs, isExact } = allowances;
   const nodes = new Map<string, Filling>();
   const hits = hitsOf(faults, ({ what }) => what.startsWith('node_'));
   // On real machines last words may be lost with the instance that heard them, and nobody knows whether they were heard. So may those
   // of a node in the field anywhere: it says them once, and never names what it has.
   const losses = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'));
+  const keptFor = keptSlots(facts, allowances);
   const violations: Violation[] = [];
   let probed: readonly string[] | undefined;
+  let begunAt = 0;
   let [judged, excused, unfilled] = [0, 0, 0];
 
   /** The node was not heard of, or did not do well: its slots, or it, may be kept out of use for a while. */
@@ -46,17 +52,19 @@ export function checkProbe({ history, faults }: Facts, { leaseMs, recoverMs, isE
 
   function begin(names: readonly string[], at: number): void {
     probed = names;
+    begunAt = at;
     for (const [node, filling] of nodes) {
       // What still runs from before holds its slot rightly.
       filling.most = filling.running.size;
+      filling.kept = keptFor(node, at);
       filling.isExcused = excuseOf(node, filling, at);
     }
   }
 
   function finish(at: number): void {
     for (const node of probed ?? []) {
-      const { most, slots, isExcused } = nodes.get(node) ?? ABSENT;
-      if (isExcused) {
+      const { most, slots, kept, isExcused, open } = nodes.get(node) ?? ABSENT;
+      if (isExcused || (most < slots && slots <= most + kept)) {
         excused += 1;
         continue;
       }
@@ -67,7 +75,8 @@ export function checkProbe({ history, faults }: Facts, { leaseMs, recoverMs, isE
         invariant: 'I2 no leak',
         at,
         says: `${node} has ${slots} slots, and only ${most} of them could be filled when everything was quiet`,
-        about: [node],
+        // One of those to which it never said a last word may hold the slot.
+        about: [node, ...unanswered(open, begunAt)],
       });
     }
     probed = undefined;
@@ -101,7 +110,36 @@ const KINDS = [
   'probe_ended',
 ] as const;
 
-const ABSENT = { most: 0, slots: 0, isExcused: false };
+/** Whoever starts reads at once what lies there for it. */
+const READ_MS = 50;
+
+/**
+ * For a node: how many jobs were handed over to somebody who may have died before it read of them. Nobody hears what became of those,
+ * and their slots are kept until their reservations end.
+ */
+function keptSlots(
+  { history, faults, lives: { silences } }: Facts,
+  { reservationMs, letterMs, flightMs }: Allowances,
+): (node: string, at: number) => number {
+  const disturbed = spansOf(faults, disturbsStore);
+  const arrived = new Set(ofKind(history, 'assigned').map(({ node, job }) => `${familyOf(node)} ${job}`));
+  const sentAt = new Map<string, number[]>();
+  for (const { node = '', job, to, at } of ofKind(history, 'letter_sent')) {
+    if (job === undefined || arrived.has(`${node} ${job}`)) continue;
+    // Whoever comes back in time answers it.
+    const silentUntil = silences.get(to)?.find(at + flightMs)?.to ?? 0;
+    const isLost = silentUntil >= at + letterMs - READ_MS || disturbed.meets(at, at + letterMs);
+    if (isLost) sentAt.set(node, [...(sentAt.get(node) ?? []), at]);
+  }
+  return (node, now) =>
+    (sentAt.get(familyOf(node)) ?? []).filter((at) => now <= at + reservationMs + flightMs).length;
+}
+
+/** Of jobs that may hold a slot; the last ones. */
+const MOST_OPEN = 6;
+const unanswered = (open: ReadonlyMap<string, number>, before: number): string[] =>
+  [...open].flatMap(([job, openedAt]) => (openedAt < before ? job : [])).slice(-MOST_OPEN);
+const ABSENT = { most: 0, slots: 0, kept: 0, isExcused: false, open: new Map<string, number>() };
 
 const fillingOf = ({ slots, at, acknowledges }: Extract<Happening, { kind: 'node_up' }>): Filling => ({
   slots,
@@ -111,6 +149,7 @@ const fillingOf = ({ slots, at, acknowledges }: Extract<Happening, { kind: 'node
   open: new Map(),
   failedAt: Number.NEGATIVE_INFINITY,
   most: 0,
+  kept: 0,
   isExcused: false,
 });
 

@@ -56,7 +56,7 @@ export function checkStoreDown({ history, faults }: Facts, allowances: Allowance
 /** The silence has another cause. */
 function createExcuses(faults: readonly Fault[]): (answer: Answer) => boolean {
   const instances = spansOf(faults, ({ what }) => what.startsWith('instance_'));
-  const weather = hitsOf(faults, isOf('network_bad'));
+  const weather = hitsOf(faults, isOf('network_bad', 'client_parted'));
   const beginnings = new Map<string, number[]>();
   for (const { target, beganAt } of faults.filter(isOf('client_cut')))
     beginnings.set(target, [...(beginnings.get(target) ?? []), beganAt]);

@@ -1,12 +1,16 @@
-/** What the checker allows in a simulated run: what the default configuration promises, and nothing for slow machines. */
+/** What the checker allows in a simulated run: what its configuration promises, and nothing for slow machines. */
 import { storeSettings } from '../../../packages/scheduler/dist/simulation/store/store-settings.js';
-import { configOf } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
+import {
+  configOf,
+  SCENARIO,
+  type Scenario,
+} from '../../../packages/scheduler/dist/simulation/world/scenario.js';
 import { ALLOWANCES, type Allowances } from '../checker/violation.ts';
 
 const SECOND = 1_000;
 
-export function simulationAllowances(): Allowances {
-  const config = configOf('any', false);
+export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowances {
+  const config = configOf('any', false, { ...SCENARIO, ...scenario });
   const { scheduler } = config;
   return {
     ...ALLOWANCES,

@@ -63,15 +63,32 @@ async function main(options: Options): Promise<number> {
   return 0;
 }
 
+/** Whoever waits for a story has to read it yet. The try that is under way then is waited for. */
+const SHRINK_MS = 60_000;
+
+function tellTry(faults: readonly FaultKind[], jobs: number): void {
+  if (!process.stderr.isTTY) return;
+  process.stderr.write(`\r\u001b[Klooking for a smaller one: ${jobs} jobs, ${faults.length} kinds of faults`);
+}
+
 /** What happened in it, or in the smallest world that breaks the same promise, and how to see that again. */
 async function tell({ seed, jobs }: World, { faults, instances, isWhole }: Options): Promise<string> {
   const run = (kinds: readonly FaultKind[], count: number) =>
     runSeed({ seed, jobs: count, faults: kinds, scenario: { instances } });
   const failing = { faults, jobs, result: await run(faults, jobs) };
-  const smallest = isWhole ? failing : await shrink(failing, run);
+  const until = performance.now() + SHRINK_MS;
+  const smallest = isWhole
+    ? failing
+    : await shrink(failing, run, { isLate: () => performance.now() > until, tries: tellTry });
+  clearProgress();
   const { simulation, finding } = smallest.result;
   const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances} --faults ${smallest.faults.join(',') || 'none'} --whole`;
-  return `${printViolations(simulation.history, finding.violations)}\n\nTo see it again:\n  ${command}`;
+  const isTheSame = !isWhole && smallest === failing;
+  return [
+    ...(isTheSame ? ['Nothing smaller was found that breaks the same promise: this is the whole.'] : []),
+    printViolations(simulation.history, finding.violations),
+    `To see it again:\n  ${command}`,
+  ].join('\n\n');
 }
 
 /** Of the whole process, judgement included; of several seeds each from the end of the one before. */
@@ -88,9 +105,10 @@ function cpuMsSince(begun: NodeJS.CpuUsage): number {
 function lineOf(seed: string, run: RunReport, worlds: readonly WorldReport[], { ms, cpuMs }: Cost): string {
   const faults = Object.values(run.faults).reduce((sum, count) => sum + count, 0);
   const broken = run.finding.violations.length;
+  const ordered = worlds.reduce((sum, { world }) => sum + world.jobs, 0);
   return [
-    `seed ${seed}: ${run.jobs} jobs in ${worlds.length === 1 ? 'one world' : `${worlds.length} worlds`}, ${faults} faults, ${(run.virtualMs / 1_000).toFixed(0)} s simulated and judged`,
-    `in ${(ms / 1_000).toFixed(1)} s (${Math.round((run.jobs / ms) * 1_000)} jobs/s, ${(cpuMs / run.jobs).toFixed(2)} ms of CPU each),`,
+    `seed ${seed}: ${run.jobs} jobs (${ordered} ordered, the rest to fill every slot at the end) in ${worlds.length === 1 ? 'one world' : `${worlds.length} worlds`}, ${faults} faults, ${(run.virtualMs / 1_000).toFixed(0)} s simulated and judged`,
+    `in ${(ms / 1_000).toFixed(1)} s (${Math.round((ordered / ms) * 1_000)} ordered jobs/s, ${(cpuMs / ordered).toFixed(2)} ms of CPU each),`,
     `history ${run.digest}: ${broken === 0 ? 'every promise kept' : `${broken} promises broken`}`,
   ].join(' ');
 }
@@ -98,6 +116,7 @@ function lineOf(seed: string, run: RunReport, worlds: readonly WorldReport[], { 
 const forMachines = (seed: string, run: RunReport, worlds: readonly WorldReport[], { ms, cpuMs }: Cost) => ({
   seed,
   jobs: run.jobs,
+  ordered: worlds.reduce((sum, { world }) => sum + world.jobs, 0),
   digest: run.digest,
   worlds: worlds.map(({ world, digest }) => ({ ...world, digest })),
   virtual_ms: run.virtualMs,

@@ -14,7 +14,7 @@ export const USAGE = `Usage: npm run simulate -- [options]
   --jobs N        requests of clients in each run (20000); more than ${JOBS_PER_WORLD} are lived through in several
                   worlds, whose seeds are S/1, S/2, …
   --faults LIST   what may break, of: ${KINDS.join(', ')};
-                  none: nothing does. Default: all
+                  none: nothing does, but nodes keep their bad habits. Default: all
   --instances N   instances of the scheduler (3); 1 is alone and has no store
   --threads N     worlds at a time (${availableParallelism()}, as many as there are processors); changes nothing else
   --history FILE  what everybody saw, a line of JSON each; of several worlds FILE.1, FILE.2, …

@@ -25,7 +25,7 @@ export async function runSeed(options: SimulationOptions): Promise<SeedResult> {
   const begunAt = performance.now();
   const simulation = await runSimulation(options);
   const simulatedAt = performance.now();
-  const finding = checkHistory({ history: simulation.history }, simulationAllowances());
+  const finding = checkHistory({ history: simulation.history }, simulationAllowances(options.scenario));
   return {
     simulation,
     finding,

@@ -7,10 +7,18 @@ export interface Shrunk {
   readonly result: SeedResult;
 }
 
+export interface ShrinkLimits {
+  /** Nothing more is tried when this is so: the smallest by then will do. */
+  readonly isLate?: () => boolean;
+  /** Told before each try. */
+  readonly tries?: (faults: readonly FaultKind[], jobs: number) => void;
+}
+
 /** `run` answers what a smaller run came to. */
 export async function shrink(
   failing: Shrunk,
   run: (faults: readonly FaultKind[], jobs: number) => Promise<SeedResult>,
+  { isLate = () => false, tries }: ShrinkLimits = {},
 ): Promise<Shrunk> {
   const broken = failing.result.finding.violations[0]?.invariant;
   const stillBreaks = ({ finding }: SeedResult): boolean =>
@@ -18,6 +26,8 @@ export async function shrink(
   let smallest = failing;
 
   async function tryWith(faults: readonly FaultKind[], jobs: number): Promise<boolean> {
+    if (isLate()) return false;
+    tries?.(faults, jobs);
     const result = await run(faults, jobs);
     if (!stillBreaks(result)) return false;
     smallest = { faults, jobs, result };

@@ -61,6 +61,8 @@ describe('under real faults', () => {
     expect(complaintsOf(summary)).toBe('');
     expect(summary.work.results).toBeGreaterThan(80);
     expect(summary.counted['errors in logs']).toBe(0);
+    const judged = summary.promises.filter(({ judged }) => judged > 0).map(({ promise }) => promise);
+    expect(judged).toEqual(expect.arrayContaining(['I1 no oversell', 'I3 one outcome', 'nothing lost']));
   });
 
   it('says so if there is no Redis on the machine', async () => {

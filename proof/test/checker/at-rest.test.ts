@@ -85,6 +85,21 @@ describe('I2 in a probe', () => {
     expect(counts['slots that could not be filled again']).toBe(1);
   });
 
+  it('names the jobs to which the node never said a last word: one of them may hold the slot', () => {
+    const { violations } = judge(
+      true,
+      [0, assigned('n', 'x')],
+      assigned('n', 'y'),
+      done('n', 'y'),
+      [ALLOWANCES.leaseMs + 1_000, began],
+      assigned('n', 'a'),
+      started('n', 'a'),
+      started('m', 'b'),
+      ended,
+    );
+    expect(violations).toMatchObject([{ about: ['n', 'x'] }]);
+  });
+
   it('is broken by slots that are filled one after the other only', () => {
     expect(
       check(began, started('n', 'a'), done('n', 'a'), started('n', 'b'), started('m', 'c'), ended).violations,
@@ -123,6 +138,20 @@ describe('I2 in a probe', () => {
     expect(check(assigned('m', 'x'), ...half).violations).toHaveLength(1);
     expect(check(fault(1, 'instance_killed'), healed(1), ...half).violations).toEqual([]);
     expect(check(fault(1, 'client_cut'), healed(1), ...half).violations).toHaveLength(1);
+  });
+
+  it('does not judge slots that are kept for jobs which were handed to the dead, until their reservations end', () => {
+    const handed = { kind: 'letter_sent', from: 'i', to: 'k', node: 'n', job: 'x' } as const;
+    const half = (at: number): Step[] => [[at, began], started('n', 'a'), started('m', 'b'), ended];
+    const down = { kind: 'instance_down', instance: 'k', isMeant: true } as const;
+    const back = (at: number): Step => [at, { kind: 'instance_up', instance: 'k' }];
+    const { reservationMs, letterMs, flightMs } = ALLOWANCES;
+    const probe = (backAt: number, at: number) =>
+      judge(true, back(0), [10, down], [20, handed], back(backAt), ...half(at));
+    expect(probe(20 + letterMs, letterMs + 30).violations).toEqual([]);
+    expect(probe(20 + letterMs, 21 + reservationMs + flightMs).violations).toMatchObject([{ about: ['n'] }]);
+    // It came back in time to say what it did with it.
+    expect(probe(1_000, letterMs + 30).violations).toHaveLength(1);
   });
 
   it('judges nodes in virtual time although the store or an instance was away: their slots are given back again', () => {

@@ -33,6 +33,17 @@ describe('I6 in a history', () => {
     expect(violations[0]?.says).toContain('cold work');
   });
 
+  it('takes cold work whose end nobody told for over when it begins anew', () => {
+    const { counts } = check(
+      [1_000, cold('cold_began')],
+      [2_000, cold('cold_began')],
+      [2_010, cold('cold_ended')],
+      answer(1_500, 1_510),
+      answer(2_500, 2_510),
+    );
+    expect(counts['answers during cold work']).toBe(1);
+  });
+
   it('is broken by a refusal that took too long', () => {
     const refused = { kind: 'refused', client: 'c', request: 'r', code: 'X', askedAt: 100 } as const;
     expect(check([151, refused]).violations).toHaveLength(1);
@@ -92,7 +103,8 @@ describe('I6 in a history', () => {
     it('is broken by a try that nobody answered, while nothing was broken', () => {
       expect(judge(unanswered)).toMatchObject([{ invariant: 'I6 hot path', at: 4_000 }]);
       expect(judge([500, fault(1, 'instance_killed', 'i')], unanswered)).toEqual([]);
-      expect(judge([3_000, fault(1, 'client_cut', 'c')], unanswered)).toEqual([]);
+      for (const what of ['client_cut', 'client_parted'] as const)
+        expect(judge([3_000, fault(1, what, 'c')], unanswered)).toEqual([]);
       expect(judge([3_000, fault(1, 'client_cut', 'd')], unanswered)).toHaveLength(1);
       expect(check(unanswered).violations).toEqual([]);
     });

@@ -35,6 +35,7 @@ describe('a job that runs without a lease', () => {
 
   it.each([
     ['node_cut', 'n'],
+    ['node_parted', 'n'],
     ['network_bad', '*'],
   ] as const)('may have been given up if its acknowledgement was lost by %s', (what, target) => {
     const story = (at: number, who: string) =>
@@ -49,6 +50,20 @@ describe('a job that runs without a lease', () => {
     expect(story(1_500, target)).toEqual([]);
     expect(story(1_600, target)).toHaveLength(1);
     expect(story(1_500, 'm')).toHaveLength(1);
+  });
+
+  it('may have been sent at any time since its node was parted from everybody', () => {
+    const story = (startedAt: number) =>
+      check(
+        acknowledging,
+        [1_000, fault(1, 'node_parted', 'n')],
+        [6_000, healed(1)],
+        [startedAt, started('n', 'a')],
+        [startedAt + 1, acknowledged('a')],
+        [startedAt + 2, started('n', 'b')],
+      ).violations;
+    expect(story(6_000)).toEqual([]);
+    expect(story(6_600)).toHaveLength(1);
   });
 
   it('has its slot for long if its node never acknowledges: it was had when the job was sent', () => {

@@ -79,6 +79,9 @@ it('a soak of seconds judges no slope, and says so', () => {
   const report = reportOf([LEAKING], [], 60);
   expect(report.isClean).toBe(true);
   expect(printSoak(report)).toContain('The run was too short to judge slopes, and 12 s after');
+  // Nor is its page as green as one that was judged.
+  expect(printSoakPage(report, new Date(0))).toContain('<p class="passed plain">');
+  expect(printSoakPage(reportOf([STEADY]), new Date(0))).toContain('<p class="passed">');
 });
 
 it('the warm-up lasts a quarter of the run, but until all that is kept at first has ended, and never more than half', () => {

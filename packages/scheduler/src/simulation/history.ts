@@ -148,7 +148,10 @@ export type FaultKind =
   | 'shard_lossy'
   /** All that was stored is gone. */
   | 'store_emptied'
-  | 'node_frozen';
+  | 'node_frozen'
+  /** It goes on, but nothing passes between it and any instance, or nothing one way, and nobody is told; then everything does. */
+  | 'node_parted'
+  | 'client_parted';
 
 export type HarnessHappening =
   | { readonly kind: 'instance_up'; readonly instance: string }
@@ -166,8 +169,14 @@ export type HarnessHappening =
   /** Work of the cold path that takes long: a rebuild, a slow hub, statistics. Dispatch must not notice. */
   | { readonly kind: 'cold_began'; readonly what: string }
   | { readonly kind: 'cold_ended'; readonly what: string }
-  /** `from` put something for `to` where `to` will read it. */
-  | { readonly kind: 'letter_sent'; readonly from: string; readonly to: string }
+  /** `from` put something for `to` where `to` will read it. With `node` and `job` it hands the job over, and a slot is kept for it there. */
+  | {
+      readonly kind: 'letter_sent';
+      readonly from: string;
+      readonly to: string;
+      readonly node?: string;
+      readonly job?: string;
+    }
   /** How much there is of something that must not grow without end, and how much there may be. */
   | {
       readonly kind: 'sampled';

@@ -15,6 +15,7 @@ import { createSimulatedStore } from './store/simulated-store.ts';
 import { storeSettings } from './store/store-settings.ts';
 import { createCrowd } from './world/crowd.ts';
 import { createFleet } from './world/fleet.ts';
+import { lookUpJobs } from './world/look-up-jobs.ts';
 import { createLevels } from './world/sample-levels.ts';
 import { configOf, SCENARIO, type Scenario } from './world/scenario.ts';
 import { createSchedulers } from './world/schedulers.ts';
@@ -144,6 +145,7 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
   do await time.runUntil(time.now() + STEP_MS);
   while (!levels.areAtRest() && time.now() < restsBy);
   levels.record();
+  await lookUpJobs({ time, recorder, instances: schedulers.running });
 
   return {
     history: recorder.history,

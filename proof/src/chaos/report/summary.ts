@@ -2,7 +2,7 @@
 import { printTable } from '../../../../packages/scheduler/dist/cli/print-table.js';
 import { type Happening, ofKind } from '../../../../packages/scheduler/dist/simulation/history.js';
 import { printStory, printViolations } from '../../checker/print.ts';
-import type { Finding, Invariant } from '../../checker/violation.ts';
+import { type Finding, INVARIANTS, type Invariant } from '../../checker/violation.ts';
 import { type Unavailability, unavailabilityOf } from './availability.ts';
 
 export interface Summary {
@@ -13,6 +13,12 @@ export interface Summary {
   readonly work: Readonly<Record<string, number>>;
   /** What must be zero. */
   readonly broken: Readonly<Record<string, number>>;
+  /** How often each promise could have been broken, and how often it was. */
+  readonly promises: readonly {
+    readonly promise: string;
+    readonly judged: number;
+    readonly broken: number;
+  }[];
   /** Everything that the checker counted, with what a failover allows. */
   readonly counted: Readonly<Record<string, number>>;
   readonly violations: readonly {
@@ -55,6 +61,11 @@ export function summarise(
       leaked: broken('I2 no leak'),
       'other promises broken': violations.filter(({ invariant }) => !named.has(invariant)).length,
     },
+    promises: INVARIANTS.map((promise) => ({
+      promise,
+      judged: finding.judged?.[promise] ?? 0,
+      broken: broken(promise),
+    })),
     counted: counts,
     violations: violations.map((each, at) => ({
       invariant: each.invariant,
@@ -80,6 +91,14 @@ export function printChaos(summary: Summary, history: readonly Happening[], find
     ),
     twoColumns('work', [['faults', all], ...Object.entries(work)]),
     twoColumns('must be 0', Object.entries(broken)),
+    printTable(
+      [
+        { title: 'promise', cell: ({ promise }) => promise },
+        { title: 'judged', cell: ({ judged }) => judged },
+        { title: 'broken', cell: ({ broken: times }) => times },
+      ],
+      summary.promises,
+    ),
     twoColumns('counted besides', [
       ...Object.entries(counted),
       ['latest timer of this process, ms', summary.latestMs],

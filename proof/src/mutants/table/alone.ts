@@ -117,6 +117,14 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     world: CALM,
   },
   {
+    name: 'shows a job to whoever knows its name',
+    breaks: ['I10 isolation'],
+    file: 'transport/http/read-job.ts',
+    find: "services.gate.tenantOf(principal, job.tenantId).kind === 'tenant'",
+    replace: 'services.gate !== undefined',
+    world: CALM,
+  },
+  {
     name: 'never commits a lease',
     breaks: ['I1 no oversell'],
     file: 'runtime/commits.ts',

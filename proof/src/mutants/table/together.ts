@@ -11,6 +11,13 @@ const CUT_OFF: World = {
 };
 /** Instances wake that do not know they were taken for dead: by their clocks no time has passed. */
 const SUSPENDED: World = { faults: ['instance_frozen'], scenario: { badness: 0.03, suspended: 1 } };
+/** Nodes lose their instances, and are looked for where they are no more; a slot that nobody gives back stays taken beyond the first probe. */
+const MOVING: World = {
+  faults: ['instance_killed'],
+  scenario: { badness: 0, reservationMs: 55_000 },
+  jobs: 120,
+};
+
 export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'writes to instances that are not there',
@@ -27,6 +34,14 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     find: 'if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);\n        return false;',
     replace: 'return true;',
     world: { faults: ['shard_lossy'], scenario: { nodes: 4 }, jobs: 300 },
+  },
+  {
+    name: 'forgets to give back the slot of a job that could not be sent',
+    breaks: ['I2 no leak'],
+    file: 'runtime/placement.ts',
+    find: "await giveBack(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
+    replace: "return 'nobody';",
+    world: MOVING,
   },
   {
     name: 'says something else than that the store is away',

@@ -4,7 +4,17 @@ import { chart, type Series as Line, legend } from '../../../../bench/dist/repor
 import { asText } from '../../../../bench/dist/report/html.js';
 import { STYLE } from '../../../../bench/dist/report/style.js';
 import { growing, type JudgedSeries, type SoakReport } from '../judge/judge-soak.ts';
-import { amount, conclusion, growthOf, howJudged, perHour, remarkOn, VERDICTS, workRows } from './words.ts';
+import {
+  amount,
+  conclusion,
+  growthOf,
+  hasSlopes,
+  howJudged,
+  perHour,
+  remarkOn,
+  VERDICTS,
+  workRows,
+} from './words.ts';
 
 const [SERIES, WARM_UP, TREND] = [0, 1, 5];
 const LEGEND = [
@@ -60,7 +70,9 @@ main{max-width:1420px}.plain{background:var(--line);color:var(--soft)}.still{max
 
 function outcome(report: SoakReport): string {
   const { series, left } = report;
-  if (report.isClean) return `<p class="passed">${asText(conclusion(report))}</p>`;
+  // What was not judged has not passed.
+  const look = hasSlopes(report) ? 'passed' : 'passed plain';
+  if (report.isClean) return `<p class="${look}">${asText(conclusion(report))}</p>`;
   const complaints = [
     ...growing(series).map(growthOf),
     ...left.map(

@@ -52,11 +52,13 @@ export function growthOf({ group, name, unit, judgement }: JudgedSeries): string
   return `${group}: ${name} grows by ${perHour(judgement.perHour, unit)} per hour (at least ${perHour(judgement.perHourAtLeast, unit)}${part})`;
 }
 
-export function conclusion({ series, left, quietAfterSeconds, isClean }: SoakReport): string {
-  const isJudged = series.some(
-    ({ judgement }) => judgement.verdict !== 'too_short' && judgement.verdict !== 'shown_only',
-  );
-  const slopes = isJudged ? 'Nothing grows' : 'The run was too short to judge slopes';
+/** Whether the run was long enough to say of anything that it does not grow. */
+export const hasSlopes = ({ series }: Pick<SoakReport, 'series'>): boolean =>
+  series.some(({ judgement }) => judgement.verdict !== 'too_short' && judgement.verdict !== 'shown_only');
+
+export function conclusion(report: SoakReport): string {
+  const { series, left, quietAfterSeconds, isClean } = report;
+  const slopes = hasSlopes(report) ? 'Nothing grows' : 'The run was too short to judge slopes';
   if (isClean)
     return `${slopes}, and ${quietAfterSeconds?.toFixed(0)} s after the load everything was as before.`;
   const grew = series.filter(({ judgement }) => judgement.verdict === 'grows').length;

@@ -1,8 +1,8 @@
 /** Simulation: a program that dispatches over HTTP: repeats what was not answered under the same request id, and asks until there is an outcome. */
-import { isSettled, type JobRecord } from '../../domain/job.ts';
-import { readSignature, type Told } from '../history.ts';
+import { isSettled } from '../../domain/job.ts';
 import type { SimulatedInstance } from '../instance/simulated-instance.ts';
 import { speak } from '../speech.ts';
+import { toldBy } from '../told-by.ts';
 import { type ClientDeps, nextArrivalMs, type SimulatedClient } from './client-world.ts';
 
 /** How long a request is tried that nobody accepts. */
@@ -127,7 +127,3 @@ export function startDispatcher(deps: ClientDeps): SimulatedClient & { readonly 
 }
 
 type Body = Parameters<SimulatedInstance['dispatch']>[0];
-
-function toldBy({ result }: JobRecord): Told | undefined {
-  return result && { by: readSignature(result.textAsr), words: result.textTranslated };
-}

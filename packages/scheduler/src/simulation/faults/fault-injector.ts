@@ -1,5 +1,6 @@
 /** Simulation: breaks what the plan says, mends it when its time is over, and records both. */
 import type { FaultKind, Recorder } from '../history.ts';
+import type { Machine } from '../kernel/machine.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
 import type { SimulatedStore } from '../store/simulated-store.ts';
@@ -27,6 +28,9 @@ interface Broken {
 
 const BAD_WEATHER = { loseRequest: 0.15, loseAnswer: 0.15, doubleRequest: 0.15, slow: 0.2 };
 const SERENE = { loseRequest: 0, loseAnswer: 0, doubleRequest: 0, slow: 0 };
+const WAYS = ['both', 'both', 'in', 'out'] as const;
+/** Longer than any message is on its way. */
+const ARRIVE_MS = 200;
 /** Share of commands, and of their answers. */
 const LOST = 0.3;
 /** As far as a replica lags behind its master. */
@@ -64,6 +68,7 @@ export function createFaultInjector(deps: {
   const next = createFaultPlan(chance, deps.kinds);
   const counts = new Map<FaultKind, number>();
   const occupied = new Set<string>();
+  const apart = new Set<Machine>();
   let number = 0;
   let underWay = 0;
   let isStopped = false;
@@ -138,6 +143,10 @@ export function createFaultInjector(deps: {
       case 'node_frozen':
         fleet.freeze(at);
         return { target: node, mend: () => fleet.wake(at) };
+      case 'node_parted':
+        return part(fleet.machineAt(at));
+      case 'client_parted':
+        return part(crowd.machineAt(client));
       case 'client_cut':
         if (chance() < 0.2) crowd.vanish(client);
         else crowd.cut(client);
@@ -148,6 +157,22 @@ export function createFaultInjector(deps: {
       default:
         return ALONE[what] === 'instances' ? breakInstance(what, share) : breakStore(what, fault);
     }
+  }
+
+  /** Both ways, or one. Nobody is parted twice at a time: the first to be mended would mend the other. */
+  function part(machine: Machine | undefined): Broken | undefined {
+    if (machine?.isAlive() !== true || apart.has(machine)) return undefined;
+    apart.add(machine);
+    network.part(machine, WAYS[among(chance(), WAYS.length)]);
+    return {
+      target: machine.name,
+      mend() {
+        apart.delete(machine);
+        network.heal(machine);
+        // Over when what waited has arrived.
+        return new Promise((resolve) => time.at(time.now() + ARRIVE_MS, resolve));
+      },
+    };
   }
 
   function strike(fault: PlannedFault): void {

@@ -14,6 +14,7 @@ import type { Meter } from '../../ports/meter.ts';
 import { createShutDown } from '../../shut-down.ts';
 import type { SharedStore } from '../../store-of-many.ts';
 import { buildDispatch } from '../../transport/http/dispatch-request.ts';
+import { readJob } from '../../transport/http/read-job.ts';
 import { createAudioReferences } from '../../transport/link/audio-references.ts';
 import { openNodeSocket } from '../../transport/ws/node-socket.ts';
 import { createNodeSockets } from '../../transport/ws/node-sockets.ts';
@@ -36,6 +37,11 @@ export interface SimulatedInstance {
   acceptSession(end: WireEnd): void;
   dispatch(body: Body): Promise<DispatchOutcome>;
   settled(jobId: JobId, waitMs: number): Promise<JobRecord | undefined>;
+  /** As whoever asks over HTTP with a token of its tenant gets to see it. */
+  read(
+    peer: { readonly machine: Machine; readonly tenant: string },
+    jobId: JobId,
+  ): Promise<JobRecord | undefined>;
   audio(jobId: JobId): Buffer | undefined;
   audioBytes(): number;
   /** Takes nobody in. */
@@ -98,7 +104,7 @@ export function createSimulatedInstance(deps: {
   });
   const { registry, jobs, sessions, together, reader, beside } = core;
   const doors = new Set<{ cut(reason: 'shutdown'): void }>();
-  const gate = openGate();
+  const gate = openGate({ clock, meter, config });
   const require = createRequirements(coreIdsOf(config));
   let isDraining = false;
   let isLeaving = false;
@@ -119,7 +125,10 @@ export function createSimulatedInstance(deps: {
     clock,
     log,
     withdraw: together?.withdraw,
-    leave: async () => together?.stop(),
+    leave: async () => {
+      beside.stop();
+      await together?.stop();
+    },
     drainTimeoutMs: config.server.drain_timeout_ms,
     drains: () => {
       isDraining = true;
@@ -146,7 +155,10 @@ export function createSimulatedInstance(deps: {
   return {
     machine,
     core,
-    start: async () => together?.start(address),
+    async start() {
+      await together?.start(address);
+      beside.start();
+    },
     stop: shutDown,
     acceptNode(end) {
       if (isLeaving) end.close(CLOSING, 'shutdown');
@@ -195,6 +207,7 @@ export function createSimulatedInstance(deps: {
       return beside.dispatch(built.request);
     },
     settled: (jobId, waitMs) => reader.settled(jobId, waitMs),
+    read: (peer, jobId) => readJob({ gate, reader }, principalOf('client', peer.machine, peer.tenant), jobId),
     audio: audio.get,
     audioBytes: audio.size,
     isClosed: () => isDraining,

@@ -24,18 +24,26 @@ export interface Network {
   call<T>(from: Machine, to: Machine, limitMs: number, run: () => Promise<T>): Promise<T | undefined>;
   /** Connections of the machine break, as those of a killed process do. */
   cutOff(machine: Machine, reason: string): void;
-  /** Nothing passes between the two until `heal`. Who waits too long gives the connection up. */
-  part(one: Machine, other: Machine): void;
-  heal(one: Machine, other: Machine): void;
+  /**
+   * Nothing passes between it and anybody until `heal`, or nothing that way. What is sent over a connection waits meanwhile, and is
+   * lost with the connection if pings find out; whatever else is sent is lost.
+   */
+  part(machine: Machine, way?: Way): void;
+  heal(machine: Machine): void;
   /** A machine that does not answer: the others give their connections to it up after a while, unless it is back. */
   watchSilence(machine: Machine): void;
   /** Open connections, for whoever wants to break one. */
   wires(): readonly Wire[];
 }
 
+/** As the machine sees it. */
+export type Way = 'both' | 'in' | 'out';
+
 /** One way, usually: within a region. */
 const USUAL_MS = { from: 0.2, to: 0.8 };
 const SLOW_MS = { from: 20, to: 150 };
+/** As long as whoever calls somebody who does not answer waits. */
+const CONNECT_MS = 2_000;
 /** Pings find out after this long. */
 const SILENCE_MS = 10_000;
 const SERENE: Weather = { loseRequest: 0, loseAnswer: 0, doubleRequest: 0, slow: 0 };
@@ -44,17 +52,21 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
   const { time, chance } = deps;
   const weather = { ...SERENE };
   const wires = new Set<Wire>();
-  const parted = new Set<string>();
+  const parted = new Map<Machine, Way>();
 
   function delay(): number {
     const { from, to } = weather.slow > 0 && chance() < weather.slow ? SLOW_MS : USUAL_MS;
     return from + chance() * (to - from);
   }
 
-  const pair = (one: Machine, other: Machine): string => [one.name, other.name].sort().join(' ');
-  const isParted = (one: Machine, other: Machine): boolean => parted.size > 0 && parted.has(pair(one, other));
-  const between = (one: Machine, other: Machine): Wire[] =>
-    [...wires].filter(({ machines }) => machines.includes(one) && machines.includes(other));
+  const isParted = (from: Machine, to: Machine): boolean =>
+    parted.size > 0 && (isShut(from, 'out') || isShut(to, 'in'));
+  const isShut = (machine: Machine, way: Way): boolean => {
+    const shut = parted.get(machine);
+    return shut === 'both' || shut === way;
+  };
+  const wiresOf = (machine: Machine): Wire[] =>
+    [...wires].filter(({ machines }) => machines.includes(machine));
   const lives = (chanceOfLoss: number): boolean => chanceOfLoss === 0 || chance() >= chanceOfLoss;
 
   /** A message outside a connection: there after a while, or never. */
@@ -65,11 +77,21 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
     });
   }
 
+  /** What comes to a machine that hears nothing, or goes out from one that says nothing. */
+  function hold(wire: Wire, machine: Machine): void {
+    if (isShut(machine, 'in')) wire.hold(machine);
+    if (isShut(machine, 'out')) for (const to of wire.machines) if (to !== machine) wire.hold(to);
+  }
+
   return {
     weather,
     connect(from, to, accept, opened) {
       const refused = (): void => from.deliver(() => opened());
-      if (isParted(from, to) || !to.isAlive()) {
+      if (isParted(from, to) || isParted(to, from)) {
+        time.at(time.now() + CONNECT_MS, refused);
+        return;
+      }
+      if (!to.isAlive()) {
         time.at(time.now() + delay(), refused);
         return;
       }
@@ -81,7 +103,7 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
         to.deliver(() => {
           const wire = createWire({ time, near: from, far: to, delay, ended: () => wires.delete(wire) });
           wires.add(wire);
-          if (isParted(from, to)) wire.hold();
+          for (const one of [from, to]) hold(wire, one);
           accept(wire.far);
           // It may have broken meanwhile, with nobody listening yet.
           time.at(time.now() + delay(), () =>
@@ -111,17 +133,18 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
     cutOff(machine, reason) {
       for (const wire of [...wires]) if (wire.machines.includes(machine)) wire.cut(reason);
     },
-    part(one, other) {
-      parted.add(pair(one, other));
-      const cut = between(one, other);
-      for (const wire of cut) wire.hold();
+    part(machine, way = 'both') {
+      parted.set(machine, way);
+      const cut = wiresOf(machine);
+      for (const wire of cut) hold(wire, machine);
       time.at(time.now() + SILENCE_MS, () => {
-        if (isParted(one, other)) for (const wire of cut) wire.cut('silent');
+        // It may have been healed and parted again: then its connections are watched anew.
+        for (const wire of cut) if (wire.heldSince() <= time.now() - SILENCE_MS) wire.cut('silent');
       });
     },
-    heal(one, other) {
-      parted.delete(pair(one, other));
-      for (const wire of between(one, other)) wire.pass();
+    heal(machine) {
+      parted.delete(machine);
+      for (const wire of wiresOf(machine)) wire.pass();
     },
     watchSilence(machine) {
       const silent = [...wires].filter(({ machines }) => machines.includes(machine));

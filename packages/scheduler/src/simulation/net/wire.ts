@@ -27,9 +27,11 @@ export interface Wire {
   isOpen(): boolean;
   /** Breaks: what is on its way is lost, and each side that lives hears of it. */
   cut(reason: string): void;
-  /** Nothing passes until `pass`; nothing is lost either. */
-  hold(): void;
+  /** Nothing reaches that machine until `pass`; nothing is lost either. */
+  hold(to: Machine): void;
   pass(): void;
+  /** Since when something has been kept from passing; infinity: nothing is. */
+  heldSince(): number;
 }
 
 /** As browsers and `ws` say it when nobody said farewell. */
@@ -41,6 +43,8 @@ interface Side {
   isOpen: boolean;
   /** Nothing that was sent to it later arrives earlier. */
   lastAt: number;
+  /** What may not reach it yet. */
+  held: (() => void)[] | undefined;
 }
 
 export function createWire(deps: {
@@ -54,16 +58,16 @@ export function createWire(deps: {
   const { time, delay } = deps;
   const sides = { near: side(deps.near), far: side(deps.far) };
   let isWhole = true;
-  let held: (() => void)[] | undefined;
+  let heldSince = Number.POSITIVE_INFINITY;
 
   function side(machine: Machine): Side {
-    return { machine, listener: undefined, isOpen: true, lastAt: 0 };
+    return { machine, listener: undefined, isOpen: true, lastAt: 0, held: undefined };
   }
 
   /** In order behind what was sent before, unless the wire breaks meanwhile. */
   function carry(to: Side, arrive: () => void): void {
-    if (held !== undefined) {
-      held.push(() => carry(to, arrive));
+    if (to.held !== undefined) {
+      to.held.push(() => carry(to, arrive));
       return;
     }
     to.lastAt = Math.max(to.lastAt, time.now() + delay());
@@ -109,20 +113,25 @@ export function createWire(deps: {
     isOpen: () => sides.near.isOpen || sides.far.isOpen,
     cut(reason) {
       isWhole = false;
-      held = undefined;
+      heldSince = Number.POSITIVE_INFINITY;
       for (const each of [sides.near, sides.far]) {
         if (!each.isOpen) continue;
         if (!each.machine.isAlive()) close(each, BROKEN, reason);
         else time.at(time.now() + delay(), () => each.machine.deliver(() => close(each, BROKEN, reason)));
       }
     },
-    hold() {
-      held ??= [];
+    hold(to) {
+      heldSince = Math.min(heldSince, time.now());
+      for (const each of [sides.near, sides.far]) if (each.machine === to) each.held ??= [];
     },
     pass() {
-      const waiting = held ?? [];
-      held = undefined;
-      for (const send of waiting) send();
+      heldSince = Number.POSITIVE_INFINITY;
+      for (const each of [sides.near, sides.far]) {
+        const waiting = each.held ?? [];
+        each.held = undefined;
+        for (const send of waiting) send();
+      }
     },
+    heldSince: () => heldSince,
   };
 }

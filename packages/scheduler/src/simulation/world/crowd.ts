@@ -1,8 +1,10 @@
 /** Simulation: all clients. Some speak through the SDK, others dispatch over HTTP; some leave for good and others come. */
 import type { ClientWorld, SimulatedClient } from '../clients/client-world.ts';
 import { startDispatcher } from '../clients/dispatcher.ts';
+import { startPeeker } from '../clients/peeker.ts';
 import { startSpeaker } from '../clients/speaker.ts';
-import { createMachine } from '../kernel/machine.ts';
+import type { Happening } from '../history.ts';
+import { createMachine, type Machine } from '../kernel/machine.ts';
 import { seededChance } from '../kernel/seeded-chance.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
@@ -11,6 +13,7 @@ import { pairOf, type Scenario, TENANTS } from './scenario.ts';
 export interface Crowd {
   readonly size: number;
   nameAt(at: number): string;
+  machineAt(at: number): Machine | undefined;
   asked(): number;
   /** Its connection breaks; the SDK comes back. */
   cut(at: number): void;
@@ -21,6 +24,9 @@ export interface Crowd {
   /** So many requests at once, of every tenant its share, each made once. */
   askAtOnce(count: number): void;
 }
+
+/** How often somebody reads a job of another tenant, for each request. */
+const PEEKS = 0.02;
 
 export function createCrowd(deps: {
   readonly time: VirtualTime;
@@ -35,6 +41,7 @@ export function createCrowd(deps: {
   const dispatchers: { dispatch(): void }[] = [];
   /** How many there have been at each place. */
   const lives: number[] = [];
+  const tenantOf = new Map<string, string>();
   let starts = 0;
   let askedBefore = 0;
   let isStopped = false;
@@ -44,6 +51,7 @@ export function createCrowd(deps: {
     const isSpeaker = at < scenario.speakers;
     const name = `${isSpeaker ? 'speaker' : 'dispatcher'}-${starts}`;
     const tenant = TENANTS[at % TENANTS.length] ?? TENANTS[0];
+    tenantOf.set(name, tenant);
     const life = (lives[at] ?? 0) + 1;
     lives[at] = life;
     const parts = {
@@ -67,9 +75,20 @@ export function createCrowd(deps: {
   }
 
   for (let at = 0; at < size; at++) start(at);
+  const peekers = TENANTS.map((tenant) =>
+    startPeeker({
+      machine: createMachine({ time, name: `peeker-of-${tenant}` }),
+      world,
+      chance: seededChance(`${deps.seed}/peeker-of-${tenant}`),
+      tenant,
+      perSecond: (scenario.perSecond * PEEKS) / TENANTS.length,
+      jobOfOthers: () => lastAcceptedOf(world.recorder.history, (client) => tenantOf.get(client) !== tenant),
+    }),
+  );
 
   return {
     size,
+    machineAt: (at) => clients[at]?.machine,
     nameAt: (at) => clients[at]?.machine.name ?? '',
     asked: () => clients.reduce((sum, client) => sum + client.asked(), askedBefore),
     cut(at) {
@@ -87,7 +106,7 @@ export function createCrowd(deps: {
     },
     stop() {
       isStopped = true;
-      for (const client of clients) client.stop();
+      for (const client of [...clients, ...peekers]) client.stop();
     },
     isDone: () => clients.every((client) => client.isDone()),
     askAtOnce(count) {
@@ -101,4 +120,12 @@ export function createCrowd(deps: {
       }
     },
   };
+}
+
+function lastAcceptedOf(
+  history: readonly Happening[],
+  isMeant: (client: string) => boolean,
+): string | undefined {
+  const last = history.findLast((each) => each.kind === 'accepted' && isMeant(each.client));
+  return last?.kind === 'accepted' ? last.job : undefined;
 }

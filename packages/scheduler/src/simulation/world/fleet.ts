@@ -2,7 +2,7 @@
 import type { Chance } from '../../ports/chance.ts';
 import { type NodeWorld, type SimulatedNode, startSimulatedNode } from '../fleet/simulated-node.ts';
 import { createTemper, type Temper } from '../fleet/temper.ts';
-import { createMachine } from '../kernel/machine.ts';
+import { createMachine, type Machine } from '../kernel/machine.ts';
 import { seededChance } from '../kernel/seeded-chance.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
@@ -22,6 +22,7 @@ export interface Fleet {
   pauseWork(isPaused: boolean): void;
   /** The process that runs there, or ran last. */
   nameAt(at: number): string;
+  machineAt(at: number): Machine | undefined;
   /** Names of those that run. */
   names(): readonly string[];
 }
@@ -103,6 +104,7 @@ export function createFleet(deps: {
       isPaused = paused;
       for (const node of nodes) if (node.machine.isAlive()) node.pauseWork(paused);
     },
+    machineAt: (at) => nodes[at]?.machine,
     nameAt: (at) => nodes[at]?.machine.name ?? '',
     names: () => nodes.filter(({ machine }) => machine.isAlive()).map(({ machine }) => machine.name),
   };

@@ -21,6 +21,8 @@ export interface Scenario {
   readonly workMs: number;
   /** How many jobs each instance may have in flight. */
   readonly inFlight: number;
+  /** How long a slot is kept for a job that its node has not acknowledged. */
+  readonly reservationMs: number;
   /** Share of the instances that freeze whose clocks stand still meanwhile, as those of machines that are suspended do. */
   readonly suspended: number;
   /** Share of them whose machines sleep: their clocks count that, their timers do not. */
@@ -39,6 +41,7 @@ export const SCENARIO: Scenario = {
   workMs: 250,
   // So few that limits are reached: one that nobody reaches was not tried.
   inFlight: 400,
+  reservationMs: 5_000,
   suspended: 0,
   slept: 0.3,
 };
@@ -74,11 +77,13 @@ pool_id = ${at + 1}
 /** As few. Retries wait beyond it. */
 const WAITING = 48;
 
+export type Configured = Pick<Scenario, 'inFlight' | 'reservationMs'>;
+
 /** Everything else is as it comes: what is proven is what is run. */
 export function configOf(
   instanceId: string,
   isAlone: boolean,
-  { inFlight }: Pick<Scenario, 'inFlight'> = SCENARIO,
+  { inFlight, reservationMs }: Configured = SCENARIO,
 ): Config {
   const text = `
 [scheduler.phase2]
@@ -86,6 +91,7 @@ enabled = ${!isAlone}
 instance_id = "${instanceId}"
 [scheduler]
 max_inflight_jobs = ${inFlight}
+reservation_ttl_ms = ${reservationMs}
 [scheduler.queue]
 max_waiting = ${WAITING}
 [scheduler.phase3]

@@ -15,7 +15,8 @@ import {
 import { createMachine, type Machine } from '../kernel/machine.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import type { Network } from '../net/network.ts';
-import { configOf, type Scenario } from './scenario.ts';
+import { type Configured, configOf } from './scenario.ts';
+import { watchColdWork } from './watch-cold-work.ts';
 
 export interface Schedulers {
   readonly clients: ClientWorld;
@@ -47,7 +48,7 @@ export function createSchedulers(deps: {
   readonly chance: Chance;
   readonly recorder: Recorder;
   readonly seed: string;
-  readonly scenario: Pick<Scenario, 'inFlight'>;
+  readonly scenario: Configured;
   readonly log: (instance: string) => Log;
   readonly meter: Meter;
   /** How wrong the clock of the next process is. */
@@ -96,7 +97,7 @@ export function createSchedulers(deps: {
       config: configOf(name, shared === undefined, deps.scenario),
       seed: `${deps.seed}/${starts}`,
       log: deps.log(name),
-      meter: deps.meter,
+      meter: watchColdWork(deps.meter, recorder, name),
       shared,
       fetcher: { fetch: (audioAt) => fetch(machine, audioAt.url) },
     });
@@ -123,7 +124,9 @@ export function createSchedulers(deps: {
     if (shared === undefined) return undefined;
     const { inbox } = shared;
     const send: typeof inbox.send = (to, body) => {
-      record({ kind: 'letter_sent', from, to });
+      const [, job, node] = ASSIGNMENT.exec(body) ?? [];
+      const handed = job !== undefined && node !== undefined && { node, job };
+      record({ kind: 'letter_sent', from, to, ...handed });
       return inbox.send(to, body);
     };
     return { ...shared, inbox: { ...inbox, send } };
@@ -173,5 +176,8 @@ export function createSchedulers(deps: {
     hasStarted: (at) => places[at] !== undefined && started.has(places[at]),
   };
 }
+
+/** Which job a letter hands over, and for which node. */
+const ASSIGNMENT = /^(\S+) \{"topic":"assign"[^{]*\{"nodeId":"([^"]+)"/;
 
 const nameOf = (at: number): string => `instance-${at + 1}`;
