@@ -11,11 +11,11 @@ const CUT_OFF: World = {
 };
 /** Instances wake that do not know they were taken for dead: by their clocks no time has passed. */
 const SUSPENDED: World = { faults: ['instance_frozen'], scenario: { badness: 0.03, suspended: 1 } };
-/** Nodes lose their instances, and are looked for where they are no more; a slot that nobody gives back stays taken beyond the first probe. */
-const MOVING: World = {
-  faults: ['instance_killed'],
-  scenario: { badness: 0, reservationMs: 55_000 },
-  jobs: 120,
+/** Nodes leave in the very moment in which they are sent something, which is seldom; a slot that nobody gives back stays taken beyond the first probe. */
+const LEAVING: World = {
+  faults: ['node_killed', 'node_cut'],
+  scenario: { badness: 0, nodes: 8, reservationMs: 55_000 },
+  jobs: 1_500,
 };
 
 export const TOGETHER_MUTANTS: readonly Mutant[] = [
@@ -41,7 +41,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/placement.ts',
     find: "await giveBack(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
     replace: "return 'nobody';",
-    world: MOVING,
+    world: LEAVING,
   },
   {
     name: 'says something else than that the store is away',
