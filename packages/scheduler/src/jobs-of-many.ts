@@ -146,8 +146,6 @@ export function createJobsOfMany(deps: {
     died(instanceIds: readonly string[]): void {
       graveyard.died(instanceIds);
       adoption.died(instanceIds);
-      // They may not have written it down: whoever goes on with their jobs hears it again.
-      for (const answer of book.acknowledgedTo(instanceIds)) held.add({ say: 'acknowledged', answer });
     },
     seen: graveyard.seen,
     /** What is bounded here, and not otherwise counted. */
@@ -187,6 +185,7 @@ export function createJobsOfMany(deps: {
         driver,
         living,
         othersTold: reassertion.othersTold,
+        mayBeLost: reassertion.mayBeLost,
         book,
         held,
         firstWords,

@@ -135,7 +135,6 @@ export function createNodeNews(deps: {
       const holderOf = (nodeId: NodeId): string | undefined => replica().find(nodeId)?.owner.instanceId;
       return {
         ...here,
-        isKeptElsewhere: (nodeId) => replica().find(nodeId)?.channel === 'socket',
         placed(nodeId, need) {
           const holder = holderOf(nodeId);
           if (holder === undefined) here.placed(nodeId, need);

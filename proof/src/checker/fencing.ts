@@ -17,12 +17,14 @@ const LATE_AFTER_FAILOVER = 'late results taken after a failover';
 const HELD_UP = 'assignments of settled jobs that a disturbed store held up';
 /** Acknowledged, told, lost by a master that died, and known by nobody else: its driver was gone before it could tell the store again. */
 const FORGOTTEN = 'settled jobs that went on because a failover and their driver’s death lost their outcomes';
+const READ_LATE = 'assignments of settled jobs that a node read when it woke or was reached again';
 const CROSSED = 'late results taken while their successors could not be recorded';
 
 export function checkFencing({ history, faults, stories, seen }: Facts, allowances: Allowances): Finding {
   const losses = lossesOf(faults, allowances);
   const { flightMs, letterMs, crossingMs, deadlineMs } = allowances;
-  const absences = spansOf(faults, ({ what }) => what.startsWith('instance_'));
+  const absences = hitsOf(faults, ({ what }) => what.startsWith('instance_'));
+  const involved = instancesOf(history);
   const heldUp = spansOf(faults, disturbsStore, { after: flightMs });
   const disturbed = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'), {
     after: flightMs,
@@ -30,7 +32,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   /** What was written to a process that hangs is read when it wakes. */
   const hangs = hitsOf(faults, isOf('node_frozen', 'node_parted'));
   const violations: Violation[] = [];
-  const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0, [HELD_UP]: 0, [FORGOTTEN]: 0 };
+  const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0, [HELD_UP]: 0, [FORGOTTEN]: 0, [READ_LATE]: 0 };
   const found = (at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant: 'I4 fencing', at, says, about });
   };
@@ -72,7 +74,9 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     return (
       at <= settledAt + deadlineMs &&
       losses.some(
-        (loss) => wasWritten(loss, since, settledAt, flightMs) && absences.meets(loss.beganAt, loss.to),
+        (loss) =>
+          wasWritten(loss, since, settledAt, flightMs) &&
+          involved(job).some((instance) => absences(instance)?.meets(loss.beganAt, loss.to)),
       )
     );
   }
@@ -90,7 +94,10 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
       counts[HELD_UP] += 1;
       continue;
     }
-    if (hangs(node)?.meets(at - flightMs, at)) continue;
+    if (hangs(node)?.meets(at - flightMs, at)) {
+      counts[READ_LATE] += 1;
+      continue;
+    }
     if (isForgotten(job, settledAt, at)) {
       counts[FORGOTTEN] += 1;
       continue;
@@ -110,6 +117,18 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     counts: { 'late results': seen.lateResults(), ...counts },
     judged: { 'I4 fencing': judged },
   };
+}
+
+/** Who drove a job, as far as anybody saw: it was accepted there, or handed out to nodes of theirs. */
+function instancesOf(history: readonly Happening[]): (job: string) => readonly string[] {
+  const byJob = new Map<string, Set<string>>();
+  for (const { job, instance } of [...ofKind(history, 'accepted'), ...ofKind(history, 'assigned')]) {
+    if (instance === undefined) continue;
+    const known = byJob.get(job);
+    if (known === undefined) byJob.set(job, new Set([instance]));
+    else known.add(instance);
+  }
+  return (job) => [...(byJob.get(job) ?? [])];
 }
 
 /** What was told once stays so: the record says the same at the end. */

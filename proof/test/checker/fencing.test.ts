@@ -164,22 +164,25 @@ describe('I4 in a history', () => {
     const killed = [750, fault(2, 'instance_killed', 'i')] as const;
     const failedOver = [720, fault(1, 'master_killed')] as const;
     const again = [9_000, assigned('m', 'j', 2)] as const;
-    const { violations, counts } = check(...oneJob(), failedOver, killed, again);
+    const driven = [...oneJob(), [300, assigned('n', 'j', 1, 'i')]] as const;
+    const { violations, counts } = check(...driven, failedOver, killed, again);
     expect(violations).toEqual([]);
     expect(
       counts['settled jobs that went on because a failover and their driver’s death lost their outcomes'],
     ).toBe(1);
-    expect(check(...oneJob(), failedOver, again).violations).toHaveLength(1);
-    expect(check(...oneJob(), killed, again).violations).toHaveLength(1);
+    expect(check(...driven, failedOver, again).violations).toHaveLength(1);
+    const uninvolved = [750, fault(2, 'instance_killed', 'k')] as const;
+    expect(check(...driven, failedOver, uninvolved, again).violations).toHaveLength(1);
+    expect(check(...driven, killed, again).violations).toHaveLength(1);
     const replicated = [
       700 + ALLOWANCES.lossMs + ALLOWANCES.flightMs + 1,
       fault(1, 'master_killed'),
     ] as const;
-    expect(check(...oneJob(), killed, replicated, again).violations).toHaveLength(1);
+    expect(check(...driven, killed, replicated, again).violations).toHaveLength(1);
     const deadAndBack = [[10, fault(3, 'instance_killed', 'i')] as const, [20, healed(3)] as const];
-    expect(check(...deadAndBack, ...oneJob(), failedOver, again).violations).toHaveLength(1);
+    expect(check(...deadAndBack, ...driven, failedOver, again).violations).toHaveLength(1);
     const tooLate = [701 + ALLOWANCES.deadlineMs, assigned('m', 'j', 2)] as const;
-    expect(check(...oneJob(), failedOver, killed, tooLate).violations).toHaveLength(1);
+    expect(check(...driven, failedOver, killed, tooLate).violations).toHaveLength(1);
   });
 
   it('is broken by a record that says something else in the end', () => {

@@ -29,6 +29,8 @@ export interface Reassertion {
    * no job (I3).
    */
   othersTold(jobId: JobId): Promise<void> | undefined;
+  /** There is something to wait for, by that. */
+  mayBeLost(jobId: JobId): boolean;
 }
 
 const AT_ONCE = 64;
@@ -111,6 +113,13 @@ export function createReassertion(deps: {
 
   const doubtful = () => doubts.filter(({ until }) => until > deps.clock.now());
 
+  function doubtfulUntil(jobId: JobId): number | undefined {
+    if (doubts.length === 0) return undefined;
+    doubts = doubtful();
+    const ends = doubts.flatMap(({ affected, until }) => (affected.record(jobId) ? [until] : []));
+    return ends.length === 0 ? undefined : Math.max(...ends);
+  }
+
   async function settled(runs: readonly Promise<void>[]): Promise<void> {
     let cancel = () => {};
     // A shard that stays dead must not keep those waiting who ask another one.
@@ -137,12 +146,12 @@ export function createReassertion(deps: {
       const runs = [...underWay].filter(({ affected }) => affected.node(nodeId));
       return runs.length === 0 ? undefined : settled(runs.map(({ done }) => done));
     },
+    mayBeLost: (jobId) => doubtfulUntil(jobId) !== undefined,
     othersTold(jobId) {
-      if (doubts.length === 0) return undefined;
-      doubts = doubtful();
-      const ends = doubts.flatMap(({ affected, until }) => (affected.record(jobId) ? [until] : []));
-      if (ends.length === 0) return undefined;
-      return new Promise((resolve) => deps.clock.after(Math.max(...ends) - deps.clock.now(), resolve));
+      const until = doubtfulUntil(jobId);
+      return until === undefined
+        ? undefined
+        : new Promise((resolve) => deps.clock.after(until - deps.clock.now(), resolve));
     },
   };
 }

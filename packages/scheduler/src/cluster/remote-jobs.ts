@@ -67,6 +67,7 @@ export function createRemoteJobs(deps: {
   living: () => Promise<ReadonlyMap<string, Instance>>;
   /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
   othersTold: (jobId: JobId) => Promise<void> | undefined;
+  mayBeLost: (jobId: JobId) => boolean;
   book: DriverBook;
   held: HeldAnswers;
   firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
@@ -109,8 +110,7 @@ export function createRemoteJobs(deps: {
     if (noted !== undefined && (await lives(noted))) return { instanceId: instanceOf(noted) };
     const stored = await deps.driverOf(jobId);
     // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
-    if (stored === undefined)
-      return noted === undefined && deps.othersTold(jobId) === undefined ? 'here' : 'nobody';
+    if (stored === undefined) return noted === undefined && !deps.mayBeLost(jobId) ? 'here' : 'nobody';
     if (stored.isSettled) return 'here';
     // Ours by its record and not in flight yet: it is just being taken over.
     if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
@@ -131,8 +131,7 @@ export function createRemoteJobs(deps: {
       return true;
     }
     const isSent = await office.tell(direction.instanceId, { topic: 'answer', lane: jobId, body: saying });
-    if (isSent && saying.say === 'acknowledged') book.acknowledged(saying.answer);
-    else if (isSent) book.forget(jobId);
+    if (isSent && saying.say !== 'acknowledged') book.forget(jobId);
     return isSent;
   }
 

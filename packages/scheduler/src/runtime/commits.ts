@@ -21,8 +21,6 @@ export interface Commits {
 
 /** Far less than a reservation lasts, so that a commit is made before its lease ends. */
 const AGAIN_MS = 250;
-/** Of a reservation, on a node whose slots another instance keeps too: as long as moves of a job may wait, if it lasts 5 s. */
-const KEPT_ELSEWHERE = 0.1;
 
 export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
   const { ledger, settings, wheel } = engine;
@@ -43,11 +41,6 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
       await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
   }
 
-  const delayMs = (base: number, { job: { fence } }: Flight): number =>
-    engine.nodes.isKeptElsewhere?.(fence?.nodeId ?? '') === true
-      ? Math.max(base, KEPT_ELSEWHERE * settings.reservationTtlMs)
-      : base;
-
   function commitIfRunning(flight: Flight): void {
     const { state, fence } = flight.job;
     if (state === 'RUNNING' && fence !== undefined) void commit(flight, fence);
@@ -55,11 +48,13 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
 
   return {
     now,
+    // When an attempt was sent is known of the last one only: another may be on its way by now.
     canWait: (flight, heardAt) =>
       ledger.commitDelayMs !== undefined &&
-      heardAt - flight.sentAt + delayMs(ledger.commitDelayMs, flight) < settings.reservationTtlMs / 2,
+      flight.job.fence?.attempt === flight.attempts &&
+      heardAt - flight.sentAt + ledger.commitDelayMs < settings.reservationTtlMs / 2,
     later: (flight, heardAt) =>
-      void wheel.setAt(heardAt + delayMs(ledger.commitDelayMs ?? 0, flight), commitIfRunning, flight),
+      void wheel.setAt(heardAt + (ledger.commitDelayMs ?? 0), commitIfRunning, flight),
     undo: (flight, of) => undo(engine, flight, of),
     loseSlot,
   };

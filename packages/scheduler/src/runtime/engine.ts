@@ -52,8 +52,6 @@ export interface EngineSettings {
 /** What the engine must know of nodes beyond the fleet view, and tells of them. */
 export interface NodeKnowledge {
   profile(nodeId: NodeId): NodeProfile | undefined;
-  /** Another instance holds its socket, and keeps the slots of its jobs should this one not. */
-  isKeptElsewhere?(nodeId: NodeId): boolean;
   /** An attempt was placed there: an ejected node on probation gets one at a time. */
   placed(nodeId: NodeId, need: Need): void;
   /** `unproven`: it ended without a word on the node's abilities. */

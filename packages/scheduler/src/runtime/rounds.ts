@@ -48,8 +48,9 @@ export function createRounds(
       const attempt = flight.attempts + 1;
       const securing = secure(flight, { nodeId, attempt }, since, round);
       flight.securing = securing;
-      const secured = await securing;
-      flight.securing = undefined;
+      const secured = await securing.finally(() => {
+        flight.securing = undefined;
+      });
       if (secured === 'overtaken') return 'overtaken';
       if (secured === 'refused') continue;
       const placed = await send(flight, nodeId, attempt, since);

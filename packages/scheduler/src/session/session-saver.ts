@@ -131,7 +131,7 @@ export function createSessionSaver(deps: {
       .filter((utterance) => !isSecured(session, utterance))
       .map((utterance) => ({ utterance, jobId: utterance.jobId, hasWord: isOwnWord(utterance) }));
     entry.written = store.save(savedOf(session), owner(), ttlOf(session)).then(
-      (result) => (result === 'saved' ? saved(session, entry, revision, names) : void lost(session, entry)),
+      (result) => (result === 'saved' ? saved(session, entry, revision, names) : lost(session, entry)),
       (fault: unknown) => failed(session, entry, fault),
     );
   }
@@ -177,6 +177,7 @@ export function createSessionSaver(deps: {
     const { sessionId } = session;
     const stored = await store.load(sessionId);
     if (stored === undefined || stored.state.revision >= entry.savedRevision) return false;
+    if (entries.get(session) !== entry) return false;
     const taken = await store.take(sessionId, owner(), stored.owner, SHARED_TTL_MS);
     if (taken.kind !== 'taken' || entries.get(session) !== entry) return false;
     entry.isWriting = false;
@@ -216,7 +217,8 @@ export function createSessionSaver(deps: {
         // A write that is under way finds out by itself.
         if (entry === undefined || entry.isWriting) continue;
         renewed(session, entry);
-        if (gone.has(session.sessionId)) void lost(session, entry);
+        // Whoever removes it waits for this, too: it may be taken back meanwhile.
+        if (gone.has(session.sessionId)) entry.written = lost(session, entry);
         else if (stale.has(session.sessionId)) rewrite(session, entry);
       }
     } catch (fault) {

@@ -28,18 +28,6 @@ describe('an answer that is a letter', () => {
     );
   });
 
-  it('is remembered until its last word: its driver may die before it has written down that a node has it', async () => {
-    const { holder, driver, answer, jobId, settle } = await startDesks();
-    holder.book.note(jobId, driver.driver);
-    await holder.handedOver.acknowledge(answer);
-    await settle();
-    expect(holder.book.acknowledgedTo(['driver'])).toEqual([answer]);
-    await holder.handedOver.acknowledge(answer);
-    await holder.handedOver.finish(answer, RESULT);
-    await settle();
-    expect(holder.book.acknowledgedTo(['driver'])).toEqual([]);
-  });
-
   it('is not waited for by its letter longer than ten seconds: that comes again', async () => {
     const { holder, driver, answer, jobId, clock, settle } = await startDesks();
     driver.state.say = () => new Promise(() => {});

@@ -74,6 +74,7 @@ export function withDesk(
     driver: () => instance.driver,
     living: instance.living,
     othersTold: () => state.othersTold,
+    mayBeLost: () => state.othersTold !== undefined,
     book,
     held,
     firstWords,

@@ -11,8 +11,9 @@ export function deadlineOf(
   lifeMs: number,
   { clock, liveMarginMs }: { readonly clock: Clock; readonly liveMarginMs: number },
 ): number {
-  // Written when it was over already, or for ever.
-  if (lifeMs <= liveMarginMs || !Number.isFinite(lifeMs)) return deadlineAt;
+  if (!Number.isFinite(lifeMs)) return deadlineAt;
+  // It is over by the store's clock, whatever the clock says that set it.
+  if (lifeMs <= liveMarginMs) return Math.min(deadlineAt, clock.now());
   const own = clock.now() + lifeMs - liveMarginMs;
   return Math.abs(own - deadlineAt) < SAME_MS ? deadlineAt : own;
 }

@@ -34,13 +34,8 @@ export interface OwedMoves {
   flush(jobId?: JobId): Promise<void>;
 }
 
-/**
- * Many jobs are over by then, and are written once. Far less than it takes to notice that an instance is gone: what its nodes had
- * acknowledged by then, others tell whoever goes on with its jobs.
- */
-export const SOON_MS = 500;
-/** As long as a node near by takes to answer. Not longer: should this instance die, nobody else lengthens a lease of its own nodes. */
-export const COMMIT_DELAY_MS = 20;
+/** As long as a node near by takes to acknowledge, and far less than it takes to notice that an instance is gone. */
+export const SOON_MS = 20;
 const AGAIN_MS = 250;
 
 export function createOwedMoves(deps: {

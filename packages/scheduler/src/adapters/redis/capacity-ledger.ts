@@ -2,7 +2,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { LeaseId, Load } from '../../domain/lease.ts';
 import type { CapacityLedger } from '../../ports/capacity-ledger.ts';
-import { COMMIT_DELAY_MS } from '../job-book/owed-moves.ts';
+import { SOON_MS } from '../job-book/owed-moves.ts';
 import { createCommitLease } from './capacity-ledger/commit-lease.ts';
 import { createDeclareNode } from './capacity-ledger/declare-node.ts';
 import { createFenceLease } from './capacity-ledger/fence-lease.ts';
@@ -38,7 +38,8 @@ export function createCapacityLedger(deps: {
 }): RedisCapacityLedger {
   const { connection, keys, idleMs = NODE_IDLE_MS } = deps;
   return {
-    commitDelayMs: COMMIT_DELAY_MS,
+    // As moves of the job wait at most: both can be spared when a job is over so soon.
+    commitDelayMs: SOON_MS,
     declare: createDeclareNode(connection, keys, idleMs),
     reserve: createReserveSlot(connection, keys, idleMs),
     commit: createCommitLease(connection, keys, idleMs),

@@ -57,7 +57,7 @@ export const dispatch = {
     min: 0.05,
     max: 3_600,
     unit: 'seconds',
-    doc: 'How long a node may work on an acknowledged job. For a node that never acknowledges it begins when the job is sent, so that its own queue counts; see docs/operations.md, deployed nodes.',
+    doc: 'How long a node may take for a job, counted from when it was sent: a queue of its own counts, too; see docs/operations.md, deployed nodes.',
   }),
   job_deadline_ms: integer({
     default: 90_000,

@@ -1,5 +1,5 @@
 /** Simulation: the capacity ledger of many instances. Each call is what one script does in the slot of its node. */
-import { COMMIT_DELAY_MS } from '../../adapters/job-book/owed-moves.ts';
+import { SOON_MS } from '../../adapters/job-book/owed-moves.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
 import {
@@ -26,7 +26,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
     lines.ask(tags.node(nodeId), what, run);
 
   return {
-    commitDelayMs: COMMIT_DELAY_MS,
+    commitDelayMs: SOON_MS,
     declare: (nodeId, { slots, isAccepting, claim = 0 }) =>
       on(nodeId, 'declare-node', (shard) => {
         const now = shard.now();

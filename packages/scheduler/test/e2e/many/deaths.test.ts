@@ -4,7 +4,6 @@ import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 import { ensureBuilt } from '../support/ensure-built.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
-import type { Settings } from '../support/start-app.ts';
 import { type InstanceProcess, startProcess } from './start-processes.ts';
 
 beforeAll(ensureBuilt, 150_000);
@@ -13,18 +12,11 @@ const TEST_MS = 40_000;
 const PATIENT = { withinMs: 20_000 };
 let tests = 0;
 
-interface ClusterRow {
-  readonly instance_id: string;
-  readonly inbox_letters?: number;
-}
-
-async function startThree(
-  settings: Settings = {},
-): Promise<[InstanceProcess, InstanceProcess, InstanceProcess]> {
+async function startThree(): Promise<[InstanceProcess, InstanceProcess, InstanceProcess]> {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   tests += 1;
-  const start = (name: string) => startProcess(redis, `deaths-${tests}`, name, settings);
+  const start = (name: string) => startProcess(redis, `deaths-${tests}`, name);
   return [await start('a'), await start('b'), await start('c')];
 }
 
@@ -52,36 +44,6 @@ describe('an instance that is killed', () => {
         const { body } = await c.get<{ instances: { instance_id: string }[] }>('/api/v1/cluster');
         return body.instances.every(({ instance_id }) => instance_id !== 'b');
       }, PATIENT);
-    },
-    TEST_MS,
-  );
-
-  it(
-    'and drove a job that its node had just acknowledged: the survivor knows that it runs, and sends it nowhere else',
-    async () => {
-      // Letters are confirmed at once, as they are under load: nobody finds them in the inbox of the dead.
-      const [a, b, c] = await startThree({ 'scheduler.phase2.reclaim_idle_ms': 100 });
-      const held = holdJobs();
-      await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: held.onJob });
-      await b.readyNodes(1);
-      const { job_id } = await b.dispatch();
-      // It is known where it is driven, and not written yet.
-      await eventually(async () => (await b.job(job_id)).state === 'RUNNING');
-      await eventually(async () => {
-        const { body } = await c.get<{ instances: ClusterRow[] }>('/api/v1/cluster');
-        return body.instances.find(({ instance_id }) => instance_id === 'b')?.inbox_letters === 0;
-      });
-      await b.kill();
-      const idle = holdJobs();
-      await joinSdkNode({ url: c.nodeUrl, nodeId: 'node-c', onJob: idle.onJob });
-      const running = await eventually(async () => {
-        const now = await c.job(job_id);
-        return now.state === 'RUNNING' ? now : undefined;
-      }, PATIENT);
-      expect(running).toMatchObject({ node_id: 'node-a', attempt_id: 1 });
-      held.finish(OUTPUT);
-      expect(await c.settled(job_id)).toMatchObject({ result: OUTPUT });
-      expect([held.begun.length, idle.begun.length]).toEqual([1, 0]);
     },
     TEST_MS,
   );

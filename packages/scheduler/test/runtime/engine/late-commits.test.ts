@@ -46,18 +46,6 @@ describe('the commit of a lease', () => {
     expect(await rig.used(job.nodeId)).toBe(1);
   });
 
-  it('waits for longer where another instance keeps the slot too, and still far less than the reservation lasts', async () => {
-    const { rig, commits, jobId, job, lease } = await running();
-    rig.keptElsewhere.add(job.nodeId);
-    await rig.service.acknowledge(job);
-    await rig.clock.advance(400);
-    expect([commits, await rig.used(job.nodeId)]).toEqual([[], 1]);
-    await rig.clock.advance(100 + SOME_TICKS_MS);
-    expect(commits).toEqual([lease]);
-    await rig.clock.advance(20_000);
-    expect([await rig.state(jobId), await rig.used(job.nodeId)]).toEqual(['RUNNING', 1]);
-  });
-
   it('comes at once when the reservation may end first', async () => {
     const { rig, commits, job, lease } = await running();
     await rig.clock.advance(2_900);

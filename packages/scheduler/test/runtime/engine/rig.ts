@@ -118,8 +118,6 @@ export function createRig(options: RigOptions = {}) {
     });
   const store = options.wrapStore?.(innerStore, clock) ?? innerStore;
   const fleet = createFleetView();
-  /** Nodes whose slots another instance keeps too. */
-  const keptElsewhere = new Set<string>();
   const profiles = new Map<string, NodeProfile>();
   const sent: Assignment[] = [];
   const cancelled: { nodeId: string; jobId: string; reason: string }[] = [];
@@ -174,7 +172,6 @@ export function createRig(options: RigOptions = {}) {
     log: { debug() {}, info() {}, warn() {}, error() {} },
     nodes: {
       profile: (nodeId) => profiles.get(nodeId),
-      isKeptElsewhere: (nodeId) => keptElsewhere.has(nodeId),
       placed() {},
       outcome: (nodeId, outcome) => outcomes.push({ nodeId, outcome }),
       modelNotAvailable() {},
@@ -196,7 +193,6 @@ export function createRig(options: RigOptions = {}) {
     counts,
     timed,
     published,
-    keptElsewhere,
 
     /** Milliseconds of each observation of a histogram, of that label value if one is given. */
     observed: (name: MetricName, label?: string): number[] =>
