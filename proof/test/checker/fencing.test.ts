@@ -164,7 +164,7 @@ describe('I4 in a history', () => {
     const killed = [750, fault(2, 'instance_killed', 'i')] as const;
     const failedOver = [720, fault(1, 'master_killed')] as const;
     const again = [9_000, assigned('m', 'j', 2)] as const;
-    const driven = [...oneJob(), [300, assigned('n', 'j', 1, 'i')]] as const;
+    const driven = oneJob().map((step) => (step.kind === 'assigned' ? { ...step, instance: 'i' } : step));
     const { violations, counts } = check(...driven, failedOver, killed, again);
     expect(violations).toEqual([]);
     expect(
