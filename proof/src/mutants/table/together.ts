@@ -10,7 +10,11 @@ const CUT_OFF: World = {
   jobs: 400,
 };
 /** Instances wake that do not know they were taken for dead: by their clocks no time has passed. */
-const SUSPENDED: World = { faults: ['instance_frozen'], scenario: { badness: 0.03, suspended: 1 } };
+const SUSPENDED: World = {
+  faults: ['instance_frozen'],
+  scenario: { badness: 0.03, suspended: 1 },
+  jobs: 600,
+};
 /** Nodes leave in the very moment in which they are sent something, which is seldom; a slot that nobody gives back stays taken beyond the first probe. */
 const LEAVING: World = {
   faults: ['node_killed', 'node_cut'],
