@@ -108,12 +108,14 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
       [job, node],
     );
   }
+  const lastWords = checkLastWord(history).filter(({ about: [, job = ''] }) => {
+    const settledAt = seen.settledAt(job);
+    const isExcused = settledAt !== undefined && isForgotten(job, settledAt, settledAt);
+    if (isExcused) counts[FORGOTTEN] += 1;
+    return !isExcused;
+  });
   return {
-    violations: [
-      ...violations,
-      ...checkLastWord(history),
-      ...checkOnceOnly(history, disturbed, letterMs + flightMs),
-    ],
+    violations: [...violations, ...lastWords, ...checkOnceOnly(history, disturbed, letterMs + flightMs)],
     counts: { 'late results': seen.lateResults(), ...counts },
     judged: { 'I4 fencing': judged },
   };

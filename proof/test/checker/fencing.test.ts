@@ -185,6 +185,22 @@ describe('I4 in a history', () => {
     expect(check(...driven, failedOver, killed, tooLate).violations).toHaveLength(1);
   });
 
+  it('excuses, and counts, a record without the outcome that was lost so', () => {
+    const driven = oneJob()
+      .filter(({ kind }) => kind !== 'looked_up')
+      .map((step) => (step.kind === 'assigned' ? { ...step, instance: 'i' } : step));
+    const failedOver = [650, fault(1, 'master_killed')] as const;
+    const killed = [660, fault(2, 'instance_killed', 'i')] as const;
+    const inTheEnd = [9_000, record('j', 'RELEASED')] as const;
+    const { violations, counts } = check(...driven, failedOver, killed, inTheEnd);
+    expect(violations).toEqual([]);
+    expect(
+      counts['settled jobs that went on because a failover and their driver’s death lost their outcomes'],
+    ).toBe(1);
+    expect(check(...driven, failedOver, inTheEnd).violations).toHaveLength(1);
+    expect(check(...driven, killed, inTheEnd).violations).toHaveLength(1);
+  });
+
   it('is broken by a record that says something else in the end', () => {
     const told = [asked('r'), done('n', 'j'), done('m', 'j', 2), result('r', 'n', 'j')] as const;
     expect(check(...told, record('j', 'RELEASED', { node: 'm', attempt: 2 })).violations).toHaveLength(1);
