@@ -106,7 +106,7 @@ export function createRemoteJobs(deps: {
 
   async function directionOf(jobId: JobId): Promise<Direction> {
     if (local.drives(jobId)) return 'here';
-    const noted = book.find(jobId);
+    const noted = notedOther(jobId);
     if (noted !== undefined && (await lives(noted))) return { instanceId: instanceOf(noted) };
     const stored = await deps.driverOf(jobId);
     // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
@@ -115,6 +115,12 @@ export function createRemoteJobs(deps: {
     // Ours by its record and not in flight yet: it is just being taken over.
     if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
     return (await lives(stored.driver)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
+  }
+
+  /** An assignment of our own that an heir handed to a node of ours says no more than we know: whoever wrote to himself would do so again and again. */
+  function notedOther(jobId: JobId): string | undefined {
+    const noted = book.find(jobId);
+    return noted === deps.driver() ? undefined : noted;
   }
 
   async function lives(driver: string): Promise<boolean> {

@@ -40,3 +40,21 @@ describe('what a node says of a job that is taken over while its driver hears it
     expect(verdict).toEqual({ kind: 'ignored', reason: 'settled' });
   });
 });
+
+describe('what a node says of a job whose own driver handed it over in the place of a dead one', () => {
+  it('is heard there when the job is over, and no letter goes round', async () => {
+    const { driver, jobs, jobId, answer, settle, sent } = await startDesks();
+    driver.book.note(jobId, driver.driver);
+    driver.state.drives.delete(jobId);
+    await jobs.settle(jobId);
+    driver.state.say = async () => ({ kind: 'ignored', reason: 'settled' });
+    expect(await driver.heard.fail(answer, { code: 'TIMEOUT', message: 'too late' })).toEqual({
+      kind: 'ignored',
+      reason: 'settled',
+    });
+    await driver.handedOver.fail(answer, { code: 'TIMEOUT', message: 'too late' });
+    await settle();
+    expect(driver.state.told).toEqual([`${jobId} failed TIMEOUT`, `${jobId} failed TIMEOUT`]);
+    expect(sent).toEqual([]);
+  });
+});
