@@ -1,33 +1,41 @@
 /** Numbers of nodes and what is kept under them: as Maps would have it, whoever keeps what for how long. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NodeMap } from '../../src/domain/node-map.ts';
+import { NodeAccounts, SLOTS } from '../../src/adapters/memory/node-accounts.ts';
 import { NodeNumbers, UNNUMBERED } from '../../src/domain/node-numbers.ts';
 
 const NODES = ['node-1', 'node-2', 'node-3', 'node-4', ''];
 const NODE = fc.constantFrom(...NODES);
 const STEP = fc.record({
-  do: fc.constantFrom('set' as const, 'delete' as const, 'keep' as const, 'drop' as const),
-  map: fc.nat(1),
+  do: fc.constantFrom('open' as const, 'close' as const, 'keep' as const, 'drop' as const),
+  book: fc.nat(1),
   node: NODE,
-  value: fc.integer(),
+  slots: fc.nat(100),
 });
 
+function slotsIn(book: NodeAccounts, nodeId: string): number | undefined {
+  const number = book.find(nodeId);
+  return number === UNNUMBERED ? undefined : book.read(number, SLOTS);
+}
+
 describe('numbers of nodes', () => {
-  it('maps that share them hold what Maps hold, and one number means one node', () => {
+  it('accounts that share them hold what Maps hold, and one number means one node', () => {
     fc.assert(
       fc.property(fc.array(STEP, { maxLength: 80 }), (steps) => {
         const numbers = new NodeNumbers();
-        const maps = [new NodeMap<number>(numbers), new NodeMap<number>(numbers)] as const;
+        const books = [new NodeAccounts(numbers), new NodeAccounts(numbers)] as const;
         const models = [new Map<string, number>(), new Map<string, number>()] as const;
         const kept: { node: string; number: number }[] = [];
-        for (const { do: what, map: at, node, value } of steps) {
-          const [map, model] = [maps[at] as NodeMap<number>, models[at] as Map<string, number>];
-          if (what === 'set') {
-            expect(map.set(node, value)).toBe(numbers.find(node));
-            model.set(node, value);
-          } else if (what === 'delete') expect(map.delete(node)).toBe(model.delete(node));
-          else if (what === 'keep') kept.push({ node, number: numbers.keep(node) });
+        for (const { do: what, book: at, node, slots } of steps) {
+          const [book, model] = [books[at] as NodeAccounts, models[at] as Map<string, number>];
+          if (what === 'open') {
+            const number = model.has(node) ? book.find(node) : book.open(node);
+            expect(number).toBe(numbers.find(node));
+            book.write(number, SLOTS, slots);
+            model.set(node, slots);
+          } else if (what === 'close') {
+            if (model.delete(node)) book.close(book.find(node));
+          } else if (what === 'keep') kept.push({ node, number: numbers.keep(node) });
           else {
             const dropped = kept.pop();
             if (dropped !== undefined) numbers.drop(dropped.number);
@@ -37,10 +45,9 @@ describe('numbers of nodes', () => {
           for (const each of NODES) {
             expect(numbers.find(each) !== UNNUMBERED).toBe(used.has(each));
             if (used.has(each)) expect(numbers.nameOf(numbers.find(each))).toBe(each);
-            for (const one of [0, 1] as const) expect(maps[one].get(each)).toBe(models[one].get(each));
+            for (const one of [0, 1] as const) expect(slotsIn(books[one], each)).toBe(models[one].get(each));
           }
           for (const one of kept) expect(numbers.find(one.node)).toBe(one.number);
-          for (const one of [0, 1] as const) expect(maps[one].size).toBe(models[one].size);
         }
       }),
     );

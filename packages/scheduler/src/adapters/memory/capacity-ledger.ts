@@ -1,8 +1,7 @@
 /** The capacity ledger of one process: the product on one machine, and the readable specification of the Redis one. */
 import type { NodeId } from '../../domain/ids.ts';
 import { type Load, leaseJob } from '../../domain/lease.ts';
-import { NodeMap } from '../../domain/node-map.ts';
-import { NodeNumbers } from '../../domain/node-numbers.ts';
+import { NodeNumbers, UNNUMBERED } from '../../domain/node-numbers.ts';
 import { NOWHERE } from '../../domain/numbered-places.ts';
 import {
   type CapacityLedger,
@@ -15,77 +14,85 @@ import {
 } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { Leases, UNFENCED, UNTAKEN } from './leases.ts';
-
-interface Entry {
-  /** The node's, under which its leases are chained. */
-  number: number;
-  leases: number;
-  slots: number;
-  isAccepting: boolean;
-  claim: number;
-  /** No lease expires before this, so most calls need not look at them all. */
-  earliestExpiry: number;
-  reported: number;
-  releasedSinceReport: number;
-}
+import {
+  ACCEPTING,
+  CLAIM,
+  EARLIEST_EXPIRY,
+  LEASES,
+  NodeAccounts,
+  RELEASED_SINCE_REPORT,
+  REPORTED,
+  SLOTS,
+} from './node-accounts.ts';
 
 /**
  * The hot methods answer at once: a promise would cost more than their work. Times count from the ledger's beginning: they stay small
  * integers, which cost no memory of their own. `numbers`: those that selection has, so that a node it chose is found by its number.
  */
 export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers }): CapacityLedger {
-  const entries = new NodeMap<Entry>(deps.numbers ?? new NodeNumbers());
+  const accounts = new NodeAccounts(deps.numbers ?? new NodeNumbers());
   const leases = new Leases();
   const begunAt = deps.clock.now();
 
   const time = (): number => deps.clock.now() - begunAt;
 
-  function live(nodeId: NodeId, now = time()): Entry | undefined {
-    const entry = entries.get(nodeId);
-    if (entry !== undefined) dropExpired(entry, now);
-    return entry;
+  /** Its number. UNNUMBERED: the ledger knows nothing of it. */
+  function live(nodeId: NodeId, now = time()): number {
+    const node = accounts.find(nodeId);
+    if (node !== UNNUMBERED && now >= accounts.read(node, EARLIEST_EXPIRY)) dropExpired(node, now);
+    return node;
   }
 
-  function take(entry: Entry, lease: string, expiresAt: number): void {
-    leases.add(entry.number, lease, expiresAt);
-    entry.leases += 1;
-    if (expiresAt < entry.earliestExpiry) entry.earliestExpiry = expiresAt;
+  function used(node: number): number {
+    const reported = accounts.read(node, REPORTED) - accounts.read(node, RELEASED_SINCE_REPORT);
+    return Math.max(accounts.read(node, LEASES), reported);
   }
 
-  function drop(entry: Entry, lease: number): void {
+  const load = (node: number): Load => ({ used: used(node), max: accounts.read(node, SLOTS) });
+
+  function expireBy(node: number, at: number): void {
+    if (at < accounts.read(node, EARLIEST_EXPIRY)) accounts.write(node, EARLIEST_EXPIRY, at);
+  }
+
+  function take(node: number, lease: string, expiresAt: number): void {
+    leases.add(node, lease, expiresAt);
+    accounts.write(node, LEASES, accounts.read(node, LEASES) + 1);
+    expireBy(node, expiresAt);
+  }
+
+  function drop(node: number, lease: number): void {
     leases.remove(lease);
-    entry.leases -= 1;
+    accounts.write(node, LEASES, accounts.read(node, LEASES) - 1);
   }
 
-  function dropIf(entry: Entry, isOver: (lease: number) => boolean): void {
-    for (let lease = leases.first(entry.number); lease !== NOWHERE; ) {
+  function dropIf(node: number, isOver: (lease: number) => boolean): void {
+    for (let lease = leases.first(node); lease !== NOWHERE; ) {
       const after = leases.after(lease);
-      if (isOver(lease)) drop(entry, lease);
+      if (isOver(lease)) drop(node, lease);
       lease = after;
     }
   }
 
-  function dropExpired(entry: Entry, now: number): void {
-    if (now < entry.earliestExpiry) return;
+  function dropExpired(node: number, now: number): void {
     let earliest = NEVER;
-    dropIf(entry, (lease) => {
+    dropIf(node, (lease) => {
       const expiresAt = leases.expiresAt[lease] as number;
       if (expiresAt <= now) return true;
       if (expiresAt < earliest) earliest = expiresAt;
       return false;
     });
-    entry.earliestExpiry = earliest;
+    accounts.write(node, EARLIEST_EXPIRY, earliest);
   }
 
   /** Only what is fenced or was taken: a lease that is merely reserved may not have reached the node when it wrote its report. */
   function dropProvenGone(
-    entry: Entry,
+    node: number,
     runningJobIds: readonly string[],
     { ageMs = 0, takenMs = NEVER }: LoadReport,
   ): void {
     const now = time();
     let running: Set<string> | undefined;
-    dropIf(entry, (lease) => {
+    dropIf(node, (lease) => {
       const fencedAt = leases.fencedAt[lease] as number;
       const takenAt = leases.takenAt[lease] as number;
       const isFenced = fencedAt !== UNFENCED && fencedAt <= now - ageMs;
@@ -97,111 +104,100 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
 
   return {
     async declare(nodeId: NodeId, capacity: NodeCapacity): Promise<Load> {
-      const entry = live(nodeId);
       const { claim = 0 } = capacity;
-      if (entry !== undefined) {
-        if (claim !== 0 && claim < entry.claim) return load(entry);
-        entry.claim = Math.max(entry.claim, claim);
-        entry.slots = capacity.slots;
-        entry.isAccepting = capacity.isAccepting;
-        return load(entry);
-      }
-      const fresh: Entry = {
-        number: NOWHERE,
-        leases: 0,
-        slots: capacity.slots,
-        isAccepting: capacity.isAccepting,
-        claim,
-        earliestExpiry: NEVER,
-        reported: 0,
-        releasedSinceReport: 0,
-      };
-      fresh.number = entries.set(nodeId, fresh);
-      return load(fresh);
+      let node = live(nodeId);
+      if (node === UNNUMBERED) {
+        node = accounts.open(nodeId);
+        accounts.write(node, EARLIEST_EXPIRY, NEVER);
+      } else if (claim !== 0 && claim < accounts.read(node, CLAIM)) return load(node);
+      accounts.write(node, CLAIM, Math.max(accounts.read(node, CLAIM), claim));
+      accounts.write(node, SLOTS, capacity.slots);
+      accounts.write(node, ACCEPTING, capacity.isAccepting ? 1 : 0);
+      return load(node);
     },
 
     reserve(nodeId, lease, ttlMs): ReserveResult {
       const now = time();
-      const entry = live(nodeId, now);
-      if (entry === undefined) return { kind: 'unknown_node' };
-      const held = leases.find(entry.number, lease);
+      const node = live(nodeId, now);
+      if (node === UNNUMBERED) return { kind: 'unknown_node' };
+      const held = leases.find(node, lease);
+      const max = accounts.read(node, SLOTS);
       if (held !== NOWHERE) {
         leases.expiresAt[held] = Math.max(leases.expiresAt[held] as number, now + ttlMs);
-        return { kind: 'already', used: used(entry), max: entry.slots };
+        return { kind: 'already', used: used(node), max };
       }
-      if (!entry.isAccepting) return { kind: 'not_ready' };
-      if (used(entry) >= entry.slots) return { kind: 'full', used: used(entry), max: entry.slots };
-      take(entry, lease, now + ttlMs);
-      return { kind: 'reserved', used: used(entry), max: entry.slots };
+      if (accounts.read(node, ACCEPTING) === 0) return { kind: 'not_ready' };
+      if (used(node) >= max) return { kind: 'full', used: used(node), max };
+      take(node, lease, now + ttlMs);
+      return { kind: 'reserved', used: used(node), max };
     },
 
     commit(nodeId, lease, ttlMs): CommitResult {
       const now = time();
-      const entry = live(nodeId, now);
-      if (entry === undefined) return { kind: 'unknown_node' };
-      const held = leases.find(entry.number, lease);
+      const node = live(nodeId, now);
+      if (node === UNNUMBERED) return { kind: 'unknown_node' };
+      const held = leases.find(node, lease);
+      const max = accounts.read(node, SLOTS);
       if (held !== NOWHERE) {
         const expiresAt = now + ttlMs;
         leases.expiresAt[held] = expiresAt;
         leases.fencedAt[held] = UNFENCED;
         if (leases.takenAt[held] === UNTAKEN) leases.takenAt[held] = now;
-        if (expiresAt < entry.earliestExpiry) entry.earliestExpiry = expiresAt;
-        return { kind: 'committed', used: used(entry), max: entry.slots };
+        expireBy(node, expiresAt);
+        return { kind: 'committed', used: used(node), max };
       }
       // Against leases alone: the report may count this very job, which would then stand in its own way.
-      if (entry.leases >= entry.slots) return { kind: 'lost', used: used(entry), max: entry.slots };
-      take(entry, lease, now + Math.min(ttlMs, RETAKEN_MS));
-      return { kind: 'retaken', used: used(entry), max: entry.slots };
+      if (accounts.read(node, LEASES) >= max) return { kind: 'lost', used: used(node), max };
+      take(node, lease, now + Math.min(ttlMs, RETAKEN_MS));
+      return { kind: 'retaken', used: used(node), max };
     },
 
     release(nodeId, lease): ReleaseResult {
-      const entry = live(nodeId);
-      if (entry === undefined) return { kind: 'unknown_node' };
-      const held = leases.find(entry.number, lease);
-      if (held === NOWHERE) return { kind: 'absent', used: used(entry), max: entry.slots };
-      if (leases.isReported[held] === 1) entry.releasedSinceReport += 1;
-      drop(entry, held);
-      return { kind: 'released', used: used(entry), max: entry.slots };
+      const node = live(nodeId);
+      if (node === UNNUMBERED) return { kind: 'unknown_node' };
+      const held = leases.find(node, lease);
+      const max = accounts.read(node, SLOTS);
+      if (held === NOWHERE) return { kind: 'absent', used: used(node), max };
+      if (leases.isReported[held] === 1)
+        accounts.write(node, RELEASED_SINCE_REPORT, accounts.read(node, RELEASED_SINCE_REPORT) + 1);
+      drop(node, held);
+      return { kind: 'released', used: used(node), max };
     },
 
     async fence(nodeId, lease): Promise<void> {
-      const entry = live(nodeId);
-      const held = entry === undefined ? NOWHERE : leases.find(entry.number, lease);
+      const node = live(nodeId);
+      const held = node === UNNUMBERED ? NOWHERE : leases.find(node, lease);
       if (held !== NOWHERE && leases.fencedAt[held] === UNFENCED) leases.fencedAt[held] = time();
     },
 
     async reconcile(nodeId: NodeId, report: LoadReport): Promise<Load | undefined> {
-      const entry = live(nodeId);
-      if (entry === undefined) return undefined;
-      if (report.claim !== undefined && report.claim < entry.claim) return load(entry);
-      if (report.runningJobIds !== undefined) dropProvenGone(entry, report.runningJobIds, report);
-      entry.reported = report.running;
-      entry.releasedSinceReport = 0;
-      for (let lease = leases.first(entry.number); lease !== NOWHERE; lease = leases.after(lease))
+      const node = live(nodeId);
+      if (node === UNNUMBERED) return undefined;
+      if (report.claim !== undefined && report.claim < accounts.read(node, CLAIM)) return load(node);
+      if (report.runningJobIds !== undefined) dropProvenGone(node, report.runningJobIds, report);
+      accounts.write(node, REPORTED, report.running);
+      accounts.write(node, RELEASED_SINCE_REPORT, 0);
+      for (let lease = leases.first(node); lease !== NOWHERE; lease = leases.after(lease))
         leases.isReported[lease] = 1;
-      return load(entry);
+      return load(node);
     },
 
     async loads(nodeIds): Promise<ReadonlyMap<NodeId, Load>> {
       const found = new Map<NodeId, Load>();
       for (const nodeId of nodeIds) {
-        const entry = live(nodeId);
-        if (entry !== undefined) found.set(nodeId, load(entry));
+        const node = live(nodeId);
+        if (node !== UNNUMBERED) found.set(nodeId, load(node));
       }
       return found;
     },
 
     async forget(nodeId): Promise<void> {
-      const entry = entries.get(nodeId);
-      if (entry === undefined) return;
-      dropIf(entry, () => true);
-      entries.delete(nodeId);
+      const node = accounts.find(nodeId);
+      if (node === UNNUMBERED) return;
+      dropIf(node, () => true);
+      accounts.close(node);
     },
   };
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
-
-const used = (entry: Entry): number => Math.max(entry.leases, entry.reported - entry.releasedSinceReport);
-
-const load = (entry: Entry): Load => ({ used: used(entry), max: entry.slots });

@@ -22,7 +22,8 @@ export function sample(
   const words = Math.min(usable.length, fit.length, member.length);
   // Guess if it can work out, and never for much more than the sure way costs.
   if (from.count > 2 * k) {
-    const found = probe(columns, from, fit, member, k, 4 * k + (words >>> 3), chance);
+    const probes = 4 * k + (words >>> 3);
+    const found = probe(columns, from, fit, member, k, probes, chance);
     if (found === k) return k;
   }
   const isListShort = from.count <= 4 * words;
@@ -49,13 +50,18 @@ export function bar({ barred, barredList }: Columns, index: number): void {
   barredList.push(index);
 }
 
+/** Of all numbers that were ever given, so many must be on the list for numbers to be guessed without it. */
+const DENSE = 0.5;
+/** One more than the highest state: what makes a share of a whole out of it. */
+const STATES = 0x1_0000_0000;
+
 /**
- * Draws from a list until `k` different candidates are found: all equally likely, and no work for the others. Chance is asked once and
- * carried on in whole numbers (xorshift): dozens of fractions per job would be as many objects. Who was drawn is barred meanwhile, in a
- * bitmap that is always at hand: in a large fleet, a list of all nodes is not.
+ * Draws until `k` different candidates are found: all equally likely, and no work for the others. Numbers are drawn from the list, unless
+ * most of them are on it: of a long list hardly anything is at hand, and the bitmaps say as well who is a candidate. Chance is asked once
+ * and carried on in whole numbers (xorshift): dozens of fractions per job would be as many objects. Who was drawn is barred meanwhile.
  */
 function probe(
-  { usable, barred, picked }: Columns,
+  { ids, usable, barred, picked }: Columns,
   { list, count }: Roster,
   fit: Uint32Array,
   member: Uint32Array,
@@ -63,13 +69,16 @@ function probe(
   probes: number,
   chance: Chance,
 ): number {
+  const isDense = count > DENSE * ids.length;
+  const share = (isDense ? ids.length : count) / STATES;
   let found = 0;
-  let state = (chance() * 0x1_0000_0000) | 1;
+  let state = (chance() * STATES) | 1;
   for (let left = probes; left > 0 && found < k; left--) {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
-    const index = list[(state >>> 0) % count] as number;
+    const drawn = ((state >>> 0) * share) | 0;
+    const index = isDense ? drawn : (list[drawn] as number);
     const word = index >>> 5;
     const bits =
       (usable[word] as number) & (fit[word] as number) & (member[word] as number) & ~(barred[word] as number);
