@@ -6,7 +6,17 @@ import {
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
+import {
+  disturbsStore,
+  type Fault,
+  hitsOf,
+  isLost,
+  isOf,
+  isOfStore,
+  type Loss,
+  lossesOf,
+  spansOf,
+} from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
@@ -139,7 +149,7 @@ function handle(
  * One that it was told to cancel keeps its lease: it may be at work.
  */
 function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
-  const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, isExact } = allowances;
+  const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, dispatchMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_parted', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
@@ -149,6 +159,8 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     (fault) => disturbsStore(fault) || fault.what.startsWith('instance_') || fault.what === 'network_bad',
     { after: presenceMs },
   );
+
+  const holdUps = spansOf(faults, isOfStore, { after: dispatchMs });
 
   /** It is used for as long as it outlives the wait for an acknowledgement. */
   const oldestMs = reservationMs - letterMs;
@@ -189,8 +201,10 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
       acknowledgedAt - since <= reservationMs - flightMs &&
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true;
     if (!isHeard) return 'unheard of';
-    const isInTime = acknowledgedAt - reservedAt <= reservationMs - flightMs;
-    return isInTime || !(isCancelled || at - acknowledgedAt < flightMs) ? undefined : 'unheard of';
+    // A store that does not answer lets a lease end whose commit waits for it; what was asked for meanwhile is asked for again.
+    const notedAt = holdUps.find(acknowledgedAt)?.to ?? acknowledgedAt;
+    const isInTime = notedAt - reservedAt <= reservationMs - flightMs;
+    return isInTime || !(isCancelled || at - notedAt < flightMs) ? undefined : 'unheard of';
   }
 
   return {

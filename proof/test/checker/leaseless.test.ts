@@ -124,6 +124,27 @@ describe('a job that runs without a lease', () => {
     expect(story(soon, [8_010, { kind: 'cancel_told', node: 'n', job: 'a' }])).toEqual([]);
   });
 
+  it('may have lost its slot if the store did not answer from its acknowledgement until its reservation ended', () => {
+    const dispatchMs = 100;
+    const story = (healedAt: number, at: number) => {
+      const history = imagine(
+        acknowledging,
+        [1_000, started('n', 'a')],
+        [5_100, fault(1, 'shard_frozen')],
+        [5_200, acknowledged('a')],
+        [healedAt, healed(1)],
+        [at, started('n', 'b')],
+      );
+      return checkCapacity(gatherFacts(history), { ...ALLOWANCES, dispatchMs }).violations;
+    };
+    const ended = 1_000 + reservationMs - ALLOWANCES.flightMs;
+    const tooLate = ended - dispatchMs + 1;
+    const soon = tooLate + dispatchMs + ALLOWANCES.flightMs;
+    expect(story(tooLate, soon - 1)).toEqual([]);
+    expect(story(tooLate, soon)).toHaveLength(1);
+    expect(story(tooLate - 1, soon - 1)).toHaveLength(1);
+  });
+
   it('has a later slot than the attempt before it', () => {
     const story = (startedAt: number) =>
       check(
