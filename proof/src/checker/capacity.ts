@@ -63,7 +63,7 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
     // The one that came is in hand too, whether the node took it or not.
     if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
     const others = [...running.values()].filter(({ job }) => job !== run.job);
-    const reasons = others.map((each) => whyLeaseless(each, hands, at));
+    const reasons = others.map((each) => whyLeaseless(each, hands, at, notBefore(each.job)));
     if (wasLost({ ...run, since: at, notBefore: notBefore(run.job), isCancelled: false }))
       reasons.push('lost');
     const wanted = 1 + others.length - reasons.filter((why) => why !== undefined).length;
@@ -183,7 +183,13 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     );
   };
 
-  function whyLeaseless(inHand: InHand, { acknowledges }: Hands, at: number): Leaseless | undefined {
+  /** `lastStartedAt`: on whatever node. */
+  function whyLeaseless(
+    inHand: InHand,
+    { acknowledges }: Hands,
+    at: number,
+    lastStartedAt: number,
+  ): Leaseless | undefined {
     const { node, since, isCancelled } = inHand;
     if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes, or can be reached again, was sent at any time before, and may have been given up since.
@@ -194,6 +200,8 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     // Of real nodes nobody knows whether they acknowledge: those that do, do so at once.
     const acknowledgedAt = inHand.acknowledgedAt ?? (acknowledges || isExact ? undefined : since);
     if (acknowledgedAt === undefined) return acknowledges ? 'unheard of' : undefined;
+    // It had a successor by then, so its word changes nothing (I4).
+    if (since < lastStartedAt && lastStartedAt < acknowledgedAt) return 'unheard of';
     // Whoever hears of it then takes the slot again, or has it cancelled.
     if (sleep !== undefined)
       return isCancelled || at - acknowledgedAt < reservationMs ? 'unheard of' : undefined;

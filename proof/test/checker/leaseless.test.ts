@@ -145,6 +145,20 @@ describe('a job that runs without a lease', () => {
     expect(story(tooLate - 1, soon - 1)).toHaveLength(1);
   });
 
+  it('may have lost its slot if it was acknowledged after its successor had begun', () => {
+    const story = (successorAt: number) =>
+      check(
+        acknowledging,
+        up('m'),
+        [1_000, started('n', 'a')],
+        [successorAt, started('m', 'a', 2)],
+        [4_500, acknowledged('a')],
+        [1_000 + reservationMs, started('n', 'b')],
+      ).violations;
+    expect(story(4_400)).toEqual([]);
+    expect(story(4_600)).toHaveLength(1);
+  });
+
   it('has a later slot than the attempt before it', () => {
     const story = (startedAt: number) =>
       check(
