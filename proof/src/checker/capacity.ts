@@ -24,6 +24,8 @@ interface InHand extends Run {
   readonly since: number;
   /** Its slot was not had before. */
   readonly notBefore: number;
+  /** The instance by which it came, where that is known. */
+  readonly by: string | undefined;
   /** Undefined: the node has not said that it took it. */
   acknowledgedAt?: number;
   isCancelled: boolean;
@@ -32,6 +34,8 @@ interface InHand extends Run {
 interface Hands {
   readonly slots: number;
   readonly acknowledges: boolean;
+  /** By which instance the latest job came, where that is known. */
+  by?: string | undefined;
   /** By job; a node does not do the same job twice at a time. */
   readonly running: Map<string, InHand>;
 }
@@ -64,7 +68,7 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
     if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
     const others = [...running.values()].filter(({ job }) => job !== run.job);
     const reasons = others.map((each) => whyLeaseless(each, hands, at, notBefore(each.job)));
-    if (wasLost({ ...run, since: at, notBefore: notBefore(run.job), isCancelled: false }))
+    if (wasLost({ ...run, since: at, by: hands.by, notBefore: notBefore(run.job), isCancelled: false }))
       reasons.push('lost');
     const wanted = 1 + others.length - reasons.filter((why) => why !== undefined).length;
     if (wanted <= slots) {
@@ -92,6 +96,10 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
     }
     const hands = nodes.get(each.node);
     if (hands === undefined) continue;
+    if (each.kind === 'assigned') {
+      hands.by = each.instance;
+      continue;
+    }
     if (each.kind === 'started' || each.kind === 'turned_away') judge(hands, each, each.at);
     if (each.kind === 'started') {
       take(hands, each, notBefore(each.job));
@@ -110,6 +118,7 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
 const KINDS = [
   'node_up',
   'node_down',
+  'assigned',
   'started',
   'acknowledged',
   'ended',
@@ -126,9 +135,9 @@ const askedTimes = (stories: readonly RequestStory[]): Map<string, number> =>
 
 type Told<Kind extends (typeof KINDS)[number]> = Extract<Happening, { kind: Kind }>;
 
-function take({ running }: Hands, { node, job, attempt, at }: Told<'started'>, notBefore: number): void {
+function take({ running, by }: Hands, { node, job, attempt, at }: Told<'started'>, notBefore: number): void {
   const isCancelled = running.get(job)?.isCancelled ?? false;
-  running.set(job, { node, job, attempt, since: at, notBefore, isCancelled });
+  running.set(job, { node, job, attempt, since: at, by, notBefore, isCancelled });
 }
 
 function handle(
@@ -152,6 +161,7 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
   const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, dispatchMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_parted', 'network_bad'));
+  const holderFaults = hitsOf(faults, ({ what }) => what.startsWith('instance_'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
   const partings = hitsOf(faults, isOf('node_parted'));
   const delays = spansOf(
@@ -190,7 +200,7 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     at: number,
     lastStartedAt: number,
   ): Leaseless | undefined {
-    const { node, since, isCancelled } = inHand;
+    const { node, since, by, isCancelled } = inHand;
     if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes, or can be reached again, was sent at any time before, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
@@ -207,7 +217,9 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
       return isCancelled || at - acknowledgedAt < reservationMs ? 'unheard of' : undefined;
     const isHeard =
       acknowledgedAt - since <= reservationMs - flightMs &&
-      cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true;
+      cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true &&
+      // What it says while nobody is at the other end of its connection is said in vain.
+      !(by !== undefined && holderFaults(by)?.meets(since, acknowledgedAt + flightMs));
     if (!isHeard) return 'unheard of';
     // A store that does not answer lets a lease end whose commit waits for it; what was asked for meanwhile is asked for again.
     const notedAt = holdUps.find(acknowledgedAt)?.to ?? acknowledgedAt;

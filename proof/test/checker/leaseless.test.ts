@@ -145,6 +145,21 @@ describe('a job that runs without a lease', () => {
     expect(story(tooLate - 1, soon - 1)).toHaveLength(1);
   });
 
+  it('may have been given up if the instance that had brought it broke before it was acknowledged', () => {
+    const story = (broken: string) =>
+      check(
+        acknowledging,
+        [1_000, { kind: 'assigned', node: 'n', job: 'a', attempt: 1, instance: 'i' }],
+        [1_000, started('n', 'a')],
+        [4_000, fault(1, 'instance_restarted', broken)],
+        [4_100, healed(1)],
+        [4_200, acknowledged('a')],
+        [1_000 + reservationMs, started('n', 'b')],
+      ).violations;
+    expect(story('i')).toEqual([]);
+    expect(story('other')).toHaveLength(1);
+  });
+
   it('may have lost its slot if it was acknowledged after its successor had begun', () => {
     const story = (successorAt: number) =>
       check(
