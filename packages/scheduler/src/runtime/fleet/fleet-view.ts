@@ -4,6 +4,7 @@
  * This is the snapshot a decision reads. It is changed in place, but only between decisions: everything runs on one
  * thread and a decision never waits, so none can see half a change. A heartbeat flips at most a few bits.
  */
+import type { Changeable } from '../../domain/changeable.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
 import { isAccepting, type NodeView } from '../../domain/node.ts';
@@ -280,8 +281,6 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   };
   return fleet;
 }
-
-type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** The fleet as one book divides it. */
 interface Division {

@@ -2,6 +2,7 @@
  * Simulation: one shard of the store. Whatever reaches it happens at once and whole, as scripts do in Redis, by its own clock. It can
  * freeze — what reaches it happens when it wakes, however long its sender has given up — and die, to be replaced by a copy that lags.
  */
+import type { Changeable } from '../../domain/changeable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { copyState, createShardState, type ShardState, sweepState } from './shard-state.ts';
 
@@ -41,8 +42,6 @@ export interface Shard {
   comeBack(): void;
   empty(): void;
 }
-
-type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** What is over is cleared away this often, by its own clock. */
 const SWEEP_MS = 10_000;
