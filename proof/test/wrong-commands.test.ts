@@ -38,6 +38,7 @@ describe('a run that cannot be made', () => {
     [['--seed'], "'--seed"],
     [['--jobs', 'many'], '--jobs'],
     [['--faults', 'meteor'], '--faults'],
+    [['--durability', 'paper'], '--durability'],
     [['--seed', 'x', '--seeds', '2'], '--seed'],
     [['word'], '"word"'],
   ])('simulate %j, told apart', (argv, flag) => {

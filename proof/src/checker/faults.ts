@@ -60,17 +60,20 @@ export function lossesOf(
   faults: readonly Fault[],
   { failoverMs, lossMs, isExact }: Pick<Allowances, 'failoverMs' | 'lossMs' | 'isExact'>,
 ): Loss[] {
-  if (lossMs === 0) return [];
-  return faults
-    .filter(({ what }) => LOSES_WRITES.includes(what))
-    .map((fault) => ({
-      beganAt: fault.beganAt,
-      // An empty store has lost everything.
-      from: fault.what === 'store_emptied' ? 0 : fault.beganAt - (fault.lossMs ?? lossMs),
-      to: (IS_REPLACED.includes(fault.what) ? fault.beganAt : fault.endedAt) + failoverMs,
-      written: writtenIn(fault, isExact, lossMs),
-    }));
+  return faults.filter(losesWrites(lossMs)).map((fault) => ({
+    beganAt: fault.beganAt,
+    // An empty store has lost everything.
+    from: fault.what === 'store_emptied' ? 0 : fault.beganAt - (fault.lossMs ?? lossMs),
+    to: (IS_REPLACED.includes(fault.what) ? fault.beganAt : fault.endedAt) + failoverMs,
+    written: writtenIn(fault, isExact, lossMs),
+  }));
 }
+
+/** Where nothing that was acknowledged is ever lost, an emptied store has lost it all the same. */
+const losesWrites =
+  (lossMs: number) =>
+  ({ what }: Fault): boolean =>
+    lossMs === 0 ? what === 'store_emptied' : LOSES_WRITES.includes(what);
 
 /** Whether a write of which somebody heard then, and that was made at most `waysMs` before, is missing now. */
 export const isLost = (loss: Loss, heardAt: number, now: number, flightMs: number, waysMs = 0): boolean =>
@@ -94,14 +97,11 @@ export function lostWrites(
   allowances: Pick<Allowances, 'lossMs' | 'flightMs'>,
 ): (toldAt: number) => boolean {
   const { lossMs, flightMs } = allowances;
-  if (lossMs === 0) return () => false;
   const spans = createSpans(
-    faults
-      .filter(({ what }) => LOSES_WRITES.includes(what))
-      .map(({ what, beganAt, lossMs: own = lossMs }) => ({
-        from: what === 'store_emptied' ? 0 : beganAt - own,
-        to: beganAt + own + flightMs,
-      })),
+    faults.filter(losesWrites(lossMs)).map(({ what, beganAt, lossMs: own = lossMs }) => ({
+      from: what === 'store_emptied' ? 0 : beganAt - own,
+      to: beganAt + own + flightMs,
+    })),
   );
   return spans.has;
 }

@@ -10,7 +10,8 @@ import { ALLOWANCES, type Allowances } from '../checker/violation.ts';
 const SECOND = 1_000;
 
 export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowances {
-  const config = configOf('any', false, { ...SCENARIO, ...scenario });
+  const whole = { ...SCENARIO, ...scenario };
+  const config = configOf('any', false, whole);
   const { scheduler } = config;
   return {
     ...ALLOWANCES,
@@ -18,6 +19,8 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
     reservationMs: scheduler.reservation_ttl_ms,
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
     letterMs: scheduler.ack_timeout_ms,
+    // What a replica has is not lost when it takes over.
+    lossMs: whole.durability === 'replica' ? 0 : ALLOWANCES.lossMs,
     crossingMs: 500,
     // One command may be waited for; whoever waits for several at once waits no longer.
     dispatchMs: storeSettings(config).commandTimeoutMs,

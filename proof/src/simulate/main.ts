@@ -14,9 +14,9 @@ import { cutIntoWorlds, type World } from './worlds.ts';
 const SPACES_OF_THE_YOUNG = 3;
 
 async function main(options: Options): Promise<number> {
-  const { seeds, jobs, faults, instances, threads } = options;
+  const { seeds, jobs, faults, instances, durability, threads } = options;
   const runs = seeds.map((seed) => ({ seed, worlds: cutIntoWorlds(seed, jobs) }));
-  const scenario = { instances };
+  const scenario = { instances, durability };
   const orders = runs.flatMap(({ worlds }) =>
     worlds.map(
       (world, at): WorldOrder => ({
@@ -42,7 +42,11 @@ async function main(options: Options): Promise<number> {
         const { value } = await reports.next();
         if (value !== undefined) lived.push(value);
       }
-      const cost = { ms: performance.now() - begun.at, cpuMs: cpuMsSince(begun.cpu) };
+      // Of several seeds some end before it is their turn to be told of: only what each took itself says anything.
+      const cost =
+        seeds.length === 1
+          ? { ms: performance.now() - begun.at, cpuMs: cpuMsSince(begun.cpu) }
+          : { ms: lived.reduce((sum, { simulatedMs, judgedMs }) => sum + simulatedMs + judgedMs, 0) };
       clearProgress();
       const run = joinReports(lived);
       if (options.isJson) console.log(JSON.stringify(forMachines(seed, run, lived, cost)));
@@ -72,9 +76,12 @@ function tellTry(faults: readonly FaultKind[], jobs: number): void {
 }
 
 /** What happened in it, or in the smallest world that breaks the same promise, and how to see that again. */
-async function tell({ seed, jobs }: World, { faults, instances, isWhole }: Options): Promise<string> {
+async function tell(
+  { seed, jobs }: World,
+  { faults, instances, durability, isWhole }: Options,
+): Promise<string> {
   const run = (kinds: readonly FaultKind[], count: number) =>
-    runSeed({ seed, jobs: count, faults: kinds, scenario: { instances } });
+    runSeed({ seed, jobs: count, faults: kinds, scenario: { instances, durability } });
   const failing = { faults, jobs, result: await run(faults, jobs) };
   const until = performance.now() + SHRINK_MS;
   const smallest = isWhole
@@ -82,7 +89,7 @@ async function tell({ seed, jobs }: World, { faults, instances, isWhole }: Optio
     : await shrink(failing, run, { isLate: () => performance.now() > until, tries: tellTry });
   clearProgress();
   const { simulation, finding } = smallest.result;
-  const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances} --faults ${smallest.faults.join(',') || 'none'} --whole`;
+  const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
   const isTheSame = !isWhole && smallest === failing;
   return [
     ...(isTheSame ? ['Nothing smaller was found that breaks the same promise: this is the whole.'] : []),
@@ -91,10 +98,10 @@ async function tell({ seed, jobs }: World, { faults, instances, isWhole }: Optio
   ].join('\n\n');
 }
 
-/** Of the whole process, judgement included; of several seeds each from the end of the one before. */
+/** Of the whole process, judgement included; of several seeds that of the threads they were lived through in. */
 interface Cost {
   readonly ms: number;
-  readonly cpuMs: number;
+  readonly cpuMs?: number;
 }
 
 function cpuMsSince(begun: NodeJS.CpuUsage): number {
@@ -108,7 +115,7 @@ function lineOf(seed: string, run: RunReport, worlds: readonly WorldReport[], { 
   const ordered = worlds.reduce((sum, { world }) => sum + world.jobs, 0);
   return [
     `seed ${seed}: ${run.jobs} jobs (${ordered} ordered, the rest to fill every slot at the end) in ${worlds.length === 1 ? 'one world' : `${worlds.length} worlds`}, ${faults} faults, ${(run.virtualMs / 1_000).toFixed(0)} s simulated and judged`,
-    `in ${(ms / 1_000).toFixed(1)} s (${Math.round((ordered / ms) * 1_000)} ordered jobs/s, ${(cpuMs / ordered).toFixed(2)} ms of CPU each),`,
+    `in ${(ms / 1_000).toFixed(1)} s (${Math.round((ordered / ms) * 1_000)} ordered jobs/s${cpuMs === undefined ? '' : `, ${(cpuMs / ordered).toFixed(2)} ms of CPU each`}),`,
     `history ${run.digest}: ${broken === 0 ? 'every promise kept' : `${broken} promises broken`}`,
   ].join(' ');
 }

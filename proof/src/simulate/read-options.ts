@@ -16,6 +16,8 @@ export const USAGE = `Usage: npm run simulate -- [options]
   --faults LIST   what may break, of: ${KINDS.join(', ')};
                   none: nothing does, but nodes keep their bad habits. Default: all
   --instances N   instances of the scheduler (3); 1 is alone and has no store
+  --durability D  primary, or replica: what is written counts when a replica has it too, and then no failover
+                  may lose anything (primary)
   --threads N     worlds at a time (${availableParallelism()}, as many as there are processors); changes nothing else
   --history FILE  what everybody saw, a line of JSON each; of several worlds FILE.1, FILE.2, …
   --whole         tell the story of a failing seed as it is, without looking for a smaller one first
@@ -28,6 +30,7 @@ export interface Options {
   readonly jobs: number;
   readonly faults: readonly FaultKind[];
   readonly instances: number;
+  readonly durability: 'primary' | 'replica';
   readonly threads: number;
   readonly history: string | undefined;
   readonly isWhole: boolean;
@@ -42,6 +45,7 @@ export function readOptions(argv: readonly string[]): Options | string {
     jobs: { type: 'string', default: '20000' },
     faults: { type: 'string' },
     instances: { type: 'string', default: '3' },
+    durability: { type: 'string', default: 'primary' },
     threads: { type: 'string', default: String(availableParallelism()) },
     history: { type: 'string' },
     whole: { type: 'boolean', default: false },
@@ -69,6 +73,8 @@ export function readOptions(argv: readonly string[]): Options | string {
   const first = Number(values.seed);
   if (seeds !== 1 && !Number.isInteger(first))
     return '--seed must be a whole number if there are more --seeds';
+  const { durability } = values;
+  if (durability !== 'primary' && durability !== 'replica') return '--durability must be primary or replica';
   const possible = instances === 1 ? FAULTS_ALONE : KINDS;
   const named = values.faults?.split(',').filter((name) => name !== '' && name !== 'none') ?? possible;
   const unknown = named.find((name) => !(possible as readonly string[]).includes(name));
@@ -78,6 +84,7 @@ export function readOptions(argv: readonly string[]): Options | string {
     jobs,
     faults: named as FaultKind[],
     instances,
+    durability,
     threads,
     history: values.history,
     isWhole: values.whole,

@@ -57,6 +57,18 @@ describe('a simulated run', () => {
   );
 
   it(
+    'keeps every promise through failovers without any excuse if what is written counts when a replica has it',
+    async () => {
+      const faults: FaultKind[] = ['shard_failed_over', 'store_down', 'instance_killed'];
+      const scenario = { ...SMALL, durability: 'replica' } as const;
+      const { simulation, finding } = await runSeed({ seed: 'kept-1', jobs: 300, faults, scenario });
+      expect(finding.violations).toEqual([]);
+      expect(simulation.faults.get('shard_failed_over')).toBeGreaterThan(0);
+    },
+    LIMIT_MS,
+  );
+
+  it(
     'is the same each time, whoever runs it',
     async () => {
       const orders = [...WORLDS.slice(2, 3), ALONE];

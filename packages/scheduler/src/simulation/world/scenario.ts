@@ -23,6 +23,8 @@ export interface Scenario {
   readonly inFlight: number;
   /** How long a slot is kept for a job that its node has not acknowledged. */
   readonly reservationMs: number;
+  /** What counts as written: what the primary has, or what a replica has as well. */
+  readonly durability: 'primary' | 'replica';
   /** Share of the instances that freeze whose clocks stand still meanwhile, as those of machines that are suspended do. */
   readonly suspended: number;
   /** Share of them whose machines sleep: their clocks count that, their timers do not. */
@@ -42,6 +44,7 @@ export const SCENARIO: Scenario = {
   // So few that limits are reached: one that nobody reaches was not tried.
   inFlight: 400,
   reservationMs: 5_000,
+  durability: 'primary',
   suspended: 0,
   slept: 0.3,
 };
@@ -77,17 +80,18 @@ pool_id = ${at + 1}
 /** As few. Retries wait beyond it. */
 const WAITING = 48;
 
-export type Configured = Pick<Scenario, 'inFlight' | 'reservationMs'>;
+export type Configured = Pick<Scenario, 'inFlight' | 'reservationMs' | 'durability'>;
 
 /** Everything else is as it comes: what is proven is what is run. */
 export function configOf(
   instanceId: string,
   isAlone: boolean,
-  { inFlight, reservationMs }: Configured = SCENARIO,
+  { inFlight, reservationMs, durability }: Configured = SCENARIO,
 ): Config {
   const text = `
 [scheduler.phase2]
 enabled = ${!isAlone}
+durability = "${durability}"
 instance_id = "${instanceId}"
 [scheduler]
 max_inflight_jobs = ${inFlight}
