@@ -41,10 +41,6 @@ export interface Delivery<P extends Place> {
   readonly kept: Delivered<P>[];
   keptBytes: number;
   deliverySeq: number;
-  /** Accepted by another instance, and waiting still: those have their old numbers. */
-  recalled: number;
-  /** As far as the client has heard; an instance that died may have used numbers that nobody else knows of. */
-  heardSeq: number;
   /** Kept ones that were forgotten because there were too many. */
   forgotten: number;
 }
@@ -55,8 +51,6 @@ export const createDelivery = <P extends Place>(): Delivery<P> => ({
   kept: [],
   keptBytes: 0,
   deliverySeq: 0,
-  recalled: 0,
-  heardSeq: 0,
   forgotten: 0,
 });
 
@@ -138,12 +132,6 @@ function leave<P extends Place>(delivery: Delivery<P>, place: P, outcome: Outcom
   delivery.pending.count -= 1;
   if (outcome.kind === 'result') delivery.pending.results -= 1;
   delivery.pending.bytes -= weightOf(outcome);
-  if (delivery.recalled > 0) delivery.recalled -= 1;
-  else if (delivery.deliverySeq < delivery.heardSeq) {
-    // Whatever has a number up to there has been heard.
-    acknowledge(delivery, delivery.heardSeq);
-    delivery.deliverySeq = delivery.heardSeq;
-  }
   delivery.deliverySeq += 1;
   return { place, outcome, deliverySeq: delivery.deliverySeq };
 }

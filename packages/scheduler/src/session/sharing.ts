@@ -81,9 +81,11 @@ export function rebuild(
   const { heardSeq = 0 } = opening.resume ?? {};
   // What the client has heard is over, whatever else could be found out about it by now.
   const unheard = saved.utterances.slice(Math.max(0, heardSeq - saved.deliverySeq));
-  session.delivery.deliverySeq = saved.deliverySeq + saved.utterances.length - unheard.length;
-  session.delivery.recalled = unheard.length;
-  session.delivery.heardSeq = heardSeq;
+  // It may have heard more than anybody remembers: what comes next has a number beyond that, for whoever takes the session next, too.
+  session.delivery.deliverySeq = Math.max(
+    heardSeq,
+    saved.deliverySeq + saved.utterances.length - unheard.length,
+  );
   for (const one of unheard) {
     const utterance = rebuiltUtterance(one);
     session.delivery.waiting.push(utterance);

@@ -104,8 +104,9 @@ describe('I5: a number', () => {
     expect(client.heard).toEqual(['0:one', '1:two']);
   });
 
-  it('that a client has heard is never given again, though a failover lost all that was known of it', async () => {
-    const rig = createInstancesRig();
+  /** It heard of three; a failover lost all that was known of two of them, and the instance that had told it died. */
+  async function withForgotten() {
+    const rig = createInstancesRig({ names: ['a', 'b', 'c'] });
     rig.jobs.answerAll();
     const client = createMovingClient();
     await client.connect(rig.instance('a'));
@@ -120,20 +121,37 @@ describe('I5: a number', () => {
     await rig.quiet();
     expect(client.heard).toEqual(['0:one', '1:two', '2:three']);
     rig.kill('a');
-    // As it was before: two and three are forgotten.
     await rig.store.remove(client.sessionId ?? '', 'a/1');
     if (early !== undefined) await rig.store.save(early, 'a/1', 1_000_000);
-    const connecting = client.connect(rig.instance('b'));
-    await rig.clock.advance(3_000);
-    expect(await connecting).toBe('opened');
+    async function moveTo(name: string): Promise<void> {
+      const connecting = client.connect(rig.instance(name));
+      await rig.clock.advance(3_000);
+      expect(await connecting).toBe('opened');
+    }
+    await moveTo('b');
     client.utter('four');
     client.pump();
     await rig.quiet();
+    return { rig, client, moveTo };
+  }
+
+  it('that a client has heard is never given again, though a failover lost all that was known of it', async () => {
+    const { rig, client } = await withForgotten();
     rig.jobs.job('four').finish();
     await rig.quiet();
     expect(client.heard.slice(0, 3)).toEqual(['0:one', '1:two', '2:three']);
     expect(client.heard.slice(3)).toMatchObject([expect.stringMatching(/:four$/)]);
     expect(client.told.at(-1)).toMatchObject({ kind: 'outcome', delivered: { deliverySeq: 4 } });
+    expect(client.complaints).toEqual([]);
+  });
+
+  it('that a client has heard is taken for that of no later utterance, if the session moves once more', async () => {
+    const { rig, client, moveTo } = await withForgotten();
+    rig.kill('b');
+    await moveTo('c');
+    rig.jobs.job('four').finish();
+    await rig.quiet();
+    expect(client.heard.slice(3)).toMatchObject([expect.stringMatching(/:four$/)]);
     expect(client.complaints).toEqual([]);
   });
 });
