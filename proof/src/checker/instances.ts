@@ -26,6 +26,7 @@ export function checkInstances(
   /** Alone with nothing of the store: after its presence has ended it has to take itself for dead. */
   const cutOff = hitsOf(faults, isOf('instance_cut_off'));
   const asleep = hitsOf(faults, isOf('node_frozen', 'node_parted'));
+  const parted = hitsOf(faults, isOf('client_parted'));
   const disturbed = spansOf(faults, disturbsStore);
   const violations: Violation[] = [];
   const found = (invariant: Invariant, at: number, says: string, about: readonly string[]): void => {
@@ -52,9 +53,12 @@ export function checkInstances(
     const { at, instance, client, kind } = each;
     if (instance === undefined) continue;
     judged += 1;
-    const stopped = since(silences.get(instance), at, flightMs);
+    // So does a client that nothing reached.
+    const writtenFrom = parted(client)?.find(at)?.from ?? at;
+    const stopped = since(silences.get(instance), at, flightMs, writtenFrom);
     // To refuse is all it may do.
-    const alone = kind === 'refused' ? undefined : since(cutOff(instance), at, presenceMs + flightMs);
+    const alone =
+      kind === 'refused' ? undefined : since(cutOff(instance), at, presenceMs + flightMs, writtenFrom);
     if (stopped === undefined && alone === undefined) continue;
     const what = each.kind === 'delivered' ? `number ${each.seq} of ${each.session}` : each.request;
     found(

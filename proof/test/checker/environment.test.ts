@@ -1,6 +1,10 @@
 /** The rules about store, instances and what is left find what breaks them, and only that. */
 import { describe, expect, it } from 'vitest';
-import type { Happening, Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import type {
+  FaultKind,
+  Happening,
+  Unrecorded,
+} from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkInstances, type LogLine } from '../../src/checker/instances.ts';
@@ -142,15 +146,20 @@ describe('I8 and I9 in a history', () => {
     expect(judge(at(5_100)).violations).toEqual([]);
   });
 
-  it('hold for what a node reads when it wakes, if it was written before the instance died', () => {
-    const wakes = (asleepFrom: number) => {
-      const asleep = [asleepFrom, fault(1, 'node_frozen', 'n')] as const;
+  it('hold for what a node or client reads when it wakes or is reached again, if it was written before the instance died', () => {
+    const wakes = (asleepFrom: number, what: FaultKind, who: string, hears: Unrecorded) => {
+      const asleep = [asleepFrom, fault(1, what, who)] as const;
       const ends = [3_000, down(true)] as const;
       const order = asleepFrom < 3_000 ? [asleep, ends] : [ends, asleep];
-      return check(...order, [9_000, assigned('n.1', 'j', 1, 'i')], [9_000, healed(1)]);
+      return check(...order, [9_000, hears], [9_000, healed(1)]);
     };
-    expect(wakes(2_000)).toEqual([]);
-    expect(wakes(4_000)).toHaveLength(1);
+    for (const told of [
+      ['node_frozen', 'n', assigned('n.1', 'j', 1, 'i')],
+      ['client_parted', 'c', { ...delivered(1, 0), instance: 'i' } as Unrecorded],
+    ] as const) {
+      expect(wakes(2_000, ...told)).toEqual([]);
+      expect(wakes(4_000, ...told)).toHaveLength(1);
+    }
   });
 
   it('hold for a letter to the dead whose last renewal a store that did not answer counted late', () => {
