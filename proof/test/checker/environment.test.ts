@@ -153,12 +153,13 @@ describe('I8 and I9 in a history', () => {
       const order = asleepFrom < 3_000 ? [asleep, ends] : [ends, asleep];
       return check(...order, [9_000, hears], [9_000, healed(1)]);
     };
-    for (const told of [
+    const stories: readonly [FaultKind, string, Unrecorded][] = [
       ['node_frozen', 'n', assigned('n.1', 'j', 1, 'i')],
       ['client_parted', 'c', { ...delivered(1, 0), instance: 'i' } as Unrecorded],
-    ] as const) {
-      expect(wakes(2_000, ...told)).toEqual([]);
-      expect(wakes(4_000, ...told)).toHaveLength(1);
+    ];
+    for (const story of stories) {
+      expect(wakes(2_000, ...story)).toEqual([]);
+      expect(wakes(4_000, ...story)).toHaveLength(1);
     }
   });
 
