@@ -1,8 +1,7 @@
 /** Hot path: what nodes say about their jobs. Only the attempt that holds the fence is heard (I4). */
 
-import { ANY_ATTEMPT, type Answer, type AnswerOutcome, type ReportedFailure } from '../domain/answer.ts';
+import { ANY_ATTEMPT, type Answer, type AnswerOutcome } from '../domain/answer.ts';
 import { meaningOf } from '../domain/failure.ts';
-import type { NodeId } from '../domain/ids.ts';
 import { holdsFence, isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
@@ -13,6 +12,7 @@ import { type Flight, isAbandoned, noteGivenBack, noteTakenAgain } from './fligh
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
 import { endOfAttempt } from './lateness.ts';
+import { noteOverload } from './overload.ts';
 import type { Placement } from './placement.ts';
 import type { Settling } from './settling.ts';
 import { ACK, noteStage, RUN } from './stages.ts';
@@ -170,10 +170,9 @@ export function createAnswers(
         engine.nodes.modelNotAvailable(answer.nodeId, failure.details ?? {});
       const { code, message } = failure;
       if (meaning.isRetryable) {
-        const afterRelease =
-          code === 'NODE_OVERLOADED' ? () => noteOverload(engine, answer.nodeId, failure) : undefined;
-        const reason = { code, message, isCounted: meaning.isCounted, side: 'over' } as const;
-        await givingUp.giveUp(flight, afterRelease === undefined ? reason : { ...reason, afterRelease });
+        // Before its slot is given back, or the next in line would be sent after it.
+        if (code === 'NODE_OVERLOADED') noteOverload(engine, answer.nodeId);
+        await givingUp.giveUp(flight, { code, message, isCounted: meaning.isCounted, side: 'over' });
       } else {
         await givingUp.conclude(flight, { code, message }, 'over', flight.job.fence);
       }
@@ -206,15 +205,3 @@ function namedAttempt(flight: Flight, answer: Answer): number {
 /** What a node in the field answers for an utterance that came after a later one of its session. */
 const isTranslationMissing = (flight: Flight, result: JobResult): boolean =>
   flight.job.spec.pipeline.use_nmt && result.textAsr !== '' && result.textTranslated === '';
-
-/** The node knows better than the ledger that it is full: believe it until the next report. */
-function noteOverload(engine: Engine, nodeId: NodeId, failure: ReportedFailure): void {
-  engine.meter.count('scheduler_node_overload_reject_total', { reason: 'full' });
-  const { running, max } = failure.details ?? {};
-  const load = engine.fleet.load(nodeId);
-  const slots = typeof max === 'number' ? max : (load?.max ?? 0);
-  engine.fleet.setLoad(nodeId, {
-    used: typeof running === 'number' ? Math.max(running, slots) : slots,
-    max: slots,
-  });
-}

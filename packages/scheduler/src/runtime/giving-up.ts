@@ -19,8 +19,6 @@ export interface Reason {
   readonly side: NodeSide;
   /** The node was lost with the job. */
   readonly isLoss?: boolean;
-  /** Runs between giving the slot back and looking for another: what the node said of itself goes above the ledger. */
-  readonly afterRelease?: () => void;
 }
 
 export interface GivingUp {
@@ -118,7 +116,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     tryElsewhere,
     runOut: (flight, failure) =>
       conclude(flight, isOut(flight.job) ? failure : withMarks(flight, failure), 'open'),
-    async giveUp(flight, { code, message, isCounted, side, isLoss, afterRelease }) {
+    async giveUp(flight, { code, message, isCounted, side, isLoss }) {
       const { fence } = flight.job;
       if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)
         return false;
@@ -146,7 +144,6 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
         noteGivenBack(flight, fence.attempt);
         await giveBackForGood(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
       } else watchLeaseEnd(engine, fence.nodeId);
-      afterRelease?.();
       await tryElsewhere(flight, side);
       return true;
     },

@@ -7,7 +7,7 @@
 import type { Changeable } from '../../domain/changeable.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
-import { isAccepting, type NodeView } from '../../domain/node.ts';
+import { isWilling, type NodeView } from '../../domain/node.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/node-numbers.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 import type { PoolBook } from '../pools/pool-book.ts';
@@ -53,6 +53,8 @@ export interface FleetView {
   remove(nodeId: NodeId): void;
   /** The ledger's word on a node's slots. */
   setLoad(nodeId: NodeId, load: Load): void;
+  /** Nothing of it is free until it is said to rest no longer, whatever the ledger says. */
+  rest(nodeId: NodeId, isResting: boolean): void;
   beat(nodeId: NodeId, at: number): void;
   load(nodeId: NodeId): Load | undefined;
   view(nodeId: NodeId): NodeView | undefined;
@@ -135,7 +137,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   function settle(index: number, hasGained: boolean): void {
     const freeBefore = columns.free[index] as number;
     const left = (columns.max[index] as number) - (columns.used[index] as number);
-    const free = Math.max(0, Math.min(left, MOST_FREE));
+    const free = hasBit(columns.resting, index) ? 0 : Math.max(0, Math.min(left, MOST_FREE));
     columns.free[index] = free;
     if (free > 0 !== freeBefore > 0) facts.put('free', index, free > 0);
     const isUsable = free > 0 && hasBit(columns.willing, index);
@@ -169,6 +171,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
     columns.free[index] = 0;
     columns.ids[index] = undefined;
     putBit(columns.willing, index, false);
+    putBit(columns.resting, index, false);
     views[index] = undefined;
     profiles[index] = undefined;
   }
@@ -221,6 +224,12 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       if (index === UNNUMBERED || profiles[index] === undefined) return;
       columns.used[index] = load.used;
       columns.max[index] = load.max;
+      settle(index, false);
+    },
+    rest(nodeId, isResting) {
+      const index = indexOf(nodeId);
+      if (index === UNNUMBERED) return;
+      putBit(columns.resting, index, isResting);
       settle(index, false);
     },
     beat(nodeId, at) {
@@ -287,7 +296,3 @@ interface Division {
   readonly book: PoolBook;
   readonly index: PoolIndex;
 }
-
-/** Selection states the same rule as clauses (select/clauses.ts), to say which part failed. */
-const isWilling = (view: NodeView): boolean =>
-  isAccepting(view) && view.isFresh && view.isCalm && !view.isEjected;

@@ -95,23 +95,6 @@ describe('retries', () => {
     expect(rig.last(job.jobId).attempt).toBe(1);
   });
 
-  it('takes NODE_OVERLOADED as a correction of the view: next node, no retry counted, node not blamed', async () => {
-    const rig = createRig({ settings: { maxRetry: 0 } });
-    await rig.addNode('node-a', 4);
-    await rig.addNode('node-b', 4);
-    const job = await rig.dispatch();
-    const first = rig.last(job.jobId);
-    await rig.service.fail(first, {
-      code: 'NODE_OVERLOADED',
-      message: 'busy',
-      details: { running: 4, max: 4 },
-    });
-    expect(rig.last(job.jobId).nodeId).not.toBe(first.nodeId);
-    expect(rig.fleet.load(first.nodeId)).toEqual({ used: 4, max: 4 });
-    expect(rig.outcomes).toEqual([{ nodeId: first.nodeId, outcome: 'unproven' }]);
-    for (let i = 0; i < 3; i++) expect((await rig.dispatch()).fence?.nodeId).not.toBe(first.nodeId);
-  });
-
   it('takes DUPLICATE_JOB_ID and DUPLICATE_UTTERANCE_INDEX as no failure of the job', async () => {
     const rig = createRig({ settings: { maxRetry: 0 } });
     for (const nodeId of ['node-a', 'node-b', 'node-c']) await rig.addNode(nodeId);
