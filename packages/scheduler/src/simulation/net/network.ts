@@ -100,7 +100,17 @@ export function createNetwork(deps: { time: VirtualTime; chance: Chance }): Netw
           time.at(time.now() + delay(), refused);
           return;
         }
+        let isGivenUp = false;
+        // One that hangs may never answer: it may be killed before it wakes.
+        const cancel = to.isFrozen()
+          ? time.at(time.now() + CONNECT_MS, () => {
+              isGivenUp = true;
+              refused();
+            })
+          : undefined;
         to.deliver(() => {
+          if (isGivenUp) return;
+          cancel?.();
           const wire = createWire({ time, near: from, far: to, delay, ended: () => wires.delete(wire) });
           wires.add(wire);
           for (const one of [from, to]) hold(wire, one);

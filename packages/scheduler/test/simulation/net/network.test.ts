@@ -105,3 +105,28 @@ describe('a machine that is parted from the others', () => {
     expect(asked).toEqual(['out undefined', 'in done', 'in undefined']);
   });
 });
+
+describe('whoever dials a machine that hangs', () => {
+  it('is answered when it wakes in time, and refused otherwise, whatever becomes of it', async () => {
+    const { instance, heard, dial, pass } = await connected();
+    instance.freeze();
+    dial();
+    await pass(1_000);
+    instance.wake();
+    await pass(SOON_MS);
+    expect(heard).toEqual(['open']);
+    instance.freeze();
+    dial();
+    await pass(2_500);
+    expect(heard).toEqual(['open', 'refused']);
+    instance.wake();
+    await pass(SOON_MS);
+    expect(heard).toEqual(['open', 'refused']);
+    instance.freeze();
+    dial();
+    await pass(SOON_MS);
+    instance.kill();
+    await pass(2_500);
+    expect(heard).toEqual(['open', 'refused', 'refused']);
+  });
+});
