@@ -39,6 +39,8 @@ export function withDesk(
     lost: new Set<string>(),
     /** The store may have lost something until then. */
     othersTold: undefined as Promise<void> | undefined,
+    /** How often that was waited for. */
+    waits: 0,
   };
   const hear = (word: string, jobId: string): Promise<AnswerOutcome> => {
     state.told.push(`${jobId} ${word}`);
@@ -73,7 +75,10 @@ export function withDesk(
     driverOf: async (jobId) => (state.lost.has(jobId) ? undefined : store.port.driverOf(jobId)),
     driver: () => instance.driver,
     living: instance.living,
-    othersTold: () => state.othersTold,
+    othersTold() {
+      state.waits += 1;
+      return state.othersTold;
+    },
     mayBeLost: () => state.othersTold !== undefined,
     book,
     held,
