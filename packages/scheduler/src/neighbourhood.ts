@@ -268,8 +268,9 @@ export function createNeighbourhood(deps: {
       await store.inbox.open(instanceId);
       await gossip.start();
       await replica.start();
-      reader.start();
+      // Its jobs before its letters: what is said of a job that nobody drives yet comes again only after a while.
       await adoption.ownPast();
+      reader.start();
       watch = store.watch(instanceId, {
         changed: (affected) => void reassertion.run(affected),
         returned() {
