@@ -64,7 +64,8 @@ export function createRemoteJobs(deps: {
   driverOf: (jobId: JobId) => Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
   /** "instance/incarnation" of this one. */
   driver: () => string;
-  living: () => Promise<ReadonlyMap<string, Instance>>;
+  /** With whoever is asked for, also if it joined a moment ago. */
+  living: (expected: string) => Promise<ReadonlyMap<string, Instance>>;
   /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
   othersTold: (jobId: JobId) => Promise<void> | undefined;
   mayBeLost: (jobId: JobId) => boolean;
@@ -118,7 +119,8 @@ export function createRemoteJobs(deps: {
   }
 
   async function lives(driver: string): Promise<boolean> {
-    const instance = (await deps.living()).get(instanceOf(driver));
+    const instanceId = instanceOf(driver);
+    const instance = (await deps.living(instanceId)).get(instanceId);
     return instance !== undefined && driverName(instance) === driver;
   }
 

@@ -35,6 +35,13 @@ describe('an answer that is waited for', () => {
     expect(third.state.told).toEqual([`${jobId} acknowledged`]);
   });
 
+  it('is asked of a driver that joined after the last look at who lives', async () => {
+    const { holder, driver, jobId, answer, outcomeOf } = await startDesks();
+    holder.state.joined.add('driver');
+    expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
+    expect(driver.state.told).toEqual([`${jobId} acknowledged`]);
+  });
+
   it('is asked of whoever drives the job, and its verdict comes back without the record', async () => {
     const { holder, driver, jobId, answer, outcomeOf, sent } = await startDesks();
     expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
