@@ -80,6 +80,17 @@ describe('Lua', () => {
     ]);
   });
 
+  it.each(
+    scripts
+      .filter(({ header = '' }) => header.includes('server time'))
+      .map((each) => [each.name, each] as const),
+  )('%s tells the time by the server’s clock, never by the caller’s', (_, { header = '', body }) => {
+    expect(listed(header, 'ARGV')).not.toContain('now');
+    for (const [, value] of body.matchAll(/\bnow = (.*)$/gm))
+      expect(value).toBe('time[1] * 1000 + math.floor(time[2] / 1000)');
+    for (const [, value] of body.matchAll(/\btime = (.*)$/gm)) expect(value).toBe("redis.call('TIME')");
+  });
+
   describe.each(scripts.map((script) => [script.path.replace(/^.*\/redis\//, ''), script] as const))(
     '%s',
     (_, script) => {
