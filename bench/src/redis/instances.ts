@@ -106,5 +106,8 @@ function telling(
       return ledger.release(nodeId, lease);
     },
   };
-  return isTelling ? createLedgerOfMany({ ledger: seen, settled: () => undefined, noteLoad }) : seen;
+  const settled = () => undefined;
+  return isTelling
+    ? createLedgerOfMany({ ledger: seen, settled, noteLoad, clock, reserveMs: undefined })
+    : seen;
 }

@@ -1,15 +1,21 @@
 /** Composition root: the ledger as many instances use it: every answer corrects the others' views too, and nothing is reserved where a slot may be forgotten. */
+import { within } from './cluster/within.ts';
+import type { Config } from './config/settings.ts';
 import type { NodeId } from './domain/ids.ts';
 import type { Load } from './domain/lease.ts';
 import type { CapacityLedger } from './ports/capacity-ledger.ts';
+import type { Clock } from './ports/clock.ts';
 
 export function createLedgerOfMany(deps: {
   ledger: CapacityLedger;
   /** Resolves when the store knows again which slots of the node are taken; undefined: it does. */
   settled: (nodeId: NodeId) => Promise<void> | undefined;
   noteLoad: (nodeId: NodeId, load: Load, isReport?: boolean) => void;
+  clock: Clock;
+  /** How long a reserve may take; undefined: as long as any call. */
+  reserveMs: number | undefined;
 }): CapacityLedger {
-  const { ledger, settled, noteLoad } = deps;
+  const { ledger, settled, noteLoad, clock, reserveMs } = deps;
 
   async function noted<Answer extends object>(
     nodeId: NodeId,
@@ -24,7 +30,12 @@ export function createLedgerOfMany(deps: {
     ...ledger,
     async reserve(nodeId, lease, ttlMs) {
       await settled(nodeId);
-      return noted(nodeId, ledger.reserve(nodeId, lease, ttlMs));
+      const reserve = () => ledger.reserve(nodeId, lease, ttlMs);
+      if (reserveMs === undefined) return noted(nodeId, reserve());
+      return noted(
+        nodeId,
+        within(clock, reserveMs, 'a reserve', async () => reserve()),
+      );
     },
     release: (nodeId, lease) => noted(nodeId, ledger.release(nodeId, lease)),
     async reconcile(nodeId, report) {
@@ -33,4 +44,10 @@ export function createLedgerOfMany(deps: {
       return load;
     },
   };
+}
+
+/** Undefined: the store gives a call up no later by itself, and a clock for every reserve would be for nothing. */
+export function reserveTimeoutMs({ scheduler }: Config): number | undefined {
+  const { reserve_timeout_ms: reserveMs, phase2 } = scheduler;
+  return reserveMs < phase2.redis.command_timeout_ms ? reserveMs : undefined;
 }

@@ -16,7 +16,7 @@ import { driverName } from './domain/driver-name.ts';
 import { asOutsideId } from './domain/ids.ts';
 import { guardStore } from './guarded-store.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
-import { createLedgerOfMany } from './ledger-of-many.ts';
+import { createLedgerOfMany, reserveTimeoutMs } from './ledger-of-many.ts';
 import type { LocalParts } from './local-parts.ts';
 import { createNodeNews, recordNews } from './node-news.ts';
 import type { Chance } from './ports/chance.ts';
@@ -145,6 +145,8 @@ export function createNeighbourhood(deps: {
     ledger: guarded.ledger,
     settled: (nodeId) => reassertion.settled(nodeId),
     noteLoad: gossip.load,
+    clock,
+    reserveMs: reserveTimeoutMs(config),
   });
 
   // Letters.
@@ -268,8 +270,9 @@ export function createNeighbourhood(deps: {
       await store.inbox.open(instanceId);
       await gossip.start();
       await replica.start();
-      reader.start();
+      // Its jobs before its letters: what is said of a job that nobody drives yet comes again only after a while.
       await adoption.ownPast();
+      reader.start();
       watch = store.watch(instanceId, {
         changed: (affected) => void reassertion.run(affected),
         returned() {

@@ -103,6 +103,7 @@ export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
     fleetWarmupMs: scheduler.fleet_warmup_ms,
     // As long as an attempt may go unheard before it is acknowledged, a late answer may take to arrive.
     leaseGraceMs: scheduler.reservation_ttl_ms,
+    cancelsTimedOut: scheduler.job_timeout.send_cancel,
     maxRetry: scheduler.max_retry,
     sampleK: scheduler.sample_k,
     policy: scheduler.selection.policy,

@@ -64,7 +64,8 @@ export function createRemoteJobs(deps: {
   driverOf: (jobId: JobId) => Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
   /** "instance/incarnation" of this one. */
   driver: () => string;
-  living: () => Promise<ReadonlyMap<string, Instance>>;
+  /** `expected`: with that one, also if it joined a moment ago. */
+  living: (expected?: string) => Promise<ReadonlyMap<string, Instance>>;
   /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
   othersTold: (jobId: JobId) => Promise<void> | undefined;
   mayBeLost: (jobId: JobId) => boolean;
@@ -104,17 +105,18 @@ export function createRemoteJobs(deps: {
     }
   }
 
-  async function directionOf(jobId: JobId): Promise<Direction> {
+  /** `isAsked`: somebody waits for the answer. What nobody waits for is tried again by itself, and needs no closer look. */
+  async function directionOf(jobId: JobId, isAsked = false): Promise<Direction> {
     if (local.drives(jobId)) return 'here';
     const noted = notedOther(jobId);
-    if (noted !== undefined && (await lives(noted))) return { instanceId: instanceOf(noted) };
+    if (noted !== undefined && (await lives(noted, isAsked))) return { instanceId: instanceOf(noted) };
     const stored = await deps.driverOf(jobId);
     // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
     if (stored === undefined) return noted === undefined && !deps.mayBeLost(jobId) ? 'here' : 'nobody';
     if (stored.isSettled) return 'here';
     // Ours by its record and not in flight yet: it is just being taken over.
     if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
-    return (await lives(stored.driver)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
+    return (await lives(stored.driver, isAsked)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
   }
 
   /** An assignment of our own that an heir handed to a node of ours says no more than we know: whoever wrote to himself would do so again and again. */
@@ -123,8 +125,9 @@ export function createRemoteJobs(deps: {
     return noted === deps.driver() ? undefined : noted;
   }
 
-  async function lives(driver: string): Promise<boolean> {
-    const instance = (await deps.living()).get(instanceOf(driver));
+  async function lives(driver: string, isAsked: boolean): Promise<boolean> {
+    const instanceId = instanceOf(driver);
+    const instance = (await deps.living(isAsked ? instanceId : undefined)).get(instanceId);
     return instance !== undefined && driverName(instance) === driver;
   }
 
@@ -186,12 +189,13 @@ export function createRemoteJobs(deps: {
     here: () => Promise<T>,
     topic: string,
     body: unknown,
+    isAsked: boolean,
   ): Promise<T> {
-    let direction = await directionOf(jobId);
+    let direction = await directionOf(jobId, isAsked);
     const told = direction === 'nobody' ? deps.othersTold(jobId) : undefined;
     if (told !== undefined) {
       await told;
-      direction = await directionOf(jobId);
+      direction = await directionOf(jobId, isAsked);
     }
     if (direction === 'here') return here();
     if (direction === 'nobody') {
@@ -203,19 +207,19 @@ export function createRemoteJobs(deps: {
     return (await office.ask(direction.instanceId, { topic, lane: jobId, body }, deps.answerMs)) as T;
   }
 
-  const ask = async (saying: Saying): Promise<Verdict> =>
-    elsewhereOr(saying.answer.jobId, () => hear(saying), 'answer', fitted(saying));
+  const ask = async (saying: Saying, isAsked: boolean): Promise<Verdict> =>
+    elsewhereOr(saying.answer.jobId, () => hear(saying), 'answer', fitted(saying), isAsked);
 
   const cancel: CancelDesk['cancel'] = (jobId, reason, code) => {
     const letter: CancelLetter = { jobId, reason, ...(code !== undefined && { code }) };
-    return elsewhereOr(jobId, () => local.cancel(jobId, reason, code), 'cancel', letter);
+    return elsewhereOr(jobId, () => local.cancel(jobId, reason, code), 'cancel', letter, false);
   };
 
   held.onTry(handOver);
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
   // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
   office.on('answer', async (body) =>
-    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(readSaying(body)))),
+    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(readSaying(body), false))),
   );
   office.on('cancel', async (body) => {
     const { jobId, reason, code } = readLetter<CancelLetter>('cancel', body, CANCEL);
@@ -223,7 +227,7 @@ export function createRemoteJobs(deps: {
   });
 
   return {
-    heard: { ...deskOf(ask), cancel },
+    heard: { ...deskOf((saying) => ask(saying, true)), cancel },
     handedOver: deskOf(handOverOrHold),
   };
 }

@@ -87,12 +87,6 @@ function nests(config: Config): readonly Nest[] {
       why: 'a repeated request_id must find the result of its job',
     },
     {
-      inner: { ...presence, value: presenceTtlMs(config), text: `presence TTL ${presenceTtlMs(config)} ms` },
-      outer: seconds('scheduler.phase2.owner_ttl_seconds', phase2.owner_ttl_seconds),
-      mayEqual: true,
-      why: 'a living instance must not lose its nodes and sessions',
-    },
-    {
       inner: ms('scheduler.phase2.redis.command_timeout_ms', phase2.redis.command_timeout_ms),
       outer: ms('scheduler.phase2.redis.socket_timeout_ms', phase2.redis.socket_timeout_ms),
       why: 'a slow command must fail before its connection does',

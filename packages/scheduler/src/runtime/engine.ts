@@ -42,6 +42,8 @@ export interface EngineSettings {
   readonly fleetWarmupMs: number;
   /** What a running lease lasts beyond the job timeout. */
   readonly leaseGraceMs: number;
+  /** A node is told to stop what it took too long for. */
+  readonly cancelsTimedOut: boolean;
   readonly maxRetry: number;
   readonly sampleK: number;
   readonly policy: 'weighted_random' | 'least_loaded';

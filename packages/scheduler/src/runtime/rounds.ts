@@ -39,7 +39,8 @@ export function createRounds(
   return async function place(flight, selection): Promise<Placed> {
     flight.rounds += 1;
     const round = flight.rounds;
-    while (flight.securing !== undefined) await flight.securing;
+    // What it came to is for the other one to say.
+    while (flight.securing !== undefined) await flight.securing.catch(() => {});
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (flight.driving !== 'ours' || flight.rounds !== round) return 'overtaken';
       const since = engine.clock.precise();

@@ -46,7 +46,9 @@ export function createSettling(engine: Engine): Settling {
 
   async function closeOpen(flight: Flight, fence: Attempt): Promise<void> {
     const { jobId, failure } = flight.job;
-    engine.link.cancel(fence.nodeId, jobId, failure?.code ?? 'superseded');
+    const reason = failure?.code ?? 'superseded';
+    if (reason !== 'JOB_TIMEOUT' || engine.settings.cancelsTimedOut)
+      engine.link.cancel(fence.nodeId, jobId, reason);
     await leaveFenced(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     watchLeaseEnd(engine, fence.nodeId);
     await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });

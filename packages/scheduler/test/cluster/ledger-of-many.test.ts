@@ -1,14 +1,16 @@
 /** The ledger as many instances use it: what it answers is told to the others, and nothing is reserved where slots may be forgotten. */
 import { describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { isUnsent } from '../../src/domain/errors.ts';
 import type { Load } from '../../src/domain/lease.ts';
-import { createLedgerOfMany } from '../../src/ledger-of-many.ts';
+import { createLedgerOfMany, reserveTimeoutMs } from '../../src/ledger-of-many.ts';
 import { faulty } from '../support/faulty.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const TTL_MS = 5_000;
 
-async function start() {
+async function start(reserveMs?: number) {
   const clock = createManualClock();
   const store = faulty(createCapacityLedger({ clock }), [], clock);
   const state = { settled: undefined as Promise<void> | undefined };
@@ -22,6 +24,8 @@ async function start() {
       return state.settled;
     },
     noteLoad: (nodeId, { used, max }: Load) => void noted.push(`${nodeId} ${used}/${max}`),
+    clock,
+    reserveMs,
   });
   await ledger.declare('n1', { slots: 2, isAccepting: true });
   return { clock, store, state, asked, noted, ledger };
@@ -32,6 +36,19 @@ describe('the ledger of many', () => {
     const { ledger, noted } = await start();
     for (const lease of ['a:1', 'a:1', 'b:1', 'c:1']) await ledger.reserve('n1', lease, TTL_MS);
     expect(noted).toEqual(['n1 1/2', 'n1 1/2', 'n1 2/2', 'n1 2/2']);
+  });
+
+  it('waits no longer for a reserve than it may, and whether that took a slot is then unknown', async () => {
+    const { clock, ledger, store, noted } = await start(200);
+    store.plan({ method: 'reserve', fault: { delayMs: 300 } });
+    const reserving = Promise.resolve(ledger.reserve('n1', 'a:1', TTL_MS)).catch((fault: unknown) => fault);
+    await clock.advance(200);
+    expect(await reserving).toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    expect(isUnsent(await reserving)).toBe(false);
+    store.heal();
+    expect(await ledger.reserve('n1', 'b:1', TTL_MS)).toMatchObject({ kind: 'reserved' });
+    await clock.advance(100);
+    expect([noted, clock.pending()]).toEqual([['n1 1/2'], 0]);
   });
 
   it('tells the others of a slot that came free', async () => {
@@ -76,3 +93,14 @@ describe('the ledger of many', () => {
     expect(noted).toEqual([]);
   });
 });
+
+it.each([
+  ['scheduler.reserve_timeout_ms=300', 300],
+  ['scheduler.reserve_timeout_ms=900', undefined],
+])(
+  'a reserve has a limit of its own only where that is shorter than that of every call: %s',
+  (flag, limitMs) => {
+    const loaded = loadConfig({ flags: [['set', flag]] });
+    expect(loaded.kind === 'ok' && reserveTimeoutMs(loaded.config)).toBe(limitMs);
+  },
+);

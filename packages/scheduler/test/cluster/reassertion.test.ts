@@ -266,6 +266,18 @@ describe('a request that such a store does not know', () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it('is found to be in doubt without a timer that nobody waits for', async () => {
+    const { clock, reassertion } = start([]);
+    await reassertion.run(onShard('a'));
+    expect([reassertion.mayBeLost('a'), reassertion.mayBeLost('b'), clock.pending()]).toEqual([
+      true,
+      false,
+      0,
+    ]);
+    await clock.advance(2_000);
+    expect(reassertion.mayBeLost('a')).toBe(false);
+  });
+
   it('is unknown at once where no record was lost', async () => {
     const { reassertion } = start([]);
     await reassertion.run(onShard('a'));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SchedulerError } from '../../src/domain/errors.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { COMES_AGAIN_MS } from './post-rig.ts';
-import { ANSWER_MS, INLINE_MAX_BYTES, startDesks } from './remote-jobs-rig.ts';
+import { ANSWER_MS, INLINE_MAX_BYTES, SOON_MS, startDesks } from './remote-jobs-rig.ts';
 
 const ACCEPTED = { kind: 'accepted' };
 const DOWN = { code: 'SCHEDULER_DEPENDENCY_DOWN' };
@@ -35,6 +35,13 @@ describe('an answer that is waited for', () => {
     expect(third.state.told).toEqual([`${jobId} acknowledged`]);
   });
 
+  it('is asked of a driver that joined after the last look at who lives', async () => {
+    const { holder, driver, jobId, answer, outcomeOf } = await startDesks();
+    holder.state.joined.add('driver');
+    expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
+    expect(driver.state.told).toEqual([`${jobId} acknowledged`]);
+  });
+
   it('is asked of whoever drives the job, and its verdict comes back without the record', async () => {
     const { holder, driver, jobId, answer, outcomeOf, sent } = await startDesks();
     expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
@@ -58,6 +65,18 @@ describe('an answer that is waited for', () => {
     await clock.advance(1);
     expect(await outcomeOf(finishing)).toEqual(ACCEPTED);
     expect([holder.state.told, driver.state.told]).toEqual([[], [`${jobId} finished`]]);
+  });
+
+  it('of a node on a socket is held while the store may have lost its job, and nobody waits beside that', async () => {
+    const { holder, driver, jobId, answer, clock } = await startDesks();
+    holder.state.lost.add(jobId);
+    holder.state.othersTold = new Promise(() => {});
+    await holder.handedOver.finish(answer, RESULT);
+    await clock.advance(SOON_MS);
+    expect([holder.held.size(), holder.state.told, holder.state.waits]).toEqual([1, [], 0]);
+    holder.state.lost.delete(jobId);
+    await clock.advance(SOON_MS);
+    expect(driver.state.told).toEqual([`${jobId} finished`]);
   });
 
   it('is of an unknown job if nobody told it again', async () => {

@@ -39,6 +39,10 @@ export function withDesk(
     lost: new Set<string>(),
     /** The store may have lost something until then. */
     othersTold: undefined as Promise<void> | undefined,
+    /** How often that was waited for. */
+    waits: 0,
+    /** Who joined after the last look at who lives: found by whoever asks for it. */
+    joined: new Set<string>(),
   };
   const hear = (word: string, jobId: string): Promise<AnswerOutcome> => {
     state.told.push(`${jobId} ${word}`);
@@ -72,8 +76,14 @@ export function withDesk(
     },
     driverOf: async (jobId) => (state.lost.has(jobId) ? undefined : store.port.driverOf(jobId)),
     driver: () => instance.driver,
-    living: instance.living,
-    othersTold: () => state.othersTold,
+    async living(expected) {
+      const seen = [...(await instance.living())];
+      return new Map(seen.filter(([name]) => name === expected || !state.joined.has(name)));
+    },
+    othersTold() {
+      state.waits += 1;
+      return state.othersTold;
+    },
     mayBeLost: () => state.othersTold !== undefined,
     book,
     held,

@@ -108,7 +108,6 @@ it('has the defaults of many instances and of pools', () => {
     enabled: false,
     instance_id: 'auto',
     durability: 'primary',
-    owner_ttl_seconds: 15,
     stream_block_ms: 1000,
     stream_count: 64,
     stream_maxlen: 10_000,

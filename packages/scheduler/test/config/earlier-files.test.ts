@@ -191,7 +191,8 @@ it('warns about keys that have no effect, and only about those', () => {
   const keys = warningsOf(EARLIER_FILE)
     .filter((text) => text.includes('has no effect'))
     .map((text) => text.split(' ')[0]);
-  expect(keys).toHaveLength(22);
+  expect(keys).toHaveLength(23);
+  expect(keys).toContain('scheduler.phase2.owner_ttl_seconds');
   expect(keys).toContain('scheduler.load_balancer.strategy');
   expect(keys).not.toContain('scheduler.phase3.random_sample_size');
 });

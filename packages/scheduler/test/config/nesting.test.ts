@@ -32,10 +32,6 @@ describe('nesting', () => {
       'scheduler.task_binding.lease_seconds (301 s) must be at most scheduler.job_retention_ms (300000 ms)',
     ],
     [
-      'scheduler.phase2.owner_ttl_seconds=3',
-      '(presence TTL 4000 ms) must be at most scheduler.phase2.owner_ttl_seconds (3 s)',
-    ],
-    [
       'scheduler.phase2.redis.command_timeout_ms=2500',
       'command_timeout_ms (2500 ms) must be less than scheduler.phase2.redis.socket_timeout_ms (2500 ms)',
     ],

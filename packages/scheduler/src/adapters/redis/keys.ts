@@ -26,12 +26,10 @@ export interface Keys {
   nodeLeases(nodeId: NodeId): string;
   /** HASH · {node} · with the leases. "f:job:attempt" since when fenced, "t:job:attempt" since when its node had it (ms), "r:job:attempt" held at the last report. */
   nodeLeaseMarks(nodeId: NodeId): string;
-  /** STRING · {node} · 1 h; withdrawn, 1 min. "generation version region", then what others must know of the node, as JSON. */
+  /** STRING · {node} · 1 h; withdrawn, 1 min. "generation version region", then what others must know of the node, its holder among it, as JSON. */
   nodeCapabilities(nodeId: NodeId): string;
   /** STRING · {node} · 3 × the node's interval. "ts=<ms>;region=<region>" */
   nodePresence(nodeId: NodeId): string;
-  /** STRING · {node} · owner TTL. "instance/incarnation/generation" of the socket's holder. */
-  nodeOwner(nodeId: NodeId): string;
   /** ZSET · {node} · until fetched or expired. "expiry:job" of what waits for a node that polls → its turn. */
   nodeMailbox(nodeId: NodeId): string;
   /** HASH · {node} · with the mailbox. Job → its assignment, as JSON. */
@@ -95,7 +93,6 @@ export function createKeys(prefix: string): Keys {
     nodeLeaseMarks: (nodeId) => node(nodeId, 'reserved_marks'),
     nodeCapabilities: (nodeId) => node(nodeId, 'capabilities'),
     nodePresence: (nodeId) => node(nodeId, 'presence'),
-    nodeOwner: (nodeId) => `${prefix}:nodes:owner:{node:${nodeId}}`,
     nodeMailbox: (nodeId) => node(nodeId, 'mailbox'),
     nodeMailboxBodies: (nodeId) => node(nodeId, 'mailbox_bodies'),
     nodeArrivals: (nodeId) => node(nodeId, 'arrivals'),

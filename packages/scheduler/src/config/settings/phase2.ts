@@ -89,13 +89,9 @@ export const phase2 = group('Many instances on one Redis.', {
     default: 'primary',
     doc: 'With `replica` a write counts only when a replica has it, so that a failover loses none.',
   }),
-  owner_ttl_seconds: number({
-    default: 15,
-    min: 1,
-    max: 3_600,
-    unit: 'seconds',
-    doc: 'How long an instance owns a node or session without renewal.',
-  }),
+  owner_ttl_seconds: ignored(
+    'Who owns a node or a session owns it until another takes it, or its instance is dead: see scheduler.heartbeat_interval_seconds.',
+  ),
   stream_block_ms: integer({
     default: 1_000,
     min: 10,

@@ -3,6 +3,7 @@ import {
   type NodeHeartbeat,
   type NodeRegister,
   type NodeRegisterAck,
+  type Problem,
   parseNodeMessage,
 } from '@lingua/protocol';
 import { type ErrorCode, errorEntry, SchedulerError } from '../../domain/errors.ts';
@@ -119,10 +120,18 @@ export function openNodeSocket(
     await enrol(runningJobIds === undefined ? registration : { ...registration, runningJobIds }, keepTrying);
   }
 
+  /** A registration of which nothing can be made is refused like any other; whoever is a node already stays the one it is. */
+  function misunderstood(problem: Problem, type: string | undefined): void {
+    socket.reject(problem);
+    if (type !== 'node_register' || identity !== undefined) return;
+    log.info({ code: 'INVALID_MESSAGE', reason: problem.message }, 'a node was refused');
+    socket.cut('refused');
+  }
+
   return {
     receive(text) {
       const parsed = parseNodeMessage(text);
-      if (parsed.kind === 'invalid') return socket.reject(parsed.problem);
+      if (parsed.kind === 'invalid') return misunderstood(parsed.problem, parsed.type);
       const { message } = parsed;
       if (message.type === 'node_register') return register(message);
       if (identity === undefined) {

@@ -66,6 +66,21 @@ export const returnedWords = (body: string): string[] => [
   ...new Set([...body.matchAll(/return \{ '(\w+)'/g)].map(([, word = '']) => word)),
 ];
 
+/** What a script may end with besides `{ 'word' …`: a name that only ever holds such a word or list, or the error of a protected call. */
+export function oddReturns(body: string): string[] {
+  const main = body.replace(/^local function [\s\S]*?^end$/gm, '');
+  const isWord = (value: string): boolean =>
+    /^'\w+'$/.test(value) || /^[\w >=]+ and '\w+' or '\w+'$/.test(value);
+  const holdsWord = (name: string): boolean => new RegExp(`local ${name} = '\\w+'`).test(main);
+  const holdsList = (name: string): boolean =>
+    new RegExp(`local ${name} = (\\{ '\\w+'|redis\\.pcall)`).test(main);
+  return [...main.matchAll(/\breturn (.*)$/gm)].flatMap(([, given = '']) => {
+    const [first = ''] = splitAtCommas(given.replace(/^\{ ?(.*?) ?\}$/, '$1'));
+    const isFine = given.startsWith('{') ? isWord(first) || holdsWord(first) : holdsList(given);
+    return isFine ? [] : [given];
+  });
+}
+
 export const callsOf = (body: string): LuaCall[] =>
   [...body.matchAll(/redis\.(p?call)\(/g)].map((match) => {
     const [command = '', ...args] = splitAtCommas(insideBrackets(body, match.index + match[0].length - 1));

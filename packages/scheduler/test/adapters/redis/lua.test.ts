@@ -6,6 +6,7 @@ import {
   type LuaScript,
   listed,
   luaScripts,
+  oddReturns,
   passed,
   promisedWords,
   returnedWords,
@@ -66,6 +67,30 @@ describe('Lua', () => {
     expect(undeclared(script("redis.call('XGROUP', 'CREATE', ARGV[1], 'g')"))).toEqual(['XGROUP ARGV[1]']);
   });
 
+  it('a reply that does not begin with a word is noticed', () => {
+    expect(oddReturns("return { 'ok', 1 }\nreturn { x and 'a' or 'b' }")).toEqual([]);
+    expect(
+      oddReturns("local page = { 'page' }\nlocal word = 'kept'\nreturn page\nreturn { word, 2 }"),
+    ).toEqual([]);
+    expect(oddReturns('return 1')).toEqual(['1']);
+    expect(oddReturns("return redis.call('GET', key)")).toEqual(["redis.call('GET', key)"]);
+    expect(oddReturns('local page = {}\nreturn page\nreturn { used, max }')).toEqual([
+      'page',
+      '{ used, max }',
+    ]);
+  });
+
+  it.each(
+    scripts
+      .filter(({ header = '' }) => header.includes('server time'))
+      .map((each) => [each.name, each] as const),
+  )('%s tells the time by the server’s clock, never by the caller’s', (_, { header = '', body }) => {
+    expect(listed(header, 'ARGV')).not.toContain('now');
+    for (const [, value] of body.matchAll(/\bnow = (.*)$/gm))
+      expect(value).toBe('time[1] * 1000 + math.floor(time[2] / 1000)');
+    for (const [, value] of body.matchAll(/\btime = (.*)$/gm)) expect(value).toBe("redis.call('TIME')");
+  });
+
   describe.each(scripts.map((script) => [script.path.replace(/^.*\/redis\//, ''), script] as const))(
     '%s',
     (_, script) => {
@@ -98,6 +123,7 @@ describe('Lua', () => {
         expect(words.length).toBeGreaterThan(0);
         expect(words).toEqual(expect.arrayContaining(returnedWords(body)));
         for (const word of words) expect(body).toContain(`'${word}'`);
+        expect(oddReturns(body)).toEqual([]);
       });
 
       it('I8 one slot per script: touches declared keys only', () => {

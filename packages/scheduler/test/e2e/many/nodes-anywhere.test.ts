@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 
 const NODE = {
@@ -41,12 +42,44 @@ describe('a node that polls, behind a load balancer', () => {
     expect((await a.post('/v1/job/done', done)).body).toMatchObject({ accepted: false, reason: 'settled' });
   });
 
-  it('is refused on every instance under another credential', async () => {
-    const [a, b] = await startThree();
+  it('reports a failure to any instance, and the job goes on where it is driven', async () => {
+    const [a, b, c] = await startThree();
     await a.post('/v1/node/register', NODE);
     await b.readyNodes(1);
-    const unknown = await b.get(`/v1/node/nobody/jobs`);
-    expect(unknown.status).toBe(404);
+    const job = await b.dispatch();
+    const path = `/v1/node/${NODE.node_id}/jobs?wait_ms=5000`;
+    const [fetched] = (await c.get<{ jobs: { attempt_id: number }[] }>(path)).body.jobs;
+    const report = { job_id: job.job_id, attempt_id: fetched?.attempt_id, node_id: NODE.node_id };
+    await joinSdkNode({ url: c.nodeUrl, nodeId: 'node-better', onJob: async () => OUTPUT });
+    await b.readyNodes(2);
+    const failed = await a.post('/v1/job/fail', { ...report, status: 'error', reason: 'MODEL_LOAD_FAILED' });
+    expect(failed.body).toEqual({ ok: true, accepted: true });
+    expect(await c.settled(job.job_id)).toMatchObject({
+      node_id: 'node-better',
+      attempt_id: 2,
+      result: OUTPUT,
+    });
+  });
+
+  it('is served on no instance under another credential, and on every one under its own', async () => {
+    const { instances } = await startInstances(2, { 'server.anonymous': '' }, TOKEN_TOML);
+    const [a, b] = instances as [Instance, Instance];
+    const own = { ...NODE, node_id: 'node-pinned' };
+    const beat = { node_id: own.node_id, running_jobs: 0 };
+    expect((await a.post('/v1/node/register', own, TOKENS.pinned)).status).toBe(200);
+    await eventually(async () => (await b.post('/v1/node/heartbeat', beat, TOKENS.pinned)).status === 200);
+    for (const each of [a, b]) {
+      const answers = [
+        await each.post<{ error: string }>('/v1/node/register', own, TOKENS.node),
+        await each.post<{ error: string }>('/v1/node/heartbeat', beat, TOKENS.node),
+        await each.get<{ error: string }>(`/v1/node/${own.node_id}/jobs`, TOKENS.node),
+      ];
+      expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+        [409, 'NODE_ID_CONFLICT'],
+        [403, 'FORBIDDEN'],
+        [403, 'FORBIDDEN'],
+      ]);
+    }
   });
 
   it('can be cordoned and drained from any instance, and is shown by all', async () => {
@@ -58,6 +91,9 @@ describe('a node that polls, behind a load balancer', () => {
     expect((await b.tryDispatch()).status).toBe(503);
     expect((await b.post(`/api/v1/nodes/${NODE.node_id}/uncordon`)).body).toMatchObject({ cordoned: false });
     await eventually(async () => (await c.tryDispatch()).status === 200);
+    expect((await b.post(`/api/v1/nodes/${NODE.node_id}/drain`)).status).toBe(200);
+    await eventually(async () => (await c.nodes())[0]?.status === 'draining');
+    expect((await a.tryDispatch()).status).toBe(503);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Where commits cost, an acknowledged attempt is committed a moment later: a job that is over by then needs no longer lease. */
 import { describe, expect, it } from 'vitest';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
+import { holdDelivery } from './hold-delivery.ts';
 import { createRig, RESULT } from './rig.ts';
 
 const DELAY_MS = 20;
@@ -49,6 +50,14 @@ describe('the commit of a lease', () => {
   it('comes at once when the reservation may end first', async () => {
     const { rig, commits, job, lease } = await running();
     await rig.clock.advance(2_900);
+    expect((await rig.service.acknowledge(job)).kind).toBe('accepted');
+    expect(commits).toEqual([lease]);
+  });
+
+  it('comes at once for an attempt whose successor is on its way: its reservation is older than the last send says', async () => {
+    const { rig, commits, job, lease } = await running();
+    holdDelivery(rig, job.nodeId === 'node-a' ? 'node-b' : 'node-a');
+    await rig.clock.advance(3_100);
     expect((await rig.service.acknowledge(job)).kind).toBe('accepted');
     expect(commits).toEqual([lease]);
   });

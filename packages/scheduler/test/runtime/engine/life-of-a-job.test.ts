@@ -1,7 +1,7 @@
 /** A job's way from request to outcome when nothing goes wrong, and the refusals. */
 import { describe, expect, it } from 'vitest';
 import { isOutcome } from '../../../src/domain/job.ts';
-import { createRig, need, profile, RESULT } from './rig.ts';
+import { createRig, deployedProfile, need, profile, RESULT } from './rig.ts';
 
 describe('life of a job', () => {
   it('goes through the states of the table, and its timeline says when and where', async () => {
@@ -142,6 +142,18 @@ describe('life of a job', () => {
     expect((await rig.dispatch()).fence?.nodeId).toBe('node-b');
     expect((await rig.dispatch()).fence?.nodeId).toBe('node-b');
   });
+
+  it.each([true, false])(
+    'tells a node to stop what it took too long for, if that is wanted: %s',
+    async (isWanted) => {
+      const rig = createRig({ settings: { cancelsTimedOut: isWanted } });
+      await rig.addNode('node-a', 1, deployedProfile());
+      const job = await rig.dispatch();
+      await rig.clock.advance(61_000);
+      expect((await rig.store.get(job.jobId))?.failure?.code).toBe('JOB_TIMEOUT');
+      expect(rig.cancelled.map(({ reason }) => reason)).toEqual(isWanted ? ['JOB_TIMEOUT'] : []);
+    },
+  );
 
   it('cancels: the node is told, the outcome is FAILED, and a late result changes nothing', async () => {
     const rig = createRig();

@@ -32,6 +32,7 @@ export const SETTINGS: JobServiceSettings = {
   pendingTimeoutMs: 10_000,
   fleetWarmupMs: 0,
   leaseGraceMs: 5_000,
+  cancelsTimedOut: true,
   maxRetry: 2,
   sampleK: 20,
   policy: 'weighted_random',

@@ -22,7 +22,7 @@ describe('the limits of a socket', () => {
     const client = await harness.connect();
     client.send('{"type":');
     client.send({ type: 'node_registre' });
-    client.send({ ...register(), hardware: { cpu_cores: 'many', memory_gb: 1 } });
+    client.send({ ...heartbeat('node-a'), timestamp: 'late' });
     const [malformed, unknown, wrong] = [
       await client.message(0),
       await client.message(1),
@@ -30,7 +30,7 @@ describe('the limits of a socket', () => {
     ];
     expect(malformed).toMatchObject({ code: 'INVALID_MESSAGE', details: { path: '' } });
     expect(unknown).toMatchObject({ code: 'INVALID_MESSAGE', details: { path: '/type' } });
-    expect(wrong).toMatchObject({ code: 'INVALID_MESSAGE', details: { path: '/hardware/cpu_cores' } });
+    expect(wrong).toMatchObject({ code: 'INVALID_MESSAGE', details: { path: '/timestamp' } });
     client.send(register());
     expect(await client.message(3)).toMatchObject({ type: 'node_register_ack' });
     client.send('[]');

@@ -1,0 +1,32 @@
+/** Names that others know: tools and people find their way in Redis by them, so they are a contract. */
+import { expect, it } from 'vitest';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+
+it('keys are named as the platform has always named them', () => {
+  const keys = createKeys('lingua');
+  expect({
+    presence: keys.presence('i-1'),
+    instances: keys.instances,
+    inbox: keys.inbox('i-1'),
+    deadLetters: keys.deadLetters('i-1'),
+    sessionOwner: keys.sessionOwner('s-1'),
+    nodeMeta: keys.nodeMeta('n-1'),
+    nodeCapabilities: keys.nodeCapabilities('n-1'),
+    nodePresence: keys.nodePresence('n-1'),
+    nodeLeases: keys.nodeLeases('n-1'),
+    job: keys.job('j-1'),
+    statsSnapshot: keys.statsSnapshot,
+  }).toEqual({
+    presence: 'lingua:schedulers:presence:i-1',
+    instances: 'lingua:schedulers:all',
+    inbox: 'lingua:streams:{instance:i-1}:inbox',
+    deadLetters: 'lingua:streams:{instance:i-1}:dlq',
+    sessionOwner: 'lingua:sessions:owner:{session:s-1}',
+    nodeMeta: 'lingua:v1:nodes:{node:n-1}:meta',
+    nodeCapabilities: 'lingua:v1:nodes:{node:n-1}:capabilities',
+    nodePresence: 'lingua:v1:nodes:{node:n-1}:presence',
+    nodeLeases: 'lingua:v1:nodes:{node:n-1}:reserved',
+    job: 'lingua:v1:jobs:{job:j-1}:fsm',
+    statsSnapshot: 'lingua:v1:stats:snapshot',
+  });
+});

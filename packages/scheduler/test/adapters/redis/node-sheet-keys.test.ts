@@ -1,0 +1,58 @@
+/** What is seen of a node in Redis, and for how long: its presence by the words and the life it was given, its capabilities for an hour. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeBoard } from '../../../src/adapters/redis/node-board.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../../src/adapters/redis/redis-connection.ts';
+import { sheetFor } from '../../contracts/node-sheets.ts';
+import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
+
+const START_MS = 30_000;
+const [PRESENT_MS, HOUR_MS, MINUTE_MS] = [45_000, 3_600_000, 60_000];
+/** What may pass between a write and a look at it, on a busy machine. */
+const SLACK_MS = 10_000;
+
+let redis: RedisUnderTest;
+let connections: RedisConnection[] = [];
+beforeAll(async () => {
+  redis = await startRedis();
+  connections = [
+    connectRedis(redis.settings, { name: 'board' }),
+    connectRedis(redis.settings, { name: 'ear', isListening: true }),
+  ];
+  await Promise.all(connections.map((each) => whenReady(each, START_MS)));
+}, START_MS);
+afterAll(async () => {
+  for (const connection of connections) connection.disconnect();
+  await redis?.stop();
+});
+
+it('a node is present as "ts=<ms>;region=<region>" for as long as it was said, and its capabilities are kept for an hour', async () => {
+  const [connection, ear] = connections as [RedisConnection, RedisConnection];
+  const keys = createKeys('sheet-keys');
+  const board = createNodeBoard({ connection, ear, keys, forgetAfterMs: HOUR_MS });
+  const posted = sheetFor({ region: 'eu-1' });
+  const { nodeId, generation } = posted;
+  const lives = async () => [
+    await connection.pttl(keys.nodePresence(nodeId)),
+    await connection.pttl(keys.nodeCapabilities(nodeId)),
+  ];
+  const within = (ms: number) => expect.toSatisfy((left: number) => left <= ms && left > ms - SLACK_MS);
+
+  await board.post(posted, PRESENT_MS);
+  expect(await connection.get(keys.nodePresence(nodeId))).toBe(`ts=${posted.view.lastBeatAt};region=eu-1`);
+  expect(await lives()).toEqual([within(PRESENT_MS), within(HOUR_MS)]);
+
+  const at = posted.view.lastBeatAt + 5_000;
+  await connection.pexpire(keys.nodeCapabilities(nodeId), HOUR_MS / 2 - 1);
+  await board.seen(posted, PRESENT_MS, at);
+  expect(await connection.get(keys.nodePresence(nodeId))).toBe(`ts=${at};region=eu-1`);
+  expect(await lives()).toEqual([within(PRESENT_MS), within(HOUR_MS)]);
+
+  await board.withdraw(nodeId, generation);
+  expect(await connection.exists(keys.nodePresence(nodeId))).toBe(0);
+  expect((await lives())[1]).toEqual(within(MINUTE_MS));
+});

@@ -1,0 +1,66 @@
+/** I7 for sessions on a real store: what is said while it is away waits, is refused aloud when that lasts, and nobody loses its socket. */
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import type { RedisServer } from '../../support/redis-servers.ts';
+import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import { openSession, sessionUrl, spoken } from '../support/session-client.ts';
+import { type Instance, startInstances } from './start-instances.ts';
+
+const TEST_MS = 60_000;
+const PATIENT = { withinMs: 20_000 };
+/** Longer than a command may take, so that some have failed by then. */
+const OUTAGE_MS = 1_500;
+const PENDING_MS = 4_000;
+
+/** A session that has had one result, and then its store stands still. */
+async function speakDuringOutage() {
+  const { redis, instances } = await startInstances(1, { 'scheduler.pending_timeout_ms': PENDING_MS });
+  const [a] = instances as [Instance];
+  const server = redis.servers[0] as RedisServer;
+  await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: async () => OUTPUT });
+  await a.readyNodes(1);
+  const session = await openSession({ url: sessionUrl(a) });
+  session.send(spoken(session, 1));
+  expect(await session.outcome(1)).toMatchObject({ type: 'translation_result' });
+  server.signal('SIGSTOP');
+  onTestFinished(() => void server.signal('SIGCONT'));
+  const begunAt = performance.now();
+  session.send(spoken(session, 2));
+  return { session, server, begunAt };
+}
+
+it(
+  'an utterance of a short outage waits for its end, and has its result without a word of it',
+  async () => {
+    const { session, server, begunAt } = await speakDuringOutage();
+    await eventually(() => performance.now() > begunAt + OUTAGE_MS, PATIENT);
+    server.signal('SIGCONT');
+    await eventually(() => session.outcomes().length === 2, PATIENT);
+    expect(session.outcomes()[1]).toMatchObject({ type: 'translation_result', utterance_index: 1 });
+    expect(session.of('error')).toEqual([]);
+    expect(session.ws.readyState).toBe(session.ws.OPEN);
+  },
+  TEST_MS,
+);
+
+it(
+  'an utterance of a long outage is refused with an error after as long as it may wait, not before, and the next one is served',
+  async () => {
+    const { session, server, begunAt } = await speakDuringOutage();
+    const [error] = await eventually(() => {
+      const errors = session.of('error');
+      return errors.length > 0 ? errors : undefined;
+    }, PATIENT);
+    expect(performance.now() - begunAt).toBeGreaterThan(PENDING_MS - 100);
+    expect(error).toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN', details: { utterance_index: 1 } });
+    expect(session.ws.readyState).toBe(session.ws.OPEN);
+    server.signal('SIGCONT');
+    await eventually(() => session.outcomes().length === 2, PATIENT);
+    expect(session.outcomes()[1]).toMatchObject({ type: 'missing_result', reason: 'job_failed' });
+    session.send(spoken(session, 3));
+    await eventually(() => session.outcomes().length === 3, PATIENT);
+    expect(session.outcomes()[2]).toMatchObject({ type: 'translation_result', utterance_index: 2 });
+    expect([session.of('error').length, session.ws.readyState]).toEqual([1, session.ws.OPEN]);
+  },
+  TEST_MS,
+);

@@ -1,0 +1,49 @@
+/** Rounds of one job take turns, also when one of them breaks off: the job would otherwise look for a node no more, until its deadline. */
+import { expect, it } from 'vitest';
+import type { Engine } from '../../../src/runtime/engine.ts';
+import type { Flight } from '../../../src/runtime/flight.ts';
+import { createRounds } from '../../../src/runtime/rounds.ts';
+import type { Selection } from '../../../src/runtime/select/select.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+function start() {
+  const asked: string[] = [];
+  let breakOff = () => {};
+  const breaking = new Promise<boolean>((_, reject) => {
+    breakOff = () => reject(new Error('a fault'));
+  });
+  const place = createRounds({ clock: createManualClock() } as unknown as Engine, {
+    reserve(nodeId) {
+      asked.push(nodeId);
+      return nodeId === 'node-broken' ? breaking : false;
+    },
+    send: () => 'sent',
+  });
+  const flight = {
+    job: { jobId: 'job-1' },
+    driving: 'ours',
+    rounds: 0,
+    attempts: 0,
+    securing: undefined,
+  } as unknown as Flight;
+  const round = (...nodeIds: string[]) =>
+    place(flight, { next: () => nodeIds.shift() } as unknown as Selection);
+  const broken = round('node-broken', 'node-never').catch((fault: Error) => fault.message);
+  return { asked, round, broken, breakOff };
+}
+
+it('a round after one that broke off asks its nodes', async () => {
+  const { asked, round, broken, breakOff } = start();
+  breakOff();
+  expect(await broken).toBe('a fault');
+  expect([await round('node-b', 'node-c'), asked]).toEqual(['nobody', ['node-broken', 'node-b', 'node-c']]);
+});
+
+it('a round that waited for one that broke off asks its nodes, and does not fail with it', async () => {
+  const { asked, round, broken, breakOff } = start();
+  const waiting = round('node-b');
+  expect(asked).toEqual(['node-broken']);
+  breakOff();
+  expect(await broken).toBe('a fault');
+  expect([await waiting, asked]).toEqual(['nobody', ['node-broken', 'node-b']]);
+});
