@@ -59,8 +59,8 @@ export function createInboxReader(deps: {
   settings: InboxReaderSettings;
   /** What must stay in order shares a lane. */
   laneOf: (body: string) => string;
-  /** Rejects if the letter could not be handled: it comes again, and is dead after too many tries. */
-  handle: (body: string) => Promise<void>;
+  /** Rejects if the letter could not be handled: it comes again, and is dead after too many tries. `wasOpened`: it was handed out before. */
+  handle: (body: string, wasOpened: boolean) => Promise<void>;
   /** This instance may have been taken for dead: nothing is read or handled, and what was read comes again. */
   isFenced?: () => boolean;
   /** The reader is stuck: a new connection may help. */
@@ -110,7 +110,7 @@ export function createInboxReader(deps: {
   async function handle({ letterId, body, deliveries }: Letter): Promise<void> {
     if (isFenced()) return end(letterId);
     try {
-      await deps.handle(body);
+      await deps.handle(body, deliveries > 1);
       remember(letterId);
       confirmations.add(letterId);
       // Nothing is read meanwhile that it could wait for.

@@ -17,7 +17,7 @@ export interface PostOffice {
   ask(to: string, letter: Outgoing, limitMs: number): Promise<unknown>;
   /** Who handles letters about this. What it answers goes to whoever asked. */
   on(topic: string, handle: HandleLetter): void;
-  /** A letter has come. Rejects if it could not be handled. `wasOpened`: by somebody who died over it, and may have done what it says. */
+  /** A letter has come. Rejects if it could not be handled. `wasOpened`: by somebody who may have done what it says, and died over it, or could not answer. */
   receive(text: string, wasOpened?: boolean): Promise<void>;
   asking(): number;
 }

@@ -178,9 +178,9 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
       );
   }
 
-  // The dead may have handed the job to its node, which is not here: only its driver can end that attempt, and begin another.
+  // Whoever opened it before, this very instance perhaps, may have handed the job to its node: only its driver can end that attempt, and begin another.
   office.on('assign', async (body, _, wasOpened) =>
-    wasOpened ? HOLDER_DIED : assigned(readLetter<AssignLetter>('assign', body, ASSIGN)),
+    wasOpened ? ALREADY_OPENED : assigned(readLetter<AssignLetter>('assign', body, ASSIGN)),
   );
   office.on('withdraw', async (body) => {
     const { nodeId, jobId, reason } = readLetter<WithdrawLetter>('withdraw', body, WITHDRAW);
@@ -210,7 +210,7 @@ const ASSIGN = {
 } as const;
 const WITHDRAW = { nodeId: 'string', jobId: 'string', reason: 'string' } as const;
 const SUPERSEDED: Answered = { kind: 'unknown', reason: 'superseded' };
-const HOLDER_DIED: Answered = { kind: 'unknown', reason: 'holder_died' };
+const ALREADY_OPENED: Answered = { kind: 'unknown', reason: 'opened_before' };
 
 const dispatchedAt = (at: number, nodeId: NodeId, attempt: number): JobChange => ({
   state: 'DISPATCHED',

@@ -53,6 +53,17 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
+  it('are said to have been opened if they come again: whoever failed over one may have done half of it', async () => {
+    const opened: boolean[] = [];
+    const { clock, send } = await startReader(async (_, wasOpened) => {
+      opened.push(wasOpened);
+      if (!wasOpened) throw new Error('the answer could not be sent');
+    });
+    await send('a:1');
+    await clock.advance(4 * SETTINGS.scanIntervalMs);
+    expect(opened).toEqual([false, true]);
+  });
+
   it('go on behind a letter that failed, which comes again by itself', async () => {
     let failures = 1;
     const { clock, send, seen, isEmpty } = await startReader(async (body) => {

@@ -17,7 +17,7 @@ export const fine = async (): Promise<void> => {};
 
 /** Letters are "lane:text". */
 export async function startReader(
-  handle: (body: string) => Promise<void>,
+  handle: (body: string, wasOpened: boolean) => Promise<void>,
   options: {
     wrap?: (inbox: Inbox) => Inbox;
     settings?: Partial<InboxReaderSettings>;
@@ -44,9 +44,9 @@ export async function startReader(
     },
     settings: { ...SETTINGS, ...options.settings },
     laneOf: options.laneOf ?? ((body) => body.split(':')[0] ?? ''),
-    handle: async (body) => {
+    handle: async (body, wasOpened) => {
       seen.push(body);
-      await handle(body);
+      await handle(body, wasOpened);
     },
     ...(options.isFenced !== undefined && { isFenced: options.isFenced }),
     stuck: () => {

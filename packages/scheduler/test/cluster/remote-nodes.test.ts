@@ -165,7 +165,7 @@ describe('a node that another instance holds', () => {
   });
 
   it.each([
-    [true, { kind: 'unknown', reason: 'holder_died' }],
+    [true, { kind: 'unknown', reason: 'opened_before' }],
     [false, { kind: 'undeliverable' }],
   ])('may have the job if its holder died over the assignment (%s)', async (wasOpened, expected) => {
     const { post, a, delivery } = await letterUnread();
