@@ -54,6 +54,7 @@ describe('under real faults', () => {
     expect(results).toBeGreaterThan(Math.max(SECONDS * 5, requests * LEAST_SHARE));
     const kinds = summary.faults.map(({ kind }) => kind);
     expect(kinds).toEqual(expect.arrayContaining(['slots_moved', 'instance_killed', 'master_killed']));
+    expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
   });
 
   it('one instance without Redis keeps every promise', { timeout: 120_000 }, async () => {
@@ -63,6 +64,8 @@ describe('under real faults', () => {
     expect(summary.counted['errors in logs']).toBe(0);
     const judged = summary.promises.filter(({ judged }) => judged > 0).map(({ promise }) => promise);
     expect(judged).toEqual(expect.arrayContaining(['I1 no oversell', 'I3 one outcome', 'nothing lost']));
+    expect(judged).toEqual(expect.arrayContaining(['I10 isolation', 'I11 bounded']));
+    expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
   });
 
   it('says so if there is no Redis on the machine', async () => {
