@@ -42,6 +42,8 @@ export interface ChaosOptions {
 
 /** Leases that were taken for work that died with its node end by themselves. */
 const LEASES_END_MS = 20_000;
+/** A run that lasts for so long may also take its time to end. */
+const LONG_S = 40;
 const LOOKS_AT_ONCE = 16;
 /** Whose chances are not those of any node or client. */
 const PROBE = 9_999;
@@ -65,6 +67,7 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
     recorder,
     backends,
     config: configOfRun(store?.ports ?? []),
+    isPatient: options.seconds >= LONG_S,
     streams: store && (() => store.streams(PREFIX)),
   });
   const world: World = { recorder, schedulers, store, nodes, clients };
@@ -83,8 +86,7 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
     });
     await Promise.all(peekers.map((peeker) => peeker.stop()));
     await lookUp(recorder, gate);
-    await levels.settle();
-    const leftovers = store && (await readLeftovers(recorder, store));
+    const [leftovers] = await Promise.all([store && readLeftovers(recorder, store), levels.settle()]);
     if (leftovers !== undefined) levels.noteKeys(leftovers.keys);
     return { history: recorder.history, logs: schedulers.logs(), leftovers };
   } finally {

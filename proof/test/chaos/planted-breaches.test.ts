@@ -117,7 +117,7 @@ async function watched(...texts: readonly string[]): Promise<Recorder> {
     response.writeHead(isAllowed ? 200 : 401).end(texts[Math.min(turn++, texts.length - 1)]);
   });
   const recorder = createRecorder();
-  const levels = watchLevels({ recorder, config, backends });
+  const levels = watchLevels({ recorder, config, backends, isPatient: true });
   recorder.record({ kind: 'quiet' });
   await levels.settle();
   return recorder;
@@ -140,13 +140,22 @@ describe('a level', () => {
   it('that an instance no longer tells is a breach', () => {
     const recorder = createRecorder();
     const text = metrics().replace(/^scheduler_answers_held 0$/m, '');
-    for (const level of levelsIn(text, config)) recorder.record({ kind: 'sampled', instance: 'i', ...level });
+    for (const level of levelsIn(text, config, true))
+      recorder.record({ kind: 'sampled', instance: 'i', ...level });
     expect(brokenIn(recorder, 'I11 bounded')).toMatchObject([{ about: ['i', 'scheduler_answers_held'] }]);
+  });
+
+  it('of audio is judged at rest where there was time to wait for it', () => {
+    const judged = (isPatient: boolean): boolean =>
+      levelsIn(metrics(), config, isPatient).some(
+        ({ gauge, atRest }) => gauge === 'scheduler_audio_store_bytes' && atRest === 0,
+      );
+    expect([judged(true), judged(false)]).toEqual([true, false]);
   });
 
   it('of one metric with too many label sets is a breach', () => {
     const wide = Array.from({ length: 252 }, (_, at) => `scheduler_retries_total{reason="${at}"} 1`);
-    const over = levelsIn([metrics(), ...wide].join('\n'), config).filter(
+    const over = levelsIn([metrics(), ...wide].join('\n'), config, true).filter(
       ({ value, limit }) => value > limit,
     );
     expect(over).toMatchObject([{ gauge: 'label sets of the widest metric', value: 252 }]);

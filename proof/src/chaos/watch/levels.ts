@@ -17,6 +17,8 @@ interface Rule {
   readonly gauge: string;
   readonly limit: (config: Config) => number;
   readonly atRest?: 0;
+  /** It may take as long as a job may until it is at rest. */
+  readonly restsLate?: true;
   /** Told only from the first time on that there is something to tell. */
   readonly isLate?: true;
 }
@@ -28,9 +30,11 @@ const OF_EVERYBODY: readonly Rule[] = [
   // Retries wait, however full the queue is.
   { gauge: 'scheduler_jobs_waiting', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
   { gauge: 'scheduler_utterances_running', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
+  // What a repeat of a request brought is kept until the deadline of its job: another attempt may need it.
   {
     gauge: 'scheduler_audio_store_bytes',
     limit: ({ scheduler }) => scheduler.audio.max_bytes_total,
+    restsLate: true,
     ...none,
   },
   { gauge: 'scheduler_jobs_retained', limit: ({ scheduler }) => scheduler.job_retention_max_count },
@@ -77,10 +81,11 @@ export const LEVELS: readonly string[] = [...OF_EVERYBODY, ...OF_ONE_ALONE, ...O
 /** Of each metric; beyond it everything is counted under one that is called other. */
 const MOST_LABEL_SETS = 251;
 
-export function levelsIn(text: string, config: Config): Level[] {
+/** `isPatient`: what rests late is waited for, and judged. */
+export function levelsIn(text: string, config: Config, isPatient: boolean): Level[] {
   const { told, sets } = seriesIn(text);
   const rules = [...OF_EVERYBODY, ...(config.scheduler.phase2.enabled ? OF_MANY : OF_ONE_ALONE)];
-  const named = rules.flatMap(({ gauge, limit, atRest, isLate }): Level[] => {
+  const named = rules.flatMap(({ gauge, limit, atRest, restsLate, isLate }): Level[] => {
     const value = told.get(gauge);
     if (value === undefined && isLate === true) return [];
     return [
@@ -88,7 +93,7 @@ export function levelsIn(text: string, config: Config): Level[] {
         gauge,
         value: value ?? Number.NaN,
         limit: limit(config),
-        ...(atRest !== undefined && { atRest }),
+        ...(atRest !== undefined && (isPatient || restsLate !== true) && { atRest }),
       },
     ];
   });

@@ -23,12 +23,14 @@ export interface LevelWatch {
 const EVERY_MS = 1_000;
 /** Whoever does not answer within this is not reachable now. */
 const ANSWER_MS = 900;
-/** Leases and letters that nobody cares for any more end by themselves. */
-const SETTLED_WITHIN_MS = 20_000;
+/** Whatever nobody cares for any more ends by itself with the deadline of its job. */
+const SETTLED_WITHIN_MS = 22_000;
 
 export function watchLevels(options: {
   readonly recorder: Recorder;
   readonly config: Config;
+  /** Waits in the end for what rests only after a while. */
+  readonly isPatient: boolean;
   readonly backends: () => readonly Backend[];
   /** Absent: there is no store. */
   readonly streams?: (() => Promise<readonly StoredKey[]>) | undefined;
@@ -47,7 +49,7 @@ export function watchLevels(options: {
       timeoutMs: ANSWER_MS,
     }).catch(() => NOBODY);
     if (status !== 200) return undefined;
-    const levels = levelsIn(body, config);
+    const levels = levelsIn(body, config, options.isPatient);
     note(instance, levels);
     return levels;
   }
