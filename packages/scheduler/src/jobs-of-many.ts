@@ -65,7 +65,14 @@ export function createJobsOfMany(deps: {
     local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
   const runningTtlMs = scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms;
   const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
-  const slots = createSlotKeeping({ keep: deps.ledger.keep, generationOf, runningTtlMs, clock, log });
+  const slots = createSlotKeeping({
+    keep: deps.ledger.keep,
+    generationOf,
+    runningTtlMs,
+    reservationTtlMs: scheduler.reservation_ttl_ms,
+    clock,
+    log,
+  });
   const held = createHeldAnswers({
     clock,
     log,

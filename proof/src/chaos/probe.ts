@@ -3,11 +3,12 @@ import { ofKind, type Recorder } from '../../../packages/scheduler/dist/simulati
 import { eventually } from '../eventually.ts';
 import { startDispatcher } from './clients/dispatcher.ts';
 import type { Brake } from './fleet/brake.ts';
+import { TENANTS } from './tenants.ts';
 import type { Backend } from './wire/balancer.ts';
 
 /** Shorter than a job may take. */
 const FILLED_WITHIN_MS = 5_000;
-/** More than a second of it fills the fleet. */
+/** Of all tenants. More than a second of it fills the fleet. */
 const PER_SECOND = 60;
 
 export async function probeSlots(options: {
@@ -21,7 +22,17 @@ export async function probeSlots(options: {
   brake.hold();
   recorder.record({ kind: 'probe_began', nodes: [...free.keys()] });
   const begunAt = recorder.history.length;
-  const asker = await startDispatcher({ ...options, name: 'prober', perSecond: PER_SECOND });
+  const askers = await Promise.all(
+    TENANTS.map((tenant) =>
+      startDispatcher({
+        ...options,
+        name: `prober-${tenant.name}`,
+        tenant,
+        requests: 'probe',
+        perSecond: PER_SECOND / TENANTS.length,
+      }),
+    ),
+  );
   const isFull = (): boolean => {
     const started = ofKind(recorder.history.slice(begunAt), 'started');
     return [...free].every(([node, slots]) => started.filter((each) => each.node === node).length >= slots);
@@ -30,8 +41,8 @@ export async function probeSlots(options: {
   await eventually(isFull, { withinMs: FILLED_WITHIN_MS }).catch(() => {});
   recorder.record({ kind: 'probe_ended' });
   brake.letGo();
-  await asker.finish();
-  await asker.close();
+  await Promise.all(askers.map((asker) => asker.finish()));
+  for (const asker of askers) asker.close();
 }
 
 /** Of the nodes that live. */

@@ -9,22 +9,20 @@ import { ofKind, type Recorder } from '../../../packages/scheduler/dist/simulati
 import type { Evidence } from '../checker/check-history.ts';
 import { checkLeftovers, type Leftovers } from '../checker/leftovers.ts';
 import { eventually } from '../eventually.ts';
-import type { ChaosClient } from './clients/client.ts';
-import { startDispatcher, toldBy } from './clients/dispatcher.ts';
-import { startSpeaker } from './clients/speaker.ts';
-import { type Brake, createBrake } from './fleet/brake.ts';
-import { joinFieldFleetNode } from './fleet/field-fleet-node.ts';
-import type { FleetNode } from './fleet/fleet-node.ts';
-import { createTemper } from './fleet/hands.ts';
-import { joinHttpFleetNode } from './fleet/http-fleet-node.ts';
-import { joinSdkFleetNode } from './fleet/sdk-fleet-node.ts';
+import { toldBy } from './clients/dispatcher.ts';
+import { openClients, openPeekers } from './clients/open-clients.ts';
+import { createBrake } from './fleet/brake.ts';
+import { joinFleet } from './fleet/join-fleet.ts';
 import { injectFaults } from './inject/injector.ts';
 import type { World } from './inject/world.ts';
 import { type PlannedKind, planFaults } from './plan-faults.ts';
 import { probeSlots } from './probe.ts';
+import { configOfRun } from './rig/configured.ts';
 import type { RedisStore } from './rig/redis-store.ts';
-import { FIELD_SLOTS, type Schedulers, startSchedulers } from './rig/schedulers.ts';
-import { type Balancer, createBalancer, liveNear, takeTurns } from './wire/balancer.ts';
+import { startSchedulers } from './rig/schedulers.ts';
+import { OPERATOR_TOKEN } from './tenants.ts';
+import { watchLevels } from './watch/watch-levels.ts';
+import { type Balancer, createBalancer, takeTurns } from './wire/balancer.ts';
 import { call } from './wire/call.ts';
 
 export interface ChaosOptions {
@@ -44,6 +42,8 @@ export interface ChaosOptions {
 
 /** Leases that were taken for work that died with its node end by themselves. */
 const LEASES_END_MS = 20_000;
+/** A run that lasts for so long may also take its time to end. */
+const LONG_S = 40;
 const LOOKS_AT_ONCE = 16;
 /** Whose chances are not those of any node or client. */
 const PROBE = 9_999;
@@ -59,8 +59,17 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
   });
   const gate = await createBalancer({ backends: takeTurns(schedulers.backends) });
   const brake = createBrake();
-  const nodes = await joinFleet(seed, recorder, schedulers, brake);
-  const clients = await openClients(options, schedulers);
+  const { backends } = schedulers;
+  const nodes = await joinFleet({ seed, recorder, backends, brake });
+  const clients = await openClients({ ...options, backends });
+  const peekers = await openPeekers({ seed, recorder, backends });
+  const levels = watchLevels({
+    recorder,
+    backends,
+    config: configOfRun(store?.ports ?? []),
+    isPatient: options.seconds >= LONG_S,
+    streams: store && (() => store.streams(PREFIX)),
+  });
   const world: World = { recorder, schedulers, store, nodes, clients };
   try {
     const ends = sleep(options.seconds * 1_000);
@@ -73,13 +82,16 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
       recorder,
       brake,
       chance: createSeededChance(seedOf(seed, PROBE)),
-      backends: takeTurns(schedulers.backends),
+      backends: takeTurns(backends),
     });
+    await Promise.all(peekers.map((peeker) => peeker.stop()));
     await lookUp(recorder, gate);
-    const leftovers = store && (await readLeftovers(recorder, store));
+    const [leftovers] = await Promise.all([store && readLeftovers(recorder, store), levels.settle()]);
+    if (leftovers !== undefined) levels.noteKeys(leftovers.keys);
     return { history: recorder.history, logs: schedulers.logs(), leftovers };
   } finally {
     store?.thawAll();
+    await Promise.all([levels.stop(), ...peekers.map((peeker) => peeker.stop())]);
     await Promise.all(clients.map((client) => client.close()));
     await Promise.all(nodes.map((node) => node.stop()));
     gate.close();
@@ -87,76 +99,13 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
   }
 }
 
-/**
- * Of every kind, some near each instance. Those without a socket live nowhere. So few slots that all are taken at times: only then
- * could one be sold twice.
- */
-function joinFleet(
-  seed: number,
-  recorder: Recorder,
-  { backends }: Schedulers,
-  brake: Brake,
-): Promise<FleetNode[]> {
-  const member = (number: number, kind: string, slots: number) => ({
-    name: `node-${kind}-${number}`,
-    slots,
-    recorder,
-    brake,
-    temper: createTemper(createSeededChance(seedOf(seed, kind.length * 100 + number))),
-  });
-  return Promise.all([
-    ...[1, 2, 3, 4].map((number) =>
-      joinSdkFleetNode({
-        ...member(number, 'sdk', 2),
-        backends: liveNear(number - 1, backends),
-      }),
-    ),
-    ...[1, 2].map((number) =>
-      joinFieldFleetNode({ ...member(number, 'field', FIELD_SLOTS), backends: takeTurns(backends) }),
-    ),
-    ...[1, 2].map((number) =>
-      joinHttpFleetNode({ ...member(number, 'poll', 2), backends: takeTurns(backends), way: 'poll' }),
-    ),
-    ...[1, 2].map((number) =>
-      joinHttpFleetNode({
-        ...member(number, 'endpoint', 2),
-        backends: takeTurns(backends),
-        way: 'endpoint',
-      }),
-    ),
-  ]);
-}
-
-function openClients(
-  { seed, recorder, load }: ChaosOptions,
-  { backends }: Schedulers,
-): Promise<ChaosClient[]> {
-  const person = (number: number, kind: string, perSecond: number) => ({
-    name: `${kind}-${number}`,
-    recorder,
-    perSecond: perSecond * load,
-    chance: createSeededChance(seedOf(seed, kind.length * 1_000 + number)),
-  });
-  return Promise.all([
-    ...[1, 2, 3].map((number) =>
-      startDispatcher({ ...person(number, 'dispatcher', 4), backends: takeTurns(backends) }),
-    ),
-    ...[1, 2, 3, 4, 5, 6].map((number) =>
-      startSpeaker({
-        ...person(number, 'speaker', 1.5),
-        backends: number % 2 === 0 ? takeTurns(backends) : liveNear(number >> 1, backends),
-        how: number % 3 === 0 ? 'pieces' : 'whole',
-        isImpatient: number > 4,
-      }),
-    ),
-  ]);
-}
-
 /** What the records say of every job that anybody has heard of. */
 async function lookUp(recorder: Recorder, gate: Balancer): Promise<void> {
   const jobs = [...new Set(ofKind(recorder.history, 'assigned', 'accepted').map(({ job }) => job))];
   const one = async (job: string): Promise<void> => {
-    const { status, body } = await eventually(() => call<JobView>(gate.port, 'GET', `/v1/job/${job}`));
+    const { status, body } = await eventually(() =>
+      call<JobView>(gate.port, 'GET', `/v1/job/${job}`, { token: OPERATOR_TOKEN }),
+    );
     const timeline = (body.timeline ?? []).map(
       ({ at_ms, state, node_id, attempt_id, reason }) =>
         `${at_ms} ${state} ${node_id ?? ''}#${attempt_id ?? ''} ${reason ?? ''}`,

@@ -12,8 +12,8 @@ export function checkBounds(history: readonly Happening[]): Finding {
   for (const each of samples) {
     const { instance, gauge, value, limit, at } = each;
     last.set(`${instance} ${gauge}`, each);
-    // Not a number is over every limit.
-    if (value <= limit) continue;
+    // Not a number is over every limit, also one that a file has made nothing of.
+    if (typeof value === 'number' && value <= limit) continue;
     violations.push({
       invariant: 'I11 bounded',
       at,
@@ -35,7 +35,10 @@ export function checkBounds(history: readonly Happening[]): Finding {
   }
   return {
     violations,
-    counts: { 'gauges sampled': new Set(samples.map(({ gauge }) => gauge)).size },
+    counts: {
+      'gauges sampled': new Set(samples.map(({ gauge }) => gauge)).size,
+      'samples of gauges': samples.length,
+    },
     judged: { 'I11 bounded': samples.length, 'I2 no leak': atRest },
   };
 }

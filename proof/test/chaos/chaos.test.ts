@@ -67,7 +67,8 @@ describe('under real faults', () => {
     expect(kinds).toEqual(expect.arrayContaining(GREAT));
     // A promise that nothing was held against was not kept.
     const unjudged = summary.promises.filter(({ judged }) => judged === 0).map(({ promise }) => promise);
-    expect(unjudged.filter((promise) => /^I[1-9] /.test(promise))).toEqual([]);
+    expect(unjudged.filter((promise) => /^I\d+ /.test(promise))).toEqual([]);
+    expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
   });
 
   it('one instance without Redis keeps every promise', { timeout: 120_000 }, async () => {
@@ -77,6 +78,8 @@ describe('under real faults', () => {
     expect(summary.counted['errors in logs']).toBe(0);
     const judged = summary.promises.filter(({ judged }) => judged > 0).map(({ promise }) => promise);
     expect(judged).toEqual(expect.arrayContaining(['I1 no oversell', 'I3 one outcome', 'nothing lost']));
+    expect(judged).toEqual(expect.arrayContaining(['I10 isolation', 'I11 bounded']));
+    expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
   });
 
   it('says so if there is no Redis on the machine', async () => {

@@ -2,6 +2,7 @@
 import type { Cancel, Clock } from '../ports/clock.ts';
 import { DEATH_REMEMBERED_MS, type Instance, type Instances } from '../ports/instances.ts';
 import type { Log } from '../ports/log.ts';
+import { createSilences } from './silences.ts';
 import { createStoreTime } from './store-time.ts';
 
 export interface PresenceSettings {
@@ -71,12 +72,15 @@ export function createPresence(deps: {
 }): Presence {
   const { instances, clock, log, settings, events } = deps;
   const storeTime = createStoreTime();
+  const silences = createSilences(settings.intervalMs);
   let self = deps.first;
   /** When the last successful renewal was sent, by this clock. */
   let renewedAt = Number.NEGATIVE_INFINITY;
   /** When it was done, by the store's. */
   let renewedAtStore: number | undefined;
   let reachableSince = Number.POSITIVE_INFINITY;
+  /** How often what the store shows was in doubt. */
+  let doubts = 0;
   let view: { readonly at: number; readonly living: ReadonlyMap<string, Instance> } | undefined;
   /** As last listed. */
   let names: readonly string[] = [];
@@ -93,7 +97,7 @@ export function createPresence(deps: {
   const isFenced = (): boolean => clock.now() - renewedAt > settings.ttlMs;
 
   async function lookAround(): Promise<ReadonlyMap<string, Instance>> {
-    const at = clock.now();
+    const [at, doubtsBefore] = [clock.now(), doubts];
     // Both at once: names seldom change, and letters wait for this.
     const [all, known] = await Promise.all([instances.all(), instances.living(names)]);
     const unasked = all.filter((instanceId) => !names.includes(instanceId));
@@ -109,7 +113,9 @@ export function createPresence(deps: {
       renewAtOnce();
     }
     const silent = all.filter((instanceId) => !living.has(instanceId));
-    if (silent.length > 0 && mayAdopt()) void tellDead(silent).catch(unreachable);
+    if (doubts === doubtsBefore) silences.missed(silent, at);
+    const gone = silent.filter(hadTimeToComeBack);
+    if (gone.length > 0) void tellDead(gone).catch(unreachable);
     if (silent.length === 0) tellDied([]);
     return living;
   }
@@ -160,9 +166,10 @@ export function createPresence(deps: {
 
   /** Who is only late must not come back after it was adopted: the store decides between the two. */
   async function tellDead(silent: readonly string[]): Promise<void> {
+    const doubtsBefore = doubts;
     const verdicts = await Promise.all(silent.map((instanceId) => instances.declareDead(instanceId)));
     const dead = silent.filter((_, index) => verdicts[index] === 'dead');
-    if (mayAdopt()) tellDied(dead);
+    if (mayAdopt() && doubts === doubtsBefore) tellDied(dead);
   }
 
   /** Nobody is said once: who came back, or was adopted, is dead no more. */
@@ -171,15 +178,24 @@ export function createPresence(deps: {
     hasToldDead = dead.length > 0;
   }
 
+  const mayAdopt = (): boolean => !isStopped && !isFenced() && reachableSince !== Number.POSITIVE_INFINITY;
+
   /** After an outage nobody has renewed anything: silence proves no death until everybody had time to come back. */
-  const mayAdopt = (): boolean =>
-    !isStopped && !isFenced() && clock.now() - reachableSince >= 2 * settings.ttlMs;
+  const hadTimeToComeBack = (instanceId: string): boolean =>
+    mayAdopt() && Math.max(clock.now() - reachableSince, silences.lengthMs(instanceId)) >= 2 * settings.ttlMs;
+
+  function doubt(): void {
+    doubts += 1;
+    silences.doubt();
+  }
 
   function freeze(): void {
+    doubt();
     if (reachableSince !== Number.POSITIVE_INFINITY) reachableSince = clock.now();
   }
 
   function unreachable(fault: unknown): void {
+    doubt();
     reachableSince = Number.POSITIVE_INFINITY;
     log.warn({ err: fault }, 'the store could not be asked about instances');
   }

@@ -62,7 +62,7 @@ export interface RemoteNodesDeps {
   readonly recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
   readonly publish: (job: JobRecord) => void;
   readonly book: Pick<DriverBook, 'note'>;
-  readonly slots: Pick<SlotKeeping, 'handed'>;
+  readonly slots: Pick<SlotKeeping, 'handed' | 'secure'>;
   /** The store's time: what instances whose clocks differ have in common. */
   readonly storeNow: () => number;
   readonly now: () => number;
@@ -117,9 +117,11 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     return { kind: 'written', generation, isApart, job: changeJob(job, change) };
   }
 
-  /** A letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
-  async function isSuperseded({ nodeId, attempt, job, expiresAt }: AssignLetter): Promise<boolean> {
-    if (expiresAt - deps.storeNow() > deps.answerMs - FRESH_MS) return false;
+  const isFresh = ({ expiresAt }: AssignLetter): boolean =>
+    expiresAt - deps.storeNow() > deps.answerMs - FRESH_MS;
+
+  /** Of a letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
+  async function isSuperseded({ nodeId, attempt, job }: AssignLetter): Promise<boolean> {
     try {
       const now = await deps.recordOf(job.jobId);
       const isMeant = now?.intent?.nodeId === nodeId && now.intent.attempt === attempt;
@@ -129,9 +131,33 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     }
   }
 
+  /**
+   * Nor may it have much left of its slot: should this instance then not reach the store, the slot would be another's while the node
+   * works (I1). So it is not handed over without a slot that lasts.
+   */
+  async function securedUntil({
+    nodeId,
+    attempt,
+    job: { jobId },
+  }: AssignLetter): Promise<number | undefined> {
+    try {
+      return await deps.slots.secure({ nodeId, jobId, attempt });
+    } catch (fault) {
+      log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'the slot of a late assignment is in doubt');
+      return undefined;
+    }
+  }
+
   async function assigned(letter: AssignLetter): Promise<Answered> {
-    const { nodeId, attempt, job, driver } = letter;
+    if (isFresh(letter)) return handOver(letter, undefined);
     if (await isSuperseded(letter)) return SUPERSEDED;
+    const slotUntil = await securedUntil(letter);
+    return slotUntil === undefined ? SLOT_IN_DOUBT : handOver(letter, slotUntil);
+  }
+
+  /** `secured`: until when its slot is held, if that is not what the letter says. */
+  async function handOver(letter: AssignLetter, secured: number | undefined): Promise<Answered> {
+    const { nodeId, attempt, job, driver } = letter;
     const fromStore = deps.now() - deps.storeNow();
     const delivery = await local.deliver({ ...letter, expiresAt: letter.expiresAt + fromStore });
     if (delivery.kind !== 'written') return delivery;
@@ -139,7 +165,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const generation = deps.generationOf(nodeId) ?? 0;
     const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
     const isTaken = !deps.acknowledges(nodeId);
-    const slotUntil = (letter.slotUntil ?? letter.expiresAt) + fromStore;
+    const slotUntil = secured ?? (letter.slotUntil ?? letter.expiresAt) + fromStore;
     deps.slots.handed({ jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken });
     if (isTaken) return recorded(letter, written);
     await deps.firstWords.wait(job.jobId, driver);
@@ -211,6 +237,8 @@ const ASSIGN = {
 const WITHDRAW = { nodeId: 'string', jobId: 'string', reason: 'string' } as const;
 const SUPERSEDED: Answered = { kind: 'unknown', reason: 'superseded' };
 const ALREADY_OPENED: Answered = { kind: 'unknown', reason: 'opened_before' };
+/** Nothing was written to the node. */
+const SLOT_IN_DOUBT: Answered = { kind: 'undeliverable', reason: 'slot_in_doubt' };
 
 const dispatchedAt = (at: number, nodeId: NodeId, attempt: number): JobChange => ({
   state: 'DISPATCHED',

@@ -25,6 +25,11 @@ export interface Handed {
 }
 
 export interface SlotKeeping {
+  /**
+   * Before a job is handed over whose letter lay for a while: its reservation begins anew. Answers until when the slot is held;
+   * undefined: it is not any more, or the attempt was given up. A store that cannot be asked fails the call.
+   */
+  secure(job: Pick<Handed, 'jobId' | 'nodeId' | 'attempt'>): Promise<number | undefined>;
   handed(job: Handed): void;
   /** The node says that it has it, and another drives it: the holder before, perhaps, who died. Then nobody knows when its slot ends. */
   taken(answer: Answer): void;
@@ -51,6 +56,8 @@ export function createSlotKeeping(deps: {
   generationOf: (nodeId: NodeId) => number | undefined;
   /** As long as a job may run, and its grace. */
   runningTtlMs: number;
+  /** As long as one that is not acknowledged. */
+  reservationTtlMs: number;
   clock: Clock;
   log: Log;
 }): SlotKeeping {
@@ -101,6 +108,12 @@ export function createSlotKeeping(deps: {
   }
 
   return {
+    async secure({ jobId, nodeId, attempt }) {
+      const slotUntil = clock.now() + deps.reservationTtlMs;
+      return (await deps.keep(nodeId, leaseId(jobId, attempt), deps.reservationTtlMs))
+        ? slotUntil
+        : undefined;
+    },
     handed: (job) => note(nameOf(job.nodeId, job.jobId), { ...job, handedAt: clock.now() }),
     taken({ nodeId, jobId, attempt }) {
       const name = nameOf(nodeId, jobId);

@@ -103,6 +103,8 @@ export type ClientHappening =
       readonly client: string;
       readonly tenant: string;
       readonly job: string;
+      /** By which question, where there are several. */
+      readonly how?: string;
       readonly didSee: boolean;
     };
 

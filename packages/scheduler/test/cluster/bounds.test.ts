@@ -42,6 +42,7 @@ describe('limits of what instances remember', () => {
       },
       generationOf: () => 1,
       runningTtlMs: 65_000,
+      reservationTtlMs: 5_000,
       clock,
       log: QUIET,
     });

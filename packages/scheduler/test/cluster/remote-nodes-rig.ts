@@ -15,6 +15,7 @@ import { type Post, type PostedInstance, QUIET, startPost } from './post-rig.ts'
 
 export const ANSWER_MS = 3_000;
 export const HOUR_MS = 3_600_000;
+export const SECURED_MS = 5_000;
 export const NEED: Need = {
   tenantId: 'tenant-1',
   sessionId: 'session-1',
@@ -44,6 +45,8 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     audio: new Map<string, AudioAt>(),
     delivered: [] as Assignment[],
     handed: [] as Handed[],
+    /** Until when a slot is held that is secured before its job is handed over. */
+    secured: async (): Promise<number | undefined> => now() + SECURED_MS,
     cancelled: [] as string[],
     published: [] as JobRecord[],
     whileDelivering: async (_: Assignment): Promise<void> => {},
@@ -77,7 +80,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     recordOf: store.port.recordOf,
     publish: (job) => void state.published.push(job),
     book,
-    slots: { handed: (job) => void state.handed.push(job) },
+    slots: { handed: (job) => void state.handed.push(job), secure: () => state.secured() },
     storeNow: clock.now,
     now,
     answerMs: ANSWER_MS,

@@ -16,6 +16,7 @@ function start() {
   const clock = createManualClock();
   const generations = new Map([['node-1', 7]]);
   const kept: string[] = [];
+  const state = { isHeld: true };
   let faults = 0;
   const slots = createSlotKeeping({
     async keep(nodeId, lease, ttlMs) {
@@ -24,10 +25,11 @@ function start() {
         throw new Error('the store is away');
       }
       kept.push(`${nodeId} ${lease} ${ttlMs}`);
-      return true;
+      return state.isHeld;
     },
     generationOf: (nodeId) => generations.get(nodeId),
     runningTtlMs: RUNNING_MS,
+    reservationTtlMs: SLOT_MS,
     clock,
     log: QUIET,
   });
@@ -42,7 +44,7 @@ function start() {
   function fail(times: number): void {
     faults = times;
   }
-  return { clock, generations, kept, slots, handed, fail };
+  return { clock, generations, kept, state, slots, handed, fail };
 }
 
 describe('the slot of a job that was handed to a node for another instance', () => {
@@ -131,5 +133,15 @@ describe('the slot of a job that was handed to a node for another instance', () 
     slots.taken({ ...ANSWER, attempt: ANY_ATTEMPT });
     slots.taken({ ...ANSWER, nodeId: 'node-2' });
     expect(kept).toEqual([keptFor(RUNNING_MS)]);
+  });
+
+  it('begins anew before a late job is handed over, if it is still held, and the store says so', async () => {
+    const { clock, kept, state, slots, fail } = start();
+    expect(await slots.secure(ANSWER)).toBe(clock.now() + SLOT_MS);
+    expect(kept).toEqual([keptFor(SLOT_MS)]);
+    state.isHeld = false;
+    expect(await slots.secure(ANSWER)).toBeUndefined();
+    fail(1);
+    await expect(slots.secure(ANSWER)).rejects.toThrow('the store is away');
   });
 });

@@ -7,12 +7,16 @@ import {
   type Told,
 } from '../../../../packages/scheduler/dist/simulation/history.js';
 import { speak } from '../fleet/speech.ts';
+import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';
 import { call } from '../wire/call.ts';
 import type { ChaosClient } from './client.ts';
 
 export interface DispatcherOptions {
   readonly name: string;
+  readonly tenant: Tenant;
+  /** What its request ids begin with. They are the tenant's: another tenant may have the same ones. */
+  readonly requests: string;
   readonly recorder: Recorder;
   readonly chance: () => number;
   readonly perSecond: number;
@@ -32,6 +36,7 @@ const HASTY = 0.05;
 
 export async function startDispatcher(options: DispatcherOptions): Promise<ChaosClient> {
   const { name, recorder, chance } = options;
+  const { name: tenant, clientToken: token } = options.tenant;
   const { record, now } = recorder;
   const wire = await createBalancer({ backends: options.backends });
   const underWay = new Set<Promise<void>>();
@@ -44,14 +49,15 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
       await sleep(Math.min(3_000, (-Math.log(1 - chance()) * 1_000) / options.perSecond));
       if (!isSpeaking) return;
       number += 1;
-      const done: Promise<void> = translate(`${name}-${number}`).finally(() => underWay.delete(done));
+      const done: Promise<void> = translate(number).finally(() => underWay.delete(done));
       underWay.add(done);
     }
   }
 
-  async function translate(words: string): Promise<void> {
-    const request = `req-${words}`;
-    record({ kind: 'asked', client: name, request, words });
+  async function translate(turn: number): Promise<void> {
+    const words = `${name}-${turn}`;
+    const request = `req-${options.requests}-${turn}`;
+    record({ kind: 'asked', client: name, tenant, pool: tenant, request, words });
     const body = {
       session_id: `room-${name}`,
       src_lang: 'en',
@@ -76,7 +82,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
         wire.port,
         'POST',
         '/v1/dispatch/f2f',
-        { body },
+        { body, token },
       );
       if (status === 200 && said.job_id !== undefined) {
         record({ kind: 'accepted', ...about, job: said.job_id });
@@ -112,7 +118,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Chaos
 
   async function look(job: string): Promise<JobView | undefined> {
     try {
-      const { status, body } = await call<JobView>(wire.port, 'GET', `/v1/job/${job}?wait_ms=2000`);
+      const { status, body } = await call<JobView>(wire.port, 'GET', `/v1/job/${job}?wait_ms=2000`, {
+        token,
+      });
       return status === 200 ? body : undefined;
     } catch {
       return undefined;

@@ -4,11 +4,13 @@ import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
 import WebSocket from 'ws';
 import { type Recorder, readSignature } from '../../../../packages/scheduler/dist/simulation/history.js';
 import { speak } from '../fleet/speech.ts';
+import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';
 import type { ChaosClient } from './client.ts';
 
 export interface SpeakerOptions {
   readonly name: string;
+  readonly tenant: Tenant;
   readonly recorder: Recorder;
   readonly chance: () => number;
   readonly perSecond: number;
@@ -36,6 +38,7 @@ interface Frame {
 
 export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient> {
   const { name, recorder, chance } = options;
+  const { name: tenant, clientToken: token } = options.tenant;
   const { record } = recorder;
   const wire = await createBalancer({ backends: options.backends });
   /** By its words: the SDK forgets whose an outcome is when it never heard of the acceptance. */
@@ -46,6 +49,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
 
   const session = openSession({
     url: `http://127.0.0.1:${wire.port}`,
+    token,
     srcLang: 'en',
     tgtLang: 'zh',
     WebSocket: overheard(({ type, session_id: said, utterance_index: index, delivery_seq: seq, ...rest }) => {
@@ -84,7 +88,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<ChaosClient
     const request = options.how === 'pieces' ? session.endUtterance() : session.sendUtterance(audio);
     if (request === undefined) return;
     requestOf.set(words, request);
-    record({ kind: 'asked', client: name, request, words });
+    record({ kind: 'asked', client: name, tenant, pool: tenant, request, words });
   }
 
   async function speakUp(): Promise<void> {

@@ -2,7 +2,7 @@
 import type { JobAssign } from '@lingua/protocol';
 import { type Balancer, createBalancer } from '../wire/balancer.ts';
 import { connectFieldNode, type FieldNode } from './field-node.ts';
-import { type FleetNode, type FleetNodeOptions, overhear } from './fleet-node.ts';
+import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';
 import { type Hands, raiseHands } from './hands.ts';
 
 const LOOK_MS = 250;
@@ -25,6 +25,8 @@ export async function joinFieldFleetNode(options: FleetNodeOptions): Promise<Fle
     wire = await createBalancer({ backends: options.backends, onText: overhear(() => own) });
     const connected = connectFieldNode({
       url: `ws://127.0.0.1:${wire.port}/ws/node`,
+      token: options.owner?.nodeToken,
+      languages: languagesOf(options),
       onJob: (job) => void answer(own, job, connected),
     });
     node = connected;

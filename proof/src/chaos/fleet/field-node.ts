@@ -25,11 +25,13 @@ const CALM = { cpu_percent: 10, gpu_percent: 10, gpu_mem_percent: -1, mem_percen
 
 export function connectFieldNode(options: {
   readonly url: string;
+  readonly token: string | undefined;
+  readonly languages: readonly string[];
   /** A job that it lets in. */
   readonly onJob: (job: JobAssign) => void;
 }): FieldNode {
   const judged = createDeployedJobs();
-  const abilities = simulatedCapabilities(['en', 'zh'], true);
+  const abilities = simulatedCapabilities(options.languages, true);
   let nodeId: string | undefined;
   let isRegistered = false;
   let losses = 0;
@@ -40,7 +42,7 @@ export function connectFieldNode(options: {
 
   const connection = createConnection({
     url: options.url,
-    token: undefined,
+    token: options.token,
     pingIntervalMs: NEVER_MS,
     onOpen() {
       // Its timer has not stopped for the loss of the connection.

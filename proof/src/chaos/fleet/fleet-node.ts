@@ -1,5 +1,6 @@
 /** What the harness can do to any node of the fleet, however it talks to the scheduler. */
 import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Tenant } from '../tenants.ts';
 import type { Backend } from '../wire/balancer.ts';
 import type { Brake } from './brake.ts';
 import type { Hands, Temper } from './hands.ts';
@@ -21,6 +22,8 @@ export interface FleetNode {
 export interface FleetNodeOptions {
   readonly name: string;
   readonly slots: number;
+  /** In whose pool it is; absent: there are no pools, nor credentials. */
+  readonly owner?: Tenant;
   readonly recorder: Recorder;
   readonly temper: Temper;
   /** Absent: nothing is ever held. */
@@ -28,6 +31,13 @@ export interface FleetNodeOptions {
   /** Whom to connect to, best first. */
   readonly backends: () => readonly Backend[];
 }
+
+/** What everybody asks for, and what makes it one of its owner's pool. */
+export const languagesOf = ({ owner }: Pick<FleetNodeOptions, 'owner'>): readonly string[] => [
+  'en',
+  'zh',
+  ...(owner === undefined ? [] : [owner.language]),
+];
 
 /** What the scheduler sends over a node's socket is noted when it arrives, whatever the node then does with it. */
 export const overhear =

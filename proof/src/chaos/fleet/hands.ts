@@ -1,6 +1,7 @@
 /** One process of a node as it sees itself: what it was given, what it works on, what it has done. Everything is recorded. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Recorder, type Run, sign } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Tenant } from '../tenants.ts';
 import type { Brake } from './brake.ts';
 import { hear } from './speech.ts';
 
@@ -58,6 +59,8 @@ export function raiseHands(options: {
   readonly name: string;
   readonly slots: number;
   readonly style: string;
+  /** In whose strict pool it is, where there are such. */
+  readonly owner?: Pick<Tenant, 'name'>;
   readonly recorder: Recorder;
   readonly temper: Temper;
   /** Absent: nothing is ever held. */
@@ -67,7 +70,14 @@ export function raiseHands(options: {
   const { record } = recorder;
   const running = new Set<string>();
   let isDead = false;
-  record({ kind: 'node_up', node: name, slots: options.slots, style: options.style });
+  const pool = options.owner?.name;
+  record({
+    kind: 'node_up',
+    node: name,
+    slots: options.slots,
+    style: options.style,
+    ...(pool !== undefined && { pool }),
+  });
 
   /** The dead see nothing, and nobody hears of their work. */
   async function living<T>(value: Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobAssign } from '@lingua/protocol';
 import { type Balancer, createBalancer } from '../wire/balancer.ts';
 import { call } from '../wire/call.ts';
-import type { FleetNode, FleetNodeOptions } from './fleet-node.ts';
+import { type FleetNode, type FleetNodeOptions, languagesOf } from './fleet-node.ts';
 import { type Hands, raiseHands } from './hands.ts';
 
 const POLL_MS = 2_000;
@@ -18,12 +18,13 @@ export async function joinHttpFleetNode(
   options: FleetNodeOptions & { readonly way: 'poll' | 'endpoint' },
 ): Promise<FleetNode> {
   const { name, slots, way } = options;
+  const token = options.owner?.nodeToken;
   const wire: Balancer = await createBalancer({ backends: options.backends });
   let hands: Hands;
   let endpoint: Server | undefined;
 
   const post = (path: string, body: Record<string, unknown>) =>
-    call(wire.port, 'POST', path, { body: { node_id: name, ...body } });
+    call(wire.port, 'POST', path, { body: { node_id: name, ...body }, token });
 
   async function start(): Promise<void> {
     const own = raiseHands({ ...options, style: way });
@@ -38,8 +39,8 @@ export async function joinHttpFleetNode(
     // Of each try: what it runs is what it runs now.
     const body = () => ({
       health: 'ready',
-      semantic_langs: ['en', 'zh'],
-      tts_langs: ['en', 'zh'],
+      semantic_langs: languagesOf(options),
+      tts_langs: languagesOf(options),
       max_concurrent_jobs: slots,
       running_job_ids: own.running(),
       ...(endpoint !== undefined && {
@@ -62,7 +63,9 @@ export async function joinHttpFleetNode(
   async function poll(own: Hands): Promise<void> {
     while (!own.isDead()) {
       const path = `/v1/node/${name}/jobs?wait_ms=${POLL_MS}`;
-      const fetched = await call<{ jobs?: JobAssign[] }>(wire.port, 'GET', path).catch(() => NOBODY);
+      const fetched = await call<{ jobs?: JobAssign[] }>(wire.port, 'GET', path, { token }).catch(
+        () => NOBODY,
+      );
       if (own.isDead()) return;
       for (const job of fetched.body?.jobs ?? []) take(own, job);
       if (fetched.status === 404) await register(own);

@@ -2,7 +2,7 @@
 import { createNode, type GpuNode, JobError, type NodeOptions } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
 import { createBalancer } from '../wire/balancer.ts';
-import { type FleetNode, type FleetNodeOptions, overhear } from './fleet-node.ts';
+import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';
 import { type Hands, raiseHands } from './hands.ts';
 
 /** The machine of the tests may be busier than a node may be. */
@@ -26,9 +26,10 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
     hands = own;
     node = createNode({
       url: `ws://127.0.0.1:${balancer.port}/ws/node`,
+      token: options.owner?.nodeToken,
       nodeId: name,
       maxConcurrentJobs: slots,
-      capabilities: simulatedCapabilities(['en', 'zh'], false),
+      capabilities: simulatedCapabilities(languagesOf(options), false),
       resources: () => CALM,
       timings: TIMINGS,
       async onJob(job, { audio, signal }) {

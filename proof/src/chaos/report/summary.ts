@@ -13,6 +13,8 @@ export interface Summary {
   readonly work: Readonly<Record<string, number>>;
   /** What must be zero. */
   readonly broken: Readonly<Record<string, number>>;
+  /** How often somebody looked for what must not be seen from outside, or at what must not grow. None: that was not judged. */
+  readonly looks: Readonly<Record<string, number>>;
   /** How often each promise could have been broken, and how often it was. */
   readonly promises: readonly {
     readonly promise: string;
@@ -61,6 +63,10 @@ export function summarise(
       leaked: broken('I2 no leak'),
       'other promises broken': violations.filter(({ invariant }) => !named.has(invariant)).length,
     },
+    looks: {
+      'jobs asked for by other tenants': ofKind(history, 'peeked').length,
+      'levels sampled': ofKind(history, 'sampled').length,
+    },
     promises: INVARIANTS.map((promise) => ({
       promise,
       judged: finding.judged?.[promise] ?? 0,
@@ -94,10 +100,14 @@ export function printChaos(summary: Summary, history: readonly Happening[], find
     printTable(
       [
         { title: 'promise', cell: ({ promise }) => promise },
-        { title: 'judged', cell: ({ judged }) => judged },
+        { title: 'judged', cell: ({ judged }) => orNotJudged(judged) },
         { title: 'broken', cell: ({ broken: times }) => times },
       ],
       summary.promises,
+    ),
+    twoColumns(
+      'looked at',
+      Object.entries(summary.looks).map(([what, times]) => [what, orNotJudged(times)]),
     ),
     twoColumns('counted besides', [
       ...Object.entries(counted),
@@ -109,7 +119,10 @@ export function printChaos(summary: Summary, history: readonly Happening[], find
   return [...parts, ...(hasFailed ? [`The same faults again: ${summary.replay}`] : [])].join('\n\n');
 }
 
-const twoColumns = (title: string, rows: readonly (readonly [string, number])[]): string =>
+/** Of what nobody looked at nothing was shown. */
+const orNotJudged = (times: number): number | string => (times === 0 ? 'not judged' : times);
+
+const twoColumns = (title: string, rows: readonly (readonly [string, number | string])[]): string =>
   printTable(
     [
       { title, cell: ([name]) => name },

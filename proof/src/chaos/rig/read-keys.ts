@@ -1,30 +1,42 @@
-/** Every key that a run has left in one server, for the checker to judge. */
+/** What a run has in one server: every key in the end, for the checker to judge, and streams at any time. */
 import type { Redis } from 'ioredis';
 import type { LeftKey } from '../../checker/leftovers.ts';
+import type { StoredKey } from '../watch/stored-levels.ts';
 
 export async function readKeys(client: Redis, prefix: string): Promise<LeftKey[]> {
   const [seconds = '0', micros = '0'] = (await client.time()).map(String);
   const now = Number(seconds) * 1_000 + Number(micros) / 1_000;
   const found: LeftKey[] = [];
+  for await (const name of namesIn(client, `${prefix}:*`)) {
+    const type = await client.type(name);
+    const ttlMs = await client.pttl(name);
+    // It ended between the look and the question.
+    if (type === 'none' || ttlMs === -2) continue;
+    const isLeases = name.endsWith(':reserved');
+    found.push({
+      name: name.slice(prefix.length + 1),
+      ttlMs,
+      size: await sizeOf(client, name, type),
+      ...(isLeases && { liveLeases: await client.zcount(name, now, '+inf') }),
+    });
+  }
+  return found;
+}
+
+export async function readStreams(client: Redis, prefix: string): Promise<StoredKey[]> {
+  const found: StoredKey[] = [];
+  for await (const name of namesIn(client, `${prefix}:streams:*`))
+    found.push({ name: name.slice(prefix.length + 1), size: await client.xlen(name) });
+  return found;
+}
+
+async function* namesIn(client: Redis, pattern: string): AsyncGenerator<string> {
   let cursor = '0';
   do {
-    const [next, names] = await client.scan(cursor, 'MATCH', `${prefix}:*`, 'COUNT', 500);
+    const [next, names] = await client.scan(cursor, 'MATCH', pattern, 'COUNT', 500);
     cursor = next;
-    for (const name of names) {
-      const type = await client.type(name);
-      const ttlMs = await client.pttl(name);
-      // It ended between the look and the question.
-      if (type === 'none' || ttlMs === -2) continue;
-      const isLeases = name.endsWith(':reserved');
-      found.push({
-        name: name.slice(prefix.length + 1),
-        ttlMs,
-        size: await sizeOf(client, name, type),
-        ...(isLeases && { liveLeases: await client.zcount(name, now, '+inf') }),
-      });
-    }
+    yield* names;
   } while (cursor !== '0');
-  return found;
 }
 
 function sizeOf(client: Redis, name: string, type: string): Promise<number> {

@@ -3,8 +3,9 @@ import { Redis } from 'ioredis';
 import type { LeftKey } from '../../checker/leftovers.ts';
 import { eventually } from '../../eventually.ts';
 import { type RedisServer, startRedisCluster } from '../../redis/redis-servers.ts';
+import type { StoredKey } from '../watch/stored-levels.ts';
 import { fullSlots, type Master, moveSlots } from './move-slots.ts';
-import { readKeys } from './read-keys.ts';
+import { readKeys, readStreams } from './read-keys.ts';
 
 export interface RedisStore {
   readonly ports: readonly number[];
@@ -23,6 +24,8 @@ export interface RedisStore {
   freezeAll(): void;
   thawAll(): void;
   keys(prefix: string): Promise<LeftKey[]>;
+  /** Streams and how long they are, as far as their servers answer. */
+  streams(prefix: string): Promise<StoredKey[]>;
   stop(): Promise<void>;
 }
 
@@ -41,6 +44,11 @@ export async function startRedisStore(): Promise<RedisStore> {
     );
     return ports.filter((_, at) => roles[at] === 'master');
   };
+
+  async function ofAll<T>(read: (client: Redis) => Promise<T[]>): Promise<T[]> {
+    const all = await Promise.all((await masters()).map((port) => ask(port, read)));
+    return all.flat();
+  }
 
   async function whole(): Promise<void> {
     const isWhole = async (): Promise<boolean> => {
@@ -90,12 +98,8 @@ export async function startRedisStore(): Promise<RedisStore> {
     thawAll() {
       for (const server of servers.values()) server.signal('SIGCONT');
     },
-    async keys(prefix) {
-      const all = await Promise.all(
-        (await masters()).map((port) => ask(port, (client) => readKeys(client, prefix))),
-      );
-      return all.flat();
-    },
+    keys: (prefix) => ofAll((client) => readKeys(client, prefix)),
+    streams: (prefix) => ofAll((client) => readStreams(client, prefix)),
     stop: () => cluster.stop(),
   };
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
 import type { LogLine } from '../../checker/instances.ts';
 import type { Backend } from '../wire/balancer.ts';
+import { configText } from './configured.ts';
 import { type Instance, readLog, startInstance } from './instance.ts';
 import { layRedisWires, type RedisWires } from './redis-wires.ts';
 
@@ -19,34 +20,6 @@ export interface Schedulers {
 }
 
 const START_TRIES = 5;
-/** Nodes in the field do not say how many they have. */
-export const FIELD_SLOTS = 3;
-
-/** Short where a run would wait for it, long where a busy machine would cut utterances; what instances know of each other is as delivered. */
-const SETTINGS = `
-[server]
-endpoint_networks = ["127.0.0.0/8"]
-drain_timeout_ms = 8000
-[scheduler]
-job_timeout_seconds = 8
-job_deadline_ms = 20000
-pending_timeout_ms = 6000
-job_retention_ms = 240000
-max_concurrent_jobs_per_node = ${FIELD_SLOTS}
-[scheduler.task_binding]
-lease_seconds = 90
-[scheduler.node_health]
-heartbeat_interval_seconds = 5
-[scheduler.audio]
-inline_max_bytes = 1024
-[scheduler.web_task_segmentation]
-pause_ms = 10000
-[scheduler.web_task_segmentation.edge_stabilization]
-late_audio_ms = 20
-hangover_manual_ms = 10
-hangover_auto_ms = 10
-`;
-
 export async function startSchedulers(options: {
   readonly count: number;
   readonly folder: string;
@@ -72,7 +45,7 @@ export async function startSchedulers(options: {
         port,
         folder,
         recorder,
-        config: configOf(port, options.redisPorts),
+        config: configText(port, options.redisPorts),
         detours: wiresOf(place).detours,
         clockAheadMs,
       }),
@@ -108,19 +81,6 @@ async function persist<T>(start: () => Promise<T>): Promise<T> {
       if (triesLeft <= 1) throw fault;
     }
   }
-}
-
-function configOf(port: number, redisPorts: readonly number[]): string {
-  const own = `port = ${port}\nadvertise_url = "http://127.0.0.1:${port}"`;
-  const settings = SETTINGS.replace('[server]', `[server]\n${own}`);
-  if (redisPorts.length === 0) return settings;
-  return `${settings}
-[scheduler.phase2]
-enabled = true
-[scheduler.phase2.redis]
-mode = "cluster"
-cluster_urls = ${JSON.stringify(redisPorts.map((each) => `redis://127.0.0.1:${each}`))}
-`;
 }
 
 /** Below those that the system gives out by itself: a place keeps its port while nobody listens there. */

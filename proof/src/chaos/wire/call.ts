@@ -1,9 +1,16 @@
 /** One HTTP call on a connection of its own, so that the next one may reach another instance. */
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 
 export interface Called<Body = unknown> {
   readonly status: number;
   readonly body: Body;
+}
+
+export interface Calling {
+  readonly body?: unknown;
+  /** Absent: without a credential. */
+  readonly token?: string | undefined;
+  readonly timeoutMs?: number;
 }
 
 /** Rejects when there is no whole answer in time. */
@@ -11,8 +18,45 @@ export function call<Body = Record<string, unknown>>(
   port: number,
   method: 'GET' | 'POST',
   path: string,
-  { body, timeoutMs = 4_000 }: { readonly body?: unknown; readonly timeoutMs?: number } = {},
+  calling: Calling = {},
 ): Promise<Called<Body>> {
+  return send(port, method, path, calling, (response, resolve, reject) => {
+    const parts: Buffer[] = [];
+    response.on('data', (part: Buffer) => parts.push(part));
+    response.on('error', reject);
+    response.on('close', () => {
+      if (!response.complete) return reject(new Error('the answer broke off'));
+      const read = Buffer.concat(parts).toString();
+      resolve({ status: response.statusCode ?? 0, body: parse(read) as Body });
+    });
+  });
+}
+
+/** Only the status: what comes behind it may have no end. Rejects when there is none in time. */
+export function ask(
+  port: number,
+  method: 'GET' | 'POST',
+  path: string,
+  calling: Calling = {},
+): Promise<number> {
+  return send(port, method, path, calling, (response, resolve) => {
+    resolve(response.statusCode ?? 0);
+    response.on('error', () => {});
+    response.destroy();
+  });
+}
+
+function send<Answer>(
+  port: number,
+  method: string,
+  path: string,
+  { body, token, timeoutMs = 4_000 }: Calling,
+  read: (
+    response: IncomingMessage,
+    resolve: (answer: Answer) => void,
+    reject: (fault: Error) => void,
+  ) => void,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
@@ -20,17 +64,14 @@ export function call<Body = Record<string, unknown>>(
       clearTimeout(timer);
       reject(error);
     };
-    const sent = request({ host: '127.0.0.1', port, method, path, agent: false }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('error', fail);
-      response.on('close', () => {
-        if (!response.complete) return fail(new Error('the answer broke off'));
-        clearTimeout(timer);
-        const read = Buffer.concat(parts).toString();
-        resolve({ status: response.statusCode ?? 0, body: parse(read) as Body });
-      });
-    });
+    const succeed = (answer: Answer): void => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) =>
+      read(response, succeed, fail),
+    );
     sent.on('error', fail);
     if (text !== undefined) {
       sent.setHeader('content-type', 'application/json');

@@ -1,0 +1,57 @@
+/** All nodes of a run: every tenant has some of every kind. */
+import {
+  createSeededChance,
+  seedOf,
+} from '../../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
+import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { FIELD_SLOTS } from '../rig/configured.ts';
+import { TENANTS, type Tenant } from '../tenants.ts';
+import { type Backend, liveNear, takeTurns } from '../wire/balancer.ts';
+import type { Brake } from './brake.ts';
+import { joinFieldFleetNode } from './field-fleet-node.ts';
+import type { FleetNode } from './fleet-node.ts';
+import { createTemper } from './hands.ts';
+import { joinHttpFleetNode } from './http-fleet-node.ts';
+import { joinSdkFleetNode } from './sdk-fleet-node.ts';
+
+/**
+ * Of every kind, some near each instance. Those without a socket live nowhere. So few slots that all are taken at times: only then
+ * could one be sold twice.
+ */
+export function joinFleet(options: {
+  readonly seed: number;
+  readonly recorder: Recorder;
+  readonly backends: () => readonly Backend[];
+  readonly brake: Brake;
+}): Promise<FleetNode[]> {
+  const { seed, recorder, backends, brake } = options;
+  const member = (number: number, kind: string, slots: number) => ({
+    name: `node-${kind}-${number}`,
+    slots,
+    recorder,
+    brake,
+    owner: TENANTS[(number - 1) % TENANTS.length] as Tenant,
+    temper: createTemper(createSeededChance(seedOf(seed, kind.length * 100 + number))),
+  });
+  return Promise.all([
+    ...[1, 2, 3, 4].map((number) =>
+      joinSdkFleetNode({
+        ...member(number, 'sdk', 2),
+        backends: liveNear(number - 1, backends),
+      }),
+    ),
+    ...[1, 2].map((number) =>
+      joinFieldFleetNode({ ...member(number, 'field', FIELD_SLOTS), backends: takeTurns(backends) }),
+    ),
+    ...[1, 2].map((number) =>
+      joinHttpFleetNode({ ...member(number, 'poll', 2), backends: takeTurns(backends), way: 'poll' }),
+    ),
+    ...[1, 2].map((number) =>
+      joinHttpFleetNode({
+        ...member(number, 'endpoint', 2),
+        backends: takeTurns(backends),
+        way: 'endpoint',
+      }),
+    ),
+  ]);
+}

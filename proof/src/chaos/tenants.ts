@@ -1,0 +1,66 @@
+/** The customers of a run: each has a dedicated strict pool, nodes in it, and credentials of its own, as a deployment would have them. */
+
+export interface Tenant {
+  /** Its pool is called so, too. */
+  readonly name: string;
+  readonly clientToken: string;
+  readonly nodeToken: string;
+  /**
+   * What the nodes of its pool speak besides what everybody asks for; nodes without a socket can tell nothing else of themselves. So
+   * every node could do everybody's work, and only the pools keep it from it.
+   */
+  readonly language: string;
+}
+
+export const TENANTS: readonly Tenant[] = [
+  {
+    name: 'acme',
+    clientToken: 'chaos-client-of-acme',
+    nodeToken: 'chaos-nodes-of-acme',
+    language: 'de',
+  },
+  {
+    name: 'globex',
+    clientToken: 'chaos-client-of-globex',
+    nodeToken: 'chaos-nodes-of-globex',
+    language: 'fr',
+  },
+];
+
+/** For whoever looks at records and levels. */
+export const OPERATOR_TOKEN = 'chaos-operator-of-all';
+
+/** How it is configured, as tables to be put behind everything else. */
+export const tenantSettings = (): string => `
+[[server.tokens]]
+token = "${OPERATOR_TOKEN}"
+role = "operator"
+${TENANTS.map(tokensOf).join('')}
+[scheduler.phase3]
+enabled = true
+strict_pool_eligibility = true
+fallback_scan_all_pools = false
+${TENANTS.map(poolOf).join('')}`;
+
+const tokensOf = ({ name, clientToken, nodeToken }: Tenant): string => `
+[[server.tokens]]
+token = "${clientToken}"
+role = "client"
+tenant_id = "${name}"
+[[server.tokens]]
+token = "${nodeToken}"
+role = "node"
+name = "nodes of ${name}"
+`;
+
+const poolOf = ({ name, language }: Tenant, at: number): string => `
+[[scheduler.phase3.pools]]
+pool_id = ${at + 1}
+name = "${name}"
+dedicated = true
+[scheduler.phase3.pools.language_requirements]
+semantic_languages = ["${language}"]
+[[scheduler.phase3.tenant_overrides]]
+tenant_id = "${name}"
+pool_id = ${at + 1}
+`;

@@ -1,0 +1,121 @@
+/**
+ * What an instance says of itself at /metrics that must not grow without end, and how much of it there may be. Pure. Limits are those
+ * of the configuration; where nobody can set one, what the description of the metric promises.
+ */
+import type { Config } from '../../../../packages/scheduler/dist/config/settings.js';
+
+export interface Level {
+  readonly gauge: string;
+  /** Not a number: it was to be told, and was not. */
+  readonly value: number;
+  readonly limit: number;
+  /** How much may be left when everything is quiet; absent: whatever is within the limit. */
+  readonly atRest?: number;
+}
+
+interface Rule {
+  readonly gauge: string;
+  readonly limit: (config: Config) => number;
+  readonly atRest?: 0;
+  /** It may take as long as a job may until it is at rest. */
+  readonly restsLate?: true;
+  /** Told only from the first time on that there is something to tell. */
+  readonly isLate?: true;
+}
+
+const none = { atRest: 0 } as const;
+
+const OF_EVERYBODY: readonly Rule[] = [
+  { gauge: 'scheduler_jobs_inflight', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
+  // Retries wait, however full the queue is.
+  { gauge: 'scheduler_jobs_waiting', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
+  { gauge: 'scheduler_utterances_running', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
+  // What a repeat of a request brought is kept until the deadline of its job: another attempt may need it.
+  {
+    gauge: 'scheduler_audio_store_bytes',
+    limit: ({ scheduler }) => scheduler.audio.max_bytes_total,
+    restsLate: true,
+    ...none,
+  },
+  { gauge: 'scheduler_jobs_retained', limit: ({ scheduler }) => scheduler.job_retention_max_count },
+  { gauge: 'scheduler_jobs_retained_bytes', limit: ({ scheduler }) => scheduler.job_retention_max_bytes },
+  { gauge: 'scheduler_request_bindings', limit: ({ scheduler }) => scheduler.task_binding.max_bindings },
+  { gauge: 'scheduler_nodes', limit: ({ scheduler }) => scheduler.max_nodes },
+  { gauge: 'scheduler_sessions', limit: ({ session }) => session.max_sessions },
+  { gauge: 'scheduler_session_result_bytes', limit: ({ session }) => session.max_result_bytes_total },
+  { gauge: 'scheduler_connections', limit: ({ server }) => server.limits.max_connections, isLate: true },
+  { gauge: 'scheduler_job_listeners', limit: () => 20_000, ...none },
+  { gauge: 'scheduler_http_waits', limit: () => 10_000 },
+  { gauge: 'scheduler_tenants_known', limit: () => 40_000 },
+];
+
+const OF_ONE_ALONE: readonly Rule[] = [
+  {
+    gauge: 'scheduler_mailbox_jobs{of="fullest"}',
+    limit: ({ scheduler }) => scheduler.mailbox.max_jobs,
+    ...none,
+  },
+];
+
+const OF_MANY: readonly Rule[] = [
+  { gauge: 'scheduler_answers_held', limit: () => 10_000, ...none },
+  // Nodes report at rest, too, wherever they reach somebody: one that is never done stays in its inbox, which is looked at in the store.
+  { gauge: 'scheduler_letters_handling', limit: () => 1_024 },
+  {
+    gauge: 'scheduler_phase2_inbox_pending',
+    limit: ({ scheduler }) => scheduler.phase2.stream_maxlen,
+    isLate: true,
+  },
+  { gauge: 'scheduler_instance_backlog{of="takeovers"}', limit: () => 10_000, ...none },
+  { gauge: 'scheduler_instance_backlog{of="audio_offers"}', limit: () => 10_000 },
+  { gauge: 'scheduler_instance_backlog{of="drivers"}', limit: () => 50_000 },
+  { gauge: 'scheduler_instance_backlog{of="slots"}', limit: () => 50_000 },
+  { gauge: 'scheduler_replica_nodes{of="others"}', limit: ({ scheduler }) => scheduler.max_nodes },
+];
+
+/** Their names, for whoever asks whether one is missing. */
+export const LEVELS: readonly string[] = [...OF_EVERYBODY, ...OF_ONE_ALONE, ...OF_MANY].map(
+  ({ gauge }) => gauge,
+);
+
+/** Of each metric; beyond it everything is counted under one that is called other. */
+const MOST_LABEL_SETS = 251;
+
+/** `isPatient`: what rests late is waited for, and judged. */
+export function levelsIn(text: string, config: Config, isPatient: boolean): Level[] {
+  const { told, sets } = seriesIn(text);
+  const rules = [...OF_EVERYBODY, ...(config.scheduler.phase2.enabled ? OF_MANY : OF_ONE_ALONE)];
+  const named = rules.flatMap(({ gauge, limit, atRest, restsLate, isLate }): Level[] => {
+    const value = told.get(gauge);
+    if (value === undefined && isLate === true) return [];
+    return [
+      {
+        gauge,
+        value: value ?? Number.NaN,
+        limit: limit(config),
+        ...(atRest !== undefined && (isPatient || restsLate !== true) && { atRest }),
+      },
+    ];
+  });
+  const most = Math.max(0, ...sets.values());
+  return [...named, { gauge: 'label sets of the widest metric', value: most, limit: MOST_LABEL_SETS }];
+}
+
+/** By name, added up over labels, and each by name and labels; and how many label sets each name has. */
+function seriesIn(text: string): {
+  readonly told: ReadonlyMap<string, number>;
+  readonly sets: ReadonlyMap<string, number>;
+} {
+  const [told, sets] = [new Map<string, number>(), new Map<string, number>()];
+  const add = (to: Map<string, number>, name: string, value: number): void =>
+    void to.set(name, (to.get(name) ?? 0) + value);
+  for (const line of text.split('\n')) {
+    const [, name, labels, value] = /^([a-z0-9_]+)(\{.*\})? (\S+)$/i.exec(line) ?? [];
+    if (name === undefined) continue;
+    add(told, name, Number(value));
+    if (labels !== undefined) add(told, `${name}${labels}`, Number(value));
+    // Those of a histogram have a name of their own that ends otherwise.
+    if (!name.endsWith('_bucket')) add(sets, name, 1);
+  }
+  return { told, sets };
+}

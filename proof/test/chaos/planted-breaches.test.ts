@@ -1,0 +1,181 @@
+/** What a broken scheduler would let the harness of real processes see is recorded by it and found by the checker; what proves nothing is not counted. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { METRICS, type MetricEntry } from '../../../packages/scheduler/dist/domain/metrics.js';
+import { createRecorder, type Recorder } from '../../../packages/scheduler/dist/simulation/history.js';
+import { startPeeker } from '../../src/chaos/clients/peeker.ts';
+import { raiseHands } from '../../src/chaos/fleet/hands.ts';
+import { printChaos, summarise } from '../../src/chaos/report/summary.ts';
+import { configOfRun } from '../../src/chaos/rig/configured.ts';
+import { OPERATOR_TOKEN, TENANTS, type Tenant } from '../../src/chaos/tenants.ts';
+import { LEVELS, levelsIn } from '../../src/chaos/watch/levels.ts';
+import { storedLevels } from '../../src/chaos/watch/stored-levels.ts';
+import { watchLevels } from '../../src/chaos/watch/watch-levels.ts';
+import type { Backend } from '../../src/chaos/wire/balancer.ts';
+import { checkHistory } from '../../src/checker/check-history.ts';
+import { eventually } from '../../src/eventually.ts';
+
+const [ACME, GLOBEX] = TENANTS as readonly [Tenant, Tenant];
+const STILL = { workMs: () => 0, isClumsy: () => false, isSleepy: () => false };
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A scheduler that answers every request so. */
+async function pretend(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<() => readonly Backend[]> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return () => [{ instance: 'i1.1', port: (server.address() as AddressInfo).port }];
+}
+
+/** A job of globex that is accepted. */
+function recordJob(recorder: Recorder): void {
+  const about = { client: 'c', request: 'r' };
+  recorder.record({ kind: 'asked', ...about, tenant: GLOBEX.name, pool: GLOBEX.name, words: 'w' });
+  recorder.record({ kind: 'accepted', ...about, job: 'j' });
+}
+
+const brokenIn = ({ history }: Recorder, invariant: string) =>
+  checkHistory({ history }).violations.filter((each) => each.invariant === invariant);
+
+async function peekAt(status: number, times: number): Promise<Recorder> {
+  let asked = 0;
+  const backends = await pretend((request, response) => {
+    asked += request.headers.authorization === `Bearer ${ACME.clientToken}` ? 1 : 0;
+    response.writeHead(status);
+    // As a stream of events, which has no end before its job has.
+    response.flushHeaders();
+    if (request.url?.endsWith('/events') !== true) response.end();
+  });
+  const recorder = createRecorder();
+  recordJob(recorder);
+  const peeker = await startPeeker({
+    tenant: ACME,
+    recorder,
+    chance: () => 0.1,
+    perSecond: 500,
+    backends,
+  });
+  closing.push(() => peeker.stop());
+  await eventually(() => asked >= times);
+  await peeker.stop();
+  return recorder;
+}
+
+describe('a job of another tenant', () => {
+  it('that is told is a breach, in whichever way it is asked for', async () => {
+    const recorder = await peekAt(200, 8);
+    const ways = recorder.history.flatMap((each) => (each.kind === 'peeked' ? each.how : []));
+    expect(new Set(ways)).toEqual(new Set(['look', 'wait', 'events', 'cancel']));
+    expect(brokenIn(recorder, 'I10 isolation')).toHaveLength(ways.length);
+  });
+
+  it('that nobody knows of is none', async () => {
+    const recorder = await peekAt(404, 8);
+    expect(checkHistory(recorder).counts['jobs asked for by other tenants']).toBeGreaterThan(0);
+    expect(brokenIn(recorder, 'I10 isolation')).toEqual([]);
+  });
+
+  it.each([401, 403, 429, 503])('is not judged by whoever is turned away with %d', async (status) => {
+    const recorder = await peekAt(status, 8);
+    const finding = checkHistory(recorder);
+    const summary = summarise(recorder.history, finding, { replay: '', latestMs: 0 });
+    expect(summary.looks['jobs asked for by other tenants']).toBe(0);
+    expect(printChaos(summary, recorder.history, finding)).toMatch(/asked for by other tenants +not judged/);
+  });
+
+  it('on a node of the own pool is a breach', () => {
+    const recorder = createRecorder();
+    recordJob(recorder);
+    const own = { slots: 1, style: 'sdk', recorder, temper: STILL };
+    raiseHands({ ...own, name: 'node-1', owner: GLOBEX }).assigned('j', 1);
+    expect(brokenIn(recorder, 'I10 isolation')).toEqual([]);
+    raiseHands({ ...own, name: 'node-2', owner: ACME }).assigned('j', 2);
+    expect(brokenIn(recorder, 'I10 isolation')).toMatchObject([{ about: ['j', 'node-2'] }]);
+  });
+});
+
+const config = configOfRun([1]);
+const LIMIT = config.scheduler.max_inflight_jobs;
+
+/** What /metrics of a quiet instance says, with these instead. */
+const metrics = (others: Readonly<Record<string, number>> = {}): string =>
+  LEVELS.map((gauge) => `${gauge} ${others[gauge] ?? 0}`).join('\n');
+
+async function watched(...texts: readonly string[]): Promise<Recorder> {
+  let turn = 0;
+  const backends = await pretend(({ url, headers }, response) => {
+    const isAllowed = url === '/metrics' && headers.authorization === `Bearer ${OPERATOR_TOKEN}`;
+    response.writeHead(isAllowed ? 200 : 401).end(texts[Math.min(turn++, texts.length - 1)]);
+  });
+  const recorder = createRecorder();
+  const levels = watchLevels({ recorder, config, backends, isPatient: true });
+  recorder.record({ kind: 'quiet' });
+  await levels.settle();
+  return recorder;
+}
+
+describe('a level', () => {
+  it('over its limit is a breach', async () => {
+    const recorder = await watched(metrics({ scheduler_jobs_inflight: LIMIT + 1 }), metrics());
+    const says = `i1.1 has ${LIMIT + 1} of "scheduler_jobs_inflight" and may have ${LIMIT}`;
+    expect(brokenIn(recorder, 'I11 bounded')).toMatchObject([{ says }]);
+    expect(brokenIn(recorder, 'I2 no leak')).toEqual([]);
+  });
+
+  it('within its limit is none, and is judged', async () => {
+    const recorder = await watched(metrics({ scheduler_jobs_inflight: LIMIT }), metrics());
+    expect(brokenIn(recorder, 'I11 bounded')).toEqual([]);
+    expect(checkHistory(recorder).judged['I11 bounded']).toBeGreaterThan(2 * LEVELS.length - 4);
+  });
+
+  it('that an instance no longer tells is a breach', () => {
+    const recorder = createRecorder();
+    const text = metrics().replace(/^scheduler_answers_held 0$/m, '');
+    for (const level of levelsIn(text, config, true))
+      recorder.record({ kind: 'sampled', instance: 'i', ...level });
+    expect(brokenIn(recorder, 'I11 bounded')).toMatchObject([{ about: ['i', 'scheduler_answers_held'] }]);
+  });
+
+  it('of audio is judged at rest where there was time to wait for it', () => {
+    const judged = (isPatient: boolean): boolean =>
+      levelsIn(metrics(), config, isPatient).some(
+        ({ gauge, atRest }) => gauge === 'scheduler_audio_store_bytes' && atRest === 0,
+      );
+    expect([judged(true), judged(false)]).toEqual([true, false]);
+  });
+
+  it('of one metric with too many label sets is a breach', () => {
+    const wide = Array.from({ length: 252 }, (_, at) => `scheduler_retries_total{reason="${at}"} 1`);
+    const over = levelsIn([metrics(), ...wide].join('\n'), config, true).filter(
+      ({ value, limit }) => value > limit,
+    );
+    expect(over).toMatchObject([{ gauge: 'label sets of the widest metric', value: 252 }]);
+  });
+
+  it('of the store that is left at rest is a breach', () => {
+    const recorder = createRecorder();
+    recorder.record({ kind: 'quiet' });
+    const left = { ttlMs: -1, size: 2, liveLeases: 2 };
+    for (const level of storedLevels([{ name: 'v1:nodes:{node:n}:reserved', ...left }], config, 3))
+      recorder.record({ kind: 'sampled', instance: 'store', ...level });
+    expect(brokenIn(recorder, 'I2 no leak')).toMatchObject([{ about: ['store', 'live leases'] }]);
+  });
+
+  it('is watched for every gauge that has a limit', () => {
+    const bounded = Object.entries<MetricEntry>(METRICS).flatMap(([name, { kind, limits = [] }]) =>
+      kind === 'gauge' && limits.length > 0 ? name : [],
+    );
+    // How often something failed is bounded in time only.
+    const levels = bounded.filter((name) => name !== 'scheduler_service_catalog_fail_count');
+    expect(levels.filter((name) => !LEVELS.some((gauge) => gauge.startsWith(name)))).toEqual([]);
+  });
+});
