@@ -175,8 +175,10 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
   /** It is used for as long as it outlives the wait for an acknowledgement. */
   const oldestMs = reservationMs - letterMs;
   /** A slot is had right before its job is sent, and that arrives at once, unless something holds them up. */
-  const reservedAtLeast = ({ since, notBefore }: InHand): number =>
-    delays.meets(since - oldestMs, since) ? Math.max(notBefore, since - oldestMs) : since;
+  const reservedAtLeast = ({ since, notBefore }: InHand, sentFrom = since): number =>
+    delays.meets(sentFrom - oldestMs, sentFrom)
+      ? Math.min(sentFrom, Math.max(notBefore, sentFrom - oldestMs))
+      : sentFrom;
 
   const waysOf = (inHand: InHand, { written }: Loss): number =>
     Math.max(inHand.since - reservedAtLeast(inHand), written.from === 0 ? letterMs : 0);
@@ -204,7 +206,7 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     if (hasLost(inHand, at)) return 'lost';
     // What a node finds when it wakes, or can be reached again, was sent at any time before, and may have been given up since.
     const sleep = sleeps(node)?.find(since);
-    const reservedAt = (sleep ?? partings(node)?.find(since))?.from ?? reservedAtLeast(inHand);
+    const reservedAt = reservedAtLeast(inHand, (sleep ?? partings(node)?.find(since))?.from);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
     if (at - reservedAt < reservationMs - flightMs) return undefined;
     // Of real nodes nobody knows whether they acknowledge: those that do, do so at once.

@@ -189,6 +189,28 @@ describe('a job that runs without a lease', () => {
     expect(story(4_100)).toHaveLength(1);
   });
 
+  it('may have had its slot for a while when its node was parted, where something had held it up', () => {
+    const story = (isHeldUp: boolean) =>
+      check(
+        acknowledging,
+        ...(isHeldUp
+          ? ([
+              [1_000, fault(1, 'shard_frozen')],
+              [2_000, healed(1)],
+            ] as const)
+          : []),
+        [4_000, asked('r')],
+        [5_000, fault(2, 'node_parted', 'n')],
+        [9_000, started('n', 'a')],
+        [9_001, acknowledged('a')],
+        [9_100, started('n', 'b')],
+        [9_200, healed(2)],
+        [9_300, accepted('r', 'a')],
+      ).violations;
+    expect(story(true)).toEqual([]);
+    expect(story(false)).toHaveLength(1);
+  });
+
   describe('because its node slept over it', () => {
     const slept = (sleptMs: number, ...rest: readonly Step[]) =>
       check(
