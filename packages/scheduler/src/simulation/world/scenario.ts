@@ -77,6 +77,12 @@ pool_id = ${at + 1}
 `,
 ).join('');
 
+/**
+ * Longer than a connection stalls before it is given up. Pauses are told by when speech arrives: in a stall of a second a sentence ends,
+ * rightly, and its speaker here would take that for words that were lost.
+ */
+const PAUSE_MS = 12_000;
+
 /** As few. Retries wait beyond it. */
 const WAITING = 48;
 
@@ -98,6 +104,8 @@ max_inflight_jobs = ${inFlight}
 reservation_ttl_ms = ${reservationMs}
 [scheduler.queue]
 max_waiting = ${WAITING}
+[scheduler.web_task_segmentation]
+pause_ms = ${PAUSE_MS}
 [scheduler.phase3]
 enabled = true
 strict_pool_eligibility = true
