@@ -155,10 +155,11 @@ async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Pr
     { jobs: alone, inFlight: 1 },
     { jobs: together, inFlight: IN_FLIGHT },
   ]);
-  say(`redis-cost: ${2 * usually} jobs of ${USUAL_MS} ms there`);
+  say(`redis-cost: ${2 * usually} jobs of ${USUAL_MS} ms there one by one, and many at once`);
   const usual = await costElsewhere(server, USUAL_MS, options.idleMs, [
     { jobs: usually, inFlight: 1 },
     { jobs: usually, inFlight: 1, everyMs: 1_000 },
+    { jobs: (usually / 2) * IN_FLIGHT, inFlight: IN_FLIGHT },
   ]);
   // Of few jobs what is asked for by the clock says nothing: it swings by more than they ask for.
   const rows: [string, number | undefined][] = [
@@ -166,6 +167,7 @@ async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Pr
     [`${IN_FLIGHT} in flight`, quick[1]?.all],
     [`jobs of ${USUAL_MS} ms, one at a time`, usual[0]?.ofJobs],
     [`jobs of ${USUAL_MS} ms, one a second`, usual[1]?.ofJobs],
+    [`jobs of ${USUAL_MS} ms, ${IN_FLIGHT} in flight`, usual[2]?.ofJobs],
   ];
   return rows.map(([how, value = Number.NaN]) => ({
     name: `${name}, ${how}`,
