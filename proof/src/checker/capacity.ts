@@ -1,22 +1,13 @@
 /** I1: no node ever has more jobs in hand than slots, as the node itself counts. Pure. */
 import {
+  type FaultKind,
   type Happening,
   nameOf,
   ofKind,
   type Run,
 } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
-import {
-  disturbsStore,
-  type Fault,
-  hitsOf,
-  isLost,
-  isOf,
-  isOfStore,
-  type Loss,
-  lossesOf,
-  spansOf,
-} from './faults.ts';
+import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
@@ -34,8 +25,8 @@ interface InHand extends Run {
 interface Hands {
   readonly slots: number;
   readonly acknowledges: boolean;
-  /** By which instance the latest job came, where that is known. */
-  by?: string | undefined;
+  /** By which instance each job came last, where that is known. */
+  readonly broughtBy: Map<string, string | undefined>;
   /** By job; a node does not do the same job twice at a time. */
   readonly running: Map<string, InHand>;
 }
@@ -50,7 +41,7 @@ const EXCUSES: Readonly<Record<Leaseless, string>> = {
 };
 
 export function checkCapacity({ history, faults, stories }: Facts, allowances: Allowances): Finding {
-  const { whyLeaseless, wasLost } = createLeaseJudge(faults, allowances);
+  const { whyLeaseless, wasLost } = createLeaseJudge(history, faults, allowances);
   const nodes = new Map<string, Hands>();
   /** When each job was last started somewhere, or else asked for: what it has now was had later. */
   const lastOf = askedTimes(stories);
@@ -68,7 +59,8 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
     if (running.size + (running.has(run.job) ? 0 : 1) <= slots) return;
     const others = [...running.values()].filter(({ job }) => job !== run.job);
     const reasons = others.map((each) => whyLeaseless(each, hands, at, notBefore(each.job)));
-    if (wasLost({ ...run, since: at, by: hands.by, notBefore: notBefore(run.job), isCancelled: false }))
+    const by = hands.broughtBy.get(run.job);
+    if (wasLost({ ...run, since: at, by, notBefore: notBefore(run.job), isCancelled: false }))
       reasons.push('lost');
     const wanted = 1 + others.length - reasons.filter((why) => why !== undefined).length;
     if (wanted <= slots) {
@@ -91,13 +83,13 @@ export function checkCapacity({ history, faults, stories }: Facts, allowances: A
   for (const each of ofKind(history, ...KINDS)) {
     if (each.kind === 'node_up') {
       const { slots, acknowledges = false } = each;
-      nodes.set(each.node, { slots, acknowledges, running: new Map() });
+      nodes.set(each.node, { slots, acknowledges, broughtBy: new Map(), running: new Map() });
       continue;
     }
     const hands = nodes.get(each.node);
     if (hands === undefined) continue;
     if (each.kind === 'assigned') {
-      hands.by = each.instance;
+      hands.broughtBy.set(each.job, each.instance);
       continue;
     }
     if (each.kind === 'started' || each.kind === 'turned_away') judge(hands, each, each.at);
@@ -135,9 +127,13 @@ const askedTimes = (stories: readonly RequestStory[]): Map<string, number> =>
 
 type Told<Kind extends (typeof KINDS)[number]> = Extract<Happening, { kind: Kind }>;
 
-function take({ running, by }: Hands, { node, job, attempt, at }: Told<'started'>, notBefore: number): void {
+function take(
+  { running, broughtBy }: Hands,
+  { node, job, attempt, at }: Told<'started'>,
+  notBefore: number,
+): void {
   const isCancelled = running.get(job)?.isCancelled ?? false;
-  running.set(job, { node, job, attempt, since: at, by, notBefore, isCancelled });
+  running.set(job, { node, job, attempt, since: at, by: broughtBy.get(job), notBefore, isCancelled });
 }
 
 function handle(
@@ -153,15 +149,27 @@ function handle(
   }
 }
 
+/** While these last no command is answered, on one shard or on all. */
+const ANSWER_NOTHING: readonly FaultKind[] = [
+  'shard_frozen',
+  'shard_failed_over',
+  'store_down',
+  'master_killed',
+  'master_frozen',
+];
+/** While these last the instance that they are about hears nothing, or reaches no store. */
+const HEAR_NOTHING: readonly FaultKind[] = ['instance_frozen', 'instance_cut_off'];
+/** A command that was not answered is given up after less than a second, and made again. */
+const AGAIN_MS = 1_100;
+
 /**
  * A lease ends by itself, and then the slot may be given away although the node still works: it did not say in time that it does.
  * One that it was told to cancel keeps its lease: it may be at work.
  */
-function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
-  const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, dispatchMs, isExact } = allowances;
+function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[], allowances: Allowances) {
+  const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_parted', 'network_bad'));
-  const holderFaults = hitsOf(faults, ({ what }) => what.startsWith('instance_'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
   const partings = hitsOf(faults, isOf('node_parted'));
   const delays = spansOf(
@@ -170,7 +178,21 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     { after: presenceMs },
   );
 
-  const holdUps = spansOf(faults, isOfStore, { after: dispatchMs });
+  const downs = ofKind(history, 'instance_down');
+  const holdUps = faults.filter(isOf(...ANSWER_NOTHING, ...HEAR_NOTHING));
+
+  /** What is said while nobody is at the other end of the connection is said in vain. */
+  const isInVain = (by: string | undefined, from: number, to: number): boolean =>
+    downs.some(({ instance, at }) => instance === by && from <= at && at <= to);
+
+  /** A store that does not answer, and an instance that stands still, let a lease end whose commit waits for them. */
+  function notedAt(acknowledgedAt: number, by: string | undefined): number {
+    const waits = holdUps
+      .filter(({ what, target }) => ANSWER_NOTHING.includes(what) || target === by)
+      .map(({ beganAt, endedAt }) => ({ from: beganAt, to: endedAt + AGAIN_MS }))
+      .filter(({ from, to }) => from <= acknowledgedAt && acknowledgedAt <= to);
+    return Math.max(acknowledgedAt, ...waits.map(({ to }) => to));
+  }
 
   /** It is used for as long as it outlives the wait for an acknowledgement. */
   const oldestMs = reservationMs - letterMs;
@@ -220,13 +242,11 @@ function createLeaseJudge(faults: readonly Fault[], allowances: Allowances) {
     const isHeard =
       acknowledgedAt - since <= reservationMs - flightMs &&
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true &&
-      // What it says while nobody is at the other end of its connection is said in vain.
-      !(by !== undefined && holderFaults(by)?.meets(since, acknowledgedAt + flightMs));
+      !isInVain(by, since, acknowledgedAt + flightMs);
     if (!isHeard) return 'unheard of';
-    // A store that does not answer lets a lease end whose commit waits for it; what was asked for meanwhile is asked for again.
-    const notedAt = holdUps.find(acknowledgedAt)?.to ?? acknowledgedAt;
-    const isInTime = notedAt - reservedAt <= reservationMs - flightMs;
-    return isInTime || !(isCancelled || at - notedAt < flightMs) ? undefined : 'unheard of';
+    const noted = notedAt(acknowledgedAt, by);
+    const isInTime = noted - reservedAt <= reservationMs - flightMs;
+    return isInTime || !(isCancelled || at - noted < flightMs) ? undefined : 'unheard of';
   }
 
   return {

@@ -123,7 +123,7 @@ export const spansOf = (
 
 export const disturbsStore = isOf(...DISTURBS_STORE);
 const isOfInstance = ({ what }: Fault): boolean => what.startsWith('instance_');
-export const isOfStore = (fault: Fault): boolean => disturbsStore(fault) && !isOfInstance(fault);
+const isOfStore = (fault: Fault): boolean => disturbsStore(fault) && !isOfInstance(fault);
 
 /**
  * When those were broken on whom an answer of this instance depends, and not yet known to be well again: it, the store, and what

@@ -1,5 +1,6 @@
 /** I1 looks through excuses: what runs without a lease, and what does not although it seems so. */
 import { describe, expect, it } from 'vitest';
+import type { FaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import { checkCapacity } from '../../src/checker/capacity.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
@@ -124,35 +125,51 @@ describe('a job that runs without a lease', () => {
     expect(story(soon, [8_010, { kind: 'cancel_told', node: 'n', job: 'a' }])).toEqual([]);
   });
 
-  it('may have lost its slot if the store did not answer from its acknowledgement until its reservation ended', () => {
-    const dispatchMs = 100;
-    const story = (healedAt: number, at: number) => {
-      const history = imagine(
-        acknowledging,
-        [1_000, started('n', 'a')],
-        [5_100, fault(1, 'shard_frozen')],
-        [5_200, acknowledged('a')],
-        [healedAt, healed(1)],
-        [at, started('n', 'b')],
-      );
-      return checkCapacity(gatherFacts(history), { ...ALLOWANCES, dispatchMs }).violations;
-    };
-    const ended = 1_000 + reservationMs - ALLOWANCES.flightMs;
-    const tooLate = ended - dispatchMs + 1;
-    const soon = tooLate + dispatchMs + ALLOWANCES.flightMs;
-    expect(story(tooLate, soon - 1)).toEqual([]);
-    expect(story(tooLate, soon)).toHaveLength(1);
-    expect(story(tooLate - 1, soon - 1)).toHaveLength(1);
-  });
-
-  it('may have been given up if the instance that had brought it broke before it was acknowledged', () => {
-    const story = (broken: string) =>
+  describe('because its acknowledgement was not noted before its reservation ended', () => {
+    const AGAIN_MS = 1_100;
+    const story = (what: FaultKind, who: string, healedAt: number, at: number) =>
       check(
         acknowledging,
         [1_000, { kind: 'assigned', node: 'n', job: 'a', attempt: 1, instance: 'i' }],
         [1_000, started('n', 'a')],
-        [4_000, fault(1, 'instance_restarted', broken)],
-        [4_100, healed(1)],
+        [4_100, fault(1, what, who)],
+        [4_200, acknowledged('a')],
+        [healedAt, healed(1)],
+        [at, started('n', 'b')],
+      ).violations;
+    const ended = 1_000 + reservationMs - ALLOWANCES.flightMs;
+    const tooLate = ended - AGAIN_MS + 1;
+    const soon = tooLate + AGAIN_MS + ALLOWANCES.flightMs;
+
+    it.each([
+      ['shard_frozen', 's'],
+      ['instance_frozen', 'i'],
+      ['instance_cut_off', 'i'],
+    ] as const)('may have lost its slot (%s), until a moment after', (what, who) => {
+      expect(story(what, who, tooLate, soon - 1)).toEqual([]);
+      expect(story(what, who, tooLate, soon)).toHaveLength(1);
+      expect(story(what, who, tooLate - 1, soon - 1)).toHaveLength(1);
+    });
+
+    it.each([
+      ['shard_lossy', 's'],
+      ['store_cut', 's'],
+      ['store_slow', 's'],
+      ['slots_moved', 's'],
+      ['instance_frozen', 'another'],
+    ] as const)('is no excuse where others, or most commands, are answered (%s %s)', (what, who) => {
+      expect(story(what, who, tooLate, soon - 1)).toHaveLength(1);
+    });
+  });
+
+  it('may have been given up if the instance that had brought it ended before it was acknowledged', () => {
+    const story = (ended: string) =>
+      check(
+        acknowledging,
+        [1_000, { kind: 'assigned', node: 'n', job: 'a', attempt: 1, instance: 'i' }],
+        [1_000, { kind: 'assigned', node: 'n', job: 'z', attempt: 1, instance: 'other' }],
+        [1_000, started('n', 'a')],
+        [4_000, { kind: 'instance_down', instance: ended, isMeant: true }],
         [4_200, acknowledged('a')],
         [1_000 + reservationMs, started('n', 'b')],
       ).violations;
