@@ -39,6 +39,7 @@ describe('a run that cannot be made', () => {
     [['--jobs', 'many'], '--jobs'],
     [['--faults', 'meteor'], '--faults'],
     [['--durability', 'paper'], '--durability'],
+    [['--durability', 'replica', '--instances', '1'], '--durability'],
     [['--seed', 'x', '--seeds', '2'], '--seed'],
     [['word'], '"word"'],
   ])('simulate %j, told apart', (argv, flag) => {

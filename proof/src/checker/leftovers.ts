@@ -31,8 +31,7 @@ const KINDS: readonly Kind[] = [
   { what: 'mailboxes', pattern: /^v1:nodes:\{node:[^}]+\}:mailbox(_bodies)?$/, isEmpty: true },
   {
     what: 'nodes',
-    pattern:
-      /^(v1:nodes:\{node:[^}]+\}:(meta|capabilities|presence|reserved_marks)|nodes:owner:\{node:[^}]+\})$/,
+    pattern: /^v1:nodes:\{node:[^}]+\}:(meta|capabilities|presence|reserved_marks)$/,
     isForEver: true,
   },
   { what: 'nodes', pattern: /^v1:nodes:last_seen:\d+$/, isForEver: true },

@@ -129,8 +129,8 @@ const forMachines = (seed: string, run: RunReport, worlds: readonly WorldReport[
   virtual_ms: run.virtualMs,
   simulated_ms: run.simulatedMs,
   judged_ms: run.judgedMs,
-  wall_ms: ms,
-  cpu_ms: cpuMs,
+  // Of several seeds nobody can say: they are lived through side by side.
+  ...(cpuMs !== undefined && { wall_ms: ms, cpu_ms: cpuMs }),
   faults: run.faults,
   judged: run.finding.judged,
   counts: run.finding.counts,

@@ -75,6 +75,8 @@ export function readOptions(argv: readonly string[]): Options | string {
     return '--seed must be a whole number if there are more --seeds';
   const { durability } = values;
   if (durability !== 'primary' && durability !== 'replica') return '--durability must be primary or replica';
+  if (durability === 'replica' && instances === 1)
+    return '--durability says how a store writes: one instance alone has none';
   const possible = instances === 1 ? FAULTS_ALONE : KINDS;
   const named = values.faults?.split(',').filter((name) => name !== '' && name !== 'none') ?? possible;
   const unknown = named.find((name) => !(possible as readonly string[]).includes(name));

@@ -113,6 +113,7 @@ export function createPresence(deps: {
       renewAtOnce();
     }
     const silent = all.filter((instanceId) => !living.has(instanceId));
+    silences.seen(living);
     if (doubts === doubtsBefore) silences.missed(silent, at);
     const gone = silent.filter(hadTimeToComeBack);
     if (gone.length > 0) void tellDead(gone).catch(unreachable);

@@ -210,10 +210,12 @@ export function createRemoteJobs(deps: {
   const ask = async (saying: Saying, isAsked: boolean): Promise<Verdict> =>
     elsewhereOr(saying.answer.jobId, () => hear(saying), 'answer', fitted(saying), isAsked);
 
-  const cancel: CancelDesk['cancel'] = (jobId, reason, code) => {
-    const letter: CancelLetter = { jobId, reason, ...(code !== undefined && { code }) };
-    return elsewhereOr(jobId, () => local.cancel(jobId, reason, code), 'cancel', letter, false);
-  };
+  const cancelDesk = (isAsked: boolean): CancelDesk => ({
+    cancel(jobId, reason, code) {
+      const letter: CancelLetter = { jobId, reason, ...(code !== undefined && { code }) };
+      return elsewhereOr(jobId, () => local.cancel(jobId, reason, code), 'cancel', letter, isAsked);
+    },
+  });
 
   held.onTry(handOver);
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
@@ -223,11 +225,11 @@ export function createRemoteJobs(deps: {
   );
   office.on('cancel', async (body) => {
     const { jobId, reason, code } = readLetter<CancelLetter>('cancel', body, CANCEL);
-    return cancel(jobId, reason, code);
+    return cancelDesk(false).cancel(jobId, reason, code);
   });
 
   return {
-    heard: { ...deskOf((saying) => ask(saying, true)), cancel },
+    heard: { ...deskOf((saying) => ask(saying, true)), ...cancelDesk(true) },
     handedOver: deskOf(handOverOrHold),
   };
 }

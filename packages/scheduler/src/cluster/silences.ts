@@ -3,6 +3,8 @@
  * two lives on end; but what was missed for that long in between, piece by piece, had as much time to come back. Pure but for what it keeps.
  */
 export interface Silences {
+  /** Whatever else is in doubt: these are there. */
+  seen(living: ReadonlyMap<string, unknown>): void;
   /** A whole look, on which nothing cast doubt, began then and did not show these. */
   missed(instanceIds: readonly string[], at: number): void;
   /** The time since the last look proves nothing: the store was away, or may have lost data. */
@@ -17,6 +19,9 @@ export function createSilences(mostBetweenMs: number): Silences {
   const lengths = new Map<string, number>();
   let lastAt: number | undefined;
   return {
+    seen(living) {
+      for (const instanceId of living.keys()) lengths.delete(instanceId);
+    },
     missed(instanceIds, at) {
       const sinceMs = lastAt === undefined ? 0 : Math.min(at - lastAt, mostBetweenMs);
       lastAt = at;

@@ -62,7 +62,3 @@ export interface NodeView {
 /** New jobs may be reserved on it, as far as its health goes. The ledger enforces the same word. */
 export const isAccepting = (view: Pick<NodeView, 'health' | 'isCordoned'>): boolean =>
   view.health === 'ready' && !view.isCordoned;
-
-/** Would take new work if it had a free slot. Selection states the same rule as clauses (select/clauses.ts), to say which part failed. */
-export const isWilling = (view: NodeView): boolean =>
-  isAccepting(view) && view.isFresh && view.isCalm && !view.isEjected;

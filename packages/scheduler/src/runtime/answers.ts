@@ -12,7 +12,7 @@ import { type Flight, isAbandoned, noteGivenBack, noteTakenAgain } from './fligh
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
 import { endOfAttempt } from './lateness.ts';
-import { noteOverload } from './overload.ts';
+import { createOverloads } from './overload.ts';
 import type { Placement } from './placement.ts';
 import type { Settling } from './settling.ts';
 import { ACK, noteStage, RUN } from './stages.ts';
@@ -26,6 +26,8 @@ export function createAnswers(
 ): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
   const { placement, deadlines, givingUp, settling } = parts;
   const commits = createCommits(engine, givingUp);
+
+  const noteOverload = createOverloads(engine);
 
   function ignore(kind: Kind, answer: Answer, reason: Ignored['reason']): Ignored {
     engine.meter.count('scheduler_fenced_total', { kind });
@@ -171,7 +173,7 @@ export function createAnswers(
       const { code, message } = failure;
       if (meaning.isRetryable) {
         // Before its slot is given back, or the next in line would be sent after it.
-        if (code === 'NODE_OVERLOADED') noteOverload(engine, answer.nodeId);
+        if (code === 'NODE_OVERLOADED') noteOverload(answer.nodeId);
         await givingUp.giveUp(flight, { code, message, isCounted: meaning.isCounted, side: 'over' });
       } else {
         await givingUp.conclude(flight, { code, message }, 'over', flight.job.fence);

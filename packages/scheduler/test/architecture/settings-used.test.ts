@@ -1,4 +1,4 @@
-/** A setting that nobody reads is a promise that nobody keeps. */
+/** A setting that nobody reads is a promise that nobody keeps. Names that several groups have, or that are words of the code, are found anywhere. */
 import { expect, it } from 'vitest';
 import { filesUnder } from './source-files.ts';
 

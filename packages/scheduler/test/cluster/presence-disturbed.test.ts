@@ -81,6 +81,10 @@ describe('how long somebody was missed', () => {
     silences.missed([], 1_500);
     silences.missed(['b'], 2_000);
     expect(silences.lengthMs('b')).toBe(0);
+    silences.missed(['b'], 3_000);
+    silences.doubt();
+    silences.seen(new Map([['b', {}]]));
+    expect(silences.lengthMs('b')).toBe(0);
   });
 
   it('does not count a time in which this process stood still', () => {

@@ -40,6 +40,7 @@ describe('an answer that is waited for', () => {
     holder.state.joined.add('driver');
     expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
     expect(driver.state.told).toEqual([`${jobId} acknowledged`]);
+    expect(await outcomeOf(holder.heard.cancel(jobId, 'gone'))).toEqual({ kind: 'cancelled' });
   });
 
   it('is asked of whoever drives the job, and its verdict comes back without the record', async () => {

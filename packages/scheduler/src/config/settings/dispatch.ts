@@ -35,7 +35,7 @@ export const dispatch = {
     min: 10,
     max: 60_000,
     unit: 'ms',
-    doc: 'How long one attempt to take a slot may last. After it the outcome is unknown, not "no".',
+    doc: 'How long one attempt to take a slot may last. After it the outcome is unknown, not "no". No longer than phase2.redis.command_timeout_ms.',
   }),
   ack_timeout_ms: integer({
     default: 3_000,
@@ -223,5 +223,8 @@ export const mailbox = group('Jobs that wait for a node that pulls them.', {
 
 export const jobTimeout = group('What happens when a job times out.', {
   scan_interval_ms: ignored('Every job has its own timer; nothing is scanned.'),
-  send_cancel: boolean({ default: true, doc: 'Tells a node to cancel a job that timed out.' }),
+  send_cancel: boolean({
+    default: true,
+    doc: 'Tells a node to cancel a job that ends because its last attempt timed out. One that is tried elsewhere is always cancelled.',
+  }),
 });

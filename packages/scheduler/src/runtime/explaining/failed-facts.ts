@@ -8,6 +8,7 @@ import { ANY, includesLanguage, type LanguageSet } from '../../domain/language.t
 import { type Need, type NeededDirection, REJECTIONS, type Rejection } from '../../domain/need.ts';
 import type { NodeView } from '../../domain/node.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
+import { hasBit } from '../fleet/bits.ts';
 import { poolName } from '../pools/confinement-words.ts';
 import { inOrder, leadsTo } from '../pools/pool-book.ts';
 import { requiredTypes } from '../select/clauses.ts';
@@ -37,7 +38,9 @@ export function failedFacts(
   checkPool(compiled, view, fail);
   checkState(view, now - (fleet.table.columns.beatAt[fleet.table.indexOf(nodeId)] ?? now), fail);
   const load = fleet.load(nodeId);
-  if (load !== undefined && load.used >= load.max) {
+  if (hasBit(fleet.table.columns.resting, fleet.table.indexOf(nodeId)))
+    fail('capacity_exceeded', 'no free slot: it said a moment ago that it is full');
+  else if (load !== undefined && load.used >= load.max) {
     fail('capacity_exceeded', `no free slot: ${load.used} of ${load.max} used`);
   }
   if (excluded.has(nodeId)) fail('excluded', 'excluded from this job');

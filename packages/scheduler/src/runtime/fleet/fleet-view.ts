@@ -7,7 +7,7 @@
 import type { Changeable } from '../../domain/changeable.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
-import { isWilling, type NodeView } from '../../domain/node.ts';
+import type { NodeView } from '../../domain/node.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/node-numbers.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 import type { PoolBook } from '../pools/pool-book.ts';
@@ -17,6 +17,7 @@ import { type Columns, createColumns, reach } from './columns.ts';
 import { STATUS_FACTS } from './fact-key.ts';
 import { createFactTable, type FactTable } from './fact-table.ts';
 import { createNarrow, type Narrow } from './formula.ts';
+import { isWilling } from './is-willing.ts';
 import { createPlainQueries, type PlainQueries } from './plain-queries.ts';
 import { createPoolIndex, type PoolIndex } from './pool-index.ts';
 import { createProfileFacts, type ProfileFacts } from './profile-facts.ts';

@@ -35,6 +35,18 @@ describe('NODE_OVERLOADED', () => {
     expect((await waiting).fence?.nodeId).toBe(by);
   });
 
+  it('lets it rest as long after the last of several', async () => {
+    const { rig, by } = await startTurnedAway(['node-a', 'node-b']);
+    await rig.clock.advance(REST_MS / 2);
+    rig.fleet.rest(by, false);
+    let again = await rig.dispatch();
+    while (rig.last(again.jobId).nodeId !== by) again = await rig.dispatch();
+    await rig.service.fail(rig.last(again.jobId), FULL);
+    rig.fleet.setLoad(by, { used: 0, max: 4 });
+    await rig.clock.advance(0.75 * REST_MS);
+    expect(rig.fleet.table.columns.free[rig.fleet.table.indexOf(by)]).toBe(0);
+  });
+
   it('is not followed by one waiting job after the other', async () => {
     const { rig, by } = await startTurnedAway(['node-a']);
     const waiting = Promise.allSettled(

@@ -29,6 +29,7 @@ describe('the facts that failed of a node', () => {
         const fleet = createPooledFleet({ ...NAMED_POOLS, plan: planOf([]) });
         const plain = new Map();
         for (const step of steps) apply(fleet, plain, step);
+        for (const [at, nodeId] of [...plain.keys()].entries()) fleet.rest(nodeId, at % 3 === 0);
         for (const need of needs) {
           const compiled = compileAside(fleet, need);
           for (const nodeId of plain.keys()) {
