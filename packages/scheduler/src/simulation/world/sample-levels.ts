@@ -41,8 +41,9 @@ export function createLevels(deps: {
     const { letters, liveLeases, liveJobs } = store.contents();
     const { max_inflight_jobs: inFlight, phase2 } = config.scheduler;
     const stored = [
-      { gauge: 'letters', value: letters, limit: phase2.stream_maxlen * instances.length },
-      // Those of the dead are in it, until somebody has taken them over: all may have died once by then.
+      // Those of the dead are in it, until somebody has taken them over.
+      { gauge: 'letters', value: letters, limit: phase2.stream_maxlen * deps.places },
+      // All may have died once by then.
       { gauge: 'live leases', value: liveLeases, limit: 2 * inFlight * deps.places },
       { gauge: 'live jobs', value: liveJobs, limit: 2 * inFlight * deps.places },
     ];
