@@ -16,6 +16,8 @@ interface Filling {
   /** It neither acknowledges jobs nor names them. */
   readonly isOfFewWords: boolean;
   failedAt: number;
+  /** It has done a job since the first probe began. */
+  isProven: boolean;
   most: number;
   /** Slots that may be kept rightly for jobs which it will never see. */
   kept: number;
@@ -50,6 +52,13 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
     return false;
   }
 
+  /**
+   * Whoever did badly, or lacked a model, is given one job, and no other before that one is done, however long ago it was: a first probe
+   * finds it so. It has done that job when the next one comes.
+   */
+  const isOnProbation = (node: string, { most, slots, failedAt, open, isProven }: Filling): boolean =>
+    most === 1 && slots > 1 && !isProven && (failedAt > 0 || open.size >= EJECTS || hits(node) !== undefined);
+
   function begin(names: readonly string[], at: number): void {
     probed = names;
     begunAt = at;
@@ -63,8 +72,9 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
 
   function finish(at: number): void {
     for (const node of probed ?? []) {
-      const { most, slots, kept, isExcused, open } = nodes.get(node) ?? ABSENT;
-      if (isExcused || (most < slots && slots <= most + kept)) {
+      const filling = nodes.get(node) ?? ABSENT;
+      const { most, slots, kept, isExcused, open } = filling;
+      if (isExcused || (most < slots && slots <= most + kept) || isOnProbation(node, filling)) {
         excused += 1;
         continue;
       }
@@ -90,6 +100,8 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
     else {
       const filling = nodes.get(each.node);
       if (filling !== undefined) fill(filling, each);
+      if (filling !== undefined && each.kind === 'ended' && each.how === 'done' && begunAt > 0)
+        filling.isProven = true;
     }
   }
   return {
@@ -109,6 +121,9 @@ const KINDS = [
   'probe_began',
   'probe_ended',
 ] as const;
+
+/** So few that it did not answer do not make a node suspect. */
+const EJECTS = 3;
 
 /** Whoever starts reads at once what lies there for it. */
 const READ_MS = 50;
@@ -139,19 +154,25 @@ function keptSlots(
 const MOST_OPEN = 6;
 const unanswered = (open: ReadonlyMap<string, number>, before: number): string[] =>
   [...open].flatMap(([job, openedAt]) => (openedAt < before ? job : [])).slice(-MOST_OPEN);
-const ABSENT = { most: 0, slots: 0, kept: 0, isExcused: false, open: new Map<string, number>() };
 
-const fillingOf = ({ slots, at, acknowledges }: Extract<Happening, { kind: 'node_up' }>): Filling => ({
+const fillingOf = ({
+  slots,
+  at,
+  acknowledges,
+}: Pick<Extract<Happening, { kind: 'node_up' }>, 'slots' | 'at' | 'acknowledges'>): Filling => ({
   slots,
   since: at,
   isOfFewWords: acknowledges === false,
   running: new Set(),
   open: new Map(),
   failedAt: Number.NEGATIVE_INFINITY,
+  isProven: false,
   most: 0,
   kept: 0,
   isExcused: false,
 });
+
+const ABSENT: Filling = fillingOf({ slots: 0, at: 0 });
 
 function fill(
   filling: Filling,

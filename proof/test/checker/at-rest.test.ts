@@ -57,6 +57,31 @@ describe('I2 in a probe', () => {
   };
   const check = (...steps: readonly Step[]) => judge(false, ...steps);
 
+  it('knows that whoever did badly gets one job until that is done, and no longer', () => {
+    const bad = ['x', 'y', 'z'].map((job): Step => [1_000, assigned('n', job)]);
+    const first = [began, started('n', 'a'), started('m', 'c'), ended] as const;
+    const later = ALLOWANCES.leaseMs + 2_000;
+    const story = (...before: readonly Step[]) =>
+      judge(true, ...before, [later, first[0]], ...first.slice(1));
+    expect(story(...bad).violations).toEqual([]);
+    expect(story(...bad.slice(1)).violations).toHaveLength(1);
+    const again = judge(
+      true,
+      ...bad,
+      [later, began],
+      started('n', 'a'),
+      started('m', 'c'),
+      ended,
+      done('n', 'a'),
+      done('m', 'c'),
+      [2 * later, began],
+      started('n', 'd'),
+      started('m', 'e'),
+      ended,
+    );
+    expect(again.violations).toMatchObject([{ about: ['n', 'x', 'y', 'z'] }]);
+  });
+
   it('holds if every slot was filled again', () => {
     const { violations, judged } = check(
       began,
