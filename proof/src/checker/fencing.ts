@@ -17,6 +17,9 @@ const LATE_AFTER_FAILOVER = 'late results taken after a failover';
 const HELD_UP = 'assignments of settled jobs that a disturbed store held up';
 /** Acknowledged, told, lost by a master that died, and known by nobody else: its driver was gone before it could tell the store again. */
 const FORGOTTEN = 'settled jobs that went on because a failover and their driver’s death lost their outcomes';
+/** Nor does anybody know then that an attempt had been sent: its successor begins with the same number. */
+const SENT_AGAIN =
+  'attempts that came again because a failover and their driver’s death lost that they were sent';
 const READ_LATE = 'assignments of settled jobs that a node read when it woke or was reached again';
 const CROSSED = 'late results taken while their successors could not be recorded';
 
@@ -32,7 +35,14 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   /** What was written to a process that hangs is read when it wakes. */
   const hangs = hitsOf(faults, isOf('node_frozen', 'node_parted'));
   const violations: Violation[] = [];
-  const counts = { [LATE_AFTER_FAILOVER]: 0, [CROSSED]: 0, [HELD_UP]: 0, [FORGOTTEN]: 0, [READ_LATE]: 0 };
+  const counts = {
+    [LATE_AFTER_FAILOVER]: 0,
+    [CROSSED]: 0,
+    [HELD_UP]: 0,
+    [FORGOTTEN]: 0,
+    [SENT_AGAIN]: 0,
+    [READ_LATE]: 0,
+  };
   const found = (at: number, says: string, about: readonly string[]): void => {
     violations.push({ invariant: 'I4 fencing', at, says, about });
   };
@@ -69,17 +79,16 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   }
 
   /** Whoever drives the job by the record that is left ends it within its deadline. */
-  function isForgotten(job: string, settledAt: number, at: number): boolean {
-    const since = seen.settledSince(job) ?? settledAt;
-    return (
-      at <= settledAt + deadlineMs &&
-      losses.some(
-        (loss) =>
-          wasWritten(loss, since, settledAt, flightMs) &&
-          involved(job).some((instance) => absences(instance)?.meets(loss.beganAt, loss.to)),
-      )
+  const isForgotten = (job: string, settledAt: number, at: number): boolean =>
+    at <= settledAt + deadlineMs && isLostWithDriver(job, seen.settledSince(job) ?? settledAt, settledAt);
+
+  /** What was written of it between the two. */
+  const isLostWithDriver = (job: string, from: number, to: number): boolean =>
+    losses.some(
+      (loss) =>
+        wasWritten(loss, from, to, flightMs) &&
+        involved(job).some((instance) => absences(instance)?.meets(loss.beganAt, loss.to)),
     );
-  }
 
   let judged = 0;
   for (const { outcomes, words } of stories)
@@ -114,8 +123,13 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     if (isExcused) counts[FORGOTTEN] += 1;
     return !isExcused;
   });
+  const twice = checkOnceOnly(history, disturbed, letterMs + flightMs).filter(({ job, cameAt }) => {
+    const isExcused = isLostWithDriver(job, cameAt, cameAt);
+    if (isExcused) counts[SENT_AGAIN] += 1;
+    return !isExcused;
+  });
   return {
-    violations: [...violations, ...lastWords, ...checkOnceOnly(history, disturbed, letterMs + flightMs)],
+    violations: [...violations, ...lastWords, ...twice],
     counts: { 'late results': seen.lateResults(), ...counts },
     judged: { 'I4 fencing': judged },
   };
@@ -158,10 +172,16 @@ function checkLastWord(history: readonly Happening[]): Violation[] {
 }
 
 /** An attempt that its node has ended does not come again; but for letters that were handled when somebody died, until they expire. */
-function checkOnceOnly(history: readonly Happening[], disturbed: Spans, expiryMs: number): Violation[] {
+interface CameAgain extends Violation {
+  readonly job: string;
+  /** When it first came. */
+  readonly cameAt: number;
+}
+
+function checkOnceOnly(history: readonly Happening[], disturbed: Spans, expiryMs: number): CameAgain[] {
   const ended = new Map<string, Run & { readonly at: number }>();
   const first = new Map<string, number>();
-  return ofKind(history, 'ended', 'assigned').flatMap((each): Violation[] => {
+  return ofKind(history, 'ended', 'assigned').flatMap((each): CameAgain[] => {
     if (each.kind === 'ended') {
       ended.set(each.job, each);
       return [];
@@ -177,6 +197,8 @@ function checkOnceOnly(history: readonly Happening[], disturbed: Spans, expiryMs
         at: each.at,
         says: `${each.node} got ${nameOf(each)} again, which it had ended ${Math.round(each.at - last.at)} ms before`,
         about: [each.job, each.node],
+        job: each.job,
+        cameAt,
       },
     ];
   });

@@ -56,6 +56,8 @@ async function main(options: Options): Promise<number> {
       }
       const failing = lived.find(({ finding }) => finding.violations.length > 0);
       if (failing === undefined) continue;
+      // Should a thread not end, this stands.
+      process.exitCode = 1;
       const text = await tell(failing.world, options);
       if (options.isJson) console.error(text);
       else console.log(`\n${text}`);

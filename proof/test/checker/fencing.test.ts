@@ -270,4 +270,24 @@ describe('I4 in a history', () => {
         .violations,
     ).toHaveLength(1);
   });
+
+  it('excuses, and counts, one that a failover and its driver’s death made nobody know of', () => {
+    const [first, again] = [assigned('n', 'j', 1, 'i'), assigned('n', 'j', 1, 'k')];
+    const story = (lostAt: number, dead: string) =>
+      check(
+        [1_000, first],
+        [lostAt, fault(1, 'master_killed')],
+        [lostAt + 100, fault(2, 'instance_killed', dead)],
+        [lostAt + 200, done('n', 'j')],
+        [9_000, again],
+      );
+    const { violations, counts } = story(1_100, 'i');
+    expect(violations).toEqual([]);
+    expect(
+      counts['attempts that came again because a failover and their driver’s death lost that they were sent'],
+    ).toBe(1);
+    expect(story(1_100, 'another').violations).toHaveLength(1);
+    const kept = 1_001 + ALLOWANCES.lossMs + ALLOWANCES.flightMs;
+    expect(story(kept, 'i').violations).toHaveLength(1);
+  });
 });
