@@ -40,6 +40,8 @@ export function openNodeSocket(
   const { registry, gate, sockets, log } = deps;
   const answer = createNodeMessages(deps);
   let identity: Identity | undefined;
+  /** Its connection has ended, though not everything that came over it is read yet. */
+  let hasLeft = false;
   const cancelDeadline = deps.clock.after(deps.registrationDeadlineMs, () =>
     socket.cut('registration_deadline'),
   );
@@ -113,7 +115,7 @@ export function openNodeSocket(
 
   async function beat(message: NodeHeartbeat, node: Identity): Promise<void> {
     const outcome = await registry.heartbeat(toHeartbeat(message, node.generation));
-    if (outcome.kind !== 'unknown_node') return;
+    if (outcome.kind !== 'unknown_node' || hasLeft) return;
     // It was forgotten while connected (an emptied store, say) and will not register again by itself.
     const { runningJobIds: _, ...registration } = node.registration;
     const runningJobIds = message.running_job_ids;
@@ -133,6 +135,8 @@ export function openNodeSocket(
       const parsed = parseNodeMessage(text);
       if (parsed.kind === 'invalid') return misunderstood(parsed.problem, parsed.type);
       const { message } = parsed;
+      // What lay here longer than its connection lasted says nothing of a node that is another's by now; its last words on jobs do.
+      if (hasLeft && (message.type === 'node_register' || message.type === 'node_heartbeat')) return;
       if (message.type === 'node_register') return register(message);
       if (identity === undefined) {
         // After a reconnect, a heartbeat may come first; that is no fault.
@@ -147,6 +151,7 @@ export function openNodeSocket(
       return message.type === 'node_heartbeat' ? beat(message, identity) : answer(message, identity);
     },
     left() {
+      hasLeft = true;
       cancelDeadline();
       if (identity !== undefined) sockets.release(identity.nodeId, identity.generation);
     },

@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Principal } from '../../../src/transport/access/gate.ts';
+import { openNodeSocket } from '../../../src/transport/ws/node-socket.ts';
+import { createNodeSockets } from '../../../src/transport/ws/node-sockets.ts';
+import { createFakeJobs, createFakeLog, createFakeRegistry } from './fakes.ts';
 import { type Client, type Harness, startHarness, until } from './harness.ts';
 import { heartbeat, register } from './messages.ts';
+import { createSteppedClock } from './stepped-clock.ts';
 
 let harness: Harness;
 afterEach(() => harness.stop());
@@ -37,5 +42,46 @@ describe('a node that was forgotten while connected', () => {
     client.send(heartbeat('node-a'));
     expect(await client.message(1)).toMatchObject({ type: 'node_register_ack', generation: 3 });
     expect(client.ws.readyState).toBe(client.ws.OPEN);
+  });
+});
+
+describe('a node that was forgotten, and whose connection has ended', () => {
+  async function opened() {
+    const registry = createFakeRegistry();
+    const clock = createSteppedClock();
+    const socket = { send: () => true, sendError() {}, reject() {}, cut() {} };
+    const handler = openNodeSocket(
+      {
+        registry,
+        gate: { mayUseNode: () => true },
+        sockets: createNodeSockets({ clock }),
+        clock,
+        registrationDeadlineMs: 1_000,
+        meter: { count() {}, gauge() {}, observe() {} },
+        jobs: createFakeJobs(),
+        log: createFakeLog(),
+      },
+      socket,
+      { credential: 'c' } as Principal,
+    );
+    await handler.receive(JSON.stringify(register({ node_id: 'node-a' })));
+    registry.forget('node-a');
+    return { registry, handler };
+  }
+
+  it('is not registered anew by what lay here longer than that: it may be with another instance by now', async () => {
+    const { registry, handler } = await opened();
+    handler.left();
+    await handler.receive(JSON.stringify(heartbeat('node-a', { running_job_ids: [] })));
+    await handler.receive(JSON.stringify(register({ node_id: 'node-a' })));
+    expect([registry.registrations.length, registry.beats.length]).toEqual([1, 0]);
+  });
+
+  it('is not registered anew by a heartbeat that was being handled', async () => {
+    const { registry, handler } = await opened();
+    const beating = handler.receive(JSON.stringify(heartbeat('node-a')));
+    handler.left();
+    await beating;
+    expect([registry.registrations.length, registry.beats.length]).toEqual([1, 1]);
   });
 });
