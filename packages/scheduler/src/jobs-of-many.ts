@@ -141,6 +141,7 @@ export function createJobsOfMany(deps: {
     },
     reservationTtlMs: scheduler.reservation_ttl_ms,
     slotLeftMs: (jobId) => local.jobs().slotLeftMs(jobId),
+    reservationLeftMs: (jobId, attempt) => local.jobs().reservationLeftMs(jobId, attempt),
     log,
     meter,
   });

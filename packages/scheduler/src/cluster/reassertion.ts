@@ -3,7 +3,7 @@
  * true: the jobs it drives, the slots they hold, its nodes. What the store lost nobody else can give back to it.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
-import { isSettled, type JobRecord } from '../domain/job.ts';
+import { type Attempt, isSettled, type JobRecord } from '../domain/job.ts';
 import { type LeaseId, leaseId } from '../domain/lease.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -61,6 +61,8 @@ export function createReassertion(deps: {
   reservationTtlMs: number;
   /** As long as an attempt that runs still needs its slot: not as if it had just begun. */
   slotLeftMs: (jobId: JobId) => number;
+  /** What is left of a reservation under which nothing is known to have been sent; 0: it ended, and the slot may be another's. */
+  reservationLeftMs: (jobId: JobId, attempt: Attempt) => number;
   log: Log;
   meter: Meter;
 }): Reassertion {
@@ -79,14 +81,23 @@ export function createReassertion(deps: {
     }
   }
 
+  function slotLeftMs({ jobId, nodeId, attempt, is }: HeldLease): number {
+    if (is === 'running') return deps.slotLeftMs(jobId);
+    // Its node may have taken it although its driver has not heard of that yet: better a slot too few for a moment than one too many.
+    if (is === 'sent') return deps.reservationTtlMs;
+    return deps.reservationLeftMs(jobId, { nodeId, attempt });
+  }
+
   async function tellAll(affected: Affected): Promise<void> {
     const jobs = [...deps.jobs()];
     const live = jobs.filter(({ state }) => !isSettled(state));
     const leases = leasesOf(live, affected, deps.acknowledges);
-    await each(leases, 'leases', async ({ jobId, attempt, nodeId, lease, isRunning }) => {
+    await each(leases, 'leases', async (held) => {
+      const { jobId, attempt, nodeId, lease } = held;
       // It may have been given back while others were told: then it would be held for a minute by nobody.
       if (!deps.holdsSlot(jobId, attempt)) return;
-      await deps.reassert(nodeId, lease, isRunning ? deps.slotLeftMs(jobId) : deps.reservationTtlMs);
+      const leftMs = slotLeftMs(held);
+      if (leftMs > 0) await deps.reassert(nodeId, lease, leftMs);
       // Given up while it was told: the mark that says so found no lease, and without it no report of the node could free the slot.
       if (deps.isGivenUp(jobId, attempt)) await deps.fence(nodeId, lease);
     });
@@ -156,12 +167,10 @@ export function createReassertion(deps: {
   };
 }
 
-interface HeldLease {
+interface HeldLease extends Attempt {
   readonly jobId: JobId;
-  readonly attempt: number;
-  readonly nodeId: NodeId;
   readonly lease: string;
-  readonly isRunning: boolean;
+  readonly is: 'running' | 'sent' | 'reserved';
 }
 
 function leasesOf(
@@ -180,7 +189,12 @@ function leasesOf(
               nodeId: attempt.nodeId,
               lease: leaseId(jobId, attempt.attempt),
               // Who never acknowledges runs it from the moment it was sent.
-              isRunning: attempt === fence && (state === 'RUNNING' || !acknowledges(attempt.nodeId)),
+              is:
+                attempt !== fence
+                  ? 'reserved'
+                  : state === 'RUNNING' || !acknowledges(attempt.nodeId)
+                    ? 'running'
+                    : 'sent',
             },
           ],
     ),

@@ -23,7 +23,7 @@ import { createGivenBackLately } from './given-back-lately.ts';
 import { createGivingUp, type GivingUp } from './giving-up.ts';
 import { createInflightCaps } from './inflight-caps.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
-import { leaseLeftMs } from './lease-left.ts';
+import { leaseLeftMs, reservationLeftMs } from './lease-left.ts';
 import { createNodeLoss } from './node-loss.ts';
 import { createPlacement, type Placement } from './placement.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
@@ -185,6 +185,12 @@ export function createJobService(
     slotLeftMs(jobId) {
       const flight = engine.flights.get(jobId);
       return flight === undefined ? 0 : leaseLeftMs(flight, engine.settings, engine.clock.now());
+    },
+    reservationLeftMs(jobId, attempt) {
+      const flight = engine.flights.get(jobId);
+      return flight === undefined
+        ? 0
+        : reservationLeftMs(flight, attempt, engine.settings, engine.clock.now());
     },
     isGivenUp(jobId, attempt) {
       const job = engine.flights.get(jobId)?.job;

@@ -27,6 +27,8 @@ export function start(jobs: readonly JobRecord[]) {
     deaf: new Set<string>(),
     ended: new Set<string>(),
     slotLeftMs: new Map<string, number>(),
+    /** By their leases. */
+    reservationLeftMs: new Map<string, number>(),
     givenBack: new Set<string>(),
     givenUp: new Set<string>(),
     releases: [] as (readonly [string, string])[],
@@ -73,6 +75,8 @@ export function start(jobs: readonly JobRecord[]) {
     clock,
     reservationTtlMs: RESERVATION_MS,
     slotLeftMs: (jobId) => state.slotLeftMs.get(jobId) ?? RUNNING_MS,
+    reservationLeftMs: (jobId, { attempt }) =>
+      state.reservationLeftMs.get(`${jobId}:${attempt}`) ?? RESERVATION_MS,
     log: QUIET,
     meter,
   });

@@ -37,6 +37,7 @@ it.each([true, false])(
       clock: createManualClock(),
       reservationTtlMs: 5_000,
       slotLeftMs: () => 65_000,
+      reservationLeftMs: () => 5_000,
       log: QUIET,
       meter: createTally().meter,
     });
