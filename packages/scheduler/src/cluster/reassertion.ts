@@ -61,8 +61,8 @@ export function createReassertion(deps: {
   reservationTtlMs: number;
   /** As long as an attempt that runs still needs its slot: not as if it had just begun. */
   slotLeftMs: (jobId: JobId) => number;
-  /** What is left of a reservation under which nothing is known to have been sent; 0: it ended, and the slot may be another's. */
-  reservationLeftMs: (jobId: JobId, attempt: Attempt) => number;
+  /** What is left of the reservation of an attempt that is only meant; 0: it ended or was never had, and the slot may be another's. */
+  reservationLeftMs: (jobId: JobId, attempt: number) => number;
   log: Log;
   meter: Meter;
 }): Reassertion {
@@ -81,11 +81,11 @@ export function createReassertion(deps: {
     }
   }
 
-  function slotLeftMs({ jobId, nodeId, attempt, is }: HeldLease): number {
+  function slotLeftMs({ jobId, attempt, is }: HeldLease): number {
     if (is === 'running') return deps.slotLeftMs(jobId);
     // Its node may have taken it although its driver has not heard of that yet: better a slot too few for a moment than one too many.
     if (is === 'sent') return deps.reservationTtlMs;
-    return deps.reservationLeftMs(jobId, { nodeId, attempt });
+    return deps.reservationLeftMs(jobId, attempt);
   }
 
   async function tellAll(affected: Affected): Promise<void> {

@@ -4,11 +4,10 @@ import type { Assignment } from '../ports/node-link.ts';
 import type { Flight } from './flight.ts';
 
 export function assign(
-  { job, audioAt }: Flight,
+  { job, audioAt, slotUntil }: Flight,
   nodeId: NodeId,
   attempt: number,
   expiresAt: number,
-  slotUntil: number,
 ): Assignment {
   // Most audio is held here, and most assignments need not say where it is.
   return typeof audioAt === 'object'

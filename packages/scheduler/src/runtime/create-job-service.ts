@@ -188,9 +188,7 @@ export function createJobService(
     },
     reservationLeftMs(jobId, attempt) {
       const flight = engine.flights.get(jobId);
-      return flight === undefined
-        ? 0
-        : reservationLeftMs(flight, attempt, engine.settings, engine.clock.now());
+      return flight === undefined ? 0 : reservationLeftMs(flight, attempt, engine.clock.now());
     },
     isGivenUp(jobId, attempt) {
       const job = engine.flights.get(jobId)?.job;

@@ -32,6 +32,8 @@ export interface Flight {
   recording: Promise<unknown> | undefined;
   /** When the attempt that is out was sent, to the fraction of a millisecond. */
   sentAt: number;
+  /** When the reservation under which it was sent ends; 0: another instance sent it, if anybody did. */
+  slotUntil: number;
   /** It was put into the node's mailbox, and nobody has said that it was fetched. */
   isInMailbox: boolean;
   /**
@@ -126,19 +128,21 @@ export function noteTakenAgain(flight: Flight, attempt: number): void {
 export const hasGivenBack = ({ gaveBack }: Flight, attempt: number): boolean => gaveBack.includes(attempt);
 
 /** What a flight knows of its sends, should the next one turn out not to have happened. */
-export type Sends = Pick<Flight, 'attempts' | 'sentAt' | 'sentTo' | 'generation' | 'isApart'>;
+export type Sends = Pick<Flight, 'attempts' | 'sentAt' | 'slotUntil' | 'sentTo' | 'generation' | 'isApart'>;
 
 export const UNSENT: Sends = {
   attempts: 0,
   sentAt: 0,
+  slotUntil: 0,
   sentTo: NOBODY,
   generation: undefined,
   isApart: true,
 };
 
-export const sendsOf = ({ attempts, sentAt, sentTo, generation, isApart }: Flight): Sends => ({
+export const sendsOf = ({ attempts, sentAt, slotUntil, sentTo, generation, isApart }: Flight): Sends => ({
   attempts,
   sentAt,
+  slotUntil,
   sentTo,
   generation,
   isApart,
@@ -164,6 +168,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     deadlineTimer: undefined,
     recording: undefined,
     sentAt: 0,
+    slotUntil: 0,
     isInMailbox: false,
     isApart: true,
     runningAt: 0,

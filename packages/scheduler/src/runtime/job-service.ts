@@ -3,7 +3,7 @@ import type { Answer, AnswerOutcome, CancelOutcome, ReportedFailure } from '../d
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
-import type { Attempt, JobRecord } from '../domain/job.ts';
+import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { LeaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
@@ -38,8 +38,8 @@ export interface SharedDriving {
   holdsSlot(jobId: JobId, attempt: number): boolean;
   /** How long the slot of the attempt that it has on a node is still needed, if that runs. */
   slotLeftMs(jobId: JobId): number;
-  /** How long the slot that was reserved for that attempt is still held, if it has not been heard of since. 0: not any more. */
-  reservationLeftMs(jobId: JobId, attempt: Attempt): number;
+  /** How long the slot under which that attempt was sent is still held, if it was not heard of since. 0: not any more, or it never was. */
+  reservationLeftMs(jobId: JobId, attempt: number): number;
   /** It is in flight, and that attempt is neither the one that counts nor the one that is being made. */
   isGivenUp(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */

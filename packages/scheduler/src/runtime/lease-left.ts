@@ -1,10 +1,9 @@
 /**
  * Hot path: how long the lease of an attempt still lasts. Pure.
  *
- * That of one that runs ends a while after the attempt must have, however late or often it is written: an attempt of which nothing is heard is given up
- * by its timer, and a lease that began anew with every writing would keep its slot long after that (I2).
+ * That of one that runs ends a while after the attempt must have, however late or often it is written: an attempt of which nothing is
+ * heard is given up by its timer, and a lease that began anew with every writing would keep its slot long after that (I2).
  */
-import type { Attempt } from '../domain/job.ts';
 import type { EngineSettings } from './engine.ts';
 import type { Flight } from './flight.ts';
 
@@ -17,18 +16,12 @@ export const leaseLeftMs = (
   Math.max(leaseGraceMs, Math.ceil(sentAt + jobTimeoutMs + leaseGraceMs - now));
 
 /**
- * Of one that is reserved and not known to be on its node; 0: none. What ended while its driver stood still may be another's by now,
- * and whoever says again that it is held gives one slot to two (I1).
+ * Of one that left and is not known to be on its node; 0: none. What ended while its driver stood still may be another's by now, and of
+ * what was not sent nobody knows that it was ever had: a record says what is meant before the ledger has answered. Whoever says again
+ * that such a slot is held gives it to two (I1).
  */
-export function reservationLeftMs(
-  { job, attempts, sentAt }: Pick<Flight, 'job' | 'attempts' | 'sentAt'>,
-  { nodeId, attempt }: Attempt,
-  { reservationTtlMs }: Pick<EngineSettings, 'reservationTtlMs'>,
+export const reservationLeftMs = (
+  { attempts, slotUntil }: Pick<Flight, 'attempts' | 'slotUntil'>,
+  attempt: number,
   now: number,
-): number {
-  const reserved = job.timeline.findLast((one) => one.state === 'RESERVED' && one.attempt === attempt);
-  if (reserved?.nodeId !== nodeId) return 0;
-  // An old one is renewed before it is sent. The clock may be another machine's: nothing begins later than now.
-  const since = Math.max(reserved.at, attempts === attempt ? sentAt : 0);
-  return Math.max(0, Math.ceil(Math.min(since, now) + reservationTtlMs - now));
-}
+): number => (attempts === attempt ? Math.max(0, slotUntil - now) : 0);

@@ -150,15 +150,15 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     const previous = flight.attempts === 0 ? UNSENT : sendsOf(flight);
     flight.attempts = attempt;
     flight.sentAt = now;
+    flight.slotUntil = Math.floor(since) + settings.reservationTtlMs;
     flight.generation = Number.POSITIVE_INFINITY;
     flight.isApart = true;
     noteSent(flight, nodeId);
     engine.flights.board(flight, nodeId);
     let delivering: Soon<Delivery>;
     try {
-      const slotUntil = Math.floor(since) + settings.reservationTtlMs;
       const expiresAt = Math.floor(now) + settings.ackTimeoutMs;
-      delivering = link.deliver(assign(flight, nodeId, attempt, expiresAt, slotUntil));
+      delivering = link.deliver(assign(flight, nodeId, attempt, expiresAt));
     } catch (fault) {
       delivering = failed(flight, nodeId, fault);
     }

@@ -26,11 +26,9 @@ export function createRounds(
   ): Promise<'secured' | 'refused' | 'overtaken'> {
     const lease = leaseId(flight.job.jobId, intent.attempt);
     if (!(await reserve(intent.nodeId, lease, since, false))) return 'refused';
-    // The slot is held from when it was asked for, however late its driver gets to write that.
-    const at = Math.max(since, flight.job.timeline.at(-1)?.at ?? 0);
     const isSecured =
       flight.rounds === round &&
-      (await advance(engine, flight, 'reserved', { intent, at })) &&
+      (await advance(engine, flight, 'reserved', { intent })) &&
       flight.rounds === round;
     if (isSecured) return 'secured';
     // Who drives it elsewhere may have taken the slot under the same name.

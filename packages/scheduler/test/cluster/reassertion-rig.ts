@@ -75,7 +75,7 @@ export function start(jobs: readonly JobRecord[]) {
     clock,
     reservationTtlMs: RESERVATION_MS,
     slotLeftMs: (jobId) => state.slotLeftMs.get(jobId) ?? RUNNING_MS,
-    reservationLeftMs: (jobId, { attempt }) =>
+    reservationLeftMs: (jobId, attempt) =>
       state.reservationLeftMs.get(`${jobId}:${attempt}`) ?? RESERVATION_MS,
     log: QUIET,
     meter,

@@ -1,68 +1,74 @@
-/** What is left of a reservation, for a store that may have lost it: one that ended while its driver stood still is not to come back. */
+/**
+ * What is left of a reservation, for a store that may have lost it. Neither one that ended while its driver stood still nor one that was
+ * only asked for is to come back.
+ */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from './faulty-rig.ts';
+import { createInstances } from './instances.ts';
 import { SETTINGS } from './rig.ts';
 
-/** Between the reserve and the send: longer than a reservation may be kept before its job leaves. */
-const LONG_MS = 2_500;
-const first = { nodeId: 'node-a', attempt: 1 };
+const TTL_MS = SETTINGS.reservationTtlMs;
+const SLOW_MS = 100;
 
-/** Admitted so slowly that its reservation is renewed first. */
-async function admittedSlowly(renewalMs: number) {
+async function dispatched({ holdReserve = false }: { holdReserve?: boolean } = {}) {
   const made = createFaultyRig();
-  const { rig, store, ledger } = made;
+  const { rig, ledger } = made;
   await rig.addNode('node-a');
-  store.plan({ method: 'admit', fault: { delayMs: LONG_MS } });
-  ledger.plan({ method: 'commit', fault: { answerDelayMs: renewalMs } });
+  if (holdReserve) ledger.plan({ method: 'reserve', fault: { answerDelayMs: SLOW_MS } });
   void rig.service.dispatch(rig.request());
-  await rig.clock.advance(LONG_MS);
+  await rig.clock.advance(1);
   const [job] = (await rig.store.list({ limit: 1 })).jobs;
-  return { ...made, left: () => rig.service.reservationLeftMs(job?.jobId ?? '', first) };
+  const jobId = job?.jobId ?? '';
+  return { ...made, jobId, left: (attempt = 1) => rig.service.reservationLeftMs(jobId, attempt) };
 }
 
 describe('I1 no oversell: a reservation', () => {
   it('has what it has not used up, and in the end nothing', async () => {
-    const { rig, left } = await admittedSlowly(60_000);
-    expect([rig.sent, left()]).toEqual([[], SETTINGS.reservationTtlMs - LONG_MS]);
-    await rig.clock.advance(SETTINGS.reservationTtlMs - LONG_MS - 1);
+    const { rig, left } = await dispatched();
+    expect(left()).toBe(TTL_MS - 1);
+    await rig.clock.advance(TTL_MS - 2);
     expect(left()).toBe(1);
-    await rig.clock.advance(1);
-    expect(left()).toBe(0);
-    await rig.clock.advance(SETTINGS.reservationTtlMs);
+    await rig.clock.advance(TTL_MS);
     expect(left()).toBe(0);
   });
 
-  it('begins anew when it was renewed and its job is sent', async () => {
-    const { rig, left } = await admittedSlowly(100);
-    await rig.clock.advance(100);
-    expect([rig.sent.length, left()]).toEqual([1, SETTINGS.reservationTtlMs]);
+  it('is none while it is only asked for, though the record names its node', async () => {
+    const { rig, jobId, left } = await dispatched({ holdReserve: true });
+    const record = await rig.store.get(jobId);
+    expect([record?.intent, left()]).toEqual([{ nodeId: 'node-a', attempt: 1 }, 0]);
+    await rig.clock.advance(SLOW_MS);
+    // It counts from when it was asked for.
+    expect([rig.sent.length, left()]).toEqual([1, TTL_MS - SLOW_MS - 1]);
   });
 
-  it('begins when it is asked for, however late its driver comes to write that', async () => {
-    const { rig, ledger } = createFaultyRig();
-    await rig.addNode('node-a');
-    const { jobId } = await rig.dispatch();
-    await rig.addNode('node-b');
-    const sentAt = rig.clock.now();
-    ledger.plan(
-      { method: 'reserve', fault: { answerDelayMs: LONG_MS } },
-      { method: 'commit', fault: { answerDelayMs: 60_000 } },
-    );
-    void rig.service.fail(rig.last(jobId), { code: 'PROCESSING_ERROR', message: 'x' });
-    await rig.clock.advance(LONG_MS);
-    expect((await rig.store.get(jobId))?.timeline.at(-1)).toMatchObject({ state: 'RESERVED', at: sentAt });
-    const left = rig.service.reservationLeftMs(jobId, { nodeId: 'node-b', attempt: 2 });
-    expect(left).toBe(SETTINGS.reservationTtlMs - LONG_MS);
+  it('is none of an intent that was taken over: whoever meant it may have been refused', async () => {
+    const instances = createInstances({
+      wrapFirst: (store) => ({ ...store, move: () => new Promise(() => {}) }),
+    });
+    const { first, second } = instances;
+    await instances.addNode('node-a');
+    void first.service.dispatch(first.request());
+    await first.clock.advance(1);
+    const { jobId } = first.sent[0]?.job ?? { jobId: '' };
+    const { state, intent } = await instances.takeOver(jobId);
+    expect([state, intent?.nodeId, second.service.drives(jobId)]).toEqual(['RESERVED', 'node-a', true]);
+    expect(first.service.reservationLeftMs(jobId, 1)).toBe(TTL_MS - 1);
+    expect(second.service.reservationLeftMs(jobId, 1)).toBe(0);
   });
 
-  it('has nothing on a node that is not meant, for an attempt that is not made, or for a job that is not in flight', async () => {
-    const { rig } = createFaultyRig();
+  it('begins anew when it was renewed before its job was sent', async () => {
+    const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
-    const { jobId } = await rig.dispatch();
-    const { reservationLeftMs } = rig.service;
-    expect(reservationLeftMs(jobId, first)).toBe(SETTINGS.reservationTtlMs);
-    expect(reservationLeftMs(jobId, { ...first, nodeId: 'node-b' })).toBe(0);
-    expect(reservationLeftMs(jobId, { ...first, attempt: 2 })).toBe(0);
-    expect(reservationLeftMs('job-unknown', first)).toBe(0);
+    const slowMs = TTL_MS - 1;
+    store.plan({ method: 'admit', fault: { delayMs: slowMs } });
+    void rig.service.dispatch(rig.request());
+    await rig.clock.advance(slowMs);
+    const [job] = (await rig.store.list({ limit: 1 })).jobs;
+    expect([rig.sent.length, rig.service.reservationLeftMs(job?.jobId ?? '', 1)]).toEqual([1, TTL_MS]);
+  });
+
+  it('has nothing for an attempt that is not made, or for a job that is not in flight', async () => {
+    const { rig, left } = await dispatched();
+    expect([left(2), rig.service.reservationLeftMs('job-unknown', 1)]).toEqual([0, 0]);
   });
 });
