@@ -99,13 +99,8 @@ function put(
   if (turn === LAST && box.size >= max) return 'full';
   // Nobody could fetch it any more.
   if (ttlMs <= 0) return 'queued';
-  let last = 0;
-  for (const each of box.values()) last = Math.max(last, each.turn);
-  box.set(jobId, {
-    turn: turn === LAST ? Math.max(now * 1_000, last + 1) : turn,
-    expiresAt: now + ttlMs,
-    body,
-  });
+  // Also after those that somebody holds who may give them back.
+  box.set(jobId, { turn: turn === LAST ? shard.micros() : turn, expiresAt: now + ttlMs, body });
   state.mailboxes.put(nodeId, box, Math.max(state.mailboxes.until(nodeId, now), now + ttlMs));
   shard.publish(keys.arrivals(nodeId), undefined);
   return 'queued';

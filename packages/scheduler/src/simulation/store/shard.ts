@@ -14,6 +14,8 @@ export interface Shard {
   readonly state: ShardState;
   /** Epoch milliseconds, whole, as its server tells them. */
   now(): number;
+  /** Epoch microseconds. No two of its scripts begin in the same one, whatever they waited for. */
+  micros(): number;
   /** Who serves it: another number after every failover and restart. */
   readonly master: number;
   readonly isAway: boolean;
@@ -51,6 +53,7 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
   let replica: ShardState | undefined;
   let asleep: (() => void)[] | undefined;
   let sweptAt = clock.now();
+  let lastMicros = 0;
   const channels = new Map<string, Set<Hear>>();
   const cuts = new Set<() => void>();
   const waiting = new Map<string, Set<() => boolean>>();
@@ -62,6 +65,11 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
       sweepState(shard.state, current);
     }
     return current;
+  }
+
+  function micros(): number {
+    lastMicros = Math.max(Math.floor(clock.precise() * 1_000), lastMicros + 1);
+    return lastMicros;
   }
 
   function rouse(): void {
@@ -85,6 +93,7 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     loss: { requests: 0, replies: 0 },
     waiting,
     now,
+    micros,
     reach(run) {
       if (shard.isAway) return;
       if (asleep === undefined) run();
