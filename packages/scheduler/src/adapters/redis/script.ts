@@ -41,23 +41,40 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
     );
   }
 
-  function sendWhole(keys: readonly string[], args: Words, fault: unknown): Promise<unknown> {
-    if (!isUnknownScript(fault)) throw dependencyFault(name, fault);
-    return connection.eval(lua, keys.length, ...keys, ...args).catch((again: unknown) => {
-      throw dependencyFault(name, again);
-    });
+  const sendWhole: typeof send = (keys, args) => connection.eval(lua, keys.length, ...keys, ...args);
+
+  function remedyFor(fault: unknown): typeof send | undefined {
+    if (isUnknownScript(fault)) return sendWhole;
+    // It had some of its effect, and none of that harms when it has all of it now.
+    return isCutShort(fault) ? send : undefined;
+  }
+
+  function recover(keys: readonly string[], args: Words, fault: unknown, left: number): Promise<unknown> {
+    const remedy = left > 0 ? remedyFor(fault) : undefined;
+    if (remedy === undefined) throw dependencyFault(name, fault);
+    return remedy(keys, args).catch((again: unknown) => recover(keys, args, again, left - 1));
   }
 
   const run = (keys: readonly string[], args: Words): Promise<Reply> =>
-    send(keys, args).catch((fault: unknown) => sendWhole(keys, args, fault)) as Promise<Reply>;
+    send(keys, args).catch((fault: unknown) => recover(keys, args, fault, REMEDIES)) as Promise<Reply>;
   return Object.assign(run, { scriptName: name, digest });
 }
+
+/** Of two servers neither may know the script, and the first may end it early. */
+const REMEDIES = 3;
 
 /** By digest and by text: as the files say, and so the same for every connection. */
 const names = new Map<string, string>();
 
 /** Which script a command runs. */
 export const scriptNameOf = (digestOrText: string): string => names.get(digestOrText) ?? 'script';
+
+/**
+ * While the slot moves to another server, a key that the script itself has just emptied counts as already there: the server ends the script
+ * as if it had named a foreign key. Asked again it says where to go, or to wait, before anything runs.
+ */
+const isCutShort = (fault: unknown): boolean =>
+  fault instanceof Error && /access a non local key|during rehashing of the slot/.test(fault.message);
 
 export const isUnknownScript = (fault: unknown): boolean =>
   fault instanceof Error && fault.message.startsWith('NOSCRIPT');

@@ -17,6 +17,8 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
 local word = 'absent'
+-- Counted before anything is taken away: where their slot is on the move, leases that are no more cannot be counted.
+local held = redis.call('ZCOUNT', leases, '(' .. now, '+inf')
 local expiry = tonumber(redis.call('ZSCORE', leases, lease))
 if expiry then
   redis.call('ZREM', leases, lease)
@@ -26,6 +28,7 @@ if expiry then
   end
   if expiry > now then
     word = 'released'
+    held = held - 1
     -- Only a lease held at the report can be among the jobs the node counted.
     if counted then
       redis.call('HINCRBY', node, 'released', 1)
@@ -33,5 +36,4 @@ if expiry then
     end
   end
 end
-local held = redis.call('ZCOUNT', leases, '(' .. now, '+inf')
 return { word, math.max(held, seen), tonumber(slots) }

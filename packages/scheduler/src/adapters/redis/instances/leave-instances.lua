@@ -8,7 +8,8 @@ local presence, incarnation, remembered = KEYS[1], ARGV[1], ARGV[2]
 if redis.call('HGET', presence, 'incarnation') ~= incarnation then
   return { 'absent' }
 end
-redis.call('DEL', presence)
+-- Never empty: where its slot is on the move, the script would end there.
 redis.call('HSET', presence, 'dead', '1')
+redis.call('HDEL', presence, 'incarnation', 'about')
 redis.call('PEXPIRE', presence, remembered)
 return { 'left' }
