@@ -3,9 +3,14 @@
  * break breaks while work flows; and one instance alone. CHAOS_SEED and CHAOS_SECONDS make other and longer runs.
  */
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import { ensureBuilt } from '../../../packages/scheduler/test/e2e/support/ensure-built.ts';
+import { readHistory } from '../../src/chaos/history-file.ts';
 import type { Summary } from '../../src/chaos/report/summary.ts';
 
 beforeAll(ensureBuilt, 150_000);
@@ -72,7 +77,9 @@ describe('under real faults', () => {
   });
 
   it('one instance without Redis keeps every promise', { timeout: 120_000 }, async () => {
-    const summary = await summaryOf('--alone', '--seconds', String(SECONDS_ALONE));
+    const kept = join(mkdtempSync(join(tmpdir(), 'lingua-chaos-test-')), 'history.jsonl');
+    onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));
+    const summary = await summaryOf('--alone', '--seconds', String(SECONDS_ALONE), '--keep-history', kept);
     expect(complaintsOf(summary)).toBe('');
     expect(summary.work.results).toBeGreaterThan(80);
     expect(summary.counted['errors in logs']).toBe(0);
@@ -80,6 +87,14 @@ describe('under real faults', () => {
     expect(judged).toEqual(expect.arrayContaining(['I1 no oversell', 'I3 one outcome', 'nothing lost']));
     expect(judged).toEqual(expect.arrayContaining(['I10 isolation', 'I11 bounded']));
     expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
+    // Whether a node has said that it took a job decides whether its slot may be given away.
+    const history = readHistory(kept);
+    const isOfSdk = ({ node }: { node: string }): boolean => node.startsWith('node-sdk');
+    const [started, acknowledged] = (['started', 'acknowledged'] as const).map(
+      (kind) => ofKind(history, kind).filter(isOfSdk).length,
+    );
+    expect(acknowledged).toBeGreaterThan(LEAST_SHARE * (started ?? 0));
+    expect(acknowledged).toBeLessThanOrEqual(started ?? 0);
   });
 
   it('says so if there is no Redis on the machine', async () => {

@@ -48,6 +48,8 @@ export interface Hands {
   assigned(job: string, attempt: number, instance?: string): void;
   /** Does it. Rejects if it failed; never settles if the process died meanwhile. */
   work(work: Work): Promise<Output>;
+  /** Says that it has taken it. */
+  acknowledged(job: string, attempt: number): void;
   turnedAway(job: string, attempt: number): void;
   cancelTold(job: string): void;
   running(): string[];
@@ -59,6 +61,8 @@ export function raiseHands(options: {
   readonly name: string;
   readonly slots: number;
   readonly style: string;
+  /** It says so when it takes a job, and tells here that it did. */
+  readonly acknowledges?: boolean;
   /** In whose strict pool it is, where there are such. */
   readonly owner?: Pick<Tenant, 'name'>;
   readonly recorder: Recorder;
@@ -76,6 +80,7 @@ export function raiseHands(options: {
     node: name,
     slots: options.slots,
     style: options.style,
+    ...(options.acknowledges === true && { acknowledges: true }),
     ...(pool !== undefined && { pool }),
   });
 
@@ -100,6 +105,7 @@ export function raiseHands(options: {
     name,
     assigned: (job, attempt, instance) =>
       record({ kind: 'assigned', node: name, job, attempt, ...(instance !== undefined && { instance }) }),
+    acknowledged: (job, attempt) => record({ kind: 'acknowledged', node: name, job, attempt }),
     turnedAway: (job, attempt) => record({ kind: 'turned_away', node: name, job, attempt }),
     cancelTold: (job) => record({ kind: 'cancel_told', node: name, job }),
     async work(work) {

@@ -21,7 +21,7 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
   });
 
   function start(): Promise<void> {
-    const own = raiseHands({ ...options, style: 'sdk' });
+    const own = raiseHands({ ...options, style: 'sdk', acknowledges: true });
     const sleepy = new Set<string>();
     hands = own;
     node = createNode({
@@ -47,7 +47,10 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
       },
       tamper(message) {
         watch(own, message);
-        if (message.type === 'job_ack' && options.temper.isSleepy()) sleepy.add(message.job_id);
+        if (message.type === 'job_ack') {
+          if (options.temper.isSleepy()) sleepy.add(message.job_id);
+          else own.acknowledged(message.job_id, message.attempt_id);
+        }
         const isSilent = 'job_id' in message && sleepy.has(message.job_id) && message.type !== 'job_result';
         return isSilent ? [] : [message];
       },
