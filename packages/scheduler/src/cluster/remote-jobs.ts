@@ -53,6 +53,12 @@ interface CancelLetter {
 /** `here`: it is driven here, or it is over and only a lease is left to give back. `nobody`: its driver is being replaced. */
 type Direction = 'here' | 'nobody' | { readonly instanceId: string };
 
+/**
+ * How it came here. `said`: by a node on a socket; nobody waits, it is tried again by itself and needs no closer look. `asked`: somebody
+ * waits for the answer. `forwarded`: another instance took this one for the driver.
+ */
+type Way = 'said' | 'asked' | 'forwarded';
+
 const HANDLE_MS = 10_000;
 const MOST_UNDER_WAY = 1_000;
 /** Characters of speech that are worth waiting for, before more is read. */
@@ -105,18 +111,18 @@ export function createRemoteJobs(deps: {
     }
   }
 
-  /** `isAsked`: somebody waits for the answer. What nobody waits for is tried again by itself, and needs no closer look. */
-  async function directionOf(jobId: JobId, isAsked = false): Promise<Direction> {
+  async function directionOf(jobId: JobId, way: Way): Promise<Direction> {
     if (local.drives(jobId)) return 'here';
-    const noted = notedOther(jobId);
-    if (noted !== undefined && (await lives(noted, isAsked))) return { instanceId: instanceOf(noted) };
+    // What came by the notes of one instance does not go on by those of another: they could send it round for ever.
+    const noted = way === 'forwarded' ? undefined : notedOther(jobId);
+    if (noted !== undefined && (await lives(noted, way))) return { instanceId: instanceOf(noted) };
     const stored = await deps.driverOf(jobId);
     // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
     if (stored === undefined) return noted === undefined && !deps.mayBeLost(jobId) ? 'here' : 'nobody';
     if (stored.isSettled) return 'here';
     // Ours by its record and not in flight yet: it is just being taken over.
     if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
-    return (await lives(stored.driver, isAsked)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
+    return (await lives(stored.driver, way)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
   }
 
   /** An assignment of our own that an heir handed to a node of ours says no more than we know: whoever wrote to himself would do so again and again. */
@@ -125,15 +131,15 @@ export function createRemoteJobs(deps: {
     return noted === deps.driver() ? undefined : noted;
   }
 
-  async function lives(driver: string, isAsked: boolean): Promise<boolean> {
+  async function lives(driver: string, way: Way): Promise<boolean> {
     const instanceId = instanceOf(driver);
-    const instance = (await deps.living(isAsked ? instanceId : undefined)).get(instanceId);
+    const instance = (await deps.living(way === 'asked' ? instanceId : undefined)).get(instanceId);
     return instance !== undefined && driverName(instance) === driver;
   }
 
   async function handOver(saying: Saying): Promise<boolean> {
     const { jobId } = saying.answer;
-    const direction = await directionOf(jobId);
+    const direction = await directionOf(jobId, 'said');
     if (direction === 'nobody') return false;
     if (direction === 'here') {
       await hear(saying);
@@ -189,13 +195,13 @@ export function createRemoteJobs(deps: {
     here: () => Promise<T>,
     topic: string,
     body: unknown,
-    isAsked: boolean,
+    way: Way,
   ): Promise<T> {
-    let direction = await directionOf(jobId, isAsked);
+    let direction = await directionOf(jobId, way);
     const told = direction === 'nobody' ? deps.othersTold(jobId) : undefined;
     if (told !== undefined) {
       await told;
-      direction = await directionOf(jobId, isAsked);
+      direction = await directionOf(jobId, way);
     }
     if (direction === 'here') return here();
     if (direction === 'nobody') {
@@ -207,13 +213,13 @@ export function createRemoteJobs(deps: {
     return (await office.ask(direction.instanceId, { topic, lane: jobId, body }, deps.answerMs)) as T;
   }
 
-  const ask = async (saying: Saying, isAsked: boolean): Promise<Verdict> =>
-    elsewhereOr(saying.answer.jobId, () => hear(saying), 'answer', fitted(saying), isAsked);
+  const ask = async (saying: Saying, way: Way): Promise<Verdict> =>
+    elsewhereOr(saying.answer.jobId, () => hear(saying), 'answer', fitted(saying), way);
 
-  const cancelDesk = (isAsked: boolean): CancelDesk => ({
+  const cancelDesk = (way: Way): CancelDesk => ({
     cancel(jobId, reason, code) {
       const letter: CancelLetter = { jobId, reason, ...(code !== undefined && { code }) };
-      return elsewhereOr(jobId, () => local.cancel(jobId, reason, code), 'cancel', letter, isAsked);
+      return elsewhereOr(jobId, () => local.cancel(jobId, reason, code), 'cancel', letter, way);
     },
   });
 
@@ -221,15 +227,15 @@ export function createRemoteJobs(deps: {
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
   // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
   office.on('answer', async (body) =>
-    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(readSaying(body), false))),
+    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(readSaying(body), 'forwarded'))),
   );
   office.on('cancel', async (body) => {
     const { jobId, reason, code } = readLetter<CancelLetter>('cancel', body, CANCEL);
-    return cancelDesk(false).cancel(jobId, reason, code);
+    return cancelDesk('forwarded').cancel(jobId, reason, code);
   });
 
   return {
-    heard: { ...deskOf((saying) => ask(saying, true)), ...cancelDesk(true) },
+    heard: { ...deskOf((saying) => ask(saying, 'asked')), ...cancelDesk('asked') },
     handedOver: deskOf(handOverOrHold),
   };
 }

@@ -41,6 +41,40 @@ describe('what a node says of a job that is taken over while its driver hears it
   });
 });
 
+describe('what a node says of a job that drove several instances, each of which notes another as its driver', () => {
+  /** The last one noted for its own nodes whom they had the job from, and the job is over. */
+  async function inACircle() {
+    const desks = await startDesks();
+    const { holder, driver, third, jobId, jobs } = desks;
+    holder.book.note(jobId, driver.driver);
+    driver.book.note(jobId, third.driver);
+    third.book.note(jobId, holder.driver);
+    driver.state.drives.delete(jobId);
+    await jobs.settle(jobId);
+    for (const { state } of [holder, driver, third])
+      state.say = async () => ({ kind: 'ignored', reason: 'settled' });
+    return desks;
+  }
+
+  it('I2 no leak: goes by one note, and then by the record; no letter goes round', async () => {
+    const { holder, driver, third, jobId, answer, settle, sent, clock } = await inACircle();
+    await holder.handedOver.finish(answer, RESULT);
+    await settle();
+    await clock.advance(SOON_MS);
+    expect([driver.state.told, third.state.told, holder.state.told]).toEqual([[`${jobId} finished`], [], []]);
+    expect(sent.length).toBe(1);
+  });
+
+  it('nor is a request to cancel it passed on and on', async () => {
+    const { holder, driver, third, jobId, outcomeOf, sent } = await inACircle();
+    driver.state.cancelled = { kind: 'settled' };
+    expect(await outcomeOf(holder.heard.cancel(jobId, 'gone'))).toEqual({ kind: 'settled' });
+    expect([driver.state.told.length, third.state.told, holder.state.told]).toEqual([1, [], []]);
+    // The letter and its answer.
+    expect(sent.length).toBe(2);
+  });
+});
+
 describe('what a node says of a job whose own driver handed it over in the place of a dead one', () => {
   it('is heard there when the job is over, and no letter goes round', async () => {
     const { driver, jobs, jobId, answer, settle, sent } = await startDesks();
