@@ -21,6 +21,9 @@ const FORGOTTEN = 'settled jobs that went on because a failover and their driver
 const SENT_AGAIN =
   'attempts that came again because a failover and their driver’s death lost that they were sent';
 const READ_LATE = 'assignments of settled jobs that a node read when it woke or was reached again';
+/** By the law of the product: until its successor is recorded, an attempt that was given up may be taken up again; then that one is called off. */
+const TAKEN_UP_AGAIN =
+  'results of attempts that were taken up again while their successors were on their way';
 const CROSSED = 'late results taken while their successors could not be recorded';
 
 export function checkFencing({ history, faults, stories, seen }: Facts, allowances: Allowances): Finding {
@@ -38,6 +41,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   const counts = {
     [LATE_AFTER_FAILOVER]: 0,
     [CROSSED]: 0,
+    [TAKEN_UP_AGAIN]: 0,
     [HELD_UP]: 0,
     [FORGOTTEN]: 0,
     [SENT_AGAIN]: 0,
@@ -62,8 +66,12 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     else if (job !== undefined && job !== by.job)
       found(at, `${request} is ${job} and got the result of ${nameOf(by)}`, about);
     else {
-      const successor = seen.successorBefore(by, doneAt - crossingMs);
-      if (successor === undefined) return;
+      const successors = seen.successorsBefore(by, doneAt - crossingMs);
+      const successor = successors.find((each) => !cameInVain(each, by, doneAt));
+      if (successor === undefined) {
+        if (successors.length > 0) counts[TAKEN_UP_AGAIN] += 1;
+        return;
+      }
       // With its node it is before it is the fence: between the two lies a write.
       const trouble = disturbed.lastBy(successor.at + flightMs);
       if (losses.some((loss) => isLost(loss, successor.at, doneAt, flightMs)))
@@ -76,6 +84,14 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
           about,
         );
     }
+  }
+
+  /** Called off as soon as it had come, because its predecessor had been acknowledged: not because that one was done. */
+  function cameInVain(successor: Run & { readonly at: number }, by: Run, doneAt: number): boolean {
+    const acknowledgedAt = seen.acknowledgedAt(by);
+    const calledOffAt = seen.calledOffAt(successor);
+    if (acknowledgedAt === undefined || calledOffAt === undefined) return false;
+    return acknowledgedAt <= calledOffAt && calledOffAt <= successor.at + flightMs && calledOffAt < doneAt;
   }
 
   /** Whoever drives the job by the record that is left ends it within its deadline. */

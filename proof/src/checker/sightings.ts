@@ -11,6 +11,8 @@ interface Done extends Run {
 interface JobSightings {
   readonly assigned: Assigned[];
   readonly done: Done[];
+  readonly acknowledged: (Run & { readonly at: number })[];
+  readonly calledOff: { readonly node: string; readonly at: number }[];
   /** When somebody was first told how it ended. */
   settledAt: number | undefined;
 }
@@ -20,8 +22,12 @@ export interface Sightings {
   /** Since when there was an outcome that could be told: when a node had last done it before. Of one that was never done the same moment. */
   settledSince(job: string): number | undefined;
   doneAt(run: Run): number | undefined;
-  /** A later attempt that was with its node before then. */
-  successorBefore(run: Run, at: number): (Run & { readonly at: number }) | undefined;
+  /** Later attempts that were with their nodes before then. */
+  successorsBefore(run: Run, at: number): readonly (Run & { readonly at: number })[];
+  /** When its node first said that it has it. */
+  acknowledgedAt(run: Run): number | undefined;
+  /** When its node was first told to leave it, after it had come there. */
+  calledOffAt(run: Run & { readonly at: number }): number | undefined;
   /** Done, but another one's result was taken, or none. */
   lateResults(): number;
 }
@@ -32,7 +38,7 @@ export function createSightings(history: readonly Happening[]): Sightings {
   function of(job: string): JobSightings {
     let seen = jobs.get(job);
     if (seen === undefined) {
-      seen = { assigned: [], done: [], settledAt: undefined };
+      seen = { assigned: [], done: [], acknowledged: [], calledOff: [], settledAt: undefined };
       jobs.set(job, seen);
     }
     return seen;
@@ -42,8 +48,10 @@ export function createSightings(history: readonly Happening[]): Sightings {
     jobs.get(job)?.done.find((each) => each.attempt === attempt && each.node === node);
 
   const taken: Run[] = [];
-  for (const each of ofKind(history, 'ended', 'assigned', 'outcome')) {
+  for (const each of ofKind(history, 'ended', 'assigned', 'acknowledged', 'cancel_told', 'outcome')) {
     if (each.kind === 'assigned') of(each.job).assigned.push(each);
+    else if (each.kind === 'acknowledged') of(each.job).acknowledged.push(each);
+    else if (each.kind === 'cancel_told') of(each.job).calledOff.push(each);
     else if (each.kind === 'ended') {
       if (each.how !== 'done') continue;
       const before = doneBy(each);
@@ -70,8 +78,12 @@ export function createSightings(history: readonly Happening[]): Sightings {
       return done.findLast(({ at }) => settledAt !== undefined && at <= settledAt)?.at ?? settledAt;
     },
     doneAt: (run) => doneBy(run)?.at,
-    successorBefore: ({ job, attempt }, at) =>
-      jobs.get(job)?.assigned.find((each) => each.attempt > attempt && each.at < at),
+    successorsBefore: ({ job, attempt }, at) =>
+      jobs.get(job)?.assigned.filter((each) => each.attempt > attempt && each.at < at) ?? [],
+    acknowledgedAt: ({ node, job, attempt }) =>
+      jobs.get(job)?.acknowledged.find((each) => each.attempt === attempt && each.node === node)?.at,
+    calledOffAt: ({ node, job, at }) =>
+      jobs.get(job)?.calledOff.find((each) => each.node === node && each.at >= at)?.at,
     lateResults() {
       let late = 0;
       for (const { done } of jobs.values()) for (const { isTaken } of done) if (!isTaken) late += 1;

@@ -8,7 +8,7 @@ import { leaseId } from '../domain/lease.ts';
 import { createCommits, isOver } from './commits.ts';
 import type { Deadlines } from './deadlines.ts';
 import { advance, type Engine, giveBackForGood } from './engine.ts';
-import { type Flight, isAbandoned, noteGivenBack, noteTakenAgain } from './flight.ts';
+import { type Flight, isAbandoned, isEnding, noteGivenBack, noteTakenAgain } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
 import { endOfAttempt } from './lateness.ts';
@@ -50,6 +50,25 @@ export function createAnswers(
     }
     const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);
     return isFence ? flight : findClosely(kind, flight, answer);
+  }
+
+  /** Its last word. What another attempt said may be on its way into the record, and come to nothing there: then this is what counts. */
+  function findLast(kind: Kind, answer: Answer): Flight | Promise<Flight | Ignored['reason']> {
+    const found = find(kind, answer);
+    return found instanceof Promise || isOtherEnding(found) ? findAfterOthers(kind, answer, found) : found;
+  }
+
+  async function findAfterOthers(
+    kind: Kind,
+    answer: Answer,
+    first: ReturnType<typeof find>,
+  ): Promise<Flight | Ignored['reason']> {
+    let flight = await first;
+    while (typeof flight !== 'string' && isOtherEnding(flight)) {
+      await flight.settling?.ended;
+      flight = await find(kind, answer);
+    }
+    return flight;
   }
 
   function noteLate(kind: Kind, answer: Answer, job: JobRecord): void {
@@ -129,10 +148,10 @@ export function createAnswers(
 
     async finish(answer, result) {
       const heardAt = engine.clock.precise();
-      const found = find('result', answer);
+      const found = findLast('result', answer);
       const flight = found instanceof Promise ? await found : found;
       // Its outcome is being written: no news, but its slot is free.
-      if (typeof flight === 'string' || flight.isSettling) {
+      if (typeof flight === 'string' || flight.settling !== undefined) {
         await giveBackLate(answer);
         return ignore('result', answer, typeof flight === 'string' ? flight : 'fenced');
       }
@@ -155,10 +174,10 @@ export function createAnswers(
 
     async fail(answer, failure) {
       const heardAt = engine.clock.precise();
-      const found = find('failure', answer);
+      const found = findLast('failure', answer);
       const flight = found instanceof Promise ? await found : found;
       // Nor is it news of an attempt that was given up.
-      if (typeof flight === 'string' || flight.isSettling || !isOut(flight.job)) {
+      if (typeof flight === 'string' || flight.settling !== undefined || !isOut(flight.job)) {
         await giveBackLate(answer);
         return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
       }
@@ -194,6 +213,9 @@ const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
   message: 'the node recognised speech but gave no translation',
 };
+
+const isOtherEnding = (flight: Flight): boolean =>
+  flight.settling !== undefined && !isEnding(flight, flight.job.fence);
 
 const startOfRun = ({ runningAt, sentAt }: Flight): number => (runningAt > 0 ? runningAt : sentAt);
 

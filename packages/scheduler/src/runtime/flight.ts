@@ -1,7 +1,7 @@
 /** Hot path: a job between acceptance and outcome. */
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { NodeId } from '../domain/ids.ts';
-import type { JobRecord } from '../domain/job.ts';
+import type { Attempt, JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
 import { UNNUMBERED } from '../domain/node-numbers.ts';
@@ -68,7 +68,7 @@ export interface Flight {
   /** Attempts whose nodes are done with the job, so that their slots were given back. */
   gaveBack: readonly number[];
   /** Its outcome is being written. */
-  isSettling: boolean;
+  settling: Settlement | undefined;
   /**
    * Whether it is ours to move. `taken_back`: it was refused, and its record is being removed. `record_gone`: the store has lost it.
    * `elsewhere`: another instance drives it by now.
@@ -85,6 +85,18 @@ export interface Flight {
   /** The number of the node in whose chain it is. */
   aboard: number;
 }
+
+export interface Settlement {
+  /** The attempt whose outcome it is: it comes to nothing if another one counts by then. Undefined: whichever does. */
+  readonly of: Attempt | undefined;
+  /** Never rejects. */
+  readonly ended: Promise<unknown>;
+}
+
+/** What is being written is the end of that attempt, or of all. */
+export const isEnding = ({ settling }: Flight, of: Attempt | undefined): boolean =>
+  settling !== undefined &&
+  (settling.of === undefined || (settling.of.nodeId === of?.nodeId && settling.of.attempt === of.attempt));
 
 /** Most jobs are sent to one node, once: that needs no list. */
 export type SentTo = NodeId | readonly NodeId[];
@@ -183,7 +195,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     stopWaiting: undefined,
     givenUp: 0,
     gaveBack: NO_ATTEMPTS,
-    isSettling: false,
+    settling: undefined,
     driving: 'ours',
     shunned: NOBODY_SHUNNED,
     seat: undefined,

@@ -107,7 +107,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     const { fence } = flight.job;
     const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
     // At its deadline the job may have been ended already.
-    if (waited === 'limit' && !flight.isSettling && !isSettled(flight.job.state))
+    if (waited === 'limit' && flight.settling === undefined && !isSettled(flight.job.state))
       await conclude(flight, withMarks(flight, flight.lastFailure ?? NO_NODE_LEFT), side, fence);
   }
 
@@ -118,6 +118,11 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       conclude(flight, isOut(flight.job) ? failure : withMarks(flight, failure), 'open'),
     async giveUp(flight, { code, message, isCounted, side, isLoss }) {
       const { fence } = flight.job;
+      if (flight.settling !== undefined) {
+        // A last word was heard, and is being written. Whoever said it has the job no more, and comes back without it.
+        await flight.settling.ended;
+        if (flight.job.fence?.attempt !== fence?.attempt || !isOut(flight.job)) return false;
+      }
       if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)
         return false;
       flight.givenUp = fence.attempt;

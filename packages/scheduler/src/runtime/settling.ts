@@ -5,7 +5,7 @@ import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
 import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from './engine.ts';
-import { type Flight, noteGivenBack } from './flight.ts';
+import { type Flight, isEnding, noteGivenBack } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import { noteStage, TOTAL } from './stages.ts';
 
@@ -67,16 +67,23 @@ export function createSettling(engine: Engine): Settling {
 
   /**
    * Writes the outcome, again if something else moved the job meanwhile, until it is written or no longer ours to write.
-   * One at a time: two equal answers could not tell whose write it was that the store kept.
+   * One at a time: two equal answers could not tell whose write it was that the store kept. That of another attempt is waited for: it
+   * comes to nothing if that attempt does not count any more when the store answers.
    */
   function settle(flight: Flight, event: Ending, step: () => Step, of: Attempt | undefined): Soon<boolean> {
-    if (flight.isSettling) return false;
-    flight.isSettling = true;
+    const { settling } = flight;
+    if (settling !== undefined)
+      return isEnding(flight, of) ? false : settling.ended.then(() => settle(flight, event, step, of));
+    flight.settling = AT_ONCE;
     const write = (): Soon<boolean> | undefined =>
       isOpen(flight, of) && isAllowed(flight, event) ? advance(engine, flight, event, step()) : undefined;
     const first = write();
-    if (first !== true) return settleSlowly(flight, write, first);
-    flight.isSettling = false;
+    if (first !== true) {
+      const slowly = settleSlowly(flight, write, first);
+      flight.settling = { of, ended: slowly.catch(() => {}) };
+      return slowly;
+    }
+    flight.settling = undefined;
     return true;
   }
 
@@ -90,7 +97,7 @@ export function createSettling(engine: Engine): Settling {
       await letGo(flight);
       return false;
     } finally {
-      flight.isSettling = false;
+      flight.settling = undefined;
     }
   }
 
@@ -166,6 +173,7 @@ const isAllowed = (flight: Flight, event: Ending): boolean =>
 const isSame = (one: Attempt | undefined, other: Attempt): boolean =>
   one?.nodeId === other.nodeId && one.attempt === other.attempt;
 
+const AT_ONCE = { of: undefined, ended: Promise.resolve() };
 type Ending = 'finished' | 'released' | 'failed';
 const NONE: readonly JobEvent[] = [];
 const UNASKED: readonly JobEvent[] = ['acknowledged'];

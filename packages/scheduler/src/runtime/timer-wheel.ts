@@ -44,13 +44,14 @@ interface Slot {
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
+const LONGEST_SLEEP_MS = 1_000;
 /** Before every tick: no timer is due earlier, so nothing is planned for one. */
 const AWAKE = Number.NEGATIVE_INFINITY;
 
 /**
  * A hashed wheel: a timer sits in the slot of its tick, modulo the circumference. One further away than a turn is passed
  * over once per turn; with the defaults a 90 s deadline is looked at about five times, so the cost per job is constant.
- * It sleeps until the next slot that holds anything: while nothing is due, nobody is woken.
+ * It sleeps until the next slot that holds anything, but never long: a machine that slept has a clock far ahead of what wakes it.
  */
 export function createTimerWheel(deps: {
   clock: Clock;
@@ -98,7 +99,7 @@ export function createTimerWheel(deps: {
   function wakeAt(due: number): void {
     cancelWake?.();
     wakesAtTick = due;
-    cancelWake = clock.after(origin + due * tickMs - clock.now(), tick);
+    cancelWake = clock.after(Math.min(LONGEST_SLEEP_MS, origin + due * tickMs - clock.now()), tick);
   }
 
   /** Nothing is pending any more. */

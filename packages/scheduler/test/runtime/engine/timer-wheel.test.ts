@@ -68,7 +68,7 @@ describe('timer wheel', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('is not woken while nothing is due, and in time for what comes before all else', async () => {
+  it('is woken once a second while nothing is due, and in time for what comes before all else', async () => {
     const clock = createManualClock();
     let wakings = 0;
     const counted = {
@@ -85,7 +85,22 @@ describe('timer wheel', () => {
     for (const delayMs of [15_000, 10_000, 5_000]) wheel.set(delayMs, () => fired.push(clock.now() - start));
     await clock.advance(20_000);
     expect(fired).toEqual([5_000, 10_000, 15_000]);
-    expect(wakings).toBe(3);
+    expect(wakings).toBe(15);
+  });
+
+  it('is late by no more than a second on a machine that slept: what wakes it slept too, its clock did not', async () => {
+    const clock = createManualClock();
+    const wheel = createTimerWheel({ clock, tickMs: TICK, onFault: () => {} });
+    const fired: string[] = [];
+    wheel.set(10_000, () => fired.push('due while it slept'));
+    wheel.set(70_000, () => fired.push('due after it'));
+    await clock.advance(100);
+    clock.jump(60_000);
+    wheel.set(250, () => fired.push('set after it'));
+    await clock.advance(1_000);
+    expect(fired).toEqual(['due while it slept', 'set after it']);
+    await clock.advance(9_000);
+    expect(fired.at(-1)).toBe('due after it');
   });
 
   it('fires nothing once it is stopped', async () => {

@@ -1,0 +1,85 @@
+/** An outcome that a store takes its time to write, and what happens to the job meanwhile. */
+import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from './faulty-rig.ts';
+import { holdDelivery } from './hold-delivery.ts';
+import { RESULT, type Rig, SETTINGS } from './rig.ts';
+
+const LATER = { ...RESULT, textTranslated: 'later' };
+/** Longer than a store that failed is left alone. */
+const AGAIN_MS = 500;
+
+async function running() {
+  const made = createFaultyRig();
+  await made.rig.addNode('node-a');
+  const { jobId } = await made.rig.dispatch();
+  const first = made.rig.last(jobId);
+  await made.rig.service.acknowledge(first);
+  await made.rig.addNode('node-b');
+  return { ...made, jobId, first };
+}
+
+describe('I3 one outcome: a result that is being written', () => {
+  it.each([
+    ['comes back without the job', (rig: Rig) => rig.service.nodeReturned('node-a', [])],
+    ['is lost', (rig: Rig) => rig.service.nodeLeft('node-a', 0)],
+  ])('counts although its node %s meanwhile', async (_, happens) => {
+    const { rig, strikeMove, jobId, first } = await running();
+    strikeMove('throw');
+    const finished = rig.service.finish(first, RESULT);
+    await rig.clock.advance(10);
+    happens(rig);
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('accepted');
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
+    expect([rig.sent.length, await rig.used('node-a')]).toEqual([1, 0]);
+  });
+
+  /** Of an attempt that was given up, while the one after it is sent: it comes to nothing. */
+  async function inVain(fault: 'throw' | { readonly delayMs: number }) {
+    const made = await running();
+    const { rig, store, jobId, first } = made;
+    const letGo = holdDelivery(rig, 'node-b');
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(10);
+    expect(await rig.state(jobId)).toBe('RESERVED');
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault });
+    const finished = rig.service.finish(first, RESULT);
+    letGo();
+    await rig.clock.advance(10);
+    const second = rig.last(jobId);
+    expect([await rig.state(jobId), second.attempt]).toEqual(['DISPATCHED', 2]);
+    return { ...made, finished, second };
+  }
+
+  it('in vain keeps no result of the next attempt from being the outcome', async () => {
+    const { rig, jobId, finished, second } = await inVain('throw');
+    const later = rig.service.finish(second, LATER);
+    await rig.clock.advance(AGAIN_MS);
+    expect([(await finished).kind, (await later).kind]).toEqual(['ignored', 'accepted']);
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
+    expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
+  });
+
+  it('in vain keeps no failure of the next attempt from being heard', async () => {
+    const { rig, jobId, second } = await inVain('throw');
+    await rig.addNode('node-c');
+    void rig.service.fail(second, { code: 'PROCESSING_ERROR', message: 'boom' });
+    await rig.clock.advance(AGAIN_MS);
+    expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
+  });
+
+  it('in vain keeps the job from being cancelled no longer than it takes', async () => {
+    const { rig, jobId } = await inVain('throw');
+    const cancelled = rig.service.cancel(jobId, 'stop');
+    await rig.clock.advance(AGAIN_MS);
+    expect((await cancelled).kind).toBe('cancelled');
+    expect(await rig.store.get(jobId)).toMatchObject({ failure: { code: 'JOB_CANCELLED' } });
+  });
+
+  it('in vain keeps the job from no end in time', async () => {
+    const { rig, jobId, second } = await inVain({ delayMs: SETTINGS.jobDeadlineMs });
+    await rig.service.acknowledge(second);
+    await rig.clock.advance(SETTINGS.jobDeadlineMs + AGAIN_MS);
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: undefined });
+  });
+});

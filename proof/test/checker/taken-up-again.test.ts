@@ -1,0 +1,84 @@
+/** The rule of fencing: an attempt that was given up counts again if its node acknowledges it before its successor is recorded. */
+import { expect, it } from 'vitest';
+import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import { gatherFacts } from '../../src/checker/facts.ts';
+import { checkFencing } from '../../src/checker/fencing.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
+import { asked, assigned, done, imagine, result, type Step } from './imagined.ts';
+
+const COUNTED = 'results of attempts that were taken up again while their successors were on their way';
+const acknowledged: Unrecorded = { kind: 'acknowledged', node: 'n', job: 'j', attempt: 1 };
+const calledOff = (node: string): Unrecorded => ({ kind: 'cancel_told', node, job: 'j' });
+const CAME_AT = 4_000;
+const DONE_AT = CAME_AT + ALLOWANCES.crossingMs + 1_000;
+
+/** The first attempt is done, and its result told, long after the second had come to its node. */
+const check = (...between: readonly (readonly [number, Unrecorded])[]) => {
+  const steps: readonly Step[] = [
+    asked('r'),
+    [200, assigned('n', 'j')],
+    ...[...between, [CAME_AT, assigned('m', 'j', 2)] as const, [DONE_AT, done('n', 'j')] as const].sort(
+      ([a], [b]) => a - b,
+    ),
+    result('r', 'n', 'j'),
+  ];
+  return checkFencing(gatherFacts(imagine(...steps)), ALLOWANCES);
+};
+
+it('holds, and is counted, if the successor is called off as soon as it has come', () => {
+  const { violations, counts } = check([3_900, acknowledged], [CAME_AT + 10, calledOff('m')]);
+  expect([violations, counts[COUNTED]]).toEqual([[], 1]);
+  const latest = CAME_AT + ALLOWANCES.flightMs;
+  expect(check([3_900, acknowledged], [latest, calledOff('m')]).violations).toEqual([]);
+});
+
+it.each<[string, readonly (readonly [number, Unrecorded])[]]>([
+  ['is never called off', [[3_900, acknowledged]]],
+  [
+    'is called off only later',
+    [
+      [3_900, acknowledged],
+      [CAME_AT + ALLOWANCES.flightMs + 1, calledOff('m')],
+    ],
+  ],
+  [
+    'is called off when the first is done',
+    [
+      [3_900, acknowledged],
+      [DONE_AT + 1, calledOff('m')],
+    ],
+  ],
+  [
+    'was called off before it came',
+    [
+      [3_900, acknowledged],
+      [CAME_AT - 1, calledOff('m')],
+    ],
+  ],
+  [
+    'goes on, and the first is called off',
+    [
+      [3_900, acknowledged],
+      [CAME_AT + 10, calledOff('n')],
+    ],
+  ],
+  ['is called off although nobody acknowledged the first', [[CAME_AT + 10, calledOff('m')]]],
+  [
+    'is called off before the first is acknowledged',
+    [
+      [CAME_AT + 10, calledOff('m')],
+      [CAME_AT + 20, acknowledged],
+    ],
+  ],
+  [
+    'is called off, and another one is not',
+    [
+      [3_900, acknowledged],
+      [CAME_AT + 10, calledOff('m')],
+      [CAME_AT + 50, assigned('o', 'j', 3)],
+    ],
+  ],
+])('is broken if the successor %s', (_, between) => {
+  const { violations, counts } = check(...between);
+  expect([violations.length, counts[COUNTED]]).toEqual([1, 0]);
+});
