@@ -43,6 +43,14 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: { faults: ['shard_lossy'], scenario: { nodes: 4 }, jobs: 300 },
   },
   {
+    name: 'tells the store again of slots that it has only asked for',
+    breaks: ['I1 no oversell'],
+    file: 'runtime/lease-left.ts',
+    find: 'Math.max(0, slotUntil - now) : 0)',
+    replace: 'Math.max(0, slotUntil - now) : 5_000)',
+    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300 },
+  },
+  {
     name: 'forgets to give back the slot of a job that could not be sent',
     breaks: ['I2 no leak'],
     file: 'runtime/placement.ts',

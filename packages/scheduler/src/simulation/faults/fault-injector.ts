@@ -42,6 +42,7 @@ const ALONE: Readonly<Partial<Record<FaultKind, 'instances' | 'store'>>> = {
   instance_restarted: 'instances',
   instance_cut_off: 'instances',
   shard_failed_over: 'store',
+  slots_moved: 'store',
   shard_frozen: 'store',
   shard_lossy: 'store',
   store_down: 'store',
@@ -69,6 +70,7 @@ export function createFaultInjector(deps: {
   const counts = new Map<FaultKind, number>();
   const occupied = new Set<string>();
   const apart = new Set<Machine>();
+  const slow = new Set<Machine>();
   let number = 0;
   let underWay = 0;
   let isStopped = false;
@@ -112,6 +114,9 @@ export function createFaultInjector(deps: {
         store.failOver(shard, { lossMs, awayMs: Math.max(0, lastsMs - lossMs) });
         return { target, lossMs, mend() {} };
       }
+      case 'slots_moved':
+        store.beginMove(shard);
+        return { target, mend: () => store.endMove(shard) };
       case 'shard_frozen':
         store.freezeShard(shard);
         return { target, mend: () => store.wakeShard(shard) };
@@ -151,6 +156,8 @@ export function createFaultInjector(deps: {
         if (chance() < 0.2) crowd.vanish(client);
         else crowd.cut(client);
         return { target: who, mend() {} };
+      case 'store_slow':
+        return slowDown(among(share, deps.instances));
       case 'network_bad':
         Object.assign(network.weather, BAD_WEATHER);
         return { target: '*', mend: () => void Object.assign(network.weather, SERENE) };
@@ -171,6 +178,20 @@ export function createFaultInjector(deps: {
         network.heal(machine);
         // Over when what waited has arrived.
         return new Promise((resolve) => time.at(time.now() + ARRIVE_MS, resolve));
+      },
+    };
+  }
+
+  function slowDown(at: number): Broken | undefined {
+    const machine = schedulers.at(at)?.machine;
+    if (store === undefined || machine?.isAlive() !== true || slow.has(machine)) return undefined;
+    slow.add(machine);
+    store.slowDown(machine);
+    return {
+      target: machine.name,
+      mend() {
+        slow.delete(machine);
+        store.speedUp(machine);
       },
     };
   }

@@ -19,6 +19,8 @@ export const FAULTS: Readonly<Partial<Record<FaultKind, { readonly lasts: Span; 
     instance_frozen: { lasts: [500, 12_000], weight: 2 },
     instance_restarted: { lasts: [1_000, 3_000], weight: 1 },
     instance_cut_off: { lasts: [500, 10_000], weight: 1 },
+    store_slow: { lasts: [300, 3_000], weight: 1 },
+    slots_moved: { lasts: [300, 2_500], weight: 1 },
     shard_failed_over: { lasts: [500, 3_000], weight: 2 },
     shard_frozen: { lasts: [300, 4_000], weight: 1 },
     shard_lossy: { lasts: [300, 3_000], weight: 2 },

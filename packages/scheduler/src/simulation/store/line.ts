@@ -24,6 +24,8 @@ export interface Line {
   cut(): void;
   heal(): void;
   readonly isCut: boolean;
+  /** From now on each way may take this much longer. */
+  slowMs: number;
   close(): void;
 }
 
@@ -80,6 +82,9 @@ export function createLine(deps: {
   let isClosed = false;
   let cancelWatchdog: Cancel | undefined;
 
+  const late = (mostMs: number): number => (mostMs > 0 ? chance() * mostMs : 0);
+  const way = (): number => delay() + late(line.slowMs);
+
   function cross(run: () => void): void {
     if (held === undefined) run();
     else held.push(run);
@@ -102,7 +107,7 @@ export function createLine(deps: {
       };
       leaving = batch;
       pending.push(batch);
-      lastArrival = Math.max(lastArrival, now + delay());
+      lastArrival = Math.max(lastArrival, now + way() + late(shard.slowMs));
       carry(lastArrival, () => arrive(batch));
       cancelWatchdog ??= machine.clock.after(commandTimeoutMs, watch);
     }
@@ -122,7 +127,7 @@ export function createLine(deps: {
       const reply = call.run(shard);
       if (replies === 0 || chance() >= replies) call.reply = reply;
     }
-    lastReply = Math.max(lastReply, time.now() + delay());
+    lastReply = Math.max(lastReply, time.now() + way());
     carry(lastReply, () => machine.deliver(() => settle(batch)));
   }
 
@@ -227,6 +232,7 @@ export function createLine(deps: {
     isSilent: () => isSilent || isRefused(),
     master: shard.master,
     isCut: false,
+    slowMs: 0,
     findMaster(afterMs, found) {
       carry(time.now() + afterMs, () =>
         machine.deliver(() => {

@@ -22,6 +22,10 @@ export interface Shard {
   readonly isFrozen: boolean;
   /** What is written now survives its master. */
   readonly isReplicating: boolean;
+  /** How often a part of it went to another server, with all that it holds. */
+  readonly moves: number;
+  /** A part is on its way: what reaches the shard may have to wait for as long. */
+  readonly slowMs: number;
   /** Chances that what is sent to it, and what it answers, is lost. */
   loss: { requests: number; replies: number };
   /** Happens now, when it wakes, or never if its master is gone by then. */
@@ -36,6 +40,8 @@ export interface Shard {
 
   freeze(): void;
   wake(): void;
+  beginMove(slowMs: number): void;
+  endMove(): void;
   /** From now on its replica hears nothing: what is written is lost if the master is. */
   stopReplication(): void;
   /** The master dies, and nobody serves the shard. */
@@ -90,6 +96,8 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     isAway: false,
     isFrozen: false,
     isReplicating: true,
+    moves: 0,
+    slowMs: 0,
     loss: { requests: 0, replies: 0 },
     waiting,
     now,
@@ -127,6 +135,14 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
       const due = asleep ?? [];
       rouse();
       for (const run of due) run();
+    },
+    beginMove(slowMs) {
+      shard.moves += 1;
+      shard.slowMs = slowMs;
+    },
+    endMove() {
+      shard.moves += 1;
+      shard.slowMs = 0;
     },
     stopReplication() {
       replica ??= copyState(shard.state);

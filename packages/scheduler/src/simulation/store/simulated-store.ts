@@ -33,6 +33,12 @@ export interface SimulatedStore {
   loseReplies(shard: number, share: number): void;
   /** Its replica falls behind now, its master dies `lossMs` later, and the replica serves it after another `awayMs`. */
   failOver(shard: number, how: { readonly lossMs: number; readonly awayMs: number }): void;
+  /** A part of it goes to another server, with all that it holds. */
+  beginMove(shard: number): void;
+  endMove(shard: number): void;
+  /** Everything between the two takes longer, or no longer. */
+  slowDown(machine: Machine): void;
+  speedUp(machine: Machine): void;
   /** Nothing passes between the two until it is healed; then everything does. All shards unless one is named. */
   partition(machine: Machine, shard?: number): void;
   heal(machine: Machine, shard?: number): void;
@@ -58,6 +64,9 @@ export interface StoreContents {
 
 const SHORTEST_WAY_MS = 0.1;
 const LONGEST_WAY_MS = 1;
+/** Neither is so slow that most commands time out. */
+const SLOW_WAY_MS = 250;
+const SLOW_MOVE_MS = 300;
 /** How long a process looks for a new master at most: it looks again this often while one is lost. */
 const FINDS_WITHIN_MS = 250;
 
@@ -153,6 +162,14 @@ export function createSimulatedStore(deps: {
         shard.goAway();
         planAfter(awayMs, () => comeBack(shard));
       });
+    },
+    beginMove: (index) => shardAt(index).beginMove(SLOW_MOVE_MS),
+    endMove: (index) => shardAt(index).endMove(),
+    slowDown(machine) {
+      for (const line of linesBetween(machine, undefined)) line.slowMs = SLOW_WAY_MS;
+    },
+    speedUp(machine) {
+      for (const line of linesBetween(machine, undefined)) line.slowMs = 0;
     },
     partition(machine, index) {
       for (const line of linesBetween(machine, index)) line.cut();

@@ -1,4 +1,4 @@
-/** Simulation: how a process notices that a shard may have lost writes, because another serves it, and that all of them answer again. */
+/** Simulation: how a process notices that a shard may have lost writes, because another serves it or a part of it, and that all of them answer again. */
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreWatch } from '../../store-of-many.ts';
 import type { Line } from './line.ts';
@@ -23,7 +23,7 @@ export function watchMasters(
   events: MasterEvents,
 ): MastersWatch {
   const { lines, clock } = deps;
-  const met = lines.map(({ master }) => ({ master, askedAt: clock.now() }));
+  const met = lines.map(({ master, shard }) => ({ master, moves: shard.moves, askedAt: clock.now() }));
   const silent = new Set<Line>();
   const asking = new Set<Line>();
   let wasAway = false;
@@ -32,8 +32,9 @@ export function watchMasters(
 
   function meet(line: Line): void {
     const known = met[line.shard.index];
-    if (known === undefined || known.master === line.master) return;
-    known.master = line.master;
+    const { moves } = line.shard;
+    if (known === undefined || (known.master === line.master && known.moves === moves)) return;
+    Object.assign(known, { master: line.master, moves });
     events.changed(line.shard.index);
   }
 
