@@ -151,11 +151,13 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   };
 }
 
-/** Who drove a job, as far as anybody saw: it was accepted there, or handed out to nodes of theirs. */
+/** Who drove a job, as far as anybody saw: it was accepted there, handed out to nodes of theirs, or sent by them to whoever has its node. */
 function instancesOf(history: readonly Happening[]): (job: string) => readonly string[] {
   const byJob = new Map<string, Set<string>>();
-  for (const { job, instance } of [...ofKind(history, 'accepted'), ...ofKind(history, 'assigned')]) {
-    if (instance === undefined) continue;
+  for (const each of ofKind(history, 'accepted', 'assigned', 'letter_sent')) {
+    const { job } = each;
+    const instance = each.kind === 'letter_sent' ? each.from : each.instance;
+    if (job === undefined || instance === undefined) continue;
     const known = byJob.get(job);
     if (known === undefined) byJob.set(job, new Set([instance]));
     else known.add(instance);

@@ -183,6 +183,9 @@ describe('I4 in a history', () => {
     expect(check(...deadAndBack, ...driven, failedOver, again).violations).toHaveLength(1);
     const tooLate = [701 + ALLOWANCES.deadlineMs, assigned('m', 'j', 2)] as const;
     expect(check(...driven, failedOver, killed, tooLate).violations).toHaveLength(1);
+    const sent = { kind: 'letter_sent', from: 'i', to: 'k', node: 'n', job: 'j' } as const;
+    expect(check(sent, ...oneJob(), failedOver, killed, again).violations).toEqual([]);
+    expect(check({ ...sent, job: 'o' }, ...oneJob(), failedOver, killed, again).violations).toHaveLength(1);
   });
 
   it('excuses, and counts, a record without the outcome that was lost so', () => {
