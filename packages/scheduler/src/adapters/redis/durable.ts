@@ -5,6 +5,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.ts';
 import { findMasters } from './run-for-many.ts';
+import { isOnTheMove } from './script.ts';
 
 const REPLICAS = 1;
 
@@ -23,8 +24,8 @@ export function withReplica(connection: RedisConnection, waitMs: number): RedisC
         .wait(REPLICAS, waitMs)
         .exec()) as [[Error | null, unknown], [Error | null, number]];
       const [fault, reply] = ran;
-      // The slot has moved: the Cluster knows where to, and the next write is confirmed there again.
-      if (fault !== null && /^(MOVED|ASK) /.test(fault.message)) return connection[command](...script);
+      // The slot has moved, or does just now: the Cluster knows where to, and the next write is confirmed there again.
+      if (fault !== null && isOnTheMove(fault)) return connection[command](...script);
       if (fault !== null) throw fault;
       if (waited[0] !== null || waited[1] < REPLICAS) {
         throw new Error(`no replica confirmed a write within ${waitMs} ms`);

@@ -2,7 +2,7 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import { asDependency } from './dependency.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { isUnknownScript, type Reply, type RunScript } from './script.ts';
+import { isOnTheMove, isUnknownScript, type Reply, type RunScript } from './script.ts';
 
 export interface ScriptCall {
   readonly keys: readonly [string, ...string[]];
@@ -54,7 +54,7 @@ async function sendPipeline(
 
 /** A slot that has moved, or a server that has not seen the script: the single call knows how to find and teach it. */
 async function askAgain(run: RunScript, { keys, args }: ScriptCall, fault: Error): Promise<Reply> {
-  if (!isUnknownScript(fault) && !/^(MOVED|ASK) /.test(fault.message)) throw fault;
+  if (!isUnknownScript(fault) && !isOnTheMove(fault)) throw fault;
   return run(keys, args);
 }
 

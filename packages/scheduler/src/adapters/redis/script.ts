@@ -43,25 +43,35 @@ export function loadScript(connection: RedisConnection, home: string, name: stri
 
   const sendWhole: typeof send = (keys, args) => connection.eval(lua, keys.length, ...keys, ...args);
 
-  function remedyFor(fault: unknown): typeof send | undefined {
-    if (isUnknownScript(fault)) return sendWhole;
+  /** `was`: what was wrong so far. While a slot moves there are two servers: neither may know the script, and one may cut it short. */
+  function recover(
+    keys: readonly string[],
+    args: Words,
+    sentAt: number,
+    was: readonly unknown[],
+  ): Promise<unknown> {
+    const fault = was.at(-1);
+    const cure = cureFor(fault, was);
+    // Who stood still meanwhile may not be one who may write any more.
+    if (cure === undefined || performance.now() - sentAt > FRESH_MS) throw dependencyFault(name, fault);
+    return cure(keys, args).catch((again: unknown) => recover(keys, args, sentAt, [...was, again]));
+  }
+
+  function cureFor(fault: unknown, was: readonly unknown[]): typeof send | undefined {
+    if (isUnknownScript(fault)) return was.filter(isUnknownScript).length <= 2 ? sendWhole : undefined;
     // It had some of its effect, and none of that harms when it has all of it now.
-    return isCutShort(fault) ? send : undefined;
+    return isCutShort(fault) && was.filter(isCutShort).length === 1 ? send : undefined;
   }
 
-  function recover(keys: readonly string[], args: Words, fault: unknown, left: number): Promise<unknown> {
-    const remedy = left > 0 ? remedyFor(fault) : undefined;
-    if (remedy === undefined) throw dependencyFault(name, fault);
-    return remedy(keys, args).catch((again: unknown) => recover(keys, args, again, left - 1));
+  function run(keys: readonly string[], args: Words): Promise<Reply> {
+    const sentAt = performance.now();
+    return send(keys, args).catch((fault: unknown) => recover(keys, args, sentAt, [fault])) as Promise<Reply>;
   }
-
-  const run = (keys: readonly string[], args: Words): Promise<Reply> =>
-    send(keys, args).catch((fault: unknown) => recover(keys, args, fault, REMEDIES)) as Promise<Reply>;
   return Object.assign(run, { scriptName: name, digest });
 }
 
-/** Of two servers neither may know the script, and the first may end it early. */
-const REMEDIES = 3;
+/** As long as a command may take by default. With the one after it, no answer is older than reports of nodes may be (`OVER_HTTP_MS`). */
+const FRESH_MS = 800;
 
 /** By digest and by text: as the files say, and so the same for every connection. */
 const names = new Map<string, string>();
@@ -75,6 +85,9 @@ export const scriptNameOf = (digestOrText: string): string => names.get(digestOr
  */
 const isCutShort = (fault: unknown): boolean =>
   fault instanceof Error && /access a non local key|during rehashing of the slot/.test(fault.message);
+
+/** The slot is another server's by now, or of the keys some are there and some here. A connection to the Cluster finds the way. */
+export const isOnTheMove = (fault: Error): boolean => /^(MOVED|ASK|TRYAGAIN) /.test(fault.message);
 
 export const isUnknownScript = (fault: unknown): boolean =>
   fault instanceof Error && fault.message.startsWith('NOSCRIPT');

@@ -2,28 +2,41 @@
  * While a slot moves from one server of a Cluster to another, a key that a script has just emptied counts as gone from there, and the script
  * is ended in its middle. What was asked for happens all the same, and the answer says so.
  */
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Master, moveSlots } from '../../../../../proof/src/chaos/rig/move-slots.ts';
 import {
   createCapacityLedger,
   type RedisCapacityLedger,
 } from '../../../src/adapters/redis/capacity-ledger.ts';
+import { withReplica } from '../../../src/adapters/redis/durable.ts';
 import { createInstances } from '../../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
 } from '../../../src/adapters/redis/redis-connection.ts';
 import { slotOf } from '../../../src/adapters/redis/servers.ts';
+import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startCluster } from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
 const LONG_MS = 60_000;
 const MOMENT_MS = 5;
+const SCRIPTS = new URL('../../../src/adapters/redis/instances/', import.meta.url);
 const keys = createKeys('lingua');
+const SELF = {
+  instanceId: 'i-1',
+  incarnation: 'first',
+  startedAt: 0,
+  hostname: 'here',
+  pid: 1,
+  version: '0',
+};
 
 let redis: RedisUnderTest;
 let connection: RedisConnection;
@@ -103,21 +116,85 @@ describe('on a slot that moves', () => {
     expect(answer).toEqual({ kind: 'retaken', used: 1, max: 2 });
   });
 
+  it('a lease that had expired, the last one, is committed where writes wait for a replica', async () => {
+    await nodeWithLease('node-d', 1);
+    await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+    const durable = createCapacityLedger({ connection: withReplica(connection, 400), keys });
+    const answer = await whileMoving(keys.nodeLeases('node-d'), async () =>
+      durable.commit('node-d', 'job:1', LONG_MS),
+    );
+    expect(answer).toEqual({ kind: 'retaken', used: 1, max: 2 });
+  });
+
+  it('a lease is told again that its node had counted, and taken from that count when it is over', async () => {
+    const nodeId = 'node-e';
+    await nodeWithLease(nodeId, 1);
+    await ledger.reserve(nodeId, 'live:1', LONG_MS);
+    // As a report says it that came while the lease was lost.
+    await connection.hset(keys.nodeMeta(nodeId), 'reported', 2, 'released', 0);
+    await new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+    await whileMoving(keys.nodeLeases(nodeId), async () => ledger.reassert(nodeId, 'lost:1', LONG_MS));
+    await ledger.release(nodeId, 'lost:1');
+    expect((await ledger.loads([nodeId])).get(nodeId)?.used).toBe(1);
+  });
+
+  it('all that waits for a node is handed out, and no more is asked for', async () => {
+    const ear = connectRedis(redis.settings, { name: 'ear' });
+    onTestFinished(() => ear.disconnect());
+    const mailbox = createNodeMailbox<string>({ connection, ear, keys, clock, maxPerNode: 10 });
+    await mailbox.put('node-f', { jobId: 'job', expiresAt: clock.now() + LONG_MS, body: 'hello' });
+    const taken = await whileMoving(keys.nodeMailbox('node-f'), () =>
+      mailbox.take('node-f', { max: 4, waitMs: 0 }),
+    );
+    expect(taken).toMatchObject([{ jobId: 'job', body: 'hello' }]);
+  });
+
+  it('an instance that comes in the place of a dead one does not revive it', async () => {
+    const instances = createInstances({ connection, keys });
+    const former = { ...SELF, instanceId: 'i-2', incarnation: 'former' };
+    await instances.announce(former, LONG_MS);
+    await instances.leave(former);
+    // As it is: were it cut short, and whoever sent it gone, the mark of the dead would be lost.
+    const lua = readFileSync(new URL('announce-instance.lua', SCRIPTS), 'utf8');
+    const announced = await whileMoving(keys.presence('i-2'), () =>
+      connection.eval(lua, 1, keys.presence('i-2'), 'next', '{}', LONG_MS),
+    );
+    expect(announced).toEqual(['announced']);
+    expect((await connection.hkeys(keys.presence('i-2'))).sort()).toEqual(['about', 'incarnation']);
+    expect((await instances.renew(former, LONG_MS)).kind).toBe('lost');
+  });
+
   it('an instance that goes leaves word of it', async () => {
     const instances = createInstances({ connection, keys });
-    const self = {
-      instanceId: 'i-1',
-      incarnation: 'first',
-      startedAt: 0,
-      hostname: 'here',
-      pid: 1,
-      version: '0',
-    };
-    await instances.announce(self, LONG_MS);
-    await whileMoving(keys.presence('i-1'), () => instances.leave(self));
+    await instances.announce(SELF, LONG_MS);
+    await whileMoving(keys.presence(SELF.instanceId), () => instances.leave(SELF));
     await eventually(async () =>
-      expect(await connection.hgetall(keys.presence('i-1'))).toEqual({ dead: '1' }),
+      expect(await connection.hgetall(keys.presence(SELF.instanceId))).toEqual({ dead: '1' }),
     );
-    expect((await instances.renew(self, LONG_MS)).kind).toBe('lost');
+    expect((await instances.renew(SELF, LONG_MS)).kind).toBe('lost');
+  });
+});
+
+describe('a script that names a foreign key', () => {
+  it('is sent once more, and then an error', async () => {
+    const fault = new Error('ERR Script attempted to access a non local key in a cluster node');
+    const sends = vi.fn().mockRejectedValue(fault);
+    const connection = { evalsha: sends } as unknown as RedisConnection;
+    const { release } = createCapacityLedger({ connection, keys });
+    await expect(release('n', 'job:1')).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    expect(sends).toHaveBeenCalledTimes(2);
+  });
+
+  it('is not sent again by a process that stood still before it heard of it', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sends = vi.fn(async () => {
+      vi.advanceTimersByTime(1_000);
+      throw new Error('NOSCRIPT No matching script');
+    });
+    const connection = { evalsha: sends, eval: sends } as unknown as RedisConnection;
+    const { release } = createCapacityLedger({ connection, keys });
+    await expect(release('n', 'job:1')).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    expect(sends).toHaveBeenCalledTimes(1);
   });
 });

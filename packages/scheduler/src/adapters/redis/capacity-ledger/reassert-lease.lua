@@ -16,6 +16,8 @@ for _, ended in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
   redis.call('HDEL', marks, 'f:' .. ended, 'r:' .. ended, 't:' .. ended)
 end
 local was_held = redis.call('ZSCORE', leases, lease)
+-- Before anything is added: where their slot is on the move, the script may end here, and would find itself held the second time.
+local all = was_held and {} or redis.call('HKEYS', marks)
 redis.call('ZADD', leases, 'GT', now + ttl, lease)
 -- In an emptied store drivers may be quicker than the holder of the node. Should it never come back, nothing stays.
 local life = redis.call('PTTL', leases)
@@ -32,7 +34,7 @@ local seen = (tonumber(reported) or 0) - (tonumber(released) or 0)
 -- A report that came while the lease was lost counted its job as well: once it is released, the report counts one too many.
 if not was_held then
   local named = 0
-  for _, mark in ipairs(redis.call('HKEYS', marks)) do
+  for _, mark in ipairs(all) do
     if string.sub(mark, 1, 2) == 'r:' then
       named = named + 1
     end

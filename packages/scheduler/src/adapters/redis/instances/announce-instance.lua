@@ -10,8 +10,9 @@ local holder = redis.call('HGET', presence, 'incarnation')
 if holder and holder ~= incarnation then
   return { 'taken' }
 end
-redis.call('HDEL', presence, 'dead')
 redis.call('HSETNX', presence, 'incarnation', incarnation)
 redis.call('HSETNX', presence, 'about', about)
+-- Never empty: where its slot is on the move, the script would end there, and the dead could live on.
+redis.call('HDEL', presence, 'dead')
 redis.call('PEXPIRE', presence, ttl)
 return { 'announced' }

@@ -9,11 +9,11 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local reply = { 'taken' }
 local taken = 0
-while taken < max do
+-- Counted first: where its slot is on the move, a queue that is empty by now cannot be asked, and what was taken would be lost.
+local waiting = redis.call('ZCARD', queue)
+while taken < max and waiting > 0 do
+  waiting = waiting - 1
   local entry, turn = unpack(redis.call('ZPOPMIN', queue))
-  if not entry then
-    break
-  end
   local expiry, job = string.match(entry, '^(%d+):(.*)$')
   if tonumber(expiry) > now then
     table.insert(reply, job)
