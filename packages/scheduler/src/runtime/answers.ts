@@ -52,25 +52,6 @@ export function createAnswers(
     return isFence ? flight : findClosely(kind, flight, answer);
   }
 
-  /** Its last word. What another attempt said may be on its way into the record, and come to nothing there: then this is what counts. */
-  function findLast(kind: Kind, answer: Answer): Flight | Promise<Flight | Ignored['reason']> {
-    const found = find(kind, answer);
-    return found instanceof Promise || isOtherEnding(found) ? findAfterOthers(kind, answer, found) : found;
-  }
-
-  async function findAfterOthers(
-    kind: Kind,
-    answer: Answer,
-    first: ReturnType<typeof find>,
-  ): Promise<Flight | Ignored['reason']> {
-    let flight = await first;
-    while (typeof flight !== 'string' && isOtherEnding(flight)) {
-      await flight.settling?.ended;
-      flight = await find(kind, answer);
-    }
-    return flight;
-  }
-
   function noteLate(kind: Kind, answer: Answer, job: JobRecord): void {
     const endedAt = endOfAttempt(job, answer);
     if (endedAt === undefined) return;
@@ -148,10 +129,10 @@ export function createAnswers(
 
     async finish(answer, result) {
       const heardAt = engine.clock.precise();
-      const found = findLast('result', answer);
+      const found = find('result', answer);
       const flight = found instanceof Promise ? await found : found;
       // Its outcome is being written: no news, but its slot is free.
-      if (typeof flight === 'string' || flight.settling !== undefined) {
+      if (typeof flight === 'string' || isEnding(flight)) {
         await giveBackLate(answer);
         return ignore('result', answer, typeof flight === 'string' ? flight : 'fenced');
       }
@@ -174,10 +155,10 @@ export function createAnswers(
 
     async fail(answer, failure) {
       const heardAt = engine.clock.precise();
-      const found = findLast('failure', answer);
+      const found = find('failure', answer);
       const flight = found instanceof Promise ? await found : found;
       // Nor is it news of an attempt that was given up.
-      if (typeof flight === 'string' || flight.settling !== undefined || !isOut(flight.job)) {
+      if (typeof flight === 'string' || isEnding(flight) || !isOut(flight.job)) {
         await giveBackLate(answer);
         return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
       }
@@ -213,9 +194,6 @@ const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',
   message: 'the node recognised speech but gave no translation',
 };
-
-const isOtherEnding = (flight: Flight): boolean =>
-  flight.settling !== undefined && !isEnding(flight, flight.job.fence);
 
 const startOfRun = ({ runningAt, sentAt }: Flight): number => (runningAt > 0 ? runningAt : sentAt);
 

@@ -2,7 +2,7 @@
 import { type Attempt, holdsFence, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { type Engine, giveBackForGood, leaveFenced } from './engine.ts';
-import { type Flight, hasGivenBack, isAbandoned, isEnding } from './flight.ts';
+import { type Flight, hasGivenBack, isAbandoned } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import { leaseLeftMs } from './lease-left.ts';
 import { lasting } from './renew-slot.ts';
@@ -95,7 +95,6 @@ const goesOn = (engine: Engine, flight: Flight, of: Attempt): boolean =>
   engine.flights.get(flight.job.jobId) === flight &&
   isOut(flight.job) &&
   !isOver(flight, of) &&
-  !isEnding(flight, of) &&
   flight.givenUp !== of.attempt &&
   !isAbandoned(flight);
 

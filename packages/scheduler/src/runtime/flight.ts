@@ -1,7 +1,7 @@
 /** Hot path: a job between acceptance and outcome. */
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { NodeId } from '../domain/ids.ts';
-import type { Attempt, JobRecord } from '../domain/job.ts';
+import { type Attempt, holdsFence, type JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
 import { UNNUMBERED } from '../domain/node-numbers.ts';
@@ -67,7 +67,7 @@ export interface Flight {
   givenUp: number;
   /** Attempts whose nodes are done with the job, so that their slots were given back. */
   gaveBack: readonly number[];
-  /** Its outcome is being written. */
+  /** An outcome is being written. */
   settling: Settlement | undefined;
   /**
    * Whether it is ours to move. `taken_back`: it was refused, and its record is being removed. `record_gone`: the store has lost it.
@@ -87,16 +87,16 @@ export interface Flight {
 }
 
 export interface Settlement {
-  /** The attempt whose outcome it is: it comes to nothing if another one counts by then. Undefined: whichever does. */
+  /** The attempt whose outcome it is. Undefined: whichever counts. */
   readonly of: Attempt | undefined;
   /** Never rejects. */
   readonly ended: Promise<unknown>;
 }
 
-/** What is being written is the end of that attempt, or of all. */
-export const isEnding = ({ settling }: Flight, of: Attempt | undefined): boolean =>
+/** Its outcome is being written, and that of no attempt whose successor counts by now: such a one comes to nothing. */
+export const isEnding = ({ settling, job }: Flight): boolean =>
   settling !== undefined &&
-  (settling.of === undefined || (settling.of.nodeId === of?.nodeId && settling.of.attempt === of.attempt));
+  (settling.of === undefined || holdsFence(job, settling.of.nodeId, settling.of.attempt));
 
 /** Most jobs are sent to one node, once: that needs no list. */
 export type SentTo = NodeId | readonly NodeId[];

@@ -4,7 +4,7 @@ import { type Attempt, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { candidates, exclusions } from './candidates.ts';
 import { advance, type Engine, giveBackForGood } from './engine.ts';
-import { type Flight, lacksAudio, noteGivenBack } from './flight.ts';
+import { type Flight, isEnding, lacksAudio, noteGivenBack } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placement } from './placement.ts';
 import { markedOut, markedOutWords } from './select/marked-out.ts';
@@ -107,7 +107,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     const { fence } = flight.job;
     const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
     // At its deadline the job may have been ended already.
-    if (waited === 'limit' && flight.settling === undefined && !isSettled(flight.job.state))
+    if (waited === 'limit' && !isEnding(flight) && !isSettled(flight.job.state))
       await conclude(flight, withMarks(flight, flight.lastFailure ?? NO_NODE_LEFT), side, fence);
   }
 
@@ -118,9 +118,9 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       conclude(flight, isOut(flight.job) ? failure : withMarks(flight, failure), 'open'),
     async giveUp(flight, { code, message, isCounted, side, isLoss }) {
       const { fence } = flight.job;
-      if (flight.settling !== undefined) {
-        // A last word was heard, and is being written. Whoever said it has the job no more, and comes back without it.
-        await flight.settling.ended;
+      if (isEnding(flight)) {
+        // Its last word was heard, and is being written. Whoever said it has the job no more, and comes back without it.
+        await flight.settling?.ended;
         if (flight.job.fence?.attempt !== fence?.attempt || !isOut(flight.job)) return false;
       }
       if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)

@@ -1,11 +1,12 @@
 /** Hot path: the outcome of a job — exactly one — and giving back what it held. */
 
+import type { Changeable } from '../domain/changeable.ts';
 import { type Attempt, isSettled, type JobEvent, nextState } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
 import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from './engine.ts';
-import { type Flight, isEnding, noteGivenBack } from './flight.ts';
+import { type Flight, isEnding, noteGivenBack, type Settlement } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import { noteStage, TOTAL } from './stages.ts';
 
@@ -67,20 +68,20 @@ export function createSettling(engine: Engine): Settling {
 
   /**
    * Writes the outcome, again if something else moved the job meanwhile, until it is written or no longer ours to write.
-   * One at a time: two equal answers could not tell whose write it was that the store kept. That of another attempt is waited for: it
-   * comes to nothing if that attempt does not count any more when the store answers.
+   * One at a time: two equal answers could not tell whose write it was that the store kept. One of an attempt that does not count any
+   * more is not waited for: the store has it refused, or this one.
    */
   function settle(flight: Flight, event: Ending, step: () => Step, of: Attempt | undefined): Soon<boolean> {
-    const { settling } = flight;
-    if (settling !== undefined)
-      return isEnding(flight, of) ? false : settling.ended.then(() => settle(flight, event, step, of));
+    if (isEnding(flight)) return false;
     flight.settling = AT_ONCE;
     const write = (): Soon<boolean> | undefined =>
       isOpen(flight, of) && isAllowed(flight, event) ? advance(engine, flight, event, step()) : undefined;
     const first = write();
     if (first !== true) {
-      const slowly = settleSlowly(flight, write, first);
-      flight.settling = { of, ended: slowly.catch(() => {}) };
+      const own: Changeable<Settlement> = { of, ended: AT_ONCE.ended };
+      flight.settling = own;
+      const slowly = settleSlowly(flight, write, first, own);
+      own.ended = slowly.catch(() => {});
       return slowly;
     }
     flight.settling = undefined;
@@ -91,13 +92,15 @@ export function createSettling(engine: Engine): Settling {
     flight: Flight,
     write: () => Soon<boolean> | undefined,
     first: Soon<boolean> | undefined,
+    own: Settlement,
   ): Promise<boolean> {
     try {
       for (let writing = first; writing !== undefined; writing = write()) if (await writing) return true;
-      await letGo(flight);
+      // What the job held is for the one to end whose attempt counts by now.
+      if (flight.settling === own) await letGo(flight);
       return false;
     } finally {
-      flight.settling = undefined;
+      if (flight.settling === own) flight.settling = undefined;
     }
   }
 

@@ -51,35 +51,89 @@ describe('I3 one outcome: a result that is being written', () => {
     return { ...made, finished, second };
   }
 
-  it('in vain keeps no result of the next attempt from being the outcome', async () => {
+  it('in vain keeps no result of the next attempt from being the outcome, at once', async () => {
     const { rig, jobId, finished, second } = await inVain('throw');
-    const later = rig.service.finish(second, LATER);
+    expect((await rig.service.finish(second, LATER)).kind).toBe('accepted');
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
     await rig.clock.advance(AGAIN_MS);
-    expect([(await finished).kind, (await later).kind]).toEqual(['ignored', 'accepted']);
+    expect((await finished).kind).toBe('ignored');
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
     expect([await rig.used('node-a'), await rig.used('node-b')]).toEqual([0, 0]);
+    // Nobody is told to stop what it has ended.
+    expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toEqual([]);
+  });
+
+  it.each([
+    ['comes back without the job', (rig: Rig) => rig.service.nodeReturned('node-b', [])],
+    ['is lost', (rig: Rig) => rig.service.nodeLeft('node-b', 0)],
+  ])('in vain keeps no result of the next from being it, although its node %s', async (_, happens) => {
+    const { rig, store, jobId, second } = await inVain({ delayMs: AGAIN_MS });
+    await rig.service.acknowledge(second);
+    await rig.addNode('node-c');
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: 'throw' });
+    const later = rig.service.finish(second, LATER);
+    await rig.clock.advance(10);
+    happens(rig);
+    await rig.clock.advance(2 * AGAIN_MS);
+    expect((await later).kind).toBe('accepted');
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: LATER });
+    expect(rig.sent.map(({ nodeId }) => nodeId)).toEqual(['node-a', 'node-b']);
   });
 
   it('in vain keeps no failure of the next attempt from being heard', async () => {
     const { rig, jobId, second } = await inVain('throw');
     await rig.addNode('node-c');
     void rig.service.fail(second, { code: 'PROCESSING_ERROR', message: 'boom' });
-    await rig.clock.advance(AGAIN_MS);
+    await rig.clock.advance(10);
     expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
   });
 
-  it('in vain keeps the job from being cancelled no longer than it takes', async () => {
+  it('in vain keeps no silent attempt from being given up in time, and none that was heard from going on', async () => {
+    const slow = { delayMs: SETTINGS.ackTimeoutMs + 1_000 };
+    const silent = await inVain(slow);
+    await silent.rig.addNode('node-c');
+    await silent.rig.clock.advance(SETTINGS.ackTimeoutMs + 50);
+    expect(silent.rig.last(silent.jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
+
+    const heard = await inVain(slow);
+    await heard.rig.addNode('node-c');
+    await heard.rig.clock.advance(SETTINGS.ackTimeoutMs / 2);
+    expect((await heard.rig.service.acknowledge(heard.second)).kind).toBe('accepted');
+    await heard.rig.clock.advance(2 * SETTINGS.ackTimeoutMs);
+    expect([await heard.rig.state(heard.jobId), heard.rig.sent.length]).toEqual(['RUNNING', 2]);
+  });
+
+  it('in vain keeps the job from being cancelled no longer than that takes', async () => {
     const { rig, jobId } = await inVain('throw');
-    const cancelled = rig.service.cancel(jobId, 'stop');
-    await rig.clock.advance(AGAIN_MS);
-    expect((await cancelled).kind).toBe('cancelled');
+    expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('cancelled');
     expect(await rig.store.get(jobId)).toMatchObject({ failure: { code: 'JOB_CANCELLED' } });
   });
 
   it('in vain keeps the job from no end in time', async () => {
-    const { rig, jobId, second } = await inVain({ delayMs: SETTINGS.jobDeadlineMs });
+    const { rig, jobId, second } = await inVain({ delayMs: 2 * SETTINGS.jobDeadlineMs });
     await rig.service.acknowledge(second);
     await rig.clock.advance(SETTINGS.jobDeadlineMs + AGAIN_MS);
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: undefined });
+  });
+
+  it('is not cancelled, also when the one before it has come to nothing meanwhile', async () => {
+    const { rig, store, jobId, finished, second } = await inVain({ delayMs: 100 });
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 1_000 } });
+    const later = rig.service.finish(second, LATER);
+    await rig.clock.advance(200);
+    expect((await finished).kind).toBe('ignored');
+    expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('settled');
+    await rig.clock.advance(1_000);
+    expect((await later).kind).toBe('accepted');
+  });
+
+  it('is not cancelled', async () => {
+    const { rig, strikeMove, jobId, first } = await running();
+    strikeMove('throw');
+    const finished = rig.service.finish(first, RESULT);
+    await rig.clock.advance(10);
+    expect((await rig.service.cancel(jobId, 'stop')).kind).toBe('settled');
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('accepted');
   });
 });

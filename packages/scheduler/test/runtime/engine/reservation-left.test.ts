@@ -67,6 +67,20 @@ describe('I1 no oversell: a reservation', () => {
     expect([rig.sent.length, rig.service.reservationLeftMs(job?.jobId ?? '', 1)]).toEqual([1, TTL_MS]);
   });
 
+  it('is that of the attempt before if the next one did not happen', async () => {
+    const { rig } = createFaultyRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => ({ kind: 'unknown', reason: 'holder_silent' }));
+    rig.onDelivery('node-b', () => ({ kind: 'undeliverable', reason: 'no_socket' }));
+    void rig.service.dispatch(rig.request({ waitMs: TTL_MS }));
+    await rig.clock.advance(SLOW_MS);
+    const [job] = (await rig.store.list({ limit: 1 })).jobs;
+    await rig.addNode('node-b');
+    await rig.clock.advance(SLOW_MS);
+    const left = (attempt: number) => rig.service.reservationLeftMs(job?.jobId ?? '', attempt);
+    expect([left(1), left(2)]).toEqual([TTL_MS - 2 * SLOW_MS, 0]);
+  });
+
   it('has nothing for an attempt that is not made, or for a job that is not in flight', async () => {
     const { rig, left } = await dispatched();
     expect([left(2), rig.service.reservationLeftMs('job-unknown', 1)]).toEqual([0, 0]);
