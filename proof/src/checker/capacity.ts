@@ -231,7 +231,7 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     const reservedAt = reservedAtLeast(inHand, (sleep ?? partings(node)?.find(since))?.from);
     if (at - reservedAt >= leaseMs) return 'its lease ended';
     if (at - reservedAt < reservationMs - flightMs) return undefined;
-    // Of real nodes nobody knows whether they acknowledge: those that do, do so at once.
+    // Of real nodes only those of the SDK record it. The others acknowledge at once, or count as if they had: they never do.
     const acknowledgedAt = inHand.acknowledgedAt ?? (acknowledges || isExact ? undefined : since);
     if (acknowledgedAt === undefined) return acknowledges ? 'unheard of' : undefined;
     // It had a successor by then, so its word changes nothing (I4).

@@ -86,12 +86,15 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     }
   }
 
-  /** Called off as soon as it had come, because its predecessor had been acknowledged: not because that one was done. */
+  /**
+   * Called off as soon as it had come, because its predecessor was acknowledged while its letter was on its way, which expires: not
+   * because that one had been acknowledged all along, nor because it was done.
+   */
   function cameInVain(successor: Run & { readonly at: number }, by: Run, doneAt: number): boolean {
-    const acknowledgedAt = seen.acknowledgedAt(by);
     const calledOffAt = seen.calledOffAt(successor);
-    if (acknowledgedAt === undefined || calledOffAt === undefined) return false;
-    return acknowledgedAt <= calledOffAt && calledOffAt <= successor.at + flightMs && calledOffAt < doneAt;
+    if (calledOffAt === undefined || calledOffAt > successor.at + flightMs || calledOffAt >= doneAt)
+      return false;
+    return seen.wasAcknowledged(by, successor.at - letterMs, calledOffAt);
   }
 
   /** Whoever drives the job by the record that is left ends it within its deadline. */

@@ -24,8 +24,8 @@ export interface Sightings {
   doneAt(run: Run): number | undefined;
   /** Later attempts that were with their nodes before then. */
   successorsBefore(run: Run, at: number): readonly (Run & { readonly at: number })[];
-  /** When its node first said that it has it. */
-  acknowledgedAt(run: Run): number | undefined;
+  /** Whether its node said between the two, for the first time or again, that it has it. */
+  wasAcknowledged(run: Run, from: number, to: number): boolean;
   /** When its node was first told to leave it, after it had come there. */
   calledOffAt(run: Run & { readonly at: number }): number | undefined;
   /** Done, but another one's result was taken, or none. */
@@ -80,8 +80,12 @@ export function createSightings(history: readonly Happening[]): Sightings {
     doneAt: (run) => doneBy(run)?.at,
     successorsBefore: ({ job, attempt }, at) =>
       jobs.get(job)?.assigned.filter((each) => each.attempt > attempt && each.at < at) ?? [],
-    acknowledgedAt: ({ node, job, attempt }) =>
-      jobs.get(job)?.acknowledged.find((each) => each.attempt === attempt && each.node === node)?.at,
+    wasAcknowledged: ({ node, job, attempt }, from, to) =>
+      jobs
+        .get(job)
+        ?.acknowledged.some(
+          (each) => each.attempt === attempt && each.node === node && from <= each.at && each.at <= to,
+        ) ?? false,
     calledOffAt: ({ node, job, at }) =>
       jobs.get(job)?.calledOff.find((each) => each.node === node && each.at >= at)?.at,
     lateResults() {

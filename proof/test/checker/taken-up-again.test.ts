@@ -9,8 +9,10 @@ import { asked, assigned, done, imagine, result, type Step } from './imagined.ts
 const COUNTED = 'results of attempts that were taken up again while their successors were on their way';
 const acknowledged: Unrecorded = { kind: 'acknowledged', node: 'n', job: 'j', attempt: 1 };
 const calledOff = (node: string): Unrecorded => ({ kind: 'cancel_told', node, job: 'j' });
-const CAME_AT = 4_000;
-const DONE_AT = CAME_AT + ALLOWANCES.crossingMs + 1_000;
+const CAME_AT = 10_000;
+const DONE_AT = 18_000;
+/** Its letter had not left before: it expires. */
+const SENT_AT = CAME_AT - ALLOWANCES.letterMs;
 
 /** The first attempt is done, and its result told, long after the second had come to its node. */
 const check = (...between: readonly (readonly [number, Unrecorded])[]) => {
@@ -26,39 +28,48 @@ const check = (...between: readonly (readonly [number, Unrecorded])[]) => {
 };
 
 it('holds, and is counted, if the successor is called off as soon as it has come', () => {
-  const { violations, counts } = check([3_900, acknowledged], [CAME_AT + 10, calledOff('m')]);
+  const { violations, counts } = check([CAME_AT - 100, acknowledged], [CAME_AT + 10, calledOff('m')]);
   expect([violations, counts[COUNTED]]).toEqual([[], 1]);
   const latest = CAME_AT + ALLOWANCES.flightMs;
-  expect(check([3_900, acknowledged], [latest, calledOff('m')]).violations).toEqual([]);
+  expect(check([CAME_AT - 100, acknowledged], [latest, calledOff('m')]).violations).toEqual([]);
+});
+
+it.each<[string, ...(readonly [number, Unrecorded])[]]>([
+  ['when the letter may just have left', [SENT_AT, acknowledged]],
+  ['when that is called off', [CAME_AT + 10, acknowledged]],
+  ['as soon as it comes, and once more on the way', [250, acknowledged], [CAME_AT - 100, acknowledged]],
+])('holds if the first is acknowledged %s', (_, ...acknowledgements) => {
+  const { violations, counts } = check(...acknowledgements, [CAME_AT + 10, calledOff('m')]);
+  expect([violations, counts[COUNTED]]).toEqual([[], 1]);
 });
 
 it.each<[string, readonly (readonly [number, Unrecorded])[]]>([
-  ['is never called off', [[3_900, acknowledged]]],
+  ['is never called off', [[CAME_AT - 100, acknowledged]]],
   [
     'is called off only later',
     [
-      [3_900, acknowledged],
+      [CAME_AT - 100, acknowledged],
       [CAME_AT + ALLOWANCES.flightMs + 1, calledOff('m')],
     ],
   ],
   [
     'is called off when the first is done',
     [
-      [3_900, acknowledged],
+      [CAME_AT - 100, acknowledged],
       [DONE_AT + 1, calledOff('m')],
     ],
   ],
   [
     'was called off before it came',
     [
-      [3_900, acknowledged],
+      [CAME_AT - 100, acknowledged],
       [CAME_AT - 1, calledOff('m')],
     ],
   ],
   [
     'goes on, and the first is called off',
     [
-      [3_900, acknowledged],
+      [CAME_AT - 100, acknowledged],
       [CAME_AT + 10, calledOff('n')],
     ],
   ],
@@ -67,13 +78,35 @@ it.each<[string, readonly (readonly [number, Unrecorded])[]]>([
     'is called off before the first is acknowledged',
     [
       [CAME_AT + 10, calledOff('m')],
-      [CAME_AT + 20, acknowledged],
+      [CAME_AT + 11, acknowledged],
+    ],
+  ],
+  [
+    'is called off although the first had long been acknowledged',
+    [
+      [250, acknowledged],
+      [CAME_AT + 400, calledOff('m')],
+    ],
+  ],
+  [
+    'is called off, and the first was acknowledged right before its letter can have left',
+    [
+      [SENT_AT - 1, acknowledged],
+      [CAME_AT + 10, calledOff('m')],
+    ],
+  ],
+  [
+    'is called off between two acknowledgements of the first, both out of time',
+    [
+      [250, acknowledged],
+      [CAME_AT + 10, calledOff('m')],
+      [CAME_AT + 11, acknowledged],
     ],
   ],
   [
     'is called off, and another one is not',
     [
-      [3_900, acknowledged],
+      [CAME_AT - 100, acknowledged],
       [CAME_AT + 10, calledOff('m')],
       [CAME_AT + 50, assigned('o', 'j', 3)],
     ],

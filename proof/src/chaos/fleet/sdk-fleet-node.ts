@@ -1,15 +1,14 @@
 /** A node of the fleet that is made with the SDK: acknowledges, comes back for ever, keeps its results. */
-import { createNode, type GpuNode, JobError, type NodeOptions } from '@lingua/sdk/node';
+import { createNode, type GpuNode, JobError } from '@lingua/sdk/node';
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
 import { createBalancer } from '../wire/balancer.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';
 import { type Hands, raiseHands } from './hands.ts';
+import { createSilence, type Message } from './silence.ts';
 
 /** The machine of the tests may be busier than a node may be. */
 const CALM = { cpu_percent: 10, gpu_percent: 10, mem_percent: 10 };
 const TIMINGS = { firstMs: 100, longestMs: 1_000, pingIntervalMs: 2_000 };
-
-type Message = Parameters<NonNullable<NodeOptions['tamper']>>[0];
 
 export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
   const { name, slots } = options;
@@ -22,7 +21,7 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
 
   function start(): Promise<void> {
     const own = raiseHands({ ...options, style: 'sdk', acknowledges: true });
-    const sleepy = new Set<string>();
+    const silence = createSilence(own, options.temper);
     hands = own;
     node = createNode({
       url: `ws://127.0.0.1:${balancer.port}/ws/node`,
@@ -39,7 +38,7 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
             attempt: job.attempt_id,
             audio,
             signal,
-            isSleepy: sleepy.has(job.job_id),
+            isSleepy: silence.isAsleep(job.job_id),
           });
         } catch (error) {
           throw error instanceof JobError ? error : new JobError('PROCESSING_ERROR', String(error));
@@ -47,12 +46,7 @@ export async function joinSdkFleetNode(options: FleetNodeOptions): Promise<Fleet
       },
       tamper(message) {
         watch(own, message);
-        if (message.type === 'job_ack') {
-          if (options.temper.isSleepy()) sleepy.add(message.job_id);
-          else own.acknowledged(message.job_id, message.attempt_id);
-        }
-        const isSilent = 'job_id' in message && sleepy.has(message.job_id) && message.type !== 'job_result';
-        return isSilent ? [] : [message];
+        return silence.pass(message);
       },
     });
     return node.start();
