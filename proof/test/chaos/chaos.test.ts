@@ -95,7 +95,6 @@ describe('under real faults', () => {
       new Set(ofKind(history, kind).filter(isOfSdk).map(nameOf)).size;
     const [started, acknowledged] = [attemptsThat('started'), attemptsThat('acknowledged')];
     expect(acknowledged).toBeGreaterThan(LEAST_SHARE * started);
-    expect(acknowledged).toBeLessThanOrEqual(started);
   });
 
   it('says so if there is no Redis on the machine', async () => {

@@ -81,10 +81,10 @@ export function createReassertion(deps: {
     }
   }
 
-  function slotLeftMs({ jobId, attempt, is }: HeldLease): number {
-    if (is === 'running') return deps.slotLeftMs(jobId);
+  function slotLeftMs({ jobId, attempt, stage }: HeldLease): number {
+    if (stage === 'running') return deps.slotLeftMs(jobId);
     // Its node may have taken it although its driver has not heard of that yet: better a slot too few for a moment than one too many.
-    if (is === 'sent') return deps.reservationTtlMs;
+    if (stage === 'sent') return deps.reservationTtlMs;
     return deps.reservationLeftMs(jobId, attempt);
   }
 
@@ -170,7 +170,7 @@ export function createReassertion(deps: {
 interface HeldLease extends Attempt {
   readonly jobId: JobId;
   readonly lease: string;
-  readonly is: 'running' | 'sent' | 'reserved';
+  readonly stage: 'running' | 'sent' | 'meant';
 }
 
 function leasesOf(
@@ -178,25 +178,19 @@ function leasesOf(
   affected: Affected,
   acknowledges: (nodeId: NodeId) => boolean,
 ): readonly HeldLease[] {
-  return jobs.flatMap(({ jobId, state, fence, intent }) =>
-    [fence, intent].flatMap((attempt) =>
-      attempt === undefined || !affected.node(attempt.nodeId)
-        ? []
-        : [
-            {
-              jobId,
-              attempt: attempt.attempt,
-              nodeId: attempt.nodeId,
-              lease: leaseId(jobId, attempt.attempt),
-              // Who never acknowledges runs it from the moment it was sent.
-              is:
-                attempt !== fence
-                  ? 'reserved'
-                  : state === 'RUNNING' || !acknowledges(attempt.nodeId)
-                    ? 'running'
-                    : 'sent',
-            },
-          ],
-    ),
-  );
+  const held = (
+    { jobId }: JobRecord,
+    attempt: Attempt | undefined,
+    stage: HeldLease['stage'],
+  ): HeldLease[] =>
+    attempt === undefined || !affected.node(attempt.nodeId)
+      ? []
+      : [{ ...attempt, jobId, lease: leaseId(jobId, attempt.attempt), stage }];
+  // Who never acknowledges runs it from the moment it was sent.
+  const isRunning = ({ state, fence }: JobRecord): boolean =>
+    state === 'RUNNING' || (fence !== undefined && !acknowledges(fence.nodeId));
+  return jobs.flatMap((job) => [
+    ...held(job, job.fence, isRunning(job) ? 'running' : 'sent'),
+    ...held(job, job.intent, 'meant'),
+  ]);
 }

@@ -96,7 +96,8 @@ export function createRemoteJobs(deps: {
     const isLost =
       wasHere && verdict.kind === 'ignored' && verdict.reason === 'fenced' && !local.drives(jobId);
     if (!isLost) return verdict;
-    await bring(fitted(saying));
+    // Whoever has it now, the record knows.
+    await bring(fitted(saying), 'forwarded');
     return ACCEPTED;
   }
 
@@ -137,9 +138,9 @@ export function createRemoteJobs(deps: {
     return instance !== undefined && driverName(instance) === driver;
   }
 
-  async function handOver(saying: Saying): Promise<boolean> {
+  async function handOver(saying: Saying, way: Way = 'said'): Promise<boolean> {
     const { jobId } = saying.answer;
-    const direction = await directionOf(jobId, 'said');
+    const direction = await directionOf(jobId, way);
     if (direction === 'nobody') return false;
     if (direction === 'here') {
       await hear(saying);
@@ -168,9 +169,9 @@ export function createRemoteJobs(deps: {
     return ACCEPTED;
   }
 
-  function bring(saying: Saying): Promise<void> {
+  function bring(saying: Saying, way?: Way): Promise<void> {
     const { jobId } = saying.answer;
-    const bringing = handOver(saying)
+    const bringing = handOver(saying, way)
       .catch(() => false)
       .then((isSent) => {
         if (!isSent) held.add(saying);
@@ -223,7 +224,7 @@ export function createRemoteJobs(deps: {
     },
   });
 
-  held.onTry(handOver);
+  held.onTry((saying) => handOver(saying));
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
   // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
   office.on('answer', async (body) =>

@@ -41,7 +41,7 @@ describe('what a node says of a job that is taken over while its driver hears it
   });
 });
 
-describe('what a node says of a job that drove several instances, each of which notes another as its driver', () => {
+describe('what a node says of a job that several instances drove, each of which notes another as its driver', () => {
   /** The last one noted for its own nodes whom they had the job from, and the job is over. */
   async function inACircle() {
     const desks = await startDesks();
