@@ -9,6 +9,7 @@ import {
 import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';
+import type { Span } from './spans.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';
 
 interface InHand extends Run {
@@ -162,6 +163,10 @@ const HEAR_NOTHING: readonly FaultKind[] = ['instance_frozen', 'instance_cut_off
 /** A command that was not answered is given up after less than a second, and made again. */
 const AGAIN_MS = 1_100;
 
+/** The moment, or the end of the last span that it lies in. */
+const latest = (at: number, spans: readonly Span[]): number =>
+  Math.max(at, ...spans.filter(({ from, to }) => from <= at && at <= to).map(({ to }) => to));
+
 /**
  * A lease ends by itself, and then the slot may be given away although the node still works: it did not say in time that it does.
  * One that it was told to cancel keeps its lease: it may be at work.
@@ -186,13 +191,28 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     downs.some(({ instance, at }) => instance === by && from <= at && at <= to);
 
   /** A store that does not answer, and an instance that stands still, let a lease end whose commit waits for them. */
-  function notedAt(acknowledgedAt: number, by: string | undefined): number {
-    const waits = holdUps
-      .filter(({ what, target }) => ANSWER_NOTHING.includes(what) || target === by)
-      .map(({ beganAt, endedAt }) => ({ from: beganAt, to: endedAt + AGAIN_MS }))
-      .filter(({ from, to }) => from <= acknowledgedAt && acknowledgedAt <= to);
-    return Math.max(acknowledgedAt, ...waits.map(({ to }) => to));
-  }
+  const notedAt = (acknowledgedAt: number, by: string | undefined): number =>
+    latest(
+      acknowledgedAt,
+      holdUps
+        .filter(({ what, target }) => ANSWER_NOTHING.includes(what) || target === by)
+        .map(({ beganAt, endedAt }) => ({ from: beganAt, to: endedAt + AGAIN_MS })),
+    );
+
+  /** By job: whoever sent it to an instance that has the socket of its node. */
+  const senders = new Map<string | undefined, Set<string>>();
+  for (const { job, from } of ofKind(history, 'letter_sent'))
+    senders.set(job, (senders.get(job) ?? new Set()).add(from));
+  const absences = faults.filter(({ what }) => what.startsWith('instance_'));
+
+  /** When somebody drives the job again: it has an heir by then, whoever drove it. */
+  const drivenAt = (job: string, at: number): number =>
+    latest(
+      at,
+      absences
+        .filter(({ target }) => senders.get(job)?.has(target))
+        .map(({ beganAt }) => ({ from: beganAt, to: beganAt + 2 * presenceMs + AGAIN_MS })),
+    );
 
   /** It is used for as long as it outlives the wait for an acknowledgement. */
   const oldestMs = reservationMs - letterMs;
@@ -244,9 +264,11 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
       cuts(node)?.meets(since, acknowledgedAt + flightMs) !== true &&
       !isInVain(by, since, acknowledgedAt + flightMs);
     if (!isHeard) return 'unheard of';
+    // Whoever has its socket keeps its slot.
     const noted = notedAt(acknowledgedAt, by);
-    const isInTime = noted - reservedAt <= reservationMs - flightMs;
-    return isInTime || !(isCancelled || at - noted < flightMs) ? undefined : 'unheard of';
+    if (noted - reservedAt <= reservationMs - flightMs) return undefined;
+    // It is gone: whoever drives the job has it cancelled, or the slot again, as soon as it hears of it.
+    return isCancelled || at - drivenAt(inHand.job, noted) < flightMs ? 'unheard of' : undefined;
   }
 
   return {

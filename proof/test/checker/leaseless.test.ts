@@ -162,6 +162,29 @@ describe('a job that runs without a lease', () => {
     });
   });
 
+  it('has not lost its slot because its driver was gone, unless it was acknowledged too late for whoever has its socket', () => {
+    const story = (acknowledgedAt: number, driver: string, at: number) =>
+      check(
+        acknowledging,
+        [950, fault(2, 'shard_lossy')],
+        [960, { kind: 'letter_sent', from: driver, to: 'i', node: 'n', job: 'a' }],
+        [1_000, { kind: 'assigned', node: 'n', job: 'a', attempt: 1, instance: 'i' }],
+        [1_000, started('n', 'a')],
+        [1_100, fault(1, 'instance_killed', 'd')],
+        [acknowledgedAt, acknowledged('a')],
+        [3_000, healed(1)],
+        [at, started('n', 'b')],
+      ).violations;
+    // As old as a reservation may be when its job is sent.
+    const ended = 1_000 + ALLOWANCES.letterMs - ALLOWANCES.flightMs;
+    expect(story(ended + 1, 'd', 7_000)).toEqual([]);
+    expect(story(ended, 'd', 7_000)).toHaveLength(1);
+    expect(story(ended + 1, 'another', 7_000)).toHaveLength(1);
+    const decided = 1_100 + 2 * ALLOWANCES.presenceMs + 1_100 + ALLOWANCES.flightMs;
+    expect(story(ended + 1, 'd', decided - 1)).toEqual([]);
+    expect(story(ended + 1, 'd', decided)).toHaveLength(1);
+  });
+
   it('may have been given up if the instance that had brought it ended before it was acknowledged', () => {
     const story = (ended: string) =>
       check(
