@@ -34,6 +34,7 @@ const KINDS: readonly Kind[] = [
     pattern: /^v1:nodes:\{node:[^}]+\}:(meta|capabilities|presence|reserved_marks)$/,
     isForEver: true,
   },
+  { what: 'nodes', pattern: /^nodes:owner:\{node:/, isForEver: true },
   { what: 'nodes', pattern: /^v1:nodes:last_seen:\d+$/, isForEver: true },
   { what: 'jobs', pattern: /^v1:jobs:\{job:[^}]+\}:/ },
   { what: 'sessions', pattern: /^(v1:sessions:\{session:[^}]+\}:|sessions:owner:\{session:)/ },

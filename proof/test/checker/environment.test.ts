@@ -259,7 +259,7 @@ describe('I2 in what is left', () => {
     ['the inbox of a dead instance', { name: 'streams:{instance:gone}:inbox', size: 0 }],
     ['the index of a dead instance', { name: 'v1:schedulers:{instance:gone}:jobs', size: 0 }],
     ['a key of no kind', { name: 'v1:whatever' }],
-    ['a key that nobody writes any more', { name: 'nodes:owner:{node:n}', ttlMs: 9_000 }],
+    ['a key that nobody writes any more', { name: 'v1:nodes:{node:n}:owner', ttlMs: 9_000 }],
   ])('is broken by %s', (_name, key) => {
     expect(check(key).violations).toMatchObject([{ invariant: 'I2 no leak', about: [key.name] }]);
   });

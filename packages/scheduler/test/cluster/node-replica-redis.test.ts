@@ -154,6 +154,7 @@ async function memoryOf(
     meta: await size(keys.nodeMeta(nodeId)),
     sheet: await size(keys.nodeCapabilities(nodeId)),
     presence: await size(keys.nodePresence(nodeId)),
+    owner: await size(keys.nodeOwner(nodeId)),
     leases: await size(keys.nodeLeases(nodeId)),
     listing: await size(keys.nodesSeen(partOf(nodeId))),
   };

@@ -30,6 +30,8 @@ export interface Keys {
   nodeCapabilities(nodeId: NodeId): string;
   /** STRING · {node} · 3 × the node's interval. "ts=<ms>;region=<region>" */
   nodePresence(nodeId: NodeId): string;
+  /** STRING · {node} · 1 h. Name of the instance that holds it, for whoever looks; written with its capabilities. */
+  nodeOwner(nodeId: NodeId): string;
   /** ZSET · {node} · until fetched or expired. "expiry:job" of what waits for a node that polls → its turn. */
   nodeMailbox(nodeId: NodeId): string;
   /** HASH · {node} · with the mailbox. Job → its assignment, as JSON. */
@@ -93,6 +95,7 @@ export function createKeys(prefix: string): Keys {
     nodeLeaseMarks: (nodeId) => node(nodeId, 'reserved_marks'),
     nodeCapabilities: (nodeId) => node(nodeId, 'capabilities'),
     nodePresence: (nodeId) => node(nodeId, 'presence'),
+    nodeOwner: (nodeId) => `${prefix}:nodes:owner:{node:${nodeId}}`,
     nodeMailbox: (nodeId) => node(nodeId, 'mailbox'),
     nodeMailboxBodies: (nodeId) => node(nodeId, 'mailbox_bodies'),
     nodeArrivals: (nodeId) => node(nodeId, 'arrivals'),

@@ -56,3 +56,30 @@ it('a node is present as "ts=<ms>;region=<region>" for as long as it was said, a
   expect(await connection.exists(keys.nodePresence(nodeId))).toBe(0);
   expect((await lives())[1]).toEqual(within(MINUTE_MS));
 });
+
+it('the instance that holds a node is its owner for as long as its capabilities are kept; who is behind it takes nothing back', async () => {
+  const [connection, ear] = connections as [RedisConnection, RedisConnection];
+  const keys = createKeys('sheet-owner');
+  const board = createNodeBoard({ connection, ear, keys, forgetAfterMs: HOUR_MS });
+  const held = (instanceId: string, generation: number) =>
+    sheetFor({ nodeId: 'node-o', generation, owner: { instanceId, incarnation: 'one' } });
+  const owner = () => connection.get(keys.nodeOwner('node-o'));
+  const life = () => connection.pttl(keys.nodeOwner('node-o'));
+  const first = held('here', 1);
+  await board.post(first, PRESENT_MS);
+  expect(await owner()).toBe('here');
+  expect(await life()).toBeGreaterThan(HOUR_MS - SLACK_MS);
+  for (const key of [keys.nodeCapabilities('node-o'), keys.nodeOwner('node-o')])
+    await connection.pexpire(key, HOUR_MS / 2 - 1);
+  await board.seen(first, PRESENT_MS, first.view.lastBeatAt + 1);
+  expect(await life()).toBeGreaterThan(HOUR_MS - SLACK_MS);
+
+  await board.post(held('there', 2), PRESENT_MS);
+  expect(await owner()).toBe('there');
+  await board.post(first, PRESENT_MS);
+  await board.seen(first, PRESENT_MS, first.view.lastBeatAt + 2);
+  await board.withdraw('node-o', 1);
+  expect(await owner()).toBe('there');
+  await board.withdraw('node-o', 2);
+  expect(await owner()).toBeNull();
+});

@@ -1,6 +1,7 @@
 --[[ post-sheet: what others must know of a node, unless they know something later.
   KEYS[1] sheet       STRING  "generation version region", a line end, the sheet; expires
   KEYS[2] presence    STRING  "ts=<ms>;region=<region>"; expires
+  KEYS[3] owner       STRING  name of the instance that holds the node; expires with the sheet
   ARGV[1] generation  of the node
   ARGV[2] version     of the sheet within it
   ARGV[3] region      where the node is, or ""
@@ -8,9 +9,11 @@
   ARGV[5] life        ms for which the sheet is kept
   ARGV[6] ttl         ms for which the node is present
   ARGV[7] at          when it was last heard of (ms)
+  ARGV[8] holder      name of the instance that holds it
   Returns {"first"} if nothing of the generation was known, {"posted"|"already"} or {"stale", generation, version}
   Idempotent: the same sheet changes nothing, and older news of its presence neither. ]]
-local sheet, presence, generation, version, region, body, life, ttl, at = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local sheet, presence, owner = KEYS[1], KEYS[2], KEYS[3]
+local generation, version, region, body, life, ttl, at, holder = unpack(ARGV)
 local known_generation, known_version = string.match(redis.call('GETRANGE', sheet, 0, 63), '^(%d+) (%d+) ')
 local newer = tonumber(generation) - (tonumber(known_generation) or -1)
 if newer == 0 then
@@ -25,6 +28,7 @@ if known_generation == generation then
 end
 if newer > 0 then
   redis.call('SET', sheet, generation .. ' ' .. version .. ' ' .. region .. '\n' .. body, 'PX', life)
+  redis.call('SET', owner, holder, 'PX', life)
 end
 if not seen or tonumber(seen) <= tonumber(at) then
   redis.call('SET', presence, 'ts=' .. at .. ';region=' .. region, 'PX', ttl)

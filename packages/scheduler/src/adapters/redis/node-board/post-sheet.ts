@@ -16,11 +16,20 @@ export function createPostSheet(connection: RedisConnection, keys: Keys) {
     sheet: NodeSheet,
     ttlMs: number,
   ): Promise<{ readonly kind: 'first' | 'posted' | 'already' } | Stale> => {
-    const { nodeId, generation, version, view } = sheet;
+    const { nodeId, generation, version, view, owner } = sheet;
     const region = (sheet.region ?? '').replaceAll(/[\s;]/g, '_').slice(0, MAX_REGION_CHARS);
     const reply = await run(
-      [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId)],
-      [generation, version, region, sheetText(sheet), SHEET_LIFE_MS, ttlMs, view.lastBeatAt],
+      [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId), keys.nodeOwner(nodeId)],
+      [
+        generation,
+        version,
+        region,
+        sheetText(sheet),
+        SHEET_LIFE_MS,
+        ttlMs,
+        view.lastBeatAt,
+        owner.instanceId,
+      ],
     );
     if (reply[0] === 'stale') return staleOf(reply);
     return { kind: reply[0] as 'first' | 'posted' | 'already' };

@@ -1,6 +1,7 @@
 --[[ renew-node: a node was heard of, and its sheet is the one its holder thinks it is.
   KEYS[1] sheet       STRING  "generation version region", a line end, the sheet; expires
   KEYS[2] presence    STRING  "ts=<ms>;region=<region>"; expires
+  KEYS[3] owner       STRING  name of the instance that holds the node; expires with the sheet
   ARGV[1] generation  of the node
   ARGV[2] version     of its last sheet
   ARGV[3] life        ms for which the sheet is kept
@@ -8,7 +9,7 @@
   ARGV[5] at          when it was heard of (ms)
   Returns {"seen"}, {"returned"} if it was not present, {"missing"} if its sheet was lost, or {"stale", generation, version}
   Idempotent: older news of its presence changes nothing. ]]
-local sheet, presence, generation, version, life, ttl, at = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local sheet, presence, owner, generation, version, life, ttl, at = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local known_generation, known_version, region = string.match(redis.call('GETRANGE', sheet, 0, 319), '^(%d+) (%d+) ([^\n]*)\n')
 if not known_generation then
   return { 'missing' }
@@ -26,6 +27,7 @@ end
 -- Not at every heartbeat: one write is enough, and half a life is long.
 if redis.call('PTTL', sheet) < tonumber(life) / 2 then
   redis.call('PEXPIRE', sheet, life)
+  redis.call('PEXPIRE', owner, life)
 end
 local seen = string.match(redis.call('GET', presence) or '', '^ts=(%d+);')
 if not seen or tonumber(seen) <= tonumber(at) then

@@ -14,7 +14,7 @@ export function createRenewNode(connection: RedisConnection, keys: Keys) {
     at: number,
   ): Promise<{ readonly kind: 'seen' | 'returned' | 'missing' } | Stale> => {
     const reply = await run(
-      [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId)],
+      [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId), keys.nodeOwner(nodeId)],
       [generation, version, SHEET_LIFE_MS, ttlMs, at],
     );
     if (reply[0] === 'stale') return staleOf(reply);

@@ -11,7 +11,7 @@ export function createWithdrawSheet(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'withdraw-sheet');
   return async (nodeId: NodeId, generation: number): Promise<{ readonly kind: 'withdrawn' } | Stale> => {
     const reply = await run(
-      [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId)],
+      [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId), keys.nodeOwner(nodeId)],
       [generation, WITHDRAWN_VERSION, WITHDRAWN_LIFE_MS],
     );
     return reply[0] === 'stale' ? staleOf(reply) : { kind: 'withdrawn' };
