@@ -14,7 +14,7 @@ const JOBS = 60;
 const PREFIX = 'nothing-left';
 /** Names of nodes and of dead instances, so that nothing old is taken for new; sessions, so that they can be resumed. */
 const REMEMBERED =
-  /nodes:\{node:[^}]*\}:(meta|capabilities|reserved|reserved_marks)$|schedulers:presence:|:\{session:/;
+  /nodes:\{node:[^}]*\}:(meta|capabilities|reserved|reserved_marks)$|nodes:owner:|schedulers:presence:|:\{session:/;
 /** Written by an idle instance too, all the time. */
 const OF_THE_IDLE = /:v1:(stats|locks):/;
 const HOUR_MS = 3_600_000;
