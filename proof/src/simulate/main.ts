@@ -159,6 +159,8 @@ function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 }
 
+// `npm run simulate` adds `--single-threaded`, which V8 takes at its start only: worlds keep every core busy, and helpers of the garbage
+// collector and the compiler would wait for one another there.
 // A run is over before large inlined functions have paid for their compilation: of the CPU of a short run it was the larger part.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=250');
 // Most of what is made dies young; where there is room for it from the beginning, little has to be moved before that.

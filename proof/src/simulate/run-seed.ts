@@ -1,6 +1,10 @@
 /** One seed: simulated, and judged by what was seen. */
 import { createHash } from 'node:crypto';
-import type { FaultKind, Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import {
+  type FaultKind,
+  type Happening,
+  ofKind,
+} from '../../../packages/scheduler/dist/simulation/history.js';
 import {
   runSimulation,
   type Simulation,
@@ -30,7 +34,7 @@ export async function runSeed(options: SimulationOptions): Promise<SeedResult> {
     simulation,
     finding,
     digest: digestOf(simulation.history),
-    jobs: simulation.history.filter(({ kind }) => kind === 'asked').length,
+    jobs: ofKind(simulation.history, 'asked').length,
     simulatedMs: simulatedAt - begunAt,
     judgedMs: performance.now() - simulatedAt,
   };

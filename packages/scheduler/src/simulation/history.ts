@@ -234,33 +234,43 @@ export function createRecorder(clock: () => number = () => performance.now()): R
 export function ofKind<Kind extends Happening['kind']>(
   history: readonly Happening[],
   ...kinds: readonly Kind[]
-): Extract<Happening, { kind: Kind }>[] {
-  const places = placesIn(history);
-  const wanted = kinds.flatMap((kind) => places.get(kind) ?? []);
-  if (kinds.length > 1) wanted.sort((one, other) => one - other);
-  return wanted.map((place) => history[place] as Extract<Happening, { kind: Kind }>);
+): readonly Extract<Happening, { kind: Kind }>[] {
+  const { codes, codeOf, lists } = sortedByKind(history);
+  const name = kinds.join();
+  const known = lists.get(name);
+  if (known !== undefined) return known as Extract<Happening, { kind: Kind }>[];
+  const isWanted = codeOf.map((kind) => (kinds as readonly string[]).includes(kind));
+  const wanted: Happening[] = [];
+  for (let at = 0; at < codes.length; at++)
+    if (isWanted[codes[at] as number]) wanted.push(history[at] as Happening);
+  lists.set(name, wanted);
+  return wanted as Extract<Happening, { kind: Kind }>[];
 }
 
-interface Places {
-  readonly length: number;
-  readonly ofKind: ReadonlyMap<string, readonly number[]>;
+interface SortedByKind {
+  /** Of each happening, the place of its kind in `codeOf`. */
+  readonly codes: Uint8Array;
+  readonly codeOf: readonly string[];
+  /** What was asked for before, by the names of the kinds: rules want the same. */
+  readonly lists: Map<string, readonly Happening[]>;
 }
 
-const known = new WeakMap<readonly Happening[], Places>();
+const sorted = new WeakMap<readonly Happening[], SortedByKind>();
 
 /** Looked through once: there are many rules, each wants a few kinds, and what happens has many shapes, which makes looking dear. */
-function placesIn(history: readonly Happening[]): ReadonlyMap<string, readonly number[]> {
-  const before = known.get(history);
-  if (before?.length === history.length) return before.ofKind;
-  const ofKind = new Map<string, number[]>();
-  for (let at = 0; at < history.length; at++) {
+function sortedByKind(history: readonly Happening[]): SortedByKind {
+  const before = sorted.get(history);
+  if (before?.codes.length === history.length) return before;
+  const codes = new Uint8Array(history.length);
+  const codeOf: string[] = [];
+  for (let at = 0; at < codes.length; at++) {
     const { kind } = history[at] as Happening;
-    const places = ofKind.get(kind);
-    if (places === undefined) ofKind.set(kind, [at]);
-    else places.push(at);
+    const code = codeOf.indexOf(kind);
+    codes[at] = code < 0 ? codeOf.push(kind) - 1 : code;
   }
-  known.set(history, { length: history.length, ofKind });
-  return ofKind;
+  const made = { codes, codeOf, lists: new Map() };
+  sorted.set(history, made);
+  return made;
 }
 
 export const nameOf = ({ job, attempt }: Run): string => `${job}#${attempt}`;
