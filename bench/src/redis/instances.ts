@@ -108,6 +108,14 @@ function telling(
   };
   const settled = () => undefined;
   return isTelling
-    ? createLedgerOfMany({ ledger: seen, settled, noteLoad, clock, reserveMs: undefined })
+    ? createLedgerOfMany({
+        ledger: seen,
+        settled,
+        noteLoad,
+        isHeldElsewhere: () => false,
+        reservationTtlMs: 0,
+        clock,
+        reserveMs: undefined,
+      })
     : seen;
 }

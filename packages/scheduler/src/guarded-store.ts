@@ -14,7 +14,7 @@ export function guardStore(deps: {
 }) {
   const { store, isFenced, credentialOf } = deps;
   return {
-    ledger: unlessFenced(store.ledger, isFenced),
+    ledger: unlessFenced(store.ledger, isFenced, ['commitDelayMs']),
     mailbox: unlessFenced(store.mailbox, isFenced),
     sessions: unlessFenced(store.sessions, isFenced),
     locks: unlessFenced(store.locks, isFenced),

@@ -6,16 +6,27 @@ import type { Load } from './domain/lease.ts';
 import type { CapacityLedger } from './ports/capacity-ledger.ts';
 import type { Clock } from './ports/clock.ts';
 
+/**
+ * Of a reservation. Most jobs are over by then and need no commit; should this instance stand still before it has made one, whoever
+ * holds the node keeps the slot until long after.
+ */
+const KEPT_SHARE = 0.4;
+
 export function createLedgerOfMany(deps: {
   ledger: CapacityLedger;
   /** Resolves when the store knows again which slots of the node are taken; undefined: it does. */
   settled: (nodeId: NodeId) => Promise<void> | undefined;
   noteLoad: (nodeId: NodeId, load: Load, isReport?: boolean) => void;
+  /** Another instance has its socket, and keeps the slots of what runs there (cluster/slot-keeping.ts). */
+  isHeldElsewhere: (nodeId: NodeId) => boolean;
+  /** How long a slot is kept for a job that is not acknowledged. */
+  reservationTtlMs: number;
   clock: Clock;
   /** How long a reserve may take; undefined: as long as any call. */
   reserveMs: number | undefined;
 }): CapacityLedger {
   const { ledger, settled, noteLoad, clock, reserveMs } = deps;
+  const keptMs = KEPT_SHARE * deps.reservationTtlMs;
 
   async function noted<Answer extends object>(
     nodeId: NodeId,
@@ -28,6 +39,8 @@ export function createLedgerOfMany(deps: {
 
   return {
     ...ledger,
+    commitDelayMs: (nodeId) =>
+      deps.isHeldElsewhere(nodeId) ? keptMs : (ledger.commitDelayMs?.(nodeId) ?? Number.POSITIVE_INFINITY),
     async reserve(nodeId, lease, ttlMs) {
       await settled(nodeId);
       const reserve = () => ledger.reserve(nodeId, lease, ttlMs);
@@ -45,6 +58,11 @@ export function createLedgerOfMany(deps: {
     },
   };
 }
+
+export const ledgerSettings = (config: Config) => ({
+  reservationTtlMs: config.scheduler.reservation_ttl_ms,
+  reserveMs: reserveTimeoutMs(config),
+});
 
 /** Undefined: the store gives a call up no later by itself, and a clock for every reserve would be for nothing. */
 export function reserveTimeoutMs({ scheduler }: Config): number | undefined {

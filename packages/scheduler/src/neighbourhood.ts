@@ -16,7 +16,7 @@ import { driverName } from './domain/driver-name.ts';
 import { asOutsideId } from './domain/ids.ts';
 import { guardStore } from './guarded-store.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
-import { createLedgerOfMany, reserveTimeoutMs } from './ledger-of-many.ts';
+import { createLedgerOfMany, ledgerSettings } from './ledger-of-many.ts';
 import type { LocalParts } from './local-parts.ts';
 import { createNodeNews, recordNews } from './node-news.ts';
 import type { Chance } from './ports/chance.ts';
@@ -145,8 +145,9 @@ export function createNeighbourhood(deps: {
     ledger: guarded.ledger,
     settled: (nodeId) => reassertion.settled(nodeId),
     noteLoad: gossip.load,
+    isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
     clock,
-    reserveMs: reserveTimeoutMs(config),
+    ...ledgerSettings(config),
   });
 
   // Letters.

@@ -84,8 +84,11 @@ export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings 
   };
 }
 
-/** What was handled since comes again after a crash, and changes nothing: fences see to it. Its confirmation is a command for all of them. */
-const CONFIRM_MS = 2_000;
+/**
+ * What was handled since comes again after a crash, and changes nothing: fences see to it. Its confirmation is a command for all of
+ * them. Until then it is pending, as far as the store knows, and not handed out again.
+ */
+const CONFIRM_MS = 10_000;
 /** Of what fits into an inbox, so that it is not full of letters that were handled. */
 const CONFIRM_SHARE = 1 / 8;
 const CONFIRM_AT = 256;
@@ -98,8 +101,7 @@ export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxRea
     scanCount: phase2.dlq_scan_count,
     idleMs: phase2.reclaim_idle_ms,
     watchdogMs: phase2.stream_block_ms + phase2.redis.socket_timeout_ms,
-    // Far less than the idle time after which a letter comes again.
-    confirmMs: Math.min(CONFIRM_MS, phase2.reclaim_idle_ms / 2),
+    confirmMs: CONFIRM_MS,
     confirmAt: Math.min(CONFIRM_AT, Math.ceil(phase2.stream_maxlen * CONFIRM_SHARE)),
   };
 }

@@ -68,9 +68,9 @@ interface Untold {
 /** DESIGN §6: a view up to a tenth of a second old gets a slot at the first try. */
 const TELL_MS = 40;
 /** Where there is plenty of room nobody is misled by what is older, and most of it is over by then. */
-const ROOMY_MS = 1_000;
+const ROOMY_MS = 5_000;
 /** What went well is only counted. What failed is told as soon as loads are: the next job would go there too. */
-const NEWS_MS = 500;
+const NEWS_MS = 5_000;
 /** Of one message, so that nobody's event loop is held up by it. */
 const MOST_AT_ONCE = 500;
 const LISTEN_AGAIN_MS = 2_000;
@@ -197,6 +197,7 @@ export function createGossip(deps: {
       news.set(to, list);
       list.push(services.length === 0 ? [nodeId, word, types] : [nodeId, word, types, services]);
       if (isStopped) return;
+      if (list.length >= MOST_AT_ONCE) return tellNews();
       tellingNews ??= clock.after(NEWS_MS, tellNews);
       if (word !== 'failed') return;
       isNewsUrgent = true;

@@ -1,5 +1,5 @@
 /**
- * Background actor: reads this instance's inbox, has each letter handled once, and looks after those that got stuck.
+ * Background actor: reads this instance's inbox or listens to it, has each letter handled once, and looks after those that got stuck.
  *
  * What is promised: letters of one lane are handled one at a time, in the order they came; lanes do not wait for one another, and
  * reading goes on meanwhile, because a handler may wait for an answer that lies further behind. Only `maxHandling` letters bound
@@ -12,6 +12,7 @@ import { INBOX_IDLE_MS, type Inbox, type Letter } from '../ports/inbox.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import { createConfirmations } from './confirmations.ts';
+import { createLetterEar } from './letter-ear.ts';
 import { createLetterLanes } from './letter-lanes.ts';
 
 export interface InboxReaderSettings {
@@ -82,6 +83,14 @@ export function createInboxReader(deps: {
       for (const letterId of letterIds) end(letterId);
     },
   });
+  const ear = createLetterEar({
+    listen: () => inbox.listen(instanceId, hear),
+    // What comes unasked cannot be held up: well before there is no room for it, it has to wait for a read.
+    isWelcome: (isListening) =>
+      !isStopped && !isFenced() && lanes.size() < maxHandling * (isListening ? 1 / 2 : 1 / 4),
+    clock,
+    failed: noteFault,
+  });
   let ended: (() => void)[] = [];
   let isStopped = false;
   let isFaulty = false;
@@ -134,6 +143,13 @@ export function createInboxReader(deps: {
     }
   }
 
+  function hear(letters: readonly Letter[]): void {
+    // What is told after a stop is for whoever adopts the inbox.
+    if (isStopped) return;
+    accept(letters);
+    ear.look();
+  }
+
   function end(letterId: string): void {
     underWay.delete(letterId);
     const waiting = ended;
@@ -155,6 +171,7 @@ export function createInboxReader(deps: {
   async function read(own: number): Promise<void> {
     const isCurrent = (): boolean => !isStopped && own === generation;
     while (isCurrent()) {
+      ear.look();
       if (isFenced()) await pause(AFTER_A_FAULT_MS).then(calmWatchdog);
       else if (room() < 1) await waitForRoom();
       else if (!(await readOnce(own)) && isCurrent()) await pause(AFTER_A_FAULT_MS);
@@ -250,6 +267,8 @@ export function createInboxReader(deps: {
       scanLater();
     },
     async stop() {
+      // First, and with an open ear: what was told by then nobody else would have soon.
+      await Promise.race([ear.close(), pause(stopMs)]);
       isStopped = true;
       cancelScan?.();
       cancelWatchdog?.();

@@ -24,6 +24,9 @@ export type CommitResult =
    */
   ({ readonly kind: 'committed' | 'retaken' | 'lost' } & Load) | { readonly kind: 'unknown_node' };
 
+/** In milliseconds. */
+export type CommitDelay = (nodeId: NodeId) => number;
+
 export type ReleaseResult =
   | ({ readonly kind: 'released' | 'absent' } & Load)
   | { readonly kind: 'unknown_node' };
@@ -66,10 +69,10 @@ export interface CapacityLedger {
    */
   reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<ReserveResult>;
   /**
-   * How long a commit of a young lease may wait, because a job that ends meanwhile needs none. Far less than any lease lasts. Absent:
-   * commits cost too little to wait for anything.
+   * How long a commit of a young lease may wait, because a job that ends meanwhile needs none. Far less than any lease lasts, unless
+   * whoever holds the node keeps its slots meanwhile. Absent: commits cost too little to wait for anything.
    */
-  readonly commitDelayMs?: number;
+  readonly commitDelayMs?: CommitDelay;
   /** The attempt is on its way: its lease now lasts `ttlMs` from here. */
   commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<CommitResult>;
   release(nodeId: NodeId, lease: LeaseId): Soon<ReleaseResult>;

@@ -5,6 +5,7 @@
  * handed out and not confirmed for a while is handed out again, and after too many deliveries it is put among the dead
  * letters: not dropped unless none are kept, never in the way of the others. At its limit an inbox refuses the sender (`full`); what is in it is
  * never trimmed. One that nobody opened, or that was closed, refuses too (`gone`). A confirmed letter leaves nothing behind.
+ * Whoever listens may be told a letter as it is sent, which hands it out like a take: one that was told and not heard comes again.
  * An inbox is closed only when it is empty, in one step, so that no letter can slip in between. One that nobody opens again for
  * `INBOX_IDLE_MS` ends by itself with what is in it: whoever opened it may have died before anybody knew its name, and a store that
  * lost its last writes may show one that was closed. A thrown error means *unknown*.
@@ -33,6 +34,11 @@ export interface Inbox {
   send(to: string, body: string): Promise<'sent' | 'full' | 'gone'>;
   /** New letters, waiting for them if there are none. For one reader at a time. */
   take(instanceId: string, limits: { max: number; waitMs: number }): Promise<readonly Letter[]>;
+  /**
+   * From its end on new letters may be told as they are sent, instead of waiting to be taken; some are still to be taken, for not
+   * every store can tell. Resolves to a function that ends it: what is told until that has ended is handed out.
+   */
+  listen(instanceId: string, hear: (letters: readonly Letter[]) => void): Promise<() => Promise<void>>;
   /**
    * Letters that were handed out and not confirmed for `idleMs`; those delivered too often are dead now. `except`: these are
    * being handled, and neither come again nor die, however long it takes.

@@ -27,6 +27,9 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
 
   const now = (flight: Flight, of: Attempt): Promise<boolean> => ask(engine, flight, of, commit);
 
+  const delayMs = ({ job: { fence } }: Flight): number =>
+    (fence && ledger.commitDelayMs?.(fence.nodeId)) ?? Number.POSITIVE_INFINITY;
+
   async function commit(flight: Flight, of: Attempt): Promise<void> {
     if (!goesOn(engine, flight, of)) return;
     const hasRoom = await now(flight, of);
@@ -50,11 +53,9 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
     now,
     // When an attempt was sent is known of the last one only: another may be on its way by now.
     canWait: (flight, heardAt) =>
-      ledger.commitDelayMs !== undefined &&
       flight.job.fence?.attempt === flight.attempts &&
-      heardAt - flight.sentAt + ledger.commitDelayMs < settings.reservationTtlMs / 2,
-    later: (flight, heardAt) =>
-      void wheel.setAt(heardAt + (ledger.commitDelayMs ?? 0), commitIfRunning, flight),
+      heardAt - flight.sentAt + delayMs(flight) < settings.reservationTtlMs / 2,
+    later: (flight, heardAt) => void wheel.setAt(heardAt + delayMs(flight), commitIfRunning, flight),
     undo: (flight, of) => undo(engine, flight, of),
     loseSlot,
   };

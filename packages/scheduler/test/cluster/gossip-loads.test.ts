@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { FRESH_MS, startTalk } from './gossip-rig.ts';
 
-const ROOMY_MS = 1_000;
+const ROOMY_MS = 5_000;
 
 describe('the load of a node', () => {
   it('is told later where there is plenty of room, once for all that happens until then', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_USE } from '../../src/domain/service-use.ts';
 import { FRESH_MS, startTalk } from './gossip-rig.ts';
 
-const NEWS_MS = 500;
+const NEWS_MS = 5_000;
 const partialOf = (jobId: string, text: string, isFinal = false) => ({ jobId, nodeId: 'n1', text, isFinal });
 
 describe('gossip', () => {

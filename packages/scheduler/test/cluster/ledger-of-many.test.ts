@@ -16,14 +16,17 @@ async function start(reserveMs?: number) {
   const state = { settled: undefined as Promise<void> | undefined };
   const asked: string[] = [];
   const noted: string[] = [];
+  const commitDelayMs = () => 20;
   const { declare, reserve, commit, release, fence, reconcile, loads, forget } = store.port;
   const ledger = createLedgerOfMany({
-    ledger: { declare, reserve, commit, release, fence, reconcile, loads, forget },
+    ledger: { commitDelayMs, declare, reserve, commit, release, fence, reconcile, loads, forget },
     settled(nodeId) {
       asked.push(nodeId);
       return state.settled;
     },
     noteLoad: (nodeId, { used, max }: Load) => void noted.push(`${nodeId} ${used}/${max}`),
+    isHeldElsewhere: (nodeId) => nodeId === 'n2',
+    reservationTtlMs: TTL_MS,
     clock,
     reserveMs,
   });
@@ -36,6 +39,12 @@ describe('the ledger of many', () => {
     const { ledger, noted } = await start();
     for (const lease of ['a:1', 'a:1', 'b:1', 'c:1']) await ledger.reserve('n1', lease, TTL_MS);
     expect(noted).toEqual(['n1 1/2', 'n1 1/2', 'n1 2/2', 'n1 2/2']);
+  });
+
+  it('lets commits on nodes of others wait, whose slots their holders keep, but not half as long as a reservation', async () => {
+    const { ledger } = await start();
+    expect(ledger.commitDelayMs?.('n1')).toBe(20);
+    expect(ledger.commitDelayMs?.('n2')).toBe(2_000);
   });
 
   it('waits no longer for a reserve than it may, and whether that took a slot is then unknown', async () => {

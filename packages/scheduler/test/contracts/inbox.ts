@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Inbox, Letter } from '../../src/ports/inbox.ts';
 import { type Closable, edgeOf, fresh, isPending, isStepped, perTest, type Timed, times } from './harness.ts';
+import { inboxListening } from './inbox-listening.ts';
 
 export interface InboxLimits {
   readonly maxLetters: number;
@@ -77,6 +78,8 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await advance(60);
       expect(await waiting).toEqual([]);
     });
+
+    inboxListening(start);
 
     it('refuses the sender when nobody opened it, and when it was closed', async () => {
       const { inbox, me } = await start();

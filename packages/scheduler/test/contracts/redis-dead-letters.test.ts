@@ -40,6 +40,7 @@ describe.each([
     const { keys, timed } = harness();
     const inbox = createInbox({
       connection,
+      ear: connection,
       blocking: () => connection,
       keys,
       group: 'scheduler',

@@ -19,16 +19,17 @@ describe.each([
   let redis: RedisUnderTest;
   let connection: RedisConnection;
   let blocking: RedisConnection;
+  let ear: RedisConnection;
 
   beforeAll(async () => {
     redis = await startServers();
     connection = connectRedis(redis.settings, { name: 'test' });
     blocking = connectRedis(redis.settings, { name: 'reader', isBlocking: true });
-    await Promise.all([whenReady(connection, START_MS), whenReady(blocking, START_MS)]);
+    ear = connectRedis(redis.settings, { name: 'ear', isListening: true });
+    await Promise.all([connection, blocking, ear].map((each) => whenReady(each, START_MS)));
   }, START_MS);
   afterAll(async () => {
-    connection?.disconnect();
-    blocking?.disconnect();
+    for (const each of [connection, blocking, ear]) each?.disconnect();
     await redis?.stop();
   });
 
@@ -48,7 +49,7 @@ describe.each([
     const { keys, ...timed } = harness();
     return {
       ...timed,
-      inbox: createInbox({ connection, blocking: () => blocking, keys, group: 'scheduler', ...limits }),
+      inbox: createInbox({ connection, ear, blocking: () => blocking, keys, group: 'scheduler', ...limits }),
     };
   });
 });

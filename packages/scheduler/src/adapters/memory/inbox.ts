@@ -27,6 +27,7 @@ interface Box {
   isOpen: boolean;
   endsAt: number;
   wake: (() => void) | undefined;
+  readonly listeners: Set<(letters: readonly Letter[]) => void>;
 }
 
 export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLimits): Inbox {
@@ -73,7 +74,13 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
       const endsAt = clock.now() + stayMs;
       const box = find(instanceId);
       if (box === undefined) {
-        boxes.set(instanceId, { letters: new Map(), isOpen: true, endsAt, wake: undefined });
+        boxes.set(instanceId, {
+          letters: new Map(),
+          isOpen: true,
+          endsAt,
+          wake: undefined,
+          listeners: new Set(),
+        });
       } else Object.assign(box, { isOpen: true, endsAt });
     },
     async send(to, body) {
@@ -82,8 +89,18 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
       if (box.letters.size >= deps.maxLetters) return 'full';
       const letterId = String(++lastId);
       box.letters.set(letterId, { letterId, body, deliveries: 0, handedOutAt: undefined });
-      box.wake?.();
+      if (box.listeners.size === 0) box.wake?.();
+      else {
+        const told = fresh(box, box.letters.size);
+        for (const hear of box.listeners) hear(told);
+      }
       return 'sent';
+    },
+    async listen(instanceId, hear) {
+      // One that nobody has opened tells nobody.
+      const listeners = find(instanceId)?.listeners;
+      listeners?.add(hear);
+      return async () => void listeners?.delete(hear);
     },
     async take(instanceId, { max, waitMs }) {
       const box = find(instanceId);

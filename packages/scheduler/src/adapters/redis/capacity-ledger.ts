@@ -39,7 +39,7 @@ export function createCapacityLedger(deps: {
   const { connection, keys, idleMs = NODE_IDLE_MS } = deps;
   return {
     // As moves of the job wait at most: both can be spared when a job is over so soon.
-    commitDelayMs: SOON_MS,
+    commitDelayMs: () => SOON_MS,
     declare: createDeclareNode(connection, keys, idleMs),
     reserve: createReserveSlot(connection, keys, idleMs),
     commit: createCommitLease(connection, keys, idleMs),

@@ -1,5 +1,9 @@
-/** Letters between instances, as one stream per instance. Reading blocks, and has a connection of its own for it. */
+/**
+ * Letters between instances, as one stream per instance. Whoever listens is told them by pub/sub as they are sent, which costs no
+ * read; where nobody can be told they are read. Reading blocks, and has a connection of its own for it.
+ */
 import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
+import { createChannels } from './channels.ts';
 import { asDependency } from './dependency.ts';
 import { createBuryLetter } from './inbox/bury-letter.ts';
 import { createCloseInbox } from './inbox/close-inbox.ts';
@@ -31,6 +35,8 @@ type Entry = [id: string, fields: string[] | null] | null;
 export function createInbox(
   deps: {
     connection: RedisConnection;
+    /** Only listens. */
+    ear: RedisConnection;
     /** For reads that wait: nothing else may wait behind them. Asked each time, since a stuck one is replaced. */
     blocking: () => RedisConnection;
     keys: Keys;
@@ -38,7 +44,10 @@ export function createInbox(
 ): Inbox {
   const { connection, keys, group, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;
   const openInbox = createOpenInbox(connection, keys, { group, idleMs });
-  const send = createOutgoingLetters(createSendLetters(connection, keys, deps.maxLetters));
+  const send = createOutgoingLetters(
+    createSendLetters(connection, keys, { maxLetters: deps.maxLetters, group, reader: READER }),
+  );
+  const channels = createChannels(deps);
   const close = createCloseInbox(connection, keys);
   const confirm = createConfirmLetters(connection, keys, group);
   const bury = createBuryLetter(connection, keys, deps);
@@ -86,6 +95,13 @@ export function createInbox(
       asDependency('reading an inbox', () =>
         read(instanceId, max, waitMs).catch(ifGone<readonly Letter[]>([])),
       ),
+    listen: (instanceId, hear) =>
+      asDependency('listening for letters', async () => {
+        const ear = await channels.subscribe([keys.instanceLetters(instanceId)], (_, told) =>
+          hear([letterOf(told)]),
+        );
+        return () => ear.close();
+      }),
     takeAgain: (instanceId, limits) =>
       asDependency('reading stuck letters', () =>
         takeAgain(instanceId, limits).catch(ifGone({ letters: [], died: 0 })),
@@ -104,6 +120,12 @@ export function createInbox(
         return { letters, dead, handedOut: Number(pending[0] ?? 0) };
       }),
   };
+}
+
+/** As send-letters.lua tells them. */
+function letterOf(told: string): Letter {
+  const end = told.indexOf(' ');
+  return { letterId: told.slice(0, end), body: told.slice(end + 1), deliveries: 1 };
 }
 
 function lettersOf(entries: readonly Entry[], deliveries: (id: string) => number): Letter[] {

@@ -26,7 +26,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
     lines.ask(tags.node(nodeId), what, run);
 
   return {
-    commitDelayMs: SOON_MS,
+    commitDelayMs: () => SOON_MS,
     declare: (nodeId, { slots, isAccepting, claim = 0 }) =>
       on(nodeId, 'declare-node', (shard) => {
         const now = shard.now();

@@ -22,6 +22,9 @@ interface StuckLetter {
   readonly deliveries: number;
 }
 
+/** More were sent while nobody listened: they are left to be read. */
+const MOST_TOLD = 256;
+
 export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & InboxSettings): Inbox {
   const { lines, planAfter, maxDeliveries, minIdleToDieMs = 0, idleMs: stayMs = INBOX_IDLE_MS } = deps;
   const on = <T>(instanceId: string, what: string, run: (shard: Shard) => T): Promise<T> =>
@@ -44,9 +47,12 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
         const id = nextId(inbox, now);
         inbox.entries.set(id, { body, deliveries: 0, handedOutAt: 0 });
         inbox.fresh.add(id);
-        wakeReader(shard, to);
+        if (!tellListeners(shard, to)) wakeReader(shard, to);
         return 'sent';
       }),
+
+    listen: (instanceId, hear) =>
+      lines.listen<readonly Letter[]>(tags.instance(instanceId), instanceId, hear),
 
     take: (instanceId, { max, waitMs }) =>
       waitMs > 0
@@ -168,6 +174,15 @@ function readOrWait(
   read.planAfter(read.waitMs, () => {
     if (waiting.delete(wake) && shard.waiting.get(instanceId) === waiting) read.answer([]);
   });
+}
+
+/** False: nobody is there to be told. */
+function tellListeners(shard: Shard, instanceId: string): boolean {
+  const there = [...(shard.listeners.get(instanceId) ?? [])].filter((each) => each.isThere());
+  if (there.length === 0) return false;
+  const letters = handOut(shard, instanceId, MOST_TOLD);
+  for (const listener of there) listener.tell(letters);
+  return true;
 }
 
 function wakeReader(shard: Shard, instanceId: string): void {

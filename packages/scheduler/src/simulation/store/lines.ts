@@ -3,7 +3,7 @@ import type { Chance } from '../../ports/chance.ts';
 import type { Machine } from '../kernel/machine.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import { createLine, type Line, storeDown } from './line.ts';
-import type { Shard } from './shard.ts';
+import type { Listener, Shard } from './shard.ts';
 import { shardOf, type Tag } from './tags.ts';
 
 /** What may happen to words that may be lost: chances, and how late the late ones are. */
@@ -31,6 +31,8 @@ export interface Lines {
   publish(tag: Tag, channel: string, said: unknown): void;
   /** Resolves when it is heard, to a function that ends it. */
   subscribe(tag: Tag, channel: string, hear: (said: unknown) => void): Promise<() => void>;
+  /** Hears what it is told there, in its order and without loss while it is connected. Resolves to a function that ends it. */
+  listen<T>(tag: Tag, name: string, hear: (told: T) => void): Promise<() => Promise<void>>;
   /** How much was asked since the last look. */
   drainCounts(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
   close(): void;
@@ -167,6 +169,34 @@ export function createLines(deps: {
         throw fault;
       }
       return stop;
+    },
+
+    async listen(tag, name, hear) {
+      const line = lineOf(tag);
+      let isStopped = false;
+      let lastHeardAt = 0;
+      const listener: Listener = {
+        // One that is cut off is believed to be there: what it is told comes when it can.
+        isThere: () => !isStopped && machine.isAlive() && line.master === line.shard.master,
+        tell(what) {
+          lastHeardAt = Math.max(lastHeardAt, time.now() + delay());
+          time.at(lastHeardAt, () =>
+            line.cross(() =>
+              machine.deliver(() => {
+                if (!isStopped) hear(what as Parameters<typeof hear>[0]);
+              }),
+            ),
+          );
+        },
+      };
+      await ask(tag, 'listen', ({ listeners }) => {
+        listeners.set(name, (listeners.get(name) ?? new Set()).add(listener));
+      });
+      return async () => {
+        const forget = (): void => void line.shard.listeners.get(name)?.delete(listener);
+        await ask(tag, 'stop-listening', forget).catch(forget);
+        isStopped = true;
+      };
     },
 
     drainCounts() {

@@ -9,6 +9,13 @@ import { copyState, createShardState, type ShardState, sweepState } from './shar
 /** Somebody who hears what is said on a channel. */
 export type Hear = (said: unknown) => void;
 
+/** A connection that is told what must not be lost. */
+export interface Listener {
+  /** Its shard believes so, at least. */
+  isThere(): boolean;
+  tell(what: unknown): void;
+}
+
 export interface Shard {
   readonly index: number;
   readonly state: ShardState;
@@ -35,6 +42,8 @@ export interface Shard {
   subscribe(channel: string, hear: Hear): () => void;
   /** Readers that wait for a letter, by inbox. Each says whether it took one. */
   readonly waiting: Map<string, Set<() => boolean>>;
+  /** Those who are told letters as they are sent, by inbox. */
+  readonly listeners: Map<string, Set<Listener>>;
   /** `cut`: the connection to its master is lost. Called by the shard, in the order in which they were given. */
   onCut(cut: () => void): () => void;
 
@@ -100,6 +109,7 @@ export function createShard(deps: { index: number; clock: Clock }): Shard {
     slowMs: 0,
     loss: { requests: 0, replies: 0 },
     waiting,
+    listeners: new Map(),
     now,
     micros,
     reach(run) {

@@ -39,15 +39,17 @@ async function startReader(
     await redis.stop();
   });
   const connection = connectRedis(redis.settings, { name: 'sender' });
+  const ear = connectRedis(redis.settings, { name: 'ear', isListening: true });
   const blocking = openBlockingConnection(redis.settings, { name: 'reader', longestWaitMs: WAIT_MS });
-  closing.push(() => connection.disconnect());
+  for (const each of [connection, ear]) closing.push(() => each.disconnect());
   closing.push(() => blocking.close());
-  await Promise.all([whenReady(connection, START_MS), whenReady(blocking.current(), START_MS)]);
+  await Promise.all([connection, ear, blocking.current()].map((each) => whenReady(each, START_MS)));
   const keys = createKeys(fresh('prefix'));
   let me = fresh('instance');
   while (!isWanted(keys.inbox(me), connection)) me = fresh('instance');
   const inbox = createInbox({
     connection,
+    ear,
     blocking: blocking.current,
     keys,
     group: 'scheduler',

@@ -12,7 +12,7 @@ async function running(answer: (ledger: CapacityLedger) => Partial<CapacityLedge
   const rig = createRig({
     wrapLedger: (ledger) => ({
       ...ledger,
-      commitDelayMs: DELAY_MS,
+      commitDelayMs: () => DELAY_MS,
       async commit(nodeId, lease, ttlMs) {
         commits.push(lease);
         return ledger.commit(nodeId, lease, ttlMs);

@@ -1,15 +1,31 @@
---[[ send-letters: put letters into an inbox that is open, as many as it has room for.
-  KEYS[1] inbox  STREAM  field "body"
-  ARGV[1] limit  letters it may hold
-  ARGV[2] body   of the letters, in their order; any number of them
+--[[ send-letters: put letters into an inbox that is open, as many as it has room for, and tell whoever listens.
+  KEYS[1] inbox    STREAM  field "body"
+  ARGV[1] limit    letters it may hold
+  ARGV[2] group    its consumer group
+  ARGV[3] reader   who is handed what it is told
+  ARGV[4] channel  sharded, in the slot of the inbox; "id body" of each letter is told there
+  ARGV[5] most     letters that are told at once
+  ARGV[6] body     of the letters, in their order; any number of them
   Returns {"sent", letters} with how many of them, from the first on; or {"gone"}
   Running it twice sends them twice: receivers know what they have handled. ]]
-local inbox, limit = KEYS[1], tonumber(ARGV[1])
+local inbox, limit, group, reader, channel, most = KEYS[1], tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 if redis.call('EXISTS', inbox) == 0 then
   return { 'gone' }
 end
-local sent = math.min(#ARGV - 1, math.max(0, limit - redis.call('XLEN', inbox)))
-for at = 2, sent + 1 do
+local sent = math.min(#ARGV - 5, math.max(0, limit - redis.call('XLEN', inbox)))
+for at = 6, sent + 5 do
   redis.call('XADD', inbox, '*', 'body', ARGV[at])
+end
+-- A server before sharded channels has nobody who listens: then letters wait to be read.
+local listeners = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+if sent == 0 or listeners['err'] or listeners[2] == 0 then
+  return { 'sent', sent }
+end
+-- Read for whoever listens: a reader that waits is not woken then, for nothing new is left for it.
+local read = redis.pcall('XREADGROUP', 'GROUP', group, reader, 'COUNT', most, 'STREAMS', inbox, '>')
+if read and not read['err'] then
+  for _, letter in ipairs(read[1][2]) do
+    redis.pcall('SPUBLISH', channel, letter[1] .. ' ' .. letter[2][2])
+  end
 end
 return { 'sent', sent }

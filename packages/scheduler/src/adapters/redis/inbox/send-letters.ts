@@ -3,11 +3,19 @@ import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 
-export function createSendLetters(connection: RedisConnection, keys: Keys, limit: number) {
+/** More were sent while nobody listened: they are left to be read. */
+const MOST_TOLD = 256;
+
+export function createSendLetters(
+  connection: RedisConnection,
+  keys: Keys,
+  { maxLetters, group, reader }: { maxLetters: number; group: string; reader: string },
+) {
   const run = loadScript(connection, import.meta.url, 'send-letters');
   /** How many of them, from the first on, or that nobody has opened the inbox. */
   return async (to: string, bodies: readonly string[]): Promise<number | 'gone'> => {
-    const [word, sent] = await run([keys.inbox(to)], [limit, ...bodies]);
+    const args = [maxLetters, group, reader, keys.instanceLetters(to), MOST_TOLD];
+    const [word, sent] = await run([keys.inbox(to)], [...args, ...bodies]);
     return word === 'sent' ? Number(sent) : 'gone';
   };
 }

@@ -1,0 +1,62 @@
+/**
+ * Background actor: has letters told as they are sent, so that nobody has to ask for them, for as long as what comes unasked is
+ * welcome. Meanwhile, and wherever a store cannot tell, they wait to be taken.
+ */
+import type { Clock } from '../ports/clock.ts';
+
+export interface LetterEar {
+  /** Something has changed, or a while has passed. */
+  look(): void;
+  /** Resolves when nothing more is told. */
+  close(): Promise<void>;
+}
+
+/** A store that refused is not asked again before. */
+const AFTER_A_FAULT_MS = 1_000;
+
+export function createLetterEar(deps: {
+  listen: () => Promise<() => Promise<void>>;
+  /** Whether letters are welcome that nobody asked for. */
+  isWelcome: (isListening: boolean) => boolean;
+  clock: Clock;
+  failed: (fault: unknown) => void;
+}): LetterEar {
+  let stop: (() => Promise<void>) | undefined;
+  let changing: Promise<void> | undefined;
+  let notBefore = 0;
+  let isClosed = false;
+
+  const isListening = (): boolean => stop !== undefined;
+  const isWanted = (): boolean => !isClosed && deps.isWelcome(isListening());
+
+  async function change(): Promise<void> {
+    try {
+      while (isWanted() !== isListening()) {
+        const before = stop;
+        stop = undefined;
+        if (before === undefined) stop = await deps.listen();
+        else await before();
+      }
+    } catch (fault) {
+      notBefore = deps.clock.now() + AFTER_A_FAULT_MS;
+      deps.failed(fault);
+    }
+    changing = undefined;
+  }
+
+  function look(): void {
+    if (changing !== undefined || deps.clock.now() < notBefore || isWanted() === isListening()) return;
+    changing = change();
+  }
+
+  return {
+    look,
+    async close() {
+      isClosed = true;
+      notBefore = 0;
+      await changing;
+      look();
+      await changing;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** Contract of Inbox, for whoever listens: what it is told is handed out, and nobody else is given it. */
+import { expect, it } from 'vitest';
+import type { Inbox, Letter } from '../../src/ports/inbox.ts';
+import { fresh, isPending, type Timed } from './harness.ts';
+
+interface Opened extends Timed {
+  readonly inbox: Inbox;
+  /** Whose inbox is open. */
+  readonly me: string;
+  /** What was handed out and not confirmed for long. */
+  stuck(): ReturnType<Inbox['takeAgain']>;
+}
+
+const AT_ONCE = { max: 1_000, waitMs: 0 };
+const bodies = (letters: readonly Letter[]): string[] => letters.map(({ body }) => body);
+const idsOf = (letters: readonly Letter[]): string[] => letters.map(({ letterId }) => letterId);
+
+export function inboxListening(start: () => Promise<Opened>): void {
+  it('tells whoever listens what is sent, in order, once, with every character, and no reader', async () => {
+    const { inbox, me, advance } = await start();
+    const told: Letter[] = [];
+    await inbox.listen(me, (letters) => void told.push(...letters));
+    const waiting = inbox.take(me, { max: 10, waitMs: 300 });
+    expect(await isPending(waiting)).toBe(true);
+    const sent = ['one', '{"text":"你好 👋\\n"}', '', ' x '.repeat(30_000)];
+    for (const body of sent) expect(await inbox.send(me, body)).toBe('sent');
+    await advance(400);
+    expect(bodies(told)).toEqual(sent);
+    expect(told.every(({ deliveries }) => deliveries === 1)).toBe(true);
+    expect(await waiting).toEqual([]);
+  });
+
+  it('counts what it tells as handed out: it comes again unless it is confirmed', async () => {
+    const { inbox, me, advance, stuck } = await start();
+    const told: Letter[] = [];
+    await inbox.listen(me, (letters) => void told.push(...letters));
+    for (const body of ['handled', 'forgotten']) await inbox.send(me, body);
+    await advance(50);
+    await inbox.confirm(me, idsOf(told).slice(0, 1));
+    expect(await inbox.size(me)).toEqual({ letters: 1, handedOut: 1, dead: 0 });
+    expect((await stuck()).letters).toMatchObject([{ body: 'forgotten', deliveries: 2 }]);
+  });
+
+  it('tells first what was sent before anybody listened, and nothing to whoever listens no more', async () => {
+    const { inbox, me, advance } = await start();
+    const told: Letter[] = [];
+    await inbox.send(me, 'before');
+    const stop = await inbox.listen(me, (letters) => void told.push(...letters));
+    await inbox.send(me, 'then');
+    await advance(50);
+    expect(bodies(told)).toEqual(['before', 'then']);
+    const stopping = stop();
+    await advance(50);
+    await stopping;
+    await inbox.send(me, 'after');
+    await advance(50);
+    expect(bodies(told)).toEqual(['before', 'then']);
+    expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['after']);
+  });
+
+  it('tells nobody what is for another', async () => {
+    const { inbox, me, advance } = await start();
+    const told: Letter[] = [];
+    const other = fresh('instance');
+    await inbox.open(other);
+    await inbox.listen(me, (letters) => void told.push(...letters));
+    await inbox.send(other, 'theirs');
+    await advance(50);
+    expect(told).toEqual([]);
+    expect(bodies(await inbox.take(other, AT_ONCE))).toEqual(['theirs']);
+  });
+}
