@@ -13,6 +13,8 @@ export interface LeftKey {
   readonly ttlMs: number;
   /** Members, entries or fields. */
   readonly size: number;
+  /** Of an inbox: letters that have been there for longer than it takes to handle one. */
+  readonly lingering?: number;
   /** Of a set of leases: those that have not ended. */
   readonly liveLeases?: number;
 }
@@ -69,7 +71,8 @@ export function checkLeftovers({ at, keys, livingInstances }: Leftovers): Findin
     if (kind === undefined) found(key, 'is of no known kind');
     else if ((key.liveLeases ?? 0) > 0)
       found(key, `has ${key.liveLeases} live leases when everything is quiet`);
-    else if (kind.isEmpty && key.size > 0) found(key, `has ${key.size} entries when everything is quiet`);
+    else if (kind.isEmpty && (key.lingering ?? key.size) > 0)
+      found(key, `has ${key.lingering ?? key.size} entries when everything is quiet`);
     else if (!kind.isForEver && (key.ttlMs < 0 || key.ttlMs > LONGEST_TTL_MS))
       found(key, key.ttlMs < 0 ? 'stays for ever' : `stays for ${key.ttlMs} ms`);
     else if (instance !== undefined && key.ttlMs < 0 && !livingInstances.includes(instance))

@@ -20,7 +20,7 @@ function start() {
     );
   const store = {
     ...{ mailbox: {}, sessions: {}, locks: {}, modelDebounce: {}, directory: {} },
-    ledger: port(LEDGER),
+    ledger: port([...LEDGER, 'commitDelayMs']),
     jobs: () => port(JOBS),
   } as unknown as SharedStore;
   const guarded = guardStore({ store, isFenced: () => state.isFenced, credentialOf: () => undefined });
@@ -39,6 +39,9 @@ describe('the store of an instance', () => {
         isUnsent: true,
       });
     expect(asked).toEqual([]);
+    // It asks nobody: whoever is fenced in the middle of an acknowledgement must not trip over it.
+    await ask('commitDelayMs');
+    expect(asked.splice(0)).toEqual(['commitDelayMs']);
     state.isFenced = false;
     for (const name of [...LEDGER, ...JOBS]) await ask(name);
     expect(asked).toEqual([...LEDGER, ...JOBS]);

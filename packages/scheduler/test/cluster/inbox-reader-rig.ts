@@ -15,6 +15,8 @@ export const SETTINGS: InboxReaderSettings = {
 
 export const fine = async (): Promise<void> => {};
 
+const deaf: Inbox['listen'] = async () => async () => {};
+
 /** Letters are "lane:text". */
 export async function startReader(
   handle: (body: string, wasOpened: boolean) => Promise<void>,
@@ -23,6 +25,8 @@ export async function startReader(
     settings?: Partial<InboxReaderSettings>;
     laneOf?: (body: string) => string;
     isFenced?: () => boolean;
+    /** Letters are told to it as they are sent; otherwise it has to take all of them. */
+    isListening?: boolean;
   } = {},
 ) {
   const clock = createManualClock();
@@ -34,7 +38,7 @@ export async function startReader(
   let stuck = 0;
   const reader = createInboxReader({
     instanceId: 'me',
-    inbox: (options.wrap ?? ((inner) => inner))(inbox),
+    inbox: (options.wrap ?? ((inner) => inner))(options.isListening ? inbox : { ...inbox, listen: deaf }),
     clock,
     log: { debug() {}, info() {}, warn: (_, message) => void warnings.push(message), error() {} },
     meter: {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesUnder } from '../../architecture/source-files.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -24,6 +25,9 @@ const MOST_LOCAL = 8;
 const MOST_REMOTE = 10;
 const TOGETHER = 32;
 const ROUNDS = 4;
+/** As long as a job usually stays at its node. */
+const USUAL_MS = 300;
+const USUAL_JOBS = 12;
 
 const SCRIPTS = new Map(
   filesUnder('packages/scheduler/src/adapters/redis', '.lua').map(({ path, text }) => [
@@ -125,6 +129,33 @@ describe('a job among two instances', () => {
     const cost = await costOf(seen, one);
     expect(sum(cost), JSON.stringify(cost)).toBeLessThanOrEqual(MOST_REMOTE);
     expect(cost['send-letters'], JSON.stringify(cost)).toBeLessThan(2.5);
+  });
+
+  it('asks at most ten, too, when it is alone and its node elsewhere works for a while', async () => {
+    const { redis, instances } = await startInstances(2);
+    const [a, b] = instances as [Instance, Instance];
+    await joinSdkNode({
+      url: a.nodeUrl,
+      nodeId: 'node-a',
+      maxConcurrentJobs: 64,
+      onJob: () => new Promise((resolve) => setTimeout(resolve, USUAL_MS, OUTPUT)),
+    });
+    await b.readyNodes(1);
+    const seen = await watch(redis);
+    const one = async (): Promise<void> => {
+      await b.dispatch();
+      await eventually(() => b.app.jobs.inFlight() === 0);
+    };
+    await costOf(seen, one, { rounds: ROUNDS });
+    // What is asked by the clock while nothing happens: reads that wait for letters.
+    const idle = await costOf(seen, () => sleep(USUAL_MS), { rounds: USUAL_JOBS });
+    const cost = await costOf(seen, one, { rounds: USUAL_JOBS });
+    const said = JSON.stringify({ cost, idle });
+    expect(sum(cost) - sum(idle), said).toBeLessThanOrEqual(MOST_REMOTE);
+    // Its letters are told: nobody has to read them.
+    expect(cost['send-letters'], said).toBeGreaterThan(2.5);
+    expect(cost.xreadgroup ?? 0, said).toBeLessThan(2);
+    expect(cost['commit-lease'] ?? 0, said).toBeLessThan(0.5);
   });
 
   it('waits for at most two answers of Redis before it leaves to its node, wherever that is', async () => {
