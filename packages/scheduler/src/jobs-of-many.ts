@@ -68,6 +68,7 @@ export function createJobsOfMany(deps: {
   const slots = createSlotKeeping({
     keep: deps.ledger.keep,
     generationOf,
+    isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
     runningTtlMs,
     reservationTtlMs: scheduler.reservation_ttl_ms,
     clock,

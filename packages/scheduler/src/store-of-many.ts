@@ -25,8 +25,11 @@ import type { StatsBoard } from './ports/stats-board.ts';
 import type { Whispers } from './ports/whispers.ts';
 
 export interface LedgerOfMany extends CapacityLedger {
-  /** Writes a lease again that its holder knows to exist, whether it fits or not. Undefined: the node is unknown. */
-  reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<Load | undefined>;
+  /**
+   * Writes a lease again that its holder knows to exist, whether it fits or not. `isTaken`: its node has the job, so that its reports
+   * can prove it gone. Undefined: the node is unknown.
+   */
+  reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<Load | undefined>;
   /** A lease that is held, and not fenced, lasts at least `ttlMs` from here. False: it is not, and nothing is changed. */
   keep(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<boolean>;
 }

@@ -41,7 +41,7 @@ export interface ChaosOptions {
 }
 
 /** Leases that were taken for work that died with its node end by themselves. */
-const LEASES_END_MS = 30_000;
+const LEASES_END_MS = 40_000;
 /** A run that lasts for so long may also take its time to end. */
 const LONG_S = 40;
 const LOOKS_AT_ONCE = 16;

@@ -59,9 +59,9 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
       found(at, `${request} got a result that no node signed`, [request]);
       return;
     }
-    const doneAt = seen.doneAt(by);
+    const doneAt = seen.doneBy(by, at);
     const about = [request, by.job, by.node];
-    if (doneAt === undefined || doneAt > at)
+    if (doneAt === undefined)
       found(at, `${request} got the result of ${nameOf(by)} on ${by.node}, which never did it`, about);
     else if (job !== undefined && job !== by.job)
       found(at, `${request} is ${job} and got the result of ${nameOf(by)}`, about);

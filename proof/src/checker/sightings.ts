@@ -4,7 +4,10 @@ import { type Happening, ofKind, type Run } from '../../../packages/scheduler/di
 type Assigned = Extract<Happening, { kind: 'assigned' }>;
 
 interface Done extends Run {
+  /** The last time. */
   at: number;
+  /** Sent again under its number, it may be done again: a failover may have lost that it was sent. */
+  readonly times: number[];
   isTaken: boolean;
 }
 
@@ -21,7 +24,10 @@ export interface Sightings {
   settledAt(job: string): number | undefined;
   /** Since when there was an outcome that could be told: when a node had last done it before. Of one that was never done the same moment. */
   settledSince(job: string): number | undefined;
+  /** The last time that its node had done it. */
   doneAt(run: Run): number | undefined;
+  /** The last time by then. */
+  doneBy(run: Run, then: number): number | undefined;
   /** Later attempts that were with their nodes before then. */
   successorsBefore(run: Run, at: number): readonly (Run & { readonly at: number })[];
   /** Whether its node said between the two, for the first time or again, that it has it. */
@@ -44,7 +50,7 @@ export function createSightings(history: readonly Happening[]): Sightings {
     return seen;
   }
   /** Attempts are few: looking through them costs less than a name for each. */
-  const doneBy = ({ node, job, attempt }: Run): Done | undefined =>
+  const find = ({ node, job, attempt }: Run): Done | undefined =>
     jobs.get(job)?.done.find((each) => each.attempt === attempt && each.node === node);
 
   const taken: Run[] = [];
@@ -54,11 +60,13 @@ export function createSightings(history: readonly Happening[]): Sightings {
     else if (each.kind === 'cancel_told') of(each.job).calledOff.push(each);
     else if (each.kind === 'ended') {
       if (each.how !== 'done') continue;
-      const before = doneBy(each);
-      if (before !== undefined) before.at = each.at;
-      else {
+      const before = find(each);
+      if (before !== undefined) {
+        before.at = each.at;
+        before.times.push(each.at);
+      } else {
         const { node, job, attempt, at } = each;
-        of(job).done.push({ node, job, attempt, at, isTaken: false });
+        of(job).done.push({ node, job, attempt, at, times: [at], isTaken: false });
       }
     } else {
       const by = each.result?.by;
@@ -68,7 +76,7 @@ export function createSightings(history: readonly Happening[]): Sightings {
     }
   }
   for (const run of taken) {
-    const done = doneBy(run);
+    const done = find(run);
     if (done !== undefined) done.isTaken = true;
   }
   return {
@@ -77,7 +85,8 @@ export function createSightings(history: readonly Happening[]): Sightings {
       const { done = [], settledAt } = jobs.get(job) ?? {};
       return done.findLast(({ at }) => settledAt !== undefined && at <= settledAt)?.at ?? settledAt;
     },
-    doneAt: (run) => doneBy(run)?.at,
+    doneAt: (run) => find(run)?.at,
+    doneBy: (run, then) => find(run)?.times.findLast((at) => at <= then),
     successorsBefore: ({ job, attempt }, at) =>
       jobs.get(job)?.assigned.filter((each) => each.attempt > attempt && each.at < at) ?? [],
     wasAcknowledged: ({ node, job, attempt }, from, to) =>

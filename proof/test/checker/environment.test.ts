@@ -253,7 +253,6 @@ describe('I2 in what is left', () => {
     ['a job that stays for ever', { name: 'v1:jobs:{job:x}:fsm' }],
     ['a job that stays too long', { name: 'v1:jobs:{job:x}:fsm', ttlMs: 3_600_000 }],
     ['mail nobody fetched', { name: 'v1:nodes:{node:n}:mailbox', size: 2, ttlMs: 1_000 }],
-    ['an entry in an inbox', { name: 'streams:{instance:alive}:inbox', size: 1 }],
     ['an entry in an inbox that stays', { name: 'streams:{instance:alive}:inbox', size: 7, lingering: 1 }],
     ['a dead letter', { name: 'streams:{instance:alive}:dlq', size: 1 }],
     ['a dead letter of the dead', { name: 'streams:{instance:gone}:dlq', size: 1, ttlMs: 1_000 }],

@@ -39,6 +39,10 @@ describe('I4 in a history', () => {
     expect(check(asked('r'), result('r', 'n', 'j'), done('n', 'j')).violations).toHaveLength(1);
   });
 
+  it('holds for a result that was told between the two times that its attempt was done', () => {
+    expect(check(asked('r'), done('n', 'j'), result('r', 'n', 'j'), done('n', 'j')).violations).toEqual([]);
+  });
+
   it('is broken by a result that no node signed', () => {
     const { violations } = check(asked('r'), {
       kind: 'outcome',

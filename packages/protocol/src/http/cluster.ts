@@ -45,7 +45,11 @@ export const ClusterInstance = Type.Object(
       label('The same for the same pools; absent: unknown, or the fleet is not divided'),
     ),
     inbox_letters: optional(count('Letters in its inbox, pending ones included; absent: unknown')),
-    inbox_pending: optional(count('Letters handed out to it and not confirmed, which those it has handled are within ten seconds; absent: unknown')),
+    inbox_pending: optional(
+      count(
+        'Letters handed out to it and not confirmed, which those it has handled are within ten seconds; absent: unknown',
+      ),
+    ),
     dead_letters: optional(count('Letters it could not handle; absent: unknown')),
   },
   { title: 'ClusterInstance', description: 'An instance; what could not be learned in time is absent' },

@@ -84,16 +84,21 @@ export function createInboxReader(deps: {
     },
   });
   const ear = createLetterEar({
-    listen: () => inbox.listen(instanceId, hear),
+    async listen() {
+      const stop = await inbox.listen(instanceId, hear);
+      isDeaf = false;
+      return stop;
+    },
     // What comes unasked cannot be held up: well before there is no room for it, it has to wait for a read.
     isWelcome: (isListening) =>
       !isStopped && !isFenced() && lanes.size() < maxHandling * (isListening ? 1 / 2 : 1 / 4),
     clock,
-    failed: noteFault,
+    failed: noteDeaf,
   });
   let ended: (() => void)[] = [];
   let isStopped = false;
   let isFaulty = false;
+  let isDeaf = false;
   let openedAt = clock.now();
   /** Only the newest loop goes on: an older one was stuck and given up. */
   let generation = 0;
@@ -144,9 +149,9 @@ export function createInboxReader(deps: {
   }
 
   function hear(letters: readonly Letter[]): void {
-    // What is told after a stop is for whoever adopts the inbox.
+    // What is told after a stop is for whoever adopts the inbox, and what there is no room for comes again.
     if (isStopped) return;
-    accept(letters);
+    accept(letters.slice(0, Math.max(0, room())));
     ear.look();
   }
 
@@ -166,6 +171,12 @@ export function createInboxReader(deps: {
     // Once per outage: it is tried several times a second.
     if (!isFaulty) log.warn({ err: fault }, 'the inbox could not be read or confirmed');
     isFaulty = true;
+  }
+
+  function noteDeaf(fault: unknown): void {
+    // Once: where it may not listen it never will, and every letter is read.
+    if (!isDeaf) log.warn({ err: fault }, 'letters cannot be listened to; they are read');
+    isDeaf = true;
   }
 
   async function read(own: number): Promise<void> {

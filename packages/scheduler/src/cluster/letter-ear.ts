@@ -41,12 +41,13 @@ export function createLetterEar(deps: {
       notBefore = deps.clock.now() + AFTER_A_FAULT_MS;
       deps.failed(fault);
     }
-    changing = undefined;
   }
 
   function look(): void {
     if (changing !== undefined || deps.clock.now() < notBefore || isWanted() === isListening()) return;
-    changing = change();
+    changing = change().finally(() => {
+      changing = undefined;
+    });
   }
 
   return {

@@ -47,7 +47,8 @@ export function createReassertion(deps: {
   isGivenUp: (jobId: JobId, attempt: number) => boolean;
   fence: (nodeId: NodeId, lease: string) => Promise<unknown>;
   restore: (job: JobRecord) => Promise<unknown>;
-  reassert: (nodeId: NodeId, lease: LeaseId, ttlMs: number) => Promise<unknown>;
+  /** `isTaken`: its node has the job. */
+  reassert: (nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken: boolean) => Promise<unknown>;
   /** Slots that were fenced a moment ago, by their leases. */
   fenced: () => readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
   /** Slots that were given back a moment ago. */
@@ -97,7 +98,8 @@ export function createReassertion(deps: {
       // It may have been given back while others were told: then it would be held for a minute by nobody.
       if (!deps.holdsSlot(jobId, attempt)) return;
       const leftMs = slotLeftMs(held);
-      if (leftMs > 0) await deps.reassert(nodeId, lease, leftMs);
+      // A store that lost an outcome may have had its driver's successor believe that the node still works: its reports tell.
+      if (leftMs > 0) await deps.reassert(nodeId, lease, leftMs, held.stage === 'running');
       // Given up while it was told: the mark that says so found no lease, and without it no report of the node could free the slot.
       if (deps.isGivenUp(jobId, attempt)) await deps.fence(nodeId, lease);
     });

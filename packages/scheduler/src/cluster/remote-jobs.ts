@@ -78,7 +78,7 @@ export function createRemoteJobs(deps: {
   book: DriverBook;
   held: HeldAnswers;
   firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
-  slots: Pick<SlotKeeping, 'taken' | 'over'>;
+  slots: Pick<SlotKeeping, 'taken' | 'takenBeside' | 'over'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
   answerMs: number;
@@ -217,6 +217,13 @@ export function createRemoteJobs(deps: {
   const ask = async (saying: Saying, way: Way): Promise<Verdict> =>
     elsewhereOr(saying.answer.jobId, () => hear(saying), 'answer', fitted(saying), way);
 
+  /** Over HTTP, where nodes that have a socket may speak, too. */
+  async function askBeside(saying: Saying): Promise<Verdict> {
+    const verdict = await ask(saying, 'asked');
+    if (saying.say === 'acknowledged' && verdict.kind === 'accepted') deps.slots.takenBeside(saying.answer);
+    return verdict;
+  }
+
   const cancelDesk = (way: Way): CancelDesk => ({
     cancel(jobId, reason, code) {
       const letter: CancelLetter = { jobId, reason, ...(code !== undefined && { code }) };
@@ -236,7 +243,7 @@ export function createRemoteJobs(deps: {
   });
 
   return {
-    heard: { ...deskOf((saying) => ask(saying, 'asked')), ...cancelDesk('asked') },
+    heard: { ...deskOf(askBeside), ...cancelDesk('asked') },
     handedOver: deskOf(handOverOrHold),
   };
 }

@@ -33,6 +33,8 @@ export interface SlotKeeping {
   handed(job: Handed): void;
   /** The node says that it has it, and another drives it: the holder before, perhaps, who died. Then nobody knows when its slot ends. */
   taken(answer: Answer): void;
+  /** As `taken`, heard beside the socket of a node that another instance holds: that one has not heard it. */
+  takenBeside(answer: Answer): void;
   /** The node has said its last word on it. */
   over(answer: Answer): void;
   size(): number;
@@ -54,6 +56,8 @@ export function createSlotKeeping(deps: {
   /** True: the slot is held for as long, or longer. False: it is not held any more, or the attempt was given up. */
   keep: (nodeId: NodeId, lease: LeaseId, ttlMs: number) => Promise<boolean>;
   generationOf: (nodeId: NodeId) => number | undefined;
+  /** Another instance has its socket. */
+  isHeldElsewhere: (nodeId: NodeId) => boolean;
   /** As long as a job may run, and its grace. */
   runningTtlMs: number;
   /** As long as one that is not acknowledged. */
@@ -107,6 +111,19 @@ export function createSlotKeeping(deps: {
     lookLater();
   }
 
+  function taken({ nodeId, jobId, attempt }: Answer): void {
+    const name = nameOf(nodeId, jobId);
+    const job = jobs.get(name);
+    const generation = deps.generationOf(nodeId);
+    if (job !== undefined) {
+      job.isTaken = true;
+      return;
+    }
+    if (attempt === ANY_ATTEMPT || generation === undefined) return;
+    const now = clock.now();
+    void keep(name, { jobId, nodeId, attempt, generation, slotUntil: now, isTaken: true, handedAt: now });
+  }
+
   return {
     async secure({ jobId, nodeId, attempt }) {
       const slotUntil = clock.now() + deps.reservationTtlMs;
@@ -115,17 +132,17 @@ export function createSlotKeeping(deps: {
         : undefined;
     },
     handed: (job) => note(nameOf(job.nodeId, job.jobId), { ...job, handedAt: clock.now() }),
-    taken({ nodeId, jobId, attempt }) {
-      const name = nameOf(nodeId, jobId);
-      const job = jobs.get(name);
-      const generation = deps.generationOf(nodeId);
-      if (job !== undefined) {
-        job.isTaken = true;
-        return;
-      }
-      if (attempt === ANY_ATTEMPT || generation === undefined) return;
-      const now = clock.now();
-      void keep(name, { jobId, nodeId, attempt, generation, slotUntil: now, isTaken: true, handedAt: now });
+    taken,
+    takenBeside(answer) {
+      const { nodeId, jobId, attempt } = answer;
+      if (deps.generationOf(nodeId) !== undefined) return taken(answer);
+      if (attempt === ANY_ATTEMPT || !deps.isHeldElsewhere(nodeId)) return;
+      deps.keep(nodeId, leaseId(jobId, attempt), deps.runningTtlMs).catch((fault: unknown) => {
+        log.warn(
+          { job_id: jobId, node_id: nodeId, err: fault },
+          'the slot of a running job could not be kept',
+        );
+      });
     },
     over: ({ nodeId, jobId }) => void jobs.delete(nameOf(nodeId, jobId)),
     size: () => jobs.size,

@@ -3,6 +3,7 @@ import type { NodeId } from '../domain/ids.ts';
 import { isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Need } from '../domain/need.ts';
+import { createCommits } from './commits.ts';
 import type { Deadlines } from './deadlines.ts';
 import { advance, type Engine, giveBackForGood, leaveFenced } from './engine.ts';
 import { createFlight, type Flight } from './flight.ts';
@@ -21,6 +22,7 @@ export function createAdoption(
 ): Adoption {
   const { deadlines, givingUp, settling } = parts;
   const { wheel, clock, settings } = engine;
+  const commits = createCommits(engine, givingUp);
 
   function rebuild(job: JobRecord): Flight {
     const need = job.need ?? needless(job);
@@ -87,6 +89,7 @@ export function createAdoption(
     flight.doesAcknowledge = acknowledges(flight.job);
     if (flight.job.state === 'RUNNING') {
       deadlines.acknowledged(flight);
+      commits.adopted(flight);
       return;
     }
     flight.sentAt = clock.now();

@@ -98,8 +98,8 @@ export function createAnswers(
       deadlines.acknowledged(flight);
       // What seemed over goes on, unless something that is heard from here on ends it.
       noteTakenAgain(flight, fence.attempt);
-      const isLater = commits.canWait(flight, heardAt);
-      const hasRoom = isLater || (await commits.now(flight, fence));
+      const dueAt = commits.dueAt(flight, heardAt);
+      const hasRoom = dueAt !== undefined || (await commits.now(flight, fence));
       if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
       // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.
       if (isOver(flight, fence)) {
@@ -123,7 +123,7 @@ export function createAnswers(
       flight.stopWaiting?.();
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       deadlines.acknowledged(flight);
-      if (isLater) commits.later(flight, heardAt);
+      if (dueAt !== undefined) commits.later(flight, dueAt);
       return { kind: 'accepted', job: flight.job };
     },
 

@@ -10,9 +10,12 @@ import { lasting } from './renew-slot.ts';
 export interface Commits {
   /** False: its slot was given away. A ledger that does not answer is asked again for as long as the attempt goes on. */
   now(flight: Flight, of: Attempt): Promise<boolean>;
-  /** Its lease is young enough to last until a commit that comes later: a reservation is asked for before its job is sent. */
-  canWait(flight: Flight, heardAt: number): boolean;
-  later(flight: Flight, heardAt: number): void;
+  /** When a commit may be made later, because the reservation lasts for long enough after that; undefined: it has to be now. */
+  dueAt(flight: Flight, heardAt: number): number | undefined;
+  /** Not before then, should it still run. */
+  later(flight: Flight, dueAt: number): void;
+  /** Of a job that was taken over: whoever drove it may have died before its lease was made to last. */
+  adopted(flight: Flight): void;
   /** The attempt was over before its commit was answered: what that took belongs to nobody. */
   undo(flight: Flight, of: Attempt): Promise<void>;
   /** Its slot was given away. */
@@ -51,11 +54,14 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
 
   return {
     now,
-    // When an attempt was sent is known of the last one only: another may be on its way by now.
-    canWait: (flight, heardAt) =>
-      flight.job.fence?.attempt === flight.attempts &&
-      heardAt - flight.sentAt + delayMs(flight) < settings.reservationTtlMs / 2,
-    later: (flight, heardAt) => void wheel.setAt(heardAt + delayMs(flight), commitIfRunning, flight),
+    dueAt(flight, heardAt) {
+      const dueAt = heardAt + delayMs(flight);
+      // How long it lasts is known of the last attempt only: another may be on its way by now.
+      const isLast = flight.job.fence?.attempt === flight.attempts;
+      return isLast && flight.slotUntil - dueAt > settings.reservationTtlMs / 2 ? dueAt : undefined;
+    },
+    later: (flight, dueAt) => void wheel.setAt(dueAt, commitIfRunning, flight),
+    adopted: commitIfRunning,
     undo: (flight, of) => undo(engine, flight, of),
     loseSlot,
   };

@@ -41,6 +41,7 @@ describe('limits of what instances remember', () => {
         return true;
       },
       generationOf: () => 1,
+      isHeldElsewhere: () => false,
       runningTtlMs: 65_000,
       reservationTtlMs: 5_000,
       clock,

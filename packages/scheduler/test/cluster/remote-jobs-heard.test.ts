@@ -32,6 +32,8 @@ describe('an answer that is waited for', () => {
     await driver.instance.die();
     takeOver(third);
     expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
+    // Whoever has its socket has not heard it.
+    expect(holder.state.slots).toEqual([`${jobId} taken beside`]);
     expect(third.state.told).toEqual([`${jobId} acknowledged`]);
   });
 

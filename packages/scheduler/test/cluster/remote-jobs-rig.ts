@@ -90,6 +90,7 @@ export function withDesk(
     firstWords,
     slots: {
       taken: ({ jobId }) => void state.slots.push(`${jobId} taken`),
+      takenBeside: ({ jobId }) => void state.slots.push(`${jobId} taken beside`),
       over: ({ jobId }) => void state.slots.push(`${jobId} over`),
     },
     fit: (result) => fitResult(result, inlineMaxBytes),

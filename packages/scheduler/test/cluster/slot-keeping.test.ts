@@ -28,6 +28,7 @@ function start() {
       return state.isHeld;
     },
     generationOf: (nodeId) => generations.get(nodeId),
+    isHeldElsewhere: (nodeId) => nodeId === 'node-elsewhere',
     runningTtlMs: RUNNING_MS,
     reservationTtlMs: SLOT_MS,
     clock,
@@ -143,5 +144,23 @@ describe('the slot of a job that was handed to a node for another instance', () 
     expect(await slots.secure(ANSWER)).toBeUndefined();
     fail(1);
     await expect(slots.secure(ANSWER)).rejects.toThrow('the store is away');
+  });
+
+  it('I1 no oversell: is kept by whoever hears beside the socket of another instance that its node took it, and at once', async () => {
+    const { clock, kept, slots } = start();
+    slots.takenBeside({ ...ANSWER, nodeId: 'node-elsewhere' });
+    // One that polls has its lease made to last by its driver.
+    slots.takenBeside({ ...ANSWER, nodeId: 'node-that-polls' });
+    slots.takenBeside({ ...ANSWER, nodeId: 'node-elsewhere', attempt: ANY_ATTEMPT });
+    await clock.advance(0);
+    expect(kept).toEqual([`node-elsewhere job-1:2 ${RUNNING_MS}`]);
+  });
+
+  it('is kept when its node says so beside its own socket here', async () => {
+    const { clock, kept, slots, handed } = start();
+    handed();
+    slots.takenBeside(ANSWER);
+    await clock.advance(SLOT_MS);
+    expect(kept).toEqual([KEPT]);
   });
 });

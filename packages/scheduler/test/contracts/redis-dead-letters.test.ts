@@ -7,6 +7,7 @@ import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../src/adapters/redis/instance-figures.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
 import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { deadLettersContract } from './dead-letters.ts';
 import { instanceFiguresContract } from './instance-figures.ts';
@@ -41,6 +42,7 @@ describe.each([
     const inbox = createInbox({
       connection,
       ear: connection,
+      clock: systemClock,
       blocking: () => connection,
       keys,
       group: 'scheduler',

@@ -6,6 +6,7 @@ import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createInstances } from '../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
 import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import { systemClock } from '../../src/adapters/system/clock.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { inboxContract } from './inbox.ts';
 import { instancesContract } from './instances.ts';
@@ -49,7 +50,15 @@ describe.each([
     const { keys, ...timed } = harness();
     return {
       ...timed,
-      inbox: createInbox({ connection, ear, blocking: () => blocking, keys, group: 'scheduler', ...limits }),
+      inbox: createInbox({
+        connection,
+        ear,
+        blocking: () => blocking,
+        keys,
+        clock: systemClock,
+        group: 'scheduler',
+        ...limits,
+      }),
     };
   });
 });

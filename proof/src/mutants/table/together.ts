@@ -51,6 +51,18 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300 },
   },
   {
+    name: 'leaves the slots of what runs on its nodes to drivers that stand still',
+    breaks: ['I1 no oversell'],
+    file: 'cluster/slot-keeping.ts',
+    find: 'if (!isLate) void keep(name, job);',
+    replace: '',
+    world: {
+      faults: ['instance_frozen', 'instance_killed'],
+      scenario: { nodes: 6, workMs: 4_000 },
+      jobs: 400,
+    },
+  },
+  {
     name: 'forgets to give back the slot of a job that could not be sent',
     breaks: ['I2 no leak'],
     file: 'runtime/placement.ts',

@@ -22,7 +22,7 @@ export interface RedisCapacityLedger extends CapacityLedger {
    * by it, lasts at least `ttlMs` from here, and is not fenced by this. Undefined: the node is unknown, and the lease counts as
    * soon as it is not.
    */
-  reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<Load | undefined>;
+  reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<Load | undefined>;
   /** A lease that is held, and not fenced, lasts at least `ttlMs` from here. False: it is not, and nothing is changed. */
   keep(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<boolean>;
 }

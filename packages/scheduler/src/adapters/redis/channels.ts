@@ -40,14 +40,13 @@ export function createChannels(deps: { connection: RedisConnection; ear: RedisCo
   }
 
   async function stop(channels: readonly string[], listen: (channel: string, text: string) => void) {
+    ear.off('smessage', listen);
+    ear.off('message', listen);
     const silent = channels.filter((channel) => count(channel, -1) === 0);
     // If this is not heard, words nobody listens to are the worst of it.
     await Promise.allSettled(
       silent.map((channel) => (isSharded ? ear.sunsubscribe(channel) : ear.unsubscribe(channel))),
     );
-    // Only now: what is said until then is heard.
-    ear.off('smessage', listen);
-    ear.off('message', listen);
   }
 
   return {

@@ -2,8 +2,8 @@
  * Letters between instances, as one stream per instance. Whoever listens is told them by pub/sub as they are sent, which costs no
  * read; where nobody can be told they are read. Reading blocks, and has a connection of its own for it.
  */
+import type { Clock } from '../../ports/clock.ts';
 import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
-import { createChannels } from './channels.ts';
 import { asDependency } from './dependency.ts';
 import { createBuryLetter } from './inbox/bury-letter.ts';
 import { createCloseInbox } from './inbox/close-inbox.ts';
@@ -12,6 +12,7 @@ import { createOpenInbox } from './inbox/open-inbox.ts';
 import { createOutgoingLetters } from './inbox/outgoing-letters.ts';
 import { createSendLetters } from './inbox/send-letters.ts';
 import { findStuckLetters, type StuckLetter } from './inbox/stuck-letters.ts';
+import { createToldLetters } from './inbox/told-letters.ts';
 import type { Keys } from './keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
@@ -40,6 +41,7 @@ export function createInbox(
     /** For reads that wait: nothing else may wait behind them. Asked each time, since a stuck one is replaced. */
     blocking: () => RedisConnection;
     keys: Keys;
+    clock: Clock;
   } & InboxSettings,
 ): Inbox {
   const { connection, keys, group, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;
@@ -47,7 +49,7 @@ export function createInbox(
   const send = createOutgoingLetters(
     createSendLetters(connection, keys, { maxLetters: deps.maxLetters, group, reader: READER }),
   );
-  const channels = createChannels(deps);
+  const listen = createToldLetters(deps);
   const close = createCloseInbox(connection, keys);
   const confirm = createConfirmLetters(connection, keys, group);
   const bury = createBuryLetter(connection, keys, deps);
@@ -95,13 +97,7 @@ export function createInbox(
       asDependency('reading an inbox', () =>
         read(instanceId, max, waitMs).catch(ifGone<readonly Letter[]>([])),
       ),
-    listen: (instanceId, hear) =>
-      asDependency('listening for letters', async () => {
-        const ear = await channels.subscribe([keys.instanceLetters(instanceId)], (_, told) =>
-          hear([letterOf(told)]),
-        );
-        return () => ear.close();
-      }),
+    listen: (instanceId, hear) => asDependency('listening for letters', () => listen(instanceId, hear)),
     takeAgain: (instanceId, limits) =>
       asDependency('reading stuck letters', () =>
         takeAgain(instanceId, limits).catch(ifGone({ letters: [], died: 0 })),
@@ -120,12 +116,6 @@ export function createInbox(
         return { letters, dead, handedOut: Number(pending[0] ?? 0) };
       }),
   };
-}
-
-/** As send-letters.lua tells them. */
-function letterOf(told: string): Letter {
-  const end = told.indexOf(' ');
-  return { letterId: told.slice(0, end), body: told.slice(end + 1), deliveries: 1 };
 }
 
 function lettersOf(entries: readonly Entry[], deliveries: (id: string) => number): Letter[] {

@@ -10,9 +10,10 @@ import {
   type ReserveResult,
 } from '../../ports/capacity-ledger.ts';
 import type { LedgerOfMany } from '../../store-of-many.ts';
+import { hold, lengthen, liveOf, marksOf, noteTaken, sweep, unmark } from './leases.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
-import type { LeaseMarks, StoredNode } from './shard-state.ts';
+import type { StoredNode } from './shard-state.ts';
 import { shardOf, tags } from './tags.ts';
 
 /** How long a forgotten node id still knows its last generation. */
@@ -77,9 +78,9 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         const held = leases?.size ?? 0;
         if (leases?.has(lease)) {
           leases.set(lease, now + ttlMs);
-          const { fenced, taken } = marksOf(shard, nodeId, now, idleMs);
-          fenced.delete(lease);
-          if (!taken.has(lease)) taken.set(lease, now);
+          const marks = marksOf(shard, nodeId, now, idleMs);
+          marks.fenced.delete(lease);
+          noteTaken(marks, lease, now);
           return { kind: 'committed', ...loadOf(capacity, held) };
         }
         // Against leases alone: the report may count this very job.
@@ -170,7 +171,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         return true;
       }),
 
-    reassert: (nodeId, lease, ttlMs) =>
+    reassert: (nodeId, lease, ttlMs, isTaken) =>
       on(nodeId, 'reassert-lease', (shard): Load | undefined => {
         const now = shard.now();
         const capacity = shard.state.nodes.get(nodeId, now)?.capacity;
@@ -190,6 +191,7 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
             marksOf(shard, nodeId, now, idleMs).reported.add(lease);
           }
         }
+        if (isTaken) noteTaken(marksOf(shard, nodeId, now, idleMs), lease, now);
         return loadOf(capacity, leases.size);
       }),
   };
@@ -202,63 +204,8 @@ const loadOf = ({ slots, reported, released }: Capacity, held: number): Load => 
   max: slots,
 });
 
-function liveOf(shard: Shard, nodeId: NodeId, now: number): number {
-  let live = 0;
-  for (const until of shard.state.leases.get(nodeId, now)?.values() ?? NONE) if (until > now) live += 1;
-  return live;
-}
-
 const NEVER = Number.POSITIVE_INFINITY;
-const NONE: readonly number[] = [];
 const NO_LEASES: ReadonlyMap<LeaseId, number> = new Map();
-
-/** What is left when those that ended are dropped with their marks. */
-function sweep(shard: Shard, nodeId: NodeId, now: number): Map<LeaseId, number> | undefined {
-  const leases = shard.state.leases.get(nodeId, now);
-  if (leases === undefined) return undefined;
-  for (const [lease, until] of leases) {
-    if (until > now) continue;
-    leases.delete(lease);
-    unmark(shard.state.marks.get(nodeId, now), lease);
-  }
-  return leases;
-}
-
-function unmark(marks: LeaseMarks | undefined, lease: LeaseId): void {
-  marks?.fenced.delete(lease);
-  marks?.reported.delete(lease);
-  marks?.taken.delete(lease);
-}
-
-/** A set that is empty is no set: its end begins anew with the first lease. */
-function hold(
-  shard: Shard,
-  nodeId: NodeId,
-  leases: Map<LeaseId, number> | undefined,
-  lease: LeaseId,
-  until: number,
-  idleAt: number,
-): void {
-  if (leases === undefined) shard.state.leases.put(nodeId, new Map([[lease, until]]), idleAt);
-  else {
-    if (leases.size === 0) shard.state.leases.expire(nodeId, idleAt);
-    leases.set(lease, until);
-  }
-}
-
-function lengthen(shard: Shard, nodeId: NodeId, now: number, ttlMs: number): void {
-  if (shard.state.leases.until(nodeId, now) < now + ttlMs) shard.state.leases.expire(nodeId, now + ttlMs);
-}
-
-function marksOf(shard: Shard, nodeId: NodeId, now: number, idleMs: number): LeaseMarks {
-  const marks = shard.state.marks.get(nodeId, now) ?? {
-    fenced: new Map(),
-    reported: new Set(),
-    taken: new Map(),
-  };
-  shard.state.marks.put(nodeId, marks, now + idleMs);
-  return marks;
-}
 
 function reconcile(
   shard: Shard,

@@ -179,11 +179,13 @@ export function createLines(deps: {
         // One that is cut off is believed to be there: what it is told comes when it can.
         isThere: () => !isStopped && machine.isAlive() && line.master === line.shard.master,
         tell(what) {
+          const { master } = line.shard;
           lastHeardAt = Math.max(lastHeardAt, time.now() + delay());
           time.at(lastHeardAt, () =>
             line.cross(() =>
               machine.deliver(() => {
-                if (!isStopped) hear(what as Parameters<typeof hear>[0]);
+                // Lost with the connection that it was told into.
+                if (!isStopped && line.shard.master === master) hear(what as Parameters<typeof hear>[0]);
               }),
             ),
           );
@@ -194,8 +196,12 @@ export function createLines(deps: {
       });
       return async () => {
         const forget = (): void => void line.shard.listeners.get(name)?.delete(listener);
-        await ask(tag, 'stop-listening', forget).catch(forget);
-        isStopped = true;
+        const isHeard = await ask(tag, 'stop-listening', forget).then(
+          () => true,
+          () => false,
+        );
+        // A shard that cannot be told goes on telling, and is heard.
+        if (isHeard) isStopped = true;
       };
     },
 

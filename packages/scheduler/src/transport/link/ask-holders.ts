@@ -35,11 +35,14 @@ export function createHolders(deps: {
   }
 
   // Null, because nothing else of "nothing" survives a letter.
-  office.on('node_order', async (body) => {
+  // What was opened before is old: undone since, perhaps, or outdated by what the node has said. Whoever asked has given up.
+  office.on('node_order', async (body, _, wasOpened) => {
+    if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this order is old');
     const { nodeId, command } = body as OrderLetter;
     return (await orderNode({ registry, usedSlots: deps.usedSlots }, nodeId, command)) ?? null;
   });
-  office.on('node_beat', async (body) => {
+  office.on('node_beat', async (body, _, wasOpened) => {
+    if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this report is old');
     const beat = body as HttpNodeHeartbeat;
     return registry.heartbeat(readHeartbeat(beat, registry.get(beat.node_id)?.languages));
   });

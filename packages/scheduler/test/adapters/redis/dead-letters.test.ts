@@ -24,7 +24,14 @@ const LIMITS = { group: 'scheduler', maxLetters: 100, maxDeliveries: 1, maxDead:
 
 function createWorld(connection: RedisConnection) {
   const keys = createKeys(`test-${randomUUID()}`);
-  const inbox = createInbox({ connection, ear: connection, blocking: () => connection, keys, ...LIMITS });
+  const inbox = createInbox({
+    connection,
+    ear: connection,
+    clock: systemClock,
+    blocking: () => connection,
+    keys,
+    ...LIMITS,
+  });
   return {
     keys,
     inbox,

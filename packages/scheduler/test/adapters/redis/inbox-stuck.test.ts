@@ -50,6 +50,7 @@ async function startReader(
   const inbox = createInbox({
     connection,
     ear,
+    clock: systemClock,
     blocking: blocking.current,
     keys,
     group: 'scheduler',

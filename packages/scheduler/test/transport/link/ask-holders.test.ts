@@ -40,3 +40,24 @@ describe('a heartbeat of a node that another instance holds', () => {
     await expect(holdersWith(() => Promise.reject(silent)).beat(BEAT)).rejects.toBe(silent);
   });
 });
+
+describe('what another instance asks of a holder', () => {
+  it.each(['node_beat', 'node_order'])('is refused when it is old: %s', async (topic) => {
+    const handlers = new Map<string, Parameters<PostOffice['on']>[1]>();
+    const asked: string[] = [];
+    createHolders({
+      office: { ask: async () => undefined, on: (name, handle) => void handlers.set(name, handle) },
+      registry: {
+        get: () => void asked.push('get'),
+        heartbeat: () => void asked.push('heartbeat'),
+        setCordon: () => void asked.push('cordon'),
+      } as unknown as HttpServices['registry'],
+      replica: { find: () => undefined, all: () => [] },
+      usedSlots: () => undefined,
+      answerMs: 1_000,
+    });
+    const letter = { ...BEAT, nodeId: 'node-a', command: 'cordon' };
+    await expect(handlers.get(topic)?.(letter, 'other', true)).rejects.toThrow('old');
+    expect(asked).toEqual([]);
+  });
+});

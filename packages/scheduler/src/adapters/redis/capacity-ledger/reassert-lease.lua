@@ -5,9 +5,10 @@
   ARGV[1] lease   "job:attempt"
   ARGV[2] ttl     ms from now; a lease that lasts longer stays as it is
   ARGV[3] idle    ms that a node's keys outlive its last report by
+  ARGV[4] taken   "1" if its node has the job, so that the node's reports can prove it gone
   Returns {"reasserted", used, max}, or {"unknown_node"} if the lease counts only once its node is declared again
   Idempotent: a lease takes one slot, and its end moves only outwards. ]]
-local node, leases, marks, lease, ttl, idle = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3]
+local node, leases, marks, lease, ttl, idle, taken = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local slots, reported, released = unpack(redis.call('HMGET', node, 'slots', 'reported', 'released'))
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -43,5 +44,8 @@ if not was_held then
     redis.call('HSET', marks, 'r:' .. lease, 1)
     redis.call('PEXPIRE', marks, idle)
   end
+end
+if taken == '1' and redis.call('HSETNX', marks, 't:' .. lease, now) == 1 and redis.call('PTTL', marks) < 0 then
+  redis.call('PEXPIRE', marks, idle)
 end
 return { 'reasserted', math.max(redis.call('ZCARD', leases), seen), tonumber(slots) }

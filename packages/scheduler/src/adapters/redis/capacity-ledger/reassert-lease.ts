@@ -8,10 +8,15 @@ import { loadOf } from './load-of.ts';
 
 export function createReassertLease(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'reassert-lease');
-  return async (nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<Load | undefined> => {
+  return async (
+    nodeId: NodeId,
+    lease: LeaseId,
+    ttlMs: number,
+    isTaken = false,
+  ): Promise<Load | undefined> => {
     const reply = await run(
       [keys.nodeMeta(nodeId), keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
-      [lease, ttlMs, idleMs],
+      [lease, ttlMs, idleMs, isTaken ? '1' : '0'],
     );
     return reply[0] === 'unknown_node' ? undefined : loadOf(reply);
   };
