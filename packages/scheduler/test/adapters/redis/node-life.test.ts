@@ -237,6 +237,14 @@ describe.each([
       expect(await ledger.reassert(node, newLease(), LONG_MS)).toEqual({ used: 6, max: 9 });
     });
 
+    it('I2 no leak: is freed by a report that does not name its job, if its node is said to have it', async () => {
+      const { ledger, node } = await start(9);
+      await ledger.reassert(node, newLease(), LONG_MS);
+      await ledger.reassert(node, newLease(), LONG_MS, true);
+      const report = { running: 0, runningJobIds: [], takenMs: 0 };
+      expect(await ledger.reconcile(node, report)).toEqual({ used: 1, max: 9 });
+    });
+
     it('counts on a node of which the store has lost everything as soon as that is declared again', async () => {
       const { ledger, node } = open();
       const [first, second] = [newLease(), newLease()];

@@ -54,6 +54,33 @@ describe('the commit of a lease', () => {
     expect(commits).toEqual([lease]);
   });
 
+  it('comes at once when the reservation was old before the job left', async () => {
+    const commits: string[] = [];
+    const rig = createRig({
+      wrapLedger: (ledger) => ({
+        ...ledger,
+        commitDelayMs: () => DELAY_MS,
+        async commit(nodeId, lease, ttlMs) {
+          commits.push(lease);
+          return ledger.commit(nodeId, lease, ttlMs);
+        },
+      }),
+      wrapStore: (store, clock) => ({
+        ...store,
+        admit: (draft) =>
+          new Promise((resolve) => clock.after(1_900, () => resolve(store.admit(draft) as never))),
+      }),
+    });
+    await rig.addNode('node-a');
+    const dispatching = rig.service.dispatch(rig.request());
+    await rig.clock.advance(1_900);
+    expect((await dispatching).kind).toBe('dispatched');
+    await rig.clock.advance(700);
+    const [sent] = rig.sent;
+    await rig.service.acknowledge(rig.last(sent?.job.jobId ?? ''));
+    expect(commits).toEqual([`${sent?.job.jobId}:1`]);
+  });
+
   it('comes at once for an attempt whose successor is on its way: its reservation is older than the last send says', async () => {
     const { rig, commits, job, lease } = await running();
     holdDelivery(rig, job.nodeId === 'node-a' ? 'node-b' : 'node-a');
