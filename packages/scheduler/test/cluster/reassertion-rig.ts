@@ -33,13 +33,16 @@ export function start(jobs: readonly JobRecord[]) {
     givenUp: new Set<string>(),
     releases: [] as (readonly [string, string])[],
     fences: [] as (readonly [string, string])[],
+    /** Told as what their nodes have. */
+    taken: [] as string[],
     others: 0,
     whileTelling: () => {},
   };
   const told: string[] = [];
   const store = faulty(
     {
-      async reassert(nodeId: string, lease: string, ttlMs: number) {
+      async reassert(nodeId: string, lease: string, ttlMs: number, isTaken: boolean) {
+        if (isTaken) state.taken.push(lease);
         told.push(`${nodeId} ${lease} ${ttlMs}`);
         state.whileTelling();
       },

@@ -120,6 +120,7 @@ describe('a store that may have lost writes', () => {
     state.deaf.add('n1');
     await reassertion.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n1 b:1 ${RESERVATION_MS}`]);
+    expect(state.taken).toEqual(['a:1']);
   });
 
   it('is not told of a job that ended while others were told: nobody would give its slot back, nor end it', async () => {

@@ -14,6 +14,8 @@ export interface InboxLimits {
 
 export interface InboxHarness extends Timed, Closable {
   readonly inbox: Inbox;
+  /** Absent: it tells letters as they are sent. */
+  readonly isTelling?: boolean;
 }
 
 const ROOMY: InboxLimits = { maxLetters: 10_000, maxDeliveries: 3, maxDead: 100 };

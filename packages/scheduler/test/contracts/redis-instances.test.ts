@@ -7,7 +7,13 @@ import { createInstances } from '../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
 import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
-import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
+import {
+  hasShardedChannels,
+  type RedisUnderTest,
+  startCluster,
+  startRedis,
+  startRedisWithoutShardedChannels,
+} from '../support/redis-servers.ts';
 import { inboxContract } from './inbox.ts';
 import { instancesContract } from './instances.ts';
 
@@ -15,6 +21,7 @@ const START_MS = 60_000;
 
 describe.each([
   ['one Redis', startRedis],
+  ['one Redis without sharded channels', startRedisWithoutShardedChannels],
   ['a Cluster', startCluster],
 ])('on %s', (name, startServers) => {
   let redis: RedisUnderTest;
@@ -50,6 +57,7 @@ describe.each([
     const { keys, ...timed } = harness();
     return {
       ...timed,
+      isTelling: await hasShardedChannels(redis),
       inbox: createInbox({
         connection,
         ear,

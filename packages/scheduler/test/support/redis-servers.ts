@@ -45,11 +45,11 @@ export async function startRedisWithoutShardedChannels(): Promise<RedisUnderTest
   return startRedis(['SSUBSCRIBE', 'SPUBLISH'].flatMap((command) => ['--rename-command', command, '']));
 }
 
-async function hasShardedChannels({ servers }: RedisUnderTest): Promise<boolean> {
+export async function hasShardedChannels({ servers }: RedisUnderTest): Promise<boolean> {
   const client = new Redis({ host: '127.0.0.1', port: servers[0]?.port ?? 0 });
   const [known] = (await client.call('COMMAND', 'INFO', 'SPUBLISH')) as unknown[];
   client.disconnect();
-  return known !== null;
+  return known !== null && known !== undefined;
 }
 
 export async function startCluster(): Promise<RedisUnderTest> {
