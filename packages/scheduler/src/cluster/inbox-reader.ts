@@ -84,11 +84,14 @@ export function createInboxReader(deps: {
     },
   });
   const ear = createLetterEar({
-    async listen() {
+    async listen(hear) {
       const stop = await inbox.listen(instanceId, hear);
       isDeaf = false;
       return stop;
     },
+    accept: hear,
+    isHeldUp: isFenced,
+    maxWaiting: maxHandling,
     // What comes unasked cannot be held up: well before there is no room for it, it has to wait for a read.
     isWelcome: (isListening) =>
       !isStopped && !isFenced() && lanes.size() < maxHandling * (isListening ? 1 / 2 : 1 / 4),
@@ -152,7 +155,6 @@ export function createInboxReader(deps: {
     // What is told after a stop is for whoever adopts the inbox, and what there is no room for comes again.
     if (isStopped) return;
     accept(letters.slice(0, Math.max(0, room())));
-    ear.look();
   }
 
   function end(letterId: string): void {

@@ -1,8 +1,10 @@
 /**
  * Background actor: has letters told as they are sent, so that nobody has to ask for them, for as long as what comes unasked is
- * welcome. Meanwhile, and wherever a store cannot tell, they wait to be taken.
+ * welcome. Otherwise, and wherever a store cannot tell, they wait to be taken. What was told and must not be handled yet waits here:
+ * as far as the store knows it was handed out, and would come again only after a while.
  */
 import type { Clock } from '../ports/clock.ts';
+import type { Letter } from '../ports/inbox.ts';
 
 export interface LetterEar {
   /** Something has changed, or a while has passed. */
@@ -15,7 +17,12 @@ export interface LetterEar {
 const AFTER_A_FAULT_MS = 1_000;
 
 export function createLetterEar(deps: {
-  listen: () => Promise<() => Promise<void>>;
+  listen: (hear: (letters: readonly Letter[]) => void) => Promise<() => Promise<void>>;
+  accept: (letters: readonly Letter[]) => void;
+  /** Nothing may be handled now. */
+  isHeldUp: () => boolean;
+  /** Letters that may wait for that to end; what is told beyond comes again. */
+  maxWaiting: number;
   /** Whether letters are welcome that nobody asked for. */
   isWelcome: (isListening: boolean) => boolean;
   clock: Clock;
@@ -25,6 +32,7 @@ export function createLetterEar(deps: {
   let changing: Promise<void> | undefined;
   let notBefore = 0;
   let isClosed = false;
+  let waiting: Letter[] = [];
 
   const isListening = (): boolean => stop !== undefined;
   const isWanted = (): boolean => !isClosed && deps.isWelcome(isListening());
@@ -34,7 +42,7 @@ export function createLetterEar(deps: {
       while (isWanted() !== isListening()) {
         const before = stop;
         stop = undefined;
-        if (before === undefined) stop = await deps.listen();
+        if (before === undefined) stop = await deps.listen(hear);
         else await before();
       }
     } catch (fault) {
@@ -43,7 +51,17 @@ export function createLetterEar(deps: {
     }
   }
 
+  function hear(letters: readonly Letter[]): void {
+    waiting.push(...letters.slice(0, deps.maxWaiting - waiting.length));
+    look();
+  }
+
   function look(): void {
+    if (waiting.length > 0 && !deps.isHeldUp()) {
+      const told = waiting;
+      waiting = [];
+      deps.accept(told);
+    }
     if (changing !== undefined || deps.clock.now() < notBefore || isWanted() === isListening()) return;
     changing = change().finally(() => {
       changing = undefined;

@@ -56,6 +56,21 @@ describe('a reader that listens', () => {
     expect([seen, state.isListening]).toEqual([['a:1'], true]);
   });
 
+  it('keeps what it was told while it may have been taken for dead, and handles it when it knows better', async () => {
+    const world = { isFenced: false };
+    const { send, seen, clock } = await startReader(fine, {
+      isListening: true,
+      isFenced: () => world.isFenced,
+    });
+    // As after it stood still: what was told meanwhile is heard before anything else happens.
+    world.isFenced = true;
+    await send('a:1');
+    expect(seen).toEqual([]);
+    world.isFenced = false;
+    await clock.advance(200);
+    expect(seen).toEqual(['a:1']);
+  });
+
   it('I11 bounded: is told no more when half of what it may handle is under way, and again when a quarter is', async () => {
     const { state, wrap } = watched();
     const going: (() => void)[] = [];

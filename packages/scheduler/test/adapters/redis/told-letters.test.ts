@@ -11,7 +11,7 @@ import {
 } from '../../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { settingsFor, startRedis } from '../../support/redis-servers.ts';
+import { hasShardedChannels, settingsFor, startRedis } from '../../support/redis-servers.ts';
 
 const HOST = '127.0.0.1';
 const START_MS = 20_000;
@@ -49,6 +49,8 @@ async function startWire(port: number) {
 it('letters are heard again soon after the connection that listens was lost without a word', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
+  // One that cannot tell has nobody to be lost.
+  if (!(await hasShardedChannels(redis))) return;
   const wire = await startWire(redis.servers[0]?.port ?? 0);
   const connection = connectRedis(redis.settings, { name: 'test' });
   const ear: RedisConnection = connectRedis(settingsFor({ url: `redis://${HOST}:${wire.port}` }), {
