@@ -3,7 +3,7 @@
  * welcome. Otherwise, and wherever a store cannot tell, they wait to be taken. What was told and must not be handled yet waits here:
  * as far as the store knows it was handed out, and would come again only after a while.
  */
-import type { Clock } from '../ports/clock.ts';
+import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Letter } from '../ports/inbox.ts';
 
 export interface LetterEar {
@@ -15,6 +15,8 @@ export interface LetterEar {
 
 /** A store that refused is not asked again before. */
 const AFTER_A_FAULT_MS = 1_000;
+/** How long it takes to notice that what was told may be handled. */
+const HELD_UP_MS = 100;
 
 export function createLetterEar(deps: {
   listen: (hear: (letters: readonly Letter[]) => void) => Promise<() => Promise<void>>;
@@ -33,6 +35,7 @@ export function createLetterEar(deps: {
   let notBefore = 0;
   let isClosed = false;
   let waiting: Letter[] = [];
+  let lookingAgain: Cancel | undefined;
 
   const isListening = (): boolean => stop !== undefined;
   const isWanted = (): boolean => !isClosed && deps.isWelcome(isListening());
@@ -56,12 +59,22 @@ export function createLetterEar(deps: {
     look();
   }
 
-  function look(): void {
-    if (waiting.length > 0 && !deps.isHeldUp()) {
-      const told = waiting;
-      waiting = [];
-      deps.accept(told);
+  function handOn(): void {
+    if (waiting.length === 0) return;
+    if (deps.isHeldUp()) {
+      lookingAgain ??= deps.clock.after(HELD_UP_MS, () => {
+        lookingAgain = undefined;
+        look();
+      });
+      return;
     }
+    const told = waiting;
+    waiting = [];
+    deps.accept(told);
+  }
+
+  function look(): void {
+    handOn();
     if (changing !== undefined || deps.clock.now() < notBefore || isWanted() === isListening()) return;
     changing = change().finally(() => {
       changing = undefined;
@@ -72,6 +85,7 @@ export function createLetterEar(deps: {
     look,
     async close() {
       isClosed = true;
+      lookingAgain?.();
       notBefore = 0;
       await changing;
       look();
