@@ -5,7 +5,7 @@
  * reading goes on meanwhile, because a handler may wait for an answer that lies further behind. Only `maxHandling` letters bound
  * it: handlers must end by themselves. A letter that fails keeps back only itself: it comes again later, before what waits in its
  * lane by then, but after what was handled meanwhile. What a former process left unhandled comes again after `idleMs`, in its
- * order, maybe after newer letters. A letter that is being handled is not handed out again however long it takes.
+ * order, maybe after newer letters; so may one that is read where being told begins or ends. A letter that is being handled is not handed out again however long it takes.
  */
 import type { Cancel, Clock } from '../ports/clock.ts';
 import { INBOX_IDLE_MS, type Inbox, type Letter } from '../ports/inbox.ts';

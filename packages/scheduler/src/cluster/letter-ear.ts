@@ -62,6 +62,8 @@ export function createLetterEar(deps: {
   function handOn(): void {
     if (waiting.length === 0) return;
     if (deps.isHeldUp()) {
+      // Whoever stops leaves them to whoever adopts the inbox.
+      if (isClosed) return;
       lookingAgain ??= deps.clock.after(HELD_UP_MS, () => {
         lookingAgain = undefined;
         look();

@@ -2,7 +2,8 @@
  * Letters between instances, as calls: `tell` hands over something that may not be lost, `ask` waits for an answer.
  *
  * Nothing is sent to an instance that was not living when last looked, at most a second ago (I9), nor by one that may itself
- * have been taken for dead. Letters of one lane are handled in the order they were sent.
+ * have been taken for dead. Letters of one lane are handled in the order they were
+ * sent, but for those that come again, and where being told begins or ends.
  */
 import { isErrorCode, SchedulerError } from '../domain/errors.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
