@@ -48,7 +48,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/lease-left.ts',
     find: 'Math.max(0, slotUntil - now) : 0)',
     replace: 'Math.max(0, slotUntil - now) : 5_000)',
-    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300 },
+    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 8 },
   },
   {
     name: 'leaves the slots of what runs on its nodes to drivers that stand still',
@@ -60,6 +60,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
       faults: ['instance_frozen', 'instance_killed'],
       scenario: { nodes: 6, workMs: 4_000 },
       jobs: 400,
+      skips: 4,
     },
   },
   {
@@ -68,7 +69,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/placement.ts',
     find: "await giveBack(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
     replace: "return 'nobody';",
-    world: LEAVING,
+    world: { ...LEAVING, skips: 7 },
   },
   {
     name: 'says something else than that the store is away',
@@ -102,6 +103,6 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'simulation/store/jobs/job-scripts.ts',
     find: "if (stored.driver !== driver) return { kind: 'driven_elsewhere' };\n  const { record } = stored;",
     replace: 'const { record } = stored;',
-    world: { ...SUSPENDED, skips: 18 },
+    world: { ...SUSPENDED, skips: 29 },
   },
 ];
