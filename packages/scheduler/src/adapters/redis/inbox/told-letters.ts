@@ -55,11 +55,16 @@ export function createToldLetters(deps: {
       throw fault;
     }
     let isStopped = false;
+    let wasSaid = false;
 
     async function check(): Promise<void> {
-      if (!listener.hasHeard) await subscribeAnew(channel);
+      if (wasSaid && !listener.hasHeard) await subscribeAnew(channel);
       listener.hasHeard = false;
-      await connection.spublish(channel, NOTHING).catch(() => undefined);
+      // A store that cannot be asked says nothing about the ear.
+      wasSaid = await connection.spublish(channel, NOTHING).then(
+        () => true,
+        () => false,
+      );
       if (!isStopped) checkLater();
     }
     function checkLater(): void {
