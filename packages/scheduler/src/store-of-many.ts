@@ -30,8 +30,8 @@ export interface LedgerOfMany extends CapacityLedger {
    * can prove it gone. Undefined: the node is unknown.
    */
   reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<Load | undefined>;
-  /** A lease that is held, and not fenced, lasts at least `ttlMs` from here. False: it is not, and nothing is changed. */
-  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<boolean>;
+  /** A lease that is held, and not fenced, lasts at least `ttlMs` from here; `isTaken` as above. False: it is not, and nothing is changed. */
+  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<boolean>;
 }
 
 export interface JobStoreOfMany extends JobStore, Estate {

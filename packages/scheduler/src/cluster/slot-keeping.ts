@@ -54,7 +54,7 @@ const MOST_KEPT = 50_000;
 
 export function createSlotKeeping(deps: {
   /** True: the slot is held for as long, or longer. False: it is not held any more, or the attempt was given up. */
-  keep: (nodeId: NodeId, lease: LeaseId, ttlMs: number) => Promise<boolean>;
+  keep: (nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean) => Promise<boolean>;
   generationOf: (nodeId: NodeId) => number | undefined;
   /** Another instance has its socket. */
   isHeldElsewhere: (nodeId: NodeId) => boolean;
@@ -96,7 +96,8 @@ export function createSlotKeeping(deps: {
     try {
       // It lasts no longer than one that its driver had made last: a slot is not missing for having been kept (I2).
       const ttlMs = deps.runningTtlMs - (clock.now() - handedAt);
-      await deps.keep(nodeId, leaseId(jobId, attempt), ttlMs);
+      // Nor for longer than the node has the job: its reports tell.
+      await deps.keep(nodeId, leaseId(jobId, attempt), ttlMs, true);
     } catch (fault) {
       log.warn({ job_id: jobId, node_id: nodeId, err: fault }, 'the slot of a running job could not be kept');
       // Should it have ended meanwhile, its driver gives the slot back, and nothing is left to be kept.
@@ -137,7 +138,7 @@ export function createSlotKeeping(deps: {
       const { nodeId, jobId, attempt } = answer;
       if (deps.generationOf(nodeId) !== undefined) return taken(answer);
       if (attempt === ANY_ATTEMPT || !deps.isHeldElsewhere(nodeId)) return;
-      deps.keep(nodeId, leaseId(jobId, attempt), deps.runningTtlMs).catch((fault: unknown) => {
+      deps.keep(nodeId, leaseId(jobId, attempt), deps.runningTtlMs, true).catch((fault: unknown) => {
         log.warn(
           { job_id: jobId, node_id: nodeId, err: fault },
           'the slot of a running job could not be kept',

@@ -24,7 +24,7 @@ export interface RedisCapacityLedger extends CapacityLedger {
    */
   reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<Load | undefined>;
   /** A lease that is held, and not fenced, lasts at least `ttlMs` from here. False: it is not, and nothing is changed. */
-  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<boolean>;
+  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<boolean>;
 }
 
 export function createCapacityLedger(deps: {
@@ -49,6 +49,6 @@ export function createCapacityLedger(deps: {
     loads: createReadLoad(connection, keys),
     forget: createForgetNode(connection, keys),
     reassert: createReassertLease(connection, keys, idleMs),
-    keep: createKeepLease(connection, keys),
+    keep: createKeepLease(connection, keys, idleMs),
   };
 }

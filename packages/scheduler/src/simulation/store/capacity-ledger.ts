@@ -161,13 +161,14 @@ export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): Le
         if (node.credential === undefined) shard.state.nodes.expire(nodeId, now + GENERATION_MEMORY_MS);
       }),
 
-    keep: (nodeId, lease, ttlMs) =>
+    keep: (nodeId, lease, ttlMs, isTaken) =>
       on(nodeId, 'keep-lease', (shard) => {
         const now = shard.now();
         const leases = sweep(shard, nodeId, now);
         const until = leases?.get(lease);
         if (until === undefined || shard.state.marks.get(nodeId, now)?.fenced.has(lease)) return false;
         leases?.set(lease, Math.max(until, now + ttlMs));
+        if (isTaken) noteTaken(marksOf(shard, nodeId, now, idleMs), lease, now);
         return true;
       }),
 

@@ -241,6 +241,9 @@ describe.each([
       const { ledger, node } = await start(9);
       await ledger.reassert(node, newLease(), LONG_MS);
       await ledger.reassert(node, newLease(), LONG_MS, true);
+      const kept = newLease();
+      await ledger.reserve(node, kept, LONG_MS);
+      await ledger.keep(node, kept, LONG_MS, true);
       const report = { running: 0, runningJobIds: [], takenMs: 0 };
       expect(await ledger.reconcile(node, report)).toEqual({ used: 1, max: 9 });
     });

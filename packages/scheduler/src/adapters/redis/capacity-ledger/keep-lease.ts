@@ -5,10 +5,13 @@ import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
 
-export function createKeepLease(connection: RedisConnection, keys: Keys) {
+export function createKeepLease(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'keep-lease');
-  return async (nodeId: NodeId, lease: LeaseId, ttlMs: number): Promise<boolean> => {
-    const reply = await run([keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)], [lease, ttlMs]);
+  return async (nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken = false): Promise<boolean> => {
+    const reply = await run(
+      [keys.nodeLeases(nodeId), keys.nodeLeaseMarks(nodeId)],
+      [lease, ttlMs, isTaken ? '1' : '0', idleMs],
+    );
     return reply[0] === 'kept';
   };
 }
