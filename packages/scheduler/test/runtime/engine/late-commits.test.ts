@@ -2,14 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import { holdDelivery } from './hold-delivery.ts';
-import { createRig, RESULT } from './rig.ts';
+import { createRig, RESULT, type RigOptions } from './rig.ts';
 
 const DELAY_MS = 20;
 const SOME_TICKS_MS = 60;
 
-async function running(answer: (ledger: CapacityLedger) => Partial<CapacityLedger> = () => ({})) {
+/** Notes what is committed. */
+function createLateRig(
+  answer: (ledger: CapacityLedger) => Partial<CapacityLedger> = () => ({}),
+  options: RigOptions = {},
+) {
   const commits: string[] = [];
   const rig = createRig({
+    ...options,
     wrapLedger: (ledger) => ({
       ...ledger,
       commitDelayMs: () => DELAY_MS,
@@ -20,6 +25,11 @@ async function running(answer: (ledger: CapacityLedger) => Partial<CapacityLedge
       ...answer(ledger),
     }),
   });
+  return { rig, commits };
+}
+
+async function running(answer?: (ledger: CapacityLedger) => Partial<CapacityLedger>) {
+  const { rig, commits } = createLateRig(answer);
   await rig.addNode('node-a');
   await rig.addNode('node-b');
   const { jobId } = await rig.dispatch();
@@ -55,16 +65,7 @@ describe('the commit of a lease', () => {
   });
 
   it('comes at once when the reservation was old before the job left', async () => {
-    const commits: string[] = [];
-    const rig = createRig({
-      wrapLedger: (ledger) => ({
-        ...ledger,
-        commitDelayMs: () => DELAY_MS,
-        async commit(nodeId, lease, ttlMs) {
-          commits.push(lease);
-          return ledger.commit(nodeId, lease, ttlMs);
-        },
-      }),
+    const { rig, commits } = createLateRig(undefined, {
       wrapStore: (store, clock) => ({
         ...store,
         admit: (draft) =>
