@@ -107,8 +107,6 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
         { job_id: job.jobId, node_id: nodeId, holder, err: fault },
         'the holder of a node did not answer',
       );
-      // It is tried elsewhere now: behind its assignment this reaches whoever delivered it after all.
-      withdraw(holder, nodeId, job.jobId, 'superseded');
       return { kind: 'unknown', reason: 'holder_silent' };
     }
     if (answered.kind !== 'written' || answered.at === undefined) return answered;

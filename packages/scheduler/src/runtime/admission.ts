@@ -23,14 +23,21 @@ import { createRepeats } from './repeats.ts';
 import { createProbe, giveUpSeat, type Probe, whileSeated } from './seating.ts';
 import { compileNeed } from './select/compile-need.ts';
 import { createTakingBack } from './take-back.ts';
+import type { UnclearSends } from './unclear-send.ts';
 import { giveBackUnused, type Reserved } from './unused-slot.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
 export function createAdmission(
   engine: Engine,
-  parts: { placement: Placement; deadlines: Deadlines; adoption: Adoption; discards: Discards },
+  parts: {
+    placement: Placement;
+    deadlines: Deadlines;
+    adoption: Adoption;
+    discards: Discards;
+    unclearSends: UnclearSends;
+  },
 ): (request: DispatchRequest) => Soon<DispatchOutcome> {
-  const { placement, deadlines, discards } = parts;
+  const { placement, deadlines, discards, unclearSends } = parts;
   const startedAt = engine.clock.now();
   const takeBack = createTakingBack(engine, discards, deadlines);
   const { refuse, refuseWith, atCap, atQueueCap } = createRefusing(engine);
@@ -61,21 +68,29 @@ export function createAdmission(
     { waitMs, priority }: DispatchRequest,
     isTried: boolean,
   ): Promise<DispatchOutcome | undefined> {
-    // Of what was sent nobody knows whether it arrived: whoever holds the node's socket may have written that it did.
-    const isUnclear = waitMs > 0 || flight.attempts > 0;
-    const canWait = isUnclear && (await backToWaiting(engine, flight, false)) && waitMs > 0;
+    if (flight.attempts > 0) return acceptUnclear(flight);
+    const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
     const waited = canWait
       ? await waitForSlot(engine, placement, flight, { isRetry: false, limitMs: waitMs, priority })
       : 'limit';
     if (flight.driving !== 'ours') return undefined;
     // The limit may have struck while the job was already on its way: then it is dispatched all the same.
     if (waited === 'sent' || waited === 'overtaken' || flight.job.fence !== undefined) return undefined;
+    if (flight.attempts > 0) return acceptUnclear(flight);
     const { tenantId } = flight.job;
     const isHeld = engine.caps?.hasRoom(tenantId) === false;
     const why = whyNot(flight, flight.job.spec.utteranceIndex);
     if (!(await takeBack(flight))) return undefined;
     if (waited === 'tenant_queue_full') return atQueueCap(tenantId);
     return isHeld ? atCap(tenantId) : refuseWith(why, flight, isTried);
+  }
+
+  /**
+   * Of what was sent nobody knows whether it arrived, and a node may be at work on it: that is not taken back any more. Whoever has
+   * the client by now may have told it of the job.
+   */
+  function acceptUnclear(flight: Flight): undefined {
+    unclearSends.awaitWord(flight);
   }
 
   function launched(flight: Flight, hasWaited: boolean): DispatchOutcome {

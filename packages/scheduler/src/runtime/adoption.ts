@@ -13,14 +13,15 @@ import { watchLeaseEnd } from './lease-end.ts';
 import { pastOf } from './past.ts';
 import { compileNeed } from './select/compile-need.ts';
 import type { Settling } from './settling.ts';
+import type { UnclearSends } from './unclear-send.ts';
 
 export type Adoption = Pick<SharedDriving, 'adopt' | 'audioReturned'>;
 
 export function createAdoption(
   engine: Engine,
-  parts: { deadlines: Deadlines; givingUp: GivingUp; settling: Settling },
+  parts: { deadlines: Deadlines; givingUp: GivingUp; settling: Settling; unclearSends: UnclearSends },
 ): Adoption {
-  const { deadlines, givingUp, settling } = parts;
+  const { deadlines, givingUp, settling, unclearSends } = parts;
   const { wheel, clock, settings } = engine;
   const commits = createCommits(engine, givingUp);
 
@@ -70,8 +71,7 @@ export function createAdoption(
       watchAttempt(flight, fence.nodeId);
     } else if (flight.job.state === 'RESERVED' && intent !== undefined) {
       // It may have been sent, and then the node answers soon.
-      engine.flights.board(flight, intent.nodeId);
-      flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, intentSilent, flight);
+      unclearSends.awaitWord(flight);
     } else void givingUp.tryElsewhere(flight, 'open');
   }
 
@@ -113,19 +113,6 @@ export function createAdoption(
       side: 'open',
       isLoss: true,
     });
-  }
-
-  /** Like a send of which nobody can say whether it arrived: the slot stays taken until it is proven free. */
-  function intentSilent(flight: Flight): void {
-    const { jobId, intent } = flight.job;
-    if (intent === undefined) return;
-    engine.meter.count('scheduler_ack_timeout_total');
-    flight.lastFailure = {
-      code: 'NODE_UNAVAILABLE',
-      message: `${intent.nodeId} may have been sent the job and did not say so within ${settings.ackTimeoutMs} ms`,
-    };
-    void leaveOpen(intent.nodeId, leaseId(jobId, intent.attempt));
-    void givingUp.tryElsewhere(flight, 'open');
   }
 
   return {

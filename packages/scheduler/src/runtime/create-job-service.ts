@@ -34,6 +34,7 @@ import { createSessionHistory } from './session-history.ts';
 import { createSettledLately } from './settled-lately.ts';
 import { createSettling } from './settling.ts';
 import { createTimerWheel } from './timer-wheel.ts';
+import { createUnclearSends } from './unclear-send.ts';
 import { createWaitingQueue } from './waiting-queue.ts';
 
 export interface JobServiceSettings extends EngineSettings {
@@ -123,9 +124,10 @@ export function createJobService(
   const deadlines = createDeadlines(engine, () => givingUp);
   placement = createPlacement(engine, deadlines);
   givingUp = createGivingUp(engine, placement, settling);
-  const adoption = createAdoption(engine, { deadlines, givingUp, settling });
+  const unclearSends = createUnclearSends(engine, givingUp);
+  const adoption = createAdoption(engine, { deadlines, givingUp, settling, unclearSends });
   const discards = createDiscards(engine, { maxPending: MOST_DISCARDS });
-  const dispatch = createAdmission(engine, { placement, deadlines, adoption, discards });
+  const dispatch = createAdmission(engine, { placement, deadlines, adoption, discards, unclearSends });
   const answers = createAnswers(engine, { placement, deadlines, givingUp, settling });
   const nodeLoss = createNodeLoss(engine, givingUp, answers.acknowledge);
 

@@ -121,6 +121,9 @@ export function noteSent(flight: Flight, nodeId: NodeId): void {
 export const nodesOf = (sentTo: SentTo): readonly NodeId[] =>
   typeof sentTo === 'string' ? [sentTo] : sentTo;
 
+/** No other node was sent the job. */
+export const isFirstSend = ({ sentTo }: Flight): boolean => typeof sentTo === 'string';
+
 const hasBeenSent = (sentTo: SentTo, nodeId: NodeId): boolean =>
   typeof sentTo === 'string' ? sentTo === nodeId : sentTo.includes(nodeId);
 

@@ -4,7 +4,7 @@ import { type Attempt, holdsFence } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { commitUnasked } from './commits.ts';
 import { type Engine, leaveFenced } from './engine.ts';
-import { type Flight, isAbandoned } from './flight.ts';
+import { type Flight, isAbandoned, nodesOf } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placed } from './placed.ts';
 
@@ -37,6 +37,22 @@ export async function settleLeases(
     engine.link.cancel(before.nodeId, jobId, 'superseded');
     await leaveFenced(engine, before.nodeId, leaseId(jobId, before.attempt));
   }
+  withdrawUnclear(engine, flight, before, nodeId);
   if (!flight.doesAcknowledge) await commitUnasked(engine, flight, { nodeId, attempt });
   return 'sent';
+}
+
+/**
+ * Tells nodes to stop that may have been sent the job: those after the attempt that counted last, of which nobody knows whether it
+ * reached them. `now`: the one that has it by now.
+ */
+export function withdrawUnclear(
+  engine: Engine,
+  { job, sentTo }: Flight,
+  counted: Attempt | undefined,
+  now?: NodeId,
+): void {
+  const sent = nodesOf(sentTo);
+  const unclear = counted === undefined ? sent : sent.slice(sent.indexOf(counted.nodeId) + 1);
+  for (const nodeId of unclear) if (nodeId !== now) engine.link.cancel(nodeId, job.jobId, 'superseded');
 }

@@ -8,7 +8,16 @@ import type { ReserveResult } from '../ports/capacity-ledger.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import { assign } from './assign.ts';
 import { advance, type Engine, giveBack } from './engine.ts';
-import { type Flight, isAbandoned, noteSent, type Sends, sendsOf, shun, UNSENT } from './flight.ts';
+import {
+  type Flight,
+  isAbandoned,
+  isFirstSend,
+  noteSent,
+  type Sends,
+  sendsOf,
+  shun,
+  UNSENT,
+} from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import { notBoarded, settleLeases } from './other-leases.ts';
 import type { Placed } from './placed.ts';
@@ -138,7 +147,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     }
     engine.flights.board(flight, nodeId);
     on.attemptSent(flight);
-    if (before === undefined && flight.doesAcknowledge) return 'sent';
+    if (before === undefined && flight.doesAcknowledge && isFirstSend(flight)) return 'sent';
     return settleLeases(engine, flight, nodeId, attempt, before);
   }
 

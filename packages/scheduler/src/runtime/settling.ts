@@ -6,8 +6,9 @@ import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
 import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from './engine.ts';
-import { type Flight, isEnding, noteGivenBack, type Settlement } from './flight.ts';
+import { type Flight, isEnding, isFirstSend, noteGivenBack, type Settlement } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
+import { withdrawUnclear } from './other-leases.ts';
 import { noteStage, TOTAL } from './stages.ts';
 
 /** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
@@ -30,7 +31,9 @@ export function createSettling(engine: Engine): Settling {
     flight.deadlineTimer?.cancel();
     engine.flights.remove(flight);
     flight.stopWaiting?.();
-    engine.audio.drop(flight.job.jobId);
+    const { jobId, fence } = flight.job;
+    engine.audio.drop(jobId);
+    if (fence === undefined || !isFirstSend(flight)) withdrawUnclear(engine, flight, fence);
   }
 
   function close(flight: Flight, side: NodeSide): Soon<unknown> {

@@ -14,8 +14,11 @@ export const NO_SLOT = 'no_slot';
 
 const WAITING = { limit: 'waiting' };
 
-/** `queue_full`: of all; `tenant_queue_full`: its tenant has as many waiting as it may. */
-export type Waited = Exclude<Placed, 'nobody'> | 'limit' | 'queue_full' | 'tenant_queue_full';
+/**
+ * `unclear`: it was sent, and nobody knows whether it arrived. `queue_full`: of all; `tenant_queue_full`: its tenant has as many
+ * waiting as it may.
+ */
+export type Waited = Exclude<Placed, 'nobody'> | 'unclear' | 'limit' | 'queue_full' | 'tenant_queue_full';
 
 /** Resolves when the job was sent, something else settled it, or the wait came to its limit. */
 export function waitForSlot(
@@ -59,6 +62,7 @@ export function waitForSlot(
       );
       if (isOver) return;
       if (placed !== 'nobody') end(placed);
+      else if (!wait.isRetry && flight.attempts > 0) end('unclear');
       else if (!(await backToWaiting(engine, flight, wait.isRetry))) end('overtaken');
       else waitOn();
       isTrying = false;

@@ -45,12 +45,15 @@ describe('a node of another instance that acknowledges', () => {
     expect(holder.book.find(job.jobId)).toBe(a.driver);
   });
 
-  it('is told to stop when it was sent the job, but nobody said so in time', async () => {
+  it('is told to stop, behind its assignment, when nobody said in time that it was sent the job', async () => {
     const { b, driver, holder, job, assignment, clock } = await start();
     b.way.plan({ method: 'send', fault: 'throw' });
     const delivery = driver.link.deliver(assignment);
     await clock.advance(ANSWER_MS);
     expect(await delivery).toEqual({ kind: 'unknown', reason: 'holder_silent' });
+    // Who drives the job decides about that: it may have nobody else to turn to.
+    expect(holder.cancelled).toEqual([]);
+    driver.link.cancel('node-b', job.jobId, 'superseded');
     await clock.advance(FIRST_WORDS_MS);
     expect(holder.delivered).toHaveLength(1);
     expect(holder.cancelled).toEqual([`node-b ${job.jobId} superseded`]);

@@ -121,9 +121,14 @@ export function endpointCallerContract(name: string, open: OpenEndpointCaller): 
     });
 
     describe('silence', () => {
-      it('is unreachable when nobody listens', async () => {
+      it('has certainly not been sent anything when nobody listens', async () => {
         const { caller } = await start(LOOPBACK);
-        expect(await caller.post(await nobody(), '{}', LONG_MS)).toMatchObject({ kind: 'unreachable' });
+        expect(await caller.post(await nobody(), '{}', LONG_MS)).toMatchObject({ kind: 'unsent' });
+      });
+
+      it('nor under a name that leads nowhere', async () => {
+        const { caller } = await start(LOOPBACK);
+        expect(await caller.post('http://nowhere.invalid/', '{}', LONG_MS)).toMatchObject({ kind: 'unsent' });
       });
 
       it('is unreachable when no answer comes in time', async () => {

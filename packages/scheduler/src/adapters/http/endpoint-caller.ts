@@ -122,10 +122,16 @@ function resultOf(status: number): CallResult {
   return { kind: 'unreachable', reason: isRedirect ? 'redirect' : `status_${status}` };
 }
 
-const failureOf = (error: NodeJS.ErrnoException): CallResult =>
-  error.code === FORBIDDEN
-    ? { kind: 'forbidden', reason: error.message }
-    : { kind: 'unreachable', reason: error.code ?? error.message };
+function failureOf(error: NodeJS.ErrnoException): CallResult {
+  if (error.code === FORBIDDEN) return { kind: 'forbidden', reason: error.message };
+  return { kind: isUnsent(error) ? 'unsent' : 'unreachable', reason: error.code ?? error.message };
+}
+
+/** No address of the endpoint could be found or connected to. */
+const isUnsent = (error: NodeJS.ErrnoException): boolean =>
+  error instanceof AggregateError
+    ? error.errors.every(isUnsent)
+    : error.syscall === 'connect' || error.syscall === 'getaddrinfo';
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1');
 

@@ -53,6 +53,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       case 'unreachable':
         // It may have the job all the same.
         return { kind: 'unknown', reason: answer.reason };
+      case 'unsent':
       case 'forbidden':
         return undeliverable(answer.reason);
       case 'overloaded':

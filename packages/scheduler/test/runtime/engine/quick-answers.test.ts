@@ -83,7 +83,7 @@ describe('an answer that is quicker than the record', () => {
     const acknowledged = rig.service.acknowledge(answer);
     await rig.clock.advance(200);
     expect([(await cancelled).kind, (await acknowledged).kind]).toEqual(['cancelled', 'ignored']);
-    expect(rig.cancelled.filter(({ reason }) => reason === 'superseded')).toHaveLength(1);
+    expect(rig.cancelled).toContainEqual({ nodeId: 'node-a', jobId: answer.jobId, reason: 'superseded' });
     await rig.clock.advance(100_000);
     expect([await rig.used('node-a'), rig.service.inFlight()]).toEqual([0, 0]);
   });

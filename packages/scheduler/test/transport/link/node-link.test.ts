@@ -83,6 +83,10 @@ describe('the way to a node', () => {
       { kind: 'overloaded', reason: '429' },
     ],
     [
+      { kind: 'unsent', reason: 'ECONNREFUSED' },
+      { kind: 'undeliverable', reason: 'ECONNREFUSED' },
+    ],
+    [
       { kind: 'unreachable', reason: 'reset' },
       { kind: 'unknown', reason: 'reset' },
     ],
