@@ -8,7 +8,7 @@ import { createKeys } from '../../src/adapters/redis/keys.ts';
 import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import {
-  hasShardedChannels,
+  canTell,
   type RedisUnderTest,
   startCluster,
   startRedis,
@@ -57,7 +57,7 @@ describe.each([
     const { keys, ...timed } = harness();
     return {
       ...timed,
-      isTelling: await hasShardedChannels(redis),
+      isTelling: await canTell(redis),
       inbox: createInbox({
         connection,
         ear,

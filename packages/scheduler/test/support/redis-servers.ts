@@ -45,12 +45,16 @@ export async function startRedisWithoutShardedChannels(): Promise<RedisUnderTest
   return startRedis(['SSUBSCRIBE', 'SPUBLISH'].flatMap((command) => ['--rename-command', command, '']));
 }
 
-export async function hasShardedChannels({ servers }: RedisUnderTest): Promise<boolean> {
+async function hasShardedChannels({ servers }: RedisUnderTest): Promise<boolean> {
   const client = new Redis({ host: '127.0.0.1', port: servers[0]?.port ?? 0 });
   const [known] = (await client.call('COMMAND', 'INFO', 'SPUBLISH')) as unknown[];
   client.disconnect();
   return known !== null && known !== undefined;
 }
+
+/** Whether letters can be told as they are sent. */
+export const canTell = async (redis: RedisUnderTest): Promise<boolean> =>
+  redis.settings.mode !== 'cluster' || hasShardedChannels(redis);
 
 export async function startCluster(): Promise<RedisUnderTest> {
   const { servers, stop } = await startRedisCluster();

@@ -11,7 +11,7 @@ import {
 } from '../../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { hasShardedChannels, settingsFor, startRedis } from '../../support/redis-servers.ts';
+import { settingsFor, startRedis, startRedisWithoutShardedChannels } from '../../support/redis-servers.ts';
 
 const HOST = '127.0.0.1';
 const START_MS = 20_000;
@@ -46,50 +46,54 @@ async function startWire(port: number) {
   };
 }
 
-it('letters are heard again soon after the connection that listens was lost without a word', async () => {
-  const redis = await startRedis();
-  onTestFinished(() => redis.stop());
-  // One that cannot tell has nobody to be lost.
-  if (!(await hasShardedChannels(redis))) return;
-  const wire = await startWire(redis.servers[0]?.port ?? 0);
-  const connection = connectRedis(redis.settings, { name: 'test' });
-  const ear: RedisConnection = connectRedis(settingsFor({ url: `redis://${HOST}:${wire.port}` }), {
-    name: 'ear',
-    isListening: true,
-  });
-  onTestFinished(() => {
-    for (const each of [connection, ear]) each.disconnect();
-  });
-  await Promise.all([connection, ear].map((each) => whenReady(each, START_MS)));
-  const inbox = createInbox({
-    connection,
-    ear,
-    blocking: () => connection,
-    keys: createKeys(`test-${randomUUID()}`),
-    clock: systemClock,
-    group: 'scheduler',
-    maxLetters: 100_000,
-    maxDeliveries: 3,
-    maxDead: 10,
-  });
-  await inbox.open('me');
-  const heard: string[] = [];
-  const stop = await inbox.listen('me', (letters) => void heard.push(...letters.map(({ body }) => body)));
-  await inbox.send('me', 'before');
-  await eventually(() => heard.includes('before'));
-  wire.lose();
-  let sent = 0;
-  await eventually(
-    async () => {
-      await inbox.send('me', `after ${sent++}`);
-      return heard.length > 1;
-    },
-    { withinMs: 15_000 },
-  );
-  await stop();
-  await inbox.send('me', 'to be taken');
-  const [letter] = await inbox.take('me', { max: 10, waitMs: 0 });
-  // The server may believe for longer that somebody listens over what was lost: then it is pending, and comes again.
-  if (letter !== undefined) expect(letter.body).toBe('to be taken');
-  expect((await inbox.size('me')).letters).toBeGreaterThan(0);
-});
+it.each([
+  ['sharded', startRedis],
+  ['plain', startRedisWithoutShardedChannels],
+])(
+  'letters are heard again soon after the connection that listens, on a %s channel, was lost without a word',
+  async (_, start) => {
+    const redis = await start();
+    onTestFinished(() => redis.stop());
+    const wire = await startWire(redis.servers[0]?.port ?? 0);
+    const connection = connectRedis(redis.settings, { name: 'test' });
+    const ear: RedisConnection = connectRedis(settingsFor({ url: `redis://${HOST}:${wire.port}` }), {
+      name: 'ear',
+      isListening: true,
+    });
+    onTestFinished(() => {
+      for (const each of [connection, ear]) each.disconnect();
+    });
+    await Promise.all([connection, ear].map((each) => whenReady(each, START_MS)));
+    const inbox = createInbox({
+      connection,
+      ear,
+      blocking: () => connection,
+      keys: createKeys(`test-${randomUUID()}`),
+      clock: systemClock,
+      group: 'scheduler',
+      maxLetters: 100_000,
+      maxDeliveries: 3,
+      maxDead: 10,
+    });
+    await inbox.open('me');
+    const heard: string[] = [];
+    const stop = await inbox.listen('me', (letters) => void heard.push(...letters.map(({ body }) => body)));
+    await inbox.send('me', 'before');
+    await eventually(() => heard.includes('before'));
+    wire.lose();
+    let sent = 0;
+    await eventually(
+      async () => {
+        await inbox.send('me', `after ${sent++}`);
+        return heard.length > 1;
+      },
+      { withinMs: 15_000 },
+    );
+    await stop();
+    await inbox.send('me', 'to be taken');
+    const [letter] = await inbox.take('me', { max: 10, waitMs: 0 });
+    // The server may believe for longer that somebody listens over what was lost: then it is pending, and comes again.
+    if (letter !== undefined) expect(letter.body).toBe('to be taken');
+    expect((await inbox.size('me')).letters).toBeGreaterThan(0);
+  },
+);

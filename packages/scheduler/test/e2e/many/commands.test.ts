@@ -8,10 +8,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesUnder } from '../../architecture/source-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
-  hasShardedChannels,
   type RedisUnderTest,
   settingsFor,
   startRedis,
+  startRedisWithoutShardedChannels,
 } from '../../support/redis-servers.ts';
 import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { startSlowWire } from './slow-wire.ts';
@@ -136,33 +136,38 @@ describe('a job among two instances', () => {
     expect(cost['send-letters'], JSON.stringify(cost)).toBeLessThan(2.5);
   });
 
-  it('asks at most ten, too, when it is alone and its node elsewhere works for a while', async () => {
-    const { redis, instances } = await startInstances(2);
-    const [a, b] = instances as [Instance, Instance];
-    await joinSdkNode({
-      url: a.nodeUrl,
-      nodeId: 'node-a',
-      maxConcurrentJobs: 64,
-      onJob: () => new Promise((resolve) => setTimeout(resolve, USUAL_MS, OUTPUT)),
-    });
-    await b.readyNodes(1);
-    const seen = await watch(redis);
-    const one = async (): Promise<void> => {
-      await b.dispatch();
-      await eventually(() => b.app.jobs.inFlight() === 0);
-    };
-    await costOf(seen, one, { rounds: ROUNDS });
-    // What is asked by the clock while nothing happens: reads that wait for letters.
-    const idle = await costOf(seen, () => sleep(USUAL_MS), { rounds: USUAL_JOBS });
-    const cost = await costOf(seen, one, { rounds: USUAL_JOBS });
-    const said = JSON.stringify({ cost, idle });
-    // Its letters are told, so that nobody has to read them; a server before version 7 cannot tell.
-    const reads = (await hasShardedChannels(redis)) ? 0 : 3;
-    expect(sum(cost) - sum(idle), said).toBeLessThanOrEqual(MOST_REMOTE + reads);
-    expect(cost['send-letters'], said).toBeGreaterThan(2.5);
-    expect(cost.xreadgroup ?? 0, said).toBeLessThan(2 + reads);
-    expect(cost['commit-lease'] ?? 0, said).toBeLessThan(0.5);
-  });
+  it.each([
+    ['sharded channels', startRedis],
+    ['plain ones only', startRedisWithoutShardedChannels],
+  ])(
+    'asks at most ten, too, when it is alone and its node elsewhere works for a while; %s',
+    async (_, start) => {
+      const { redis, instances } = await startInstances(2, {}, '', start);
+      const [a, b] = instances as [Instance, Instance];
+      await joinSdkNode({
+        url: a.nodeUrl,
+        nodeId: 'node-a',
+        maxConcurrentJobs: 64,
+        onJob: () => new Promise((resolve) => setTimeout(resolve, USUAL_MS, OUTPUT)),
+      });
+      await b.readyNodes(1);
+      const seen = await watch(redis);
+      const one = async (): Promise<void> => {
+        await b.dispatch();
+        await eventually(() => b.app.jobs.inFlight() === 0);
+      };
+      await costOf(seen, one, { rounds: ROUNDS });
+      // What is asked by the clock while nothing happens: reads that wait for letters.
+      const idle = await costOf(seen, () => sleep(USUAL_MS), { rounds: USUAL_JOBS });
+      const cost = await costOf(seen, one, { rounds: USUAL_JOBS });
+      const said = JSON.stringify({ cost, idle });
+      // Its letters are told, so that nobody has to read them.
+      expect(sum(cost) - sum(idle), said).toBeLessThanOrEqual(MOST_REMOTE);
+      expect(cost['send-letters'], said).toBeGreaterThan(2.5);
+      expect(cost.xreadgroup ?? 0, said).toBeLessThan(2);
+      expect(cost['commit-lease'] ?? 0, said).toBeLessThan(0.5);
+    },
+  );
 
   it('waits for at most two answers of Redis before it leaves to its node, wherever that is', async () => {
     const redis = await startRedis();

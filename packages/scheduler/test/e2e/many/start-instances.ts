@@ -62,12 +62,13 @@ export async function startInstances(
   count: number,
   settings: Settings = {},
   toml = '',
+  start: () => Promise<RedisUnderTest> = startRedis,
 ): Promise<{
   redis: RedisUnderTest;
   prefix: string;
   instances: Instance[];
 }> {
-  const redis = await startRedis();
+  const redis = await start();
   onTestFinished(() => redis.stop());
   const prefix = `test-${started}`;
   const instances: Instance[] = [];

@@ -3,7 +3,7 @@
   ARGV[1] limit    letters it may hold
   ARGV[2] group    its consumer group
   ARGV[3] reader   who is handed what it is told
-  ARGV[4] channel  sharded, in the slot of the inbox; "id body" of each letter is told there
+  ARGV[4] channel  in the slot of the inbox; "id body" of each letter is told there
   ARGV[5] most     letters that are told at once
   ARGV[6] body     of the letters, in their order; any number of them
   Returns {"sent", letters} with how many of them, from the first on; or {"gone"}
@@ -16,8 +16,12 @@ local sent = math.min(#ARGV - 5, math.max(0, limit - redis.call('XLEN', inbox)))
 for at = 6, sent + 5 do
   redis.call('XADD', inbox, '*', 'body', ARGV[at])
 end
--- A server before sharded channels has nobody who listens: then letters wait to be read.
-local listeners = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+local tell, listeners = 'SPUBLISH', redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+if listeners['err'] or listeners[2] == 0 then
+  -- Where a server before sharded channels is alone, whoever listens does so on a plain one.
+  tell, listeners = 'PUBLISH', redis.pcall('PUBSUB', 'NUMSUB', channel)
+end
+-- If nobody does, letters wait to be read.
 if sent == 0 or listeners['err'] or listeners[2] == 0 then
   return { 'sent', sent }
 end
@@ -25,7 +29,7 @@ end
 local read = redis.pcall('XREADGROUP', 'GROUP', group, reader, 'COUNT', most, 'STREAMS', inbox, '>')
 if read and not read['err'] then
   for _, letter in ipairs(read[1][2]) do
-    redis.pcall('SPUBLISH', channel, letter[1] .. ' ' .. letter[2][2])
+    redis.pcall(tell, channel, letter[1] .. ' ' .. letter[2][2])
   end
 end
 return { 'sent', sent }

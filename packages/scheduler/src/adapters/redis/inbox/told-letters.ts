@@ -1,9 +1,11 @@
 /**
- * Hears letters that send-letters.lua tells. Only sharded channels carry them: on a server that has none, nobody is ever told.
+ * Hears letters that send-letters.lua tells, on a sharded channel or, where one server before those is all there is, on a plain one. In a
+ * Cluster a plain one would be told to every server, and the script cannot know who listens elsewhere: there nobody is ever told.
  *
  * A connection may be dead without anybody knowing, and letters told into it come again seconds later. So whoever listens says something
  * to itself now and then; if it does not hear that, it subscribes anew, and the client replaces the connection that does not answer.
  */
+import { Cluster } from 'ioredis';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Letter } from '../../../ports/inbox.ts';
 import type { Keys } from '../keys.ts';
@@ -15,6 +17,12 @@ interface Listener {
   hear: Hear;
   /** Since the last time it said something to itself. */
   hasHeard: boolean;
+}
+
+interface Way {
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  say(channel: string): Promise<unknown>;
 }
 
 /** Less than it takes to give up a job whose acknowledgement is not heard. */
@@ -32,36 +40,57 @@ export function createToldLetters(deps: {
   /** By channel. They stay: one that could not be ended may still be told something. */
   const listeners = new Map<string, Listener>();
 
-  ear.on('smessage', (channel: string, told: string) => {
+  function heard(channel: string, told: string): void {
     const listener = listeners.get(channel);
     if (listener === undefined) return;
     listener.hasHeard = true;
     if (told !== NOTHING) listener.hear([letterOf(told)]);
-  });
+  }
+  ear.on('smessage', heard);
+  ear.on('message', heard);
 
-  async function subscribeAnew(channel: string): Promise<void> {
-    await ear.sunsubscribe(channel).catch(() => undefined);
-    await ear.ssubscribe(channel).catch(() => undefined);
+  const sharded: Way = {
+    subscribe: (channel) => ear.ssubscribe(channel),
+    unsubscribe: (channel) => ear.sunsubscribe(channel),
+    say: (channel) => connection.spublish(channel, NOTHING),
+  };
+  const plain: Way = {
+    subscribe: (channel) => ear.subscribe(channel),
+    unsubscribe: (channel) => ear.unsubscribe(channel),
+    say: (channel) => connection.publish(channel, NOTHING),
+  };
+
+  /** Undefined: nobody can be told. */
+  async function subscribe(channel: string): Promise<Way | undefined> {
+    try {
+      await sharded.subscribe(channel);
+      return sharded;
+    } catch (fault) {
+      if (!isUnknownCommand(fault)) throw fault;
+    }
+    if (ear instanceof Cluster) return undefined;
+    await plain.subscribe(channel);
+    return plain;
   }
 
   return async (instanceId, hear) => {
     const channel = keys.instanceLetters(instanceId);
     const listener = { hear, hasHeard: true };
     listeners.set(channel, listener);
-    try {
-      await ear.ssubscribe(channel);
-    } catch (fault) {
-      if (isUnknownCommand(fault)) return async () => undefined;
-      throw fault;
-    }
+    const way = await subscribe(channel);
+    if (way === undefined) return async () => undefined;
+    const { subscribe: again, unsubscribe, say } = way;
     let isStopped = false;
     let wasSaid = false;
 
     async function check(): Promise<void> {
-      if (wasSaid && !listener.hasHeard) await subscribeAnew(channel);
+      if (wasSaid && !listener.hasHeard) {
+        await unsubscribe(channel).catch(() => undefined);
+        await again(channel).catch(() => undefined);
+      }
       listener.hasHeard = false;
       // A store that cannot be asked says nothing about the ear.
-      wasSaid = await connection.spublish(channel, NOTHING).then(
+      wasSaid = await say(channel).then(
         () => true,
         () => false,
       );
@@ -76,7 +105,7 @@ export function createToldLetters(deps: {
     return async () => {
       isStopped = true;
       cancel();
-      await ear.sunsubscribe(channel).catch(() => undefined);
+      await unsubscribe(channel).catch(() => undefined);
     };
   };
 }
