@@ -2,12 +2,12 @@
  * Port: posts a body to a node's callback endpoint.
  *
  * The law: only to networks on the allow-list, judged by the address really connected to; no redirects; bounded in time and size;
- * `taken` only for a 2xx answer. `unsent`: nobody was there to be sent anything. `unreachable` includes every answer that leaves it
- * open whether the node has the body.
+ * `taken` only for a 2xx answer. `declined`: there was no connection, or the answer says that it was nothing for this endpoint.
+ * `unreachable` includes everything that leaves it open whether the node has the body.
  */
 export type CallResult =
   | { readonly kind: 'taken' }
-  | { readonly kind: 'overloaded' | 'unsent' | 'unreachable' | 'forbidden'; readonly reason: string };
+  | { readonly kind: 'overloaded' | 'declined' | 'unreachable' | 'forbidden'; readonly reason: string };
 
 export interface EndpointCaller {
   /** Whether such an endpoint may be registered at all. */

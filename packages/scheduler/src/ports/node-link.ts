@@ -3,7 +3,7 @@
  *
  * The law: `written` means the bytes were handed to the node's connection, or the endpoint took them; `queued` means a
  * bounded mailbox holds them; `unknown` that they were sent and nobody can say whether they arrived; everything else is
- * `undeliverable` or `overloaded`, and then the node has not taken the assignment and never will.
+ * `undeliverable`, `declined` or `overloaded`, and then the node has not taken the assignment and never will.
  * An assignment past its `expiresAt` is not delivered.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
@@ -33,8 +33,8 @@ export type Delivery =
       readonly isApart?: boolean | undefined;
     }
   | { readonly kind: 'queued' }
-  /** `overloaded`: the node answered that it has no room. */
-  | { readonly kind: 'undeliverable' | 'overloaded' | 'unknown'; readonly reason: string };
+  /** `declined`: its endpoint was not to be reached, or wanted nothing of it. `overloaded`: the node answered that it has no room. */
+  | { readonly kind: 'undeliverable' | 'declined' | 'overloaded' | 'unknown'; readonly reason: string };
 
 export interface NodeLink {
   deliver(assignment: Assignment): Soon<Delivery>;

@@ -23,7 +23,8 @@ import { createRepeats } from './repeats.ts';
 import { createProbe, giveUpSeat, type Probe, whileSeated } from './seating.ts';
 import { compileNeed } from './select/compile-need.ts';
 import { createTakingBack } from './take-back.ts';
-import type { UnclearSends } from './unclear-send.ts';
+import { catchUp } from './take-move.ts';
+import type { UnclearSends } from './unclear-sends.ts';
 import { giveBackUnused, type Reserved } from './unused-slot.ts';
 import { backToWaiting, waitForSlot } from './waiting.ts';
 
@@ -68,6 +69,7 @@ export function createAdmission(
     { waitMs, priority }: DispatchRequest,
     isTried: boolean,
   ): Promise<DispatchOutcome | undefined> {
+    if (flight.driving !== 'ours' || flight.job.fence !== undefined) return undefined;
     if (flight.attempts > 0) return acceptUnclear(flight);
     const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
     const waited = canWait
@@ -89,8 +91,12 @@ export function createAdmission(
    * Of what was sent nobody knows whether it arrived, and a node may be at work on it: that is not taken back any more. Whoever has
    * the client by now may have told it of the job.
    */
-  function acceptUnclear(flight: Flight): undefined {
-    unclearSends.awaitWord(flight);
+  async function acceptUnclear(flight: Flight): Promise<undefined> {
+    const stored = await engine.store.get(flight.job.jobId).catch(() => undefined);
+    // Whoever holds the node's socket may have written that it left.
+    if (stored?.fence !== undefined && flight.job.fence === undefined && flight.driving === 'ours')
+      catchUp(engine, flight, stored);
+    else await unclearSends.awaitWord(flight);
   }
 
   function launched(flight: Flight, hasWaited: boolean): DispatchOutcome {

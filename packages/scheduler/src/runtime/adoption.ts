@@ -13,7 +13,7 @@ import { watchLeaseEnd } from './lease-end.ts';
 import { pastOf } from './past.ts';
 import { compileNeed } from './select/compile-need.ts';
 import type { Settling } from './settling.ts';
-import type { UnclearSends } from './unclear-send.ts';
+import type { UnclearSends } from './unclear-sends.ts';
 
 export type Adoption = Pick<SharedDriving, 'adopt' | 'audioReturned'>;
 
@@ -71,7 +71,7 @@ export function createAdoption(
       watchAttempt(flight, fence.nodeId);
     } else if (flight.job.state === 'RESERVED' && intent !== undefined) {
       // It may have been sent, and then the node answers soon.
-      unclearSends.awaitWord(flight);
+      void unclearSends.awaitWord(flight);
     } else void givingUp.tryElsewhere(flight, 'open');
   }
 

@@ -12,6 +12,7 @@ import { type Flight, isAbandoned, isEnding, noteGivenBack, noteTakenAgain } fro
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
 import { endOfAttempt } from './lateness.ts';
+import { withdrawUnclear } from './other-leases.ts';
 import { createOverloads } from './overload.ts';
 import type { Placement } from './placement.ts';
 import type { Settling } from './settling.ts';
@@ -119,7 +120,10 @@ export function createAnswers(
       flight.givenUp = 0;
       // A successor may have been on its way elsewhere: it is this node's loss that counts again.
       engine.flights.board(flight, fence.nodeId);
-      if (flight.attempts !== fence.attempt) Object.assign(flight, UNKNOWN_WAY);
+      if (flight.attempts !== fence.attempt) {
+        Object.assign(flight, UNKNOWN_WAY);
+        withdrawUnclear(engine, flight, fence);
+      }
       flight.stopWaiting?.();
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       deadlines.acknowledged(flight);

@@ -34,7 +34,7 @@ import { createSessionHistory } from './session-history.ts';
 import { createSettledLately } from './settled-lately.ts';
 import { createSettling } from './settling.ts';
 import { createTimerWheel } from './timer-wheel.ts';
-import { createUnclearSends } from './unclear-send.ts';
+import { createUnclearSends } from './unclear-sends.ts';
 import { createWaitingQueue } from './waiting-queue.ts';
 
 export interface JobServiceSettings extends EngineSettings {

@@ -23,8 +23,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
   function ackMissed(flight: Flight): void {
     const nodeId = holder(flight);
     if (nodeId === undefined || flight.job.state !== 'DISPATCHED') return;
-    const patientUntil = flight.sentAt + PATIENCE * settings.ackTimeoutMs;
-    if (engine.isStoreSteady?.() === false && engine.clock.now() < patientUntil) {
+    if (isPatient(engine, flight)) {
       flight.attemptTimer = wheel.setAt(engine.clock.now() + settings.ackTimeoutMs, ackMissed, flight);
       return;
     }
@@ -91,6 +90,9 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
 
 /** How many times as long an acknowledgement is waited for that the store may have held up. */
 const PATIENCE = 4;
+
+export const isPatient = ({ isStoreSteady, clock, settings }: Engine, { sentAt }: Flight): boolean =>
+  isStoreSteady?.() === false && clock.now() < sentAt + PATIENCE * settings.ackTimeoutMs;
 
 const AUDIO_GONE = {
   code: 'AUDIO_LOST',

@@ -17,6 +17,8 @@ export interface Flight {
   readonly compiled: CompiledNeed;
   /** Nodes that were sent the job, in order: excluded for good, they refuse what they have seen. */
   sentTo: SentTo;
+  /** How many of those were told to stop although nobody knows whether they have the job: nobody is told twice. */
+  withdrawn: number;
   /** Highest attempt number used so far. */
   attempts: number;
   /** Retries that count against max_retry. */
@@ -175,6 +177,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     need,
     compiled,
     sentTo: NOBODY,
+    withdrawn: 0,
     attempts: 0,
     retries: 0,
     nodesLost: 0,

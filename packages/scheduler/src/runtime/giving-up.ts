@@ -68,6 +68,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     side: NodeSide,
     of?: Attempt,
   ): Promise<void> {
+    if (of !== undefined && flight.job.fence?.attempt !== of.attempt) return;
     if (flight.fallback !== undefined) await settling.finish(flight, flight.fallback, side);
     else await settling.fail(flight, failure, side, of);
   }

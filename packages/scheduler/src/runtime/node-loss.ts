@@ -62,6 +62,7 @@ export function createNodeLoss(
       for (const flight of engine.flights.on(nodeId)) {
         const { jobId, fence, intent } = flight.job;
         if (running.has(jobId)) {
+          if (flight.leftBy === nodeId) flight.leftBy = undefined;
           // Its acknowledgement may have been lost with the connection: naming the job is one.
           const attempt = intent?.nodeId === nodeId ? intent : fence;
           if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });

@@ -43,16 +43,18 @@ export async function settleLeases(
 }
 
 /**
- * Tells nodes to stop that may have been sent the job: those after the attempt that counted last, of which nobody knows whether it
- * reached them. `now`: the one that has it by now.
+ * Tells nodes to stop whose word counts no more, as it is written: those that were sent the job after the attempt that counted last, and
+ * of which nobody knows whether they have it. `now`: the one that has it by now.
  */
 export function withdrawUnclear(
   engine: Engine,
-  { job, sentTo }: Flight,
+  flight: Flight,
   counted: Attempt | undefined,
   now?: NodeId,
 ): void {
-  const sent = nodesOf(sentTo);
-  const unclear = counted === undefined ? sent : sent.slice(sent.indexOf(counted.nodeId) + 1);
-  for (const nodeId of unclear) if (nodeId !== now) engine.link.cancel(nodeId, job.jobId, 'superseded');
+  const sent = nodesOf(flight.sentTo);
+  const first = counted === undefined ? 0 : sent.indexOf(counted.nodeId) + 1;
+  for (const nodeId of sent.slice(Math.max(first, flight.withdrawn)))
+    if (nodeId !== now) engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
+  flight.withdrawn = sent.length;
 }

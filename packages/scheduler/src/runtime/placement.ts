@@ -261,11 +261,16 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
     if (delivery.kind === 'unknown') {
+      const { intent } = flight.job;
+      // Its node has answered meanwhile.
+      if (intent?.nodeId !== nodeId || intent.attempt !== attempt)
+        return holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken';
       // Not fenced: the assignment may be on its way, and a report of the node without the job would free a slot that it will need (I1).
       // It ends by itself, later than the assignment.
       watchLeaseEnd(engine, nodeId);
       return 'nobody';
     }
+    if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.need);
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
     // It does not have it and never will: the attempt did not happen.
     if (flight.attempts === attempt && flight.job.fence?.attempt !== attempt) Object.assign(flight, previous);

@@ -3,6 +3,7 @@ import { type Priority, priorityWithin } from '../domain/priority.ts';
 import { candidates, isCandidate, UNCOUNTED } from './candidates.ts';
 import { advance, type Engine } from './engine.ts';
 import type { Flight } from './flight.ts';
+import { withdrawUnclear } from './other-leases.ts';
 import type { Placed } from './placed.ts';
 import type { Placement } from './placement.ts';
 import { type CompiledNeed, routeOf } from './select/compile-need.ts';
@@ -12,6 +13,7 @@ import type { Waiter } from './waiting-queue.ts';
 /** Reason of a move that gave a reservation up, and no attempt. */
 export const NO_SLOT = 'no_slot';
 
+const UNPLACED = { intent: null, reason: NO_SLOT };
 const WAITING = { limit: 'waiting' };
 
 /**
@@ -122,5 +124,7 @@ export async function backToWaiting(engine: Engine, flight: Flight, isRetry: boo
   const { state } = flight.job;
   // A job that was taken over before it was ever placed waits like a retry.
   if (state !== 'RESERVED') return state === 'CREATED' || (isRetry && state === 'RETRYING');
-  return advance(engine, flight, isRetry ? 'gave_up' : 'unplaced', { intent: null, reason: NO_SLOT });
+  const isBack = await advance(engine, flight, isRetry ? 'gave_up' : 'unplaced', UNPLACED);
+  if (isBack) withdrawUnclear(engine, flight, flight.job.fence);
+  return isBack;
 }

@@ -65,7 +65,15 @@ export function createEndpointCaller(deps: EndpointCallerDeps): EndpointCaller &
           clearTimeout(timer);
           settle(result);
         };
-        request.on('error', (error: NodeJS.ErrnoException) => end(failureOf(error)));
+        let isConnected = false;
+        request.on('socket', (socket) => {
+          if (!socket.connecting) isConnected = !socket.destroyed;
+          else
+            socket.once('connect', () => {
+              isConnected = true;
+            });
+        });
+        request.on('error', (error) => end(failureOf(error, isConnected)));
         let hasAnswer = false;
         request.on('response', (response) => {
           hasAnswer = true;
@@ -119,19 +127,18 @@ function resultOf(status: number): CallResult {
   if (status >= 200 && status < 300) return { kind: 'taken' };
   if (status === 429 || status === 503) return { kind: 'overloaded', reason: `status_${status}` };
   const isRedirect = status >= 300 && status < 400;
-  return { kind: 'unreachable', reason: isRedirect ? 'redirect' : `status_${status}` };
+  const reason = isRedirect ? 'redirect' : `status_${status}`;
+  const isOpen = status < 300 || status >= 500 || MAY_HAVE_IT.has(status);
+  return { kind: isOpen ? 'unreachable' : 'declined', reason };
 }
 
-function failureOf(error: NodeJS.ErrnoException): CallResult {
+/** Timed out while it was read, or a conflict, with itself perhaps. */
+const MAY_HAVE_IT: ReadonlySet<number> = new Set([408, 409]);
+
+function failureOf(error: NodeJS.ErrnoException, isConnected: boolean): CallResult {
   if (error.code === FORBIDDEN) return { kind: 'forbidden', reason: error.message };
-  return { kind: isUnsent(error) ? 'unsent' : 'unreachable', reason: error.code ?? error.message };
+  return { kind: isConnected ? 'unreachable' : 'declined', reason: error.code ?? error.message };
 }
-
-/** No address of the endpoint could be found or connected to. */
-const isUnsent = (error: NodeJS.ErrnoException): boolean =>
-  error instanceof AggregateError
-    ? error.errors.every(isUnsent)
-    : error.syscall === 'connect' || error.syscall === 'getaddrinfo';
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1');
 

@@ -20,7 +20,7 @@ Where a cell is empty, the event changes nothing. Only a \`ready\` node that no 
 
 const JOB_STATE_MEANINGS: Readonly<Record<JobState, string>> = {
   CREATED: 'Accepted, no node yet: being placed, or waiting for a slot.',
-  RESERVED: 'A slot is taken on a node; the job is not there yet.',
+  RESERVED: 'A slot is taken on a node; the job is on its way there, as far as anybody knows.',
   DISPATCHED: 'Handed to the node: written to its socket, taken by its endpoint, or put in its mailbox.',
   RUNNING: 'The node has acknowledged it, or its answer proves that it has it.',
   RETRYING: 'The attempt was given up; the next one is being placed, ahead of new work.',

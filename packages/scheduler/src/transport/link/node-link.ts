@@ -53,9 +53,10 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       case 'unreachable':
         // It may have the job all the same.
         return { kind: 'unknown', reason: answer.reason };
-      case 'unsent':
       case 'forbidden':
         return undeliverable(answer.reason);
+      case 'declined':
+        return { kind: 'declined', reason: answer.reason };
       case 'overloaded':
         return { kind: 'overloaded', reason: answer.reason };
     }

@@ -30,6 +30,16 @@ it('uses a connection to an endpoint again', async () => {
   expect(connections).toBe(1);
 });
 
+it.each([
+  ['cannot be found', (done: (error: Error) => void) => done(new Error('ENOTFOUND'))],
+  ['is not found in time', () => {}],
+])('a name that %s was certainly not sent anything', async (_, answer) => {
+  const resolve = ((_host: string, _options: unknown, done: (error: Error) => void) => answer(done)) as never;
+  const { post, close } = createEndpointCaller({ networks: createNetworks(['127.0.0.0/8']), resolve });
+  onTestFinished(close);
+  expect(await post('http://gpu-box.internal/', '{}', 200)).toMatchObject({ kind: 'declined' });
+});
+
 it('names the status, the fault or the lack of time as the reason', async () => {
   const { post } = loopbackCaller();
   const reasonOf = async (url: string, timeoutMs = 5_000) => {

@@ -252,7 +252,7 @@ describe('retries', () => {
       sends += 1;
       return { kind: 'unknown', reason: 'timeout' };
     });
-    await rig.service.dispatch(rig.request());
+    expect((await rig.service.dispatch(rig.request())).kind).toBe('dispatched');
     expect(await rig.used('node-a')).toBe(1);
     await rig.clock.advance(5_000);
     expect(await rig.used('node-a')).toBe(0);

@@ -83,8 +83,8 @@ describe('the way to a node', () => {
       { kind: 'overloaded', reason: '429' },
     ],
     [
-      { kind: 'unsent', reason: 'ECONNREFUSED' },
-      { kind: 'undeliverable', reason: 'ECONNREFUSED' },
+      { kind: 'declined', reason: 'ECONNREFUSED' },
+      { kind: 'declined', reason: 'ECONNREFUSED' },
     ],
     [
       { kind: 'unreachable', reason: 'reset' },
