@@ -252,6 +252,7 @@ export function createInboxReader(deps: {
   }
 
   async function scan(): Promise<void> {
+    let hasMore = false;
     await keepOpen();
     const max = Math.min(settings.scanCount, room());
     if (max > 0 && !isFenced()) {
@@ -261,23 +262,24 @@ export function createInboxReader(deps: {
         if (died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, died);
         if (letters.length > 0) meter.count('scheduler_phase2_reclaimed_total', undefined, letters.length);
         if (!isStopped) accept(letters);
+        hasMore = letters.length + died === max;
         // Here as everywhere: what the store says is pending, those included that failed and lie until it is their turn again.
         meter.gauge('scheduler_phase2_inbox_pending', (await inbox.size(instanceId)).handedOut);
       } catch (fault) {
         noteFault(fault);
       }
     }
-    scanLater();
+    scanLater(hasMore ? 0 : settings.scanIntervalMs);
   }
 
-  function scanLater(): void {
-    if (!isStopped) cancelScan = clock.after(settings.scanIntervalMs, () => void scan());
+  function scanLater(delayMs: number): void {
+    if (!isStopped) cancelScan = clock.after(delayMs, () => void scan());
   }
 
   return {
     start() {
       begin();
-      scanLater();
+      scanLater(settings.scanIntervalMs);
     },
     async stop() {
       // First, and with an open ear: what was told by then nobody else would have soon.

@@ -5,7 +5,8 @@
  * handed out and not confirmed for a while is handed out again, and after too many deliveries it is put among the dead
  * letters: not dropped unless none are kept, never in the way of the others. At its limit an inbox refuses the sender (`full`); what is in it is
  * never trimmed. One that nobody opened, or that was closed, refuses too (`gone`). A confirmed letter leaves nothing behind.
- * Whoever listens may be told a letter as it is sent, which hands it out like a take: one that was told and not heard comes again.
+ * Whoever listens may be told a letter as it is sent, which hands it out like a take: one that was told and not heard comes again. So
+ * that this is seldom, many at a time and long ones are not told but wait to be taken.
  * An inbox is closed only when it is empty, in one step, so that no letter can slip in between. One that nobody opens again for
  * `INBOX_IDLE_MS` ends by itself with what is in it: whoever opened it may have died before anybody knew its name, and a store that
  * lost its last writes may show one that was closed. A thrown error means *unknown*.
@@ -13,6 +14,11 @@
 
 /** Far longer than any letter is of use, and than whoever lives may be kept from its inbox. */
 export const INBOX_IDLE_MS = 3_600_000;
+
+/** Letters handed out and not confirmed from which on nobody is told more: it would be more than a reader holds. They wait to be taken. */
+export const MOST_TOLD = 512;
+/** Characters of a letter that is told. A longer one is taken: what is told lies in the store until it is heard. */
+export const LONGEST_TOLD = 32_768;
 
 export interface Letter {
   readonly letterId: string;

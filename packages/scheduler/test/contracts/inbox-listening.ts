@@ -1,6 +1,6 @@
 /** Contract of Inbox, for whoever listens: what it is told is handed out, and nobody else is given it. */
 import { expect, it } from 'vitest';
-import type { Inbox, Letter } from '../../src/ports/inbox.ts';
+import { type Inbox, type Letter, LONGEST_TOLD, MOST_TOLD } from '../../src/ports/inbox.ts';
 import { fresh, isPending, type Timed } from './harness.ts';
 
 interface Opened extends Timed {
@@ -25,7 +25,7 @@ export function inboxListening(start: () => Promise<Opened>): void {
     await inbox.listen(me, (letters) => void told.push(...letters));
     const waiting = inbox.take(me, { max: 10, waitMs: 300 });
     expect(await isPending(waiting)).toBe(true);
-    const sent = ['one', '{"text":"你好 👋\\n"}', '', ' x '.repeat(30_000)];
+    const sent = ['one', '{"text":"你好 👋\\n"}', '', ' x '.repeat(10_000)];
     for (const body of sent) expect(await inbox.send(me, body)).toBe('sent');
     await advance(400);
     expect(bodies(told)).toEqual(sent);
@@ -63,6 +63,30 @@ export function inboxListening(start: () => Promise<Opened>): void {
     await advance(50);
     expect(bodies(told)).toEqual(['before', 'then']);
     expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['after']);
+  });
+
+  it('leaves what is long, and what follows many that are not confirmed, to be taken, in its order', async () => {
+    const opened = await start();
+    if (opened.isTelling === false) return expectRead(opened);
+    const { inbox, me, advance } = opened;
+    const told: Letter[] = [];
+    await inbox.listen(me, (letters) => void told.push(...letters));
+    const long = 'x'.repeat(LONGEST_TOLD + 1);
+    await inbox.send(me, long);
+    await advance(50);
+    expect(told).toEqual([]);
+    const [taken] = await inbox.take(me, AT_ONCE);
+    expect(taken?.body).toBe(long);
+    const sent = Array.from({ length: MOST_TOLD + 20 }, (_, at) => `letter ${at}`);
+    for (const body of sent) await inbox.send(me, body);
+    await advance(100);
+    expect(bodies(told)).toEqual(sent.slice(0, MOST_TOLD - 1));
+    expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(sent.slice(MOST_TOLD - 1));
+    const ids = idsOf(told);
+    await inbox.confirm(me, ids);
+    await inbox.send(me, 'told again');
+    await advance(50);
+    expect(bodies(told).at(-1)).toBe('told again');
   });
 
   it('tells nobody what is for another', async () => {

@@ -1,6 +1,6 @@
 /** Letters between instances that share one process: for the simulator and for tests, and the readable specification of the Redis one. */
 import type { Clock } from '../../ports/clock.ts';
-import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type Letter, LONGEST_TOLD, MOST_TOLD } from '../../ports/inbox.ts';
 import { createDeadShelf, type DeadShelf } from './dead-letters.ts';
 
 export interface InboxLimits {
@@ -40,6 +40,9 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
     kept.handedOutAt = clock.now();
     return { letterId: kept.letterId, body: kept.body, deliveries: kept.deliveries };
   }
+
+  const handedOut = ({ letters }: Box): number =>
+    [...letters.values()].filter(({ handedOutAt }) => handedOutAt !== undefined).length;
 
   const fresh = (box: Box | undefined, max: number): Letter[] =>
     [...(box?.letters.values() ?? [])]
@@ -89,9 +92,10 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
       if (box.letters.size >= deps.maxLetters) return 'full';
       const letterId = String(++lastId);
       box.letters.set(letterId, { letterId, body, deliveries: 0, handedOutAt: undefined });
-      if (box.listeners.size === 0) box.wake?.();
+      const room = body.length > LONGEST_TOLD ? 0 : MOST_TOLD - handedOut(box);
+      if (box.listeners.size === 0 || room <= 0) box.wake?.();
       else {
-        const told = fresh(box, box.letters.size);
+        const told = fresh(box, room);
         for (const hear of box.listeners) hear(told);
       }
       return 'sent';

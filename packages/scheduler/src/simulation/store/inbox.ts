@@ -1,5 +1,5 @@
 /** Simulation: letters between instances, as one stream per instance. Reading waits on a connection of its own. */
-import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type Letter, LONGEST_TOLD, MOST_TOLD } from '../../ports/inbox.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
 import { nextId, type StoredInbox, type StoredLetter } from './shard-state.ts';
@@ -21,9 +21,6 @@ interface StuckLetter {
   readonly idleMs: number;
   readonly deliveries: number;
 }
-
-/** More were sent while nobody listened: they are left to be read. */
-const MOST_TOLD = 256;
 
 export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & InboxSettings): Inbox {
   const { lines, planAfter, maxDeliveries, minIdleToDieMs = 0, idleMs: stayMs = INBOX_IDLE_MS } = deps;
@@ -47,7 +44,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
         const id = nextId(inbox, now);
         inbox.entries.set(id, { body, deliveries: 0, handedOutAt: 0 });
         inbox.fresh.add(id);
-        if (!tellListeners(shard, to)) wakeReader(shard, to);
+        if (body.length > LONGEST_TOLD || !tellListeners(shard, to, inbox)) wakeReader(shard, to);
         return 'sent';
       }),
 
@@ -176,11 +173,11 @@ function readOrWait(
   });
 }
 
-/** False: nobody is there to be told. */
-function tellListeners(shard: Shard, instanceId: string): boolean {
+/** False: nobody is there to be told, or has enough in hand. */
+function tellListeners(shard: Shard, instanceId: string, { handedOut }: StoredInbox): boolean {
   const there = [...(shard.listeners.get(instanceId) ?? [])].filter((each) => each.isThere());
-  if (there.length === 0) return false;
-  const letters = handOut(shard, instanceId, MOST_TOLD);
+  if (there.length === 0 || handedOut.size >= MOST_TOLD) return false;
+  const letters = handOut(shard, instanceId, MOST_TOLD - handedOut.size);
   for (const listener of there) listener.tell(letters);
   return true;
 }

@@ -4,29 +4,38 @@
   ARGV[2] group    its consumer group
   ARGV[3] reader   who is handed what it is told
   ARGV[4] channel  in the slot of the inbox; "id body" of each letter is told there
-  ARGV[5] most     letters that are told at once
-  ARGV[6] body     of the letters, in their order; any number of them
+  ARGV[5] most     letters that may be handed out and not confirmed; from there on they wait to be read
+  ARGV[6] longest  bytes of a letter that is told
+  ARGV[7] body     of the letters, in their order; any number of them
   Returns {"sent", letters} with how many of them, from the first on; or {"gone"}
   Running it twice sends them twice: receivers know what they have handled. ]]
-local inbox, limit, group, reader, channel, most = KEYS[1], tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local inbox, limit, group, reader, channel = KEYS[1], tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
+local most, longest, before = tonumber(ARGV[5]), tonumber(ARGV[6]), 6
 if redis.call('EXISTS', inbox) == 0 then
   return { 'gone' }
 end
-local sent = math.min(#ARGV - 5, math.max(0, limit - redis.call('XLEN', inbox)))
-for at = 6, sent + 5 do
+local sent = math.min(#ARGV - before, math.max(0, limit - redis.call('XLEN', inbox)))
+local length = 0
+for at = before + 1, before + sent do
   redis.call('XADD', inbox, '*', 'body', ARGV[at])
+  length = math.max(length, #ARGV[at])
+end
+if sent == 0 or length > longest then
+  return { 'sent', sent }
 end
 local tell, listeners = 'SPUBLISH', redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
 if listeners['err'] or listeners[2] == 0 then
   -- Where a server before sharded channels is alone, whoever listens does so on a plain one.
   tell, listeners = 'PUBLISH', redis.pcall('PUBSUB', 'NUMSUB', channel)
 end
--- If nobody does, letters wait to be read.
-if sent == 0 or listeners['err'] or listeners[2] == 0 then
+-- If nobody does, letters wait to be read. So they do if whoever listens has enough in hand: what is told cannot be held up.
+local pending = redis.pcall('XPENDING', inbox, group)
+if listeners['err'] or listeners[2] == 0 or pending['err'] or pending[1] >= most then
   return { 'sent', sent }
 end
 -- Read for whoever listens: a reader that waits is not woken then, for nothing new is left for it.
-local read = redis.pcall('XREADGROUP', 'GROUP', group, reader, 'COUNT', most, 'STREAMS', inbox, '>')
+local count = most - pending[1]
+local read = redis.pcall('XREADGROUP', 'GROUP', group, reader, 'COUNT', count, 'STREAMS', inbox, '>')
 if read and not read['err'] then
   for _, letter in ipairs(read[1][2]) do
     redis.pcall(tell, channel, letter[1] .. ' ' .. letter[2][2])

@@ -1,10 +1,8 @@
 /** Hot path: typed wrapper of send-letters.lua. */
+import { LONGEST_TOLD, MOST_TOLD } from '../../../ports/inbox.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
-
-/** More were sent while nobody listened: they are left to be read. */
-const MOST_TOLD = 256;
 
 export function createSendLetters(
   connection: RedisConnection,
@@ -14,7 +12,7 @@ export function createSendLetters(
   const run = loadScript(connection, import.meta.url, 'send-letters');
   /** How many of them, from the first on, or that nobody has opened the inbox. */
   return async (to: string, bodies: readonly string[]): Promise<number | 'gone'> => {
-    const args = [maxLetters, group, reader, keys.instanceLetters(to), MOST_TOLD];
+    const args = [maxLetters, group, reader, keys.instanceLetters(to), MOST_TOLD, LONGEST_TOLD];
     const [word, sent] = await run([keys.inbox(to)], [...args, ...bodies]);
     return word === 'sent' ? Number(sent) : 'gone';
   };
