@@ -21,7 +21,7 @@ const ERROR = 50;
 export function checkInstances(
   { history, faults, lives: { silences } }: Facts,
   logs: readonly LogLine[],
-  { flightMs, presenceMs }: Allowances,
+  { answerMs, flightMs, presenceMs }: Allowances,
 ): Finding {
   /** Alone with nothing of the store: after its presence has ended it has to take itself for dead. */
   const cutOff = hitsOf(faults, isOf('instance_cut_off'));
@@ -73,9 +73,9 @@ export function checkInstances(
     const stopped = since(silences.get(to), at, presenceMs);
     if (stopped === undefined) continue;
     // Its last renewal may have lain before a server that did not answer, and counted from then on; and of one that does not answer
-    // nobody hears who is absent.
+    // nobody hears who is absent, until it is asked again.
     const countedFrom = disturbed.find(stopped)?.to ?? stopped;
-    if (at <= countedFrom + presenceMs || disturbed.meets(at - LOOKED_WITHIN_MS, at)) continue;
+    if (at <= countedFrom + presenceMs || disturbed.meets(at - LOOKED_WITHIN_MS - answerMs, at)) continue;
     found(
       'I9 nothing to the dead',
       at,

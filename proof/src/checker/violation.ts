@@ -53,6 +53,8 @@ export interface Allowances {
   readonly crossingMs: number;
   /** How long what is ready waits for what was said before it (result_gap_timeout_ms). */
   readonly gapMs: number;
+  /** How long a server is waited for (command_timeout_ms): one that is back is asked again only when what it lost was given up. */
+  readonly answerMs: number;
   /** From when on a store that is gone must be known to be gone. */
   readonly noticeMs: number;
   /** How long after a fault ended everything serves again. */
@@ -82,6 +84,7 @@ export const ALLOWANCES: Allowances = {
   letterMs: 3_000,
   crossingMs: 2_000,
   gapMs: 10_000,
+  answerMs: 800,
   noticeMs: 1_600,
   recoverMs: 12_000,
   presenceMs: 5_000,

@@ -13,6 +13,7 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
   const whole = { ...SCENARIO, ...scenario };
   const config = configOf('any', false, whole);
   const { scheduler } = config;
+  const { commandTimeoutMs } = storeSettings(config);
   return {
     ...ALLOWANCES,
     deadlineMs: scheduler.job_deadline_ms,
@@ -23,7 +24,8 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
     lossMs: whole.durability === 'replica' ? 0 : ALLOWANCES.lossMs,
     crossingMs: 500,
     // One command may be waited for; whoever waits for several at once waits no longer.
-    dispatchMs: storeSettings(config).commandTimeoutMs,
+    dispatchMs: commandTimeoutMs,
+    answerMs: commandTimeoutMs,
     isExact: true,
   };
 }
