@@ -1,5 +1,4 @@
 /** What the scheduler asks of Redis: commands and round trips per job, where they go, and what stays there. */
-import { scriptNameOf } from '../../packages/scheduler/dist/adapters/redis/script.js';
 import { type Figure, median } from './measure.ts';
 import { createAppContestant } from './redis/app-contestant.ts';
 import { type Contestant, closedLoop } from './redis/contestant.ts';
@@ -26,6 +25,8 @@ export interface RedisCostOptions {
   readonly usual: number;
   /** How long the instances are watched while nothing happens. */
   readonly idleMs: number;
+  /** How long what waits for more of its kind may wait. */
+  readonly settleMs: number;
 }
 
 type Row = Omit<Figure, 'scenario'>;
@@ -134,15 +135,6 @@ async function askedByAll(server: BenchRedis, { together }: RedisCostOptions): P
   ];
 }
 
-/** What jobs themselves make instances ask for, whatever these ask for by the clock: who lives, which nodes there are, how nodes are. */
-const OF_JOBS = new Set([
-  ...['admit-job', 'index-jobs', 'move-job', 'watch-job', 'hgetall', 'hmget'],
-  ...['reserve-slot', 'commit-lease', 'keep-lease', 'fence-lease', 'release-lease'],
-  ...['send-letters', 'xreadgroup', 'confirm-letters', 'publish', 'spublish', 'eval'],
-]);
-const isOfJobs = ([command = '', script = '']: readonly string[]): boolean =>
-  OF_JOBS.has(command.toLowerCase() === 'evalsha' ? scriptNameOf(script) : command.toLowerCase());
-
 /** How long a job usually stays at its node. */
 const USUAL_MS = 300;
 
@@ -151,23 +143,22 @@ async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Pr
   const { alone, together, usual: usually } = options;
   say(`redis-cost: ${alone} jobs one by one and ${together} at once, on nodes of another instance`);
   const name = 'commands per job, node on another instance';
-  const quick = await costElsewhere(server, 0, options.idleMs, [
+  const quick = await costElsewhere(server, 0, options, [
     { jobs: alone, inFlight: 1 },
     { jobs: together, inFlight: IN_FLIGHT },
   ]);
   say(`redis-cost: ${2 * usually} jobs of ${USUAL_MS} ms there one by one, and many at once`);
-  const usual = await costElsewhere(server, USUAL_MS, options.idleMs, [
+  const usual = await costElsewhere(server, USUAL_MS, options, [
     { jobs: usually, inFlight: 1 },
     { jobs: usually, inFlight: 1, everyMs: 1_000 },
     { jobs: (usually / 2) * IN_FLIGHT, inFlight: IN_FLIGHT },
   ]);
-  // Of few jobs what is asked for by the clock says nothing: it swings by more than they ask for.
   const rows: [string, number | undefined][] = [
-    ['one at a time', quick[0]?.all],
-    [`${IN_FLIGHT} in flight`, quick[1]?.all],
-    [`jobs of ${USUAL_MS} ms, one at a time`, usual[0]?.ofJobs],
-    [`jobs of ${USUAL_MS} ms, one a second`, usual[1]?.ofJobs],
-    [`jobs of ${USUAL_MS} ms, ${IN_FLIGHT} in flight`, usual[2]?.ofJobs],
+    ['one at a time', quick[0]],
+    [`${IN_FLIGHT} in flight`, quick[1]],
+    [`jobs of ${USUAL_MS} ms, one at a time`, usual[0]],
+    [`jobs of ${USUAL_MS} ms, one a second`, usual[1]],
+    [`jobs of ${USUAL_MS} ms, ${IN_FLIGHT} in flight`, usual[2]],
   ];
   return rows.map(([how, value = Number.NaN]) => ({
     name: `${name}, ${how}`,
@@ -177,40 +168,34 @@ async function askedElsewhere(server: BenchRedis, options: RedisCostOptions): Pr
   }));
 }
 
-/** Per job. */
-interface Cost {
-  readonly all: number;
-  readonly ofJobs: number;
-}
-
+/** Commands per job, whatever they are. */
 async function costElsewhere(
   server: BenchRedis,
   workMs: number,
-  idleMs: number,
+  { idleMs, settleMs }: Pick<RedisCostOptions, 'idleMs' | 'settleMs'>,
   loads: readonly Load[],
-): Promise<Cost[]> {
+): Promise<number[]> {
   const app = await createAppContestant({
     port: server.port,
     prefix: `elsewhere-${workMs}`,
     isNodeElsewhere: true,
     workMs,
+    nodes: 1,
   });
   await closedLoop(app, { jobs: IN_FLIGHT, inFlight: IN_FLIGHT });
   // What waits for more of its kind has gone by then.
-  await pause(idleMs);
+  await pause(settleMs);
   const wire = await watchWire(server);
-  const asked = async (act: () => Promise<unknown>): Promise<Cost & { ms: number }> => {
+  const asked = async (act: () => Promise<unknown>): Promise<{ count: number; ms: number }> => {
     const begunAt = performance.now();
     const { commands } = await wire.during(async () => void (await act()));
-    const ms = performance.now() - begunAt;
-    return { all: commands.length, ofJobs: commands.filter(isOfJobs).length, ms };
+    return { count: commands.length, ms: performance.now() - begunAt };
   };
   const idle = await asked(() => pause(idleMs));
-  const costs: Cost[] = [];
+  const costs: number[] = [];
   for (const load of loads) {
-    const { all, ofJobs, ms } = await asked(() => run(app, load));
-    const less = (count: number, whenIdle: number): number => (count - (whenIdle * ms) / idle.ms) / load.jobs;
-    costs.push({ all: less(all, idle.all), ofJobs: less(ofJobs, idle.ofJobs) });
+    const { count, ms } = await asked(() => run(app, load));
+    costs.push((count - (idle.count * ms) / idle.ms) / load.jobs);
   }
   wire.stop();
   await app.stop();

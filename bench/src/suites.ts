@@ -49,8 +49,16 @@ export const SUITES: Readonly<Record<SuiteName, RunSuite>> = {
   'redis-cost': (_, isQuick) =>
     redisCost(
       isQuick
-        ? { alone: 20, together: 200, retentionMs: 1_000, nodes: 100, usual: 2, idleMs: 300 }
-        : { alone: 200, together: 2_000, retentionMs: 6_000, nodes: 1_000, usual: 20, idleMs: 4_000 },
+        ? { alone: 20, together: 200, retentionMs: 1_000, nodes: 100, usual: 2, idleMs: 300, settleMs: 300 }
+        : {
+            alone: 200,
+            together: 2_000,
+            retentionMs: 6_000,
+            nodes: 1_000,
+            usual: 20,
+            idleMs: 8_000,
+            settleMs: 11_000,
+          },
     ),
   reserve: (rounds, isQuick) =>
     reserve(isQuick ? { serviceMs: 400, forMs: 400 } : { serviceMs: 1_000, forMs: rounds * 3_000 }),

@@ -54,17 +54,22 @@ export async function untilReady({ registry }: App, nodes: number): Promise<void
   while (ready() < nodes) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** `isNodeElsewhere`: its jobs come to another instance than its nodes. `workMs`: how long each takes there. */
+/**
+ * `isNodeElsewhere`: its jobs come to another instance than its nodes. `workMs`: how long each takes there. `nodes`: what is asked by the
+ * clock swings by what each asks for, once in a while.
+ */
 export async function createAppContestant(options: {
   port: number;
   prefix: string;
   isNodeElsewhere?: boolean;
   workMs?: number;
+  nodes?: number;
 }): Promise<Contestant> {
+  const { nodes: count = NODES } = options;
   const flags = sharedFlags(options.port, options.prefix);
   const holder = await startSharedApp(flags);
-  const nodes = await startNodes(holder.port, NODES, SLOTS, options.workMs);
-  await untilReady(holder.app, NODES);
+  const nodes = await startNodes(holder.port, count, (NODES * SLOTS) / count, options.workMs);
+  await untilReady(holder.app, count);
   const { app } = options.isNodeElsewhere === true ? await startSharedApp(flags) : holder;
   const contestant = drivenBy(app, nodes, async () => {
     await nodes.stop();

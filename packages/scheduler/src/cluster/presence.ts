@@ -56,8 +56,8 @@ const TRIES_PER_INTERVAL = 4;
 const LONGEST_ABSENCE_MS = DEATH_REMEMBERED_MS / 2;
 /** Whom a letter is for and who was not there may have joined since: that is looked up again, though not for every letter. */
 const MISSED_APART_MS = 25;
-/** How long after the last question the view is kept fresh. */
-const REFRESHED_FOR_MS = 5_000;
+/** The share of `viewMs` after which others are looked at anew, by the clock: nobody then waits for it, and no job asks for it. */
+const LOOK_AGAIN_AT = 0.8;
 const NOBODY: ReadonlyMap<string, Instance> = new Map();
 
 export function createPresence(deps: {
@@ -85,8 +85,7 @@ export function createPresence(deps: {
   /** As last listed. */
   let names: readonly string[] = [];
   let looking: Promise<ReadonlyMap<string, Instance>> | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let cancelRefresh: Cancel | undefined;
+  let cancelLook: Cancel | undefined;
   /** Of the next renewal; undefined while one is under way. */
   let cancel: Cancel | undefined;
   let hurriedAt = Number.NEGATIVE_INFINITY;
@@ -138,6 +137,7 @@ export function createPresence(deps: {
   function look(): Promise<ReadonlyMap<string, Instance>> {
     looking ??= lookAround().finally(() => {
       looking = undefined;
+      lookAgainSoon();
     });
     return looking;
   }
@@ -154,14 +154,15 @@ export function createPresence(deps: {
     for (let looks = 0; looks < 2 && !view.living.has(expected) && view.at <= since; looks++) await look();
   }
 
-  /** While somebody keeps asking, the view is renewed before it is too old: nobody then waits for it. */
-  function refreshSoon(): void {
-    if (isStopped || cancelRefresh !== undefined || view === undefined) return;
-    const dueMs = Math.max(0, view.at + settings.viewMs / 2 - clock.now());
-    cancelRefresh = clock.after(dueMs, () => {
-      cancelRefresh = undefined;
-      // A store that does not answer is asked again by whoever needs it, and by the next renewal.
-      if (clock.now() - askedAt < REFRESHED_FOR_MS) look().then(refreshSoon, () => undefined);
+  /** Not by an instance that is alone: whom it does not know of it has nothing to tell. */
+  function lookAgainSoon(): void {
+    if (isStopped || cancelLook !== undefined || view === undefined || names.length < 2) return;
+    const dueMs = Math.max(0, view.at + LOOK_AGAIN_AT * settings.viewMs - clock.now());
+    // A store that does not answer is asked again by whoever needs it, and by the next renewal.
+    if (dueMs === 0) return;
+    cancelLook = clock.after(dueMs, () => {
+      cancelLook = undefined;
+      look().catch(() => undefined);
     });
   }
 
@@ -282,10 +283,8 @@ export function createPresence(deps: {
     isFenced,
     self: () => self,
     async living(expected) {
-      askedAt = clock.now();
       if (!isRecent()) await look();
       else if (expected !== undefined) await lookFor(expected);
-      refreshSoon();
       return view?.living ?? NOBODY;
     },
     storeNow: () => clock.now() + storeTime.offsetMs(),
@@ -293,7 +292,7 @@ export function createPresence(deps: {
     async stop() {
       isStopped = true;
       cancel?.();
-      cancelRefresh?.();
+      cancelLook?.();
       await instances.leave(self).catch(unreachable);
     },
   };
