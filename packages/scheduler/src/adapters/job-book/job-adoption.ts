@@ -4,6 +4,7 @@ import { instanceOf } from '../../domain/driver-name.ts';
 import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { FormerDrivers } from './former-drivers.ts';
 import type { JobIndex } from './job-index.ts';
 import type { FormerDriver, IndexScripts, RecordScripts, Restored, TimeLeft } from './job-scripts.ts';
 import type { JobTally } from './job-tally.ts';
@@ -58,10 +59,11 @@ export function createJobAdoption(
     tally: JobTally;
     known: KnownJobs;
     owed: Pick<OwedMoves, 'forget'>;
+    formers: FormerDrivers;
     maxRetained: number;
   } & RestoreLimits,
 ): JobAdoption {
-  const { scripts, indexes, index, tally, known, owed } = deps;
+  const { scripts, indexes, index, tally, known, owed, formers } = deps;
 
   /** The index of an instance names what any incarnation of it drives: another one's jobs must not be taken off it. */
   function dropUnlessOurs(jobId: JobId, driver?: string): void {
@@ -82,7 +84,13 @@ export function createJobAdoption(
 
   async function writeAnew(job: JobRecord): Promise<Exclude<Restored, { kind: 'over' }>> {
     const left = isSettled(job.state) ? leftOf(job, deps.clock.now(), deps) : undefined;
-    const by = { driver: deps.driver(), revision: revisionOf(job), lifeMs: lifeOf(job, deps), left };
+    const by = {
+      driver: deps.driver(),
+      former: formers.get(job.jobId),
+      revision: revisionOf(job),
+      lifeMs: lifeOf(job, deps),
+      left,
+    };
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const restored = await scripts.restore(job, by);
       if (restored.kind === 'restored' && newest(job) === job) known.note(job, by.revision);
@@ -101,9 +109,11 @@ export function createJobAdoption(
       await index.begin(jobId, deadlineAt);
       const taken = await scripts.takeOver(jobId, from, deps.driver());
       if (taken.kind === 'taken') {
-        const { stored, lifeMs } = taken;
+        const { stored, lifeMs, former } = taken;
         const record = { ...stored.record, deadlineAt: deadlineOf(stored.record, lifeMs, deps) };
         owed.forget(jobId);
+        // Asked again, it may have been taken before.
+        if (former !== deps.driver()) formers.note(jobId, former);
         tally.adopt(record);
         known.note(record, stored.revision);
         // By another clock it could be over, and swept off.

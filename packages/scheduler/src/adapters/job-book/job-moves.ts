@@ -43,13 +43,30 @@ export function createJobMoves(deps: {
   write: MoveJob;
   /** Lets a settled record go before its time. */
   drop: (jobId: JobId) => Promise<unknown>;
+  /** By this incarnation, from one that was gone. */
+  isTakenOver: (jobId: JobId) => boolean;
+  restore: (job: JobRecord) => Promise<'restored' | 'kept' | 'driven_elsewhere'>;
   resultInlineMaxBytes: number;
   onAudioDropped?: (() => void) | undefined;
 }): JobMoves {
-  const { known, tally, index, write } = deps;
+  const { known, tally, index } = deps;
   const owed = createOwedMoves({ clock: deps.clock, known, write: writeOwed });
   const watchers = new WeakMap<JobRecord, readonly string[]>();
   let written: (job: JobRecord) => void = () => {};
+
+  const write: MoveJob = (driver, jobId, expected, change, seen) =>
+    deps.isTakenOver(jobId)
+      ? writeTakenOver(driver, jobId, expected, change, seen)
+      : deps.write(driver, jobId, expected, change, seen);
+
+  /** That it is another's may be what a failover left of a job that was taken over from that one. */
+  async function writeTakenOver(...move: Parameters<MoveJob>): Promise<Moved> {
+    const [, jobId] = move;
+    const moved = await deps.write(...move);
+    const newest = known.get(jobId)?.record;
+    if (moved.kind !== 'driven_elsewhere' || newest === undefined) return moved;
+    return (await deps.restore(newest)) === 'driven_elsewhere' ? moved : deps.write(...move);
+  }
 
   /** What a record that is settled means for what is counted here. */
   function settled(record: JobRecord, bytes: number): void {

@@ -49,8 +49,8 @@ export interface FormerDriver {
 }
 
 export type TakenOver =
-  /** `lifeMs`: how long its record still lasts, by the store's clock. */
-  | { readonly kind: 'taken'; readonly stored: StoredJob; readonly lifeMs: number }
+  /** `lifeMs`: how long its record still lasts, by the store's clock. `former`: who drove it until now. */
+  | { readonly kind: 'taken'; readonly stored: StoredJob; readonly lifeMs: number; readonly former: string }
   | { readonly kind: 'driven'; readonly driver: string }
   | { readonly kind: 'settled' | 'unknown_job' };
 
@@ -81,11 +81,12 @@ export interface RecordScripts {
   watch(jobId: JobId, revision: number): Promise<StoredJob | undefined>;
   driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
   takeOver(jobId: JobId, from: FormerDriver, to: string): Promise<TakenOver>;
-  /** `left`: absent while it lives. */
+  /** `left`: absent while it lives. `former`: whom the driver took it over from, which may have been lost, too. */
   restore(
     job: JobRecord,
     by: {
       readonly driver: string;
+      readonly former: string | undefined;
       readonly revision: number;
       readonly lifeMs: number;
       readonly left: TimeLeft | undefined;

@@ -11,6 +11,7 @@ import type { JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AdmitResult, Expected, JobQuery, JobStore, MoveResult } from '../../ports/job-store.ts';
+import { createFormerDrivers } from './former-drivers.ts';
 import { createJobAdoption, type JobAdoption } from './job-adoption.ts';
 import { createJobIndex } from './job-index.ts';
 import { createJobMoves } from './job-moves.ts';
@@ -76,15 +77,28 @@ export function createJobStore(
   const index = createJobIndex({ ...deps, write: indexes.note });
   const tally = createJobTally(deps);
   const known = createKnownJobs({ maxKnown: deps.maxInflight });
-  const moves = createJobMoves({ ...deps, known, tally, index, write: scripts.move, drop: scripts.drop });
+  const formers = createFormerDrivers({ maxFormer: deps.maxInflight });
+  const moves = createJobMoves({
+    ...deps,
+    known,
+    tally,
+    index,
+    write: scripts.move,
+    drop: scripts.drop,
+    isTakenOver: (jobId) => formers.get(jobId) !== undefined,
+    restore: (job) => adoption.restore(job),
+  });
   const { owed } = moves;
-  const adoption = createJobAdoption({ ...deps, driver, index, tally, known, owed });
+  const adoption: JobAdoption = createJobAdoption({ ...deps, driver, index, tally, known, owed, formers });
   let counted = deps.driver();
 
   /** What an earlier incarnation drove is not driven by this one, unless it takes it over. */
   function driver(): string {
     const name = deps.driver();
-    if (name !== counted) tally.leaveAll();
+    if (name !== counted) {
+      tally.leaveAll();
+      formers.clear();
+    }
     counted = name;
     return name;
   }

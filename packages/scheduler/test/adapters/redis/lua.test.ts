@@ -32,7 +32,7 @@ const SECOND = new Set(['XGROUP', 'XINFO', 'PUBSUB']);
  * Of a channel. It may be an argument that is called so: it is no key, and while a slot moves a server waits for keys it cannot find. That
  * it lies in the slot of the script is a matter of its name (key-names.test.ts).
  */
-const OF_CHANNELS = new Set(['PUBSUB', 'SPUBLISH']);
+const OF_CHANNELS = new Set(['PUBSUB', 'PUBLISH', 'SPUBLISH']);
 
 function keysOf(command: string, args: readonly string[]): readonly string[] {
   if (WITHOUT_KEY.has(command)) return [];

@@ -13,7 +13,7 @@ const IN_SCRIPTS = new Set([
   ...['HDEL', 'HEXISTS', 'HGET', 'HGETALL', 'HINCRBY', 'HKEYS', 'HMGET', 'HSET', 'HSETNX'],
   ...['ZADD', 'ZCARD', 'ZCOUNT', 'ZPOPMIN', 'ZRANGE', 'ZRANGEBYSCORE', 'ZRANK', 'ZREM'],
   ...['ZREMRANGEBYRANK', 'ZREMRANGEBYSCORE', 'ZSCORE'],
-  ...['XACK', 'XADD', 'XDEL', 'XGROUP', 'XLEN', 'XRANGE', 'XREADGROUP', 'XREVRANGE'],
+  ...['XACK', 'XADD', 'XDEL', 'XGROUP', 'XLEN', 'XPENDING', 'XRANGE', 'XREADGROUP', 'XREVRANGE'],
 ]);
 /** With an answer for servers that do not know it. */
 const LATER_IN_SCRIPTS = new Set(['put-entry SPUBLISH', 'send-letters PUBSUB', 'send-letters SPUBLISH']);

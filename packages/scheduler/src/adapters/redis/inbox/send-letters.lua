@@ -23,10 +23,11 @@ end
 if sent == 0 or length > longest then
   return { 'sent', sent }
 end
-local tell, listeners = 'SPUBLISH', redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
-if listeners['err'] or listeners[2] == 0 then
-  -- Where a server before sharded channels is alone, whoever listens does so on a plain one.
-  tell, listeners = 'PUBLISH', redis.pcall('PUBSUB', 'NUMSUB', channel)
+local listeners = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
+-- Where a server before sharded channels is alone, whoever listens does so on a plain one.
+local plain = listeners['err'] or listeners[2] == 0
+if plain then
+  listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)
 end
 -- If nobody does, letters wait to be read. So they do if whoever listens has enough in hand: what is told cannot be held up.
 local pending = redis.pcall('XPENDING', inbox, group)
@@ -38,7 +39,12 @@ local count = most - pending[1]
 local read = redis.pcall('XREADGROUP', 'GROUP', group, reader, 'COUNT', count, 'STREAMS', inbox, '>')
 if read and not read['err'] then
   for _, letter in ipairs(read[1][2]) do
-    redis.pcall(tell, channel, letter[1] .. ' ' .. letter[2][2])
+    local told = letter[1] .. ' ' .. letter[2][2]
+    if plain then
+      redis.pcall('PUBLISH', channel, told)
+    else
+      redis.pcall('SPUBLISH', channel, told)
+    end
   end
 end
 return { 'sent', sent }

@@ -8,12 +8,13 @@
   ARGV[5] life       ms that a record lasts which nobody settles
   ARGV[6] retention  ms to keep it from now on if it is settled, or 0 if it lives
   ARGV[7] lease      ms it stays bound from now on if it is settled
-  ARGV[8] fields     and values in turn, from here on
-  Returns {"restored"}, {"kept"} if the record is as far or further, {"driven_elsewhere", driver} if it is not that driver's,
+  ARGV[8] former     driver whom that one took it over from, or "": a failover may have lost this, too
+  ARGV[9] fields     and values in turn, from here on
+  Returns {"restored"}, {"kept"} if the record is as far or further, {"driven_elsewhere", driver} if it is neither driver's,
   {"bound_anew"} if its request has another job by now, or {"over", id} if that job is no longer bound and has to be shelved first
   Idempotent: what was restored is as far. ]]
 local current, earlier, id, driver, attempt, revision = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local life, retention, lease = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
+local life, retention, lease, former = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local held = redis.call('HMGET', current, 'id', 'bound_until')
@@ -24,12 +25,13 @@ if held[1] ~= id and (held[1] or redis.call('EXISTS', earlier) == 1) then
 end
 local job = redis.call('HMGET', key, 'id', 'driver', 'attempt', 'n', 'settled')
 if job[1] then
-  if job[2] ~= driver then
+  if job[2] ~= driver and job[2] ~= former then
     return { 'driven_elsewhere', job[2] }
   end
   local known = tonumber(job[3])
   local is_behind = known < attempt or (known == attempt and tonumber(job[4]) < revision)
   if not is_behind or (job[5] and retention == 0) then
+    redis.call('HSET', key, 'driver', driver)
     return { 'kept' }
   end
 elseif held[1] and retention == 0 then
@@ -38,7 +40,7 @@ elseif held[1] and retention == 0 then
   end
   return { 'bound_anew' }
 end
-redis.call('HSET', key, unpack(ARGV, 8))
+redis.call('HSET', key, unpack(ARGV, 9))
 if retention > 0 and not job[5] then
   redis.call('HSET', key, 'settled', 1, 'bound_until', now + lease)
   redis.call('PEXPIRE', key, retention)

@@ -21,6 +21,7 @@ export function createRestoreJob(connection: RedisConnection, keys: Keys): Recor
         by.lifeMs,
         by.left?.retentionMs ?? 0,
         by.left?.leaseMs ?? 0,
+        by.former ?? '',
         ...wholeFieldsOf(job, by.driver, by.revision),
       ],
     );

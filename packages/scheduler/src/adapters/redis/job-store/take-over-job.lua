@@ -5,8 +5,8 @@
   ARGV[2] instance  that drove it
   ARGV[3] living    incarnation of that instance which lives and keeps its jobs, or ""
   ARGV[4] to        "instance/incarnation" that takes over
-  Returns {"taken", life, field, value, ...} with the ms its record still lasts and the whole of it, {"settled"} if there is nothing to drive, {"driven", driver} if
-  somebody else drives it, or {"unknown_job"}
+  Returns {"taken", life, former, field, value, ...} with the ms its record still lasts, who drove it until now and the whole of it, {"settled"} if there is nothing to
+  drive, {"driven", driver} if somebody else drives it, or {"unknown_job"}
   Idempotent: who drives it already has taken it. ]]
 local current, earlier, id, instance, living, to = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local job = redis.call('HMGET', current, 'id', 'driver', 'settled')
@@ -24,4 +24,4 @@ if job[2] ~= to and (holder ~= instance or incarnation == living) then
   return { 'driven', job[2] }
 end
 redis.call('HSET', current, 'driver', to)
-return { 'taken', redis.call('PTTL', current), unpack(redis.call('HGETALL', current)) }
+return { 'taken', redis.call('PTTL', current), job[2], unpack(redis.call('HGETALL', current)) }

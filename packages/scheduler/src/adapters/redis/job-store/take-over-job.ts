@@ -16,8 +16,13 @@ export function createTakeOverJob(connection: RedisConnection, keys: Keys) {
       [jobId, from.instanceId, from.livingIncarnation ?? '', to],
     );
     if (word === 'taken') {
-      const [lifeMs, ...fields] = rest;
-      return { kind: 'taken', stored: jobFromFields(fields), lifeMs: Number(lifeMs) };
+      const [lifeMs, former, ...fields] = rest;
+      return {
+        kind: 'taken',
+        stored: jobFromFields(fields),
+        lifeMs: Number(lifeMs),
+        former: String(former),
+      };
     }
     if (word === 'driven') return { kind: 'driven', driver: String(rest[0]) };
     return { kind: word === 'settled' ? 'settled' : 'unknown_job' };

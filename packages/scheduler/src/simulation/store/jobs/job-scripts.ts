@@ -205,7 +205,7 @@ export function takeOverJob(
   const stored = { ...held, driver: to };
   const until = jobs.until(tag, now);
   jobs.put(tag, stored, until);
-  return { kind: 'taken', stored, lifeMs: until - now };
+  return { kind: 'taken', stored, lifeMs: until - now, former: held.driver };
 }
 
 /** `left`: absent while it lives. */
@@ -224,10 +224,14 @@ export function restoreJob(
   const [shelf, key] = isAside ? [earlierJobs, jobId] : [jobs, tag];
   const held = shelf.get(key, now);
   if (held !== undefined) {
-    if (held.driver !== by.driver) return { kind: 'driven_elsewhere', driver: held.driver };
+    if (held.driver !== by.driver && held.driver !== by.former)
+      return { kind: 'driven_elsewhere', driver: held.driver };
     const [known, told] = [held.record.fence?.attempt ?? 0, job.fence?.attempt ?? 0];
     const isBehind = known < told || (known === told && held.revision < by.revision);
-    if (!isBehind || (held.isSettled && by.left === undefined)) return { kind: 'kept' };
+    if (!isBehind || (held.isSettled && by.left === undefined)) {
+      shelf.put(key, { ...held, driver: by.driver }, shelf.until(key, now));
+      return { kind: 'kept' };
+    }
   } else if (current !== undefined && by.left === undefined) {
     return isUnbound(current, now) ? { kind: 'over', jobId: current.record.jobId } : { kind: 'bound_anew' };
   }
