@@ -13,7 +13,7 @@ const TEST_MS = 120_000;
 const PATIENT = { withinMs: 30_000 };
 /** With cluster-node-timeout 2000. */
 const RECOVERY_MS = 6_000;
-/** Instances look for a lost master's successor this often, or a little less, and try again soon after. */
+/** What instances may take longer than the servers do: to look for the successor, and to try again. */
 const NOTICED_MS = 2_000;
 /** DESIGN §3: what a failover lost may be given away twice, until it was told again. */
 const REASSERTED_MS = 2_000;
