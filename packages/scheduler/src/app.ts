@@ -75,7 +75,7 @@ export function createApp(deps: AppDeps): App {
   });
   const { fleet, pools, together, registry, jobs, sessions, reader, beside, traces } = core;
 
-  const page = createClusterPage({ clock, log, sockets, sessions, jobs, pools, shared, together });
+  const page = createClusterPage({ clock, log, registry, sessions, jobs, pools, shared, together });
   const { http, socketServer, phase, gate } = createEdges({
     tenancy: core.tenancy,
     ...tools,

@@ -4,6 +4,7 @@ import { type ClusterReader, createClusterReader } from './cluster/cluster-reade
 import { createDeadLetterDesk, type DeadLetterDesk, NO_DEAD_LETTERS } from './cluster/dead-letter-desk.ts';
 import { createFiguresReporter, type FiguresReporter } from './cluster/figures-reporter.ts';
 import { asOutsideId } from './domain/ids.ts';
+import type { NodeRegistry } from './management/node-registry.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 import type { PoolsOfApp } from './pools-of-app.ts';
 import type { Clock } from './ports/clock.ts';
@@ -13,7 +14,6 @@ import type { Log } from './ports/log.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
 import type { SessionService } from './session/session-service.ts';
 import type { SharedStore } from './shared-store.ts';
-import type { NodeSockets } from './transport/ws/node-sockets.ts';
 import { VERSION } from './version.ts';
 
 export interface ClusterPage {
@@ -25,7 +25,7 @@ export interface ClusterPage {
 export function createClusterPage(deps: {
   clock: Clock;
   log: Log;
-  sockets: Pick<NodeSockets, 'count'>;
+  registry: Pick<NodeRegistry, 'online'>;
   sessions: Pick<SessionService, 'counts'>;
   jobs: Pick<RunningJobService, 'inFlight'>;
   pools: Pick<PoolsOfApp, 'digest'>;
@@ -34,7 +34,7 @@ export function createClusterPage(deps: {
 }): ClusterPage {
   const { clock, log, shared, together } = deps;
   const figures = (): Figures => ({
-    nodes: deps.sockets.count(),
+    nodes: deps.registry.online(),
     sessions: deps.sessions.counts().sessions,
     jobs: deps.jobs.inFlight(),
     pools: deps.pools.digest(),

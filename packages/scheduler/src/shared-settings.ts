@@ -4,18 +4,18 @@ import type { JobStoreLimits } from './adapters/redis/job-store.ts';
 import type { RedisSettings } from './adapters/redis/redis-connection.ts';
 import type { InboxReaderSettings } from './cluster/inbox-reader.ts';
 import type { ReplicaSettings } from './cluster/node-replica.ts';
+import { longestPresenceMs } from './cluster/own-sheets.ts';
 import type { PresenceSettings } from './cluster/presence.ts';
 import { presenceTtlMs } from './config/nesting.ts';
 import type { Config } from './config/settings.ts';
-import { jobStoreLimits } from './settings-from-config.ts';
+import { longestIntervalMs } from './management/node-record.ts';
+import { jobStoreLimits, managementSettings } from './settings-from-config.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 /** I9: what is known of others is at most this old. */
 const VIEW_MS = 1_000;
 const VERIFY_MS = 10_000;
-/** Node presence varies by a fifth, so that a fleet that came at once does not expire at once. */
-const LONGEST_PRESENCE = 1.2;
 
 export function redisSettings({ scheduler }: Config): RedisSettings {
   const { redis } = scheduler.phase2;
@@ -67,7 +67,7 @@ export function replicaSettings(config: Config): ReplicaSettings {
   return {
     tickMs: snapshot.refresh_interval_ms,
     verifyMs: VERIFY_MS,
-    presenceMs: Math.round(LONGEST_PRESENCE * snapshot.presence_ttl_seconds * SECOND),
+    presenceMs: longestPresenceMs(longestIntervalMs(managementSettings(config))),
     enlistMs: Math.min(30 * SECOND, forgetNodesAfterMs(config) / 4),
     maxNodes: config.scheduler.max_nodes,
     readsPerTick: 512,

@@ -8,6 +8,7 @@ import { createCommandCounts } from './adapters/redis/command-counts.ts';
 import { createDeadLetters } from './adapters/redis/dead-letters.ts';
 import { withReplica } from './adapters/redis/durable.ts';
 import { createInbox } from './adapters/redis/inbox.ts';
+import { inspectRights } from './adapters/redis/inspect-rights.ts';
 import { inspectStore } from './adapters/redis/inspect-store.ts';
 import { createInstanceFigures } from './adapters/redis/instance-figures.ts';
 import { createInstances } from './adapters/redis/instances.ts';
@@ -46,7 +47,8 @@ export async function openSharedStore(deps: {
 }): Promise<SharedStore> {
   const { config, clock, log } = deps;
   const settings = redisSettings(config);
-  const keys = createKeys(config.scheduler.phase2.redis.key_prefix);
+  const { key_prefix: prefix } = config.scheduler.phase2.redis;
+  const keys = createKeys(prefix);
   const counts = createCommandCounts();
   const connection = connectRedis(settings, { name: 'lingua' }, counts);
   const ear = connectRedis(settings, { name: 'lingua-ear', isListening: true }, counts);
@@ -62,6 +64,7 @@ export async function openSharedStore(deps: {
     await Promise.all([connection, ear, reader.current()].map((each) => whenReady(each, limitMs)));
     await checkSchemaVersion(connection, keys);
     warnings = await inspectStore(connection, { durability: config.scheduler.phase2.durability });
+    await inspectRights({ connection, ear, keys, prefix });
   } catch (fault) {
     close();
     throw fault;

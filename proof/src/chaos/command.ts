@@ -17,8 +17,8 @@ export interface ChaosCommand {
 }
 
 export const HELP = `Real processes, real faults: three instances on a Redis Cluster of three masters and three replicas, nodes of every
-kind, sessions and dispatchers of two tenants, who also ask for each other's jobs. An independent checker judges what nodes and clients saw, and what
-instances tell of themselves at /metrics. Exit code 1: a promise was broken.
+kind, sessions and dispatchers of two tenants, who also ask for each other's jobs. An independent checker judges what nodes and clients saw, what
+instances tell of themselves at /metrics, and what Redis says it runs for them. Exit code 1: a promise was broken.
 
 npm run chaos -- [options]
   --seconds T          how long work flows and things break (60); a minute more until all is settled

@@ -72,10 +72,12 @@ async function run(given: ChaosCommand): Promise<boolean> {
   const store = given.isAlone ? undefined : await startRedisStore();
   const endProgress = tellProgress(recorder, say);
   const lateness = watchLateness();
+  let { history } = recorder;
   let isClean = false;
   try {
     const evidence = await runChaos({ ...given, instances: given.isAlone ? 1 : 3, store, folder, recorder });
     endProgress();
+    history = evidence.history;
     isClean = report(given, evidence, lateness.latestMs());
     return true;
   } catch (fault) {
@@ -85,10 +87,10 @@ async function run(given: ChaosCommand): Promise<boolean> {
     endProgress();
     lateness.stop();
     await store?.stop();
-    if (given.historyPath !== undefined) keepHistory(given.historyPath, recorder.history);
+    if (given.historyPath !== undefined) keepHistory(given.historyPath, history);
     if (isClean) rmSync(folder, { recursive: true, force: true });
     else {
-      keepHistory(join(folder, 'history.jsonl'), recorder.history);
+      keepHistory(join(folder, 'history.jsonl'), history);
       say(`history and logs stay in ${folder}`);
     }
   }

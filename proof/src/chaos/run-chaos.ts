@@ -21,6 +21,8 @@ import { configOfRun } from './rig/configured.ts';
 import type { RedisStore } from './rig/redis-store.ts';
 import { startSchedulers } from './rig/schedulers.ts';
 import { OPERATOR_TOKEN } from './tenants.ts';
+import { instanceNames, withLetters } from './watch/monitored-calls.ts';
+import { watchCalls } from './watch/watch-calls.ts';
 import { watchLevels } from './watch/watch-levels.ts';
 import { type Balancer, createBalancer, takeTurns } from './wire/balancer.ts';
 import { call } from './wire/call.ts';
@@ -51,6 +53,7 @@ const PREFIX = 'lingua';
 
 export async function runChaos(options: ChaosOptions): Promise<Evidence> {
   const { seed, store, folder, recorder } = options;
+  const calls = watchCalls(store?.ports ?? []);
   const schedulers = await startSchedulers({
     count: options.instances,
     folder,
@@ -88,8 +91,13 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
     await lookUp(recorder, gate);
     const [leftovers] = await Promise.all([store && readLeftovers(recorder, store), levels.settle()]);
     if (leftovers !== undefined) levels.noteKeys(leftovers.keys);
-    return { history: recorder.history, logs: schedulers.logs(), leftovers };
+    const logs = schedulers.logs();
+    const { scripts, letters } = calls.seen();
+    const epochMs = Date.now() - recorder.now();
+    const history = withLetters(recorder.history, letters, { epochMs, names: instanceNames(logs) });
+    return { history, logs, scripts, leftovers };
   } finally {
+    calls.stop();
     store?.thawAll();
     await Promise.all([levels.stop(), ...peekers.map((peeker) => peeker.stop())]);
     await Promise.all(clients.map((client) => client.close()));

@@ -6,7 +6,7 @@ import { gatherFacts } from './facts.ts';
 import { checkFencing } from './fencing.ts';
 import { checkGaps } from './gaps.ts';
 import { checkHotPath } from './hot-path.ts';
-import { checkInstances, type LogLine } from './instances.ts';
+import { checkInstances, type InsideView } from './instances.ts';
 import { checkIsolation } from './isolation.ts';
 import { checkLeftovers, type Leftovers } from './leftovers.ts';
 import { checkOrder } from './order.ts';
@@ -16,15 +16,14 @@ import { checkResults } from './results.ts';
 import { checkStoreDown } from './store-down.ts';
 import { ALLOWANCES, type Allowances, type Finding, INVARIANTS, type Invariant } from './violation.ts';
 
-export interface Evidence {
+export interface Evidence extends InsideView {
   readonly history: readonly Happening[];
-  readonly logs?: readonly LogLine[];
   /** Absent: there is no Redis. */
   readonly leftovers?: Leftovers | undefined;
 }
 
 export function checkHistory(
-  { history, logs = [], leftovers }: Evidence,
+  { history, leftovers, ...inside }: Evidence,
   allowances: Allowances = ALLOWANCES,
 ): Required<Finding> {
   const facts = gatherFacts(history);
@@ -38,7 +37,7 @@ export function checkHistory(
     checkGaps(facts, allowances),
     checkHotPath(facts, allowances),
     checkStoreDown(facts, allowances),
-    checkInstances(facts, logs, allowances),
+    checkInstances(facts, inside, allowances),
     checkIsolation(facts),
     checkBounds(history),
     ...(leftovers === undefined ? [] : [checkLeftovers(leftovers)]),

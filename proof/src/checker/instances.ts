@@ -13,6 +13,13 @@ export interface LogLine {
   readonly text: string;
 }
 
+/** What is known of a run besides its history. */
+export interface InsideView {
+  readonly logs?: readonly LogLine[] | undefined;
+  /** How many scripts servers were seen to run. Absent: nobody looked. */
+  readonly scripts?: number | undefined;
+}
+
 /** I9: how old a look at who lives may be. */
 const LOOKED_WITHIN_MS = 1_000;
 const SLOT_ERRORS = /CROSSSLOT|non local key|undeclared key|Lua script attempted/i;
@@ -20,7 +27,7 @@ const ERROR = 50;
 
 export function checkInstances(
   { history, faults, lives: { silences } }: Facts,
-  logs: readonly LogLine[],
+  { logs = [], scripts = 0 }: InsideView,
   { answerMs, flightMs, presenceMs }: Allowances,
 ): Finding {
   /** Alone with nothing of the store: after its presence has ended it has to take itself for dead. */
@@ -68,8 +75,9 @@ export function checkInstances(
       [each.kind === 'delivered' ? client : each.request, instance],
     );
   }
-  for (const { from, to, at } of ofKind(history, 'letter_sent')) {
-    judged += 1;
+  const letters = ofKind(history, 'letter_sent');
+  judged += letters.length;
+  for (const { from, to, at } of letters) {
     const stopped = since(silences.get(to), at, presenceMs);
     if (stopped === undefined) continue;
     // Its last renewal may have lain before a server that did not answer, and counted from then on; and of one that does not answer
@@ -92,8 +100,12 @@ export function checkInstances(
   }
   return {
     violations,
-    counts: { 'errors in logs': logs.filter(({ level }) => level >= ERROR).length },
-    judged: { 'I8 one slot per script': logs.length, 'I9 nothing to the dead': judged },
+    counts: {
+      'errors in logs': logs.filter(({ level }) => level >= ERROR).length,
+      'letters between instances': letters.length,
+    },
+    // A server refuses a script whose keys are of several slots, and whoever asked logs it.
+    judged: { 'I8 one slot per script': scripts, 'I9 nothing to the dead': judged },
   };
 }
 

@@ -1,6 +1,6 @@
 /** When each instance lived, and when none did. The frozen do not live. Pure. */
 import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import { type Fault, isOf } from './faults.ts';
+import { type Fault, familyOf, isOf } from './faults.ts';
 import { createSpans, type Span, type Spans } from './spans.ts';
 
 export interface Lives {
@@ -83,6 +83,8 @@ function changesOf(history: readonly Happening[], faults: readonly Fault[]): Cha
     ]);
   const starts = faults
     .filter(isOf('instance_killed', 'instance_restarted'))
+    // What has the number of its process in its name does not come back: another one has its place.
+    .filter(({ target }) => familyOf(target) === target)
     .map(({ endedAt, target: instance }): Change => ({ at: endedAt, instance, what: 'starting' }));
   return [...ups, ...freezes, ...starts].sort((one, other) => one.at - other.at);
 }

@@ -121,7 +121,7 @@ describe('I7 after an outage', () => {
 
 describe('I8 and I9 in a history', () => {
   const judge = (history: readonly Happening[], logs: readonly LogLine[] = []) =>
-    checkInstances(gatherFacts(history), logs, ALLOWANCES);
+    checkInstances(gatherFacts(history), { logs }, ALLOWANCES);
   const check = (...steps: readonly Step[]) => judge(imagine(...steps)).violations;
   const down = (isMeant: boolean) => ({ kind: 'instance_down', instance: 'i', isMeant }) as const;
 

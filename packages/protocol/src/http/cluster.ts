@@ -38,7 +38,9 @@ export const ClusterInstance = Type.Object(
     pid: optional(count('Process')),
     version: optional(label('Version of the scheduler')),
     advertise_url: optional(text('Where others reach it', 2048)),
-    nodes: optional(count('Nodes whose connection it holds; absent: unknown')),
+    nodes: optional(
+      count('Nodes it holds that are not offline, whether by a socket or over HTTP; absent: unknown'),
+    ),
     sessions: optional(count('Sessions it holds; absent: unknown')),
     jobs_in_flight: optional(count('Jobs it drives; absent: unknown')),
     pools_digest: optional(

@@ -47,6 +47,10 @@ const PRESENT_FOR_BEATS = 3;
 const JITTER = 0.2;
 const MOST_PER_ROUND = 512;
 
+/** The longest a node that beats so often counts as present without a heartbeat. */
+export const longestPresenceMs = (intervalMs: number): number =>
+  Math.ceil(PRESENT_FOR_BEATS * intervalMs * (1 + JITTER));
+
 export function createOwnSheets(deps: {
   board: NodeBoard;
   clock: Clock;

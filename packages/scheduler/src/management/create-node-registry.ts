@@ -22,6 +22,7 @@ export function createNodeRegistry(deps: RegistryDeps): NodeRegistry {
     ...createVerdicts(deps, fleet, marks),
     markMissing: marks.markMissing,
     ...createListing(deps, fleet),
+    online: fleet.online,
     measure: fleet.measure,
     stop: scan.stop,
   };

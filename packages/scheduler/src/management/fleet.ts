@@ -57,6 +57,8 @@ export interface Fleet {
   shareReport(report: CapabilityReport): CapabilityReport;
   shareTraits(traits: NodeTraits): NodeTraits;
   shareHardware(hardware: Hardware): Hardware;
+  /** Those that are not offline. */
+  online(): number;
   measure(): void;
 }
 
@@ -92,6 +94,8 @@ export function createFleet(deps: RegistryDeps): Fleet {
     byHealth[node.health.health] += by;
     if (isWorkingSuspect(node)) suspects += by;
   }
+
+  const online = (): number => nodes.size - byHealth.offline;
 
   /** Repeats until the ledger knows what is now true; after a fault the next heartbeat or scan tries again. */
   async function declare(node: NodeRecord): Promise<void> {
@@ -179,7 +183,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
 
     canSpare(node) {
       const others = suspects - (isWorkingSuspect(node) ? 1 : 0);
-      return mayEject(others, nodes.size - byHealth.offline, settings.ejection);
+      return mayEject(others, online(), settings.ejection);
     },
 
     async publish(node, changes = []) {
@@ -217,6 +221,8 @@ export function createFleet(deps: RegistryDeps): Fleet {
       lately.set(report, { traits, profile });
       return profile;
     },
+
+    online,
 
     measure() {
       for (const health of NODE_HEALTHS) meter.gauge('scheduler_nodes', byHealth[health], { health });

@@ -15,7 +15,7 @@ import type { HealthState } from './health.ts';
 import type { Hidden } from './marks/marked-services.ts';
 import type { MaybeMarks } from './marks/marks.ts';
 import type { NodeStatus } from './node-registry.ts';
-import { FIELD_INTERVAL_MS, type ManagementSettings, type Thresholds } from './settings.ts';
+import { FIELD_INTERVAL_MS, INTERVAL_JITTER, type ManagementSettings, type Thresholds } from './settings.ts';
 import { isCalm } from './vitals.ts';
 
 /** What a registration replaces as a whole. */
@@ -108,6 +108,12 @@ export function staleAfterMs({ identity }: NodeRecord, settings: ManagementSetti
   const isInField = identity.traits.supports === undefined;
   return 3 * (isInField ? Math.max(settings.heartbeatIntervalMs, FIELD_INTERVAL_MS) : identity.intervalMs);
 }
+
+/** How rarely any node beats, as far as anybody should expect. */
+export const longestIntervalMs = ({ heartbeatStaleMs, heartbeatIntervalMs }: ManagementSettings): number =>
+  heartbeatStaleMs === undefined
+    ? Math.max(heartbeatIntervalMs * (1 + INTERVAL_JITTER), FIELD_INTERVAL_MS)
+    : Math.round(heartbeatStaleMs / 3);
 
 /** Silence after which it is offline: never before it is stale. */
 export const offlineAfterMs = (node: NodeRecord, settings: ManagementSettings): number =>

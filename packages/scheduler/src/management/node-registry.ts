@@ -147,6 +147,8 @@ export interface NodeRegistry {
   list(page: { limit: number; cursor?: string }): { nodes: readonly NodeStatus[]; cursor?: string };
   /** Those that are online, for whoever counts them; may be read with pauses, while nodes come and go. */
   census(): Iterator<CountedNode>;
+  /** How many this instance holds that are not offline, whatever they speak. Costs nothing. */
+  online(): number;
   /** Prints how many nodes there are, by health. */
   measure(): void;
   /** Ends timers. */

@@ -11,7 +11,7 @@ import type { RegisterOutcome, Registration } from './node-registry.ts';
 import type { Understand } from './profile.ts';
 import { excessOf, excessOfPairs } from './report-limits.ts';
 import { reportProof } from './report-proof.ts';
-import type { ManagementSettings } from './settings.ts';
+import { INTERVAL_JITTER, type ManagementSettings } from './settings.ts';
 
 type Refusal = Extract<RegisterOutcome, { kind: 'refused' }>;
 
@@ -89,7 +89,9 @@ export function createRegistrations(
     const now = clock.now();
     const admission = prepareAdmission(known, registration, claim, { profileOf, settings, now });
     const hardware = registration.hardware ?? known?.identity.hardware;
-    const intervalMs = Math.round(settings.heartbeatIntervalMs * (0.9 + 0.2 * chance()));
+    const intervalMs = Math.round(
+      settings.heartbeatIntervalMs * (1 - INTERVAL_JITTER + 2 * INTERVAL_JITTER * chance()),
+    );
     const identity = identify(
       registration,
       fleet.shareTraits(admission.traits),

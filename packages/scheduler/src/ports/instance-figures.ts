@@ -5,7 +5,7 @@
  * *unknown*; every call may be repeated.
  */
 export interface Figures {
-  /** Nodes whose connection it holds. */
+  /** Nodes it holds that are not offline, whether by a socket or over HTTP. */
   readonly nodes: number;
   readonly sessions: number;
   /** Jobs that it drives and that have no outcome. */

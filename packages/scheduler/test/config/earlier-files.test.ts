@@ -191,8 +191,9 @@ it('warns about keys that have no effect, and only about those', () => {
   const keys = warningsOf(EARLIER_FILE)
     .filter((text) => text.includes('has no effect'))
     .map((text) => text.split(' ')[0]);
-  expect(keys).toHaveLength(23);
+  expect(keys).toHaveLength(24);
   expect(keys).toContain('scheduler.phase2.owner_ttl_seconds');
+  expect(keys).toContain('scheduler.phase2.node_snapshot.presence_ttl_seconds');
   expect(keys).toContain('scheduler.load_balancer.strategy');
   expect(keys).not.toContain('scheduler.phase3.random_sample_size');
 });

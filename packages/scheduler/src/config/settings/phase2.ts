@@ -148,13 +148,9 @@ export const phase2 = group('Many instances on one Redis.', {
   redis,
   node_snapshot: group('What instances know of each other’s nodes.', {
     enabled: ignored(alwaysThere),
-    presence_ttl_seconds: number({
-      default: 45,
-      min: 1,
-      max: 3_600,
-      unit: 'seconds',
-      doc: 'How long a node counts as present without a heartbeat.',
-    }),
+    presence_ttl_seconds: ignored(
+      'A node counts as present for about three of its heartbeats: see scheduler.node_health.heartbeat_interval_seconds and scheduler.heartbeat_stale_ms.',
+    ),
     refresh_interval_ms: integer({
       default: 2_000,
       min: 200,

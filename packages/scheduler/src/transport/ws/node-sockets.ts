@@ -32,7 +32,6 @@ export interface NodeSockets {
   cut(nodeId: NodeId): void;
   /** This instance was taken for dead: nothing that comes over these connections counts any more. */
   cutAll(): void;
-  count(): number;
 }
 
 const understandsDrain = (connection: NodeConnection | undefined): boolean =>
@@ -83,6 +82,5 @@ export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
     cutAll() {
       for (const { socket } of [...connections.values()]) socket.cut('fenced');
     },
-    count: () => connections.size,
   };
 }

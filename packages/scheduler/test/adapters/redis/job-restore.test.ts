@@ -3,40 +3,15 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobTag } from '../../../src/adapters/job-book/job-tag.ts';
 import type { BookedJobStore, JobStoreLimits } from '../../../src/adapters/redis/job-store.ts';
-import type { JobRecord, JobState } from '../../../src/domain/job.ts';
+import type { JobRecord } from '../../../src/domain/job.ts';
 import { changeJob, type JobChange } from '../../../src/domain/job-change.ts';
 import { perTest } from '../../contracts/harness.ts';
-import { changeTo, draftJob, draftRequest, expectedOf, RESULT, repeatOf } from '../../contracts/job-draft.ts';
-import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
+import { changeTo, draftJob, expectedOf, RESULT, repeatOf } from '../../contracts/job-draft.ts';
+import { type Connected, connectTo } from '../../support/redis-jobs.ts';
 import { startCluster, startRedis } from '../../support/redis-servers.ts';
+import { dispatch, fail, finish, move, openLosing } from './losing-store.ts';
 
 const START_MS = 30_000;
-const FENCE = { nodeId: 'node-a', attempt: 1 };
-
-/** As the engine moves: entries say when. */
-async function move(
-  store: BookedJobStore,
-  job: JobRecord,
-  state: JobState,
-  parts: Partial<JobChange> = {},
-): Promise<JobRecord> {
-  const entry = { state, at: Date.now(), attempt: parts.fence?.attempt ?? job.fence?.attempt ?? 0 };
-  const moved = await store.move(job.jobId, expectedOf(job), changeTo(state, { entry, ...parts }));
-  if (moved.kind !== 'moved') throw new Error(moved.kind);
-  return moved.job;
-}
-
-const dispatch = (store: BookedJobStore, job: JobRecord, fence = FENCE): Promise<JobRecord> =>
-  move(store, job, 'DISPATCHED', { fence, intent: null });
-
-async function finish(store: BookedJobStore, job: JobRecord): Promise<JobRecord> {
-  const running = await move(store, await dispatch(store, job), 'RUNNING');
-  return move(store, running, 'FINISHED', { result: RESULT });
-}
-
-const fail = (store: BookedJobStore, job: JobRecord): Promise<JobRecord> =>
-  move(store, job, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'no answer' } });
-
 describe.each([
   ['one server', () => startRedis()],
   ['a Cluster', startCluster],
@@ -47,35 +22,7 @@ describe.each([
   }, START_MS);
   afterAll(() => redis.close());
 
-  const start = perTest(async (limits: Partial<JobStoreLimits> = {}) => {
-    const keys = freshKeys();
-    const [one, two] = [openInstance(redis, keys, 'a', limits), openInstance(redis.other, keys, 'b', limits)];
-    const keyOf = ({ jobId }: JobRecord) => keys.job(jobTag(jobId));
-    const admit = async (draft = draftRequest(Date.now())) => {
-      await one.store.admit(draft);
-      return draft;
-    };
-    /** The record goes back to what it is now. */
-    const remember = async (job: JobRecord) => {
-      const fields = await redis.connection.hgetall(keyOf(job));
-      return async () => {
-        await redis.connection.del(keyOf(job));
-        await redis.connection.hset(keyOf(job), fields);
-        await redis.connection.pexpire(keyOf(job), 60_000);
-      };
-    };
-    return {
-      keys,
-      a: one.store,
-      b: two.store,
-      admit,
-      remember,
-      lose: (job: JobRecord) =>
-        redis.connection.del(keyOf(job), keys.earlierJob(jobTag(job.jobId), job.jobId)),
-      lifeOf: (job: JobRecord) => redis.connection.pttl(keyOf(job)),
-      close: async () => void (await Promise.all([one.close(), two.close()])),
-    };
-  });
+  const start = perTest((limits: Partial<JobStoreLimits> = {}) => openLosing(redis, limits));
 
   const isBound = async (store: BookedJobStore, { tenantId, requestId, jobId }: JobRecord) =>
     (await store.bound(tenantId, requestId as string))?.jobId === jobId;
@@ -96,50 +43,6 @@ describe.each([
     expect(a.drives(job.jobId)).toBe(true);
     const running = await move(a, job, 'RUNNING');
     expect(await b.get(job.jobId)).toEqual(running);
-  });
-
-  describe('I4 fencing: together with the fact that it was taken over', () => {
-    /** By b, from a, which is gone; then the record is as a left it. */
-    async function taken(moves: 'moved on' | 'untouched') {
-      const rig = await start();
-      const { a, b, admit, remember } = rig;
-      const job = await move(a, await dispatch(a, await admit()), 'RUNNING');
-      const setBack = await remember(job);
-      const adopted = await b.takeOver({ jobId: job.jobId, deadlineAt: job.deadlineAt }, { instanceId: 'a' });
-      if (adopted.kind !== 'taken') throw new Error(adopted.kind);
-      const later = moves === 'untouched' ? adopted.job : await move(b, adopted.job, 'RETRYING');
-      await setBack();
-      expect(await b.driverOf(job.jobId)).toEqual({ driver: 'a/1', isSettled: false });
-      return { ...rig, job, later };
-    }
-
-    it.each(['moved on', 'untouched'] as const)('is told again by whoever took it: %s', async (moves) => {
-      const { b, later } = await taken(moves);
-      expect(await b.restore(later)).toBe(moves === 'untouched' ? 'kept' : 'restored');
-      expect(await b.driverOf(later.jobId)).toEqual({ driver: 'b/1', isSettled: false });
-      expect(await b.get(later.jobId)).toMatchObject({ state: later.state });
-      expect(b.drives(later.jobId)).toBe(true);
-    });
-
-    it.each(['moved on', 'untouched'] as const)('is moved on by whoever took it: %s', async (moves) => {
-      const { b, later } = await taken(moves);
-      const failed = await fail(b, later);
-      expect(await b.get(later.jobId)).toEqual(failed);
-      expect(await b.driverOf(later.jobId)).toEqual({ driver: 'b/1', isSettled: true });
-    });
-
-    it('is nobody else’s to write, and stays with whoever took it since', async () => {
-      const { a, b, keys, later } = await taken('moved on');
-      const c = openInstance(redis.other, keys, 'c', {});
-      const { jobId, deadlineAt } = later;
-      expect((await c.store.takeOver({ jobId, deadlineAt }, { instanceId: 'a' })).kind).toBe('taken');
-      expect(await b.restore(later)).toBe('driven_elsewhere');
-      expect(await b.move(jobId, expectedOf(later), changeTo('FAILED'))).toMatchObject({
-        kind: 'driven_elsewhere',
-      });
-      expect(await a.restore(later)).toBe('driven_elsewhere');
-      await c.close();
-    });
   });
 
   it('is driven here again when a move had found it unknown', async () => {

@@ -1,7 +1,9 @@
 /** Nodes that speak HTTP behind a load balancer: each request may reach another instance. */
+import type { ClusterReply } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
+import type { Settings } from '../support/start-app.ts';
 import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 
@@ -13,8 +15,8 @@ const NODE = {
   health: 'ready',
 };
 
-async function startThree(): Promise<[Instance, Instance, Instance]> {
-  return (await startInstances(3)).instances as [Instance, Instance, Instance];
+async function startThree(settings?: Settings): Promise<[Instance, Instance, Instance]> {
+  return (await startInstances(3, settings)).instances as [Instance, Instance, Instance];
 }
 
 describe('a node that polls, behind a load balancer', () => {
@@ -95,6 +97,33 @@ describe('a node that polls, behind a load balancer', () => {
     await eventually(async () => (await c.nodes())[0]?.status === 'draining');
     expect((await a.tryDispatch()).status).toBe(503);
   });
+});
+
+it('every instance shows how many nodes each of them holds, whatever these speak', async () => {
+  const [a, b, c] = await startThree({ 'server.endpoint_networks': '127.0.0.0/8' });
+  await a.post('/v1/node/register', NODE);
+  await a.post('/v1/node/register', { ...NODE, node_id: 'node-called', endpoint: 'http://127.0.0.1:1/jobs' });
+  await b.post('/v1/node/register', { ...NODE, node_id: 'node-elsewhere' });
+  const socket = await joinSdkNode({ url: b.nodeUrl, nodeId: 'node-socket', onJob: async () => OUTPUT });
+  await c.readyNodes(4);
+
+  const shownBy = async (each: Instance): Promise<(number | undefined)[]> => {
+    const { body } = await each.get<ClusterReply>('/api/v1/cluster');
+    return [a, b, c].map(
+      ({ instanceId }) => body.instances.find((line) => line.instance_id === instanceId)?.nodes,
+    );
+  };
+  const heldBy = async (each: Instance): Promise<number[]> => {
+    const nodes = (await each.nodes()).map((node) => node.instance_id ?? each.instanceId);
+    return [a, b, c].map(({ instanceId }) => nodes.filter((owner) => owner === instanceId).length);
+  };
+  for (const each of [a, b, c]) {
+    expect(await heldBy(each)).toEqual([2, 2, 0]);
+    await eventually(async () => String(await shownBy(each)) === '2,2,0');
+  }
+  // One that is away is shown for a while, and held by nobody.
+  await socket.stop();
+  await eventually(async () => String(await shownBy(b)) === '2,1,0');
 });
 
 describe('a job on another instance', () => {

@@ -34,7 +34,7 @@ const SHORT: Settings = {
   'scheduler.node_health.heartbeat_interval_seconds': 0.5,
   'scheduler.node_health.heartbeat_timeout_seconds': 1.5,
   'scheduler.node_health.status_scan_interval_seconds': 0.2,
-  'scheduler.phase2.node_snapshot.presence_ttl_seconds': 1.5,
+  'scheduler.heartbeat_stale_ms': 1_500,
   'scheduler.phase2.node_snapshot.refresh_interval_ms': 200,
   'scheduler.phase2.node_snapshot.remove_stale_after_seconds': 1,
 };

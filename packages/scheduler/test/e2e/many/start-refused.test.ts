@@ -1,7 +1,10 @@
 /** What keeps an instance from joining the others ends its start: not with 0, and with one line that says why and what to do. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runServe } from '../../../src/cli/commands/serve.ts';
+import { ROOT } from '../../architecture/source-files.ts';
 import { createTerminal } from '../../cli/terminal.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
@@ -45,6 +48,11 @@ async function serve(
   return { code, line: terminal.errors[0] ?? '', ms: performance.now() - begunAt };
 }
 
+async function documentedRights(): Promise<string> {
+  const text = await readFile(join(ROOT, 'docs/operations.md'), 'utf8');
+  return /^ACL SETUSER lingua (.*)$/m.exec(text)?.[1] ?? '';
+}
+
 describe('an instance does not start', () => {
   it('on a Redis that holds keys of another schema version', async () => {
     await client.set('elder:schema', '9');
@@ -83,6 +91,25 @@ describe('an instance does not start', () => {
     expect(line).toContain(word);
     expect(line).not.toContain('guessed');
     expect(ms).toBeLessThan(AT_ONCE_MS);
+  });
+
+  it.each([
+    ['mute', '-@pubsub', 'say or hear what changed'],
+    ['hoarse', '-publish -spublish', 'say what changed'],
+    ['deaf', '-subscribe -ssubscribe', 'hear what changed'],
+    ['strange', 'resetchannels &others:*', 'say or hear it under its prefix'],
+  ])('as the user %s with %s, who may not %s, and names the line that mends it', async (name, lacks) => {
+    const rights = (await documentedRights()).replaceAll('lingua:', `${name}:`).split(' ');
+    await client.call('ACL', 'SETUSER', name, ...rights, ...lacks.split(' '));
+    const user = { 'scheduler.phase2.redis.username': name, 'scheduler.phase2.redis.password': 'secret' };
+    const { code, line } = await serve(user, name);
+    expect(code).toBe(1);
+    expect(line).toContain(`does not let the user ${name} publish and subscribe on the channels ${name}:*`);
+    const remedy = `ACL SETUSER ${name} resetchannels &${name}:* +@pubsub`;
+    expect(line).toContain(remedy);
+    expect(await client.keys(`${name}:*`)).toEqual([`${name}:schema`]);
+    await client.call('ACL', ...remedy.split(' ').slice(1));
+    await startInstance(redis, name, { ...SHORT_PRESENCE, ...user });
   });
 
   it('without a Redis', async () => {

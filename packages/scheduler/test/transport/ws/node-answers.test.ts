@@ -167,7 +167,7 @@ describe('what a node says of its jobs', () => {
     client.send(jobResult('node-a', { attempt_id: 2 }));
     client.ws.close();
     await client.closed;
-    await until(() => harness.sockets.count() === 0);
+    await until(() => !harness.sockets.isConnected('node-a'));
     expect(order).toEqual([]);
     release();
     await until(() => order.length === 2);

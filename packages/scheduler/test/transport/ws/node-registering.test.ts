@@ -27,7 +27,7 @@ describe('a node registers', () => {
       heartbeat_interval_ms: HEARTBEAT_INTERVAL_MS,
       generation: 1,
     });
-    expect(harness.sockets.count()).toBe(1);
+    expect(harness.sockets.isConnected('node-a')).toBe(true);
   });
 
   it('may send null for everything optional', async () => {
@@ -121,7 +121,7 @@ describe('a node registers', () => {
       reason: 'checked',
       timestamp: 1_000,
     });
-    expect(harness.sockets.count()).toBe(1);
+    expect(harness.sockets.isConnected('node-a')).toBe(true);
   });
 
   it('keeps its old socket when the new registration is refused', async () => {
@@ -211,7 +211,7 @@ describe('a node registers', () => {
     finishRegistration();
     await until(() => harness.registry.left.length === 1);
     expect(harness.registry.left).toEqual([{ nodeId: 'node-a', generation: 1 }]);
-    expect(harness.sockets.count()).toBe(0);
+    expect(harness.sockets.isConnected('node-a')).toBe(false);
     await until(() => harness.server.count() === 0);
     expect(harness.registry.left).toHaveLength(1);
   });

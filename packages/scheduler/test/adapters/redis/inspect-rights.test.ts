@@ -1,0 +1,80 @@
+/** The start asks whether its user may say and hear what instances tell one another; whoever listens already notices nothing of it. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { inspectRights } from '../../../src/adapters/redis/inspect-rights.ts';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeBoard } from '../../../src/adapters/redis/node-board.ts';
+import { connectRedis, type RedisSettings, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
+import type { SheetVersion } from '../../../src/ports/node-board.ts';
+import {
+  type RedisUnderTest,
+  startCluster,
+  startRedis,
+  startRedisWithoutShardedChannels,
+} from '../../support/redis-servers.ts';
+
+const START_MS = 60_000;
+const keys = createKeys('rights');
+
+async function connect(settings: RedisSettings) {
+  const [connection, ear] = [
+    connectRedis(settings, { name: 'asks' }),
+    connectRedis(settings, { name: 'hears', isListening: true }),
+  ];
+  onTestFinished(() => {
+    for (const each of [connection, ear]) each.disconnect();
+  });
+  await Promise.all([connection, ear].map((each) => whenReady(each, START_MS)));
+  return { connection, ear };
+}
+
+describe.each([
+  ['one Redis', startRedis],
+  ['one Redis without sharded channels', startRedisWithoutShardedChannels],
+  ['a Cluster', startCluster],
+] as const)('%s', (_, start) => {
+  let redis: RedisUnderTest;
+  beforeAll(async () => {
+    redis = await start();
+  }, START_MS);
+  afterAll(() => redis.stop());
+
+  /** Rights are each server's own. */
+  async function allow(...rights: string[]): Promise<RedisSettings> {
+    for (const { port } of redis.servers) {
+      const client = new Redis({ host: '127.0.0.1', port });
+      await client.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', '~*', '+@all', ...rights);
+      client.disconnect();
+    }
+    return { ...redis.settings, username: 'app', password: 'secret' };
+  }
+
+  it('that allows it is as it should be, and nobody hears of the question', async () => {
+    const parts = await connect(await allow('resetchannels', '&rights:*'));
+    const heard: SheetVersion[] = [];
+    const board = createNodeBoard({ ...parts, keys, forgetAfterMs: 60_000 });
+    await board.subscribe((notices) => heard.push(...notices));
+    await inspectRights({ ...(await connect(redis.settings)), keys, prefix: 'rights' });
+    await inspectRights({ ...parts, keys, prefix: 'rights' });
+    expect(heard).toEqual([]);
+  });
+
+  it.each([
+    ['commands', ['&*', '-@pubsub']],
+    ['channels', ['resetchannels', '&others:*']],
+  ])('that forbids its %s is refused with the line that mends it', async (_what, rights) => {
+    const parts = await connect(await allow(...rights));
+    const refusal = inspectRights({ ...parts, keys, prefix: 'rights' });
+    await expect(refusal).rejects.toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
+    await expect(refusal).rejects.toThrow('ACL SETUSER app resetchannels &rights:* +@pubsub');
+  });
+
+  it('that does not answer is not refused for it', async () => {
+    const parts = await connect(await allow('&*'));
+    for (const server of redis.servers) server.signal('SIGSTOP');
+    onTestFinished(() => {
+      for (const server of redis.servers) server.signal('SIGCONT');
+    });
+    await inspectRights({ ...parts, keys, prefix: 'rights' });
+  });
+});

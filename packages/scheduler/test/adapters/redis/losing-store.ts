@@ -1,0 +1,62 @@
+/** Jobs whose records a failover loses or sets back, as two instances see them. */
+import { jobTag } from '../../../src/adapters/job-book/job-tag.ts';
+import type { BookedJobStore, JobStoreLimits } from '../../../src/adapters/redis/job-store.ts';
+import type { JobRecord, JobState } from '../../../src/domain/job.ts';
+import type { JobChange } from '../../../src/domain/job-change.ts';
+import { changeTo, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';
+import { type Connected, freshKeys, openInstance } from '../../support/redis-jobs.ts';
+
+const FENCE = { nodeId: 'node-a', attempt: 1 };
+
+/** As the engine moves: entries say when. */
+export async function move(
+  store: BookedJobStore,
+  job: JobRecord,
+  state: JobState,
+  parts: Partial<JobChange> = {},
+): Promise<JobRecord> {
+  const entry = { state, at: Date.now(), attempt: parts.fence?.attempt ?? job.fence?.attempt ?? 0 };
+  const moved = await store.move(job.jobId, expectedOf(job), changeTo(state, { entry, ...parts }));
+  if (moved.kind !== 'moved') throw new Error(moved.kind);
+  return moved.job;
+}
+
+export const dispatch = (store: BookedJobStore, job: JobRecord, fence = FENCE): Promise<JobRecord> =>
+  move(store, job, 'DISPATCHED', { fence, intent: null });
+
+export async function finish(store: BookedJobStore, job: JobRecord): Promise<JobRecord> {
+  const running = await move(store, await dispatch(store, job), 'RUNNING');
+  return move(store, running, 'FINISHED', { result: RESULT });
+}
+
+export const fail = (store: BookedJobStore, job: JobRecord): Promise<JobRecord> =>
+  move(store, job, 'FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'no answer' } });
+
+export async function openLosing(redis: Connected, limits: Partial<JobStoreLimits> = {}) {
+  const keys = freshKeys();
+  const [one, two] = [openInstance(redis, keys, 'a', limits), openInstance(redis.other, keys, 'b', limits)];
+  const keyOf = ({ jobId }: JobRecord) => keys.job(jobTag(jobId));
+  const admit = async (draft = draftRequest(Date.now())) => {
+    await one.store.admit(draft);
+    return draft;
+  };
+  /** The record goes back to what it is now. */
+  const remember = async (job: JobRecord) => {
+    const fields = await redis.connection.hgetall(keyOf(job));
+    return async () => {
+      await redis.connection.del(keyOf(job));
+      await redis.connection.hset(keyOf(job), fields);
+      await redis.connection.pexpire(keyOf(job), 60_000);
+    };
+  };
+  return {
+    keys,
+    a: one.store,
+    b: two.store,
+    admit,
+    remember,
+    lose: (job: JobRecord) => redis.connection.del(keyOf(job), keys.earlierJob(jobTag(job.jobId), job.jobId)),
+    lifeOf: (job: JobRecord) => redis.connection.pttl(keyOf(job)),
+    close: async () => void (await Promise.all([one.close(), two.close()])),
+  };
+}

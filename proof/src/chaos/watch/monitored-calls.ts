@@ -1,0 +1,72 @@
+/** What a server tells of the commands it runs (MONITOR), read for who writes to whom. Pure. */
+import type { Happening } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { LogLine } from '../../checker/instances.ts';
+
+/** Under the names by which instances know each other. */
+export interface SentLetter {
+  readonly from: string;
+  readonly to: string;
+  /** Time of the server, since the epoch. */
+  readonly atMs: number;
+}
+
+/** A script that was run, and the letters it was to put into an inbox. */
+export interface Call {
+  readonly letters: readonly SentLetter[];
+}
+
+/** The script by which letters are sent: its digest, and its name, with which its text begins. */
+export interface SendingScript {
+  readonly digest: string;
+  readonly name: string;
+}
+
+/** What runs inside a script comes from `lua`, and is part of it. */
+const SCRIPT = /^\+(\d+\.\d+) \[\d+ (?!lua\])[^\]]*\] "eval(?:sha)?" /i;
+/** The last one may be cut. */
+const WORD = /"([^"\\]*(?:\\.[^"\\]*)*)"?/g;
+const INBOX = /:streams:\{instance:([^}]+)\}:inbox$/;
+/** A lane, then an envelope whose first fields are the topic and the sender. */
+const LETTER = /^\S+ \{\\"topic\\":\\"[^"\\]*\\",\\"from\\":\\"([^"\\]+)\\"/;
+
+/** Undefined: it tells of no script. A line may be cut at its end. */
+export function readCall(line: string, sending: SendingScript): Call | undefined {
+  const [head, time] = SCRIPT.exec(line) ?? [];
+  if (head === undefined) return undefined;
+  const [script = '', , inbox = '', ...args] = Array.from(line.slice(head.length).matchAll(WORD), wordOf);
+  const isSending = script === sending.digest || script.startsWith(`--[[ ${sending.name}:`);
+  const to = isSending ? INBOX.exec(inbox)?.[1] : undefined;
+  if (to === undefined) return { letters: [] };
+  const senders = args.flatMap((arg) => LETTER.exec(arg)?.[1] ?? []);
+  return { letters: senders.map((from) => ({ from, to, atMs: Number(time) * 1_000 })) };
+}
+
+const wordOf = ([, word = '']: RegExpExecArray): string => word;
+
+/** How instances call themselves → how the history calls them. */
+export function instanceNames(logs: readonly Pick<LogLine, 'instance' | 'text'>[]): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { instance, text } of logs) {
+    const [, id] = /"instance_id":"([^"]+)"/.exec(text.includes('"listening"') ? text : '') ?? [];
+    if (id !== undefined) names.set(id, instance);
+  }
+  return names;
+}
+
+/** The history with these letters where they belong. `epochMs`: when it began. */
+export function withLetters(
+  history: readonly Happening[],
+  letters: readonly SentLetter[],
+  { epochMs, names }: { readonly epochMs: number; readonly names: ReadonlyMap<string, string> },
+): Happening[] {
+  const nameOf = (id: string): string => names.get(id) ?? id;
+  const sent = letters.map(
+    ({ from, to, atMs }): Happening => ({
+      at: atMs - epochMs,
+      kind: 'letter_sent',
+      from: nameOf(from),
+      to: nameOf(to),
+    }),
+  );
+  return [...history, ...sent].sort((one, other) => one.at - other.at);
+}

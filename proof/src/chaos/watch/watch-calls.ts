@@ -1,0 +1,68 @@
+/** Listens to what the servers of Redis run (MONITOR), all the while: how many scripts, and who writes to whom (I8, I9). */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { readCall, type SendingScript, type SentLetter } from './monitored-calls.ts';
+
+export interface CallWatch {
+  seen(): { readonly scripts: number; readonly letters: readonly SentLetter[] };
+  stop(): void;
+}
+
+const HOST = '127.0.0.1';
+/** A server that was away is looked for again. */
+const AGAIN_MS = 100;
+/** Of a line: who writes to whom is said at its beginning, and letters may carry sound. */
+const MOST_CHARS = 65_536;
+
+const FOLDER = new URL('../../../../packages/scheduler/dist/adapters/redis/inbox/', import.meta.url);
+
+export function sendingScript(name = 'send-letters'): SendingScript {
+  const text = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
+  return { name, digest: createHash('sha1').update(text).digest('hex') };
+}
+
+/** Of all servers, whoever is master: replicas tell of no scripts. */
+export function watchCalls(ports: readonly number[]): CallWatch {
+  const sending = sendingScript();
+  const letters: SentLetter[] = [];
+  const sockets = new Set<Socket>();
+  let scripts = 0;
+  let isWatching = true;
+
+  function read(line: string): void {
+    const call = readCall(line, sending);
+    if (call === undefined) return;
+    scripts += 1;
+    letters.push(...call.letters);
+  }
+
+  function watch(port: number): void {
+    if (!isWatching) return;
+    const socket = connect(port, HOST);
+    sockets.add(socket);
+    // Whatever cannot be read as such is escaped.
+    socket.setEncoding('latin1');
+    socket.on('connect', () => socket.write('MONITOR\r\n'));
+    let rest = '';
+    socket.on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop()?.slice(0, MOST_CHARS) ?? '';
+      for (const line of lines) read(line.slice(0, MOST_CHARS));
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      setTimeout(() => watch(port), AGAIN_MS).unref();
+    });
+  }
+
+  for (const port of ports) watch(port);
+  return {
+    seen: () => ({ scripts, letters }),
+    stop() {
+      isWatching = false;
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** What servers tell of the commands they run says which instance wrote to which, and when; the checker judges it as it does simulated letters. */
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createRecorder, type Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import { instanceNames, readCall, withLetters } from '../../src/chaos/watch/monitored-calls.ts';
+import { sendingScript, watchCalls } from '../../src/chaos/watch/watch-calls.ts';
+import { checkHistory } from '../../src/checker/check-history.ts';
+import { ALLOWANCES } from '../../src/checker/violation.ts';
+import { eventually } from '../../src/eventually.ts';
+
+const SENDS = { digest: 'd1', name: 'send-letters' };
+const inboxOf = (id: string): string => `lingua:streams:{instance:${id}}:inbox`;
+/** As a server writes a string into its answer to MONITOR. */
+const quoted = (word: string): string => `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+const line = (at: string, words: readonly string[], source = '127.0.0.1:4711'): string =>
+  `+${at} [0 ${source}] ${words.map(quoted).join(' ')}\r`;
+const letter = (from: string, said = 'x'): string =>
+  `job-1 ${JSON.stringify({ topic: 'assign', from, body: { said: `"from":"nobody" ${said}` } })}`;
+const sending = (to: string, ...bodies: readonly string[]): string[] => [
+  ...['evalsha', SENDS.digest, '1', inboxOf(to), '1000', 'group', 'reader', 'channel', '256'],
+  ...bodies,
+];
+
+describe('a command that a server tells of', () => {
+  it('is one letter per body, with sender, receiver and the time of the server', () => {
+    const call = readCall(
+      line('1700000000.250000', sending('host-b', letter('host-a'), letter('host-a'))),
+      SENDS,
+    );
+    const sent = { from: 'host-a', to: 'host-b', atMs: 1_700_000_000_250 };
+    expect(call).toEqual({ letters: [sent, sent] });
+  });
+
+  it('is the same when the script is sent whole', () => {
+    const words = ['EVAL', `--[[ ${SENDS.name}: put letters into an inbox ]]\nreturn 1`];
+    const call = readCall(
+      line('1.000000', [...words, ...sending('host-b', letter('host-a')).slice(2)]),
+      SENDS,
+    );
+    expect(call?.letters).toEqual([{ from: 'host-a', to: 'host-b', atMs: 1_000 }]);
+  });
+
+  it('is a script without letters if it is another one', () => {
+    expect(readCall(line('1.0', ['evalsha', 'd2', '1', inboxOf('host-b'), letter('host-a')]), SENDS)).toEqual(
+      {
+        letters: [],
+      },
+    );
+  });
+
+  it('is nothing if it is no script, comes from inside one, or only answers', () => {
+    expect(readCall(line('1.0', ['get', letter('host-a')]), SENDS)).toBeUndefined();
+    expect(readCall(line('1.0', sending('host-b', letter('host-a')), 'lua'), SENDS)).toBeUndefined();
+    expect(readCall('+OK\r', SENDS)).toBeUndefined();
+  });
+
+  it('tells of a letter that was cut where it begins', () => {
+    const whole = line('1.0', sending('host-b', letter('host-a', 'y'.repeat(99))));
+    expect(readCall(whole.slice(0, -60), SENDS)?.letters).toMatchObject([{ from: 'host-a', to: 'host-b' }]);
+  });
+});
+
+describe('a watch over servers', () => {
+  it('counts scripts, reads letters however they are cut up, comes back to a server that was away, and keeps no long line', async () => {
+    const { digest } = sendingScript();
+    const told = (to: string, body: string): string =>
+      `${line('2.0', ['evalsha', digest, ...sending(to, body).slice(2)])}\n`;
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const watch = watchCalls([(server.address() as { port: number }).port]);
+    onTestFinished(() => watch.stop());
+    await eventually(() => sockets[0]);
+    const text = told('host-b', letter('host-a'));
+    sockets[0]?.write(`+OK\r\n${text.slice(0, 40)}`);
+    sockets[0]?.write(text.slice(40));
+    sockets[0]?.write(told('host-c', letter('host-a', 'z'.repeat(1_000_000))));
+    await eventually(() => watch.seen().letters.length === 2);
+    sockets[0]?.destroy();
+    await eventually(() => sockets[1]);
+    sockets[1]?.write(told('host-d', letter('host-b')));
+    await eventually(() => watch.seen().letters.length === 3);
+    expect(watch.seen().letters.map(({ from, to }) => `${from} ${to}`)).toEqual([
+      'host-a host-b',
+      'host-a host-c',
+      'host-b host-d',
+    ]);
+    expect(watch.seen().scripts).toBe(3);
+  });
+});
+
+describe('a history with the letters that servers told of', () => {
+  const KILLED = 2_000;
+  const HEALED = 4_000;
+  /** i2.1 is killed, and another process comes in its place. */
+  const history = (): Happening[] => [
+    { at: 10, kind: 'instance_up', instance: 'i1.1' },
+    { at: 10, kind: 'instance_up', instance: 'i2.1' },
+    { at: KILLED, kind: 'fault_began', fault: 1, what: 'instance_killed', target: 'i2.1' },
+    { at: KILLED, kind: 'instance_down', instance: 'i2.1', isMeant: true },
+    { at: HEALED, kind: 'instance_up', instance: 'i2.2' },
+    { at: HEALED, kind: 'fault_ended', fault: 1 },
+    { at: 20_000, kind: 'quiet' },
+  ];
+  const logOf = (instance: string, id: string) => ({
+    instance,
+    at: 1,
+    level: 30,
+    text: JSON.stringify({ msg: 'listening', instance_id: id }),
+  });
+  const logs = [logOf('i1.1', 'host-a'), logOf('i2.1', 'host-b'), logOf('i2.2', 'host-c')];
+  const epochMs = 1_700_000_000_000;
+  const judged = (to: string, at: number) => {
+    const letters = [{ from: 'host-a', to, atMs: epochMs + at }];
+    const merged = withLetters(history(), letters, { epochMs, names: instanceNames(logs) });
+    expect(merged.map((each) => each.at)).toEqual(merged.map((each) => each.at).sort((a, b) => a - b));
+    return checkHistory({ history: merged, logs, scripts: 7 });
+  };
+  const known = KILLED + ALLOWANCES.presenceMs;
+
+  it('is broken by a letter to an instance that was known to be dead, though another has its place', () => {
+    const { violations } = judged('host-b', known + 1);
+    expect(violations).toMatchObject([{ invariant: 'I9 nothing to the dead', about: ['i1.1', 'i2.1'] }]);
+  });
+
+  it('is not broken by a letter before that could be known, or to the one that lives', () => {
+    for (const finding of [judged('host-b', known), judged('host-c', known + 1)]) {
+      expect(finding.violations).toEqual([]);
+      expect(finding.counts['letters between instances']).toBe(1);
+      expect(finding.judged['I9 nothing to the dead']).toBe(1);
+      expect(finding.judged['I8 one slot per script']).toBe(7);
+    }
+  });
+
+  it('says nothing of scripts if nobody looked', () => {
+    const recorder = createRecorder();
+    const { judged } = checkHistory({ history: recorder.history, logs });
+    expect(judged['I8 one slot per script']).toBe(0);
+  });
+});
