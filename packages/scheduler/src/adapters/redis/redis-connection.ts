@@ -78,6 +78,8 @@ function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
     ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
     sentinelRetryStrategy: reconnectAfter,
+    // From the try to connect to the answer. Then the next one is asked: a frozen Sentinel would be waited for without end.
+    sentinelCommandTimeout: settings.commandTimeoutMs,
   });
 }
 
