@@ -60,8 +60,9 @@ export async function openSharedStore(deps: {
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
     await Promise.all([connection, ear, reader.current()].map((each) => whenReady(each, limitMs)));
-    await checkSchemaVersion(connection, keys);
+    // Before anything is written: a server that may not be used says so itself, and an error of the write says less.
     warnings = await inspectStore(connection, { durability: config.scheduler.phase2.durability });
+    await checkSchemaVersion(connection, keys);
   } catch (fault) {
     close();
     throw fault;

@@ -1,6 +1,6 @@
 /** What keeps an instance from joining the others ends its start: not with 0, and with one line that says why and what to do. */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runServe } from '../../../src/cli/commands/serve.ts';
 import { createTerminal } from '../../cli/terminal.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -61,6 +61,21 @@ describe('an instance does not start', () => {
     expect(code).toBe(1);
     expect(line).toContain('maxmemory-policy allkeys-lru');
     expect(line).toContain('CONFIG SET maxmemory-policy noeviction');
+  });
+
+  it.each([
+    ['a replica', ['--replicaof', '127.0.0.1', '1'], 'is a replica and takes no writes'],
+    [
+      'a member of a Cluster, in mode single',
+      ['--cluster-enabled', 'yes'],
+      'is part of a Cluster. Set scheduler.phase2.redis.mode = "cluster"',
+    ],
+  ])('on %s', async (_, flags, why) => {
+    const other = await startRedis(flags);
+    onTestFinished(() => other.stop());
+    const { code, line } = await serve({ 'scheduler.phase2.redis.url': other.settings.url });
+    expect(code).toBe(1);
+    expect(line).toContain(why);
   });
 
   it.each([
