@@ -64,6 +64,14 @@ function* checkRedis(config: Config): Generator<CheckFinding> {
       message: `is ${redis.db}, but a cluster has only database 0`,
     };
   }
+  for (const name of ['cluster_urls', 'sentinel_urls'] as const) {
+    const secured = redis[name].filter((address) => address.startsWith('rediss:'));
+    if (secured.length === 0 || secured.length === redis[name].length) continue;
+    yield {
+      keys: [`${prefix}.${name}`],
+      message: 'has addresses with redis:// and with rediss://; TLS is for all connections or for none',
+    };
+  }
 }
 
 function warnPools(config: Config): readonly CheckFinding[] {

@@ -130,6 +130,15 @@ describe('references', () => {
     expect(redis('mode=single')).toEqual([]);
     expect(redis('mode=sentinel')[0]).toContain('sentinel_urls is empty');
     expect(redis('mode=cluster', 'db=1')[0]).toContain('is 1, but a cluster has only database 0');
+    for (const [mode, name] of [
+      ['sentinel', 'sentinel_urls'],
+      ['cluster', 'cluster_urls'],
+    ]) {
+      expect(redis(`mode=${mode}`, `${name}=rediss://a,redis://b`)).toEqual([
+        expect.stringContaining(`${name} has addresses with redis:// and with rediss://`),
+      ]);
+      expect(redis(`mode=${mode}`, `${name}=rediss://a,rediss://b`)).toEqual([]);
+    }
     expect(loaded({ flags: [['set', 'scheduler.phase2.redis.mode=sentinel']] }).kind).toBe('ok');
   });
 });

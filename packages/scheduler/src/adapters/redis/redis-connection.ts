@@ -74,7 +74,9 @@ function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
     ...options,
     sentinels: settings.sentinelUrls.map(addressOf),
     name: settings.sentinelName,
-    enableTLSForSentinelMode: settings.isTls,
+    // Of the servers behind them; of the Sentinels the other one.
+    enableTLSForSentinelMode: isTls(settings),
+    ...(isTls(settings) && { sentinelTLS: tlsOf(settings) }),
     ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
     sentinelRetryStrategy: reconnectAfter,
@@ -220,8 +222,9 @@ function credentialsOf(settings: RedisSettings): {
   };
 }
 
-const isTls = (settings: RedisSettings): boolean =>
-  settings.isTls || [settings.url, ...settings.clusterUrls].some((address) => address.startsWith('rediss:'));
+/** All or nothing: where one address is not to be read by others, neither is what is said to those it leads to. */
+const isTls = ({ isTls, url, clusterUrls, sentinelUrls }: RedisSettings): boolean =>
+  isTls || [url, ...clusterUrls, ...sentinelUrls].some((address) => address.startsWith('rediss:'));
 
 const tlsOf = ({ tlsCaFile }: RedisSettings): { ca?: string } =>
   tlsCaFile === undefined ? {} : { ca: readFileSync(tlsCaFile, 'utf8') };
