@@ -23,6 +23,7 @@ import { closeRedis, connectRedis, whenReady } from './adapters/redis/redis-conn
 import { checkSchemaVersion } from './adapters/redis/schema-version.ts';
 import { createSessionStore } from './adapters/redis/session-store.ts';
 import { createStatsBoard } from './adapters/redis/stats-board.ts';
+import { readTlsFiles } from './adapters/redis/tls-files.ts';
 import { createWhispers } from './adapters/redis/whispers.ts';
 import type { Config } from './config/settings.ts';
 import type { Clock } from './ports/clock.ts';
@@ -45,7 +46,7 @@ export async function openSharedStore(deps: {
   log: Log;
 }): Promise<SharedStore> {
   const { config, clock, log } = deps;
-  const settings = redisSettings(config);
+  const settings = { ...redisSettings(config), tls: readTlsFiles(config.scheduler.phase2.redis) };
   const keys = createKeys(config.scheduler.phase2.redis.key_prefix);
   const counts = createCommandCounts();
   const connection = connectRedis(settings, { name: 'lingua' }, counts);

@@ -139,6 +139,27 @@ describe('references', () => {
       ]);
       expect(redis(`mode=${mode}`, `${name}=rediss://a,rediss://b`)).toEqual([]);
     }
+    expect(redis('tls_cert_file=a.pem')[0]).toContain(
+      'tls_cert_file needs scheduler.phase2.redis.tls_key_file',
+    );
+    expect(redis('tls_key_file=a.key')[0]).toContain(
+      'tls_key_file needs scheduler.phase2.redis.tls_cert_file',
+    );
+    expect(redis('tls_cert_file=a.pem', 'tls_key_file=a.key')).toEqual([]);
+    const warned = (...lines: readonly string[]) =>
+      warningsOf(
+        [
+          '[scheduler.phase2]',
+          'enabled = true',
+          '[scheduler.phase2.redis]',
+          'tls_ca_file = "a"',
+          ...lines,
+        ].join('\n'),
+      );
+    expect(warned()[0]).toContain('tls_ca_file has no effect: nothing is encrypted');
+    for (const way of ['tls = true', 'url = "rediss://a"', 'sentinel_urls = ["rediss://a"]']) {
+      expect(warned(way)).toEqual([]);
+    }
     expect(loaded({ flags: [['set', 'scheduler.phase2.redis.mode=sentinel']] }).kind).toBe('ok');
   });
 });

@@ -1,8 +1,8 @@
 /** One connection to Redis or Valkey — single, behind Sentinels, or a Cluster — with the discipline that keeps a sick server from stalling the rest. */
-import { readFileSync } from 'node:fs';
 import { Cluster, Redis } from 'ioredis';
 import { breakWhenSilent } from './breaker.ts';
 import { type CommandCounts, countCommands } from './command-counts.ts';
+import type { TlsParts } from './tls-files.ts';
 import { writeTogether } from './write-together.ts';
 
 export interface RedisSettings {
@@ -17,7 +17,8 @@ export interface RedisSettings {
   readonly password?: string | undefined;
   readonly db: number;
   readonly isTls: boolean;
-  readonly tlsCaFile?: string | undefined;
+  /** Certificates and key, where not the system's are to be used. */
+  readonly tls?: TlsParts | undefined;
   readonly connectTimeoutMs: number;
   readonly commandTimeoutMs: number;
   readonly socketTimeoutMs: number;
@@ -88,6 +89,11 @@ function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
 /** Ends it for good. A Cluster that is just looking at its slots would go on to do so for ever, and keep the process alive. */
 export function closeRedis(connection: RedisConnection): void {
   if (connection instanceof Cluster) connection.refreshSlotsCache = () => undefined;
+  for (const server of connection instanceof Cluster ? connection.nodes() : [connection]) {
+    // Closed in the middle of a handshake with a server that is not to be trusted, a socket has two faults to tell, and the
+    // library listens to one. The other would end the process.
+    server.stream?.on('error', () => undefined);
+  }
   connection.disconnect();
 }
 
@@ -226,5 +232,4 @@ function credentialsOf(settings: RedisSettings): {
 const isTls = ({ isTls, url, clusterUrls, sentinelUrls }: RedisSettings): boolean =>
   isTls || [url, ...clusterUrls, ...sentinelUrls].some((address) => address.startsWith('rediss:'));
 
-const tlsOf = ({ tlsCaFile }: RedisSettings): { ca?: string } =>
-  tlsCaFile === undefined ? {} : { ca: readFileSync(tlsCaFile, 'utf8') };
+const tlsOf = ({ tls }: RedisSettings): TlsParts => tls ?? {};

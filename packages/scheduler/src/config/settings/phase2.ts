@@ -37,6 +37,15 @@ const redis = group('The Redis or Valkey that the instances share.', {
   tls_ca_file: optional(
     text({ default: '', doc: 'File with the certificates to trust instead of the system’s.' }),
   ),
+  tls_cert_file: optional(
+    text({
+      default: '',
+      doc: 'File with the certificate to show to servers that ask for one (tls-auth-clients); needs `tls_key_file`.',
+    }),
+  ),
+  tls_key_file: optional(
+    text({ default: '', doc: 'File with the key of that certificate, without a passphrase.' }),
+  ),
   key_prefix: text({
     default: 'lingua',
     pattern: /^[A-Za-z0-9._:-]{1,64}$/,

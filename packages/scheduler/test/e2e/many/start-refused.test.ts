@@ -100,6 +100,16 @@ describe('an instance does not start', () => {
     expect(ms).toBeLessThan(AT_ONCE_MS);
   });
 
+  it('with a key that cannot be read', async () => {
+    const { code, line } = await serve({
+      'scheduler.phase2.redis.tls': true,
+      'scheduler.phase2.redis.tls_cert_file': '/nowhere/cert.pem',
+      'scheduler.phase2.redis.tls_key_file': '/nowhere/key.pem',
+    });
+    expect(code).toBe(1);
+    expect(line).toContain('scheduler.phase2.redis.tls_cert_file cannot be read: ENOENT');
+  });
+
   it('without a Redis', async () => {
     const { code, line } = await serve({ 'scheduler.phase2.redis.url': 'redis://127.0.0.1:1' });
     expect(code).toBe(1);

@@ -1,5 +1,7 @@
 /** Instances reach Redis over TLS and nothing else where they were told so: one server, Sentinels and what is behind them, a Cluster. */
 
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { asArguments, certify, tlsFlags } from '../../support/certify.ts';
@@ -91,4 +93,26 @@ describe('instances do jobs together over TLS', () => {
     },
     TEST_MS,
   );
+
+  it('with a server that asks for their certificate', async () => {
+    const [server, client] = [await certify(), await certify('lingua.test')];
+    const port = await freePort();
+    const trusted = `${server.certificate}.all`;
+    await writeFile(
+      trusted,
+      readFileSync(server.certificate, 'utf8') + readFileSync(client.certificate, 'utf8'),
+    );
+    const redis = await startRedis(asArguments(tlsFlags(port, server, { trusted, asksClients: true })));
+    onTestFinished(() => redis.stop());
+    const secured = {
+      [`${REDIS}.url`]: `rediss://127.0.0.1:${port}`,
+      [`${REDIS}.tls_ca_file`]: server.certificate,
+    };
+    const shown = {
+      [`${REDIS}.tls_cert_file`]: client.certificate,
+      [`${REDIS}.tls_key_file`]: client.key,
+    };
+    await doJob(redis, 'tls', { ...secured, ...shown });
+    await expect(startInstance(redis, 'tls', { ...secured, ...HASTY })).rejects.toThrow(/not reached/);
+  });
 });
