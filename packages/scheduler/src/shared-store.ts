@@ -8,7 +8,7 @@ import { createCommandCounts } from './adapters/redis/command-counts.ts';
 import { createDeadLetters } from './adapters/redis/dead-letters.ts';
 import { withReplica } from './adapters/redis/durable.ts';
 import { createInbox } from './adapters/redis/inbox.ts';
-import { inspectStore } from './adapters/redis/inspect-store.ts';
+import { inspectStore, lookAtStore } from './adapters/redis/inspect-store.ts';
 import { createInstanceFigures } from './adapters/redis/instance-figures.ts';
 import { createInstances } from './adapters/redis/instances.ts';
 import { createJobEvents } from './adapters/redis/job-events.ts';
@@ -23,6 +23,7 @@ import { closeRedis, connectRedis, whenReady } from './adapters/redis/redis-conn
 import { checkSchemaVersion } from './adapters/redis/schema-version.ts';
 import { createSessionStore } from './adapters/redis/session-store.ts';
 import { createStatsBoard } from './adapters/redis/stats-board.ts';
+import { watchStore } from './adapters/redis/store-inspection.ts';
 import { readTlsFiles } from './adapters/redis/tls-files.ts';
 import { createWhispers } from './adapters/redis/whispers.ts';
 import type { Config } from './config/settings.ts';
@@ -57,22 +58,22 @@ export async function openSharedStore(deps: {
     reader.close();
     for (const each of [connection, ear]) closeRedis(each);
   };
+  const { durability } = config.scheduler.phase2;
   let warnings: readonly string[];
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
     await Promise.all([connection, ear, reader.current()].map((each) => whenReady(each, limitMs)));
     // Before anything is written: a server that may not be used says so itself, and an error of the write says less.
-    warnings = await inspectStore(connection, { durability: config.scheduler.phase2.durability });
+    warnings = await inspectStore(connection, { durability });
     await checkSchemaVersion(connection, keys);
   } catch (fault) {
     close();
     throw fault;
   }
-  for (const warning of warnings) log.warn({}, warning);
+  const inspection = watchStore({ look: () => lookAtStore(connection, { durability }), warnings, log });
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
   const shared = { connection, ear, keys, clock, onFault };
   // What must not be lost: slots, jobs and letters. Notices and presence are soon said again.
-  const { durability } = config.scheduler.phase2;
   const kept =
     durability === 'replica'
       ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
@@ -89,7 +90,10 @@ export async function openSharedStore(deps: {
     inbox,
     replaceReader: reader.reconnect,
     mark: () => checkSchemaVersion(connection, keys),
-    warnings,
+    get warnings() {
+      return inspection.warnings();
+    },
+    unfitServers: inspection.unfitServers,
     commands: counts.drain,
     whispers: createWhispers(shared),
     board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
@@ -111,6 +115,7 @@ export async function openSharedStore(deps: {
     watch: (instanceId, on) =>
       watchMasters(connection, {
         changed(isAffected) {
+          inspection.lookAgain();
           // Without its entry in the index a job could not be adopted.
           const isIndexAffected = isAffected(keys.instanceJobs(instanceId));
           on.changed({
@@ -119,9 +124,15 @@ export async function openSharedStore(deps: {
             node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
           });
         },
-        returned: on.returned,
+        returned() {
+          inspection.lookAgain();
+          on.returned();
+        },
       }),
     isReachable: (): boolean => connection.status === 'ready' && !isSilent(connection),
-    close,
+    close() {
+      inspection.close();
+      close();
+    },
   };
 }
