@@ -1,4 +1,4 @@
-/** Redis that is reached over TLS only by those who know a password: behind a Sentinel, or as a Cluster. Real processes, gone after the test. */
+/** Redis that is reached over TLS only by those who show a certificate and know a password: behind a Sentinel, or as a Cluster. Real processes, gone after the test. */
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { onTestFinished } from 'vitest';
@@ -38,7 +38,7 @@ export interface SecuredSentinel extends RedisUnderTest {
 export async function startSecured(by: Certified, flags: readonly string[] = []): Promise<Secured> {
   const tlsPort = await portWithBus();
   const redis = await startRedis([
-    ...asArguments(tlsFlags(tlsPort, by)),
+    ...asArguments(tlsFlags(tlsPort, by, { asksClients: true })),
     ...['--tls-replication', 'yes', '--masteruser', KEEPER.username, '--masterauth', KEEPER.password],
     ...flags,
   ]);
@@ -62,7 +62,7 @@ export async function startSecuredSentinel(by: Certified): Promise<SecuredSentin
   const port = await freePort();
   await launchSentinel(port, [
     'port 0',
-    ...tlsFlags(port, by).map(([name, value]) => `${name} ${value}`),
+    ...tlsFlags(port, by, { asksClients: true }).map(([name, value]) => `${name} ${value}`),
     'tls-replication yes',
     `user ${WATCHER.username} on >${WATCHER.password} ~* &* +@all`,
     'user default off',
@@ -72,7 +72,8 @@ export async function startSecuredSentinel(by: Certified): Promise<SecuredSentin
     'sentinel down-after-milliseconds mymaster 1000',
     'sentinel failover-timeout mymaster 3000',
   ]);
-  const client = await whenWatching({ port, tls: { ca: readFileSync(by.certificate) }, ...WATCHER });
+  const [certificate, key] = [readFileSync(by.certificate), readFileSync(by.key)];
+  const client = await whenWatching({ port, tls: { ca: certificate, cert: certificate, key }, ...WATCHER });
   return {
     settings: settingsFor({ mode: 'sentinel', sentinelUrls: [`rediss://${HOST}:${port}`] }),
     servers: [master.server, replica.server],

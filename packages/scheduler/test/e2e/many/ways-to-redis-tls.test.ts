@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { asArguments, certify, tlsFlags } from '../../support/certify.ts';
+import { asArguments, type Certified, certify, tlsFlags } from '../../support/certify.ts';
 import { eventually } from '../../support/eventually.ts';
 import { settingsFor, startRedis } from '../../support/redis-servers.ts';
 import { OUTPUT } from '../support/sdk-node.ts';
@@ -19,6 +19,13 @@ const PATIENT = { withinMs: 15_000 };
 const REDIS = 'scheduler.phase2.redis';
 const HASTY: Settings = { [`${REDIS}.connect_timeout_ms`]: 200, [`${REDIS}.socket_timeout_ms`]: 900 };
 const AS_USER: Settings = { [`${REDIS}.username`]: USER.username, [`${REDIS}.password`]: USER.password };
+
+/** Signed by themselves: what is shown is what is trusted. */
+const shown = ({ certificate, key }: Certified): Settings => ({
+  [`${REDIS}.tls_ca_file`]: certificate,
+  [`${REDIS}.tls_cert_file`]: certificate,
+  [`${REDIS}.tls_key_file`]: key,
+});
 
 /** The ports at which instances have come in. */
 async function portsOfInstances(client: Redis): Promise<readonly number[]> {
@@ -53,10 +60,11 @@ describe('instances do jobs together over TLS', () => {
         [`${REDIS}.sentinel_urls`]: redis.settings.sentinelUrls.join(','),
         [`${REDIS}.sentinel_username`]: WATCHER.username,
         [`${REDIS}.sentinel_password`]: WATCHER.password,
-        [`${REDIS}.tls_ca_file`]: certified.certificate,
+        ...shown(certified),
       };
       const [a, b] = await doJob(redis, 'tls', settings);
       expect(await portsOfInstances(redis.master.admin)).toEqual([redis.master.tlsPort]);
+      expect([...a.log, ...b.log].filter((line) => line.includes('could not be inspected'))).toEqual([]);
 
       const inPlain = redis.settings.sentinelUrls.join(',').replaceAll('rediss:', 'redis:');
       for (const spelling of [{ [`${REDIS}.tls`]: true }, { [`${REDIS}.url`]: 'rediss://unused' }]) {
@@ -88,7 +96,7 @@ describe('instances do jobs together over TLS', () => {
         servers: masters.map(({ server }) => server),
         stop: async () => undefined,
       };
-      await doJob(redis, 'tls', { ...AS_USER, [`${REDIS}.tls_ca_file`]: certified.certificate });
+      await doJob(redis, 'tls', { ...AS_USER, ...shown(certified) });
       for (const { admin, tlsPort } of masters) expect(await portsOfInstances(admin)).toEqual([tlsPort]);
     },
     TEST_MS,
@@ -108,11 +116,7 @@ describe('instances do jobs together over TLS', () => {
       [`${REDIS}.url`]: `rediss://127.0.0.1:${port}`,
       [`${REDIS}.tls_ca_file`]: server.certificate,
     };
-    const shown = {
-      [`${REDIS}.tls_cert_file`]: client.certificate,
-      [`${REDIS}.tls_key_file`]: client.key,
-    };
-    await doJob(redis, 'tls', { ...secured, ...shown });
+    await doJob(redis, 'tls', { ...shown(client), ...secured });
     await expect(startInstance(redis, 'tls', { ...secured, ...HASTY })).rejects.toThrow(/not reached/);
   });
 });
