@@ -48,6 +48,7 @@ export async function askReplica<T>(
     // Of a connection that failed the command only knows that it is closed.
     throw why ?? fault;
   } finally {
-    closeRedis(server);
+    // What has ended by itself would be waited for.
+    if (server.status !== 'end') closeRedis(server);
   }
 }
