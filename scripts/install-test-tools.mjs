@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 const TOOLS = new Map([
   ['chromium', 'chromium'],
   ['curl', 'curl'],
+  ['openssl', 'openssl'],
   ['promtool', 'prometheus'],
   ['redis-server', 'redis-server'],
 ]);

@@ -111,6 +111,7 @@ export function createApp(deps: AppDeps): App {
       loop,
       modelReports: core.modelReports,
       together,
+      shared,
     }),
   );
 

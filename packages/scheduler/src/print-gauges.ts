@@ -7,6 +7,7 @@ import type { AudioStore } from './ports/audio-store.ts';
 import type { Meter } from './ports/meter.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
 import type { SessionService } from './session/session-service.ts';
+import type { SharedStore } from './store-of-many.ts';
 
 export interface GaugedParts {
   readonly meter: Pick<Meter, 'gauge'>;
@@ -24,11 +25,25 @@ export interface GaugedParts {
   readonly together:
     | Pick<Neighbourhood, 'replica' | 'held' | 'backlog' | 'isFenced' | 'handling'>
     | undefined;
+  readonly shared: Pick<SharedStore, 'unfitServers'> | undefined;
 }
 
 export function createPrintGauges(parts: GaugedParts): () => void {
-  const { meter, jobs, sessions, store, events, mailbox, audio, http, gate, loop, modelReports, together } =
-    parts;
+  const {
+    meter,
+    jobs,
+    sessions,
+    store,
+    events,
+    mailbox,
+    audio,
+    http,
+    gate,
+    loop,
+    modelReports,
+    together,
+    shared,
+  } = parts;
   return () => {
     meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
     meter.gauge('scheduler_jobs_waiting', jobs.waiting());
@@ -56,6 +71,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_model_na_backlog', reports.nodes, { of: 'nodes' });
     meter.gauge('scheduler_model_na_backlog', reports.versions, { of: 'versions' });
     if (together !== undefined) printNeighbourhood(together);
+    if (shared !== undefined) meter.gauge('scheduler_store_unfit_servers', shared.unfitServers());
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
   function printNeighbourhood(neighbourhood: NonNullable<typeof together>): void {

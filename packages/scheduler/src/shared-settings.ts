@@ -17,6 +17,7 @@ const HOUR = 3_600_000;
 const VIEW_MS = 1_000;
 const VERIFY_MS = 10_000;
 
+/** But for the certificates, which are in files. */
 export function redisSettings({ scheduler }: Config): RedisSettings {
   const { redis } = scheduler.phase2;
   return {
@@ -31,7 +32,6 @@ export function redisSettings({ scheduler }: Config): RedisSettings {
     password: redis.password,
     db: redis.db,
     isTls: redis.tls,
-    tlsCaFile: redis.tls_ca_file,
     connectTimeoutMs: redis.connect_timeout_ms,
     commandTimeoutMs: redis.command_timeout_ms,
     socketTimeoutMs: redis.socket_timeout_ms,

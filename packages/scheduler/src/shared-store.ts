@@ -9,7 +9,7 @@ import { createDeadLetters } from './adapters/redis/dead-letters.ts';
 import { withReplica } from './adapters/redis/durable.ts';
 import { createInbox } from './adapters/redis/inbox.ts';
 import { inspectRights } from './adapters/redis/inspect-rights.ts';
-import { inspectStore } from './adapters/redis/inspect-store.ts';
+import { inspectStore, lookAtStore } from './adapters/redis/inspect-store.ts';
 import { createInstanceFigures } from './adapters/redis/instance-figures.ts';
 import { createInstances } from './adapters/redis/instances.ts';
 import { createJobEvents } from './adapters/redis/job-events.ts';
@@ -24,6 +24,8 @@ import { closeRedis, connectRedis, whenReady } from './adapters/redis/redis-conn
 import { checkSchemaVersion } from './adapters/redis/schema-version.ts';
 import { createSessionStore } from './adapters/redis/session-store.ts';
 import { createStatsBoard } from './adapters/redis/stats-board.ts';
+import { watchStore } from './adapters/redis/store-inspection.ts';
+import { readTlsFiles } from './adapters/redis/tls-files.ts';
 import { createWhispers } from './adapters/redis/whispers.ts';
 import type { Config } from './config/settings.ts';
 import type { Clock } from './ports/clock.ts';
@@ -46,7 +48,7 @@ export async function openSharedStore(deps: {
   log: Log;
 }): Promise<SharedStore> {
   const { config, clock, log } = deps;
-  const settings = redisSettings(config);
+  const settings = { ...redisSettings(config), tls: readTlsFiles(config.scheduler.phase2.redis) };
   const { key_prefix: prefix } = config.scheduler.phase2.redis;
   const keys = createKeys(prefix);
   const counts = createCommandCounts();
@@ -58,22 +60,23 @@ export async function openSharedStore(deps: {
     reader.close();
     for (const each of [connection, ear]) closeRedis(each);
   };
+  const { durability } = config.scheduler.phase2;
   let warnings: readonly string[];
   try {
     const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
     await Promise.all([connection, ear, reader.current()].map((each) => whenReady(each, limitMs)));
-    await checkSchemaVersion(connection, keys);
-    warnings = await inspectStore(connection, { durability: config.scheduler.phase2.durability });
+    // Before anything is written: a server that may not be used says so itself, and an error of the write says less.
+    warnings = await inspectStore(connection, { durability });
     await inspectRights({ connection, ear, keys, prefix });
+    await checkSchemaVersion(connection, keys);
   } catch (fault) {
     close();
     throw fault;
   }
-  for (const warning of warnings) log.warn({}, warning);
+  const inspection = watchStore({ look: () => lookAtStore(connection, { durability }), warnings, log });
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
   const shared = { connection, ear, keys, clock, onFault };
   // What must not be lost: slots, jobs and letters. Notices and presence are soon said again.
-  const { durability } = config.scheduler.phase2;
   const kept =
     durability === 'replica'
       ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
@@ -90,7 +93,10 @@ export async function openSharedStore(deps: {
     inbox,
     replaceReader: reader.reconnect,
     mark: () => checkSchemaVersion(connection, keys),
-    warnings,
+    get warnings() {
+      return inspection.warnings();
+    },
+    unfitServers: inspection.unfitServers,
     commands: counts.drain,
     whispers: createWhispers(shared),
     board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
@@ -112,6 +118,7 @@ export async function openSharedStore(deps: {
     watch: (instanceId, on) =>
       watchMasters(connection, {
         changed(isAffected) {
+          inspection.lookAgain();
           // Without its entry in the index a job could not be adopted.
           const isIndexAffected = isAffected(keys.instanceJobs(instanceId));
           on.changed({
@@ -120,9 +127,15 @@ export async function openSharedStore(deps: {
             node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
           });
         },
-        returned: on.returned,
+        returned() {
+          inspection.lookAgain();
+          on.returned();
+        },
       }),
     isReachable: (): boolean => connection.status === 'ready' && !isSilent(connection),
-    close,
+    close() {
+      inspection.close();
+      close();
+    },
   };
 }

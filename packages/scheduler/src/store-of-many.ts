@@ -79,8 +79,10 @@ export interface SharedStore {
   replaceReader(): void;
   /** Says anew which schema its keys have, after it was emptied. */
   mark(): Promise<void>;
-  /** What its operators should know. */
+  /** What its operators should know, as last seen. */
   readonly warnings: readonly string[];
+  /** So many of its servers are set up as no instance would start on them. */
+  unfitServers(): number;
   /** What was asked of it since the last look. */
   commands(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
   readonly whispers: Whispers;

@@ -8,7 +8,7 @@ export function checkReferences(config: Config): {
 } {
   return {
     problems: [...checkPools(config), ...checkRedis(config), ...checkTenants(config)],
-    warnings: warnPools(config),
+    warnings: [...warnPools(config), ...warnRedis(config)],
   };
 }
 
@@ -62,6 +62,37 @@ function* checkRedis(config: Config): Generator<CheckFinding> {
     yield {
       keys: [`${prefix}.db`, `${prefix}.mode`],
       message: `is ${redis.db}, but a cluster has only database 0`,
+    };
+  }
+  for (const [file, other] of [
+    ['tls_cert_file', 'tls_key_file'],
+    ['tls_key_file', 'tls_cert_file'],
+  ] as const) {
+    if (redis[file] === undefined || redis[other] !== undefined) continue;
+    yield { keys: [`${prefix}.${file}`], message: `needs ${prefix}.${other} beside it` };
+  }
+  for (const name of ['cluster_urls', 'sentinel_urls'] as const) {
+    const secured = redis[name].filter(isSecured);
+    if (secured.length === 0 || secured.length === redis[name].length) continue;
+    yield {
+      keys: [`${prefix}.${name}`],
+      message: 'has addresses with redis:// and with rediss://; TLS is for all connections or for none',
+    };
+  }
+}
+
+const isSecured = (address: string): boolean => address.startsWith('rediss:');
+
+function* warnRedis(config: Config): Generator<CheckFinding> {
+  const { enabled, redis } = config.scheduler.phase2;
+  const isTls = redis.tls || [redis.url, ...redis.cluster_urls, ...redis.sentinel_urls].some(isSecured);
+  if (!enabled || isTls) return;
+  for (const name of ['tls_ca_file', 'tls_cert_file'] as const) {
+    if (redis[name] === undefined) continue;
+    yield {
+      keys: [`scheduler.phase2.redis.${name}`],
+      message:
+        'has no effect: nothing is encrypted without scheduler.phase2.redis.tls = true or a rediss:// address',
     };
   }
 }

@@ -130,6 +130,36 @@ describe('references', () => {
     expect(redis('mode=single')).toEqual([]);
     expect(redis('mode=sentinel')[0]).toContain('sentinel_urls is empty');
     expect(redis('mode=cluster', 'db=1')[0]).toContain('is 1, but a cluster has only database 0');
+    for (const [mode, name] of [
+      ['sentinel', 'sentinel_urls'],
+      ['cluster', 'cluster_urls'],
+    ]) {
+      expect(redis(`mode=${mode}`, `${name}=rediss://a,redis://b`)).toEqual([
+        expect.stringContaining(`${name} has addresses with redis:// and with rediss://`),
+      ]);
+      expect(redis(`mode=${mode}`, `${name}=rediss://a,rediss://b`)).toEqual([]);
+    }
+    expect(redis('tls_cert_file=a.pem')[0]).toContain(
+      'tls_cert_file needs scheduler.phase2.redis.tls_key_file',
+    );
+    expect(redis('tls_key_file=a.key')[0]).toContain(
+      'tls_key_file needs scheduler.phase2.redis.tls_cert_file',
+    );
+    expect(redis('tls_cert_file=a.pem', 'tls_key_file=a.key')).toEqual([]);
+    const warned = (...lines: readonly string[]) =>
+      warningsOf(
+        [
+          '[scheduler.phase2]',
+          'enabled = true',
+          '[scheduler.phase2.redis]',
+          'tls_ca_file = "a"',
+          ...lines,
+        ].join('\n'),
+      );
+    expect(warned()[0]).toContain('tls_ca_file has no effect: nothing is encrypted');
+    for (const way of ['tls = true', 'url = "rediss://a"', 'sentinel_urls = ["rediss://a"]']) {
+      expect(warned(way)).toEqual([]);
+    }
     expect(loaded({ flags: [['set', 'scheduler.phase2.redis.mode=sentinel']] }).kind).toBe('ok');
   });
 });

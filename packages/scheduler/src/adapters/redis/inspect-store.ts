@@ -1,7 +1,8 @@
-/** Cold path, at the start: whether Redis is set up for what is stored in it. What would lose data silently refuses the start. */
+/** Cold path, at the start and now and then: whether Redis is set up for what is stored in it. What would lose data silently refuses the start. */
 import { Cluster, type Redis } from 'ioredis';
 import { SchedulerError } from '../../domain/errors.ts';
 import type { RedisConnection } from './redis-connection.ts';
+import { askReplica, replicasOf } from './replicas.ts';
 import { addressOfServer, fieldsOf, isForbidden, mastersOf } from './servers.ts';
 
 export interface StoreExpectations {
@@ -18,18 +19,33 @@ interface ServerFacts {
   readonly hasAof: boolean | undefined;
   readonly isClustered: boolean | undefined;
   readonly needsFullCoverage: boolean | undefined;
+  readonly info: ReadonlyMap<string, string>;
 }
 
 const OLDEST = [6, 2] as const;
 
-/**
- * Warnings, each a sentence that says what to do. Throws SCHEDULER_DEPENDENCY_DOWN if a server may not be used as it is, or none
- * answers. A master of a Cluster that does not answer while others do is only warned of.
- */
+/** Each a sentence that says what to do. */
+export interface StoreReport {
+  /** Why an instance may not start on it. */
+  readonly objections: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** The warnings. Throws SCHEDULER_DEPENDENCY_DOWN if a server may not be used as it is, or none answers. */
 export async function inspectStore(
   connection: RedisConnection,
   expected: StoreExpectations,
 ): Promise<readonly string[]> {
+  const { objections, warnings } = await lookAtStore(connection, expected);
+  if (objections[0] !== undefined) throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', objections[0]);
+  return warnings;
+}
+
+/** Throws SCHEDULER_DEPENDENCY_DOWN if no master answers. One that does not answer while others do, or a replica, is only warned of. */
+export async function lookAtStore(
+  connection: RedisConnection,
+  expected: StoreExpectations,
+): Promise<StoreReport> {
   const isCluster = connection instanceof Cluster;
   const servers = mastersOf(connection);
   const looks = await Promise.allSettled(servers.map((server) => inspect(server, isCluster)));
@@ -38,15 +54,49 @@ export async function inspectStore(
   if (facts.length === 0) {
     throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'no Redis server answers', { cause: faults[0] });
   }
-  for (const server of facts) {
-    const objection = objectionTo(server, isCluster);
-    if (objection !== undefined) throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', objection);
-  }
   const silent = servers.filter((_, index) => looks[index]?.status === 'rejected');
-  return [
-    ...silent.map((server) => `Redis ${addressOfServer(server)} does not answer and could not be inspected.`),
-    ...facts.flatMap((server) => warningsOf(server, isCluster, expected)),
-  ];
+  const replicas = await lookAtReplicas(
+    connection,
+    facts.map(({ info }) => info),
+  );
+  return {
+    objections: [
+      ...facts.flatMap((server) => objectionTo(server, isCluster) ?? []),
+      ...replicas.flatMap(({ objections }) => objections),
+    ],
+    warnings: [
+      ...silent.map(
+        (server) => `Redis ${addressOfServer(server)} does not answer and could not be inspected.`,
+      ),
+      ...facts.flatMap((server) => warningsOf(server, isCluster, expected)),
+      ...replicas.flatMap(({ warnings }) => warnings),
+    ],
+  };
+}
+
+/** Any of them may be master tomorrow, and then nobody asks. */
+function lookAtReplicas(
+  connection: RedisConnection,
+  infos: readonly ReadonlyMap<string, string>[],
+): Promise<readonly StoreReport[]> {
+  return Promise.all(
+    replicasOf(connection, infos).map(async (replica) => {
+      const address = `${replica.host}:${replica.port}`;
+      try {
+        const { policy } = await askReplica(connection, replica, (server) => inspect(server, false));
+        const objection = objectionToPolicy(`Redis replica ${address}`, address, policy);
+        const warning = `Redis replica ${address} does not let this user see its maxmemory-policy: make sure that it is noeviction.`;
+        return {
+          objections: objection === undefined ? [] : [objection],
+          warnings: policy === undefined ? [warning] : [],
+        };
+      } catch (fault) {
+        const why = fault instanceof Error ? fault.message : String(fault);
+        const warning = `Redis replica ${address} could not be inspected (${why}): make sure that its maxmemory-policy is noeviction, for when it is master.`;
+        return { objections: [], warnings: [warning] };
+      }
+    }),
+  );
 }
 
 async function inspect(server: Redis, isCluster: boolean): Promise<ServerFacts> {
@@ -69,6 +119,7 @@ async function inspect(server: Redis, isCluster: boolean): Promise<ServerFacts> 
     hasAof: aof === undefined ? undefined : isOn(aof),
     isClustered: clustered === undefined ? undefined : isOn(clustered),
     needsFullCoverage: coverage === undefined ? undefined : isOn(coverage),
+    info,
   };
 }
 
@@ -86,12 +137,8 @@ async function unlessForbidden<T>(ask: () => Promise<T>): Promise<T | undefined>
 /** Why it may not be used at all. */
 function objectionTo(server: ServerFacts, isCluster: boolean): string | undefined {
   const { address, policy, role, isClustered } = server;
-  if (policy !== undefined && policy !== 'noeviction') {
-    return (
-      `Redis ${address} has maxmemory-policy ${policy}: short of memory it would drop leases and jobs without a word. ` +
-      `Set it with: ${cli(address)} CONFIG SET maxmemory-policy noeviction (and in its redis.conf)`
-    );
-  }
+  const evicts = objectionToPolicy(`Redis ${address}`, address, policy);
+  if (evicts !== undefined) return evicts;
   if (role === 'slave') {
     return `Redis ${address} is a replica and takes no writes. Name its master, or use mode "sentinel" or "cluster" (scheduler.phase2.redis.mode)`;
   }
@@ -99,6 +146,14 @@ function objectionTo(server: ServerFacts, isCluster: boolean): string | undefine
     return `Redis ${address} is part of a Cluster. Set scheduler.phase2.redis.mode = "cluster"`;
   }
   return undefined;
+}
+
+function objectionToPolicy(who: string, address: string, policy: string | undefined): string | undefined {
+  if (policy === undefined || policy === 'noeviction') return undefined;
+  return (
+    `${who} has maxmemory-policy ${policy}: short of memory it would drop leases and jobs without a word. ` +
+    `Set it with: ${cli(address)} CONFIG SET maxmemory-policy noeviction (and in its redis.conf)`
+  );
 }
 
 function warningsOf(

@@ -1,8 +1,8 @@
 /** One connection to Redis or Valkey — single, behind Sentinels, or a Cluster — with the discipline that keeps a sick server from stalling the rest. */
-import { readFileSync } from 'node:fs';
 import { Cluster, Redis } from 'ioredis';
 import { breakWhenSilent } from './breaker.ts';
 import { type CommandCounts, countCommands } from './command-counts.ts';
+import type { TlsParts } from './tls-files.ts';
 import { writeTogether } from './write-together.ts';
 
 export interface RedisSettings {
@@ -17,7 +17,8 @@ export interface RedisSettings {
   readonly password?: string | undefined;
   readonly db: number;
   readonly isTls: boolean;
-  readonly tlsCaFile?: string | undefined;
+  /** Certificates and key, where not the system's are to be used. */
+  readonly tls?: TlsParts | undefined;
   readonly connectTimeoutMs: number;
   readonly commandTimeoutMs: number;
   readonly socketTimeoutMs: number;
@@ -74,16 +75,25 @@ function open(settings: RedisSettings, role: ConnectionRole): RedisConnection {
     ...options,
     sentinels: settings.sentinelUrls.map(addressOf),
     name: settings.sentinelName,
-    enableTLSForSentinelMode: settings.isTls,
+    // Of the servers behind them; of the Sentinels the other one.
+    enableTLSForSentinelMode: isTls(settings),
+    ...(isTls(settings) && { sentinelTLS: tlsOf(settings) }),
     ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
     ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
     sentinelRetryStrategy: reconnectAfter,
+    // From the try to connect to the answer. Then the next one is asked: a frozen Sentinel would be waited for without end.
+    sentinelCommandTimeout: settings.commandTimeoutMs,
   });
 }
 
 /** Ends it for good. A Cluster that is just looking at its slots would go on to do so for ever, and keep the process alive. */
 export function closeRedis(connection: RedisConnection): void {
   if (connection instanceof Cluster) connection.refreshSlotsCache = () => undefined;
+  for (const server of connection instanceof Cluster ? connection.nodes() : [connection]) {
+    // Closed in the middle of a handshake with a server that is not to be trusted, a socket has two faults to tell, and the
+    // library listens to one. The other would end the process.
+    server.stream?.on('error', () => undefined);
+  }
   connection.disconnect();
 }
 
@@ -218,8 +228,8 @@ function credentialsOf(settings: RedisSettings): {
   };
 }
 
-const isTls = (settings: RedisSettings): boolean =>
-  settings.isTls || [settings.url, ...settings.clusterUrls].some((address) => address.startsWith('rediss:'));
+/** All or nothing: where one address is not to be read by others, neither is what is said to those it leads to. */
+const isTls = ({ isTls, url, clusterUrls, sentinelUrls }: RedisSettings): boolean =>
+  isTls || [url, ...clusterUrls, ...sentinelUrls].some((address) => address.startsWith('rediss:'));
 
-const tlsOf = ({ tlsCaFile }: RedisSettings): { ca?: string } =>
-  tlsCaFile === undefined ? {} : { ca: readFileSync(tlsCaFile, 'utf8') };
+const tlsOf = ({ tls }: RedisSettings): TlsParts => tls ?? {};

@@ -30,9 +30,21 @@ const redis = group('The Redis or Valkey that the instances share.', {
     text({ default: '', isSecret: true, doc: 'Password; wins over the one in the address.' }),
   ),
   db: integer({ default: 0, min: 0, max: 1_023, doc: 'Database number; always 0 in mode cluster.' }),
-  tls: boolean({ default: false, doc: 'Encrypts the connection; an address with rediss:// does so too.' }),
+  tls: boolean({
+    default: false,
+    doc: 'Encrypts all connections, to Sentinels too; any address with rediss:// does so as well.',
+  }),
   tls_ca_file: optional(
     text({ default: '', doc: 'File with the certificates to trust instead of the system’s.' }),
+  ),
+  tls_cert_file: optional(
+    text({
+      default: '',
+      doc: 'File with the certificate to show to servers that ask for one (tls-auth-clients); needs `tls_key_file`.',
+    }),
+  ),
+  tls_key_file: optional(
+    text({ default: '', doc: 'File with the key of that certificate, without a passphrase.' }),
   ),
   key_prefix: text({
     default: 'lingua',

@@ -70,6 +70,10 @@ export const CLUSTER_METRICS = {
     kind: 'gauge',
     help: '1 while this instance may have been taken for dead and therefore writes nothing.',
   },
+  scheduler_store_unfit_servers: {
+    kind: 'gauge',
+    help: 'Servers of the store, replicas included, on which no instance would start, as last looked at: they may drop keys, or take no writes.',
+  },
   scheduler_store_reasserted_total: {
     kind: 'counter',
     help: 'What was told again to a store that may have lost it, by what.',

@@ -45,6 +45,7 @@ export function openStore(deps: {
     replaceReader: lines.replaceReader,
     mark: () => lines.ask(tags.key('schema'), 'mark', () => undefined),
     warnings: [],
+    unfitServers: () => 0,
     commands: lines.drainCounts,
     whispers: createWhispers({ lines, onFault }),
     board: createNodeBoard({ lines, forgetAfterMs: settings.forgetNodesAfterMs, onFault }),

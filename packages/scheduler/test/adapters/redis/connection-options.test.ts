@@ -48,6 +48,10 @@ it.each(['single', 'sentinel', 'cluster'] as const)(
   },
 );
 
+it('a Sentinel has as long as any server', () => {
+  expect(optionsOf('sentinel').server).toMatchObject({ sentinelCommandTimeout: 800 });
+});
+
 it('slots of a Cluster are looked at every second', () => {
   expect(optionsOf('cluster').cluster).toMatchObject({ slotsRefreshInterval: 1_000, scaleReads: 'master' });
 });

@@ -3,6 +3,7 @@ import { type Cluster, Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { inspectStore } from '../../../src/adapters/redis/inspect-store.ts';
 import { connectRedis, type RedisSettings, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
+import { startSentinel } from '../../e2e/many/start-sentinel.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
 
@@ -87,6 +88,48 @@ describe('one Redis', () => {
     await expect(inspect(replica)).rejects.toThrow(/is a replica and takes no writes/);
   });
 
+  it('whose replica evicts is refused: it would when it is master', async () => {
+    const redis = await start(['--appendonly', 'yes']);
+    const replica = await start(['--maxmemory-policy', 'allkeys-lru']);
+    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
+    const told = `Redis replica 127.0.0.1:${portOf(replica)} has maxmemory-policy allkeys-lru`;
+    await eventually(() => expect(inspect(redis)).rejects.toThrow(told));
+    await expect(inspect(redis)).rejects.toThrow(
+      `-p ${portOf(replica)} CONFIG SET maxmemory-policy noeviction`,
+    );
+    await tell(replica, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    expect(await inspect(redis)).toEqual([]);
+  });
+
+  it('whose replica cannot be asked is warned of, with the reason', async () => {
+    const redis = await start(['--appendonly', 'yes']);
+    const replica = await start(['--replica-announce-port', '1']);
+    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
+    await eventually(async () =>
+      expect(await inspect(redis)).toEqual([
+        expect.stringMatching(
+          /^Redis replica 127\.0\.0\.1:1 could not be inspected \(.*ECONNREFUSED.*\): .*noeviction/,
+        ),
+      ]),
+    );
+  });
+
+  it('whose replica does not answer, or does not know this user, is warned of', async () => {
+    const redis = await start(['--appendonly', 'yes']);
+    const replica = await start();
+    await tell(replica, 'REPLICAOF', '127.0.0.1', String(portOf(redis)));
+    await eventually(async () => expect(await inspect(redis)).toEqual([]));
+    await tell(redis, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all');
+    expect(await inspect(redis, { username: 'app', password: 'secret' })).toEqual([
+      expect.stringMatching(/could not be inspected \(WRONGPASS/),
+    ]);
+    replica.servers[0]?.signal('SIGSTOP');
+    expect(await inspect(redis)).toEqual([
+      expect.stringMatching(/could not be inspected \(Command timed out\)/),
+    ]);
+    replica.servers[0]?.signal('SIGCONT');
+  });
+
   it('that is part of a Cluster is refused in mode single', async () => {
     const redis = await start(['--cluster-enabled', 'yes']);
     await expect(inspect(redis)).rejects.toThrow('scheduler.phase2.redis.mode = "cluster"');
@@ -158,7 +201,7 @@ describe('one Redis', () => {
 });
 
 describe('a Cluster', () => {
-  it('is inspected at every master', async () => {
+  it('is inspected at every master and replica', async () => {
     const redis = await startCluster();
     closing.push(() => redis.stop());
     const connection = connectRedis(redis.settings, { name: 'inspector' }) as Cluster;
@@ -178,7 +221,21 @@ describe('a Cluster', () => {
     expect((await look())[0]).toContain(`:${first.options.port} does not answer`);
     victim?.signal('SIGCONT');
 
+    const port = redis.servers.at(-1)?.port ?? 0;
+    const replica = new Redis({ port });
+    closing.push(() => replica.disconnect());
+    await replica.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    await expect(look()).rejects.toThrow(`replica 127.0.0.1:${port} has maxmemory-policy allkeys-lru`);
+    await replica.config('SET', 'maxmemory-policy', 'noeviction');
+
     await second.config('SET', 'maxmemory-policy', 'volatile-lru');
     await expect(look()).rejects.toThrow(`:${second.options.port} has maxmemory-policy volatile-lru`);
   }, 60_000);
+});
+
+it('behind Sentinels the replica is inspected as well', async () => {
+  const redis = await startSentinel({ replicaFlags: ['--maxmemory-policy', 'allkeys-lru'] });
+  await expect(inspect(redis)).rejects.toThrow(
+    `replica 127.0.0.1:${redis.replica.port} has maxmemory-policy`,
+  );
 });

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runServe } from '../../../src/cli/commands/serve.ts';
 import { ROOT } from '../../architecture/source-files.ts';
 import { createTerminal } from '../../cli/terminal.ts';
@@ -72,6 +72,21 @@ describe('an instance does not start', () => {
   });
 
   it.each([
+    ['a replica', ['--replicaof', '127.0.0.1', '1'], 'is a replica and takes no writes'],
+    [
+      'a member of a Cluster, in mode single',
+      ['--cluster-enabled', 'yes'],
+      'is part of a Cluster. Set scheduler.phase2.redis.mode = "cluster"',
+    ],
+  ])('on %s', async (_, flags, why) => {
+    const other = await startRedis(flags);
+    onTestFinished(() => other.stop());
+    const { code, line } = await serve({ 'scheduler.phase2.redis.url': other.settings.url });
+    expect(code).toBe(1);
+    expect(line).toContain(why);
+  });
+
+  it.each([
     ['a wrong password', { 'scheduler.phase2.redis.password': 'guessed' }, 'WRONGPASS'],
     ['no password where one is needed', {}, 'NOAUTH'],
     [
@@ -107,9 +122,19 @@ describe('an instance does not start', () => {
     expect(line).toContain(`does not let the user ${name} publish and subscribe on the channels ${name}:*`);
     const remedy = `ACL SETUSER ${name} resetchannels &${name}:* +@pubsub`;
     expect(line).toContain(remedy);
-    expect(await client.keys(`${name}:*`)).toEqual([`${name}:schema`]);
+    expect(await client.keys(`${name}:*`)).toEqual([]);
     await client.call('ACL', ...remedy.split(' ').slice(1));
     await startInstance(redis, name, { ...SHORT_PRESENCE, ...user });
+  });
+
+  it('with a key that cannot be read', async () => {
+    const { code, line } = await serve({
+      'scheduler.phase2.redis.tls': true,
+      'scheduler.phase2.redis.tls_cert_file': '/nowhere/cert.pem',
+      'scheduler.phase2.redis.tls_key_file': '/nowhere/key.pem',
+    });
+    expect(code).toBe(1);
+    expect(line).toContain('scheduler.phase2.redis.tls_cert_file cannot be read: ENOENT');
   });
 
   it('without a Redis', async () => {

@@ -1,0 +1,66 @@
+/** Sentinels that are frozen or gone keep nobody from the master as long as one of them answers. */
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectRedis, type RedisSettings, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
+import { freePort } from '../../e2e/many/free-port.ts';
+import { startSentinel } from '../../e2e/many/start-sentinel.ts';
+import { eventually } from '../../support/eventually.ts';
+import { settingsFor } from '../../support/redis-servers.ts';
+
+const TEST_MS = 60_000;
+
+/** Takes connections and never says a word, as a process that is frozen does. */
+async function startSilent(): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function connect(settings: RedisSettings): Redis {
+  const connection = connectRedis(settings, { name: 'test' }) as Redis;
+  onTestFinished(() => connection.disconnect());
+  return connection;
+}
+
+describe('the master is found', () => {
+  it('though one Sentinel accepts connections and never answers, and another is gone', async () => {
+    const { settings } = await startSentinel();
+    const gone = `redis://127.0.0.1:${await freePort()}`;
+    const sentinelUrls = [await startSilent(), gone, ...settings.sentinelUrls];
+    const begunAt = performance.now();
+    const connection = connect({ ...settings, sentinelUrls });
+    await whenReady(connection, 4_500);
+    expect(performance.now() - begunAt).toBeGreaterThanOrEqual(settings.commandTimeoutMs - 20);
+    expect(await connection.set('key', 'value')).toBe('OK');
+  });
+
+  it('not at all if no Sentinel answers, and that is said', async () => {
+    const connection = connect(settingsFor({ mode: 'sentinel', sentinelUrls: [await startSilent()] }));
+    await expect(whenReady(connection, 2_000)).rejects.toThrow(
+      /not reached within 2000 ms: All sentinels are unreachable.*Command timed out/,
+    );
+  });
+});
+
+it(
+  'a machine that freezes with its master and its Sentinel is replaced, and writes go on',
+  async () => {
+    const { settings, master, sentinels } = await startSentinel({ sentinels: 3 });
+    const connection = connect(settings);
+    await whenReady(connection, 4_500);
+    const begunAt = performance.now();
+    // The one that is asked next: the first has said who is master.
+    sentinels[1]?.signal('SIGSTOP');
+    master.signal('SIGSTOP');
+    await eventually(() => connection.set('key', 'value').catch(() => undefined), { withinMs: 20_000 });
+    // 1 s of it until the master counts as down.
+    expect(performance.now() - begunAt).toBeLessThan(15_000);
+  },
+  TEST_MS,
+);
