@@ -8,7 +8,7 @@
  * order, maybe after newer letters; so may one that is read where being told begins or ends. A letter that is being handled is not handed out again however long it takes.
  */
 import type { Cancel, Clock } from '../ports/clock.ts';
-import { INBOX_IDLE_MS, type Inbox, type Letter } from '../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type Letter, MOST_TOLD } from '../ports/inbox.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import { createConfirmations } from './confirmations.ts';
@@ -25,7 +25,7 @@ export interface InboxReaderSettings {
   readonly idleMs: number;
   /** Without a read that came back well for this long the reader is stuck: another takes its place. Longer than `waitMs`. */
   readonly watchdogMs: number;
-  /** Letters under way, from being read to being confirmed; at it reading pauses. */
+  /** Letters under way, from being read to being confirmed; at it reading pauses. What is told comes on top, up to MOST_TOLD. */
   readonly maxHandling?: number;
   /** How long a letter that was handled may wait to be confirmed together with others. */
   readonly confirmMs?: number;
@@ -152,9 +152,8 @@ export function createInboxReader(deps: {
   }
 
   function hear(letters: readonly Letter[]): void {
-    // What is told after a stop is for whoever adopts the inbox, and what there is no room for comes again.
-    if (isStopped) return;
-    accept(letters.slice(0, Math.max(0, room())));
+    // What is told after a stop is for whoever adopts the inbox. What is read meanwhile may take the room there was for what is told.
+    if (!isStopped) accept(letters.slice(0, Math.max(0, room() + MOST_TOLD)));
   }
 
   function end(letterId: string): void {

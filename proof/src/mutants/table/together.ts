@@ -69,7 +69,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/placement.ts',
     find: "await giveBack(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
     replace: "return 'nobody';",
-    world: { ...LEAVING, skips: 7 },
+    world: { ...LEAVING, skips: 18 },
   },
   {
     name: 'says something else than that the store is away',
@@ -95,7 +95,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'adapters/job-book/job-adoption.ts',
     find: 'scripts.takeOver(jobId, from, deps.driver());',
     replace: "scripts.takeOver(jobId, from, deps.driver().replace(/[^/]*$/, ''));",
-    world: DEATHS,
+    world: { ...DEATHS, skips: 3 },
   },
   {
     name: 'lets whoever drove a job once move it',

@@ -23,12 +23,12 @@ export async function inspectRights(deps: {
   const { keys, prefix, connection } = deps;
   const channels = createChannels(deps);
   const notices = Array.from({ length: NOTICE_PARTS }, (_, part) => keys.nodeNotices(part));
-  const ear = channels.subscribe(notices, () => undefined);
+  const listening = channels.subscribe(notices, () => undefined);
   const tries = await Promise.allSettled([
-    ear,
+    listening,
     ...notices.map((channel) => channels.publish(channel, NOTHING)),
   ]);
-  await ear.then((each) => each.close()).catch(() => undefined);
+  await listening.then((each) => each.close()).catch(() => undefined);
   const refusal = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : [])).find(isRefusal);
   if (refusal === undefined) return;
   const user = mastersOf(connection)[0]?.options.username ?? 'default';
