@@ -25,10 +25,13 @@ interface Rule {
 
 const none = { atRest: 0 } as const;
 
+/** What is taken over, from a dead instance or from its own former incarnation, comes on top of what it admits, and it had as many. */
+const mostDriven = ({ scheduler }: Config): number => 2 * scheduler.max_inflight_jobs;
+
 const OF_EVERYBODY: readonly Rule[] = [
-  { gauge: 'scheduler_jobs_inflight', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
+  { gauge: 'scheduler_jobs_inflight', limit: mostDriven, ...none },
   // Retries wait, however full the queue is.
-  { gauge: 'scheduler_jobs_waiting', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
+  { gauge: 'scheduler_jobs_waiting', limit: mostDriven, ...none },
   { gauge: 'scheduler_utterances_running', limit: ({ scheduler }) => scheduler.max_inflight_jobs, ...none },
   // What a repeat of a request brought is kept until the deadline of its job: another attempt may need it.
   {

@@ -114,7 +114,7 @@ export const dispatch = {
     default: 100_000,
     min: 1,
     max: 10_000_000,
-    doc: 'Jobs that one instance drives at a time; above it new ones are refused.',
+    doc: 'Jobs that one instance drives at a time; above it new ones are refused. Those that it takes over from an instance that is gone come on top.',
   }),
   max_nodes: integer({ default: 200_000, min: 1, max: 10_000_000, doc: 'Nodes that may be registered.' }),
   job_retention_ms: integer({
