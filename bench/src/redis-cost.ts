@@ -115,6 +115,7 @@ async function asked(server: BenchRedis, { alone, together }: RedisCostOptions):
       target: { atMost: 2 },
     },
     { name: 'commands to the busiest slot', value: spread.busiestSlotShare * 100, unit: '% of all' },
+    { name: 'commands to the busiest slot ÷ to the mean one in use', value: spread.busiestSlot, unit: '×' },
   ];
 }
 

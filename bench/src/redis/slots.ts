@@ -10,6 +10,8 @@ export interface Spread {
   readonly busiestMaster: number;
   /** Part of all commands that go to the busiest slot. */
   readonly busiestSlotShare: number;
+  /** Of the slots that are used at all. Few nodes fall into slots by chance, two or three into one; an instance has its own. */
+  readonly busiestSlot: number;
 }
 
 /** Scripts name their keys; the first says where they all are. */
@@ -39,6 +41,7 @@ export function spreadOf(commands: readonly (readonly string[])[]): Spread {
     busiestByKind: new Map([...byTag].map(([kind, tags]) => [kind, busiestOverMean([...tags.values()])])),
     busiestMaster: busiestOverMean(byMaster),
     busiestSlotShare: busiest / commands.length,
+    busiestSlot: busiestOverMean([...bySlot.values()]),
   };
 }
 
