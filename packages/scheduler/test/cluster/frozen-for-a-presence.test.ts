@@ -1,13 +1,11 @@
 /** Where silence proves nothing, it does so for as long as any node may count as present: however often nodes beat, and by whatever chance. */
 import { expect, it } from 'vitest';
-import { createOwnSheets } from '../../src/cluster/own-sheets.ts';
-import type { NodeBoard } from '../../src/ports/node-board.ts';
 import { managementSettings } from '../../src/settings-from-config.ts';
 import { replicaSettings } from '../../src/shared-settings.ts';
 import { configOf, type Settings } from '../e2e/support/start-app.ts';
 import { createFixture } from '../management/registry-fixture.ts';
-import { createManualClock } from '../support/manual-clock.ts';
 import { ownNode } from './replica-rig.ts';
+import { openSheets } from './sheets-rig.ts';
 
 /** As long as may be; nearer to 1 makes no difference. */
 const LONGEST = 0.999_999;
@@ -19,29 +17,10 @@ const RARE = {
 };
 
 async function presenceOf(intervalMs: number): Promise<number> {
-  let longest = 0;
-  const board = {
-    post: async (_: unknown, ttlMs: number) => {
-      longest = ttlMs;
-      return { kind: 'posted' };
-    },
-  } as unknown as NodeBoard;
-  const clock = createManualClock();
-  const sheets = createOwnSheets({
-    board,
-    clock,
-    chance: () => LONGEST,
-    self: () => ({ instanceId: 'me', incarnation: 'me-1' }),
-    isFenced: () => false,
-    enlistMs: 30_000,
-    onFault(fault) {
-      throw fault;
-    },
-    overtaken() {},
-  });
+  const { clock, sheets, lives } = openSheets(LONGEST);
   sheets.keep(ownNode({ intervalMs }));
   await clock.advance(0);
-  return longest;
+  return lives.at(-1) ?? 0;
 }
 
 it.each<[string, Settings]>([

@@ -1,9 +1,7 @@
 /** How long a node counts as present: three heartbeats, each time a little more or less, so that a fleet that came at once does not go at once. */
 import { expect, it } from 'vitest';
-import { createOwnSheets } from '../../src/cluster/own-sheets.ts';
-import type { NodeBoard } from '../../src/ports/node-board.ts';
-import { createManualClock } from '../support/manual-clock.ts';
 import { ownNode } from './replica-rig.ts';
+import { openSheets } from './sheets-rig.ts';
 
 const INTERVAL_MS = 10_000;
 
@@ -12,30 +10,7 @@ it.each([
   [0.5, 30_000],
   [1, 36_000],
 ])('is three times its interval, by a fifth either way: chance %d', async (chance, ttlMs) => {
-  const clock = createManualClock();
-  const lives: number[] = [];
-  const board = {
-    post: async (_: unknown, life: number) => {
-      lives.push(life);
-      return { kind: 'posted' };
-    },
-    seen: async (_: unknown, life: number) => {
-      lives.push(life);
-      return { kind: 'seen' };
-    },
-  } as unknown as NodeBoard;
-  const sheets = createOwnSheets({
-    board,
-    clock,
-    chance: () => chance,
-    self: () => ({ instanceId: 'me', incarnation: 'me-1' }),
-    isFenced: () => false,
-    enlistMs: 30_000,
-    onFault(fault) {
-      throw fault;
-    },
-    overtaken() {},
-  });
+  const { clock, sheets, lives } = openSheets(chance);
   const node = ownNode({ intervalMs: INTERVAL_MS });
   sheets.keep(node);
   await clock.advance(INTERVAL_MS);

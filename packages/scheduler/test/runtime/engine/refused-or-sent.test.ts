@@ -23,6 +23,14 @@ describe('a job that was sent to nobody', () => {
     expect([rig.service.inFlight(), rig.audio.size(), store.calls('move')]).toEqual([0, 0, 0]);
   });
 
+  it('is not taken to have reached a node whose endpoint declines: that one has failed', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => ({ kind: 'declined', reason: 'ECONNREFUSED' }));
+    expect((await rig.service.dispatch(rig.request(SAME))).kind).toBe('refused');
+    expect([rig.outcomes, await rig.used('node-a')]).toEqual([[{ nodeId: 'node-a', outcome: 'failed' }], 0]);
+  });
+
   it('costs no move more if nothing was sent', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');

@@ -77,11 +77,8 @@ describe('a job that nobody else could take', () => {
     await rig.service.dispatch(rig.request(SAME));
     const { jobId } = await boundTo(rig);
     await rig.clock.advance(200_000);
-    expect([await rig.state(jobId), rig.service.inFlight(), await rig.used('node-a')]).toEqual([
-      'RELEASED',
-      0,
-      0,
-    ]);
+    expect([await rig.state(jobId), rig.service.inFlight()]).toEqual(['RELEASED', 0]);
+    expect(await rig.used('node-a')).toBe(0);
   });
 
   it('stays with a node that does not acknowledge, if its holder writes late that it has it', async () => {
@@ -259,6 +256,20 @@ describe('a retry of which nobody knows whether it arrived', () => {
     expect(rig.cancelled).toEqual([stopOf('node-b', jobId)]);
   });
 
+  it('is withdrawn when the attempt before answers after all, while it is on its way', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch(SAME);
+    await rig.addNode('node-b');
+    const held: ((delivery: Delivery) => void)[] = [];
+    rig.onDelivery('node-b', () => new Promise((resolve) => held.push(resolve)));
+    await rig.clock.advance(ACK_MS + 100);
+    expect((await rig.service.acknowledge({ nodeId: 'node-a', jobId, attempt: 1 })).kind).toBe('accepted');
+    for (const end of held) end(SILENT);
+    await rig.clock.advance(100);
+    expect([await rig.state(jobId), rig.cancelled]).toEqual(['RUNNING', [stopOf('node-b', jobId)]]);
+  });
+
   it('of a driver that died: the one that is silent is told to stop, and not the one before', async () => {
     const { first, second, addNode, record, takeOver } = createInstances();
     await addNode('node-a');
@@ -284,15 +295,5 @@ describe('a retry of which nobody knows whether it arrived', () => {
     expect((await second.service.finish({ nodeId: 'node-a', jobId, attempt: 1 }, RESULT)).kind).toBe(
       'accepted',
     );
-  });
-});
-
-describe('a node whose endpoint declines', () => {
-  it('has failed, and is not taken to have the job', async () => {
-    const rig = createRig();
-    await rig.addNode('node-a');
-    rig.onDelivery('node-a', () => ({ kind: 'declined', reason: 'ECONNREFUSED' }));
-    expect((await rig.service.dispatch(rig.request(SAME))).kind).toBe('refused');
-    expect([rig.outcomes, await rig.used('node-a')]).toEqual([[{ nodeId: 'node-a', outcome: 'failed' }], 0]);
   });
 });
