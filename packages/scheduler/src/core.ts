@@ -5,11 +5,12 @@
 import { createJobEvents } from './adapters/memory/job-events.ts';
 import { alone } from './alone.ts';
 import { createBeside } from './beside.ts';
+import type { ProcessName } from './cluster/process-name.ts';
 import type { LoadResult } from './config/load-config.ts';
 import type { Config } from './config/settings.ts';
 import type { JobId } from './domain/ids.ts';
 import type { AudioAt } from './domain/job-spec.ts';
-import { createNeighbourhood, type ProcessName } from './neighbourhood.ts';
+import { createNeighbourhood } from './neighbourhood.ts';
 import { createNodeSide } from './node-side.ts';
 import { createPoolsOfApp } from './pools-of-app.ts';
 import type { AudioFetcher } from './ports/audio-fetcher.ts';

@@ -8,12 +8,12 @@ import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
+import { nameOfProcess, type ProcessName } from './cluster/process-name.ts';
 import { EVERYTHING } from './cluster/reassertion.ts';
 import { createSessionRelease } from './cluster/session-release.ts';
 import { createSteadyInstances } from './cluster/steady-instances.ts';
 import type { Config } from './config/settings.ts';
 import { driverName } from './domain/driver-name.ts';
-import { asOutsideId } from './domain/ids.ts';
 import { guardStore } from './guarded-store.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
 import { createLedgerOfMany, ledgerSettings } from './ledger-of-many.ts';
@@ -37,16 +37,6 @@ const READY = { isReady: true, reasons: [] };
 const JOINING = { isReady: false, reasons: ['joining'] };
 const STORE_AWAY = { isReady: false, reasons: ['store'] };
 
-/** The process this instance runs in, as others are told of it. */
-export interface ProcessName {
-  readonly hostname: string;
-  readonly pid: number;
-  /** Unguessable and never the same again. */
-  readonly newName: () => string;
-}
-
-const NAME_CHARS = 8;
-
 export function createNeighbourhood(deps: {
   readonly config: Config;
   readonly process: ProcessName;
@@ -64,10 +54,7 @@ export function createNeighbourhood(deps: {
   const { hostname, pid, newName } = deps.process;
   const { scheduler } = config;
   const { phase2 } = scheduler;
-  const instanceId =
-    phase2.instance_id === 'auto'
-      ? `${asOutsideId(hostname)}-${newName().slice(0, NAME_CHARS)}`
-      : phase2.instance_id;
+  const instanceId = phase2.instance_id === 'auto' ? nameOfProcess(deps.process) : phase2.instance_id;
   let advertiseUrl: string | undefined;
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;
@@ -139,6 +126,7 @@ export function createNeighbourhood(deps: {
       nodeNews: (...news) => recordNews(local.registry(), ...news),
       missing: local.heardMissing,
       partial: ({ jobId, text, isFinal, nodeId }) => local.sessions().partial(jobId, text, isFinal, nodeId),
+      asked: (text) => void office.hear(text),
     },
   });
   const ledger = createLedgerOfMany({
@@ -153,6 +141,7 @@ export function createNeighbourhood(deps: {
   // Letters.
   const office = createPostOffice({
     inbox: store.inbox,
+    whisper: gossip.ask,
     clock,
     meter,
     self: presence.self,

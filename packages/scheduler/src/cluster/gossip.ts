@@ -1,6 +1,7 @@
 /**
  * Background actor: news between instances that are soon outdated, and may be lost: loads of nodes, how attempts on another's
- * node went and which models it lacks, text while it grows. What follows closely is told as one.
+ * node went and which models it lacks, text while it grows. What follows closely is told as one. Questions of the post office that
+ * are soon outdated go the same way, at once.
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { Load } from '../domain/lease.ts';
@@ -34,6 +35,8 @@ export interface GossipEvents {
   /** A node of this instance lacks a model. */
   missing(nodeId: NodeId, missing: MissingNews): void;
   partial(partial: PartialText): void;
+  /** The post office of another instance asks or answers. */
+  asked(text: string): void;
 }
 
 export interface Gossip {
@@ -43,6 +46,7 @@ export interface Gossip {
   nodeNews(to: string, nodeId: NodeId, news: NodeNews, use: ServiceUse): void;
   missing(to: string, nodeId: NodeId, missing: MissingNews): void;
   partial(to: string, partial: PartialText): void;
+  ask(to: string, text: string): void;
   stop(): Promise<void>;
 }
 
@@ -56,7 +60,8 @@ type Whisper =
   | { readonly from: string; readonly loads: Loads }
   | { readonly from: string; readonly partials: readonly PartialText[] }
   | { readonly from: string; readonly news: readonly News[] }
-  | { readonly from: string; readonly missing: readonly Missing[] };
+  | { readonly from: string; readonly missing: readonly Missing[] }
+  | { readonly from: string; readonly asked: string };
 
 interface Untold {
   readonly load: Load;
@@ -154,6 +159,7 @@ export function createGossip(deps: {
     if ('news' in whisper) for (const one of whisper.news) if (isNews(one)) hearNews(one);
     if ('missing' in whisper)
       for (const one of whisper.missing) if (Array.isArray(one)) hearMissing(one as unknown as Missing);
+    if ('asked' in whisper) events.asked(whisper.asked);
     if ('partials' in whisper) for (const partial of whisper.partials) events.partial(partial);
   }
 
@@ -215,6 +221,7 @@ export function createGossip(deps: {
       byJob.set(partial.jobId, partial);
       soon();
     },
+    ask: (to, text) => whispers.say(to, JSON.stringify({ from: instanceId, asked: text })),
     async stop() {
       isStopped = true;
       telling?.();

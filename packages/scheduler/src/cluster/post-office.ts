@@ -4,6 +4,9 @@
  * Nothing is sent to an instance that was not living when last looked, at most a second ago (I9), nor by one that may itself
  * have been taken for dead. Letters of one lane are handled in the order they were
  * sent, but for those that come again, and where being told begins or ends.
+ *
+ * What is soon outdated may be asked, and answered, by a whisper, which writes nothing. Whispers may be lost: without an answer in a
+ * moment it is asked once more, by letter. Its handler must bear to be asked twice.
  */
 import { isErrorCode, SchedulerError } from '../domain/errors.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
@@ -20,6 +23,8 @@ export interface PostOffice {
   on(topic: string, handle: HandleLetter): void;
   /** A letter has come. Rejects if it could not be handled. `wasOpened`: by somebody who may have done what it says, and died over it, or could not answer. */
   receive(text: string, wasOpened?: boolean): Promise<void>;
+  /** A whisper has come. Never rejects: what is not answered comes as a letter. */
+  hear(text: string): Promise<void>;
   asking(): number;
 }
 
@@ -30,14 +35,20 @@ export interface Outgoing {
   /** What must stay in order: the job, the node or the session it is about. */
   readonly lane: string;
   readonly body: unknown;
+  /** Of a question: it is soon outdated, and asked by a whisper first. */
+  readonly isFleeting?: boolean;
 }
 
 interface Envelope {
   readonly topic: string;
   readonly from: string;
   readonly ask?: string;
+  /** It was whispered, and so is its answer. */
+  readonly isFleeting?: true;
   readonly body: unknown;
 }
+
+type Means = 'letter' | 'whisper';
 
 type Reply =
   | { readonly answer: unknown }
@@ -54,12 +65,17 @@ export class Unsent extends SchedulerError {
 const REPLY = 'reply';
 /** Answers that are waited for; each is bounded in time, and this is far beyond what a sound cluster has under way. */
 const MAX_ASKING = 20_000;
+/** Far longer than a whisper takes to and fro, far shorter than anybody waits for an answer. */
+const UNHEARD_MS = 500;
+/** Whispers that are handled at a time; what comes on top comes again, as a letter, and those can be held up. */
+const MAX_HEARING = 1_000;
 
 /** What comes before the letter itself, so that its lane is known without reading it. */
 export const laneOf = (text: string): string => text.slice(0, text.indexOf(' '));
 
 export function createPostOffice(deps: {
   inbox: Pick<Inbox, 'send'>;
+  whisper: (to: string, text: string) => void;
   clock: Clock;
   meter: Meter;
   self: () => { readonly instanceId: string };
@@ -71,8 +87,14 @@ export function createPostOffice(deps: {
   const { inbox, clock } = deps;
   const handlers = new Map<string, HandleLetter>();
   const asked = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
+  let hearing = 0;
 
-  async function post(to: string, { topic, lane, body }: Outgoing, ask?: string): Promise<boolean> {
+  async function post(
+    to: string,
+    { topic, lane, body }: Outgoing,
+    means: Means,
+    ask?: string,
+  ): Promise<boolean> {
     refuseIfFenced();
     const isThere = (await deps.living(to)).has(to);
     // It may have been frozen while it looked.
@@ -83,8 +105,14 @@ export function createPostOffice(deps: {
       from: deps.self().instanceId,
       body,
       ...(ask !== undefined && { ask }),
+      ...(means === 'whisper' && { isFleeting: true }),
     };
-    const sent = await inbox.send(to, `${lane} ${JSON.stringify(envelope)}`);
+    const text = `${lane} ${JSON.stringify(envelope)}`;
+    if (means === 'whisper') {
+      deps.whisper(to, text);
+      return true;
+    }
+    const sent = await inbox.send(to, text);
     return sent === 'sent' || refused(sent);
   }
 
@@ -127,37 +155,57 @@ export function createPostOffice(deps: {
     }
   }
 
+  /** Not waited for: whoever asks has a limit, which holds for a store that does not answer, too. */
+  function put(to: string, letter: Outgoing, means: Means, askId: string): void {
+    post(to, letter, means, askId).then(
+      (isSent) => {
+        if (!isSent) settle(askId, { absent: to });
+      },
+      // It may have been sent all the same, but whoever asked will not wait for what may never come.
+      (fault: unknown) => settle(askId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) }),
+    );
+  }
+
+  async function receive(text: string, wasOpened = false): Promise<void> {
+    const envelope = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Envelope;
+    const { topic, from, ask, body, isFleeting = false } = envelope;
+    if (topic === REPLY && ask !== undefined) return settle(ask, readReply(body));
+    const handle = handlers.get(topic);
+    if (handle === undefined) throw new Error(`nobody handles letters about ${topic}`);
+    if (ask === undefined) {
+      await handle(body, from, wasOpened);
+      return;
+    }
+    const reply = await answerOf(() => handle(body, from, wasOpened));
+    await post(from, { topic: REPLY, lane: ask, body: reply }, isFleeting ? 'whisper' : 'letter', ask);
+  }
+
   return {
-    tell: (to, letter) => post(to, letter),
+    tell: (to, letter) => post(to, letter, 'letter'),
 
     async ask(to, letter, limitMs) {
       if (asked.size >= MAX_ASKING) throw down('too many answers of other instances are waited for');
       const askId = deps.newAskId();
       const reply = awaitReply(askId, to, limitMs);
-      // Not waited for: the limit holds for a store that does not answer, too.
-      post(to, letter, askId).then(
-        (isSent) => {
-          if (!isSent) settle(askId, { absent: to });
-        },
-        // It may have been sent all the same, but whoever asked will not wait for what may never come.
-        (fault: unknown) => settle(askId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) }),
-      );
+      if (letter.isFleeting !== true) put(to, letter, 'letter', askId);
+      else {
+        put(to, letter, 'whisper', askId);
+        clock.after(Math.min(UNHEARD_MS, limitMs / 2), () => {
+          if (asked.has(askId)) put(to, letter, 'letter', askId);
+        });
+      }
       return reply;
     },
 
     on: (topic, handle) => void handlers.set(topic, handle),
+    receive,
 
-    async receive(text, wasOpened = false) {
-      const { topic, from, ask, body } = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Envelope;
-      if (topic === REPLY && ask !== undefined) return settle(ask, readReply(body));
-      const handle = handlers.get(topic);
-      if (handle === undefined) throw new Error(`nobody handles letters about ${topic}`);
-      if (ask === undefined) {
-        await handle(body, from, wasOpened);
-        return;
-      }
-      const reply = await answerOf(() => handle(body, from, wasOpened));
-      await post(from, { topic: REPLY, lane: ask, body: reply }, ask);
+    async hear(text) {
+      if (deps.isFenced() || hearing >= MAX_HEARING) return;
+      hearing += 1;
+      // Of no use to anybody, here: whoever asked asks again.
+      await receive(text).catch(() => undefined);
+      hearing -= 1;
     },
 
     asking: () => asked.size,

@@ -51,6 +51,13 @@ export function startPost({ maxLetters = 1_000 } = {}) {
     },
   };
 
+  const whispered: { readonly to: string; readonly text: string }[] = [];
+  const ears = new Map<string, (text: string) => Promise<void>>();
+  function whisper(to: string, text: string): void {
+    whispered.push({ to, text });
+    void ears.get(to)?.(text);
+  }
+
   /** `isDeaf`: nobody reads its inbox. */
   async function join(instanceId: string, { incarnation = `${instanceId}-1`, isDeaf = false } = {}) {
     const self: Instance = { ...about(instanceId), incarnation };
@@ -66,6 +73,7 @@ export function startPost({ maxLetters = 1_000 } = {}) {
     }
     const office = createPostOffice({
       inbox: way.port,
+      whisper,
       clock,
       meter,
       self: () => self,
@@ -86,7 +94,10 @@ export function startPost({ maxLetters = 1_000 } = {}) {
     });
     await instances.announce(self, LIVES_MS);
     await inbox.open(instanceId);
-    if (!isDeaf) reader.start();
+    if (!isDeaf) {
+      reader.start();
+      ears.set(instanceId, office.hear);
+    }
     return {
       self,
       driver: `${instanceId}/${incarnation}`,
@@ -109,6 +120,9 @@ export function startPost({ maxLetters = 1_000 } = {}) {
     inbox,
     instances,
     sent,
+    whispered,
+    /** From now on whispers do not reach it. */
+    stopEars: (instanceId: string): void => void ears.delete(instanceId),
     join,
     /** Lets letters that are under way arrive, and their replies. */
     settle: (): Promise<void> => clock.advance(POST_MS),

@@ -28,10 +28,10 @@ export function createHolders(deps: {
 }): NodesElsewhere {
   const { office, registry, replica, answerMs } = deps;
 
-  async function ask<T>(nodeId: NodeId, topic: string, body: unknown): Promise<T> {
+  async function ask<T>(nodeId: NodeId, topic: string, body: unknown, isFleeting = false): Promise<T> {
     const holder = replica.find(nodeId)?.owner.instanceId;
     if (holder === undefined) throw new SchedulerError('NODE_UNAVAILABLE', `nobody holds node ${nodeId}`);
-    return (await office.ask(holder, { topic, lane: nodeId, body }, answerMs)) as T;
+    return (await office.ask(holder, { topic, lane: nodeId, body, isFleeting }, answerMs)) as T;
   }
 
   // Null, because nothing else of "nothing" survives a letter.
@@ -51,7 +51,8 @@ export function createHolders(deps: {
     find: replica.find,
     async beat(body) {
       try {
-        return await ask<HeartbeatOutcome>(body.node_id, 'node_beat', body);
+        // The next one says it again: not worth two letters. Heard twice it is as good as once.
+        return await ask<HeartbeatOutcome>(body.node_id, 'node_beat', body, true);
       } catch (fault) {
         // Whoever held it is gone: the node registers where it asks, and goes on.
         if (fault instanceof Unsent) return { kind: 'unknown_node' };

@@ -20,14 +20,24 @@ function holdersWith(ask: PostOffice['ask']) {
 }
 
 describe('a heartbeat of a node that another instance holds', () => {
-  it('is answered by its holder', async () => {
+  it('is answered by its holder, and not worth a letter', async () => {
     const asked: string[] = [];
-    const holders = holdersWith(async (to, { topic }) => {
-      asked.push(`${to} ${topic}`);
+    const holders = holdersWith(async (to, { topic, isFleeting }) => {
+      asked.push(`${to} ${topic} ${isFleeting}`);
       return { kind: 'beat', health: 'ready' };
     });
     expect(await holders.beat(BEAT)).toEqual({ kind: 'beat', health: 'ready' });
-    expect(asked).toEqual(['other node_beat']);
+    expect(asked).toEqual(['other node_beat true']);
+  });
+
+  it('is told apart from an order, which may not be lost', async () => {
+    const asked: string[] = [];
+    const holders = holdersWith(async (to, { topic, isFleeting }) => {
+      asked.push(`${to} ${topic} ${isFleeting}`);
+      return null;
+    });
+    await holders.order('node-a', 'cordon');
+    expect(asked).toEqual(['other node_order false']);
   });
 
   it('asks the node to register again when its holder is gone', async () => {
