@@ -29,6 +29,7 @@ import { createPlacement, type Placement } from './placement.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
 import { placingOf } from './repeats.ts';
 import { createRetryBudget } from './retry-budget.ts';
+import { createSecondLook } from './second-look.ts';
 import { NOBODY } from './select/select.ts';
 import { createSessionHistory } from './session-history.ts';
 import { createSettledLately } from './settled-lately.ts';
@@ -94,6 +95,8 @@ export function createJobService(
     ...deps,
     wheel,
     queue,
+    secondLook:
+      deps.drivers && createSecondLook({ ...deps, wheel, isAnybodyWaiting: () => queue.size() > 0 }),
     caps,
     flights: createFlights(caps, queue.wakeOf, deps.fleet.numbers),
     admitting: new Set(),

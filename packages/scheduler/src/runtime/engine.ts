@@ -25,6 +25,7 @@ import type { GivenBackLately } from './given-back-lately.ts';
 import type { InflightCaps } from './inflight-caps.ts';
 import type { JobDrivers } from './job-drivers.ts';
 import type { RetryBudget } from './retry-budget.ts';
+import type { SecondLook } from './second-look.ts';
 import type { PoolWatch, SelectOptions } from './select/select.ts';
 import type { SessionHistory } from './session-history.ts';
 import type { SettledLately } from './settled-lately.ts';
@@ -90,6 +91,8 @@ export interface Engine extends EnginePorts {
   readonly admitting: Set<JobId>;
   readonly wheel: TimerWheel;
   readonly queue: WaitingQueue;
+  /** Absent: nobody else takes slots, so that what is known of them is true. */
+  readonly secondLook: SecondLook | undefined;
   readonly tenancy: Tenancy;
   /** Absent: no tenant has a cap on its jobs. */
   readonly caps: InflightCaps | undefined;

@@ -27,7 +27,9 @@ export function selectorOf({ need, compiled }: Asked, isTried: boolean): Selecto
   return need.services.length > 0 ? 'models' : 'types';
 }
 
-export function createRefusing(engine: Pick<Engine, 'meter' | 'excluded' | 'caps' | 'tenancy'>): Refusing {
+export function createRefusing(
+  engine: Pick<Engine, 'meter' | 'excluded' | 'caps' | 'tenancy' | 'secondLook'>,
+): Refusing {
   function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
     engine.meter.count('scheduler_jobs_refused_total', { code });
     return reasons === undefined
@@ -56,6 +58,7 @@ export function createRefusing(engine: Pick<Engine, 'meter' | 'excluded' | 'caps
       engine.meter.count('scheduler_no_available_node_total', { selector, reason });
       if (isMarkedOut === true) engine.meter.count('scheduler_model_na_last_candidate_total');
       engine.excluded.note(reasons);
+      if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.secondLook?.needed();
       return refuse(code, message, reasons);
     },
   };

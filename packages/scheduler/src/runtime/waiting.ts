@@ -104,6 +104,7 @@ export function waitForSlot(
     // Jobs of the tenant may have been passed over for the seat.
     if (hadSeat) engine.queue.wakeOf(tenantId);
     if (joined === 'joined') {
+      engine.secondLook?.needed();
       tryIfMissed();
       return;
     }
