@@ -5,6 +5,7 @@ import type { Figure } from './measure.ts';
 import { sharedFlags, startSharedApp } from './redis/app-contestant.ts';
 import { bytesOfKeys } from './redis/key-bytes.ts';
 import type { BenchRedis } from './redis/redis-server.ts';
+import { spreadOf } from './redis/slots.ts';
 import { watchWire } from './redis/wire.ts';
 import { say } from './show.ts';
 
@@ -31,6 +32,7 @@ export async function nodesInRedis(server: BenchRedis, { nodes }: { nodes: numbe
   await app.stop();
   // Rounds over all nodes go on meanwhile, and cost the same without heartbeats.
   const writes = commands.filter((command) => command.some((part) => part.includes('{node:')));
+  const spread = spreadOf(writes);
   return [
     {
       name: 'memory of Redis per idle node',
@@ -43,6 +45,24 @@ export async function nodesInRedis(server: BenchRedis, { nodes }: { nodes: numbe
       name: 'writes per heartbeat',
       value: writes.length / nodes,
       unit: '',
+      target: { atMost: 2 },
+    },
+    {
+      name: 'writes of heartbeats to the busiest node ÷ to the mean one',
+      value: spread.busiestByKind.get('node') ?? Number.NaN,
+      unit: '×',
+      target: { atMost: 2 },
+    },
+    // By chance: of a thousand names two or three fall into one of the 16,384 slots.
+    {
+      name: 'writes of heartbeats to the busiest slot ÷ to the mean one in use',
+      value: spread.busiestSlot,
+      unit: '×',
+    },
+    {
+      name: 'writes of heartbeats to the busiest of three masters ÷ the mean',
+      value: spread.busiestMaster,
+      unit: '×',
       target: { atMost: 2 },
     },
   ];
