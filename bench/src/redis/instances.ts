@@ -72,6 +72,7 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
       nodeNews() {},
       missing() {},
       partial() {},
+      asked() {},
     },
   });
   const instance: Instance = {

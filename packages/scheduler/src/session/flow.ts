@@ -32,7 +32,8 @@ function deliver(step: Step, session: Session): void {
   const { settings } = step;
   const mayLeave = (utterance: Utterance) => isSecured(session, utterance);
   for (const released of release(session.delivery, step.at, settings.delivery, mayLeave)) {
-    noteChange(session, 'soon');
+    // Who acknowledges says on its return what it has heard; the others would be told again what nobody wrote down.
+    noteChange(session, understands(session, 'result_ack') ? 'later' : 'soon');
     if (released.kind === 'given_up') {
       giveUp(step, session, released.place, released.reason);
       continue;

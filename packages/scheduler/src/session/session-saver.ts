@@ -1,6 +1,7 @@
 /**
  * Hot path: writes down what other instances need to go on with a session. At most one write per session is under way; what
- * changes meanwhile goes with the next. A change that a client waits for is written at once, others a moment later, together.
+ * changes meanwhile goes with the next. A change that a client waits for is written at once, others a moment later, together; what
+ * others would find out by themselves goes with the next utterance, if there is one soon.
  */
 import type { Chance } from '../ports/chance.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
@@ -26,6 +27,8 @@ export interface SessionSaver {
 }
 
 const SOON_MS = 500;
+/** Longer than people usually pause between two utterances. */
+const LATER_MS = 5_000;
 const AGAIN_MS = 250;
 /** How long a session outlives its owner; renewed when a third of it is over. */
 export const SHARED_TTL_MS = 600_000;
@@ -43,6 +46,8 @@ interface Entry {
   /** The last write failed, and the next is not due yet. */
   isBackingOff: boolean;
   cancel: Cancel | undefined;
+  /** When it is written, if it waits for that. */
+  dueAt: number;
   /** Told by the write under way, and by the one after it. */
   waiting: ((isSaved: boolean) => void)[];
   next: ((isSaved: boolean) => void)[];
@@ -73,6 +78,7 @@ export function createSessionSaver(deps: {
         written: Promise.resolve(),
         isBackingOff: false,
         cancel: undefined,
+        dueAt: 0,
         waiting: [],
         next: [],
         renewedAt: clock.now(),
@@ -107,7 +113,10 @@ export function createSessionSaver(deps: {
       : Math.max(0, expiresAt - clock.now()) + EXPIRY_GRACE_MS;
 
   function later(session: Session, entry: Entry, ms: number): void {
+    const dueAt = clock.now() + ms;
+    if (entry.cancel !== undefined && entry.dueAt <= dueAt) return;
     entry.cancel?.();
+    entry.dueAt = dueAt;
     entry.cancel = clock.after(ms, () => write(session, entry));
   }
 
@@ -154,7 +163,8 @@ export function createSessionSaver(deps: {
   function proceed(session: Session, entry: Entry): void {
     if (entry.isWriting) return;
     if (session.unsaved === 'now' || entry.next.length > 0) write(session, entry);
-    else if (session.unsaved === 'soon' && entry.cancel === undefined) later(session, entry, SOON_MS);
+    else if (session.unsaved === 'soon') later(session, entry, SOON_MS);
+    else if (session.unsaved === 'later') later(session, entry, LATER_MS);
   }
 
   async function lost(session: Session, entry: Entry): Promise<void> {

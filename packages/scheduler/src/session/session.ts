@@ -102,6 +102,9 @@ export interface Gathered {
   lastSeq: number;
 }
 
+/** How urgently others must be told what of it changed. */
+export type Unsaved = 'nothing' | 'later' | 'soon' | 'now';
+
 export interface Session {
   readonly sessionId: SessionId;
   readonly tenantId: TenantId;
@@ -114,7 +117,7 @@ export interface Session {
   /** Of what was last written for them. */
   revision: number;
   /** What has changed since: not at all, nothing that hurries, or something that a client waits to be told. */
-  unsaved: 'nothing' | 'soon' | 'now';
+  unsaved: Unsaved;
   /** Absent: no client is connected. */
   link: SessionLink | undefined;
   /** Without a client: when it is given up. */

@@ -2,7 +2,7 @@
 import type { SavedSession, SavedUtterance } from '../ports/session-store.ts';
 import { NEVER, settle } from './delivery.ts';
 import { MISSING_REASONS, type MissingReason, type Outcome } from './outcome.ts';
-import { createSession, type Opening, type Session, type Utterance } from './session.ts';
+import { createSession, type Opening, type Session, type Unsaved, type Utterance } from './session.ts';
 
 /** If this instance died now, another one would know of it and give it the same number. */
 const isNamed = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
@@ -17,10 +17,16 @@ export const isSecured = (session: Session, utterance: Utterance): boolean =>
 
 export const isOwnWord = ({ outcome }: Utterance): boolean => outcome?.kind === 'missing';
 
-/** Something changed that others must know: `now` if a client waits for that. */
-export function noteChange(session: Session, urgency: 'soon' | 'now'): void {
-  if (session.isShared && session.unsaved !== 'now') session.unsaved = urgency;
+/**
+ * Something changed that others must know: `now` if a client waits for that, `later` if whoever goes on with the session would find it
+ * out by itself.
+ */
+export function noteChange(session: Session, urgency: Exclude<Unsaved, 'nothing'>): void {
+  if (session.isShared && URGENCIES.indexOf(urgency) > URGENCIES.indexOf(session.unsaved))
+    session.unsaved = urgency;
 }
+
+const URGENCIES: readonly Unsaved[] = ['nothing', 'later', 'soon', 'now'];
 
 export function savedOf(session: Session): SavedSession {
   const { delivery } = session;

@@ -57,7 +57,8 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
     case 'close':
       return close(step, session);
     case 'acknowledged':
-      noteChange(session, 'soon');
+      // Whoever comes back says what it has heard.
+      noteChange(session, 'later');
       unbindFailed(session, event.deliverySeq);
       return acknowledge(session.delivery, event.deliverySeq);
     case 'attached':

@@ -13,6 +13,9 @@ import { settled } from './scripted-desk.ts';
 import { SETTINGS } from './session-rig.ts';
 import { createSharedJobs, type SharedJobs } from './shared-jobs.ts';
 
+/** By then what was delivered and acknowledged is written down, if nothing else had to be before. */
+export const SAVED_LATER_MS = 5_100;
+
 export interface RunningInstance {
   readonly name: string;
   readonly owner: string;

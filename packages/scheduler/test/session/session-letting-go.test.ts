@@ -1,6 +1,6 @@
 /** Who has a session: the owner lets it go, loses it, or is not to be asked; never have two of them one. */
 import { describe, expect, it } from 'vitest';
-import { createInstancesRig } from './instances-rig.ts';
+import { createInstancesRig, SAVED_LATER_MS } from './instances-rig.ts';
 import { createMovingClient } from './moving-client.ts';
 import { opening } from './session-rig.ts';
 import { comeTo, speaking } from './speaking-client.ts';
@@ -160,7 +160,7 @@ describe('an owner that does not answer', () => {
     rig
       .instance('a')
       .service.receive(client.sessionId ?? '', 'anybody', { kind: 'acknowledged', deliverySeq: 9 });
-    await rig.clock.advance(600);
+    await rig.clock.advance(SAVED_LATER_MS);
     expect(cutBy).toBe('replaced');
     expect(rig.instance('a').service.counts()).toEqual(NOTHING_LEFT);
     expect(rig.jobs.cancelled).toEqual([]);

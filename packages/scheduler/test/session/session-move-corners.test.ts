@@ -1,7 +1,7 @@
 /** Corners of moving sessions that histories reach rarely, each found by breaking the code. */
 import { describe, expect, it } from 'vitest';
 import type { SessionLink } from '../../src/session/session-output.ts';
-import { createInstancesRig, type InstancesRig } from './instances-rig.ts';
+import { createInstancesRig, type InstancesRig, SAVED_LATER_MS } from './instances-rig.ts';
 import { createMovingClient, type MovingClient } from './moving-client.ts';
 import { createRecordingLink } from './recording-link.ts';
 import { opening } from './session-rig.ts';
@@ -48,7 +48,7 @@ describe('what was saved', () => {
     const acknowledge = (deliverySeq: number) =>
       service.receive(client.sessionId ?? '', 'anybody', { kind: 'acknowledged', deliverySeq });
     acknowledge(1);
-    await rig.clock.advance(600);
+    await rig.clock.advance(SAVED_LATER_MS);
     acknowledge(2);
     await rig.clock.advance(200);
     expect(client.cutBy).toBe('replaced');
@@ -61,7 +61,7 @@ describe('what was saved', () => {
     rig.jobs.answerAll();
     const client = await connected(rig, 'one');
     rig.jobs.job('one').finish();
-    await rig.clock.advance(1_000);
+    await rig.clock.advance(SAVED_LATER_MS);
     rig.kill('a');
     await comeToB(rig, client);
     const groupId = rig.jobs.job('one').record.spec.groupId ?? '';

@@ -1,4 +1,4 @@
-/** What other instances know of a session, when, and what that costs. */
+/** What other instances know of a session, and when. */
 import { describe, expect, it } from 'vitest';
 import { createInstancesRig, type InstancesRig } from './instances-rig.ts';
 import { createMovingClient, type MovingClient } from './moving-client.ts';
@@ -88,68 +88,6 @@ describe('an utterance', () => {
     rig.jobs.job('hello').finish();
     await rig.quiet();
     expect([first.heard, second.heard]).toEqual([['0:hello'], ['0:hello']]);
-  });
-});
-
-describe('saving costs', () => {
-  it('one write per utterance on its way, and one for all that follows soon after', async () => {
-    const rig = createInstancesRig();
-    rig.jobs.answerAll();
-    const client = await connected(rig);
-    expect(savesOf(rig)).toBe(1);
-    speak(client, 'one');
-    await rig.quiet();
-    expect(savesOf(rig)).toBe(2);
-    rig.jobs.job('one').finish();
-    await rig.quiet();
-    client.acknowledge();
-    await rig.clock.advance(60_000);
-    expect(savesOf(rig)).toBe(3);
-    expect(await saved(rig, client)).toMatchObject({ deliverySeq: 1, utterances: [], nextIndex: 1 });
-  });
-
-  it('one write at a time, with everything that came meanwhile in the next', async () => {
-    const rig = createInstancesRig();
-    rig.jobs.answerAll();
-    const client = await connected(rig);
-    rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 100 } });
-    speak(client, 'one', 'two', 'three', 'four');
-    await rig.clock.advance(100);
-    expect([...client.accepted]).toEqual([0]);
-    await rig.clock.advance(100);
-    expect([...client.accepted]).toEqual([0, 1, 2, 3]);
-    expect(savesOf(rig)).toBe(3);
-  });
-
-  it('nothing for clients that cannot resume, or where resuming is off', async () => {
-    for (const [settings, how] of [
-      [{}, { abilities: undefined }],
-      [{ resumeTtlMs: 0 }, {}],
-    ] as const) {
-      const rig = createInstancesRig({ settings });
-      rig.jobs.answerAll();
-      const client = await connected(rig, how);
-      speak(client, 'one');
-      await rig.clock.advance(1_000);
-      rig.jobs.job('one').finish();
-      await rig.clock.advance(10_000);
-      client.leave();
-      await rig.clock.advance(1_000_000);
-      expect(rig.instance('a').store.calls()).toBe(0);
-    }
-  });
-
-  it('is tried again a few times a second while it fails, however much is said', async () => {
-    const rig = createInstancesRig();
-    rig.jobs.answerAll();
-    const client = await connected(rig);
-    const before = savesOf(rig);
-    rig.instance('a').store.plan({ method: 'save', fault: 'throw' });
-    for (let times = 0; times < 20; times += 1) {
-      speak(client, `${times}`);
-      await rig.clock.advance(50);
-    }
-    expect(savesOf(rig) - before).toBeLessThan(7);
   });
 });
 

@@ -17,7 +17,9 @@ export interface JobIndex {
   flush(): Promise<void>;
 }
 
-const LATER_MS = 1_000;
+/** Far longer than a busy instance waits for its next job; past that an index says more than is true for no good reason. */
+const LATER_MS = 10_000;
+const AFTER_A_FAULT_MS = 1_000;
 /** A script must not keep its server for long. */
 const MOST_AT_ONCE = 128;
 /** What a store that does not answer may leave here. Past that it is forgotten: the indexes clean themselves by time. */
@@ -56,7 +58,7 @@ export function createJobIndex(deps: {
     } catch (fault) {
       for (const [jobId, deadlineAt] of others.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
       for (const jobId of others.dropped) if (hasRoom()) dropped.add(jobId);
-      later();
+      hurry();
       throw fault;
     } finally {
       flying.delete(others);
@@ -82,9 +84,16 @@ export function createJobIndex(deps: {
   // It is written again with what comes next, so nobody has to hear of it.
   const writeRest = (): void => void write(NOTHING).catch(() => {});
 
-  function later(): void {
+  function later(delayMs = LATER_MS): void {
     if (ended.size + dropped.size === 0) return;
-    cancel ??= deps.clock.after(LATER_MS, writeRest);
+    cancel ??= deps.clock.after(delayMs, writeRest);
+  }
+
+  /** Also if something else was to be written later. */
+  function hurry(): void {
+    cancel?.();
+    cancel = undefined;
+    later(AFTER_A_FAULT_MS);
   }
 
   function note(): void {
