@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from './faulty-rig.ts';
 import { writeDispatched } from './holder.ts';
-import { need, RESULT, type Rig, SETTINGS } from './rig.ts';
+import { createInstances } from './instances.ts';
+import { createRig, need, RESULT, type Rig, SETTINGS } from './rig.ts';
 
 const SAME = { requestId: 'r', fingerprint: 'f' };
 const SILENT = { kind: 'unknown', reason: 'holder_silent' } as const;
@@ -103,5 +104,45 @@ describe('a node that was said to be out of reach, and answers all the same', ()
     ledger.heal();
     expect((await rig.service.finish(answer, RESULT)).kind).toBe('accepted');
     expect((await dispatching).kind).toBe('dispatched');
+  });
+});
+
+describe('a job that was meant for its node again', () => {
+  it('stays with that one when another instance takes it over', async () => {
+    const { first, second, addNode, takeOver, record } = createInstances();
+    const sends: string[] = [];
+    for (const nodeId of ['node-a', 'node-b']) {
+      await addNode(nodeId);
+      first.onDelivery(nodeId, () =>
+        sends.push(nodeId) === 1 ? SILENT : { kind: 'undeliverable', reason: 'no socket' },
+      );
+    }
+    const { jobId } = await first.dispatch(SAME);
+    const [nodeId = ''] = sends;
+    expect([sends.length, (await record(jobId)).intent]).toEqual([2, { nodeId, attempt: 1 }]);
+    first.service.abandonAll();
+    await takeOver(jobId);
+    await first.clock.advance(100);
+    const answer = { nodeId, jobId, attempt: 1 };
+    expect((await second.service.acknowledge(answer)).kind).toBe('accepted');
+    expect((await second.service.finish(answer, RESULT)).kind).toBe('accepted');
+    expect(second.cancelled.filter((one) => one.nodeId === nodeId)).toEqual([]);
+  });
+
+  it('is meant for the last that may have it', async () => {
+    const rig = createRig();
+    const sends: string[] = [];
+    for (const nodeId of ['node-a', 'node-b', 'node-c']) {
+      await rig.addNode(nodeId);
+      rig.onDelivery(nodeId, () =>
+        sends.push(nodeId) < 3 ? SILENT : { kind: 'undeliverable', reason: 'no socket' },
+      );
+    }
+    const { jobId, intent } = await rig.dispatch(SAME);
+    const [first = '', nodeId = ''] = sends;
+    expect(intent).toEqual({ nodeId, attempt: 2 });
+    expect((await rig.service.finish({ nodeId: first, jobId, attempt: 1 }, RESULT)).kind).toBe('ignored');
+    expect((await rig.service.finish({ nodeId, jobId, attempt: 2 }, RESULT)).kind).toBe('accepted');
+    expect(rig.cancelled).toEqual([{ nodeId: first, jobId, reason: 'superseded' }]);
   });
 });
