@@ -1,5 +1,6 @@
 /** I3 one outcome: a send of unknown end, and what is heard of it while the store is asked, or another node. */
 import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../../../src/ports/node-link.ts';
 import { createFaultyRig } from './faulty-rig.ts';
 import { writeDispatched } from './holder.ts';
 import { createInstances } from './instances.ts';
@@ -86,6 +87,22 @@ describe('while another node is asked for a slot', () => {
     await rig.clock.advance(ASKING_MS);
     expect(await dispatching).toMatchObject({ kind: 'dispatched', job: { state: 'RUNNING' } });
     expect((await rig.service.finish(answer, RESULT)).kind).toBe('accepted');
+  });
+});
+
+describe('while a retry is on its way of which nobody will know whether it arrived', () => {
+  it('the attempt before may end the job: that node is told to stop', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch(SAME);
+    await rig.addNode('node-b');
+    const held: ((delivery: Delivery) => void)[] = [];
+    rig.onDelivery('node-b', () => new Promise((resolve) => held.push(resolve)));
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + 100);
+    expect((await rig.service.finish({ nodeId: 'node-a', jobId, attempt: 1 }, RESULT)).kind).toBe('accepted');
+    for (const end of held) end(SILENT);
+    await rig.clock.advance(100);
+    expect(rig.cancelled).toEqual([{ nodeId: 'node-b', jobId, reason: 'superseded' }]);
   });
 });
 
