@@ -1,4 +1,4 @@
-/** An attempt is given up once, and no other for its sake, however long that takes to be written. */
+/** No attempt is given up for the sake of the one before, nor for having been looked for, however long things take to be written. */
 import { describe, expect, it } from 'vitest';
 import { createFaultyRig } from './faulty-rig.ts';
 import { writeDispatched } from './holder.ts';
@@ -8,22 +8,6 @@ const SILENT = { kind: 'unknown', reason: 'holder_silent' } as const;
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 
 describe('while it is being written that an attempt was given up', () => {
-  it('the same node is not lost a second time: that would look like a job which kills its nodes', async () => {
-    const { rig, store } = createFaultyRig();
-    await rig.addNode('node-a');
-    const { jobId } = await rig.dispatch();
-    await rig.service.acknowledge(rig.last(jobId));
-    await rig.addNode('node-b');
-    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 100 } });
-    rig.service.nodeLeft('node-a', 0);
-    await rig.clock.advance(10);
-    rig.service.nodeReturned('node-a', []);
-    await rig.clock.advance(200);
-    expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
-    expect(rig.counts.get('scheduler_retries_total{WS_DISCONNECTED}')).toBe(1);
-    expect((await rig.service.finish(rig.last(jobId), RESULT)).kind).toBe('accepted');
-  });
-
   it('its successor may have the job, and keeps it', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');

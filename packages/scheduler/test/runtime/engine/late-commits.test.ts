@@ -57,6 +57,14 @@ describe('the commit of a lease', () => {
     expect(await rig.used(job.nodeId)).toBe(1);
   });
 
+  it('is not made for the attempt after the one it was meant for, which nobody has acknowledged', async () => {
+    const { rig, commits, job, jobId } = await running();
+    await rig.service.acknowledge(job);
+    rig.service.nodeLeft(job.nodeId, 0);
+    await rig.clock.advance(SOME_TICKS_MS);
+    expect([rig.last(jobId).attempt, await rig.state(jobId), commits]).toEqual([2, 'DISPATCHED', []]);
+  });
+
   it('comes at once when the reservation may end first', async () => {
     const { rig, commits, job, lease } = await running();
     await rig.clock.advance(2_900);
