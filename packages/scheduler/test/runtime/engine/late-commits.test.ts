@@ -166,6 +166,25 @@ describe('the commit of a lease', () => {
     });
   });
 
+  it('says nothing to the node if others drive the job before it is answered', async () => {
+    const { rig, job } = await running(() => ({
+      commit: () =>
+        new Promise((resolve) => rig.clock.after(100, () => resolve({ kind: 'lost', used: 1, max: 1 }))),
+    }));
+    await rig.service.acknowledge(job);
+    await rig.clock.advance(SOME_TICKS_MS);
+    rig.service.abandonAll();
+    await rig.clock.advance(200);
+    expect([rig.cancelled, rig.counts.get('scheduler_leases_lost_total')]).toEqual([[], undefined]);
+  });
+
+  it('changes nothing if the ledger does not know the node: it may be about to be told of it again', async () => {
+    const { rig, job, jobId } = await running(() => ({ commit: async () => ({ kind: 'unknown_node' }) }));
+    await rig.service.acknowledge(job);
+    await rig.clock.advance(SOME_TICKS_MS);
+    expect([await rig.state(jobId), rig.cancelled, rig.sent.length]).toEqual(['RUNNING', [], 1]);
+  });
+
   it('gives the attempt up if the slot turns out to be somebody else’s', async () => {
     const { rig, job, jobId } = await running(() => ({
       commit: async () => ({ kind: 'lost', used: 1, max: 1 }),
