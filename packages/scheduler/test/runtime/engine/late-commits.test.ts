@@ -156,6 +156,15 @@ describe('the commit of a lease', () => {
       expect(await rig.used(job.nodeId)).toBe(0);
     });
 
+    it('leaves the slot to what a node says whose job was cancelled: it is free when that does not name the job', async () => {
+      const { rig, job, jobId } = await onItsWay();
+      await rig.service.cancel(jobId, 'stop');
+      await rig.clock.advance(2 * SOME_TICKS_MS);
+      expect(await rig.used(job.nodeId)).toBe(1);
+      await rig.ledger.reconcile(job.nodeId, { running: 0, runningJobIds: [] });
+      expect(await rig.used(job.nodeId)).toBe(0);
+    });
+
     it('leaves the slot to what a node says that was lost: it is free when that does not name the job', async () => {
       const { rig, job, jobId } = await onItsWay();
       rig.service.nodeLeft(job.nodeId, 0);

@@ -68,6 +68,13 @@ describe('I1 a commit that is not answered', () => {
     expect([await rig.state(jobId), ledger.calls('commit')]).toEqual(['RETRYING', 1]);
   });
 
+  it('is not made again for a job that others drive by now', async () => {
+    const { rig, ledger } = await acknowledged([1]);
+    rig.service.abandonAll();
+    await rig.clock.advance(1_000);
+    expect(ledger.calls('commit')).toBe(1);
+  });
+
   it('is not made again for an attempt that is over', async () => {
     const { rig, ledger, jobId } = await acknowledged([1]);
     await rig.service.finish(rig.last(jobId), RESULT);
