@@ -69,7 +69,6 @@ export function createAdmission(
     { waitMs, priority }: DispatchRequest,
     isTried: boolean,
   ): Promise<DispatchOutcome | undefined> {
-    if (flight.driving !== 'ours' || flight.job.fence !== undefined) return undefined;
     if (flight.attempts > 0) return acceptUnclear(flight);
     const canWait = waitMs > 0 && (await backToWaiting(engine, flight, false));
     const waited = canWait
@@ -93,9 +92,10 @@ export function createAdmission(
    */
   async function acceptUnclear(flight: Flight): Promise<undefined> {
     const stored = await engine.store.get(flight.job.jobId).catch(() => undefined);
+    // Its node has spoken meanwhile, and the job is driven by that; or others drive it.
+    if (flight.job.fence !== undefined || flight.driving !== 'ours') return;
     // Whoever holds the node's socket may have written that it left.
-    if (stored?.fence !== undefined && flight.job.fence === undefined && flight.driving === 'ours')
-      catchUp(engine, flight, stored);
+    if (stored?.fence !== undefined) catchUp(engine, flight, stored);
     else await unclearSends.awaitWord(flight);
   }
 

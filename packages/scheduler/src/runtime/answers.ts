@@ -95,6 +95,7 @@ export function createAnswers(
       if (typeof flight === 'string') return ignore('ack', answer, flight);
       const { fence, state } = flight.job;
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
+      const wasGivenUp = flight.givenUp === fence.attempt;
       // Heard in time, however long it takes to be written: the node is not given up for a store that is slow.
       deadlines.acknowledged(flight);
       // What seemed over goes on, unless something that is heard from here on ends it.
@@ -128,6 +129,8 @@ export function createAnswers(
       if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
       deadlines.acknowledged(flight);
       if (dueAt !== undefined) commits.later(flight, dueAt);
+      // One that was not answered is not made again for what is given up, which it was until this was written.
+      else if (wasGivenUp) commits.later(flight, engine.clock.now());
       return { kind: 'accepted', job: flight.job };
     },
 

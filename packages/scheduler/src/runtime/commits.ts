@@ -99,11 +99,7 @@ async function ask(
 
 /** Not one that is just being ended: its slot is given back already, and must not be taken again. */
 const goesOn = (engine: Engine, flight: Flight, of: Attempt): boolean =>
-  engine.flights.get(flight.job.jobId) === flight &&
-  isOut(flight.job) &&
-  !isOver(flight, of) &&
-  flight.givenUp !== of.attempt &&
-  !isAbandoned(flight);
+  engine.flights.get(flight.job.jobId) === flight && !isOver(flight, of) && flight.givenUp !== of.attempt;
 
 /** A commit may have been sent to a master which is none any more, and so come after the attempt has ended. True: nothing is left to do. */
 async function undoIfOver(engine: Engine, flight: Flight, of: Attempt): Promise<boolean> {

@@ -122,7 +122,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       if (isEnding(flight)) {
         // Its last word was heard, and is being written. Whoever said it has the job no more, and comes back without it.
         await flight.settling?.ended;
-        if (flight.job.fence?.attempt !== fence?.attempt || !isOut(flight.job)) return false;
+        if (flight.job.fence?.attempt !== fence?.attempt) return false;
       }
       if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)
         return false;

@@ -53,7 +53,9 @@ export function createUnclearSends(engine: Engine, givingUp: GivingUp): UnclearS
 
   return {
     async awaitWord(flight) {
-      const isMeant = flight.job.intent?.attempt === flight.attempts || (await isMeantAgain(flight));
+      // The record of one that was taken over says for whom it is meant, also if another was since and could not be reached.
+      const isMeant =
+        isAdopted(flight) || flight.job.intent?.attempt === flight.attempts || (await isMeantAgain(flight));
       const { intent } = flight.job;
       if (!isMeant || !isOpen(flight) || intent === undefined) return;
       engine.flights.board(flight, intent.nodeId);

@@ -34,6 +34,8 @@ export function waitForSlot(
     ? 'retry'
     : priorityWithin(engine.tenancy.of(tenantId).priority, wait.priority);
   const joinedAt = engine.clock.precise();
+  // It may wait since an earlier attempt, if the one after that failed in the midst of a try: it waits once, for as long as this says.
+  flight.stopWaiting?.();
   return new Promise((resolve) => {
     let isOver = false;
     let isTrying = false;

@@ -4,7 +4,7 @@ import type { Delivery } from '../../../src/ports/node-link.ts';
 import { createFaultyRig } from './faulty-rig.ts';
 import { deliverAsHolder } from './holder.ts';
 import { createDriverNotes } from './instances.ts';
-import { createRig, type Rig } from './rig.ts';
+import { createRig, RESULT, type Rig } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 const SAME = { requestId: 'r', fingerprint: 'f' };
@@ -55,6 +55,22 @@ describe('a job abandoned meanwhile', () => {
     expect(rig.published).toEqual([]);
     expect(rig.outcomes).toEqual([]);
     expect(rig.clock.pending()).toBe(0);
+  });
+
+  it('tells its node nothing though its result turns out to be ended by another', async () => {
+    const { rig, store } = createFaultyRig();
+    const other = createRig({ shares: rig });
+    for (const one of [rig, other]) await one.addNode('node-a');
+    const { jobId } = await rig.dispatch(SAME);
+    store.plan({ method: 'move', fault: { delayMs: 100 } });
+    const finished = rig.service.finish(rig.last(jobId), RESULT);
+    await rig.clock.advance(10);
+    rig.service.abandonAll();
+    other.service.adopt(await boundTo(rig));
+    await other.service.cancel(jobId, 'no longer wanted');
+    await rig.clock.advance(200);
+    expect((await finished).kind).toBe('ignored');
+    expect([rig.cancelled, rig.published.at(-1)?.state]).toEqual([[], 'DISPATCHED']);
   });
 
   for (const delivery of [

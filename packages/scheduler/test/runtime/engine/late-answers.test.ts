@@ -1,5 +1,6 @@
 /** What becomes of a slot and of the reason when an attempt is given up before its node has said its last word. */
 import { describe, expect, it } from 'vitest';
+import { holdDelivery } from './hold-delivery.ts';
 import { createRig, RESULT } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
@@ -15,6 +16,32 @@ describe('an attempt given up', () => {
     expect(await rig.state(job.jobId)).toBe('RETRYING');
     expect(await rig.used('node-a')).toBe(1);
     await rig.ledger.reconcile('node-a', { running: 1, runningJobIds: [job.jobId] });
+    expect(await rig.used('node-a')).toBe(1);
+    await rig.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
+  it('keeps the slot of a silent node until its report proves the job gone, when another has it', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.addNode('node-b');
+    await rig.clock.advance(3_050);
+    expect([rig.last(jobId).nodeId, await rig.used('node-a')]).toEqual(['node-b', 1]);
+    await rig.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
+    expect(await rig.used('node-a')).toBe(0);
+  });
+
+  it('or that of one whose send comes back after the job was cancelled', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const comeBack = holdDelivery(rig, 'node-a');
+    void rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
+    await rig.clock.advance(10);
+    const job = await rig.store.bound('default', 'r');
+    await rig.service.cancel(job?.jobId ?? '', 'session left');
+    comeBack();
+    await rig.clock.advance(10);
     expect(await rig.used('node-a')).toBe(1);
     await rig.ledger.reconcile('node-a', { running: 0, runningJobIds: [] });
     expect(await rig.used('node-a')).toBe(0);

@@ -57,6 +57,14 @@ describe('the commit of a lease', () => {
     expect(await rig.used(job.nodeId)).toBe(1);
   });
 
+  it('is not made for the attempt after the one it was meant for, which nobody has acknowledged', async () => {
+    const { rig, commits, job, jobId } = await running();
+    await rig.service.acknowledge(job);
+    rig.service.nodeLeft(job.nodeId, 0);
+    await rig.clock.advance(SOME_TICKS_MS);
+    expect([rig.last(jobId).attempt, await rig.state(jobId), commits]).toEqual([2, 'DISPATCHED', []]);
+  });
+
   it('comes at once when the reservation may end first', async () => {
     const { rig, commits, job, lease } = await running();
     await rig.clock.advance(2_900);
@@ -148,6 +156,15 @@ describe('the commit of a lease', () => {
       expect(await rig.used(job.nodeId)).toBe(0);
     });
 
+    it('leaves the slot to what a node says whose job was cancelled: it is free when that does not name the job', async () => {
+      const { rig, job, jobId } = await onItsWay();
+      await rig.service.cancel(jobId, 'stop');
+      await rig.clock.advance(2 * SOME_TICKS_MS);
+      expect(await rig.used(job.nodeId)).toBe(1);
+      await rig.ledger.reconcile(job.nodeId, { running: 0, runningJobIds: [] });
+      expect(await rig.used(job.nodeId)).toBe(0);
+    });
+
     it('leaves the slot to what a node says that was lost: it is free when that does not name the job', async () => {
       const { rig, job, jobId } = await onItsWay();
       rig.service.nodeLeft(job.nodeId, 0);
@@ -156,6 +173,25 @@ describe('the commit of a lease', () => {
       await rig.ledger.reconcile(job.nodeId, { running: 0, runningJobIds: [] });
       expect(await rig.used(job.nodeId)).toBe(0);
     });
+  });
+
+  it('says nothing to the node if others drive the job before it is answered', async () => {
+    const { rig, job } = await running(() => ({
+      commit: () =>
+        new Promise((resolve) => rig.clock.after(100, () => resolve({ kind: 'lost', used: 1, max: 1 }))),
+    }));
+    await rig.service.acknowledge(job);
+    await rig.clock.advance(SOME_TICKS_MS);
+    rig.service.abandonAll();
+    await rig.clock.advance(200);
+    expect([rig.cancelled, rig.counts.get('scheduler_leases_lost_total')]).toEqual([[], undefined]);
+  });
+
+  it('changes nothing if the ledger does not know the node: it may be about to be told of it again', async () => {
+    const { rig, job, jobId } = await running(() => ({ commit: async () => ({ kind: 'unknown_node' }) }));
+    await rig.service.acknowledge(job);
+    await rig.clock.advance(SOME_TICKS_MS);
+    expect([await rig.state(jobId), rig.cancelled, rig.sent.length]).toEqual(['RUNNING', [], 1]);
   });
 
   it('gives the attempt up if the slot turns out to be somebody else’s', async () => {

@@ -1,5 +1,6 @@
 /** MODEL_NOT_AVAILABLE in the engine: the job goes elsewhere, the node is reported and not blamed, and nothing disappears silently. */
 import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from './faulty-rig.ts';
 import { createRig } from './rig.ts';
 
 const LACK = {
@@ -74,18 +75,23 @@ describe('MODEL_NOT_AVAILABLE: the failed job', () => {
     expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
   });
 
-  it('says so at its deadline too, once', async () => {
-    const rig = createRig();
-    for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 2);
-    const { jobId } = await rig.dispatch();
-    const { nodeId } = rig.last(jobId);
-    mark(rig, nodeId === 'a' ? 'b' : 'a');
-    rig.service.nodeLeft(nodeId, 0);
-    await rig.clock.advance(200_000);
-    const words = '1 node that could take it is left out for having reported a missing model: m2m';
-    expect((await rig.store.get(jobId))?.failure?.message).toBe(`${nodeId} disconnected; ${words}`);
-    expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
-  });
+  it.each([0, 100])(
+    'says so at its deadline too, once, if that takes %i ms to be written',
+    async (delayMs) => {
+      const { rig, store } = createFaultyRig();
+      for (const nodeId of ['a', 'b']) await rig.addNode(nodeId, 2);
+      const { jobId } = await rig.dispatch();
+      const { nodeId } = rig.last(jobId);
+      mark(rig, nodeId === 'a' ? 'b' : 'a');
+      rig.service.nodeLeft(nodeId, 0);
+      await rig.clock.advance(1_000);
+      if (delayMs > 0) store.plan({ method: 'move', fault: { delayMs } });
+      await rig.clock.advance(200_000);
+      const words = '1 node that could take it is left out for having reported a missing model: m2m';
+      expect((await rig.store.get(jobId))?.failure?.message).toBe(`${nodeId} disconnected; ${words}`);
+      expect(rig.counts.get('scheduler_model_na_last_candidate_total')).toBe(1);
+    },
+  );
 });
 
 describe('MODEL_NOT_AVAILABLE: a new job', () => {

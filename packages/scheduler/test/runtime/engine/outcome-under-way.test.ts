@@ -32,6 +32,7 @@ describe('I3 one outcome: a result that is being written', () => {
     expect((await finished).kind).toBe('accepted');
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: RESULT });
     expect([rig.sent.length, await rig.used('node-a')]).toEqual([1, 0]);
+    expect(rig.outcomes).toEqual([{ nodeId: 'node-a', outcome: 'succeeded' }]);
   });
 
   /** Of an attempt that was given up, while the one after it is sent: it comes to nothing. */
@@ -114,6 +115,42 @@ describe('I3 one outcome: a result that is being written', () => {
     await rig.service.acknowledge(second);
     await rig.clock.advance(SETTINGS.jobDeadlineMs + AGAIN_MS);
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: undefined });
+  });
+
+  it('in vain tells no node to stop whose own is written, though nobody has heard that yet', async () => {
+    const { rig, store, jobId, finished, second } = await inVain({ delayMs: 100 });
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { answerDelayMs: AGAIN_MS } });
+    const later = rig.service.finish(second, LATER);
+    await rig.clock.advance(200);
+    expect([(await finished).kind, await rig.state(jobId)]).toEqual(['ignored', 'RELEASED']);
+    await rig.clock.advance(AGAIN_MS);
+    expect((await later).kind).toBe('accepted');
+    expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toEqual([]);
+    expect(await rig.used('node-b')).toBe(0);
+  });
+
+  it('in vain leaves the next attempt alone, whatever was said meanwhile against the one before', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const first = rig.last(jobId);
+    await rig.addNode('node-b');
+    const [giveUp, finish] = [store.calls('move') + 1, store.calls('move') + 2];
+    store.plan(
+      { method: 'move', at: [giveUp], fault: { delayMs: 50 } },
+      { method: 'move', at: [finish], fault: { delayMs: AGAIN_MS } },
+    );
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + 20);
+    const finished = rig.service.finish(first, RESULT);
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(100);
+    const second = rig.last(jobId);
+    expect([second.nodeId, (await rig.service.acknowledge(second)).kind]).toEqual(['node-b', 'accepted']);
+    await rig.addNode('node-c');
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('ignored');
+    expect([await rig.state(jobId), rig.last(jobId)]).toEqual(['RUNNING', second]);
+    expect((await rig.service.finish(second, LATER)).kind).toBe('accepted');
   });
 
   it('is not cancelled, also when the one before it has come to nothing meanwhile', async () => {

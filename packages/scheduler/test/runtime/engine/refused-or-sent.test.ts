@@ -21,6 +21,18 @@ describe('a job that was sent to nobody', () => {
     expect((await rig.service.dispatch(rig.request(SAME))).kind).toBe('refused');
     expect(await rig.store.bound('default', 'r')).toBeUndefined();
     expect([rig.service.inFlight(), rig.audio.size(), store.calls('move')]).toEqual([0, 0, 0]);
+    expect(rig.clock.pending()).toBe(0);
+  });
+
+  it('is refused for the same reason if the store cannot be asked to forget it yet', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    await rig.ledger.reserve('node-a', 'other:1', 60_000);
+    store.plan({ method: 'discard', at: [1], fault: 'throw' });
+    const refused = rig.refusal(await rig.service.dispatch(rig.request(SAME)));
+    expect([refused.code, rig.service.inFlight()]).toEqual(['ALL_CANDIDATES_FULL_OR_FAILED', 0]);
+    await rig.clock.advance(2_000);
+    expect(await rig.store.bound('default', 'r')).toBeUndefined();
   });
 
   it('is not taken to have reached a node whose endpoint declines: that one has failed', async () => {
@@ -48,6 +60,8 @@ describe('a job that is being taken back', () => {
     const rig = createRig({
       wrapStore: (store) => ({
         ...store,
+        // Looked up at each call: a test may replace it.
+        get: (jobId) => store.get(jobId),
         async discard(jobId) {
           await happens(store, jobId, () => rig);
           return store.discard(jobId);
@@ -102,6 +116,40 @@ describe('a job that is being taken back', () => {
     expect(rig.refusal(await outcome).code).toBe('JOB_CANCELLED');
     expect(await rig.state(jobId)).toBe('RELEASED');
     expect(rig.service.inFlight()).toBe(1);
+  });
+
+  it('is forgotten here, and released, if it was ended by others', async () => {
+    const rig: Rig = createRacingRig((store, jobId) => {
+      const entry = { state: 'FAILED', at: rig.clock.now(), attempt: 0 } as const;
+      const change = { state: 'FAILED', entry, failure: { code: 'JOB_CANCELLED', message: 'x' } } as const;
+      return Promise.resolve(store.move(jobId, { state: 'RESERVED', fenceAttempt: 0 }, change));
+    });
+    await rig.addNode('node-a');
+    await rig.ledger.reserve('node-a', 'other:1', 60_000);
+    const outcome = rig.service.dispatch(rig.request(SAME));
+    expect(rig.refusal(await outcome).code).toBe('JOB_CANCELLED');
+    expect([rig.service.inFlight(), rig.audio.size(), rig.published.at(-1)?.state]).toEqual([
+      0,
+      0,
+      'RELEASED',
+    ]);
+  });
+
+  it('is nothing of ours any more if others took it over while it was looked up', async () => {
+    const rig: Rig = createRacingRig(async (store, jobId) => {
+      await asSent(store, jobId, () => rig);
+      const { get } = store;
+      store.get = async (id) => {
+        rig.service.abandonAll();
+        return get(id);
+      };
+    });
+    await rig.addNode('node-a');
+    await rig.ledger.reserve('node-a', 'other:1', 60_000);
+    expect((await rig.service.dispatch(rig.request(SAME))).kind).toBe('refused');
+    await rig.clock.advance(200_000);
+    expect([rig.service.inFlight(), rig.audio.size(), rig.cancelled]).toEqual([0, 0, []]);
+    expect([(await boundTo(rig)).state, rig.published]).toEqual(['DISPATCHED', []]);
   });
 
   it('is not touched, nor is its audio, when it is in flight again before that is done', async () => {

@@ -4,7 +4,7 @@ import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import { faulty } from '../../support/faulty.ts';
 import { createFaultyRig } from './faulty-rig.ts';
-import { createRig, deployedProfile, RESULT } from './rig.ts';
+import { createRig, deployedProfile, need, RESULT } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 
@@ -100,12 +100,30 @@ describe('slow ports', () => {
     await rig.addNode('node-a');
     const job = await rig.dispatch();
     await rig.addNode('node-b');
-    store.plan({ method: 'move', fault: { delayMs: 5 } });
+    // Only that, or what it would come to a second time was overtaken by the next attempt.
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 5 } });
     rig.service.nodeLeft('node-a', 0);
     rig.service.nodeReturned('node-a', []);
     await rig.clock.advance(2_000);
     expect((await rig.store.get(job.jobId))?.failure).toBeUndefined();
     expect(rig.last(job.jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+    expect(rig.counts.get('scheduler_retries_total{WS_DISCONNECTED}')).toBe(1);
+  });
+
+  it('holds a node that left before it could be handed the job against no other, nor against itself later', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    await rig.addNode('node-b');
+    rig.onDelivery('node-a', () => {
+      rig.service.nodeLeft('node-a', 0);
+      return { kind: 'undeliverable', reason: 'no socket' };
+    });
+    const { jobId } = await rig.dispatch({ need: need({ preferredNodeId: 'node-a' }) });
+    expect([rig.last(jobId).nodeId, await rig.state(jobId)]).toEqual(['node-b', 'DISPATCHED']);
+    rig.onDelivery('node-a', () => ({ kind: 'written' }));
+    await rig.clock.advance(1_500);
+    await rig.service.fail(rig.last(jobId), { code: 'PROCESSING_ERROR', message: 'boom' });
+    expect([rig.last(jobId).nodeId, await rig.state(jobId)]).toEqual(['node-a', 'DISPATCHED']);
   });
 
   it('does not refuse a waiter whose limit passes while its dispatch is being written', async () => {

@@ -47,6 +47,34 @@ describe('I1 a commit that is not answered', () => {
     expect(await rig.used('node-old')).toBe(0);
   });
 
+  it('is made again for an attempt that was given up, though its late acknowledgement takes longer to be written', async () => {
+    const { rig, store, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + 100);
+    expect(await rig.state(jobId)).toBe('RETRYING');
+    ledger.plan({ method: 'commit', at: [1], fault: 'throw' });
+    store.plan({ method: 'move', at: [1, 2, 3].map((later) => store.calls('move') + later), fault: 'throw' });
+    const acknowledging = rig.service.acknowledge(rig.last(jobId));
+    await rig.clock.advance(PAST_RESERVATION_MS);
+    expect([(await acknowledging).kind, await rig.state(jobId)]).toEqual(['accepted', 'RUNNING']);
+    expect([ledger.calls('commit'), await rig.used('node-a')]).toEqual([2, 1]);
+  });
+
+  it('is not made again for an attempt that was given up since', async () => {
+    const { rig, ledger, jobId } = await acknowledged([1]);
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(1_000);
+    expect([await rig.state(jobId), ledger.calls('commit')]).toEqual(['RETRYING', 1]);
+  });
+
+  it('is not made again for a job that others drive by now', async () => {
+    const { rig, ledger } = await acknowledged([1]);
+    rig.service.abandonAll();
+    await rig.clock.advance(1_000);
+    expect(ledger.calls('commit')).toBe(1);
+  });
+
   it('is not made again for an attempt that is over', async () => {
     const { rig, ledger, jobId } = await acknowledged([1]);
     await rig.service.finish(rig.last(jobId), RESULT);
