@@ -163,6 +163,7 @@ export function createJobsOfMany(deps: {
       audio_offers: drivers.offering(),
       drivers: book.size(),
       slots: slots.size(),
+      mailboxes: store.mailbox.listening?.() ?? 0,
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>
