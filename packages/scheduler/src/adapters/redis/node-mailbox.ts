@@ -50,8 +50,8 @@ export function createNodeMailbox<T>(deps: {
   }
 
   return {
-    put: (nodeId, { jobId, expiresAt, body }) =>
-      putEntry(nodeId, { jobId, body: JSON.stringify({ expiresAt, body }), ttlMs: ttlUntil(expiresAt) }),
+    put: (nodeId, { jobId, ...rest }) =>
+      putEntry(nodeId, { jobId, body: JSON.stringify(rest), ttlMs: ttlUntil(rest.expiresAt) }),
 
     async take(nodeId, { max, waitMs, signal }) {
       if (isAborted(signal)) return [];
