@@ -7,6 +7,7 @@ import type { Gossip } from './cluster/gossip.ts';
 import { createGraveyard } from './cluster/graveyard.ts';
 import { createHeldAnswers } from './cluster/held-answers.ts';
 import { createJobClaims } from './cluster/job-claims.ts';
+import { createMailboxOfMany } from './cluster/mailbox-of-many.ts';
 import type { NodeReplica } from './cluster/node-replica.ts';
 import type { PostOffice } from './cluster/post-office.ts';
 import type { Presence } from './cluster/presence.ts';
@@ -41,6 +42,7 @@ export function createJobsOfMany(deps: {
   readonly jobStore: JobStoreOfMany;
   readonly publish: JobEvents['publish'];
   readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'fence' | 'keep'>;
+  readonly mailbox: SharedStore['mailbox'];
   readonly presence: Presence;
   readonly driver: () => string;
   readonly office: PostOffice;
@@ -150,6 +152,7 @@ export function createJobsOfMany(deps: {
   return {
     drivers,
     held,
+    mailbox: createMailboxOfMany({ mailbox: deps.mailbox, driver, book }),
     adoption,
     reassertion,
     died(instanceIds: readonly string[]): void {
@@ -163,6 +166,7 @@ export function createJobsOfMany(deps: {
       audio_offers: drivers.offering(),
       drivers: book.size(),
       slots: slots.size(),
+      mailboxes: store.mailbox.listening?.() ?? 0,
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>

@@ -8,7 +8,7 @@ import type { Clock } from './ports/clock.ts';
 
 /**
  * Of a reservation. Most jobs are over by then and need no commit; should this instance stand still before it has made one, whoever
- * holds the node keeps the slot until long after.
+ * holds the node, or heard that it has the job, keeps the slot until long after.
  */
 const KEPT_SHARE = 0.4;
 
@@ -39,8 +39,10 @@ export function createLedgerOfMany(deps: {
 
   return {
     ...ledger,
-    commitDelayMs: (nodeId) =>
-      deps.isHeldElsewhere(nodeId) ? keptMs : (ledger.commitDelayMs?.(nodeId) ?? Number.POSITIVE_INFINITY),
+    commitDelayMs: (nodeId, isKept = false) =>
+      isKept || deps.isHeldElsewhere(nodeId)
+        ? keptMs
+        : (ledger.commitDelayMs?.(nodeId) ?? Number.POSITIVE_INFINITY),
     async reserve(nodeId, lease, ttlMs) {
       await settled(nodeId);
       const reserve = () => ledger.reserve(nodeId, lease, ttlMs);

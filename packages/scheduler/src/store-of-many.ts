@@ -89,7 +89,10 @@ export interface SharedStore {
   readonly board: NodeBoard;
   readonly ledger: LedgerOfMany;
   readonly directory: NodeDirectory;
-  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly mailbox: NodeMailbox<JobAssign> & {
+    /** How many of them this instance listens to. Absent: nobody counts. */
+    listening?(): number;
+  };
   readonly sessions: SessionStore;
   readonly deadLetters: DeadLetters;
   readonly figures: InstanceFigures;

@@ -1,4 +1,4 @@
-/** Hot path: who drives the jobs that nodes of this instance work on, as their assignments said. The store knows better, but has to be asked. */
+/** Hot path: who drives the jobs that nodes of this instance work on, as their assignments and mailboxes said. The store knows better, but has to be asked. */
 import type { JobId } from '../domain/ids.ts';
 
 /** More jobs than the nodes of one instance work on at a time; the oldest is forgotten first. */

@@ -3,7 +3,7 @@ import type { JobId } from '../domain/ids.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { Saying } from './remote-jobs.ts';
+import type { Saying } from './saying.ts';
 
 export interface HeldAnswers {
   add(saying: Saying): void;

@@ -5,17 +5,17 @@
  * or the store is away, held here and handed over later. Over HTTP the answer is waited for.
  */
 import type { Answer, CancelOutcome, ReportedFailure, Verdict } from '../domain/answer.ts';
-import { driverName, instanceOf } from '../domain/driver-name.ts';
 import { type ErrorCode, SchedulerError } from '../domain/errors.ts';
 import type { JobId } from '../domain/ids.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Instance } from '../ports/instances.ts';
 import type { DriverBook } from './driver-book.ts';
+import { createFindDriver, type FindDriverDeps, type Way } from './find-driver.ts';
 import type { FirstWords } from './first-words.ts';
 import type { HeldAnswers } from './held-answers.ts';
-import type { PostOffice } from './post-office.ts';
-import { readLetter, type Shape } from './read-letter.ts';
+import { type PostOffice, Unsent } from './post-office.ts';
+import { readLetter } from './read-letter.ts';
+import { readSaying, type Saying } from './saying.ts';
 import type { SlotKeeping } from './slot-keeping.ts';
 import { within } from './within.ts';
 
@@ -37,27 +37,11 @@ export interface RemoteJobs {
   readonly handedOver: AnswerDesk;
 }
 
-/** What a node says, as it travels. */
-export type Saying = { readonly answer: Answer } & (
-  | { readonly say: 'acknowledged' }
-  | { readonly say: 'finished'; readonly result: JobResult }
-  | { readonly say: 'failed'; readonly failure: ReportedFailure }
-);
-
 interface CancelLetter {
   readonly jobId: JobId;
   readonly reason: string;
   readonly code?: ErrorCode;
 }
-
-/** `here`: it is driven here, or it is over and only a lease is left to give back. `nobody`: its driver is being replaced. */
-type Direction = 'here' | 'nobody' | { readonly instanceId: string };
-
-/**
- * How it came here. `said`: by a node on a socket; nobody waits, it is tried again by itself and needs no closer look. `asked`: somebody
- * waits for the answer. `forwarded`: another instance took this one for the driver.
- */
-type Way = 'said' | 'asked' | 'forwarded';
 
 const HANDLE_MS = 10_000;
 const MOST_UNDER_WAY = 1_000;
@@ -67,24 +51,23 @@ const LARGE = 16_384;
 export function createRemoteJobs(deps: {
   office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
   local: AnswerDesk & CancelDesk & { drives(jobId: JobId): boolean };
-  driverOf: (jobId: JobId) => Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
-  /** "instance/incarnation" of this one. */
-  driver: () => string;
-  /** `expected`: with that one, also if it joined a moment ago. */
-  living: (expected?: string) => Promise<ReadonlyMap<string, Instance>>;
+  driverOf: FindDriverDeps['driverOf'];
+  driver: FindDriverDeps['driver'];
+  living: FindDriverDeps['living'];
   /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
   othersTold: (jobId: JobId) => Promise<void> | undefined;
-  mayBeLost: (jobId: JobId) => boolean;
+  mayBeLost: FindDriverDeps['mayBeLost'];
   book: DriverBook;
   held: HeldAnswers;
   firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
-  slots: Pick<SlotKeeping, 'taken' | 'takenBeside' | 'over'>;
+  slots: Pick<SlotKeeping, 'taken' | 'beside' | 'over'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
   answerMs: number;
   clock: Clock;
 }): RemoteJobs {
   const { office, local, book, held } = deps;
+  const directionOf = createFindDriver({ ...deps, drives: local.drives });
   /** The latest that a node on a socket said of each job, while it is on its way to another instance. */
   const underWay = new Map<JobId, Promise<void>>();
 
@@ -110,32 +93,6 @@ export function createRemoteJobs(deps: {
       case 'failed':
         return local.fail(saying.answer, saying.failure);
     }
-  }
-
-  async function directionOf(jobId: JobId, way: Way): Promise<Direction> {
-    if (local.drives(jobId)) return 'here';
-    // What came by the notes of one instance does not go on by those of another: they could send it round for ever.
-    const noted = way === 'forwarded' ? undefined : notedOther(jobId);
-    if (noted !== undefined && (await lives(noted, way))) return { instanceId: instanceOf(noted) };
-    const stored = await deps.driverOf(jobId);
-    // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
-    if (stored === undefined) return noted === undefined && !deps.mayBeLost(jobId) ? 'here' : 'nobody';
-    if (stored.isSettled) return 'here';
-    // Ours by its record and not in flight yet: it is just being taken over.
-    if (stored.driver === deps.driver()) return local.drives(jobId) ? 'here' : 'nobody';
-    return (await lives(stored.driver, way)) ? { instanceId: instanceOf(stored.driver) } : 'nobody';
-  }
-
-  /** An assignment of our own that an heir handed to a node of ours says no more than we know: whoever wrote to himself would do so again and again. */
-  function notedOther(jobId: JobId): string | undefined {
-    const noted = book.find(jobId);
-    return noted === deps.driver() ? undefined : noted;
-  }
-
-  async function lives(driver: string, way: Way): Promise<boolean> {
-    const instanceId = instanceOf(driver);
-    const instance = (await deps.living(way === 'asked' ? instanceId : undefined)).get(instanceId);
-    return instance !== undefined && driverName(instance) === driver;
   }
 
   async function handOver(saying: Saying, way: Way = 'said'): Promise<boolean> {
@@ -194,8 +151,7 @@ export function createRemoteJobs(deps: {
   async function elsewhereOr<T>(
     jobId: JobId,
     here: () => Promise<T>,
-    topic: string,
-    body: unknown,
+    there: (instanceId: string) => Promise<T>,
     way: Way,
   ): Promise<T> {
     let direction = await directionOf(jobId, way);
@@ -211,23 +167,69 @@ export function createRemoteJobs(deps: {
         `the instance that drove job ${jobId} is being replaced; try again shortly`,
       );
     }
-    return (await office.ask(direction.instanceId, { topic, lane: jobId, body }, deps.answerMs)) as T;
+    return there(direction.instanceId);
   }
 
-  const ask = async (saying: Saying, way: Way): Promise<Verdict> =>
-    elsewhereOr(saying.answer.jobId, () => hear(saying), 'answer', fitted(saying), way);
+  const asked = async <T>(instanceId: string, topic: string, lane: JobId, body: unknown): Promise<T> =>
+    (await office.ask(instanceId, { topic, lane, body }, deps.answerMs)) as T;
+
+  const askOf = (instanceId: string, saying: Saying): Promise<Verdict> =>
+    asked(instanceId, 'answer', saying.answer.jobId, fitted(saying));
+
+  const forward = (saying: Saying): Promise<Verdict> =>
+    elsewhereOr(
+      saying.answer.jobId,
+      () => hear(saying),
+      (instanceId) => askOf(instanceId, saying),
+      'forwarded',
+    );
 
   /** Over HTTP, where nodes that have a socket may speak, too. */
   async function askBeside(saying: Saying): Promise<Verdict> {
-    const verdict = await ask(saying, 'asked');
-    if (saying.say === 'acknowledged' && verdict.kind === 'accepted') deps.slots.takenBeside(saying.answer);
+    const { jobId } = saying.answer;
+    const isLast = saying.say !== 'acknowledged';
+    const verdict = await elsewhereOr(
+      jobId,
+      () => (isLast ? hear(saying) : takenHere(saying)),
+      (instanceId) => (isLast ? askOf(instanceId, saying) : takenElsewhere(instanceId, saying)),
+      'asked',
+    );
+    if (isLast) book.forget(jobId);
     return verdict;
+  }
+
+  async function takenHere(saying: Saying): Promise<Verdict> {
+    const { answer } = saying;
+    const verdict = await hear(saying);
+    if (verdict.kind === 'accepted') deps.slots.beside(answer, local.drives(answer.jobId)).accepted();
+    return verdict;
+  }
+
+  /** Two hands keep its slot, this one and its driver's. The driver may take its time if it is told that this one does not. */
+  async function takenElsewhere(instanceId: string, saying: Saying): Promise<Verdict> {
+    const { answer } = saying;
+    const { isKept, accepted } = deps.slots.beside(answer, false);
+    try {
+      const told = isKept ? { ...saying, answer: { ...answer, isKept } } : saying;
+      const verdict = await askOf(instanceId, told);
+      if (verdict.kind === 'accepted') accepted();
+      return verdict;
+    } catch (fault) {
+      // The driver may have accepted it, and died before it could say so: then it relied on this hand.
+      if (isKept && !(fault instanceof Unsent)) accepted();
+      throw fault;
+    }
   }
 
   const cancelDesk = (way: Way): CancelDesk => ({
     cancel(jobId, reason, code) {
       const letter: CancelLetter = { jobId, reason, ...(code !== undefined && { code }) };
-      return elsewhereOr(jobId, () => local.cancel(jobId, reason, code), 'cancel', letter, way);
+      return elsewhereOr(
+        jobId,
+        () => local.cancel(jobId, reason, code),
+        (instanceId) => asked(instanceId, 'cancel', jobId, letter),
+        way,
+      );
     },
   });
 
@@ -235,7 +237,7 @@ export function createRemoteJobs(deps: {
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
   // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
   office.on('answer', async (body) =>
-    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => ask(readSaying(body), 'forwarded'))),
+    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => forward(readSaying(body)))),
   );
   office.on('cancel', async (body) => {
     const { jobId, reason, code } = readLetter<CancelLetter>('cancel', body, CANCEL);
@@ -248,21 +250,7 @@ export function createRemoteJobs(deps: {
   };
 }
 
-const ANSWER = { answer: { nodeId: 'string', jobId: 'string', attempt: 'number' }, say: 'string' } as const;
-const SAYINGS: Readonly<Record<Saying['say'], Shape>> = {
-  acknowledged: ANSWER,
-  finished: { ...ANSWER, result: { textAsr: 'string', textTranslated: 'string', ttsAudio: 'string' } },
-  failed: { ...ANSWER, failure: { code: 'string', message: 'string' } },
-};
 const CANCEL = { jobId: 'string', reason: 'string' } as const;
-
-function readSaying(body: unknown): Saying {
-  const { say } = readLetter<Saying>('answer', body, ANSWER);
-  // A word of a later version is none of ours.
-  if (!Object.hasOwn(SAYINGS, say))
-    throw new Error(`an answer that says ${say}, which nobody here understands`);
-  return readLetter<Saying>('answer', body, SAYINGS[say]);
-}
 
 const ACCEPTED: Verdict = { kind: 'accepted' };
 

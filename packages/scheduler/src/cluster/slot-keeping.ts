@@ -24,6 +24,13 @@ export interface Handed {
   readonly isTaken: boolean;
 }
 
+/** What is done for the slot when whoever drives the job has accepted that its node took it. Settled before that is asked. */
+export interface HeardBeside {
+  /** It is kept at once: whoever drives the job elsewhere may be told so. */
+  readonly isKept: boolean;
+  accepted(): void;
+}
+
 export interface SlotKeeping {
   /**
    * Before a job is handed over whose letter lay for a while: its reservation begins anew. Answers until when the slot is held;
@@ -33,8 +40,11 @@ export interface SlotKeeping {
   handed(job: Handed): void;
   /** The node says that it has it, and another drives it: the holder before, perhaps, who died. Then nobody knows when its slot ends. */
   taken(answer: Answer): void;
-  /** As `taken`, heard beside the socket of a node that another instance holds: that one has not heard it. */
-  takenBeside(answer: Answer): void;
+  /**
+   * The node says so over HTTP, beside any socket, whose holder does not hear it. Who drives the job here makes its lease last, unless it
+   * leaves that to whoever has the socket.
+   */
+  beside(answer: Answer, isDrivenHere: boolean): HeardBeside;
   /** The node has said its last word on it. */
   over(answer: Answer): void;
   size(): number;
@@ -125,6 +135,21 @@ export function createSlotKeeping(deps: {
     void keep(name, { jobId, nodeId, attempt, generation, slotUntil: now, isTaken: true, handedAt: now });
   }
 
+  function keepAtOnce({ nodeId, jobId, attempt }: Answer): void {
+    deps.keep(nodeId, leaseId(jobId, attempt), deps.runningTtlMs, true).catch((fault: unknown) => {
+      // Whoever drives the job commits its lease later, and long before it ends.
+      log.warn({ job_id: jobId, node_id: nodeId, err: fault }, 'the slot of a running job could not be kept');
+    });
+  }
+
+  function beside(answer: Answer, isDrivenHere: boolean): HeardBeside {
+    const { nodeId, jobId, attempt } = answer;
+    if (isDrivenHere && !deps.isHeldElsewhere(nodeId)) return NOT_KEPT;
+    // Handed out here: kept when its time has come, should the connection last.
+    if (jobs.has(nameOf(nodeId, jobId))) return { isKept: false, accepted: () => taken(answer) };
+    return attempt === ANY_ATTEMPT ? NOT_KEPT : { isKept: true, accepted: () => keepAtOnce(answer) };
+  }
+
   return {
     async secure({ jobId, nodeId, attempt }) {
       const slotUntil = clock.now() + deps.reservationTtlMs;
@@ -134,21 +159,13 @@ export function createSlotKeeping(deps: {
     },
     handed: (job) => note(nameOf(job.nodeId, job.jobId), { ...job, handedAt: clock.now() }),
     taken,
-    takenBeside(answer) {
-      const { nodeId, jobId, attempt } = answer;
-      if (deps.generationOf(nodeId) !== undefined) return taken(answer);
-      if (attempt === ANY_ATTEMPT || !deps.isHeldElsewhere(nodeId)) return;
-      deps.keep(nodeId, leaseId(jobId, attempt), deps.runningTtlMs, true).catch((fault: unknown) => {
-        log.warn(
-          { job_id: jobId, node_id: nodeId, err: fault },
-          'the slot of a running job could not be kept',
-        );
-      });
-    },
+    beside,
     over: ({ nodeId, jobId }) => void jobs.delete(nameOf(nodeId, jobId)),
     size: () => jobs.size,
   };
 }
+
+const NOT_KEPT: HeardBeside = { isKept: false, accepted: () => undefined };
 
 /** A job may be on two nodes of one instance, one of which was given up. */
 const nameOf = (nodeId: NodeId, jobId: JobId): string => `${jobId}@${nodeId}`;

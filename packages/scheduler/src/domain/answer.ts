@@ -10,6 +10,8 @@ export interface Answer {
   readonly nodeId: NodeId;
   readonly jobId: JobId;
   readonly attempt: number;
+  /** Whoever heard it makes the slot last as soon as it is accepted, so that whoever drives the job need not hurry to. Absent: nobody does. */
+  readonly isKept?: boolean;
 }
 
 export interface ReportedFailure {

@@ -24,8 +24,8 @@ export type CommitResult =
    */
   ({ readonly kind: 'committed' | 'retaken' | 'lost' } & Load) | { readonly kind: 'unknown_node' };
 
-/** In milliseconds. */
-export type CommitDelay = (nodeId: NodeId) => number;
+/** In milliseconds. `isKept`: somebody else makes this lease last. */
+export type CommitDelay = (nodeId: NodeId, isKept?: boolean) => number;
 
 export type ReleaseResult =
   | ({ readonly kind: 'released' | 'absent' } & Load)
@@ -70,7 +70,7 @@ export interface CapacityLedger {
   reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<ReserveResult>;
   /**
    * How long a commit of a young lease may wait, because a job that ends meanwhile needs none. Far less than any lease lasts, unless
-   * whoever holds the node keeps its slots meanwhile. Absent: commits cost too little to wait for anything.
+   * whoever holds the node, or heard of the job, keeps its slots meanwhile. Absent: commits cost too little to wait for anything.
    */
   readonly commitDelayMs?: CommitDelay;
   /** The attempt is on its way: its lease now lasts `ttlMs` from here. */

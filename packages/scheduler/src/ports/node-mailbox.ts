@@ -10,6 +10,8 @@ export interface MailboxEntry<T> {
   readonly jobId: JobId;
   readonly expiresAt: number;
   readonly body: T;
+  /** "instance/incarnation" of who drives the job, for whoever hands it out. Absent: nobody said. */
+  readonly driver?: string;
 }
 
 export interface NodeMailbox<T> {

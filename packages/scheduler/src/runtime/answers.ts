@@ -100,7 +100,7 @@ export function createAnswers(
       deadlines.acknowledged(flight);
       // What seemed over goes on, unless something that is heard from here on ends it.
       noteTakenAgain(flight, fence.attempt);
-      const dueAt = commits.dueAt(flight, heardAt);
+      const dueAt = commits.dueAt(flight, heardAt, answer.isKept === true);
       const hasRoom = dueAt !== undefined || (await commits.now(flight, fence));
       if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
       // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.

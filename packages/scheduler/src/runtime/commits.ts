@@ -10,8 +10,11 @@ import { lasting } from './renew-slot.ts';
 export interface Commits {
   /** False: its slot was given away. A ledger that does not answer is asked again for as long as the attempt goes on. */
   now(flight: Flight, of: Attempt): Promise<boolean>;
-  /** When a commit may be made later, because the reservation lasts for long enough after that; undefined: it has to be now. */
-  dueAt(flight: Flight, heardAt: number): number | undefined;
+  /**
+   * When a commit may be made later, because the reservation lasts for long enough after that; undefined: it has to be now.
+   * `isKept`: whoever heard the acknowledgement makes the lease last, too.
+   */
+  dueAt(flight: Flight, heardAt: number, isKept: boolean): number | undefined;
   /** Not before then, should it still run. */
   later(flight: Flight, dueAt: number): void;
   /** Of a job that was taken over: whoever drove it may have died before its lease was made to last. */
@@ -30,8 +33,8 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
 
   const now = (flight: Flight, of: Attempt): Promise<boolean> => ask(engine, flight, of, commit);
 
-  const delayMs = ({ job: { fence } }: Flight): number =>
-    (fence && ledger.commitDelayMs?.(fence.nodeId)) ?? Number.POSITIVE_INFINITY;
+  const delayMs = ({ job: { fence } }: Flight, isKept: boolean): number =>
+    (fence && ledger.commitDelayMs?.(fence.nodeId, isKept)) ?? Number.POSITIVE_INFINITY;
 
   async function commit(flight: Flight, of: Attempt): Promise<void> {
     if (!goesOn(engine, flight, of)) return;
@@ -54,8 +57,8 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
 
   return {
     now,
-    dueAt(flight, heardAt) {
-      const dueAt = heardAt + delayMs(flight);
+    dueAt(flight, heardAt, isKept) {
+      const dueAt = heardAt + delayMs(flight, isKept);
       // How long it lasts is known of the last attempt only: another may be on its way by now.
       const isLast = flight.job.fence?.attempt === flight.attempts;
       return isLast && flight.slotUntil - dueAt > settings.reservationTtlMs / 2 ? dueAt : undefined;

@@ -47,6 +47,11 @@ describe('the ledger of many', () => {
     expect(ledger.commitDelayMs?.('n2')).toBe(2_000);
   });
 
+  it('lets the commit of a lease wait as long that whoever heard of its job keeps', async () => {
+    const { ledger } = await start();
+    expect([ledger.commitDelayMs?.('n1', true), ledger.commitDelayMs?.('n1', false)]).toEqual([2_000, 20]);
+  });
+
   it('waits no longer for a reserve than it may, and whether that took a slot is then unknown', async () => {
     const { clock, ledger, store, noted } = await start(200);
     store.plan({ method: 'reserve', fault: { delayMs: 300 } });

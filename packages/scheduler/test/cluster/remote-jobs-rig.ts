@@ -29,6 +29,10 @@ export function withDesk(
     audio: [] as string[],
     /** What was done about slots of nodes that are held here. */
     slots: [] as string[],
+    /** It keeps slots of what it hears over HTTP. */
+    isKeeping: true,
+    /** Jobs whose slots somebody else was said to keep. */
+    saidKept: [] as string[],
     drives: new Set<string>(),
     say: async (jobId: string): Promise<AnswerOutcome> => ({
       kind: 'accepted',
@@ -62,7 +66,10 @@ export function withDesk(
   const answers = createRemoteJobs({
     office: instance.office,
     local: {
-      acknowledge: ({ jobId }) => hear('acknowledged', jobId),
+      acknowledge({ jobId, isKept }) {
+        if (isKept !== undefined) state.saidKept.push(jobId);
+        return hear('acknowledged', jobId);
+      },
       finish({ jobId }, { ttsAudio, extra }) {
         state.audio.push(extra?.tts_audio_dropped === true ? 'dropped' : ttsAudio);
         return hear('finished', jobId);
@@ -90,7 +97,11 @@ export function withDesk(
     firstWords,
     slots: {
       taken: ({ jobId }) => void state.slots.push(`${jobId} taken`),
-      takenBeside: ({ jobId }) => void state.slots.push(`${jobId} taken beside`),
+      beside: ({ jobId }, isDrivenHere) => ({
+        isKept: state.isKeeping,
+        accepted: () =>
+          void state.slots.push(`${jobId} taken beside, driven ${isDrivenHere ? 'here' : 'elsewhere'}`),
+      }),
       over: ({ jobId }) => void state.slots.push(`${jobId} over`),
     },
     fit: (result) => fitResult(result, inlineMaxBytes),

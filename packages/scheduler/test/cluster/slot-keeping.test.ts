@@ -146,20 +146,38 @@ describe('the slot of a job that was handed to a node for another instance', () 
     await expect(slots.secure(ANSWER)).rejects.toThrow('the store is away');
   });
 
-  it('I1 no oversell: is kept by whoever hears beside the socket of another instance that its node took it, and at once', async () => {
+  it('I1 no oversell: is kept by whoever hears over HTTP that its node took it, and at once, if another drives it', async () => {
+    const { clock, kept, slots, fail } = start();
+    for (const nodeId of ['node-1', 'node-elsewhere', 'node-that-polls']) {
+      const { isKept, accepted } = slots.beside({ ...ANSWER, nodeId }, false);
+      expect([isKept, kept]).toEqual([true, []]);
+      accepted();
+      expect(kept.splice(0)).toEqual([`${nodeId} job-1:2 ${RUNNING_MS}`]);
+    }
+    const unnamed = slots.beside({ ...ANSWER, attempt: ANY_ATTEMPT }, false);
+    unnamed.accepted();
+    expect(unnamed.isKept).toBe(false);
+    // Its driver makes the lease last all the same.
+    fail(1);
+    slots.beside(ANSWER, false).accepted();
+    await clock.advance(SLOT_MS);
+    expect(kept).toEqual([]);
+  });
+
+  it('is left to a driver that is here, unless that leaves it to the holder of a socket, who has not heard', async () => {
     const { clock, kept, slots } = start();
-    slots.takenBeside({ ...ANSWER, nodeId: 'node-elsewhere' });
-    // One that polls has its lease made to last by its driver.
-    slots.takenBeside({ ...ANSWER, nodeId: 'node-that-polls' });
-    slots.takenBeside({ ...ANSWER, nodeId: 'node-elsewhere', attempt: ANY_ATTEMPT });
-    await clock.advance(0);
+    for (const nodeId of ['node-1', 'node-that-polls', 'node-elsewhere'])
+      slots.beside({ ...ANSWER, nodeId }, true).accepted();
+    await clock.advance(SLOT_MS);
     expect(kept).toEqual([`node-elsewhere job-1:2 ${RUNNING_MS}`]);
   });
 
   it('is kept when its node says so beside its own socket here', async () => {
     const { clock, kept, slots, handed } = start();
     handed();
-    slots.takenBeside(ANSWER);
+    const { isKept, accepted } = slots.beside(ANSWER, false);
+    accepted();
+    expect([isKept, kept]).toEqual([false, []]);
     await clock.advance(SLOT_MS);
     expect(kept).toEqual([KEPT]);
   });

@@ -51,6 +51,13 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
       expect(await mailbox.take(node, NOW)).toEqual([]);
     });
 
+    it('hands out who drives a job, if that was said', async () => {
+      const { mailbox, node, write } = await start();
+      const entries = [{ ...write(), driver: 'instance-1/first' }, write()];
+      for (const entry of entries) await mailbox.put(node, entry);
+      expect(await mailbox.take(node, NOW)).toEqual(entries);
+    });
+
     it('answers at once when nothing is there and there is no wait', async () => {
       const { mailbox, node } = await start();
       expect(await mailbox.take(node, NOW)).toEqual([]);

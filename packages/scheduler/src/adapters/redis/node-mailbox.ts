@@ -18,7 +18,7 @@ export function createNodeMailbox<T>(deps: {
   keys: Keys;
   clock: Clock;
   maxPerNode: number;
-}): NodeMailbox<T> {
+}): NodeMailbox<T> & { listening(): number } {
   const { connection, ear, keys, clock } = deps;
   const putEntry = createPutEntry(connection, keys, deps.maxPerNode);
   const takeEntries = createTakeEntries(connection, keys);
@@ -33,36 +33,37 @@ export function createNodeMailbox<T>(deps: {
     max: number,
     signal: AbortSignal | undefined,
   ): Promise<readonly MailboxEntry<T>[]> {
+    const looked = waiting.looking(nodeId);
     const entries = await takeEntries(nodeId, max);
+    const isFound = entries.length > 0;
+    const isLeaving = isAborted(signal);
+    looked({ isFound, isEmptied: entries.length < max && !(isLeaving && isFound) });
     const taken = entries.map(({ jobId, body }) => ({ jobId, ...JSON.parse(body) }) as MailboxEntry<T>);
-    if (isAborted(signal)) {
-      // Whoever asked has gone in the meantime: back to where they were.
-      await Promise.all(
-        entries.map(({ jobId, turn, body }, at) =>
-          putEntry(nodeId, { jobId, turn, body, ttlMs: ttlUntil(taken[at]?.expiresAt ?? 0) }),
-        ),
-      );
-      return [];
-    }
-    return taken;
+    if (!isLeaving) return taken;
+    // Whoever asked has gone in the meantime: back to where they were.
+    await Promise.all(
+      entries.map(({ jobId, turn, body }, at) =>
+        putEntry(nodeId, { jobId, turn, body, ttlMs: ttlUntil(taken[at]?.expiresAt ?? 0) }),
+      ),
+    );
+    return [];
   }
 
   return {
-    put: (nodeId, { jobId, expiresAt, body }) =>
-      putEntry(nodeId, { jobId, body: JSON.stringify({ expiresAt, body }), ttlMs: ttlUntil(expiresAt) }),
+    put: (nodeId, { jobId, ...rest }) =>
+      putEntry(nodeId, { jobId, body: JSON.stringify(rest), ttlMs: ttlUntil(rest.expiresAt) }),
 
     async take(nodeId, { max, waitMs, signal }) {
       if (isAborted(signal)) return [];
+      if (waitMs <= 0) return takeNow(nodeId, max, signal);
       const until = clock.now() + waitMs;
-      const atOnce = await takeNow(nodeId, max, signal);
-      if (atOnce.length > 0 || waitMs <= 0) return atOnce;
       const others = waiting.join(nodeId);
       try {
         for (;;) {
           const seen = others.arrivals();
-          const taken = await takeNow(nodeId, max, signal);
+          const taken = others.isEmpty() ? [] : await takeNow(nodeId, max, signal);
           const leftMs = until - clock.now();
-          if (taken.length > 0 || leftMs <= 0) return taken;
+          if (taken.length > 0 || leftMs <= 0 || isAborted(signal)) return taken;
           if (others.arrivals() === seen) await others.arrival(leftMs, signal);
           if (isAborted(signal)) return [];
         }
@@ -74,10 +75,13 @@ export function createNodeMailbox<T>(deps: {
     drop: (nodeId, jobId) => dropEntry(nodeId, jobId),
 
     async forget(nodeId) {
+      waiting.forget(nodeId);
       await asDependency('forgetting a mailbox', () =>
         connection.unlink(keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId)),
       );
     },
+
+    listening: waiting.size,
   };
 }
 

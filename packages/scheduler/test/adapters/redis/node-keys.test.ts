@@ -98,7 +98,7 @@ describe('operations on nodes', () => {
       on: () => undefined,
       ssubscribe: async (channel: string) => void heard.push(channel),
     } as unknown as RedisConnection;
-    createArrivals({ ear, keys }).listen('node-1', { onListening() {}, onArrival() {} });
+    createArrivals({ ear, keys }).listen('node-1', { onListening() {}, onDeaf() {}, onArrival() {} });
     expect(heard.map(slotOf)).toEqual([slotOf('{node:node-1}')]);
   });
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
+import { LINGER_MS } from '../../../src/adapters/redis/node-mailbox/waiting-takes.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import {
   connectRedis,
@@ -13,6 +14,7 @@ import {
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import type { MailboxEntry } from '../../../src/ports/node-mailbox.ts';
 import { fresh, times } from '../../contracts/harness.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import {
   type RedisUnderTest,
   startCluster,
@@ -37,7 +39,7 @@ describe.each([
     return connection;
   }
 
-  async function openInstance(keys: Keys, { hasEar = true, maxPerNode = 100 } = {}) {
+  async function openInstance(keys: Keys, { hasEar = true, maxPerNode = 100, time = clock } = {}) {
     const connection = await connect('instance');
     const ear = hasEar
       ? await connect('ear', true)
@@ -48,7 +50,7 @@ describe.each([
         } as never);
     return {
       connection,
-      mailbox: createNodeMailbox<string>({ connection, ear, keys, clock, maxPerNode }),
+      mailbox: createNodeMailbox<string>({ connection, ear, keys, clock: time, maxPerNode }),
     };
   }
 
@@ -165,9 +167,10 @@ describe.each([
     await expect.poll(() => count(forgotten), { timeout: 5_000 }).toBe(0);
   });
 
-  it('stop listening when nobody waits any more', async () => {
+  it('stop listening a while after the last one who waited has left', async () => {
     const keys = createKeys(`test-${randomUUID()}`);
-    const { mailbox, connection } = await openInstance(keys);
+    const time = createManualClock();
+    const { mailbox, connection } = await openInstance(keys, { time });
     const node = fresh('node');
     const channel = keys.nodeArrivals(node);
     /** How many heard it. */
@@ -180,9 +183,14 @@ describe.each([
       });
       return Number(heard);
     };
-    const waiting = mailbox.take(node, { max: 1, waitMs: 150 });
+    const abort = new AbortController();
+    const waiting = mailbox.take(node, { max: 1, waitMs: 10_000, signal: abort.signal });
     await expect.poll(publish).toBe(1);
+    abort.abort();
     await waiting;
+    await time.advance(LINGER_MS - 1);
+    expect(await publish()).toBe(1);
+    await time.advance(1);
     await expect.poll(publish).toBe(0);
   });
 });

@@ -1,11 +1,5 @@
 /** What a job asks of Redis when two instances share it: how many commands, and how often it waits for an answer before it leaves. */
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createConnection } from 'node:net';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { filesUnder } from '../../architecture/source-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type RedisUnderTest,
@@ -16,10 +10,8 @@ import {
 import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { startSlowWire } from './slow-wire.ts';
 import { type Instance, startInstance, startInstances } from './start-instances.ts';
+import { costOf, idleOf, sum, watch } from './wire-tap.ts';
 
-const JOBS = 40;
-/** How long nothing happens, to see what is asked by the clock, whether or not there are jobs. */
-const IDLE_MS = 4_000;
 /** One that is quick is written in fewer: what happens at its node is one move, and its lease need not be lengthened. */
 const MOST_LOCAL = 8;
 /** One that is quick is said to leave, to be there and to be done in two letters' commands, and two to read them. */
@@ -29,62 +21,6 @@ const ROUNDS = 4;
 /** As long as a job usually stays at its node. */
 const USUAL_MS = 300;
 const USUAL_JOBS = 12;
-
-const SCRIPTS = new Map(
-  filesUnder('packages/scheduler/src/adapters/redis', '.lua').map(({ path, text }) => [
-    createHash('sha1').update(text).digest('hex'),
-    path.replace(/^.*\/|\.lua$/g, ''),
-  ]),
-);
-
-/** The commands that the server is sent, by the names of the scripts they run. The client library trips over a busy server here. */
-async function watch({ servers }: RedisUnderTest): Promise<string[]> {
-  const socket = createConnection({ host: '127.0.0.1', port: servers[0]?.port ?? 0 });
-  const lines = createInterface({ input: socket });
-  onTestFinished(() => {
-    lines.close();
-    socket.destroy();
-  });
-  const begun = once(lines, 'line');
-  socket.write('MONITOR\r\n');
-  expect(await begun).toEqual(['+OK']);
-  const seen: string[] = [];
-  lines.on('line', (line) => {
-    if (/^\+\S+ \[\d+ lua\]/.test(line)) return;
-    const [command = '', script = ''] = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(
-      ([, word = '']) => word,
-    );
-    seen.push(command.toLowerCase() === 'evalsha' ? (SCRIPTS.get(script) ?? 'eval') : command.toLowerCase());
-  });
-  return seen;
-}
-
-type Cost = Record<string, number>;
-
-/** Of every command, whatever it is, per round. */
-async function costOf(
-  seen: string[],
-  round: () => Promise<unknown>,
-  { rounds = JOBS, together = 1, idle = {} as Cost } = {},
-): Promise<Cost> {
-  seen.length = 0;
-  const begunAt = performance.now();
-  for (let done = 0; done < rounds; done += 1) await round();
-  const tookMs = performance.now() - begunAt;
-  const cost: Cost = {};
-  for (const name of seen) cost[name] = (cost[name] ?? 0) + 1;
-  for (const [name, perMs] of Object.entries(idle)) cost[name] = (cost[name] ?? 0) - perMs * tookMs;
-  for (const name of Object.keys(cost)) cost[name] = (cost[name] ?? 0) / (rounds * together);
-  return cost;
-}
-
-/** What is asked in each millisecond while nothing happens: presence, heartbeats, reads that wait. */
-async function idleOf(seen: string[]): Promise<Cost> {
-  const cost = await costOf(seen, () => sleep(IDLE_MS), { rounds: 1 });
-  return Object.fromEntries(Object.entries(cost).map(([name, count]) => [name, count / IDLE_MS]));
-}
-
-const sum = (counts: Cost): number => Object.values(counts).reduce((a, b) => a + b, 0);
 
 async function startPair(start: () => Promise<Instance[]>): Promise<[Instance, Instance]> {
   const [a, b] = (await start()) as [Instance, Instance];

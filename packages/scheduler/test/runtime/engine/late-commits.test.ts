@@ -6,6 +6,7 @@ import { createRig, RESULT, type RigOptions } from './rig.ts';
 
 const DELAY_MS = 20;
 const SOME_TICKS_MS = 60;
+const KEPT_MS = 2_000;
 
 /** Notes what is committed. */
 function createLateRig(
@@ -17,7 +18,7 @@ function createLateRig(
     ...options,
     wrapLedger: (ledger) => ({
       ...ledger,
-      commitDelayMs: () => DELAY_MS,
+      commitDelayMs: (_, isKept) => (isKept ? KEPT_MS : DELAY_MS),
       async commit(nodeId, lease, ttlMs) {
         commits.push(lease);
         return ledger.commit(nodeId, lease, ttlMs);
@@ -63,6 +64,24 @@ describe('the commit of a lease', () => {
     rig.service.nodeLeft(job.nodeId, 0);
     await rig.clock.advance(SOME_TICKS_MS);
     expect([rig.last(jobId).attempt, await rig.state(jobId), commits]).toEqual([2, 'DISPATCHED', []]);
+  });
+
+  it('I1 no oversell: comes later, and in time, if whoever heard the acknowledgement keeps the slot meanwhile', async () => {
+    const { rig, commits, job, lease } = await running();
+    expect((await rig.service.acknowledge({ ...job, isKept: true })).kind).toBe('accepted');
+    await rig.clock.advance(KEPT_MS - SOME_TICKS_MS);
+    expect(commits).toEqual([]);
+    await rig.clock.advance(2 * SOME_TICKS_MS);
+    expect(commits).toEqual([lease]);
+    await rig.clock.advance(20_000);
+    expect(await rig.used(job.nodeId)).toBe(1);
+  });
+
+  it('comes at once, kept or not, when too little of the reservation would be left', async () => {
+    const { rig, commits, job, lease } = await running();
+    await rig.clock.advance(1_000);
+    expect((await rig.service.acknowledge({ ...job, isKept: true })).kind).toBe('accepted');
+    expect(commits).toEqual([lease]);
   });
 
   it('comes at once when the reservation may end first', async () => {

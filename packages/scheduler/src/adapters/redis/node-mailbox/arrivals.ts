@@ -6,11 +6,13 @@ import type { RedisConnection } from '../redis-connection.ts';
 export interface ArrivalListener {
   /** From here on notices are heard; what came before may have been missed. */
   onListening(): void;
+  /** Notices cannot be heard. */
+  onDeaf(): void;
   onArrival(): void;
 }
 
 export interface Arrivals {
-  /** One listener per node. */
+  /** One listener per node. Again: the subscription is made anew, and the former listener hears nothing more. */
   listen(nodeId: NodeId, listener: ArrivalListener): () => void;
 }
 
@@ -48,8 +50,8 @@ export function createArrivals(deps: { ear: RedisConnection; keys: Keys }): Arri
       listeners.set(channel, listener);
       subscribe(channel).then(
         () => listener.onListening(),
-        // Deaf for now: the listener finds arrivals by looking, and the next one to listen subscribes anew.
-        () => undefined,
+        // For now: the listener finds arrivals by looking, and subscribes anew another time.
+        () => listener.onDeaf(),
       );
       return () => {
         if (listeners.get(channel) !== listener) return;

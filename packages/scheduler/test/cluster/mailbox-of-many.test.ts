@@ -1,0 +1,31 @@
+/** Mailboxes of many instances: whoever hands a job out knows who drives it, and the node is told nothing of that. */
+import { expect, it } from 'vitest';
+import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
+import { createDriverBook } from '../../src/cluster/driver-book.ts';
+import { createMailboxOfMany } from '../../src/cluster/mailbox-of-many.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+const NOW = { max: 9, waitMs: 0 };
+
+it('a job that another instance put into a mailbox is noted with its driver when it is handed out', async () => {
+  const clock = createManualClock();
+  const mailbox = createNodeMailbox<string>({ clock, maxPerNode: 9 });
+  const instance = (driver: string) => {
+    const book = createDriverBook();
+    return { book, mailbox: createMailboxOfMany({ mailbox, driver: () => driver, book }) };
+  };
+  const [a, b] = [instance('a/1'), instance('b/1')];
+  const entry = (jobId: string) => ({ jobId, expiresAt: clock.now() + 1_000, body: 'hello' });
+  await a.mailbox.put('node', entry('of-a'));
+  await b.mailbox.put('node', entry('of-b'));
+  // By an instance that does not say who drives its jobs.
+  await mailbox.put('node', entry('of-somebody'));
+  const taken = await b.mailbox.take('node', NOW);
+  expect(taken.map(({ jobId, body }) => `${jobId} ${body}`)).toEqual([
+    'of-a hello',
+    'of-b hello',
+    'of-somebody hello',
+  ]);
+  expect(['of-a', 'of-b', 'of-somebody'].map(b.book.find)).toEqual(['a/1', undefined, undefined]);
+  expect(a.book.size()).toBe(0);
+});
