@@ -162,6 +162,8 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     flight.slotUntil = Math.floor(since) + settings.reservationTtlMs;
     flight.generation = Number.POSITIVE_INFINITY;
     flight.isApart = true;
+    // That it left before says nothing of the connection by which it is sent the job now.
+    flight.leftBy = undefined;
     noteSent(flight, nodeId);
     engine.flights.board(flight, nodeId);
     let delivering: Soon<Delivery>;
