@@ -1,7 +1,7 @@
 /** Hot path: a job between acceptance and outcome. */
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, holdsFence, type JobRecord } from '../domain/job.ts';
+import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
 import { UNNUMBERED } from '../domain/node-numbers.ts';
@@ -99,6 +99,10 @@ export interface Settlement {
 export const isEnding = ({ settling, job }: Flight): boolean =>
   settling !== undefined &&
   (settling.of === undefined || holdsFence(job, settling.of.nodeId, settling.of.attempt));
+
+/** It is to be sent there, and by us. */
+export const isDue = ({ job, driving }: Flight, nodeId: NodeId, attempt: number): boolean =>
+  driving === 'ours' && isMeantFor(job, nodeId, attempt);
 
 /** Most jobs are sent to one node, once: that needs no list. */
 export type SentTo = NodeId | readonly NodeId[];
