@@ -169,6 +169,12 @@ export const sendsOf = ({ attempts, sentAt, slotUntil, sentTo, generation, isApa
   isApart,
 });
 
+/** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */
+export function noteUnsent(flight: Flight, previous: Sends): void {
+  Object.assign(flight, previous);
+  flight.withdrawn = Math.min(flight.withdrawn, nodesOf(previous.sentTo).length);
+}
+
 /** Another instance drives it by now: not a word more of ours, to anybody. */
 export const isAbandoned = ({ driving }: Flight): boolean => driving === 'elsewhere';
 

@@ -14,6 +14,7 @@ import {
   isDue,
   isFirstSend,
   noteSent,
+  noteUnsent,
   type Sends,
   sendsOf,
   shun,
@@ -279,7 +280,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.need);
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
     // It does not have it and never will: the attempt did not happen.
-    if (flight.attempts === attempt && flight.job.fence?.attempt !== attempt) Object.assign(flight, previous);
+    if (flight.attempts === attempt && flight.job.fence?.attempt !== attempt) noteUnsent(flight, previous);
     shun(flight, nodeId, clock.now() + SHUN_MS);
     await giveBack(engine, nodeId, leaseId(jobId, attempt));
     return 'nobody';
