@@ -268,19 +268,18 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
+    // Its node has answered meanwhile, and so has it.
+    if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
     if (delivery.kind === 'unknown') {
-      // Its node has answered meanwhile.
-      if (!isMeantFor(flight.job, nodeId, attempt))
-        return holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken';
       // Not fenced: the assignment may be on its way, and a report of the node without the job would free a slot that it will need (I1).
       // It ends by itself, later than the assignment.
       watchLeaseEnd(engine, nodeId);
-      return 'nobody';
+      return isMeantFor(flight.job, nodeId, attempt) ? 'nobody' : 'overtaken';
     }
     if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.need);
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
     // It does not have it and never will: the attempt did not happen.
-    if (flight.attempts === attempt && flight.job.fence?.attempt !== attempt) noteUnsent(flight, previous);
+    if (flight.attempts === attempt) noteUnsent(flight, previous);
     shun(flight, nodeId, clock.now() + SHUN_MS);
     await giveBack(engine, nodeId, leaseId(jobId, attempt));
     return 'nobody';
