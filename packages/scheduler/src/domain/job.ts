@@ -107,3 +107,6 @@ export interface JobRecord {
 
 export const holdsFence = (job: Pick<JobRecord, 'fence'>, nodeId: NodeId, attempt: number): boolean =>
   job.fence !== undefined && job.fence.nodeId === nodeId && job.fence.attempt === attempt;
+
+export const isMeantFor = ({ intent }: Pick<JobRecord, 'intent'>, nodeId: NodeId, attempt: number): boolean =>
+  intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;

@@ -2,7 +2,7 @@
 
 import { ANY_ATTEMPT, type Answer, type AnswerOutcome } from '../domain/answer.ts';
 import { meaningOf } from '../domain/failure.ts';
-import { holdsFence, isOut, isSettled, type JobRecord } from '../domain/job.ts';
+import { holdsFence, isMeantFor, isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import { createCommits, isOver } from './commits.ts';
@@ -65,10 +65,9 @@ export function createAnswers(
     flight: Flight,
     answer: Answer,
   ): Promise<Flight | Ignored['reason']> {
-    const { intent } = flight.job;
     const attempt = namedAttempt(flight, answer);
     // Quicker than the send's own return: the answer proves that the node has the job.
-    if (intent !== undefined && intent.nodeId === answer.nodeId && intent.attempt === attempt) {
+    if (isMeantFor(flight.job, answer.nodeId, attempt)) {
       await placement.recordSent(flight, answer.nodeId, attempt);
     }
     const isOver = isSettled(flight.job.state);

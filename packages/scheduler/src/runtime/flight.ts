@@ -1,7 +1,7 @@
 /** Hot path: a job between acceptance and outcome. */
 import type { DispatchOutcome } from '../domain/dispatch.ts';
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, holdsFence, type JobRecord } from '../domain/job.ts';
+import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
 import { UNNUMBERED } from '../domain/node-numbers.ts';
@@ -100,6 +100,10 @@ export const isEnding = ({ settling, job }: Flight): boolean =>
   settling !== undefined &&
   (settling.of === undefined || holdsFence(job, settling.of.nodeId, settling.of.attempt));
 
+/** It is to be sent there, and by us. */
+export const isDue = ({ job, driving }: Flight, nodeId: NodeId, attempt: number): boolean =>
+  driving === 'ours' && isMeantFor(job, nodeId, attempt);
+
 /** Most jobs are sent to one node, once: that needs no list. */
 export type SentTo = NodeId | readonly NodeId[];
 
@@ -164,6 +168,12 @@ export const sendsOf = ({ attempts, sentAt, slotUntil, sentTo, generation, isApa
   generation,
   isApart,
 });
+
+/** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */
+export function noteUnsent(flight: Flight, previous: Sends): void {
+  Object.assign(flight, previous);
+  flight.withdrawn = Math.min(flight.withdrawn, nodesOf(previous.sentTo).length);
+}
 
 /** Another instance drives it by now: not a word more of ours, to anybody. */
 export const isAbandoned = ({ driving }: Flight): boolean => driving === 'elsewhere';

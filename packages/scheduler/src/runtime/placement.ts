@@ -1,7 +1,7 @@
 /** Hot path: reserve → record → send, over the candidates of a selection, until one has the job. */
 import { isUnsent } from '../domain/errors.ts';
 import type { NodeId } from '../domain/ids.ts';
-import { type Attempt, holdsFence, type JobRecord } from '../domain/job.ts';
+import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
 import type { ReserveResult } from '../ports/capacity-ledger.ts';
@@ -11,8 +11,10 @@ import { advance, type Engine, giveBack } from './engine.ts';
 import {
   type Flight,
   isAbandoned,
+  isDue,
   isFirstSend,
   noteSent,
+  noteUnsent,
   type Sends,
   sendsOf,
   shun,
@@ -152,6 +154,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   }
 
   function send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed> {
+    if (!isDue(flight, nodeId, attempt)) return unneeded(flight, nodeId, attempt);
     const now = clock.precise();
     // Whoever slept between the two must not use a slot that may be another's before the node has answered (I1).
     if (isOld(since, now)) return renewAndSend(flight, nodeId, attempt);
@@ -162,6 +165,8 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     flight.slotUntil = Math.floor(since) + settings.reservationTtlMs;
     flight.generation = Number.POSITIVE_INFINITY;
     flight.isApart = true;
+    // That it left before says nothing of the connection by which it is sent the job now.
+    flight.leftBy = undefined;
     noteSent(flight, nodeId);
     engine.flights.board(flight, nodeId);
     let delivering: Soon<Delivery>;
@@ -193,17 +198,21 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       (fault: unknown) => delivered(flight, nodeId, attempt, failed(flight, nodeId, fault), previous),
     );
 
+  /** Its slot was waited for, and the job ended meanwhile. Who drives it elsewhere may have taken the slot under the same name. */
+  async function unneeded(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+    if (!isAbandoned(flight)) await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
+    return 'overtaken';
+  }
+
   async function renewAndSend(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
     const since = clock.precise();
     const lease = leaseId(flight.job.jobId, attempt);
     if (!(await renewSlot(engine, nodeId, lease))) return 'nobody';
-    if (isAbandoned(flight)) return 'overtaken';
-    const { intent } = flight.job;
-    const isDue = flight.driving === 'ours' && intent?.nodeId === nodeId && intent.attempt === attempt;
-    if (isDue && !isOld(since, clock.precise())) return send(flight, nodeId, attempt, since);
-    // Ended meanwhile, or old again: who sleeps, or is answered, so slowly has no use for it.
+    if (!isDue(flight, nodeId, attempt) || !isOld(since, clock.precise()))
+      return send(flight, nodeId, attempt, since);
+    // Old again: who sleeps, or is answered, so slowly has no use for it.
     await giveBack(engine, nodeId, lease);
-    return isDue ? 'nobody' : 'overtaken';
+    return 'nobody';
   }
 
   function delivered(
@@ -219,15 +228,14 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     const deliveredAt = clock.precise();
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
     engine.nodes.placed(nodeId, flight.need);
-    const { intent } = flight.job;
-    const isDue = intent?.nodeId === nodeId && intent.attempt === attempt;
-    if (isDue || holdsFence(flight.job, nodeId, attempt)) {
+    const isMeant = isMeantFor(flight.job, nodeId, attempt);
+    if (isMeant || holdsFence(flight.job, nodeId, attempt)) {
       flight.generation = delivery.kind === 'written' ? delivery.generation : undefined;
       flight.isInMailbox = delivery.kind === 'queued';
       flight.isApart = delivery.kind === 'queued' || delivery.isApart === true;
     }
     // Answered, and perhaps given up, while the send was under way.
-    if (!isDue) return notBoarded(engine, flight, nodeId, attempt);
+    if (!isMeant) return notBoarded(engine, flight, nodeId, attempt);
     if (
       delivery.kind === 'written' &&
       delivery.job !== undefined &&
@@ -260,20 +268,18 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     const { jobId } = flight.job;
     const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
     engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
+    // Its node has answered meanwhile, and so has it.
+    if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
     if (delivery.kind === 'unknown') {
-      const { intent } = flight.job;
-      // Its node has answered meanwhile.
-      if (intent?.nodeId !== nodeId || intent.attempt !== attempt)
-        return holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken';
       // Not fenced: the assignment may be on its way, and a report of the node without the job would free a slot that it will need (I1).
       // It ends by itself, later than the assignment.
       watchLeaseEnd(engine, nodeId);
-      return 'nobody';
+      return isMeantFor(flight.job, nodeId, attempt) ? 'nobody' : 'overtaken';
     }
     if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.need);
     if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
     // It does not have it and never will: the attempt did not happen.
-    if (flight.attempts === attempt && flight.job.fence?.attempt !== attempt) Object.assign(flight, previous);
+    if (flight.attempts === attempt) noteUnsent(flight, previous);
     shun(flight, nodeId, clock.now() + SHUN_MS);
     await giveBack(engine, nodeId, leaseId(jobId, attempt));
     return 'nobody';

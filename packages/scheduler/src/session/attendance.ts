@@ -23,6 +23,8 @@ export interface Attendance extends Pick<Roster, 'page'> {
   note(session: Session, before: Noted): void;
   /** Makes room if there is none and it can. */
   hasRoom(): boolean;
+  /** One is on its way here, for which room is kept until this is called. */
+  expect(): () => void;
   /** Why this tenant may have no other session now, if so; makes room if it can. */
   refusalFor(tenantId: TenantId): SessionsFull | undefined;
   /** The same without making room, by what the tenant itself has. */
@@ -50,6 +52,7 @@ export function createAttendance(deps: {
   const absent = new Set<Session>();
   const languages = createLanguageCount();
   let connected = 0;
+  let expected = 0;
   let resultBytes = 0;
 
   function noteConnection(session: Session, isConnected: boolean): void {
@@ -64,9 +67,9 @@ export function createAttendance(deps: {
   }
 
   function hasRoom(): boolean {
-    if (sessions.size < deps.maxSessions) return true;
+    if (sessions.size + expected < deps.maxSessions) return true;
     evictOne();
-    return sessions.size < deps.maxSessions;
+    return sessions.size + expected < deps.maxSessions;
   }
 
   function capRefusal(tenantId: TenantId): SessionsFull | undefined {
@@ -118,6 +121,12 @@ export function createAttendance(deps: {
       resultBytes += resultBytesOf(session) - before.resultBytes;
     },
     hasRoom,
+    expect() {
+      expected += 1;
+      return () => {
+        expected -= 1;
+      };
+    },
     refusalFor(tenantId) {
       makeRoomFor(tenantId);
       return capRefusal(tenantId) ?? (hasRoom() ? undefined : INSTANCE_FULL);

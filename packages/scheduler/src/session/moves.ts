@@ -60,7 +60,9 @@ export function createMoves(deps: {
     const begun = epoch;
     // Where it comes from it counted already: only this instance must have room.
     if (!attendance.hasRoom()) return INSTANCE_FULL;
+    const arrived = attendance.expect();
     const fetched = await arrivals.fetch(resume, opening.tenantId);
+    arrived();
     if (begun !== epoch) return UNAVAILABLE;
     if (fetched.kind !== 'fetched') return fetched.kind === 'none' ? NONE : UNAVAILABLE;
     const session = rebuild(fetched.saved, opening, {

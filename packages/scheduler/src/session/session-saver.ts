@@ -169,6 +169,9 @@ export function createSessionSaver(deps: {
 
   async function lost(session: Session, entry: Entry): Promise<void> {
     entry.isWriting = true;
+    // What waits to be written is, once it is ours again; written now, it would be taken for another loss.
+    entry.cancel?.();
+    entry.cancel = undefined;
     try {
       if (await takeBack(session, entry)) return;
     } catch (fault) {

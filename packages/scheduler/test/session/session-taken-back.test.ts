@@ -62,4 +62,20 @@ describe('a session that a failover gave to an owner from before', () => {
     await rig.clock.advance(2 * SLOW_MS);
     expect([store.calls('take'), (await stored())?.owner]).toEqual([0, 'b/1']);
   });
+
+  it('stays with its client though that comes again while it is taken back', async () => {
+    const { rig, client, store, service, stored } = await forgotten();
+    store.plan(
+      { method: 'touch', fault: { answerDelayMs: SLOW_MS } },
+      { method: 'load', fault: { delayMs: SLOW_MS + 100 } },
+    );
+    service.reassert();
+    await rig.clock.advance(LOOKED_MS);
+    expect([store.calls('touch'), store.calls('load')]).toEqual([1, 0]);
+    // What that changes is due to be written before the store has said what it has.
+    await client.connect(rig.instance('a'));
+    await rig.clock.advance(5_000);
+    expect(client.cutBy).toBeUndefined();
+    expect(await stored()).toMatchObject({ owner: 'a/1', state: { utterances: [{ index: 0 }] } });
+  });
 });

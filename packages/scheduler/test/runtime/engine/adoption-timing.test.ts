@@ -78,11 +78,14 @@ describe('the node that may have an adopted job', () => {
     expect(second.sent).toEqual([]);
   });
 
-  it('does not have it if it came back without it, and nobody says of which connection it speaks', async () => {
-    const { first, second, jobId, answer } = await adoptReserved();
+  it('is given up if it came back without it, and nobody says of which connection it speaks', async () => {
+    const { first, second, jobId, record, answer } = await adoptReserved();
     second.service.nodeReturned('node-a', []);
     await second.service.acknowledge(answer);
     await first.clock.advance(10);
-    expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
+    expect(second.counts.get('scheduler_retries_total{WS_DISCONNECTED}')).toBe(1);
+    // Its word counts all the same, until another has the job: so no other is sent it.
+    expect(await record(jobId)).toMatchObject({ state: 'RUNNING', fence: { nodeId: 'node-a' } });
+    expect([second.sent, await second.used('node-b')]).toEqual([[], 0]);
   });
 });

@@ -106,6 +106,28 @@ describe('while a retry is on its way of which nobody will know whether it arriv
   });
 });
 
+describe('while a retry is on its way that turns out not to have left', () => {
+  it('the attempt before may take the job up: the next one of unknown end is told to stop all the same', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch(SAME);
+    await rig.addNode('node-b');
+    const held: ((delivery: Delivery) => void)[] = [];
+    rig.onDelivery('node-b', () => new Promise((resolve) => held.push(resolve)));
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + 100);
+    const answer = { nodeId: 'node-a', jobId, attempt: 1 };
+    expect((await rig.service.acknowledge(answer)).kind).toBe('accepted');
+    for (const end of held) end({ kind: 'undeliverable', reason: 'no socket' });
+    rig.fleet.remove('node-b');
+    await rig.addNode('node-c');
+    rig.onDelivery('node-c', () => SILENT);
+    await rig.clock.advance(100);
+    await rig.service.fail(answer, FAILURE);
+    await rig.clock.advance(100);
+    expect(rig.cancelled.map(({ nodeId }) => nodeId)).toEqual(['node-b', 'node-c']);
+  });
+});
+
 describe('a node that was said to be out of reach, and answers all the same', () => {
   it.each([0, 2_000])('has the job: it is not taken back (waiting %i ms)', async (waitMs) => {
     const { rig, store, ledger } = createFaultyRig();

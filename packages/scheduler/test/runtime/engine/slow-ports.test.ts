@@ -126,6 +126,22 @@ describe('slow ports', () => {
     expect([rig.last(jobId).nodeId, await rig.state(jobId)]).toEqual(['node-a', 'DISPATCHED']);
   });
 
+  it('leaves the job with a node that left before it could be handed it, came back and was handed it then', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => {
+      rig.service.nodeLeft('node-a', 0);
+      return { kind: 'undeliverable', reason: 'no socket' };
+    });
+    const outcome = rig.service.dispatch(rig.request({ waitMs: 8_000 }));
+    await rig.clock.advance(100);
+    rig.onDelivery('node-a', () => ({ kind: 'written' }));
+    rig.service.nodeReturned('node-a', [], 2);
+    await rig.clock.advance(2_000);
+    expect(await outcome).toMatchObject({ kind: 'dispatched', job: { state: 'DISPATCHED' } });
+    expect(rig.counts.get('scheduler_retries_total{WS_DISCONNECTED}')).toBeUndefined();
+  });
+
   it('does not refuse a waiter whose limit passes while its dispatch is being written', async () => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');
