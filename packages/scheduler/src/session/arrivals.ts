@@ -89,7 +89,8 @@ export function createArrivals(deps: {
           const result = await tryToTake(resume, tenantId);
           if (result !== 'lost') return result;
         }
-        return NONE;
+        // It is there, and others have it in turns: whoever comes again finds who has it in the end.
+        return UNAVAILABLE;
       } catch (fault) {
         log.warn({ session_id: resume.sessionId, err: fault }, 'a session could not be looked for');
         return UNAVAILABLE;
