@@ -141,8 +141,14 @@ export function createOwnSheets(deps: {
     const now = clock.now();
     const due = some(owned.values(), (own) => now - own.listedAt >= deps.enlistMs);
     if (due.length === 0) return;
-    await board.enlist(due.map(({ node }) => node.nodeId));
+    // Before it is done: should the store be found to have lost them meanwhile, that is not forgotten.
     for (const own of due) own.listedAt = now;
+    try {
+      await board.enlist(due.map(({ node }) => node.nodeId));
+    } catch (fault) {
+      for (const own of due) own.listedAt = 0;
+      throw fault;
+    }
   }
 
   return {

@@ -79,3 +79,18 @@ it('a connection is given up for a later one elsewhere, also if that is heard wh
   await answer('withdraw 1', NEWER);
   expect(overtaken).toEqual(['node-1 2']);
 });
+
+it('ids that are listed when the store may have lost them are listed again', async () => {
+  const { clock, sheets, answer, asked } = start();
+  sheets.keep(OLDER_NODE);
+  await answer('post 1', { kind: 'posted' });
+  await clock.advance(ENLIST_MS);
+  const round = sheets.round();
+  await clock.advance(0);
+  sheets.tellAgain();
+  await answer('enlist', {});
+  await round;
+  void sheets.round();
+  await answer('post 1', { kind: 'already' });
+  expect(asked()).toEqual(['enlist']);
+});
