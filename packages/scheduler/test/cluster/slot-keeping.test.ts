@@ -136,6 +136,20 @@ describe('the slot of a job that was handed to a node for another instance', () 
     expect(kept).toEqual([keptFor(RUNNING_MS)]);
   });
 
+  it('I1 no oversell: is tried again if it was not handed out here, for as long as its reservation may last', async () => {
+    const { clock, kept, slots, fail } = start();
+    fail(4);
+    slots.taken(ANSWER);
+    await clock.advance(SLOT_MS);
+    expect(kept).toEqual([keptFor(RUNNING_MS - 1_000)]);
+    fail(100);
+    slots.taken({ ...ANSWER, jobId: 'job-2' });
+    await clock.advance(SLOT_MS);
+    fail(0);
+    await clock.advance(SLOT_MS);
+    expect([kept.length, slots.size()]).toEqual([1, 0]);
+  });
+
   it('begins anew before a late job is handed over, if it is still held, and the store says so', async () => {
     const { clock, kept, state, slots, fail } = start();
     expect(await slots.secure(ANSWER)).toBe(clock.now() + SLOT_MS);
