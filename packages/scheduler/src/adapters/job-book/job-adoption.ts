@@ -132,13 +132,14 @@ export function createJobAdoption(
       const job = newest(given);
       const { jobId, deadlineAt } = job;
       const isOver = isSettled(job.state);
+      // Before the store is asked: the job may end meanwhile, or become another's, and is not driven here from then on.
+      if (!isOver) tally.adopt(job);
       const [restored] = await Promise.all([
         writeAnew(job),
         isOver ? undefined : index.begin(jobId, deadlineAt),
       ]);
       if (restored.kind === 'restored' || restored.kind === 'kept') {
         if (isOver) index.end(jobId, deadlineAt);
-        else tally.adopt(job);
         return restored.kind;
       }
       known.forget(jobId);
