@@ -84,3 +84,16 @@ it('a job that the store was told of again by an earlier life is not driven by t
   await restoring;
   expect(store.drives(job.jobId)).toBe(false);
 });
+
+it('I4 fencing: a job that was taken over in the name of an earlier life is not driven by this one', async () => {
+  const { clock, store, job, holdUp, answerNow, beReborn } = start();
+  const { jobId, deadlineAt } = job;
+  const taking = store.takeOver({ jobId, deadlineAt }, { instanceId: 'dead' });
+  await Promise.resolve();
+  holdUp();
+  await clock.advance(0);
+  beReborn();
+  await answerNow();
+  expect(await taking).toEqual({ kind: 'driven' });
+  expect(store.drives(jobId)).toBe(false);
+});
