@@ -46,6 +46,7 @@ function start() {
   return {
     clock,
     store,
+    self,
     job,
     holdUp() {
       isHeld = true;
@@ -96,4 +97,14 @@ it('I4 fencing: a job that was taken over in the name of an earlier life is not 
   await answerNow();
   expect(await taking).toEqual({ kind: 'driven' });
   expect(store.drives(jobId)).toBe(false);
+});
+
+it('what an earlier life owed the store is not shown by this one', async () => {
+  const { store, self, job } = start();
+  await store.admit(job);
+  const sent = changeTo('DISPATCHED', { fence: { nodeId: 'node-1', attempt: 1 } });
+  await store.move(job.jobId, expectedOf(job), sent, 'soon');
+  expect(await store.get(job.jobId)).toMatchObject({ state: 'DISPATCHED' });
+  self.incarnation = '2';
+  expect(await store.get(job.jobId)).toEqual(job);
 });
