@@ -1,46 +1,9 @@
 /** Answers of the board that come late: the node may have connected here anew meanwhile, and they say nothing of that connection. */
 import { expect, it } from 'vitest';
-import { createOwnSheets } from '../../src/cluster/own-sheets.ts';
-import type { NodeBoard } from '../../src/ports/node-board.ts';
-import { createManualClock } from '../support/manual-clock.ts';
 import { ownNode } from './replica-rig.ts';
+import { ENLIST_MS, openHeldSheets as start } from './sheets-rig.ts';
 
-const ENLIST_MS = 30_000;
 const NEWER = { kind: 'stale', generation: 2, version: 1 } as const;
-
-/** Every question waits until the test answers it. */
-function start() {
-  const clock = createManualClock();
-  const asked: { what: string; answer: (how: object) => void }[] = [];
-  const overtaken: string[] = [];
-  const ask = (what: string) =>
-    new Promise<never>((resolve) => asked.push({ what, answer: (how) => resolve(how as never) }));
-  const board = {
-    post: ({ generation }) => ask(`post ${generation}`),
-    seen: ({ generation }) => ask(`seen ${generation}`),
-    withdraw: (_, generation) => ask(`withdraw ${generation}`),
-    enlist: () => ask('enlist'),
-  } as Partial<NodeBoard> as NodeBoard;
-  const sheets = createOwnSheets({
-    board,
-    clock,
-    chance: () => 0.5,
-    self: () => ({ instanceId: 'me', incarnation: 'me-1' }),
-    isFenced: () => false,
-    enlistMs: ENLIST_MS,
-    onFault(fault) {
-      throw fault;
-    },
-    overtaken: (nodeId, generation) => overtaken.push(`${nodeId} ${generation}`),
-  });
-  async function answer(what: string, how: object): Promise<void> {
-    const at = asked.findIndex((question) => question.what === what);
-    if (at < 0) throw new Error(`nobody asked: ${what}`);
-    asked.splice(at, 1)[0]?.answer(how);
-    await clock.advance(0);
-  }
-  return { clock, sheets, overtaken, answer, asked: () => asked.map(({ what }) => what) };
-}
 
 const [OLDER_NODE, NODE] = [ownNode({ nodeId: 'node-1' }), ownNode({ nodeId: 'node-1', generation: 2 })];
 
