@@ -35,6 +35,8 @@ export function createHeldAnswers(deps: {
 }): HeldAnswers {
   const { clock, log, meter } = deps;
   const byJob = new Map<JobId, Held[]>();
+  /** Being handed over, which may take as long as a part of the store is away. */
+  const underWay = new Set<JobId>();
   let count = 0;
   let bytes = 0;
   let cancel: Cancel | undefined;
@@ -67,10 +69,27 @@ export function createHeldAnswers(deps: {
     byJob.delete(jobId);
   }
 
+  async function bringOnce(jobId: JobId): Promise<void> {
+    underWay.add(jobId);
+    await bring(jobId);
+    underWay.delete(jobId);
+  }
+
+  /** Whoever takes longer goes on by itself: the others must not wait for it. */
+  function forAMoment(all: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancelWait = clock.after(TRY_AGAIN_MS, resolve);
+      void all.then(() => {
+        cancelWait();
+        resolve();
+      });
+    });
+  }
+
   async function tryAll(): Promise<void> {
-    const jobIds = [...byJob.keys()];
+    const jobIds = [...byJob.keys()].filter((jobId) => !underWay.has(jobId));
     for (let from = 0; from < jobIds.length; from += MOST_AT_ONCE) {
-      await Promise.all(jobIds.slice(from, from + MOST_AT_ONCE).map(bring));
+      await forAMoment(Promise.all(jobIds.slice(from, from + MOST_AT_ONCE).map(bringOnce)));
     }
     cancel = byJob.size === 0 || isStopped ? undefined : clock.after(TRY_AGAIN_MS, () => void tryAll());
   }

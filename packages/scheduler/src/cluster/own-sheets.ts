@@ -114,6 +114,8 @@ export function createOwnSheets(deps: {
   }
 
   function giveWay(own: Own, { generation, version }: Stale): void {
+    // The node may have connected here anew since it was asked: then that is the newer one.
+    if (!isOurs(own)) return;
     const { nodeId } = own.node;
     if (generation === own.node.generation && version < WITHDRAWN_VERSION) renumber(own, version + 1);
     else yieldTo(nodeId, generation);
@@ -127,7 +129,8 @@ export function createOwnSheets(deps: {
     if (deps.isFenced()) return;
     try {
       const result = await board.withdraw(nodeId, generation);
-      if (result.kind === 'stale') deps.overtaken(nodeId, result.generation);
+      const here = owned.get(nodeId)?.node.generation ?? 0;
+      if (result.kind === 'stale' && here < result.generation) deps.overtaken(nodeId, result.generation);
     } catch (fault) {
       // Its presence ends by itself.
       deps.onFault(fault);
@@ -138,8 +141,14 @@ export function createOwnSheets(deps: {
     const now = clock.now();
     const due = some(owned.values(), (own) => now - own.listedAt >= deps.enlistMs);
     if (due.length === 0) return;
-    await board.enlist(due.map(({ node }) => node.nodeId));
+    // Before it is done: should the store be found to have lost them meanwhile, that is not forgotten.
     for (const own of due) own.listedAt = now;
+    try {
+      await board.enlist(due.map(({ node }) => node.nodeId));
+    } catch (fault) {
+      for (const own of due) own.listedAt = 0;
+      throw fault;
+    }
   }
 
   return {

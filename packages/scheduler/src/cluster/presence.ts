@@ -233,7 +233,7 @@ export function createPresence(deps: {
     events.lost();
     self = { ...self, incarnation: deps.newIncarnation() };
     if (kind === 'revived') await instances.leave(former);
-    await announce();
+    if (!isStopped) await announce();
   }
 
   async function announce(): Promise<boolean> {
@@ -242,7 +242,7 @@ export function createPresence(deps: {
     isAnnounced = true;
     reached(sentAt);
     renewedAtStore = undefined;
-    if (self !== deps.first) events.reborn();
+    if (self !== deps.first && !isStopped) events.reborn();
     return true;
   }
 

@@ -241,7 +241,8 @@ export function createRemoteJobs(deps: {
   );
   office.on('cancel', async (body) => {
     const { jobId, reason, code } = readLetter<CancelLetter>('cancel', body, CANCEL);
-    return cancelDesk('forwarded').cancel(jobId, reason, code);
+    const cancel = () => cancelDesk('forwarded').cancel(jobId, reason, code);
+    return within(deps.clock, HANDLE_MS, 'a cancel', cancel);
   });
 
   return {

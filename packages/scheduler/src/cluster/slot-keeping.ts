@@ -52,6 +52,8 @@ export interface SlotKeeping {
 
 interface Kept extends Handed {
   isTaken: boolean;
+  /** When to keep it. */
+  readonly keepAt: number;
   /** Or found to be there. */
   readonly handedAt: number;
 }
@@ -93,7 +95,7 @@ export function createSlotKeeping(deps: {
     const now = clock.now();
     for (const [name, job] of jobs) {
       const isLate = job.slotUntil <= now;
-      if (!isLate && !(job.isTaken && job.slotUntil - AHEAD_MS <= now)) continue;
+      if (!isLate && !(job.isTaken && job.keepAt <= now)) continue;
       jobs.delete(name);
       if (!isLate) void keep(name, job);
     }
@@ -132,7 +134,18 @@ export function createSlotKeeping(deps: {
     }
     if (attempt === ANY_ATTEMPT || generation === undefined) return;
     const now = clock.now();
-    void keep(name, { jobId, nodeId, attempt, generation, slotUntil: now, isTaken: true, handedAt: now });
+    // When it was reserved nobody here knows; it lasts no longer than that, unless its driver made it last.
+    const slotUntil = now + deps.reservationTtlMs;
+    void keep(name, {
+      jobId,
+      nodeId,
+      attempt,
+      generation,
+      slotUntil,
+      keepAt: now,
+      isTaken: true,
+      handedAt: now,
+    });
   }
 
   function keepAtOnce({ nodeId, jobId, attempt }: Answer): void {
@@ -157,7 +170,10 @@ export function createSlotKeeping(deps: {
         ? slotUntil
         : undefined;
     },
-    handed: (job) => note(nameOf(job.nodeId, job.jobId), { ...job, handedAt: clock.now() }),
+    handed(job) {
+      const keepAt = job.slotUntil - AHEAD_MS;
+      note(nameOf(job.nodeId, job.jobId), { ...job, keepAt, handedAt: clock.now() });
+    },
     taken,
     beside,
     over: ({ nodeId, jobId }) => void jobs.delete(nameOf(nodeId, jobId)),

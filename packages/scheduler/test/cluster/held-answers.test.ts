@@ -59,6 +59,33 @@ describe('answers that are held', () => {
     expect([held.size(), held.holds('a'), clock.pending()]).toEqual([0, false, 0]);
   });
 
+  it('do not wait for those of another job that takes long to be heard, and that one is not told twice', async () => {
+    const { clock, held, state } = hold();
+    const { asked, settle } = openQuestion();
+    state.take = ({ answer }) => (answer.jobId === 'a' ? asked : Promise.resolve(true));
+    held.add(finished('a'));
+    await clock.advance(SOON_MS);
+    held.add(finished('b'));
+    await clock.advance(4 * SOON_MS);
+    expect([state.brought, state.tries]).toEqual([['b finished'], 2]);
+    settle(true);
+    await clock.advance(2 * SOON_MS);
+    expect([state.brought, held.size(), clock.pending()]).toEqual([['b finished', 'a finished'], 0, 0]);
+  });
+
+  it('are brought although others, which were to be tried after the first, made room meanwhile', async () => {
+    const { clock, held, state } = hold({ maxBytes: 20_000 });
+    const { asked, settle } = openQuestion();
+    state.take = () => asked;
+    for (let job = 0; job < 65; job++) held.add(acknowledged(`job-${job}`));
+    await clock.advance(260);
+    const long = { ...RESULT, ttsAudio: 'A'.repeat(20_000) };
+    held.add({ ...acknowledged('last'), say: 'finished', result: long });
+    settle(true);
+    await clock.advance(2 * SOON_MS);
+    expect([state.brought.at(-1), held.size(), clock.pending()]).toEqual(['last finished', 0, 0]);
+  });
+
   it.each([
     ['is refused', async () => false],
     ['fails', async () => Promise.reject(new Error('the store is away'))],

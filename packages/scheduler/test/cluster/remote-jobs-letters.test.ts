@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FIRST_WORDS_MS } from '../../src/cluster/first-words.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { COMES_AGAIN_MS } from './post-rig.ts';
-import { startDesks } from './remote-jobs-rig.ts';
+import { ANSWER_MS, startDesks } from './remote-jobs-rig.ts';
 
 const ACCEPTED = { kind: 'accepted' };
 
@@ -39,6 +39,17 @@ describe('an answer that is a letter', () => {
     expect(driver.state.told).toHaveLength(1);
     await clock.advance(2_000 + COMES_AGAIN_MS);
     expect(driver.state.told).toEqual(Array(2).fill(`${jobId} acknowledged`));
+  });
+
+  it('does not wait for ever behind a cancel of its job that the store keeps from being written', async () => {
+    const { holder, driver, answer, jobId, clock } = await startDesks();
+    driver.state.cancelled = new Promise(() => {});
+    const cancelling = holder.heard.cancel(jobId, 'changed_mind').catch(() => 'unheard');
+    await clock.advance(ANSWER_MS);
+    expect(await cancelling).toBe('unheard');
+    await holder.handedOver.finish(answer, RESULT);
+    await clock.advance(11_000);
+    expect(driver.state.told).toContain(`${jobId} finished`);
   });
 
   it('makes sense, or is refused: nothing of it is told to the engine', async () => {

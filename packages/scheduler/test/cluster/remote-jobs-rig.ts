@@ -38,7 +38,7 @@ export function withDesk(
       kind: 'accepted',
       job: await jobs.record(jobId),
     }),
-    cancelled: { kind: 'cancelled' } as CancelOutcome,
+    cancelled: { kind: 'cancelled' } as CancelOutcome | Promise<CancelOutcome>,
     /** Jobs that the store has lost. */
     lost: new Set<string>(),
     /** The store may have lost something until then. */

@@ -1,5 +1,6 @@
 /** Assignments that lay for a while before the holder of the node read them: none is handed over whose slot may be another's by then. */
 import { describe, expect, it } from 'vitest';
+import { sheetFor } from '../contracts/node-sheets.ts';
 import { ANSWER_MS, SECURED_MS, startDriverAndHolder } from './remote-nodes-rig.ts';
 
 const LAY_MS = 1_500;
@@ -33,6 +34,20 @@ describe('a node of another instance', () => {
       throw new Error('the store is away');
     };
     expect(await deliver(late(driver.now()))).toEqual({ kind: 'undeliverable', reason: 'slot_in_doubt' });
+    expect(holder.delivered).toEqual([]);
+  });
+
+  it.each([
+    ['another attempt on it', { attempt: 2 }],
+    ['another node, in the same attempt', { nodeId: 'node-d' }],
+  ])('does not get one of a job that is meant for %s by now', async (_, other) => {
+    const { b, driver, holder, deliver } = await startDriverAndHolder();
+    holder.sockets.set('node-d', 3);
+    driver.sheets.set('node-d', sheetFor({ nodeId: 'node-d', owner: b.self }));
+    expect(await deliver({ ...late(driver.now()), ...other })).toEqual({
+      kind: 'unknown',
+      reason: 'superseded',
+    });
     expect(holder.delivered).toEqual([]);
   });
 

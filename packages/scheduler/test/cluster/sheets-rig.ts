@@ -1,8 +1,11 @@
-/** The sheets of an instance's own nodes on a board that takes everything, and for how long it was told that nodes are present. */
+/** The sheets of an instance's own nodes on a board. */
 import { createOwnSheets } from '../../src/cluster/own-sheets.ts';
 import type { NodeBoard } from '../../src/ports/node-board.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
+export const ENLIST_MS = 30_000;
+
+/** On one that takes everything, and for how long it was told that nodes are present. */
 export function openSheets(chance: number) {
   const clock = createManualClock();
   const lives: number[] = [];
@@ -22,11 +25,51 @@ export function openSheets(chance: number) {
     chance: () => chance,
     self: () => ({ instanceId: 'me', incarnation: 'me-1' }),
     isFenced: () => false,
-    enlistMs: 30_000,
+    enlistMs: ENLIST_MS,
     onFault(fault) {
       throw fault;
     },
     overtaken() {},
   });
   return { clock, sheets, lives };
+}
+
+/** On a board of which every question waits until the test answers it. */
+export function openHeldSheets() {
+  const clock = createManualClock();
+  const asked: { what: string; answer: (how: object) => void }[] = [];
+  const overtaken: string[] = [];
+  const way = { isFenced: false, incarnation: 'me-1' };
+  /** Of every post. */
+  const posted: { version: number; incarnation: string }[] = [];
+  const ask = (what: string) =>
+    new Promise<never>((resolve) => asked.push({ what, answer: (how) => resolve(how as never) }));
+  const board = {
+    post({ generation, version, owner }) {
+      posted.push({ version, incarnation: owner.incarnation });
+      return ask(`post ${generation}`);
+    },
+    seen: ({ generation }) => ask(`seen ${generation}`),
+    withdraw: (_, generation) => ask(`withdraw ${generation}`),
+    enlist: () => ask('enlist'),
+  } as Partial<NodeBoard> as NodeBoard;
+  const sheets = createOwnSheets({
+    board,
+    clock,
+    chance: () => 0.5,
+    self: () => ({ instanceId: 'me', incarnation: way.incarnation }),
+    isFenced: () => way.isFenced,
+    enlistMs: ENLIST_MS,
+    onFault(fault) {
+      throw fault;
+    },
+    overtaken: (nodeId, generation) => overtaken.push(`${nodeId} ${generation}`),
+  });
+  async function answer(what: string, how: object): Promise<void> {
+    const at = asked.findIndex((question) => question.what === what);
+    if (at < 0) throw new Error(`nobody asked: ${what}`);
+    asked.splice(at, 1)[0]?.answer(how);
+    await clock.advance(0);
+  }
+  return { clock, way, sheets, overtaken, posted, answer, asked: () => asked.map(({ what }) => what) };
 }

@@ -58,7 +58,7 @@ describe('the slot of a job that was handed to a node for another instance', () 
     await clock.advance(500);
     expect(kept).toEqual([KEPT]);
     await clock.advance(10 * SLOT_MS);
-    expect(kept).toEqual([KEPT]);
+    expect([kept, clock.pending()]).toEqual([[KEPT], 0]);
   });
 
   it('I2 no leak: is kept until it would have ended had its driver made it last, and no longer', async () => {
@@ -134,6 +134,20 @@ describe('the slot of a job that was handed to a node for another instance', () 
     slots.taken({ ...ANSWER, attempt: ANY_ATTEMPT });
     slots.taken({ ...ANSWER, nodeId: 'node-2' });
     expect(kept).toEqual([keptFor(RUNNING_MS)]);
+  });
+
+  it('I1 no oversell: is tried again if it was not handed out here, for as long as its reservation may last', async () => {
+    const { clock, kept, slots, fail } = start();
+    fail(4);
+    slots.taken(ANSWER);
+    await clock.advance(SLOT_MS);
+    expect(kept).toEqual([keptFor(RUNNING_MS - 1_000)]);
+    fail(100);
+    slots.taken({ ...ANSWER, jobId: 'job-2' });
+    await clock.advance(SLOT_MS);
+    fail(0);
+    await clock.advance(SLOT_MS);
+    expect([kept.length, slots.size()]).toEqual([1, 0]);
   });
 
   it('begins anew before a late job is handed over, if it is still held, and the store says so', async () => {

@@ -107,13 +107,16 @@ export function createJobAdoption(
     async takeOver({ jobId, deadlineAt }, from) {
       // First here, then off the other's index: at no time is a job in neither.
       await index.begin(jobId, deadlineAt);
-      const taken = await scripts.takeOver(jobId, from, deps.driver());
+      const driver = deps.driver();
+      const taken = await scripts.takeOver(jobId, from, driver);
       if (taken.kind === 'taken') {
+        // It went to a life that is over: whoever takes over from that one, this instance perhaps, finds it in its index.
+        if (deps.driver() !== driver) return { kind: 'driven' };
         const { stored, lifeMs, former } = taken;
         const record = { ...stored.record, deadlineAt: deadlineOf(stored.record, lifeMs, deps) };
         owed.forget(jobId);
         // Asked again, it may have been taken before.
-        if (former !== deps.driver()) formers.note(jobId, former);
+        if (former !== driver) formers.note(jobId, former);
         tally.adopt(record);
         known.note(record, stored.revision);
         // By another clock it could be over, and swept off.
@@ -132,13 +135,14 @@ export function createJobAdoption(
       const job = newest(given);
       const { jobId, deadlineAt } = job;
       const isOver = isSettled(job.state);
+      // Before the store is asked: the job may end meanwhile, or become another's, and is not driven here from then on.
+      if (!isOver) tally.adopt(job);
       const [restored] = await Promise.all([
         writeAnew(job),
         isOver ? undefined : index.begin(jobId, deadlineAt),
       ]);
       if (restored.kind === 'restored' || restored.kind === 'kept') {
         if (isOver) index.end(jobId, deadlineAt);
-        else tally.adopt(job);
         return restored.kind;
       }
       known.forget(jobId);

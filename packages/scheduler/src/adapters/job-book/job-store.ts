@@ -103,12 +103,15 @@ export function createJobStore(
     return name;
   }
 
+  function drives(jobId: JobId): boolean {
+    driver();
+    return tally.isInFlight(jobId);
+  }
+
   /** What is owed, or was while this was read, is not in it. */
   function newest({ record, revision }: StoredJob): JobRecord {
     const seen = known.get(record.jobId);
-    return seen !== undefined && seen.revision > revision && tally.isInFlight(record.jobId)
-      ? seen.record
-      : record;
+    return seen !== undefined && seen.revision > revision && drives(record.jobId) ? seen.record : record;
   }
 
   async function get(jobId: JobId): Promise<JobRecord | undefined> {
@@ -202,10 +205,7 @@ export function createJobStore(
     watch: scripts.watch,
     watchersOf: moves.watchersOf,
     onWritten: moves.onWritten,
-    drives(jobId) {
-      driver();
-      return tally.isInFlight(jobId);
-    },
+    drives,
 
     ...adoption,
     levels: tally.levels,

@@ -54,7 +54,7 @@ export function createOwedMoves(deps: {
 
   function take(jobId: JobId): OwedMove | undefined {
     const move = owed.get(jobId);
-    if (move !== undefined) owed.delete(jobId);
+    owed.delete(jobId);
     return move;
   }
 

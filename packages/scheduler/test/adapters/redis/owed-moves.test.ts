@@ -27,6 +27,7 @@ function start() {
   });
   return {
     clock,
+    known,
     owed,
     writes,
     answer: (index: number, isWritten: boolean) => writes[index]?.answer(isWritten),
@@ -87,6 +88,37 @@ describe('a move that is owed', () => {
     expect(writes[1]?.move.change.passing?.map(({ state }) => state) ?? []).toEqual(
       isWritten ? [] : ['DISPATCHED'],
     );
+  });
+
+  it('is not written again once the job was moved otherwise: by then that is what counts', async () => {
+    const { clock, draft, known, owe, answer, spans } = start();
+    const sent = owe(draft('one'));
+    await clock.advance(SOON_MS);
+    known.note({ ...sent, state: 'RETRYING' }, 9);
+    answer(0, false);
+    await clock.advance(LONG_MS);
+    expect(spans()).toEqual(['one RESERVED DISPATCHED']);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it('is not taken along by one that goes on from something else', async () => {
+    const { clock, draft, known, owe, answer, spans } = start();
+    const sent = owe(draft('one'));
+    await clock.advance(SOON_MS);
+    known.note(sent, 9);
+    owe(sent, RUNNING);
+    answer(0, false);
+    await clock.advance(LONG_MS);
+    expect(spans()).toEqual(['one RESERVED DISPATCHED', 'one DISPATCHED RUNNING']);
+  });
+
+  it('of one job is written at once, and what is owed of others is not', async () => {
+    const { draft, owe, owed, answer, spans } = start();
+    for (const id of ['one', 'two']) owe(draft(id));
+    const flushed = owed.flush('one');
+    expect(spans()).toEqual(['one RESERVED DISPATCHED']);
+    answer(0, true);
+    await flushed;
   });
 
   it('does not wait for jobs whose writes have failed', async () => {
