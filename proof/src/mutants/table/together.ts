@@ -93,8 +93,8 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     name: 'takes jobs over without its incarnation',
     breaks: ['I3 one outcome'],
     file: 'adapters/job-book/job-adoption.ts',
-    find: 'scripts.takeOver(jobId, from, deps.driver());',
-    replace: "scripts.takeOver(jobId, from, deps.driver().replace(/[^/]*$/, ''));",
+    find: 'scripts.takeOver(jobId, from, driver);',
+    replace: "scripts.takeOver(jobId, from, driver.replace(/[^/]*$/, ''));",
     world: { ...DEATHS, skips: 3 },
   },
   {
