@@ -71,7 +71,8 @@ export function createMoves(deps: {
     });
     attendance.add(session);
     await arrivals.recall(session, (utterance, job) => post(session, { kind: 'recalled', utterance, job }));
-    if (begun !== epoch) return UNAVAILABLE;
+    // Abandoned with all others, or taken by somebody else: nobody could be told anything of it any more.
+    if (session.phase === 'ended') return UNAVAILABLE;
     for (const utterance of [...session.delivery.waiting]) watch.follow(session, utterance);
     return { kind: 'arrived', session };
   }
