@@ -45,3 +45,23 @@ describe('a job that is recorded under a new name after its session was let go',
     expect([rig.jobs.asks, rig.jobs.jobs]).toEqual([[], []]);
   });
 });
+
+it('nothing is written any more of a session that was let go unsaved, whatever is heard of its utterances', async () => {
+  const rig = createInstancesRig();
+  const a = rig.instance('a');
+  const link = createRecordingLink();
+  const opened = await a.service.open(opening(), link);
+  const sessionId = opened.kind === 'opened' ? opened.sessionId : '';
+  const audio = Buffer.from('one');
+  a.service.receive(sessionId, 'anybody', { kind: 'chunk', seq: 0, audio, isFinal: true });
+  await rig.clock.advance(500);
+  a.store.plan({ method: 'save', fault: 'throw' });
+  const letGo = a.service.release(sessionId);
+  await rig.clock.advance(5_000);
+  expect(await letGo).toBe(false);
+  a.store.heal();
+  const before = a.store.calls('save');
+  rig.jobs.ask('one').answer();
+  await rig.clock.advance(60_000);
+  expect([a.store.calls('save') - before, rig.clock.pending()]).toEqual([0, 0]);
+});
