@@ -8,7 +8,7 @@ import { leaseId } from '../domain/lease.ts';
 import { createCommits, isOver } from './commits.ts';
 import type { Deadlines } from './deadlines.ts';
 import { advance, type Engine, giveBackForGood } from './engine.ts';
-import { type Flight, isAbandoned, isEnding, noteGivenBack, noteTakenAgain } from './flight.ts';
+import { type Flight, hasGivenBack, isAbandoned, isEnding, noteGivenBack, noteTakenAgain } from './flight.ts';
 import type { GivingUp } from './giving-up.ts';
 import type { JobService } from './job-service.ts';
 import { endOfAttempt } from './lateness.ts';
@@ -142,6 +142,9 @@ export function createAnswers(
         await giveBackLate(answer);
         return ignore('result', answer, typeof flight === 'string' ? flight : 'fenced');
       }
+      // It was heard, and another node is being looked for: saying it again is no news.
+      if (isTranslationMissing(flight, result) && isSaidAgain(flight))
+        return ignore('result', answer, 'fenced');
       const ranMs = heardAt - startOfRun(flight);
       if (isTranslationMissing(flight, result) && isOut(flight.job)) {
         noteStage(engine, RUN, ranMs);
@@ -202,6 +205,10 @@ const UNTRANSLATED = {
 };
 
 const startOfRun = ({ runningAt, sentAt }: Flight): number => (runningAt > 0 ? runningAt : sentAt);
+
+/** The node of the attempt that counts has had its last word on it. */
+const isSaidAgain = (flight: Flight): boolean =>
+  flight.fallback !== undefined && hasGivenBack(flight, flight.job.fence?.attempt ?? 0);
 
 function namedAttempt(flight: Flight, answer: Answer): number {
   if (answer.attempt !== ANY_ATTEMPT) return answer.attempt;

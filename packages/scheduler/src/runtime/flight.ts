@@ -149,7 +149,10 @@ export function noteTakenAgain(flight: Flight, attempt: number): void {
 export const hasGivenBack = ({ gaveBack }: Flight, attempt: number): boolean => gaveBack.includes(attempt);
 
 /** What a flight knows of its sends, should the next one turn out not to have happened. */
-export type Sends = Pick<Flight, 'attempts' | 'sentAt' | 'slotUntil' | 'sentTo' | 'generation' | 'isApart'>;
+export type Sends = Pick<
+  Flight,
+  'attempts' | 'sentAt' | 'slotUntil' | 'sentTo' | 'generation' | 'isInMailbox' | 'isApart'
+>;
 
 export const UNSENT: Sends = {
   attempts: 0,
@@ -157,16 +160,18 @@ export const UNSENT: Sends = {
   slotUntil: 0,
   sentTo: NOBODY,
   generation: undefined,
+  isInMailbox: false,
   isApart: true,
 };
 
-export const sendsOf = ({ attempts, sentAt, slotUntil, sentTo, generation, isApart }: Flight): Sends => ({
-  attempts,
-  sentAt,
-  slotUntil,
-  sentTo,
-  generation,
-  isApart,
+export const sendsOf = (flight: Flight): Sends => ({
+  attempts: flight.attempts,
+  sentAt: flight.sentAt,
+  slotUntil: flight.slotUntil,
+  sentTo: flight.sentTo,
+  generation: flight.generation,
+  isInMailbox: flight.isInMailbox,
+  isApart: flight.isApart,
 });
 
 /** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */

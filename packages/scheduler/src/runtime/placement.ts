@@ -164,6 +164,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     flight.sentAt = now;
     flight.slotUntil = Math.floor(since) + settings.reservationTtlMs;
     flight.generation = Number.POSITIVE_INFINITY;
+    flight.isInMailbox = false;
     flight.isApart = true;
     // That it left before says nothing of the connection by which it is sent the job now.
     flight.leftBy = undefined;

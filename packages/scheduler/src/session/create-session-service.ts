@@ -94,7 +94,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     const before = attendance.noted(session);
     runAll(session, stepSession(session, event, at, tools));
     attendance.note(session, before);
-    if (session.unsaved !== 'nothing') saver?.want(session);
+    // Of one that is over, whoever let it go writes what is left to write.
+    if (session.unsaved !== 'nothing' && session.phase !== 'ended') saver?.want(session);
   }
 
   function emptied(session: Session): void {

@@ -111,6 +111,13 @@ export function createJobWatch(deps: {
         stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
       return;
     }
+    if (utterance.isHandedOver) {
+      // Whoever waits for it knows its earlier name: by that and without a request nobody finds this one.
+      const isKnown =
+        outcome.kind === 'refused' || jobId === utterance.jobId || outcome.job.requestId !== undefined;
+      if (!isKnown) stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
+      return;
+    }
     // Its audio was offered again, and not wanted: its job goes on elsewhere without.
     if (outcome.kind === 'refused' && utterance.isAdmitted && !wasAdmittedHere) return;
     rename(session, utterance, jobId);

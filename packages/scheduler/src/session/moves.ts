@@ -10,7 +10,7 @@ import type { Opening, Session } from './session.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { SessionSaver } from './session-saver.ts';
 import type { Elsewhere, SessionsFull } from './session-service.ts';
-import { rebuild } from './sharing.ts';
+import { noteChange, rebuild } from './sharing.ts';
 import type { SessionSettings } from './step-context.ts';
 
 export type Arrival =
@@ -71,7 +71,8 @@ export function createMoves(deps: {
     });
     attendance.add(session);
     await arrivals.recall(session, (utterance, job) => post(session, { kind: 'recalled', utterance, job }));
-    if (begun !== epoch) return UNAVAILABLE;
+    // Abandoned with all others, or taken by somebody else: nobody could be told anything of it any more.
+    if (session.phase === 'ended') return UNAVAILABLE;
     for (const utterance of [...session.delivery.waiting]) watch.follow(session, utterance);
     return { kind: 'arrived', session };
   }
@@ -92,6 +93,8 @@ export function createMoves(deps: {
 
   async function letGo(session: Session): Promise<boolean> {
     post(session, { kind: 'depart', why: 'released' });
+    // Also if nothing has changed: a failover may have lost what was saved, and whoever takes it is told that it has all.
+    noteChange(session, 'now');
     const isSaved = await saver.flush(session);
     saver.drop(session);
     return isSaved;

@@ -30,7 +30,7 @@ export function createPatientDesk(deps: {
     const wasAdmitted = utterance.isAdmitted;
     const outcome = await jobs.dispatch(request);
     const isConflict = outcome.kind === 'refused' && outcome.code === 'IDEMPOTENCY_CONFLICT';
-    if (!isConflict || wasAdmitted || utterance.firstSeq === undefined) return outcome;
+    if (!isConflict || wasAdmitted || utterance.firstSeq === undefined || isOver(utterance)) return outcome;
     // Under a name of its own, too: the first one says which request it is of.
     const { requestId: _requestId, fingerprint: _fingerprint, jobId: _jobId, ...unbound } = request;
     return jobs.dispatch(unbound);

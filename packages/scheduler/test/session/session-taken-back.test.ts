@@ -78,4 +78,32 @@ describe('a session that a failover gave to an owner from before', () => {
     expect(client.cutBy).toBeUndefined();
     expect(await stored()).toMatchObject({ owner: 'a/1', state: { utterances: [{ index: 0 }] } });
   });
+
+  it('is let go only when it is written again: whoever asked for it is told so', async () => {
+    const { rig, client, service, stored } = await forgotten();
+    let isSaved: boolean | undefined;
+    void service.release(client.sessionId ?? '').then((answer) => {
+      isSaved = answer;
+    });
+    await rig.quiet();
+    expect(isSaved).toBe(true);
+    expect(await stored()).toMatchObject({ owner: 'a/1', state: { utterances: [{ index: 0 }] } });
+  });
+});
+
+it('nothing is written any more of a session that its instance gave up while a write of it failed', async () => {
+  const rig = createInstancesRig();
+  rig.jobs.answerAll();
+  const client = createMovingClient();
+  const { store, service } = rig.instance('a');
+  await client.connect(rig.instance('a'));
+  await rig.clock.advance(1_000);
+  store.plan({ method: 'save', fault: 'throw' });
+  client.say('one');
+  client.end();
+  client.pump();
+  service.abandonAll();
+  const before = store.calls('save');
+  await rig.clock.advance(10_000);
+  expect([store.struck('save') > 0, store.calls('save') - before]).toEqual([true, 0]);
 });

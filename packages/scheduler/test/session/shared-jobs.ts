@@ -73,9 +73,18 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
     const text = request.audio?.toString() ?? '';
     const key = keyOf(request);
     if (key !== undefined) bound.set(key, jobId);
-    const { tenantId, sessionId, spec } = request;
+    const { tenantId, sessionId, requestId, spec } = request;
     const at = clock.now();
-    const plain = { jobId, tenantId, sessionId, spec, createdAt: at, deadlineAt: at + 90_000, timeline: [] };
+    const plain = {
+      jobId,
+      tenantId,
+      sessionId,
+      requestId,
+      spec,
+      createdAt: at,
+      deadlineAt: at + 90_000,
+      timeline: [],
+    };
     records.set(jobId, { ...plain, fingerprint: request.fingerprint, state: 'CREATED' });
     const unbind = () => {
       if (key !== undefined) bound.delete(key);

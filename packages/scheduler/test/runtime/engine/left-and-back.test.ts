@@ -1,6 +1,7 @@
 /** Nodes that leave more than once, or in the midst of a send, and come back: each found by breaking the code. */
 import { describe, expect, it } from 'vitest';
 import { holdDelivery } from './hold-delivery.ts';
+import { writeDispatched } from './holder.ts';
 import { createRig } from './rig.ts';
 
 const LOST = 'scheduler_retries_total{WS_DISCONNECTED}';
@@ -45,6 +46,26 @@ describe('a node that is written to after a job lay in the mailbox of another', 
     const { jobId } = await rig.dispatch();
     await rig.addNode('node-b');
     await rig.service.fail(rig.last(jobId), { code: 'PROCESSING_ERROR', message: 'boom' });
+    await rig.addNode('node-c');
+    rig.service.nodeReturned('node-b', []);
+    await rig.clock.advance(10);
+    expect(rig.last(jobId)).toMatchObject({ nodeId: 'node-c', attempt: 3 });
+  });
+
+  it('has lost it also if only the record says that it was written to', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    rig.onDelivery('node-a', () => ({ kind: 'queued' }));
+    const { jobId } = await rig.dispatch();
+    await rig.addNode('node-b');
+    // Whoever holds the socket has written to it, and its word of that is lost.
+    rig.onDelivery('node-b', async (assignment) => {
+      await writeDispatched(rig.store, rig.clock, assignment);
+      return { kind: 'unknown', reason: 'no_answer' };
+    });
+    await rig.service.fail(rig.last(jobId), { code: 'PROCESSING_ERROR', message: 'boom' });
+    await rig.clock.advance(10);
+    expect((await rig.store.get(jobId))?.fence).toEqual({ nodeId: 'node-b', attempt: 2 });
     await rig.addNode('node-c');
     rig.service.nodeReturned('node-b', []);
     await rig.clock.advance(10);
