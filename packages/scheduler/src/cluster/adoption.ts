@@ -87,14 +87,19 @@ export function createAdoption(deps: {
     return (await deps.instances.living([instanceId])).get(instanceId)?.incarnation;
   }
 
+  /** Whose jobs may be taken: what the next life of the dead drives is its own. */
+  async function formerOf(instanceId: string): Promise<Parameters<Estate['takeOver']>[1]> {
+    const livingIncarnation = await livingOf(instanceId);
+    return livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
+  }
+
   async function adoptJobs(instanceId: string): Promise<number> {
     const positions = await estate.drivenBy(instanceId, MOST_JOBS);
-    // After the list: who lives by now announced itself before it admitted anything.
-    const livingIncarnation = await livingOf(instanceId);
-    const from = livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
     let adopted = 0;
     for (let at = 0; at < positions.length; at += JOBS_AT_ONCE) {
       const some = positions.slice(at, at + JOBS_AT_ONCE);
+      // After the list: who lives by now announced itself before it admitted anything. And each time: it may just be taking its jobs back.
+      const from = await formerOf(instanceId);
       await Promise.all(
         some.map(async (position) => {
           const taken = await estate.takeOver(position, from);
