@@ -43,6 +43,8 @@ const MOST_LETTERS = 64;
 const JOBS_AT_ONCE = 32;
 const AGAIN_MS = 1_000;
 
+type Former = Parameters<Estate['takeOver']>[1];
+
 interface Dead {
   /** As far as is known here. */
   readonly since: number;
@@ -88,7 +90,7 @@ export function createAdoption(deps: {
   }
 
   /** Whose jobs may be taken: what the next life of the dead drives is its own. */
-  async function formerOf(instanceId: string): Promise<Parameters<Estate['takeOver']>[1]> {
+  async function formerOf(instanceId: string): Promise<Former> {
     const livingIncarnation = await livingOf(instanceId);
     return livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
   }
@@ -96,20 +98,25 @@ export function createAdoption(deps: {
   async function adoptJobs(instanceId: string): Promise<number> {
     const positions = await estate.drivenBy(instanceId, MOST_JOBS);
     let adopted = 0;
+    let fault: unknown;
+    async function adoptOne(position: Position, from: Former): Promise<void> {
+      const taken = await estate.takeOver(position, from);
+      if (taken.kind !== 'taken') return;
+      // At once: what its node says meanwhile must find it.
+      deps.adopt(taken.job);
+      adopted += 1;
+    }
     for (let at = 0; at < positions.length; at += JOBS_AT_ONCE) {
       const some = positions.slice(at, at + JOBS_AT_ONCE);
       // After the list: who lives by now announced itself before it admitted anything. And each time: it may just be taking its jobs back.
       const from = await formerOf(instanceId);
-      await Promise.all(
-        some.map(async (position) => {
-          const taken = await estate.takeOver(position, from);
-          if (taken.kind !== 'taken') return;
-          // At once: what its node says meanwhile must find it.
-          deps.adopt(taken.job);
-          adopted += 1;
-        }),
-      );
+      const ends = await Promise.allSettled(some.map((position) => adoptOne(position, from)));
+      const failed = ends.filter((end) => end.status === 'rejected');
+      fault ??= failed[0]?.reason;
+      // Jobs that lie where the store is away do not hold up the others. Where none is answered, the others would not be, either.
+      if (failed.length === some.length) break;
     }
+    if (fault !== undefined) throw fault;
     return adopted;
   }
 
