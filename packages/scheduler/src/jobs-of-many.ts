@@ -9,7 +9,7 @@ import { createHeldAnswers } from './cluster/held-answers.ts';
 import { createJobClaims } from './cluster/job-claims.ts';
 import { createMailboxOfMany } from './cluster/mailbox-of-many.ts';
 import type { NodeReplica } from './cluster/node-replica.ts';
-import type { PostOffice } from './cluster/post-office.ts';
+import { laneOf, type PostOffice } from './cluster/post-office.ts';
 import type { Presence } from './cluster/presence.ts';
 import { createReassertion } from './cluster/reassertion.ts';
 import { createRemoteJobs } from './cluster/remote-jobs.ts';
@@ -115,6 +115,7 @@ export function createJobsOfMany(deps: {
     estate: { ...jobStore, takeOver },
     adopt,
     orphan: store.deadLetters.orphan,
+    laneOf,
     receive: office.receive,
     clock,
     digest: deps.ids.digest,

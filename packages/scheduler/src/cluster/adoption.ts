@@ -63,6 +63,8 @@ export function createAdoption(deps: {
   adopt: (job: JobRecord) => void;
   /** Its dead letters stay, for operators to look at. */
   orphan: (instanceId: string) => Promise<void>;
+  /** What must stay in order shares a lane. */
+  laneOf: (text: string) => string;
   /** Handles a letter as if it had come here; `wasOpened`: the dead may have done what it says. */
   receive: (text: string, wasOpened: boolean) => Promise<void>;
   clock: Clock;
@@ -153,13 +155,26 @@ export function createAdoption(deps: {
           : await inbox.take(instanceId, { max: MOST_LETTERS, waitMs: 0 });
       if (letters.length === 0) return failed.size === 0 && (await inbox.close(instanceId)) === 'closed';
       const handled: string[] = [];
-      for (const letter of letters) {
-        if (await handle(instanceId, letter, again.letters.length > 0)) handled.push(letter.letterId);
-        else failed.add(letter.letterId);
-      }
+      const handleLane = async (lane: readonly Letter[]): Promise<void> => {
+        for (const letter of lane) {
+          if (await handle(instanceId, letter, again.letters.length > 0)) handled.push(letter.letterId);
+          else failed.add(letter.letterId);
+        }
+      };
+      // One may take its time, where the store is away: those of other lanes do not wait for it.
+      await Promise.all(inLanes(letters).map(handleLane));
       state.hasRefused ||= failed.size > 0;
       await inbox.confirm(instanceId, handled);
     }
+  }
+
+  function inLanes(letters: readonly Letter[]): readonly (readonly Letter[])[] {
+    const lanes = new Map<string, Letter[]>();
+    for (const letter of letters) {
+      const lane = deps.laneOf(letter.body);
+      lanes.set(lane, [...(lanes.get(lane) ?? []), letter]);
+    }
+    return [...lanes.values()];
   }
 
   async function adopt(instanceId: string, state: Dead): Promise<void> {

@@ -120,6 +120,22 @@ describe('a letter of the dead that cannot be handled', () => {
     expect(await isForgotten('dead')).toBe(true);
   });
 
+  it('does not hold up those of other jobs while it is tried, only those of its own', async () => {
+    const { clock, survivor, deadWith, isForgotten } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', { fresh: ['first:sick', 'second:sick', 'first:sound', 'second:sound'] });
+    me.state.receive = async (text) => {
+      if (text.endsWith(':sick')) await new Promise<void>((resolve) => clock.after(1_000, resolve));
+    };
+    await me.sees('dead');
+    expect(me.letters).toEqual(['first:sound', 'second:sound']);
+    await clock.advance(1_000);
+    expect(me.letters.slice(2)).toEqual(['first:sick']);
+    await clock.advance(1_000);
+    expect(me.letters.slice(2)).toEqual(['first:sick', 'second:sick']);
+    expect(await isForgotten('dead')).toBe(true);
+  });
+
   it('is tried again after a while, and is a dead letter after too many: then the adoption ends', async () => {
     const { clock, survivor, deadWith, inbox, isForgotten } = startEstate({ maxDeliveries: 3 });
     const me = await survivor('me');
