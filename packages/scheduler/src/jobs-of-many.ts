@@ -92,6 +92,7 @@ export function createJobsOfMany(deps: {
     driverOf,
     driver,
     living,
+    livingNow: async (instanceId) => (await store.instances.living([instanceId])).get(instanceId),
     isDead: graveyard.has,
     office,
     audioAt: local.audioAt,

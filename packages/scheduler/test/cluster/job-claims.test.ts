@@ -56,6 +56,22 @@ describe('the job of a repeat', () => {
     expect(jobs.driver(job.jobId)).toBe(reborn.driver);
   });
 
+  it.each([
+    { seen: 'not at all', looksFirst: false },
+    { seen: 'as it was before', looksFirst: true },
+  ])('is theirs if its driver was started again a moment ago, and is seen $seen', async ({ looksFirst }) => {
+    const { me, other, join, drivenBy, jobs } = await startClaims();
+    const before = await me.instance.living();
+    await other.instance.die();
+    me.state.dead.add('other');
+    const seen = looksFirst ? before : await me.instance.living();
+    me.state.look = async () => seen;
+    const reborn = await join('other', 'other-2');
+    const job = await drivenBy(reborn);
+    expect(await me.claim(job)).toEqual({ kind: 'theirs' });
+    expect(jobs.driver(job.jobId)).toBe(reborn.driver);
+  });
+
   it('is ours for one of several that try at once', async () => {
     const { me, other, join, job } = await startClaims();
     const third = await join('third');
