@@ -114,11 +114,13 @@ export function createJobAdoption(
         if (deps.driver() !== driver) return { kind: 'driven' };
         const { stored, lifeMs, former } = taken;
         const record = { ...stored.record, deadlineAt: deadlineOf(stored.record, lifeMs, deps) };
-        owed.forget(jobId);
-        // Asked again, it may have been taken before.
-        if (former !== driver) formers.note(jobId, former);
-        tally.adopt(record);
-        known.note(record, stored.revision);
+        // Asked again, it may have been taken before, and have moved on here since: then what is known and owed of it is further.
+        if (former !== driver || !tally.isInFlight(jobId)) {
+          owed.forget(jobId);
+          if (former !== driver) formers.note(jobId, former);
+          tally.adopt(record);
+          known.note(record, stored.revision);
+        }
         // By another clock it could be over, and swept off.
         if (record.deadlineAt !== deadlineAt) await index.begin(jobId, record.deadlineAt);
         if (from.instanceId !== deps.instanceId) await indexes.leave(from.instanceId, jobId);
