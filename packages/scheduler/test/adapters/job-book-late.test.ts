@@ -13,7 +13,7 @@ const FAILED = changeTo('FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'no
 /** A store that does what it is asked, unless a test holds its answers up. */
 function start() {
   const clock = createManualClock();
-  const self = { incarnation: '1', former: 'dead/1' };
+  const self = { incarnation: '1', former: 'dead/1', isHeldAtLast: false };
   const written: string[] = [];
   const waiting: (() => void)[] = [];
   let isHeld = false;
@@ -34,7 +34,11 @@ function start() {
   } as Partial<RecordScripts> as RecordScripts;
   const indexes = {
     note: () => answer(undefined),
-    leave: async () => undefined,
+    // What it does with the index of another comes last.
+    leave: () => {
+      isHeld ||= self.isHeldAtLast;
+      return answer(undefined);
+    },
   } as Partial<IndexScripts> as IndexScripts;
   const store = createJobStore({
     scripts,
@@ -97,6 +101,19 @@ it('I4 fencing: a job that was taken over in the name of an earlier life is not 
   await Promise.resolve();
   holdUp();
   await clock.advance(0);
+  beReborn();
+  await answerNow();
+  expect(await taking).toEqual({ kind: 'driven' });
+  expect(store.drives(jobId)).toBe(false);
+});
+
+it('I4 fencing: nor is one that was only to be taken off the index of the dead when this life began', async () => {
+  const { clock, store, self, job, answerNow, beReborn } = start();
+  const { jobId, deadlineAt } = job;
+  self.isHeldAtLast = true;
+  const taking = store.takeOver({ jobId, deadlineAt }, { instanceId: 'dead' });
+  await clock.advance(0);
+  expect(store.drives(jobId)).toBe(true);
   beReborn();
   await answerNow();
   expect(await taking).toEqual({ kind: 'driven' });
