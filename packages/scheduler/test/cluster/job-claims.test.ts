@@ -171,4 +171,17 @@ describe('a record that names a living instance, which knows nothing of it', () 
     expect(await asked).toBeUndefined();
     expect(other.state.drives.has(job.jobId)).toBe(false);
   });
+
+  it('is left alone if another was given it by the time that this one is asked', async () => {
+    const { me, other, job, jobs, settle } = await startClaims();
+    other.state.drives.delete(job.jobId);
+    const asked = me.verdict(job);
+    other.state.verdict = async () => {
+      jobs.assign(job.jobId, 'third/third-1');
+      return undefined;
+    };
+    await settle();
+    expect(await asked).toBeUndefined();
+    expect(other.state.drives.has(job.jobId)).toBe(false);
+  });
 });
