@@ -9,7 +9,7 @@ import { createHeldAnswers } from './cluster/held-answers.ts';
 import { createJobClaims } from './cluster/job-claims.ts';
 import { createMailboxOfMany } from './cluster/mailbox-of-many.ts';
 import type { NodeReplica } from './cluster/node-replica.ts';
-import type { PostOffice } from './cluster/post-office.ts';
+import { laneOf, type PostOffice } from './cluster/post-office.ts';
 import type { Presence } from './cluster/presence.ts';
 import { createReassertion } from './cluster/reassertion.ts';
 import { createRemoteJobs } from './cluster/remote-jobs.ts';
@@ -92,6 +92,7 @@ export function createJobsOfMany(deps: {
     driverOf,
     driver,
     living,
+    livingNow: async (instanceId) => (await store.instances.living([instanceId])).get(instanceId),
     isDead: graveyard.has,
     office,
     audioAt: local.audioAt,
@@ -115,6 +116,7 @@ export function createJobsOfMany(deps: {
     estate: { ...jobStore, takeOver },
     adopt,
     orphan: store.deadLetters.orphan,
+    laneOf,
     receive: office.receive,
     clock,
     digest: deps.ids.digest,

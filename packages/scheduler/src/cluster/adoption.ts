@@ -43,6 +43,8 @@ const MOST_LETTERS = 64;
 const JOBS_AT_ONCE = 32;
 const AGAIN_MS = 1_000;
 
+type Former = Parameters<Estate['takeOver']>[1];
+
 interface Dead {
   /** As far as is known here. */
   readonly since: number;
@@ -61,6 +63,8 @@ export function createAdoption(deps: {
   adopt: (job: JobRecord) => void;
   /** Its dead letters stay, for operators to look at. */
   orphan: (instanceId: string) => Promise<void>;
+  /** What must stay in order shares a lane. */
+  laneOf: (text: string) => string;
   /** Handles a letter as if it had come here; `wasOpened`: the dead may have done what it says. */
   receive: (text: string, wasOpened: boolean) => Promise<void>;
   clock: Clock;
@@ -87,24 +91,34 @@ export function createAdoption(deps: {
     return (await deps.instances.living([instanceId])).get(instanceId)?.incarnation;
   }
 
+  /** Whose jobs may be taken: what the next life of the dead drives is its own. */
+  async function formerOf(instanceId: string): Promise<Former> {
+    const livingIncarnation = await livingOf(instanceId);
+    return livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
+  }
+
   async function adoptJobs(instanceId: string): Promise<number> {
     const positions = await estate.drivenBy(instanceId, MOST_JOBS);
-    // After the list: who lives by now announced itself before it admitted anything.
-    const livingIncarnation = await livingOf(instanceId);
-    const from = livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
     let adopted = 0;
+    let fault: unknown;
+    async function adoptOne(position: Position, from: Former): Promise<void> {
+      const taken = await estate.takeOver(position, from);
+      if (taken.kind !== 'taken') return;
+      // At once: what its node says meanwhile must find it.
+      deps.adopt(taken.job);
+      adopted += 1;
+    }
     for (let at = 0; at < positions.length; at += JOBS_AT_ONCE) {
       const some = positions.slice(at, at + JOBS_AT_ONCE);
-      await Promise.all(
-        some.map(async (position) => {
-          const taken = await estate.takeOver(position, from);
-          if (taken.kind !== 'taken') return;
-          // At once: what its node says meanwhile must find it.
-          deps.adopt(taken.job);
-          adopted += 1;
-        }),
-      );
+      // After the list: who lives by now announced itself before it admitted anything. And each time: it may just be taking its jobs back.
+      const from = await formerOf(instanceId);
+      const ends = await Promise.allSettled(some.map((position) => adoptOne(position, from)));
+      const failed = ends.filter((end) => end.status === 'rejected');
+      fault ??= failed[0]?.reason;
+      // Jobs that lie where the store is away do not hold up the others. Where none is answered, the others would not be, either.
+      if (failed.length === some.length) break;
     }
+    if (fault !== undefined) throw fault;
     return adopted;
   }
 
@@ -141,13 +155,26 @@ export function createAdoption(deps: {
           : await inbox.take(instanceId, { max: MOST_LETTERS, waitMs: 0 });
       if (letters.length === 0) return failed.size === 0 && (await inbox.close(instanceId)) === 'closed';
       const handled: string[] = [];
-      for (const letter of letters) {
-        if (await handle(instanceId, letter, again.letters.length > 0)) handled.push(letter.letterId);
-        else failed.add(letter.letterId);
-      }
+      const handleLane = async (lane: readonly Letter[]): Promise<void> => {
+        for (const letter of lane) {
+          if (await handle(instanceId, letter, again.letters.length > 0)) handled.push(letter.letterId);
+          else failed.add(letter.letterId);
+        }
+      };
+      // One may take its time, where the store is away: those of other lanes do not wait for it.
+      await Promise.all(inLanes(letters).map(handleLane));
       state.hasRefused ||= failed.size > 0;
       await inbox.confirm(instanceId, handled);
     }
+  }
+
+  function inLanes(letters: readonly Letter[]): readonly (readonly Letter[])[] {
+    const lanes = new Map<string, Letter[]>();
+    for (const letter of letters) {
+      const lane = deps.laneOf(letter.body);
+      lanes.set(lane, [...(lanes.get(lane) ?? []), letter]);
+    }
+    return [...lanes.values()];
   }
 
   async function adopt(instanceId: string, state: Dead): Promise<void> {

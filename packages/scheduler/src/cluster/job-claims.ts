@@ -29,6 +29,8 @@ export function createJobClaims(deps: {
   /** "instance/incarnation" of this one. */
   driver: () => string;
   living: () => Promise<ReadonlyMap<string, Instance>>;
+  /** Of the store, and not as last seen. */
+  livingNow: (instanceId: string) => Promise<Instance | undefined>;
   /** Declared dead, and not seen alive since: silence alone proves nothing. */
   isDead: (instanceId: string) => boolean;
   office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
@@ -135,9 +137,11 @@ export function createJobClaims(deps: {
       return stray === undefined ? { kind: 'theirs' } : { kind: 'ours', job: stray };
     }
     const instanceId = instanceOf(stored.driver);
-    const living = (await deps.living()).get(instanceId);
-    const isGone = living === undefined ? deps.isDead(instanceId) : driverName(living) !== stored.driver;
+    const seen = (await deps.living()).get(instanceId);
+    const isGone = seen === undefined ? deps.isDead(instanceId) : driverName(seen) !== stored.driver;
     if (!isGone) return { kind: 'theirs' };
+    // What was seen is a moment old: it may have been started again since, and what its next life drives is its own.
+    const living = (await deps.livingNow(instanceId)) ?? seen;
     const from =
       living === undefined ? { instanceId } : { instanceId, livingIncarnation: living.incarnation };
     const taken = await estate.takeOver({ jobId, deadlineAt }, from);

@@ -265,8 +265,8 @@ export function createPresence(deps: {
   /** A process that is started again soon after it was killed finds its former self still present. */
   async function announceWithin(limitMs: number): Promise<boolean> {
     const giveUpAt = clock.now() + limitMs;
-    while (!(await announce())) {
-      if (clock.now() > giveUpAt) return false;
+    while (isStopped || !(await announce())) {
+      if (isStopped || clock.now() > giveUpAt) return false;
       await new Promise<void>((resolve) => clock.after(settings.intervalMs / TRIES_PER_INTERVAL, resolve));
     }
     return true;
@@ -277,7 +277,7 @@ export function createPresence(deps: {
       if (!(await announceWithin(settings.ttlMs))) return 'taken';
       // For the store's time, from the first moment on.
       await renew().catch(unreachable);
-      cancel = clock.after(settings.intervalMs, () => void tick());
+      if (!isStopped) cancel = clock.after(settings.intervalMs, () => void tick());
       return 'started';
     },
     isFenced,

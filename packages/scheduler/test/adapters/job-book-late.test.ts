@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { IndexScripts, RecordScripts, StoredJob } from '../../src/adapters/job-book/job-scripts.ts';
 import { createJobStore } from '../../src/adapters/job-book/job-store.ts';
+import { SOON_MS } from '../../src/adapters/job-book/owed-moves.ts';
 import { changeJob } from '../../src/domain/job-change.ts';
 import { changeTo, draftJob, expectedOf } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -12,7 +13,8 @@ const FAILED = changeTo('FAILED', { failure: { code: 'JOB_TIMEOUT', message: 'no
 /** A store that does what it is asked, unless a test holds its answers up. */
 function start() {
   const clock = createManualClock();
-  const self = { incarnation: '1' };
+  const self = { incarnation: '1', former: 'dead/1', isHeldAtLast: false };
+  const written: string[] = [];
   const waiting: (() => void)[] = [];
   let isHeld = false;
   const answer = <T>(how: T): Promise<T> =>
@@ -23,15 +25,20 @@ function start() {
     admit: () => answer({ kind: 'admitted' }),
     read: () => answer(stored),
     restore: async () => ({ kind: 'restored' }),
-    takeOver: () => answer({ kind: 'taken', stored, lifeMs: Number.POSITIVE_INFINITY, former: 'dead/1' }),
+    takeOver: () => answer({ kind: 'taken', stored, lifeMs: Number.POSITIVE_INFINITY, former: self.former }),
     move: async (_driver, _jobId, _expected, change) => {
+      written.push(change.state);
       const record = changeJob(job, change);
       return { kind: 'moved', record, revision: record.timeline.length, bytes: 0, watchers: [] };
     },
   } as Partial<RecordScripts> as RecordScripts;
   const indexes = {
     note: () => answer(undefined),
-    leave: async () => undefined,
+    // What it does with the index of another comes last.
+    leave: () => {
+      isHeld ||= self.isHeldAtLast;
+      return answer(undefined);
+    },
   } as Partial<IndexScripts> as IndexScripts;
   const store = createJobStore({
     scripts,
@@ -48,6 +55,7 @@ function start() {
     store,
     self,
     job,
+    written,
     holdUp() {
       isHeld = true;
     },
@@ -99,6 +107,19 @@ it('I4 fencing: a job that was taken over in the name of an earlier life is not 
   expect(store.drives(jobId)).toBe(false);
 });
 
+it('I4 fencing: nor is one that was only to be taken off the index of the dead when this life began', async () => {
+  const { clock, store, self, job, answerNow, beReborn } = start();
+  const { jobId, deadlineAt } = job;
+  self.isHeldAtLast = true;
+  const taking = store.takeOver({ jobId, deadlineAt }, { instanceId: 'dead' });
+  await clock.advance(0);
+  expect(store.drives(jobId)).toBe(true);
+  beReborn();
+  await answerNow();
+  expect(await taking).toEqual({ kind: 'driven' });
+  expect(store.drives(jobId)).toBe(false);
+});
+
 it('what an earlier life owed the store is not shown by this one', async () => {
   const { store, self, job } = start();
   await store.admit(job);
@@ -107,4 +128,19 @@ it('what an earlier life owed the store is not shown by this one', async () => {
   expect(await store.get(job.jobId)).toMatchObject({ state: 'DISPATCHED' });
   self.incarnation = '2';
   expect(await store.get(job.jobId)).toEqual(job);
+});
+
+it('what is owed of a job is written although the job is taken over once more, by the same life', async () => {
+  const { clock, store, self, job, written } = start();
+  const { jobId, deadlineAt } = job;
+  await store.takeOver({ jobId, deadlineAt }, { instanceId: 'dead' });
+  const sent = changeTo('DISPATCHED', { fence: { nodeId: 'node-1', attempt: 1 } });
+  await store.move(jobId, expectedOf(job), sent, 'soon');
+  self.former = 'me/1';
+  expect(await store.takeOver({ jobId, deadlineAt }, { instanceId: 'dead' })).toMatchObject({
+    kind: 'taken',
+  });
+  expect(await store.get(jobId)).toMatchObject({ state: 'DISPATCHED' });
+  await clock.advance(SOON_MS);
+  expect(written).toEqual(['DISPATCHED']);
 });

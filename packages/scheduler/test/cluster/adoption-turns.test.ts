@@ -122,6 +122,21 @@ describe('an instance that is started again under its name', () => {
     expect(await inbox.send('reborn', 'more')).toBe('sent');
   });
 
+  it('keeps what it took back while another had only begun to take it', async () => {
+    const { survivor, deadWith, announce, jobs, clock } = startEstate();
+    const me = await survivor('me');
+    const left = await deadWith('reborn', { jobCount: 40 });
+    me.stores.plan({ method: 'takeOver', at: [1], fault: { answerDelayMs: 10 } });
+    await me.sees('reborn');
+    await announce('reborn', 'reborn-2');
+    const back = left.filter((jobId) => jobs.driver(jobId) === 'reborn/reborn-1');
+    for (const jobId of back) jobs.assign(jobId, 'reborn/reborn-2');
+    expect(back).toHaveLength(8);
+    await clock.advance(10);
+    expect(back.map((jobId) => jobs.driver(jobId))).toEqual(back.map(() => 'reborn/reborn-2'));
+    expect(me.adopted).toHaveLength(32);
+  });
+
   it('keeps its indexes and its name if it comes back while its inbox is emptied', async () => {
     const { survivor, deadWith, announce, done } = startEstate();
     const me = await survivor('me');

@@ -120,6 +120,22 @@ describe('a letter of the dead that cannot be handled', () => {
     expect(await isForgotten('dead')).toBe(true);
   });
 
+  it('does not hold up those of other jobs while it is tried, only those of its own', async () => {
+    const { clock, survivor, deadWith, isForgotten } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', { fresh: ['first:sick', 'second:sick', 'first:sound', 'second:sound'] });
+    me.state.receive = async (text) => {
+      if (text.endsWith(':sick')) await new Promise<void>((resolve) => clock.after(1_000, resolve));
+    };
+    await me.sees('dead');
+    expect(me.letters).toEqual(['first:sound', 'second:sound']);
+    await clock.advance(1_000);
+    expect(me.letters.slice(2)).toEqual(['first:sick']);
+    await clock.advance(1_000);
+    expect(me.letters.slice(2)).toEqual(['first:sick', 'second:sick']);
+    expect(await isForgotten('dead')).toBe(true);
+  });
+
   it('is tried again after a while, and is a dead letter after too many: then the adoption ends', async () => {
     const { clock, survivor, deadWith, inbox, isForgotten } = startEstate({ maxDeliveries: 3 });
     const me = await survivor('me');
@@ -189,9 +205,29 @@ describe('an adoption that fails half-way', () => {
     me.stores.plan({ method: 'takeOver', at: [2], fault: 'throw' });
     await me.sees('dead');
     const taken = left.filter((jobId) => jobs.driver(jobId) === me.driver);
-    expect(taken).toHaveLength(31);
+    expect(taken).toHaveLength(39);
     expect(unique(me.adopted)).toEqual(unique(taken));
     expect(me.letters).toEqual([]);
+  });
+
+  it('takes over every job that lies where the store answers, however many lie where it does not', async () => {
+    const { survivor, deadWith, jobs } = startEstate();
+    const me = await survivor('me');
+    const left = await deadWith('dead', { jobCount: 100 });
+    const away = Array.from({ length: 50 }, (_, at) => 2 * at + 1);
+    me.stores.plan({ method: 'takeOver', at: away, fault: 'throw' });
+    await me.sees('dead');
+    expect(left.filter((jobId) => jobs.driver(jobId) === me.driver)).toHaveLength(50);
+    expect(me.letters).toEqual([]);
+  });
+
+  it('asks no further when the store answers nothing', async () => {
+    const { survivor, deadWith } = startEstate();
+    const me = await survivor('me');
+    await deadWith('dead', { jobCount: 100 });
+    me.stores.plan({ method: 'takeOver', fault: 'throw' });
+    await me.sees('dead');
+    expect(me.stores.calls('takeOver')).toBe(32);
   });
 
   it('does not begin again while it is under way', async () => {

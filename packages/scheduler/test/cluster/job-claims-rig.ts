@@ -15,6 +15,8 @@ export const REFUSED = { kind: 'refused', code: 'NO_CAPABLE_NODE', message: 'nob
 
 function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
   const state = {
+    /** Who is seen to live, which may be a moment old. */
+    look: instance.living,
     dead: new Set<string>(),
     audio: new Map<string, AudioAt>(),
     drives: new Set<string>(),
@@ -26,7 +28,8 @@ function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
     estate: store.port,
     driverOf: store.port.driverOf,
     driver: () => instance.driver,
-    living: instance.living,
+    living: () => state.look(),
+    livingNow: async (instanceId) => (await post.instances.living([instanceId])).get(instanceId),
     isDead: (instanceId) => state.dead.has(instanceId),
     office: instance.office,
     audioAt: (jobId) => state.audio.get(jobId),

@@ -56,6 +56,22 @@ describe('the job of a repeat', () => {
     expect(jobs.driver(job.jobId)).toBe(reborn.driver);
   });
 
+  it.each([
+    { seen: 'not at all', looksFirst: false },
+    { seen: 'as it was before', looksFirst: true },
+  ])('is theirs if its driver was started again a moment ago, and is seen $seen', async ({ looksFirst }) => {
+    const { me, other, join, drivenBy, jobs } = await startClaims();
+    const before = await me.instance.living();
+    await other.instance.die();
+    me.state.dead.add('other');
+    const seen = looksFirst ? before : await me.instance.living();
+    me.state.look = async () => seen;
+    const reborn = await join('other', 'other-2');
+    const job = await drivenBy(reborn);
+    expect(await me.claim(job)).toEqual({ kind: 'theirs' });
+    expect(jobs.driver(job.jobId)).toBe(reborn.driver);
+  });
+
   it('is ours for one of several that try at once', async () => {
     const { me, other, join, job } = await startClaims();
     const third = await join('third');
@@ -151,6 +167,19 @@ describe('a record that names a living instance, which knows nothing of it', () 
     other.state.drives.delete(job.jobId);
     await jobs.settle(job.jobId);
     const asked = me.verdict(job);
+    await settle();
+    expect(await asked).toBeUndefined();
+    expect(other.state.drives.has(job.jobId)).toBe(false);
+  });
+
+  it('is left alone if another was given it by the time that this one is asked', async () => {
+    const { me, other, job, jobs, settle } = await startClaims();
+    other.state.drives.delete(job.jobId);
+    const asked = me.verdict(job);
+    other.state.verdict = async () => {
+      jobs.assign(job.jobId, 'third/third-1');
+      return undefined;
+    };
     await settle();
     expect(await asked).toBeUndefined();
     expect(other.state.drives.has(job.jobId)).toBe(false);

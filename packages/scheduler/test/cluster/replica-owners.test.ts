@@ -86,3 +86,23 @@ describe('what a node said when it connected', () => {
     expect(b.replica.find(node.nodeId)?.isConnected).toBe(false);
   });
 });
+
+it('a node that connects here while the board is asked about its connection elsewhere stays here', async () => {
+  const clock = createManualClock();
+  const board = createNodeBoard({ clock, forgetAfterMs: 20_000 });
+  const read: typeof board.read = async (asked) => {
+    const answer = await board.read(asked);
+    await new Promise<void>((resolve) => clock.after(10, resolve));
+    return answer;
+  };
+  const a = joinBoard({ board, clock, name: 'a' });
+  const b = joinBoard({ board: { ...board, read }, clock, name: 'b' });
+  await Promise.all([a.replica.start(), b.replica.start()]);
+  const node = ownNode();
+  a.replica.keep(node);
+  await clock.advance(5);
+  expect(b.calls.read).toBe(1);
+  b.replica.keep({ ...node, generation: 2 });
+  await clock.advance(10);
+  expect([b.heard.overtaken, b.replica.stats().own]).toEqual([[], 1]);
+});

@@ -108,21 +108,24 @@ export function createJobAdoption(
       // First here, then off the other's index: at no time is a job in neither.
       await index.begin(jobId, deadlineAt);
       const driver = deps.driver();
+      // Then it went to a life that is over: whoever takes over from that one, this instance perhaps, finds it in its index.
+      const hasEnded = (): boolean => deps.driver() !== driver;
       const taken = await scripts.takeOver(jobId, from, driver);
       if (taken.kind === 'taken') {
-        // It went to a life that is over: whoever takes over from that one, this instance perhaps, finds it in its index.
-        if (deps.driver() !== driver) return { kind: 'driven' };
+        if (hasEnded()) return { kind: 'driven' };
         const { stored, lifeMs, former } = taken;
         const record = { ...stored.record, deadlineAt: deadlineOf(stored.record, lifeMs, deps) };
-        owed.forget(jobId);
-        // Asked again, it may have been taken before.
-        if (former !== driver) formers.note(jobId, former);
-        tally.adopt(record);
-        known.note(record, stored.revision);
+        // Asked again, it may have been taken before, and have moved on here since: then what is known and owed of it is further.
+        if (former !== driver || !tally.isInFlight(jobId)) {
+          owed.forget(jobId);
+          if (former !== driver) formers.note(jobId, former);
+          tally.adopt(record);
+          known.note(record, stored.revision);
+        }
         // By another clock it could be over, and swept off.
         if (record.deadlineAt !== deadlineAt) await index.begin(jobId, record.deadlineAt);
         if (from.instanceId !== deps.instanceId) await indexes.leave(from.instanceId, jobId);
-        return { kind: 'taken', job: record };
+        return hasEnded() ? { kind: 'driven' } : { kind: 'taken', job: record };
       }
       if (taken.kind === 'settled') index.end(jobId, deadlineAt);
       else dropUnlessOurs(jobId, taken.kind === 'driven' ? taken.driver : undefined);

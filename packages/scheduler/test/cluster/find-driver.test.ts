@@ -1,0 +1,28 @@
+/** Who drives a job that the store has no trace of, or that is taken over while it is asked. */
+import { expect, it } from 'vitest';
+import { createFindDriver, type FindDriverDeps } from '../../src/cluster/find-driver.ts';
+
+const asking = (parts: Partial<FindDriverDeps>) =>
+  createFindDriver({
+    drives: () => false,
+    driverOf: async () => undefined,
+    driver: () => 'me/1',
+    living: async () => new Map(),
+    mayBeLost: () => false,
+    book: { find: () => undefined },
+    ...parts,
+  });
+
+it('is nobody yet if its assignment came through here: whoever takes it over tells the store again', async () => {
+  expect(await asking({ book: { find: () => 'dead/1' } })('job', 'said')).toBe('nobody');
+  expect(await asking({})('job', 'said')).toBe('here');
+});
+
+it('is this instance if it took the job over while the store was asked', async () => {
+  let isOurs = false;
+  const driverOf = async () => {
+    isOurs = true;
+    return { driver: 'me/1', isSettled: false };
+  };
+  expect(await asking({ driverOf, drives: () => isOurs })('job', 'said')).toBe('here');
+});
