@@ -48,7 +48,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/lease-left.ts',
     find: 'Math.max(0, slotUntil - now) : 0)',
     replace: 'Math.max(0, slotUntil - now) : 5_000)',
-    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 8 },
+    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 15 },
   },
   {
     name: 'leaves the slots of what runs on its nodes to drivers that stand still',
@@ -95,7 +95,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'adapters/job-book/job-adoption.ts',
     find: 'scripts.takeOver(jobId, from, driver);',
     replace: "scripts.takeOver(jobId, from, driver.replace(/[^/]*$/, ''));",
-    world: { ...DEATHS, skips: 3 },
+    world: { ...DEATHS, skips: 14 },
   },
   {
     name: 'lets whoever drove a job once move it',
@@ -103,6 +103,6 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'simulation/store/jobs/job-scripts.ts',
     find: "if (stored.driver !== driver) return { kind: 'driven_elsewhere' };\n  const { record } = stored;",
     replace: 'const { record } = stored;',
-    world: { ...SUSPENDED, skips: 29 },
+    world: { ...SUSPENDED, skips: 54 },
   },
 ];
