@@ -155,6 +155,8 @@ export function createJobsOfMany(deps: {
     drivers,
     held,
     mailbox: createMailboxOfMany({ mailbox: deps.mailbox, driver, book }),
+    /** Mailboxes that are listened to; undefined: the store needs no listening. */
+    listening: store.mailbox.listening,
     adoption,
     reassertion,
     died(instanceIds: readonly string[]): void {
@@ -168,7 +170,6 @@ export function createJobsOfMany(deps: {
       audio_offers: drivers.offering(),
       drivers: book.size(),
       slots: slots.size(),
-      mailboxes: store.mailbox.listening?.() ?? 0,
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>

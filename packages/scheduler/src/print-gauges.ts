@@ -23,7 +23,7 @@ export interface GaugedParts {
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
   readonly together:
-    | Pick<Neighbourhood, 'replica' | 'held' | 'backlog' | 'isFenced' | 'handling'>
+    | Pick<Neighbourhood, 'replica' | 'held' | 'backlog' | 'listening' | 'isFenced' | 'handling'>
     | undefined;
   readonly shared: Pick<SharedStore, 'unfitServers'> | undefined;
 }
@@ -75,7 +75,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
   function printNeighbourhood(neighbourhood: NonNullable<typeof together>): void {
-    const { replica, held, backlog, isFenced, handling } = neighbourhood;
+    const { replica, held, backlog, listening, isFenced, handling } = neighbourhood;
     const { known, own, refused } = replica.stats();
     meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
     meter.gauge('scheduler_replica_nodes', known, { of: 'others' });
@@ -83,6 +83,7 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_answers_held', held.size());
     for (const [of, count] of Object.entries(backlog()))
       meter.gauge('scheduler_instance_backlog', count, { of });
+    if (listening !== undefined) meter.gauge('scheduler_mailboxes_listened', listening());
     meter.gauge('scheduler_letters_handling', handling());
     meter.gauge('scheduler_instance_fenced', isFenced() ? 1 : 0);
   }

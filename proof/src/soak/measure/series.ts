@@ -60,8 +60,9 @@ export const keysOf = (kind: string): SeriesKind =>
 const MB = 1024 * 1024;
 export const isBytes = (metric: string): boolean => metric.endsWith('_bytes');
 
-/** Swept when the next one comes, and not before: they stay where they were when the load ended. */
+/** Swept when the next one comes, and not before, or a while after the last: they stay where they were when the load ended. */
 const LAZY_LEVELS = [
+  'scheduler_mailboxes_listened',
   'scheduler_jobs_retained',
   'scheduler_jobs_retained_bytes',
   'scheduler_request_bindings',
