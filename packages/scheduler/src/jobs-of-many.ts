@@ -61,7 +61,7 @@ export function createJobsOfMany(deps: {
   const answerMs = scheduler.ack_timeout_ms;
   const graveyard = createGraveyard();
 
-  const book = createDriverBook();
+  const book = createDriverBook({ clock, keepMs: scheduler.job_deadline_ms });
   const firstWords = createFirstWords({ clock });
   const acknowledges = (nodeId: NodeId): boolean | undefined =>
     local.fleet.view(nodeId)?.profile.supports.includes('job_ack');

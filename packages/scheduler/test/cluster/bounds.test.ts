@@ -11,7 +11,7 @@ const MOST_DEAD = 1_000;
 
 describe('limits of what instances remember', () => {
   it('I11 bounded: of the drivers of jobs, the oldest is forgotten first', () => {
-    const book = createDriverBook();
+    const book = createDriverBook({ clock: createManualClock(), keepMs: 90_000 });
     for (let job = 0; job < MOST_JOBS; job += 1) book.note(`job-${job}`, 'a/1');
     expect(book.find('job-0')).toBe('a/1');
     book.note('job-more', 'a/1');
@@ -20,6 +20,20 @@ describe('limits of what instances remember', () => {
       'a/1',
       'a/1',
     ]);
+  });
+
+  it('I11 bounded: the driver of a job is noted for as long as a job may last, whoever hears its last word', async () => {
+    const clock = createManualClock();
+    const book = createDriverBook({ clock, keepMs: 90_000 });
+    book.note('job-1', 'a/1');
+    book.note('job-2', 'a/1');
+    await clock.advance(60_000);
+    // It was handed out once more.
+    book.note('job-1', 'b/1');
+    await clock.advance(30_000);
+    expect([book.size(), book.find('job-1'), book.find('job-2')]).toEqual([1, 'b/1', undefined]);
+    await clock.advance(60_000);
+    expect(book.size()).toBe(0);
   });
 
   it('I11 bounded: of the dead, the oldest is forgotten first', () => {

@@ -11,7 +11,7 @@ it('a job that another instance put into a mailbox is noted with its driver when
   const clock = createManualClock();
   const mailbox = createNodeMailbox<string>({ clock, maxPerNode: 9 });
   const instance = (driver: string) => {
-    const book = createDriverBook();
+    const book = createDriverBook({ clock, keepMs: 90_000 });
     return { book, mailbox: createMailboxOfMany({ mailbox, driver: () => driver, book }) };
   };
   const [a, b] = [instance('a/1'), instance('b/1')];

@@ -52,7 +52,7 @@ export function withDesk(
     state.told.push(`${jobId} ${word}`);
     return state.say(jobId);
   };
-  const book = createDriverBook();
+  const book = createDriverBook({ clock, keepMs: 90_000 });
   const store = faulty({ driverOf: jobs.driverOf }, [], clock);
   const held = createHeldAnswers({
     clock,

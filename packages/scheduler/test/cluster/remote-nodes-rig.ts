@@ -51,7 +51,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     published: [] as JobRecord[],
     whileDelivering: async (_: Assignment): Promise<void> => {},
   };
-  const book = createDriverBook();
+  const book = createDriverBook({ clock, keepMs: 90_000 });
   const firstWords = createFirstWords({ clock });
   const store = faulty(
     { moveFor: jobs.moveFor, recordOf: (jobId: string) => Promise.resolve(jobs.store.get(jobId)) },
