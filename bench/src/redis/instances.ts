@@ -113,6 +113,7 @@ function telling(
         ledger: seen,
         settled,
         noteLoad,
+        lasts: () => undefined,
         isHeldElsewhere: () => false,
         reservationTtlMs: 0,
         clock,

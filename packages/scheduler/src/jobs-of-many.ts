@@ -7,6 +7,7 @@ import type { Gossip } from './cluster/gossip.ts';
 import { createGraveyard } from './cluster/graveyard.ts';
 import { createHeldAnswers } from './cluster/held-answers.ts';
 import { createJobClaims } from './cluster/job-claims.ts';
+import type { LastingSlots } from './cluster/lasting-slots.ts';
 import { createMailboxOfMany } from './cluster/mailbox-of-many.ts';
 import type { NodeReplica } from './cluster/node-replica.ts';
 import { laneOf, type PostOffice } from './cluster/post-office.ts';
@@ -18,13 +19,14 @@ import { createSlotKeeping } from './cluster/slot-keeping.ts';
 import { createTakingOver } from './cluster/taking-over.ts';
 import { presenceTtlMs } from './config/nesting.ts';
 import type { Config } from './config/settings.ts';
-import { instanceOf } from './domain/driver-name.ts';
+import { driverName, instanceOf } from './domain/driver-name.ts';
 import { fitResult } from './domain/fit-result.ts';
 import type { JobId, NodeId } from './domain/ids.ts';
 import type { JobRecord } from './domain/job.ts';
 import type { LocalParts } from './local-parts.ts';
 import type { Clock } from './ports/clock.ts';
 import type { IdSource } from './ports/id-source.ts';
+import type { Living } from './ports/instances.ts';
 import type { JobEvents } from './ports/job-events.ts';
 import type { Log } from './ports/log.ts';
 import type { Meter } from './ports/meter.ts';
@@ -48,6 +50,7 @@ export function createJobsOfMany(deps: {
   readonly office: PostOffice;
   readonly replica: NodeReplica;
   readonly gossip: Gossip;
+  readonly lasting: LastingSlots;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly meter: Meter;
@@ -67,8 +70,16 @@ export function createJobsOfMany(deps: {
     local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
   const runningTtlMs = scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms;
   const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
+  /** As last seen. */
+  let alive: Living = new Map();
   const slots = createSlotKeeping({
     keep: deps.ledger.keep,
+    lastsBy(by, slotNumber) {
+      const instance = alive.get(instanceOf(by));
+      return (
+        instance !== undefined && driverName(instance) === by && (instance.lastingUpTo ?? 0) >= slotNumber
+      );
+    },
     generationOf,
     isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
     runningTtlMs,
@@ -163,13 +174,17 @@ export function createJobsOfMany(deps: {
       graveyard.died(instanceIds);
       adoption.died(instanceIds);
     },
-    seen: graveyard.seen,
+    seen(living: Living): void {
+      alive = living;
+      graveyard.seen(living);
+    },
     /** What is bounded here, and not otherwise counted. */
     backlog: () => ({
       takeovers: takingOver.unsure(),
       audio_offers: drivers.offering(),
       drivers: book.size(),
       slots: slots.size(),
+      lasting_slots: deps.lasting.size(),
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>
@@ -187,6 +202,7 @@ export function createJobsOfMany(deps: {
         publish: deps.publish,
         book,
         slots,
+        lasting: deps.lasting,
         storeNow,
         now: clock.now,
         answerMs,

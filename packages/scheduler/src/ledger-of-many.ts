@@ -2,7 +2,7 @@
 import { within } from './cluster/within.ts';
 import type { Config } from './config/settings.ts';
 import type { NodeId } from './domain/ids.ts';
-import type { Load } from './domain/lease.ts';
+import type { LeaseId, Load } from './domain/lease.ts';
 import type { CapacityLedger } from './ports/capacity-ledger.ts';
 import type { Clock } from './ports/clock.ts';
 
@@ -17,6 +17,8 @@ export function createLedgerOfMany(deps: {
   /** Resolves when the store knows again which slots of the node are taken; undefined: it does. */
   settled: (nodeId: NodeId) => Promise<void> | undefined;
   noteLoad: (nodeId: NodeId, load: Load, isReport?: boolean) => void;
+  /** The lease lasts as long as its job may run, or is nobody's any more. */
+  lasts: (nodeId: NodeId, lease: LeaseId) => void;
   /** Another instance has its socket, and keeps the slots of what runs there (cluster/slot-keeping.ts). */
   isHeldElsewhere: (nodeId: NodeId) => boolean;
   /** How long a slot is kept for a job that is not acknowledged. */
@@ -52,7 +54,21 @@ export function createLedgerOfMany(deps: {
         within(clock, reserveMs, 'a reserve', async () => reserve()),
       );
     },
-    release: (nodeId, lease) => noted(nodeId, ledger.release(nodeId, lease)),
+    async commit(nodeId, lease, ttlMs) {
+      const committed = await ledger.commit(nodeId, lease, ttlMs);
+      // One that was renewed in order to be sent lasts no longer than a reservation.
+      const isForGood = committed.kind === 'committed' && ttlMs > deps.reservationTtlMs;
+      if (isForGood || committed.kind === 'lost') deps.lasts(nodeId, lease);
+      return committed;
+    },
+    release(nodeId, lease) {
+      deps.lasts(nodeId, lease);
+      return noted(nodeId, ledger.release(nodeId, lease));
+    },
+    async fence(nodeId, lease) {
+      await ledger.fence(nodeId, lease);
+      deps.lasts(nodeId, lease);
+    },
     async reconcile(nodeId, report) {
       const load = await ledger.reconcile(nodeId, report);
       if (load !== undefined) noteLoad(nodeId, load, true);

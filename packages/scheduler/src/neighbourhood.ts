@@ -5,6 +5,7 @@
 import { createAdmissionOfMany } from './admission-of-many.ts';
 import { createGossip } from './cluster/gossip.ts';
 import { createInboxReader } from './cluster/inbox-reader.ts';
+import { createLastingSlots } from './cluster/lasting-slots.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
 import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
@@ -64,6 +65,7 @@ export function createNeighbourhood(deps: {
   const isStoreSteady = (): boolean =>
     watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
 
+  const lasting = createLastingSlots({ now: clock.now });
   const presence = createPresence({
     instances: createSteadyInstances({ instances: store.instances, doubted: () => presence.freeze() }),
     clock,
@@ -81,6 +83,7 @@ export function createNeighbourhood(deps: {
       },
     },
     newIncarnation: newName,
+    lastingUpTo: lasting.upTo,
     events: {
       lost() {
         local.jobs().abandonAll();
@@ -133,6 +136,7 @@ export function createNeighbourhood(deps: {
     ledger: guarded.ledger,
     settled: (nodeId) => reassertion.settled(nodeId),
     noteLoad: gossip.load,
+    lasts: lasting.settled,
     isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
     clock,
     ...ledgerSettings(config),
@@ -212,6 +216,7 @@ export function createNeighbourhood(deps: {
     office,
     replica,
     gossip,
+    lasting,
     clock,
     ids,
     meter,

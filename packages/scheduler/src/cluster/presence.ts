@@ -1,6 +1,6 @@
 /** Background actor: says that this instance lives, knows who else does, and notices when it was itself taken for dead. */
 import type { Cancel, Clock } from '../ports/clock.ts';
-import { DEATH_REMEMBERED_MS, type Instance, type Instances } from '../ports/instances.ts';
+import { DEATH_REMEMBERED_MS, type Instance, type Instances, type Living } from '../ports/instances.ts';
 import type { Log } from '../ports/log.ts';
 import { createSilences } from './silences.ts';
 import { createStoreTime } from './store-time.ts';
@@ -29,7 +29,7 @@ export interface PresenceEvents {
    */
   died(instanceIds: readonly string[]): void;
   /** Those that lived at the last look. */
-  seen?(living: ReadonlyMap<string, Instance>): void;
+  seen?(living: Living): void;
 }
 
 export interface Presence {
@@ -42,7 +42,7 @@ export interface Presence {
   isFenced(): boolean;
   self(): Instance;
   /** Those that lived when last looked, at most `viewMs` ago; just now, if the one expected was not among them. */
-  living(expected?: string): Promise<ReadonlyMap<string, Instance>>;
+  living(expected?: string): Promise<Living>;
   /** The time by the store's clock (epoch ms): what instances can compare although their own clocks differ. */
   storeNow(): number;
   /** The store may have lost data, as at a failover: silence proves no death until everybody had time to come back. */
@@ -58,7 +58,7 @@ const LONGEST_ABSENCE_MS = DEATH_REMEMBERED_MS / 2;
 const MISSED_APART_MS = 25;
 /** The share of `viewMs` after which others are looked at anew, by the clock: nobody then waits for it, and no job asks for it. */
 const LOOK_AGAIN_AT = 0.8;
-const NOBODY: ReadonlyMap<string, Instance> = new Map();
+const NOBODY: Living = new Map();
 
 export function createPresence(deps: {
   instances: Instances;
@@ -69,6 +69,8 @@ export function createPresence(deps: {
   first: Instance;
   /** A name for the next incarnation. */
   newIncarnation: () => string;
+  /** Up to which number the slots that it took on nodes of others last; said with every renewal. */
+  lastingUpTo?: () => number;
 }): Presence {
   const { instances, clock, log, settings, events } = deps;
   const storeTime = createStoreTime();
@@ -81,37 +83,39 @@ export function createPresence(deps: {
   let reachableSince = Number.POSITIVE_INFINITY;
   /** How often what the store shows was in doubt. */
   let doubts = 0;
-  let view: { readonly at: number; readonly living: ReadonlyMap<string, Instance> } | undefined;
+  let view: { readonly at: number; readonly living: Living } | undefined;
   /** As last listed. */
   let names: readonly string[] = [];
-  let looking: Promise<ReadonlyMap<string, Instance>> | undefined;
+  let looking: Promise<Living> | undefined;
   let cancelLook: Cancel | undefined;
-  /** Of the next renewal; undefined while one is under way. */
   let cancel: Cancel | undefined;
-  let hurriedAt = Number.NEGATIVE_INFINITY;
   let isAnnounced = false;
+  /** The last one failed. */
+  let isRenewalDue = false;
   let hasToldDead = false;
   let isStopped = false;
 
   const isFenced = (): boolean => clock.now() - renewedAt > settings.ttlMs;
 
-  async function lookAround(): Promise<ReadonlyMap<string, Instance>> {
+  async function lookAround(): Promise<Living> {
     const [at, doubtsBefore] = [clock.now(), doubts];
-    // Both at once: names seldom change, and letters wait for this.
-    const [all, known] = await Promise.all([instances.all(), instances.living(names)]);
-    const unasked = all.filter((instanceId) => !names.includes(instanceId));
+    // At once: names seldom change, and letters wait for this. Whether it is there itself its renewal says: a store that has lost
+    // data does not show others who are as alive as this instance.
+    const [all, known] = await Promise.all([
+      instances.all(),
+      instances.living(others(names)),
+      // Where its own presence cannot be reached, others are told as long as it lives.
+      renew().catch(notRenewed),
+    ]);
+    const unasked = others(all).filter((instanceId) => !names.includes(instanceId));
     const joined = unasked.length === 0 ? NOBODY : await instances.living(unasked);
     names = all;
-    const living = new Map([...known, ...joined].filter(([instanceId]) => all.includes(instanceId)));
+    const found = [...known, ...joined].filter(([instanceId]) => all.includes(instanceId));
+    const living = new Map(found);
+    if (isAnnounced && !isFenced()) living.set(self.instanceId, self);
     view = { at, living };
     events.seen?.(living);
-    if (!isFenced() && !living.has(self.instanceId)) {
-      // It is there by right, so the store has lost data: what else it does not show may be as alive as this instance.
-      log.warn({ instance_id: self.instanceId }, 'the store has lost the presence of this instance');
-      freeze();
-      renewAtOnce();
-    }
-    const silent = all.filter((instanceId) => !living.has(instanceId));
+    const silent = others(all).filter((instanceId) => !living.has(instanceId));
     silences.seen(living);
     if (doubts === doubtsBefore) silences.missed(silent, at);
     const gone = silent.filter(hadTimeToComeBack);
@@ -120,21 +124,11 @@ export function createPresence(deps: {
     return living;
   }
 
-  /** Until then the store is told nothing of what else it has lost, and takes repeats of what it forgot for new. */
-  function renewAtOnce(): void {
-    if (
-      isStopped ||
-      cancel === undefined ||
-      clock.now() - hurriedAt < settings.intervalMs / TRIES_PER_INTERVAL
-    )
-      return;
-    hurriedAt = clock.now();
-    cancel();
-    cancel = clock.after(0, () => void tick());
-  }
+  const others = (instanceIds: readonly string[]): readonly string[] =>
+    instanceIds.filter((instanceId) => instanceId !== self.instanceId);
 
   /** One look at a time: many may ask at once. */
-  function look(): Promise<ReadonlyMap<string, Instance>> {
+  function look(): Promise<Living> {
     looking ??= lookAround().finally(() => {
       looking = undefined;
       lookAgainSoon();
@@ -202,14 +196,21 @@ export function createPresence(deps: {
     log.warn({ err: fault }, 'the store could not be asked about instances');
   }
 
+  function notRenewed(fault: unknown): void {
+    isRenewalDue = true;
+    unreachable(fault);
+  }
+
   function reached(sentAt: number): void {
     renewedAt = sentAt;
+    isRenewalDue = false;
     if (reachableSince === Number.POSITIVE_INFINITY) reachableSince = clock.now();
   }
 
   async function renew(): Promise<void> {
+    if (!isAnnounced || isStopped) return;
     const sentAt = clock.now();
-    const { kind, at } = await instances.renew(self, settings.ttlMs);
+    const { kind, at } = await instances.renew(self, settings.ttlMs, deps.lastingUpTo?.());
     storeTime.note({ sentAt, receivedAt: clock.now(), at });
     if (isStopped) return;
     const awayMs = at - (renewedAtStore ?? at);
@@ -248,17 +249,16 @@ export function createPresence(deps: {
 
   async function tick(): Promise<void> {
     let nextMs = settings.intervalMs;
-    cancel = undefined;
     try {
-      if (isAnnounced) await renew();
-      else if (!(await announce()))
+      if (!isAnnounced && !(await announce()))
         log.error({ instance_id: self.instanceId }, 'another has the name of this instance');
       await look();
     } catch (fault) {
       unreachable(fault);
-      // A life is two intervals: one renewal that failed must not be the end of it.
-      nextMs /= TRIES_PER_INTERVAL;
+      isRenewalDue = true;
     }
+    // A life is two intervals: one renewal that failed must not be the end of it.
+    if (isRenewalDue) nextMs /= TRIES_PER_INTERVAL;
     if (!isStopped) cancel = clock.after(nextMs, () => void tick());
   }
 
@@ -276,7 +276,7 @@ export function createPresence(deps: {
     async start() {
       if (!(await announceWithin(settings.ttlMs))) return 'taken';
       // For the store's time, from the first moment on.
-      await renew().catch(unreachable);
+      await renew().catch(notRenewed);
       if (!isStopped) cancel = clock.after(settings.intervalMs, () => void tick());
       return 'started';
     },

@@ -9,18 +9,22 @@ import type { JobId, NodeId } from '../domain/ids.ts';
 import { holdsFence, isSettled, type JobRecord } from '../domain/job.ts';
 import { changeJob, type JobChange } from '../domain/job-change.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
+import { leaseId } from '../domain/lease.ts';
 import type { Expected, MoveResult } from '../ports/job-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { NodeSheet } from '../ports/node-board.ts';
 import type { Assignment, Delivery, NodeLink } from '../ports/node-link.ts';
 import type { DriverBook } from './driver-book.ts';
 import type { FirstWords } from './first-words.ts';
+import type { LastingSlots } from './lasting-slots.ts';
 import { type PostOffice, Unsent } from './post-office.ts';
 import { readLetter } from './read-letter.ts';
 import type { SlotKeeping } from './slot-keeping.ts';
 
 interface AssignLetter extends Assignment {
   readonly driver: string;
+  /** Of its slot, among all that its driver took on nodes of others; absent: of an earlier version. */
+  readonly slotNumber?: number;
 }
 
 interface WithdrawLetter {
@@ -63,6 +67,7 @@ export interface RemoteNodesDeps {
   readonly publish: (job: JobRecord) => void;
   readonly book: Pick<DriverBook, 'note'>;
   readonly slots: Pick<SlotKeeping, 'handed' | 'secure'>;
+  readonly lasting: Pick<LastingSlots, 'left'>;
   /** The store's time: what instances whose clocks differ have in common. */
   readonly storeNow: () => number;
   readonly now: () => number;
@@ -86,12 +91,14 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const { nodeId, attempt, job } = assignment;
     const { need: _, ...sent } = job;
     const toStore = deps.storeNow() - deps.now();
+    const slotUntil = assignment.slotUntil ?? assignment.expiresAt;
     const letter: AssignLetter = {
       ...assignment,
       job: sent,
       audioAt: assignment.audioAt ?? deps.audioAt(job.jobId),
       expiresAt: assignment.expiresAt + toStore,
-      slotUntil: (assignment.slotUntil ?? assignment.expiresAt) + toStore,
+      slotUntil: slotUntil + toStore,
+      slotNumber: deps.lasting.left(nodeId, leaseId(job.jobId, attempt), slotUntil),
       driver: deps.driver(),
     };
     let answered: Answered;
@@ -164,7 +171,10 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
     const isTaken = !deps.acknowledges(nodeId);
     const slotUntil = secured ?? (letter.slotUntil ?? letter.expiresAt) + fromStore;
-    deps.slots.handed({ jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken });
+    // Of a slot that was secured here its driver knows no more than that its reservation has ended.
+    const slotNumber = secured === undefined ? letter.slotNumber : undefined;
+    const handed = { jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken, driver, slotNumber };
+    deps.slots.handed(handed);
     if (isTaken) return recorded(letter, written);
     await deps.firstWords.wait(job.jobId, driver);
     return written;

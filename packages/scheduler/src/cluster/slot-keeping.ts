@@ -3,7 +3,8 @@
  *
  * The driver makes the lease of a job last that its node took. Should it die or stand still before, the lease would end while the
  * node works, and the slot would be given to another (I1). The holder knows what its nodes took: it keeps the leases of those jobs
- * that still run when their reservation is about to end. Most are over long before, and cost nothing.
+ * that still run when their reservation is about to end, unless it knows by then that their driver has (lasting-slots.ts). Most are
+ * over long before, and cost nothing.
  */
 import { ANY_ATTEMPT, type Answer } from '../domain/answer.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
@@ -22,6 +23,10 @@ export interface Handed {
   readonly slotUntil: number;
   /** The node has it by that alone: it never says so. */
   readonly isTaken: boolean;
+  /** "instance/incarnation" of who drives it. */
+  readonly driver: string;
+  /** Of its slot, among those that its driver took; undefined: its driver does not say which of them last. */
+  readonly slotNumber: number | undefined;
 }
 
 /** What is done for the slot when whoever drives the job has accepted that its node took it. Settled before that is asked. */
@@ -50,7 +55,8 @@ export interface SlotKeeping {
   size(): number;
 }
 
-interface Kept extends Handed {
+interface Kept extends Pick<Handed, 'jobId' | 'nodeId' | 'attempt' | 'generation' | 'slotUntil'> {
+  readonly by?: Pick<Handed, 'driver' | 'slotNumber'>;
   isTaken: boolean;
   /** When to keep it. */
   readonly keepAt: number;
@@ -67,6 +73,8 @@ const MOST_KEPT = 50_000;
 export function createSlotKeeping(deps: {
   /** True: the slot is held for as long, or longer. False: it is not held any more, or the attempt was given up. */
   keep: (nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean) => Promise<boolean>;
+  /** The driver has said that the slots which it took up to this number last by themselves. */
+  lastsBy: (driver: string, slotNumber: number) => boolean;
   generationOf: (nodeId: NodeId) => number | undefined;
   /** Another instance has its socket. */
   isHeldElsewhere: (nodeId: NodeId) => boolean;
@@ -97,9 +105,12 @@ export function createSlotKeeping(deps: {
       const isLate = job.slotUntil <= now;
       if (!isLate && !(job.isTaken && job.keepAt <= now)) continue;
       jobs.delete(name);
-      if (!isLate) void keep(name, job);
+      if (!isLate && !lasts(job)) void keep(name, job);
     }
   }
+
+  const lasts = ({ by }: Kept): boolean =>
+    by?.slotNumber !== undefined && deps.lastsBy(by.driver, by.slotNumber);
 
   async function keep(name: string, job: Kept): Promise<void> {
     const { jobId, nodeId, attempt, generation, handedAt } = job;
@@ -170,9 +181,10 @@ export function createSlotKeeping(deps: {
         ? slotUntil
         : undefined;
     },
-    handed(job) {
+    handed({ driver, slotNumber, ...job }) {
       const keepAt = job.slotUntil - AHEAD_MS;
-      note(nameOf(job.nodeId, job.jobId), { ...job, keepAt, handedAt: clock.now() });
+      const by = { driver, slotNumber };
+      note(nameOf(job.nodeId, job.jobId), { ...job, by, keepAt, handedAt: clock.now() });
     },
     taken,
     beside,

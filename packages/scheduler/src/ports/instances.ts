@@ -6,7 +6,8 @@
  * stays as it is however often it is renewed. One whose presence has ended comes back by its next renewal, unless another has the
  * name, it left, or it was declared dead: of a renewal and a declaration at the same time exactly one succeeds. A death is
  * remembered for `DEATH_REMEMBERED_MS`. `all` names everybody who announced itself and was not removed, the dead included: those
- * wait to be adopted. A thrown error means *unknown*; every call may be repeated with the same effect.
+ * wait to be adopted. What it says of its slots is as it said it last, and nothing after a new incarnation has the name.
+ * A thrown error means *unknown*; every call may be repeated with the same effect.
  */
 export interface Instance {
   readonly instanceId: string;
@@ -19,6 +20,13 @@ export interface Instance {
   /** Where others reach it over HTTP. */
   readonly advertiseUrl?: string | undefined;
 }
+
+export interface LivingInstance extends Instance {
+  /** Up to which number the slots that it took on nodes of others last by themselves; absent: it did not say. */
+  readonly lastingUpTo?: number | undefined;
+}
+
+export type Living = ReadonlyMap<string, LivingInstance>;
 
 export type InstanceName = Pick<Instance, 'instanceId' | 'incarnation'>;
 
@@ -38,11 +46,11 @@ export const DEATH_REMEMBERED_MS = 600_000;
 export interface Instances {
   /** `taken`: another incarnation lives under this name. */
   announce(self: Instance, ttlMs: number): Promise<'announced' | 'taken'>;
-  renew(self: Instance, ttlMs: number): Promise<Renewal>;
+  renew(self: Instance, ttlMs: number, lastingUpTo?: number): Promise<Renewal>;
   /** Goes of its own accord: what it leaves behind is adopted at once. */
   leave(self: InstanceName): Promise<void>;
   /** Those of them that live. */
-  living(instanceIds: readonly string[]): Promise<ReadonlyMap<string, Instance>>;
+  living(instanceIds: readonly string[]): Promise<Living>;
   all(): Promise<readonly string[]>;
   /** From now on who lived under this name last cannot come back, and may be adopted. `living`: it does live. */
   declareDead(instanceId: string): Promise<'dead' | 'living'>;

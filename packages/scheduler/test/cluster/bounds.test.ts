@@ -54,6 +54,7 @@ describe('limits of what instances remember', () => {
         kept.add(lease);
         return true;
       },
+      lastsBy: () => false,
       generationOf: () => 1,
       isHeldElsewhere: () => false,
       runningTtlMs: 65_000,
@@ -62,8 +63,9 @@ describe('limits of what instances remember', () => {
       log: QUIET,
     });
     const slotUntil = clock.now() + 5_000;
+    const handed = { nodeId: 'n', attempt: 1, generation: 1, slotUntil, isTaken: true } as const;
     for (let job = 0; job <= MOST_JOBS; job += 1) {
-      slots.handed({ jobId: `job-${job}`, nodeId: 'n', attempt: 1, generation: 1, slotUntil, isTaken: true });
+      slots.handed({ ...handed, jobId: `job-${job}`, driver: 'a/1', slotNumber: undefined });
     }
     await clock.advance(5_000);
     expect(kept.size).toBe(MOST_JOBS);

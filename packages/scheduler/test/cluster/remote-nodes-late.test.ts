@@ -18,7 +18,8 @@ describe('a node of another instance', () => {
     };
     expect(await deliver(late(driver.now()))).toMatchObject({ kind: 'written' });
     expect(until).toHaveLength(1);
-    expect(holder.handed).toMatchObject([{ slotUntil: until[0] }]);
+    // Of which its driver does not know: it must not be left to that.
+    expect(holder.handed).toMatchObject([{ slotUntil: until[0], slotNumber: undefined }]);
   });
 
   it('I1 no oversell: does not get one whose slot is held no more', async () => {

@@ -45,6 +45,8 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     audio: new Map<string, AudioAt>(),
     delivered: [] as Assignment[],
     handed: [] as Handed[],
+    /** Slots that were numbered, and until when they are reserved. */
+    left: [] as string[],
     /** Until when a slot is held that is secured before its job is handed over. */
     secured: async (): Promise<number | undefined> => now() + SECURED_MS,
     cancelled: [] as string[],
@@ -81,6 +83,9 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     publish: (job) => void state.published.push(job),
     book,
     slots: { handed: (job) => void state.handed.push(job), secure: () => state.secured() },
+    lasting: {
+      left: (nodeId, lease, slotUntil) => state.left.push(`${nodeId} ${lease} ${slotUntil - now()}`),
+    },
     storeNow: clock.now,
     now,
     answerMs: ANSWER_MS,

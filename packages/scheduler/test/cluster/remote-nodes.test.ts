@@ -55,14 +55,16 @@ describe('a node that another instance holds', () => {
   });
 
   it('has its slot kept by its holder from then on, for whom the end of it is told by the clock of the store', async () => {
-    const { driver, holder, job, deliver } = await startDriverAndHolder({
+    const { a, driver, holder, job, deliver } = await startDriverAndHolder({
       driverAheadMs: HOUR_MS,
       holderAheadMs: -HOUR_MS,
     });
     const [jobId, nodeId, attempt, generation] = [job.jobId, 'node-b', 1, 7];
     const slotUntil = holder.now() + 4_500;
     await deliver({ slotUntil: driver.now() + 4_500 });
-    expect(holder.handed).toEqual([{ jobId, nodeId, attempt, generation, slotUntil, isTaken: true }]);
+    const by = { driver: a.driver, slotNumber: 1 };
+    expect(holder.handed).toEqual([{ jobId, nodeId, attempt, generation, slotUntil, isTaken: true, ...by }]);
+    expect(driver.left).toEqual([`node-b ${jobId}:1 4500`]);
     holder.state.acknowledging.add(nodeId);
     const untilThen = holder.now() + ANSWER_MS;
     await deliver({ expiresAt: driver.now() + ANSWER_MS });

@@ -16,7 +16,7 @@ function start() {
   const clock = createManualClock();
   const generations = new Map([['node-1', 7]]);
   const kept: string[] = [];
-  const state = { isHeld: true };
+  const state = { isHeld: true, lasting: 'a/1 0' };
   let faults = 0;
   const slots = createSlotKeeping({
     async keep(nodeId, lease, ttlMs) {
@@ -27,6 +27,7 @@ function start() {
       kept.push(`${nodeId} ${lease} ${ttlMs}`);
       return state.isHeld;
     },
+    lastsBy: (driver, slotNumber) => state.lasting === `${driver} ${slotNumber}`,
     generationOf: (nodeId) => generations.get(nodeId),
     isHeldElsewhere: (nodeId) => nodeId === 'node-elsewhere',
     runningTtlMs: RUNNING_MS,
@@ -40,6 +41,8 @@ function start() {
       generation: 7,
       slotUntil: clock.now() + SLOT_MS,
       isTaken: false,
+      driver: 'a/1',
+      slotNumber: 9,
       ...parts,
     });
   function fail(times: number): void {
@@ -94,6 +97,17 @@ describe('the slot of a job that was handed to a node for another instance', () 
     handed({ jobId: 'job-2' });
     await clock.advance(10 * SLOT_MS);
     expect(kept).toEqual([]);
+  });
+
+  it('is left alone if its driver has said by then that it lasts, and kept if it says so of others only', async () => {
+    const { clock, kept, state, handed } = start();
+    handed({ isTaken: true });
+    handed({ jobId: 'job-2', isTaken: true, slotNumber: undefined });
+    handed({ jobId: 'job-3', isTaken: true, driver: 'a/2' });
+    await clock.advance(SLOT_MS - 1_500);
+    state.lasting = 'a/1 9';
+    await clock.advance(10 * SLOT_MS);
+    expect(kept.map((text) => text.split(' ')[1])).toEqual(['job-2:2', 'job-3:2']);
   });
 
   it('is left alone if the connection has ended, also if there is another by now', async () => {

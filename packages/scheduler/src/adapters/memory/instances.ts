@@ -2,19 +2,19 @@
 import type { Clock } from '../../ports/clock.ts';
 import {
   DEATH_REMEMBERED_MS,
-  type Instance,
   type InstanceName,
   type Instances,
+  type LivingInstance,
 } from '../../ports/instances.ts';
 
 export function createInstances(deps: { clock: Clock }): Instances {
-  const present = new Map<string, { instance: Instance; expiresAt: number }>();
+  const present = new Map<string, { instance: LivingInstance; expiresAt: number }>();
   /** Name → until when its death is remembered. */
   const dead = new Map<string, number>();
   const known = new Set<string>();
   const now = (): number => deps.clock.now();
 
-  function living(instanceId: string): Instance | undefined {
+  function living(instanceId: string): LivingInstance | undefined {
     const presence = present.get(instanceId);
     return presence !== undefined && presence.expiresAt > now() ? presence.instance : undefined;
   }
@@ -30,7 +30,7 @@ export function createInstances(deps: { clock: Clock }): Instances {
     dead.set(instanceId, now() + DEATH_REMEMBERED_MS);
   }
 
-  function enter(instance: Instance, ttlMs: number): void {
+  function enter(instance: LivingInstance, ttlMs: number): void {
     present.set(instance.instanceId, { instance, expiresAt: now() + ttlMs });
     dead.delete(instance.instanceId);
     known.add(instance.instanceId);
@@ -43,18 +43,18 @@ export function createInstances(deps: { clock: Clock }): Instances {
       enter(holder ?? self, ttlMs);
       return 'announced';
     },
-    async renew(self, ttlMs) {
+    async renew(self, ttlMs, lastingUpTo) {
       const holder = living(self.instanceId);
       if (isDead(self.instanceId) || (holder !== undefined && !isOwn(self)))
         return { kind: 'lost', at: now() };
-      enter(holder ?? self, ttlMs);
+      enter({ ...(holder ?? self), lastingUpTo }, ttlMs);
       return { kind: holder === undefined ? 'revived' : 'renewed', at: now() };
     },
     async leave(self) {
       if (isOwn(self)) bury(self.instanceId);
     },
     async living(instanceIds) {
-      const found = new Map<string, Instance>();
+      const found = new Map<string, LivingInstance>();
       for (const instanceId of instanceIds) {
         const instance = living(instanceId);
         if (instance !== undefined) found.set(instanceId, instance);

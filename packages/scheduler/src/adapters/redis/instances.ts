@@ -1,5 +1,5 @@
 /** Which instances live, as a key each that expires by itself, and one set of all names. */
-import type { Instance, Instances } from '../../ports/instances.ts';
+import type { Instance, Instances, LivingInstance } from '../../ports/instances.ts';
 import { asDependency } from './dependency.ts';
 import { createAnnounceInstance } from './instances/announce-instance.ts';
 import { createDeclareDead } from './instances/declare-dead.ts';
@@ -15,9 +15,11 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
   const leave = createLeaveInstances(connection, keys);
   const declareDead = createDeclareDead(connection, keys);
 
-  async function about(instanceId: string): Promise<Instance | undefined> {
-    const text = await connection.hget(keys.presence(instanceId), 'about');
-    return text === null ? undefined : (JSON.parse(text) as Instance);
+  async function about(instanceId: string): Promise<LivingInstance | undefined> {
+    const [text, lasting] = await connection.hmget(keys.presence(instanceId), 'about', 'lasting');
+    if (text === null || text === undefined) return undefined;
+    const instance = JSON.parse(text) as Instance;
+    return lasting ? { ...instance, lastingUpTo: Number(lasting) } : instance;
   }
 
   return {
@@ -27,9 +29,9 @@ export function createInstances(deps: { connection: RedisConnection; keys: Keys 
         if (result === 'announced') await connection.sadd(keys.instances, self.instanceId);
         return result;
       }),
-    renew: (self, ttlMs) =>
+    renew: (self, ttlMs, lastingUpTo) =>
       asDependency('renewing an instance', async () => {
-        const renewal = await renew(self, ttlMs);
+        const renewal = await renew(self, ttlMs, lastingUpTo);
         // Again each time: an emptied store, or a hasty survivor, may have lost the name. It is no part of being alive: the list
         // of all may lie on a shard that is away, and then everybody would be dead.
         if (renewal.kind !== 'lost') connection.sadd(keys.instances, self.instanceId).catch(() => undefined);

@@ -1,5 +1,10 @@
 /** Simulation: which instances live, as one entry each that expires by itself, and one set of all names. */
-import { DEATH_REMEMBERED_MS, type Instance, type Instances } from '../../ports/instances.ts';
+import {
+  DEATH_REMEMBERED_MS,
+  type Instance,
+  type Instances,
+  type LivingInstance,
+} from '../../ports/instances.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
 import { keys, tags } from './tags.ts';
@@ -17,7 +22,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
       shard.state.names.put(keys.instances, names);
     });
 
-  const about = (instanceId: string): Promise<Instance | undefined> =>
+  const about = (instanceId: string): Promise<LivingInstance | undefined> =>
     on(instanceId, 'read-presence', ({ state }, now) => state.presence.get(instanceId, now)?.about);
 
   return {
@@ -34,7 +39,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
       return result;
     },
 
-    async renew(self, ttlMs) {
+    async renew(self, ttlMs, lastingUpTo) {
       const { instanceId } = self;
       const said = saidOf(self);
       const renewal = await on(instanceId, 'renew-instance', ({ state }, at) => {
@@ -44,7 +49,7 @@ export function createInstances({ lines }: { lines: Lines }): Instances {
         if (isDead || (holder !== undefined && holder.incarnation !== said.incarnation)) {
           return { kind: 'lost', at } as const;
         }
-        state.presence.put(instanceId, { about: holder ?? said }, at + ttlMs);
+        state.presence.put(instanceId, { about: { ...(holder ?? said), lastingUpTo } }, at + ttlMs);
         return { kind: holder === undefined ? 'revived' : 'renewed', at } as const;
       });
       // Again each time: an emptied store may have lost the name. It is no part of being alive.

@@ -2,7 +2,7 @@
 import type { JobId, NodeId, SessionId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { LeaseId } from '../../domain/lease.ts';
-import type { Instance } from '../../ports/instances.ts';
+import type { LivingInstance } from '../../ports/instances.ts';
 import type { NodeSheet } from '../../ports/node-board.ts';
 import type { SavedSession } from '../../ports/session-store.ts';
 import { createShelf, type Shelf } from './shelf.ts';
@@ -76,7 +76,7 @@ export interface WaitingEntry {
 
 export interface StoredPresence {
   /** Undefined: taken for dead. */
-  readonly about: Instance | undefined;
+  readonly about: LivingInstance | undefined;
 }
 
 export interface ShardState {

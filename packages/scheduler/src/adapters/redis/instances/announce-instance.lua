@@ -1,5 +1,5 @@
 --[[ announce-instance: an instance says that it lives, unless another incarnation does under its name.
-  KEYS[1] presence     HASH  incarnation, about; or dead; expires
+  KEYS[1] presence     HASH  incarnation, about, lasting; or dead; expires
   ARGV[1] incarnation  of who announces itself
   ARGV[2] about        the instance as JSON
   ARGV[3] ttl          ms
@@ -14,5 +14,8 @@ redis.call('HSETNX', presence, 'incarnation', incarnation)
 redis.call('HSETNX', presence, 'about', about)
 -- Never empty: where its slot is on the move, the script would end there, and the dead could live on.
 redis.call('HDEL', presence, 'dead')
+if not holder then
+  redis.call('HDEL', presence, 'lasting')
+end
 redis.call('PEXPIRE', presence, ttl)
 return { 'announced' }

@@ -1,5 +1,5 @@
 --[[ declare-dead: from now on who lived under a name last cannot come back by renewing itself.
-  KEYS[1] presence    HASH  incarnation, about; or dead; expires
+  KEYS[1] presence    HASH  incarnation, about, lasting; or dead; expires
   ARGV[1] remembered  ms
   Returns {"dead"} or {"living"}
   Idempotent: dead is dead, and is remembered anew. ]]
