@@ -54,8 +54,21 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     name: 'leaves the slots of what runs on its nodes to drivers that stand still',
     breaks: ['I1 no oversell'],
     file: 'cluster/slot-keeping.ts',
-    find: 'if (!isLate) void keep(name, job);',
+    find: 'if (!isLate && !lasts(job)) void keep(name, job);',
     replace: '',
+    world: {
+      faults: ['instance_frozen', 'instance_killed'],
+      scenario: { nodes: 6, workMs: 4_000 },
+      jobs: 400,
+      skips: 4,
+    },
+  },
+  {
+    name: 'says of slots that they last before they do',
+    breaks: ['I1 no oversell'],
+    file: 'cluster/lasting-slots.ts',
+    find: 'return number - 1;',
+    replace: 'return last;',
     world: {
       faults: ['instance_frozen', 'instance_killed'],
       scenario: { nodes: 6, workMs: 4_000 },
