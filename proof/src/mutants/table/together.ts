@@ -73,7 +73,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
       faults: ['instance_frozen', 'instance_killed'],
       scenario: { nodes: 6, workMs: 4_000 },
       jobs: 400,
-      skips: 4,
+      skips: 14,
     },
   },
   {
