@@ -105,13 +105,12 @@ export function createPresence(deps: {
       instances.all(),
       instances.living(others(names)),
       // Where its own presence cannot be reached, others are told as long as it lives.
-      renew().catch(notRenewed),
+      stayAlive().catch(notRenewed),
     ]);
     const unasked = others(all).filter((instanceId) => !names.includes(instanceId));
     const joined = unasked.length === 0 ? NOBODY : await instances.living(unasked);
     names = all;
-    const found = [...known, ...joined].filter(([instanceId]) => all.includes(instanceId));
-    const living = new Map(found);
+    const living = new Map([...known, ...joined].filter(([instanceId]) => all.includes(instanceId)));
     if (isAnnounced && !isFenced()) living.set(self.instanceId, self);
     view = { at, living };
     events.seen?.(living);
@@ -207,8 +206,15 @@ export function createPresence(deps: {
     if (reachableSince === Number.POSITIVE_INFINITY) reachableSince = clock.now();
   }
 
+  /** Only by looks, of which there is one at a time: nobody is to learn twice that it was lost, or begin anew twice. */
+  async function stayAlive(): Promise<void> {
+    if (isStopped) return;
+    if (isAnnounced) await renew();
+    else if (self !== deps.first && !(await announce()))
+      log.error({ instance_id: self.instanceId }, 'another has the name of this instance');
+  }
+
   async function renew(): Promise<void> {
-    if (!isAnnounced || isStopped) return;
     const sentAt = clock.now();
     const { kind, at } = await instances.renew(self, settings.ttlMs, deps.lastingUpTo?.());
     storeTime.note({ sentAt, receivedAt: clock.now(), at });
@@ -248,17 +254,9 @@ export function createPresence(deps: {
   }
 
   async function tick(): Promise<void> {
-    let nextMs = settings.intervalMs;
-    try {
-      if (!isAnnounced && !(await announce()))
-        log.error({ instance_id: self.instanceId }, 'another has the name of this instance');
-      await look();
-    } catch (fault) {
-      unreachable(fault);
-      isRenewalDue = true;
-    }
+    await look().catch(notRenewed);
     // A life is two intervals: one renewal that failed must not be the end of it.
-    if (isRenewalDue) nextMs /= TRIES_PER_INTERVAL;
+    const nextMs = settings.intervalMs / (isRenewalDue ? TRIES_PER_INTERVAL : 1);
     if (!isStopped) cancel = clock.after(nextMs, () => void tick());
   }
 

@@ -93,6 +93,20 @@ describe('presence on a store that loses data', () => {
     expect(a.presence.isFenced()).toBe(false);
   });
 
+  it('begins anew once, though it finds by two of its clocks that it was lost, and the store is slow', async () => {
+    const { clock, store, empty, a } = await startThree();
+    empty();
+    const { announce } = store();
+    await announce({ ...a.presence.self(), incarnation: 'usurper' }, SETTINGS.viewMs);
+    store().announce = async (...args) => {
+      await new Promise<void>((resolve) => clock.after(2 * SETTINGS.intervalMs, resolve));
+      return announce(...args);
+    };
+    await clock.advance(6 * SETTINGS.intervalMs);
+    expect(a.heard).toMatchObject({ lost: 1, reborn: 1 });
+    expect(a.presence.self().incarnation).toBe('a-2');
+  });
+
   it('is lost when it was away for so long that its death may be forgotten', async () => {
     const { clock, store, a, b } = await startThree();
     a.way.isCut = true;
