@@ -254,7 +254,7 @@ export function createPresence(deps: {
   }
 
   async function tick(): Promise<void> {
-    await look().catch(notRenewed);
+    if (isRenewalDue || !isRecent()) await look().catch(notRenewed);
     // A life is two intervals: one renewal that failed must not be the end of it.
     const nextMs = settings.intervalMs / (isRenewalDue ? TRIES_PER_INTERVAL : 1);
     if (!isStopped) cancel = clock.after(nextMs, () => void tick());

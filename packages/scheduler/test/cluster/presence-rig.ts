@@ -18,7 +18,14 @@ export function startPresences() {
   let store = shared;
 
   /** An instance whose way to the store can be cut, and whose clock may differ from the store's. */
-  function join(instanceId: string, { ahead = 0, incarnation = `${instanceId}-1` } = {}) {
+  function join(
+    instanceId: string,
+    {
+      ahead = 0,
+      incarnation = `${instanceId}-1`,
+      lastingUpTo,
+    }: { ahead?: number; incarnation?: string; lastingUpTo?: () => number } = {},
+  ) {
     const way = { isCut: false, hangs: false, backMs: 0 };
     const guarded = (<K extends keyof Instances>(name: K) =>
       async (...args: unknown[]) => {
@@ -63,6 +70,7 @@ export function startPresences() {
         died: (ids) => heard.died.push([...ids]),
       },
       first: { ...about(instanceId), incarnation },
+      ...(lastingUpTo === undefined ? {} : { lastingUpTo }),
       newIncarnation: () => `${instanceId}-${++incarnations}`,
     });
     return { presence, way, heard };

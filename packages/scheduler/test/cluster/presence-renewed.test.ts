@@ -1,0 +1,61 @@
+/** Presence is renewed by every look: others see soon what an instance says of its slots, and it sees soon that it was lost. */
+import { describe, expect, it } from 'vitest';
+import { SETTINGS, startPresences } from './presence-rig.ts';
+
+describe('a look at who lives', () => {
+  it('renews the own presence, so that what it says of its slots is seen by others within two looks', async () => {
+    const rig = startPresences();
+    const slots = { lastingUpTo: 0 };
+    const a = rig.join('a', { lastingUpTo: () => slots.lastingUpTo });
+    const b = rig.join('b');
+    for (const { presence } of [a, b]) await presence.start();
+    await rig.clock.advance(10_000);
+    const seen = async (): Promise<number | undefined> => (await b.presence.living()).get('a')?.lastingUpTo;
+    for (let said = 1; said < 20; said += 1) {
+      slots.lastingUpTo = said;
+      await rig.clock.advance(2 * 0.8 * SETTINGS.viewMs + 1);
+      expect(await seen()).toBe(said);
+      // At another time of its rounds.
+      await rig.clock.advance(37 * said);
+    }
+  });
+
+  it('asks the store no more for it than for the presence of another', async () => {
+    const rig = startPresences();
+    const [a, b] = [rig.join('a'), rig.join('b')];
+    for (const { presence } of [a, b]) await presence.start();
+    const asked = { renew: 0, living: 0, all: 0 };
+    const store = rig.store();
+    for (const name of ['renew', 'living', 'all'] as const) {
+      const call = store[name] as (...given: unknown[]) => unknown;
+      store[name] = ((...given: unknown[]) => {
+        asked[name] += 1;
+        return call(...given);
+      }) as never;
+    }
+    await rig.clock.advance(60_000);
+    expect(asked.renew).toBe(asked.all);
+    // Each was new to the other once.
+    expect(asked.living).toBeLessThanOrEqual(asked.all + 2);
+    expect(asked.all).toBeLessThanOrEqual(2 * (60_000 / (0.8 * SETTINGS.viewMs)) + 2);
+  });
+
+  it('tells others of whom it knows as long as it lives, though its own presence cannot be reached', async () => {
+    const rig = startPresences();
+    const [a, b] = [rig.join('a'), rig.join('b')];
+    for (const { presence } of [a, b]) await presence.start();
+    await rig.clock.advance(10_000);
+    const store = rig.store();
+    const { renew } = store;
+    store.renew = (self, ...rest) =>
+      self.instanceId === 'a' ? Promise.reject(new Error('that shard is away')) : renew(self, ...rest);
+    await rig.clock.advance(SETTINGS.viewMs + 1);
+    expect([...(await a.presence.living()).keys()].sort()).toEqual(['a', 'b']);
+    await rig.clock.advance(SETTINGS.ttlMs);
+    expect(a.presence.isFenced()).toBe(true);
+    expect([...(await a.presence.living()).keys()]).toEqual(['b']);
+    store.renew = renew;
+    await rig.clock.advance(SETTINGS.intervalMs);
+    expect(a.presence.isFenced()).toBe(false);
+  });
+});
