@@ -107,10 +107,8 @@ export function createSessionSaver(deps: {
     cancelTick = undefined;
   }
 
-  const ttlOf = ({ link, expiresAt }: Session): number =>
-    link !== undefined || expiresAt === undefined
-      ? SHARED_TTL_MS
-      : Math.max(0, expiresAt - clock.now()) + EXPIRY_GRACE_MS;
+  const ttlOf = ({ expiresAt }: Session): number =>
+    expiresAt === undefined ? SHARED_TTL_MS : Math.max(0, expiresAt - clock.now()) + EXPIRY_GRACE_MS;
 
   function later(session: Session, entry: Entry, ms: number): void {
     const dueAt = clock.now() + ms;

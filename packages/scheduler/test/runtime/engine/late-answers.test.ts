@@ -1,9 +1,36 @@
 /** What becomes of a slot and of the reason when an attempt is given up before its node has said its last word. */
 import { describe, expect, it } from 'vitest';
+import { createFaultyRig } from './faulty-rig.ts';
 import { holdDelivery } from './hold-delivery.ts';
 import { createRig, RESULT } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
+
+describe('an answer that changes nothing is told why', () => {
+  it('fenced: the job goes on elsewhere', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const answer = rig.last(jobId);
+    rig.service.abandonAll();
+    expect(await rig.service.acknowledge(answer)).toEqual({ kind: 'ignored', reason: 'fenced' });
+    expect(await rig.service.finish(answer, RESULT)).toEqual({ kind: 'ignored', reason: 'fenced' });
+  });
+
+  it('settled: the job ended while its word was being looked at', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    holdDelivery(rig, 'node-a');
+    void rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
+    await rig.clock.advance(10);
+    const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 100 } });
+    const finishing = rig.service.finish({ nodeId: 'node-a', jobId, attempt: 1 }, RESULT);
+    await rig.service.cancel(jobId, 'stop');
+    await rig.clock.advance(200);
+    expect(await finishing).toEqual({ kind: 'ignored', reason: 'settled' });
+  });
+});
 
 describe('an attempt given up', () => {
   it('keeps the slot of a lost node until its report proves the job gone, though no other node has the job', async () => {
