@@ -1,8 +1,9 @@
 /** What becomes of a slot and of the reason when an attempt is given up before its node has said its last word. */
 import { describe, expect, it } from 'vitest';
+import { ANY_ATTEMPT } from '../../../src/domain/answer.ts';
 import { createFaultyRig } from './faulty-rig.ts';
 import { holdDelivery } from './hold-delivery.ts';
-import { createRig, RESULT } from './rig.ts';
+import { createRig, deployedProfile, RESULT } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
 
@@ -29,6 +30,23 @@ describe('an answer that changes nothing is told why', () => {
     await rig.service.cancel(jobId, 'stop');
     await rig.clock.advance(200);
     expect(await finishing).toEqual({ kind: 'ignored', reason: 'settled' });
+  });
+});
+
+describe('a result that does not say of which attempt it is', () => {
+  it('frees the slot of the one its node has, though the job is being ended', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a', 1, deployedProfile());
+    const { jobId } = await rig.dispatch();
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 100 } });
+    const cancelling = rig.service.cancel(jobId, 'stop');
+    const answer = { nodeId: 'node-a', jobId, attempt: ANY_ATTEMPT };
+    expect((await rig.service.finish(answer, RESULT)).kind).toBe('ignored');
+    expect(await rig.used('node-a')).toBe(0);
+    await rig.clock.advance(200);
+    expect((await cancelling).kind).toBe('cancelled');
+    expect(await rig.used('node-a')).toBe(0);
+    expect(await rig.service.finish(answer, RESULT)).toEqual({ kind: 'ignored', reason: 'settled' });
   });
 });
 
