@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANY_ATTEMPT } from '../../../src/domain/answer.ts';
 import { createFaultyRig } from './faulty-rig.ts';
 import { holdDelivery } from './hold-delivery.ts';
-import { createRig, deployedProfile, RESULT } from './rig.ts';
+import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
 
@@ -47,6 +47,31 @@ describe('a result that does not say of which attempt it is', () => {
     expect((await cancelling).kind).toBe('cancelled');
     expect(await rig.used('node-a')).toBe(0);
     expect(await rig.service.finish(answer, RESULT)).toEqual({ kind: 'ignored', reason: 'settled' });
+  });
+});
+
+describe('a node that has said its last word', () => {
+  it.each([
+    ['cancelled', (rig: Rig, jobId: string) => rig.service.cancel(jobId, 'stop')],
+    ['over', (rig: Rig) => rig.clock.advance(SETTINGS.jobDeadlineMs)],
+  ])('is not told to stop when the job is %s, and nothing is said of its slot', async (_, ends) => {
+    const rig = createRig({ settings: { pendingTimeoutMs: 2 * SETTINGS.jobDeadlineMs } });
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.service.fail(rig.last(jobId), FAILURE);
+    expect(await rig.state(jobId)).toBe('RETRYING');
+    await ends(rig, jobId);
+    expect([await rig.state(jobId), rig.cancelled]).toEqual(['RELEASED', []]);
+    expect((await rig.store.get(jobId))?.timeline.at(-1)?.reason).toBeUndefined();
+  });
+
+  it('is not told to stop when another has the job', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.addNode('node-b');
+    await rig.service.fail(rig.last(jobId), FAILURE);
+    expect([rig.last(jobId).nodeId, rig.cancelled, ledger.calls('fence')]).toEqual(['node-b', [], 0]);
   });
 });
 
