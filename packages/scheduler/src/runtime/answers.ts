@@ -97,8 +97,8 @@ export function createAnswers(
       const wasGivenUp = flight.givenUp === fence.attempt;
       // Heard in time, however long it takes to be written: the node is not given up for a store that is slow.
       deadlines.acknowledged(flight);
-      // What seemed over goes on, unless something that is heard from here on ends it.
-      noteTakenAgain(flight, fence.attempt);
+      // What seemed over goes on, unless its outcome is being written, or something that is heard from here on ends it.
+      if (!isEnding(flight)) noteTakenAgain(flight, fence.attempt);
       const dueAt = commits.dueAt(flight, heardAt, answer.isKept === true);
       const hasRoom = dueAt !== undefined || (await commits.now(flight, fence));
       if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');

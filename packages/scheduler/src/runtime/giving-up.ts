@@ -2,9 +2,10 @@
 import type { NodeId } from '../domain/ids.ts';
 import { type Attempt, isOut, isSettled } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
+import type { Soon } from '../domain/soon.ts';
 import { candidates, exclusions } from './candidates.ts';
 import { advance, type Engine, giveBackForGood } from './engine.ts';
-import { type Flight, isEnding, lacksAudio, noteGivenBack } from './flight.ts';
+import { type Flight, hasGivenBack, isEnding, lacksAudio, noteGivenBack } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placement } from './placement.ts';
 import { markedOut, markedOutWords } from './select/marked-out.ts';
@@ -112,6 +113,12 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       await conclude(flight, withMarks(flight, flight.lastFailure ?? NO_NODE_LEFT), side, fence);
   }
 
+  /** Its node has said its last word on the attempt. */
+  function free(flight: Flight, { nodeId, attempt }: Attempt): Soon<void> {
+    noteGivenBack(flight, attempt);
+    return giveBackForGood(engine, nodeId, leaseId(flight.job.jobId, attempt));
+  }
+
   return {
     conclude,
     tryElsewhere,
@@ -124,8 +131,12 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
         await flight.settling?.ended;
         if (flight.job.fence?.attempt !== fence?.attempt) return false;
       }
-      if (fence === undefined || isSettled(flight.job.state) || flight.givenUp === fence.attempt)
+      if (fence === undefined || isSettled(flight.job.state)) return false;
+      if (flight.givenUp === fence.attempt) {
+        // That it was given up is being written; but its node is done with it by now.
+        if (side === 'over') await free(flight, fence);
         return false;
+      }
       flight.givenUp = fence.attempt;
       if (isLoss === true) {
         flight.nodesLost += 1;
@@ -146,11 +157,9 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       }
       if (isCounted) flight.retries += 1;
       engine.meter.count('scheduler_retries_total', { reason: code });
-      if (side === 'over') {
-        noteGivenBack(flight, fence.attempt);
-        await giveBackForGood(engine, fence.nodeId, leaseId(flight.job.jobId, fence.attempt));
-      } else watchLeaseEnd(engine, fence.nodeId);
-      await tryElsewhere(flight, side);
+      if (side === 'over') await free(flight, fence);
+      else watchLeaseEnd(engine, fence.nodeId);
+      await tryElsewhere(flight, hasGivenBack(flight, fence.attempt) ? 'over' : side);
       return true;
     },
   };

@@ -4,7 +4,7 @@ import { type Attempt, holdsFence } from '../domain/job.ts';
 import { leaseId } from '../domain/lease.ts';
 import { commitUnasked } from './commits.ts';
 import { type Engine, leaveFenced } from './engine.ts';
-import { type Flight, isAbandoned, nodesOf } from './flight.ts';
+import { type Flight, hasGivenBack, isAbandoned, nodesOf } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import type { Placed } from './placed.ts';
 
@@ -33,7 +33,7 @@ export async function settleLeases(
 ): Promise<Placed> {
   const { jobId } = flight.job;
   // The attempt before is fenced now that it has a successor, and not earlier: until here its answer would have counted.
-  if (before !== undefined) {
+  if (before !== undefined && !hasGivenBack(flight, before.attempt)) {
     engine.link.cancel(before.nodeId, jobId, 'superseded');
     await leaveFenced(engine, before.nodeId, leaseId(jobId, before.attempt));
   }

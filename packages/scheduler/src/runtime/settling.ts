@@ -6,7 +6,14 @@ import type { JobResult } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
 import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from './engine.ts';
-import { type Flight, isEnding, isFirstSend, noteGivenBack, type Settlement } from './flight.ts';
+import {
+  type Flight,
+  hasGivenBack,
+  isEnding,
+  isFirstSend,
+  noteGivenBack,
+  type Settlement,
+} from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
 import { withdrawUnclear } from './other-leases.ts';
 import { noteStage, TOTAL } from './stages.ts';
@@ -40,7 +47,8 @@ export function createSettling(engine: Engine): Settling {
     land(flight);
     const { jobId, fence } = flight.job;
     if (fence === undefined) return advance(engine, flight, 'released');
-    if (side === 'open') return closeOpen(flight, fence);
+    // What its node has said its last word on is not open, whoever ends the job.
+    if (side === 'open' && !hasGivenBack(flight, fence.attempt)) return closeOpen(flight, fence);
     noteGivenBack(flight, fence.attempt);
     const giving = giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     return giving instanceof Promise

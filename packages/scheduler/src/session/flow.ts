@@ -22,11 +22,15 @@ export function flow(step: Step, session: Session): void {
   deliver(step, session);
   if (understands(session, 'result_ack')) tellKept(step, session);
   if (session.phase !== 'draining') relieve(step, session);
-  if (session.phase === 'closing' && session.delivery.waiting.length === 0) {
+  if (session.phase === 'closing' && isAllTold(session)) {
     tell(step, session, { kind: 'closed' });
     step.effects.push({ kind: 'end', reason: 'closed' });
   }
 }
+
+/** Of what has left some may wait until the client has taken the rest. */
+const isAllTold = ({ delivery: { waiting, kept }, toldSeq, link }: Session): boolean =>
+  waiting.length === 0 && (link === undefined || (kept.at(-1)?.deliverySeq ?? 0) <= toldSeq);
 
 function deliver(step: Step, session: Session): void {
   const { settings } = step;

@@ -80,8 +80,11 @@ const isBacklogged = ({ settings }: Step, { isShared, delivery }: Session): bool
   isShared && delivery.waiting.length >= 2 * settings.maxUtterances;
 
 /** What was heard so far is still translated: half a sentence is better than none. */
-function refuseAudio(step: Step, session: Session, { seq }: Chunk): void {
-  if (understands(session, 'utterance_accepted')) session.refused ??= { seq, at: step.at };
+function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
+  const { seq } = chunk;
+  // Each time anew: whoever sends it again is waited for.
+  if (understands(session, 'utterance_accepted') && !isBehindRefused(step, session, chunk))
+    session.refused = { seq, at: step.at };
   cutStream(step, session, { kind: 'cut', reason: 'limit' });
   count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
   const message = 'no room for more audio; what was sent before is translated';

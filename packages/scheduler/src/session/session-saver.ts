@@ -107,10 +107,8 @@ export function createSessionSaver(deps: {
     cancelTick = undefined;
   }
 
-  const ttlOf = ({ link, expiresAt }: Session): number =>
-    link !== undefined || expiresAt === undefined
-      ? SHARED_TTL_MS
-      : Math.max(0, expiresAt - clock.now()) + EXPIRY_GRACE_MS;
+  const ttlOf = ({ expiresAt }: Session): number =>
+    expiresAt === undefined ? SHARED_TTL_MS : Math.max(0, expiresAt - clock.now()) + EXPIRY_GRACE_MS;
 
   function later(session: Session, entry: Entry, ms: number): void {
     const dueAt = clock.now() + ms;
@@ -213,12 +211,17 @@ export function createSessionSaver(deps: {
   function tick(): void {
     cancelTick = clock.after(TICK_MS, tick);
     const due: Session[] = [];
-    for (const [session, { renewedAt, isWriting }] of entries) {
-      if (due.length >= RENEWED_PER_TICK || clock.now() - renewedAt < RENEW_AFTER_MS) break;
-      // One that is waited for has its time, and it is not lengthened.
-      if (session.link !== undefined && !isWriting && session.unsaved === 'nothing') due.push(session);
+    const away: [Session, Entry][] = [];
+    for (const [session, entry] of entries) {
+      if (due.length + away.length >= RENEWED_PER_TICK) break;
+      if (clock.now() - entry.renewedAt < RENEW_AFTER_MS) break;
+      if (entry.isWriting || session.unsaved !== 'nothing') continue;
+      if (session.link !== undefined) due.push(session);
+      // One that is waited for has its time, which is not lengthened; but the store may have lost it.
+      else away.push([session, entry]);
     }
     if (due.length > 0) void touch(due);
+    for (const [session, entry] of away) rewrite(session, entry);
   }
 
   async function touch(due: readonly Session[]): Promise<void> {

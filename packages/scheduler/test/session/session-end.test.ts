@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSessionRig, deployed, opening } from './session-rig.ts';
+import { createSessionRig, deployed, opening, SETTINGS } from './session-rig.ts';
 
 describe('closing a session', () => {
   it('translates what was said so far and is answered after the last outcome', async () => {
@@ -16,6 +16,33 @@ describe('closing a session', () => {
     expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
     expect(audio.size()).toBe(0);
     expect(clock.pending()).toBe(0);
+  });
+
+  it('is answered when its client was told all outcomes, also those that waited for it to take the others', async () => {
+    const { open, desk } = createSessionRig({
+      settings: { delivery: { ...SETTINGS.delivery, maxPendingBytes: 2_000 } },
+    });
+    const client = open();
+    for (const text of ['a', 'b']) {
+      client.speak(text);
+      await desk.job().dispatch();
+      desk.job().finish({ ttsAudio: 'x'.repeat(1_000) });
+    }
+    client.send({ kind: 'close' });
+    expect(client.link.outcomes()).toEqual(['0:a']);
+    expect(client.link.lines()).not.toContain('closed');
+    client.send({ kind: 'acknowledged', deliverySeq: 1 });
+    expect(client.link.lines().slice(-2)).toEqual(['outcome 1:b', 'closed']);
+  });
+
+  it('is done at once if its client is away and all has its outcome', async () => {
+    const { open, desk, service } = createSessionRig();
+    const client = open();
+    client.speak('a');
+    client.leave();
+    await desk.job().succeed();
+    client.send({ kind: 'close' });
+    expect(service.counts().sessions).toBe(0);
   });
 
   it('is answered at once if nothing is to come', () => {

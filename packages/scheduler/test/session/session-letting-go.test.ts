@@ -67,6 +67,21 @@ describe('an owner that lives', () => {
     expect(client.sessions).toHaveLength(1);
   });
 
+  it('says at once that it has not saved what was taken from it', async () => {
+    const rig = createInstancesRig();
+    const { sessionId = '' } = await speaking(rig);
+    await rig.store.take(sessionId, 'c/1', 'a/1', 1_000_000);
+    let isSaved: boolean | undefined;
+    void rig
+      .instance('a')
+      .service.release(sessionId)
+      .then((answer) => {
+        isSaved = answer;
+      });
+    await rig.quiet();
+    expect(isSaved).toBe(false);
+  });
+
   it('does not vouch for what it does not have', async () => {
     const rig = createInstancesRig();
     expect(await rig.instance('a').service.release('s-unknown')).toBe(false);

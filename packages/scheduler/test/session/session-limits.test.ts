@@ -89,6 +89,36 @@ describe('limits of a session', () => {
     expect(desk.jobs).toHaveLength(2);
   });
 
+  it('a client that sends it again in vain is waited for anew: what is behind it does not overtake it', async () => {
+    const { open, desk, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
+    const client = open();
+    client.say('x'.repeat(95), { seq: 1 });
+    client.say('refused!', { seq: 2 });
+    for (let times = 0; times < 3; times += 1) {
+      await clock.advance(6_000);
+      client.say('refused!', { seq: 2 });
+      client.say('z', { seq: 3 });
+    }
+    await desk.job().succeed();
+    client.say('refused!', { seq: 2 });
+    client.say('z', { seq: 3, isFinal: true, requestId: 'r' });
+    expect(desk.job().text).toBe('refused!z');
+  });
+
+  it('a client that goes on without it is waited for with what is refused next', async () => {
+    const { open, desk, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
+    const client = open();
+    client.say('x'.repeat(95), { seq: 1 });
+    client.say('refused!', { seq: 2 });
+    await clock.advance(10_000);
+    client.say('refused, too', { seq: 3 });
+    client.say('z', { seq: 4 });
+    await desk.job().succeed();
+    client.say('refused, too', { seq: 3 });
+    client.say('z', { seq: 4, isFinal: true, requestId: 'r' });
+    expect(desk.job().text).toBe('refused, tooz');
+  });
+
   it('utterances above the number that may run do not push those out that run', async () => {
     const { open, desk } = createSessionRig({
       settings: { maxUtterances: 2, delivery: { ...SETTINGS.delivery, maxPendingResults: 3 } },

@@ -39,6 +39,22 @@ describe('saving costs', () => {
     expect(await saved(rig, client)).toMatchObject({ deliverySeq: 1, utterances: [], nextIndex: 1 });
   });
 
+  it('no delay for what changes again and again: it is written as late as after the first change', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const client = await connected(rig);
+    speak(client, 'one');
+    await rig.quiet();
+    rig.jobs.job('one').finish();
+    await rig.quiet();
+    const before = savesOf(rig);
+    for (let times = 0; times < 6; times += 1) {
+      client.acknowledge();
+      await rig.clock.advance(1_000);
+    }
+    expect(savesOf(rig) - before).toBe(1);
+  });
+
   it('one write per utterance in all while people speak: what was delivered goes with the next', async () => {
     const rig = createInstancesRig();
     rig.jobs.answerAll();

@@ -154,6 +154,17 @@ describe('a session in which nothing happens', () => {
     expect(store.calls('touch')).toBeLessThan(20);
   });
 
+  it('is renewed also where there was none for a while', async () => {
+    const rig = createInstancesRig();
+    const first = await connected(rig);
+    first.close();
+    await rig.clock.advance(1_000);
+    expect(rig.clock.pending()).toBe(0);
+    const second = await connected(rig);
+    await rig.clock.advance(3_600_000);
+    expect(await saved(rig, second)).toBeDefined();
+  });
+
   it('is written again where the store lost it, or has an older one', async () => {
     const rig = createInstancesRig();
     rig.jobs.answerAll();
@@ -168,6 +179,36 @@ describe('a session in which nothing happens', () => {
     await rig.clock.advance(6_000);
     expect(await saved(rig, lost)).toBeDefined();
     expect((await saved(rig, older))?.utterances).toHaveLength(1);
+  });
+
+  it('is renewed although one that was opened before it is written all the time, and one after it ends', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const [busy, idle, closed] = [await connected(rig), await connected(rig), await connected(rig)];
+    closed.close();
+    for (let minutes = 0; minutes < 20; minutes += 1) {
+      speak(busy, 'one');
+      await rig.clock.advance(60_000);
+    }
+    expect(await saved(rig, idle)).toBeDefined();
+  });
+
+  it('is written again where the store lost it though its client is away, for as long as that is waited for', async () => {
+    const rig = createInstancesRig();
+    const [away, gone] = [await connected(rig), await connected(rig)];
+    away.leave();
+    gone.leave();
+    await rig.clock.advance(2_000);
+    for (const { sessionId } of [away, gone]) await rig.store.remove(sessionId ?? '', 'a/1');
+    rig.instance('a').service.reassert();
+    await rig.clock.advance(6_000);
+    expect(await saved(rig, away)).toBeDefined();
+    const connecting = away.connect(rig.instance('b'));
+    await rig.clock.advance(2_000);
+    expect([await connecting, away.sessions.length]).toEqual(['opened', 1]);
+    rig.kill('a');
+    await rig.clock.advance(60_000);
+    expect(await saved(rig, gone)).toBeUndefined();
   });
 
   it('is forgotten when somebody else has it', async () => {

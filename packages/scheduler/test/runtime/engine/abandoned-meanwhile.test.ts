@@ -179,6 +179,10 @@ describe('a job abandoned meanwhile', () => {
   it('is asked about no more once one answer says that others drive it', async () => {
     const notes = createDriverNotes();
     let moves = 0;
+    let answer = () => {};
+    const isAnswered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     const rig = createRig({
       wrapStore(store) {
         const seen = notes.seenBy('first', store);
@@ -187,6 +191,7 @@ describe('a job abandoned meanwhile', () => {
           async move(...move) {
             moves += 1;
             if (move[2].state === 'RELEASED') throw new Error('down');
+            if (move[2].state === 'RUNNING') await isAnswered;
             return seen.move(...move);
           },
         };
@@ -194,6 +199,8 @@ describe('a job abandoned meanwhile', () => {
     });
     await rig.addNode('node-a');
     const { jobId } = await rig.dispatch();
+    const acknowledged = rig.service.acknowledge(rig.last(jobId));
+    await rig.clock.advance(1);
     const finished = rig.service.finish(rig.last(jobId), {
       textAsr: 'a',
       textTranslated: 'b',
@@ -202,7 +209,8 @@ describe('a job abandoned meanwhile', () => {
     });
     await rig.clock.advance(10);
     notes.assign(jobId, 'other');
-    expect((await rig.service.acknowledge(rig.last(jobId))).kind).toBe('ignored');
+    answer();
+    expect((await acknowledged).kind).toBe('ignored');
     const made = moves;
     await rig.clock.advance(2_000);
     expect((await finished).kind).toBe('ignored');

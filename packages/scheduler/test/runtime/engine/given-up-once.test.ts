@@ -1,10 +1,12 @@
 /** No attempt is given up for the sake of the one before, nor for having been looked for, however long things take to be written. */
 import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../src/domain/answer.ts';
 import { createFaultyRig } from './faulty-rig.ts';
 import { writeDispatched } from './holder.ts';
-import { createRig, deployedProfile, RESULT, SETTINGS } from './rig.ts';
+import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from './rig.ts';
 
 const SILENT = { kind: 'unknown', reason: 'holder_silent' } as const;
+const UNTRANSLATED = { ...RESULT, textTranslated: '' };
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'boom' };
 
 describe('while it is being written that an attempt was given up', () => {
@@ -26,6 +28,27 @@ describe('while it is being written that an attempt was given up', () => {
     await rig.clock.advance(1_000);
     expect([rig.last(jobId), await rig.state(jobId)]).toEqual([second, 'DISPATCHED']);
     expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toEqual([]);
+  });
+
+  it.each([
+    ['fails', (rig: Rig, answer: Answer) => rig.service.fail(answer, FAILURE)],
+    ['has no translation', (rig: Rig, answer: Answer) => rig.service.finish(answer, UNTRANSLATED)],
+  ])('its node may say its last word, that it %s: its slot is free', async (_, speaks) => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const first = rig.last(jobId);
+    await rig.service.acknowledge(first);
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 1_000 } });
+    await rig.clock.advance(SETTINGS.jobTimeoutMs + 100);
+    expect(await rig.state(jobId)).toBe('RUNNING');
+    await speaks(rig, first);
+    expect(await rig.used('node-a')).toBe(0);
+    await rig.clock.advance(1_000);
+    expect([await rig.state(jobId), await rig.used('node-a')]).toEqual(['RETRYING', 0]);
+    // Nothing more is to be expected of it, so that nobody is kept waiting for it.
+    await rig.clock.advance(SETTINGS.pendingTimeoutMs);
+    expect(await rig.state(jobId)).toBe('RELEASED');
   });
 });
 

@@ -1,9 +1,79 @@
 /** What becomes of a slot and of the reason when an attempt is given up before its node has said its last word. */
 import { describe, expect, it } from 'vitest';
+import { ANY_ATTEMPT } from '../../../src/domain/answer.ts';
+import { createFaultyRig } from './faulty-rig.ts';
 import { holdDelivery } from './hold-delivery.ts';
-import { createRig, RESULT } from './rig.ts';
+import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
+
+describe('an answer that changes nothing is told why', () => {
+  it('fenced: the job goes on elsewhere', async () => {
+    const rig = createRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const answer = rig.last(jobId);
+    rig.service.abandonAll();
+    expect(await rig.service.acknowledge(answer)).toEqual({ kind: 'ignored', reason: 'fenced' });
+    expect(await rig.service.finish(answer, RESULT)).toEqual({ kind: 'ignored', reason: 'fenced' });
+  });
+
+  it('settled: the job ended while its word was being looked at', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    holdDelivery(rig, 'node-a');
+    void rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
+    await rig.clock.advance(10);
+    const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 100 } });
+    const finishing = rig.service.finish({ nodeId: 'node-a', jobId, attempt: 1 }, RESULT);
+    await rig.service.cancel(jobId, 'stop');
+    await rig.clock.advance(200);
+    expect(await finishing).toEqual({ kind: 'ignored', reason: 'settled' });
+  });
+});
+
+describe('a result that does not say of which attempt it is', () => {
+  it('frees the slot of the one its node has, though the job is being ended', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a', 1, deployedProfile());
+    const { jobId } = await rig.dispatch();
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 100 } });
+    const cancelling = rig.service.cancel(jobId, 'stop');
+    const answer = { nodeId: 'node-a', jobId, attempt: ANY_ATTEMPT };
+    expect((await rig.service.finish(answer, RESULT)).kind).toBe('ignored');
+    expect(await rig.used('node-a')).toBe(0);
+    await rig.clock.advance(200);
+    expect((await cancelling).kind).toBe('cancelled');
+    expect(await rig.used('node-a')).toBe(0);
+    expect(await rig.service.finish(answer, RESULT)).toEqual({ kind: 'ignored', reason: 'settled' });
+  });
+});
+
+describe('a node that has said its last word', () => {
+  it.each([
+    ['cancelled', (rig: Rig, jobId: string) => rig.service.cancel(jobId, 'stop')],
+    ['over', (rig: Rig) => rig.clock.advance(SETTINGS.jobDeadlineMs)],
+  ])('is not told to stop when the job is %s, and nothing is said of its slot', async (_, ends) => {
+    const rig = createRig({ settings: { pendingTimeoutMs: 2 * SETTINGS.jobDeadlineMs } });
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.service.fail(rig.last(jobId), FAILURE);
+    expect(await rig.state(jobId)).toBe('RETRYING');
+    await ends(rig, jobId);
+    expect([await rig.state(jobId), rig.cancelled]).toEqual(['RELEASED', []]);
+    expect((await rig.store.get(jobId))?.timeline.at(-1)?.reason).toBeUndefined();
+  });
+
+  it('is not told to stop when another has the job', async () => {
+    const { rig, ledger } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    await rig.addNode('node-b');
+    await rig.service.fail(rig.last(jobId), FAILURE);
+    expect([rig.last(jobId).nodeId, rig.cancelled, ledger.calls('fence')]).toEqual(['node-b', [], 0]);
+  });
+});
 
 describe('an attempt given up', () => {
   it('keeps the slot of a lost node until its report proves the job gone, though no other node has the job', async () => {
