@@ -5,6 +5,7 @@ import { createDriverBook } from './cluster/driver-book.ts';
 import { createFirstWords } from './cluster/first-words.ts';
 import type { Gossip } from './cluster/gossip.ts';
 import { createGraveyard } from './cluster/graveyard.ts';
+import { createGuestAttempts } from './cluster/guest-attempts.ts';
 import { createHeldAnswers } from './cluster/held-answers.ts';
 import { createJobClaims } from './cluster/job-claims.ts';
 import type { LastingSlots } from './cluster/lasting-slots.ts';
@@ -86,6 +87,12 @@ export function createJobsOfMany(deps: {
     reservationTtlMs: scheduler.reservation_ttl_ms,
     clock,
     log,
+  });
+  const guests = createGuestAttempts({
+    clock,
+    keepMs: scheduler.job_deadline_ms,
+    recordPlacement: (nodeId, use) => local.registry().recordPlacement(nodeId, use),
+    recordSuccess: (nodeId, use) => local.registry().recordOutcome(nodeId, 'succeeded', use),
   });
   const held = createHeldAnswers({
     clock,
@@ -185,6 +192,7 @@ export function createJobsOfMany(deps: {
       drivers: book.size(),
       slots: slots.size(),
       lasting_slots: deps.lasting.size(),
+      guests: guests.size(),
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>
@@ -203,6 +211,7 @@ export function createJobsOfMany(deps: {
         book,
         slots,
         lasting: deps.lasting,
+        guests,
         storeNow,
         now: clock.now,
         answerMs,
@@ -222,6 +231,7 @@ export function createJobsOfMany(deps: {
         held,
         firstWords,
         slots,
+        guests,
         fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
         answerMs,
         clock,

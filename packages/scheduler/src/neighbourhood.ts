@@ -165,6 +165,7 @@ export function createNeighbourhood(deps: {
     isFenced,
     stuck: store.replaceReader,
   });
+  store.confirmAlong?.(instanceId, reader.goAlong);
 
   // Nodes of all instances.
   const nodeNews = createNodeNews({

@@ -86,7 +86,7 @@ export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings 
 
 /**
  * What was handled since comes again after a crash, and changes nothing: fences see to it. Its confirmation is a command for all of
- * them. Until then it is pending, as far as the store knows, and not handed out again.
+ * them, unless a round of the instance takes them along before. Until then it is pending, as far as the store knows, and not handed out again.
  */
 const CONFIRM_MS = 10_000;
 /** Of what fits into an inbox, so that it is not full of letters that were handled. */

@@ -11,6 +11,7 @@ import { createInbox } from './adapters/redis/inbox.ts';
 import { inspectRights } from './adapters/redis/inspect-rights.ts';
 import { inspectStore, lookAtStore } from './adapters/redis/inspect-store.ts';
 import { createInstanceFigures } from './adapters/redis/instance-figures.ts';
+import { createInstanceRounds } from './adapters/redis/instance-rounds.ts';
 import { createInstances } from './adapters/redis/instances.ts';
 import { createJobEvents } from './adapters/redis/job-events.ts';
 import { createJobStore } from './adapters/redis/job-store.ts';
@@ -81,16 +82,16 @@ export async function openSharedStore(deps: {
     durability === 'replica'
       ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
       : shared;
-  const inbox = createInbox({
-    ...kept,
-    blocking: reader.current,
-    ...inboxSettings(config),
-  });
+  const letters = inboxSettings(config);
+  // What goes along with them may be lost: letters come again, and whoever finds a job that ended sees that it has.
+  const rounds = createInstanceRounds({ ...shared, group: letters.group });
+  const inbox = createInbox({ ...kept, rounds, blocking: reader.current, ...letters });
 
   return {
     mode: settings.mode,
     instances: createInstances(shared),
     inbox,
+    confirmAlong: (instanceId, take) => rounds.join(instanceId, { letters: take }),
     replaceReader: reader.reconnect,
     mark: () => checkSchemaVersion(connection, keys),
     get warnings() {
@@ -109,11 +110,11 @@ export async function openSharedStore(deps: {
     mailbox: createNodeMailbox<JobAssign>({ ...shared, maxPerNode: config.scheduler.mailbox.max_jobs }),
     sessions: createSessionStore(kept),
     deadLetters: createDeadLetters({ ...shared, inbox }),
-    figures: createInstanceFigures(shared),
+    figures: createInstanceFigures({ ...shared, rounds }),
     statsBoard: createStatsBoard(shared),
     locks: createLocks({ connection, keyOf: keys.lock }),
     modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
-    jobs: (by) => createJobStore({ ...kept, ...by, ...sharedJobLimits(config) }),
+    jobs: (by) => createJobStore({ ...kept, rounds, ...by, ...sharedJobLimits(config) }),
     events: (by) => createJobEvents({ ...shared, ...by }),
     watch: (instanceId, on) =>
       watchMasters(connection, {

@@ -11,7 +11,7 @@ import type { JobChange } from './domain/job-change.ts';
 import type { LeaseId, Load } from './domain/lease.ts';
 import type { CapacityLedger } from './ports/capacity-ledger.ts';
 import type { DeadLetters } from './ports/dead-letters.ts';
-import type { Inbox } from './ports/inbox.ts';
+import type { HandledLetters, Inbox } from './ports/inbox.ts';
 import type { InstanceFigures } from './ports/instance-figures.ts';
 import type { Instances } from './ports/instances.ts';
 import type { JobEvents } from './ports/job-events.ts';
@@ -75,6 +75,8 @@ export interface SharedStore {
   readonly mode: 'single' | 'sentinel' | 'cluster';
   readonly instances: Instances;
   readonly inbox: Inbox;
+  /** Letters that this instance handled are confirmed along with what it writes by the clock. Absent: they are not. */
+  confirmAlong?(instanceId: string, take: () => HandledLetters | undefined): void;
   /** The reader hangs on a server that does not answer. */
   replaceReader(): void;
   /** Says anew which schema its keys have, after it was emptied. */

@@ -1,8 +1,11 @@
 /** Confirmations of letters, gathered: one command at a time, and what comes meanwhile or within a moment goes with the next. */
 import type { Cancel, Clock } from '../ports/clock.ts';
+import type { HandledLetters } from '../ports/inbox.ts';
 
 export interface Confirmations {
   add(letterId: string): void;
+  /** Some of what waits, for whoever writes something in the same place anyway. */
+  goAlong(): HandledLetters | undefined;
   /** What waits is sent now. */
   flush(): void;
   /** From now on nothing waits. */
@@ -54,6 +57,15 @@ export function createConfirmations(deps: {
       if (waiting.length >= most) flush();
       // Not at once: letters that end together share a command.
       else cancel ??= clock.after(waitMs, flush);
+    },
+    goAlong() {
+      if (waiting.length === 0) return undefined;
+      const letterIds = waiting.splice(0, MOST_PER_COMMAND);
+      if (waiting.length === 0) {
+        cancel?.();
+        cancel = undefined;
+      }
+      return { letterIds, settle: (fault) => deps.settled(letterIds, fault) };
     },
     flush,
     hurry() {

@@ -1,4 +1,7 @@
-/** Background actor: says every few seconds how much this instance has to do, for operators to see anywhere. Cold path. */
+/**
+ * Background actor: says every few seconds how much this instance has to do, for operators to see anywhere. What else waits to be written in
+ * the slot of the instance may go along, so it is said while there is nothing new, too. Cold path.
+ */
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Figures, InstanceFigures } from '../ports/instance-figures.ts';
 import type { Log } from '../ports/log.ts';

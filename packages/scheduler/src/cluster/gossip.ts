@@ -5,7 +5,7 @@
  */
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { Load } from '../domain/lease.ts';
-import { NO_USE, type ServiceUse } from '../domain/service-use.ts';
+import { isWords, NO_USE, type ServiceUse } from '../domain/service-use.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Whispers } from '../ports/whispers.ts';
@@ -246,9 +246,6 @@ const isNews = (given: unknown): given is News => {
   const isKnown = typeof nodeId === 'string' && (NODE_NEWS as readonly unknown[]).includes(word);
   return isKnown && [types, services].every((words) => words === undefined || isWords(words));
 };
-
-const isWords = (given: unknown): boolean =>
-  Array.isArray(given) && given.every((word) => typeof word === 'string');
 
 function* portions<T>(all: readonly T[]): Iterable<readonly T[]> {
   for (let from = 0; from < all.length; from += MOST_AT_ONCE) yield all.slice(from, from + MOST_AT_ONCE);

@@ -11,7 +11,7 @@ import type { Cancel, Clock } from '../ports/clock.ts';
 import { INBOX_IDLE_MS, type Inbox, type Letter, MOST_TOLD } from '../ports/inbox.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
-import { createConfirmations } from './confirmations.ts';
+import { type Confirmations, createConfirmations } from './confirmations.ts';
 import { createLetterEar } from './letter-ear.ts';
 import { createLetterLanes } from './letter-lanes.ts';
 
@@ -35,7 +35,7 @@ export interface InboxReaderSettings {
   readonly stopMs?: number;
 }
 
-export interface InboxReader {
+export interface InboxReader extends Pick<Confirmations, 'goAlong'> {
   start(): void;
   /** Reads no more. Resolves when no letter is under way, or those that are take too long; they come again elsewhere. */
   stop(): Promise<void>;
@@ -294,5 +294,6 @@ export function createInboxReader(deps: {
       while (underWay.size > 0 && !isLate) await Promise.race([nextEnd(), tooLate]);
     },
     handling: () => underWay.size,
+    goAlong: confirmations.goAlong,
   };
 }

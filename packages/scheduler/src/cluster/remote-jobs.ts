@@ -12,6 +12,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { DriverBook } from './driver-book.ts';
 import { createFindDriver, type FindDriverDeps, type Way } from './find-driver.ts';
 import type { FirstWords } from './first-words.ts';
+import type { GuestAttempts } from './guest-attempts.ts';
 import type { HeldAnswers } from './held-answers.ts';
 import { type PostOffice, Unsent } from './post-office.ts';
 import { readLetter } from './read-letter.ts';
@@ -61,6 +62,7 @@ export function createRemoteJobs(deps: {
   held: HeldAnswers;
   firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
   slots: Pick<SlotKeeping, 'taken' | 'beside' | 'over'>;
+  guests: Pick<GuestAttempts, 'marked' | 'left'>;
   /** A result as it may pass through the store. */
   fit: (result: JobResult) => JobResult;
   answerMs: number;
@@ -103,7 +105,9 @@ export function createRemoteJobs(deps: {
       await hear(saying);
       return true;
     }
-    const isSent = await office.tell(direction.instanceId, { topic: 'answer', lane: jobId, body: saying });
+    const body = deps.guests.marked(saying);
+    const isSent = await office.tell(direction.instanceId, { topic: 'answer', lane: jobId, body });
+    if (isSent) deps.guests.left(body);
     if (isSent && saying.say !== 'acknowledged') book.forget(jobId);
     return isSent;
   }

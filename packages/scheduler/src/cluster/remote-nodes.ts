@@ -10,12 +10,14 @@ import { holdsFence, isSettled, type JobRecord } from '../domain/job.ts';
 import { changeJob, type JobChange } from '../domain/job-change.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
 import { leaseId } from '../domain/lease.ts';
+import { readUse, type ServiceUse, useOf } from '../domain/service-use.ts';
 import type { Expected, MoveResult } from '../ports/job-store.ts';
 import type { Log } from '../ports/log.ts';
 import type { NodeSheet } from '../ports/node-board.ts';
 import type { Assignment, Delivery, NodeLink } from '../ports/node-link.ts';
 import type { DriverBook } from './driver-book.ts';
 import type { FirstWords } from './first-words.ts';
+import type { GuestAttempts } from './guest-attempts.ts';
 import type { LastingSlots } from './lasting-slots.ts';
 import { type PostOffice, Unsent } from './post-office.ts';
 import { readLetter } from './read-letter.ts';
@@ -25,6 +27,8 @@ interface AssignLetter extends Assignment {
   readonly driver: string;
   /** Of its slot, among all that its driver took on nodes of others; absent: of an earlier version. */
   readonly slotNumber?: number;
+  /** For its holder to count. Absent: its driver does. */
+  readonly use?: ServiceUse | undefined;
 }
 
 interface WithdrawLetter {
@@ -37,6 +41,7 @@ interface Written {
   readonly kind: 'written';
   readonly generation: number;
   readonly isApart?: boolean | undefined;
+  readonly isCounted?: boolean;
   /** When DISPATCHED was written; absent: it was not. */
   readonly at?: number;
 }
@@ -68,6 +73,7 @@ export interface RemoteNodesDeps {
   readonly book: Pick<DriverBook, 'note'>;
   readonly slots: Pick<SlotKeeping, 'handed' | 'secure'>;
   readonly lasting: Pick<LastingSlots, 'left'>;
+  readonly guests: Pick<GuestAttempts, 'placed' | 'withdrawn'>;
   /** The store's time: what instances whose clocks differ have in common. */
   readonly storeNow: () => number;
   readonly now: () => number;
@@ -89,7 +95,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
 
   async function deliverThrough(holder: string, assignment: Assignment): Promise<Delivery> {
     const { nodeId, attempt, job } = assignment;
-    const { need: _, ...sent } = job;
+    const { need, ...sent } = job;
     const toStore = deps.storeNow() - deps.now();
     const slotUntil = assignment.slotUntil ?? assignment.expiresAt;
     const letter: AssignLetter = {
@@ -100,6 +106,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
       slotUntil: slotUntil + toStore,
       slotNumber: deps.lasting.left(nodeId, leaseId(job.jobId, attempt), slotUntil),
       driver: deps.driver(),
+      use: need && useOf(need),
     };
     let answered: Answered;
     try {
@@ -118,8 +125,8 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     }
     if (answered.kind !== 'written' || answered.at === undefined) return answered;
     const change = dispatchedAt(answered.at, nodeId, attempt);
-    const { generation, isApart } = answered;
-    return { kind: 'written', generation, isApart, job: changeJob(job, change) };
+    const { generation, isApart, isCounted } = answered;
+    return { kind: 'written', generation, isApart, isCounted, job: changeJob(job, change) };
   }
 
   const isFresh = ({ expiresAt }: AssignLetter): boolean =>
@@ -175,9 +182,18 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const slotNumber = secured === undefined ? letter.slotNumber : undefined;
     const handed = { jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken, driver, slotNumber };
     deps.slots.handed(handed);
-    if (isTaken) return recorded(letter, written);
+    if (isTaken) return counted(letter, await recorded(letter, written));
+    const answered = counted(letter, written);
     await deps.firstWords.wait(job.jobId, driver);
-    return written;
+    return answered;
+  }
+
+  /** At once: of a node that is doubted nobody should think that it may have another. */
+  function counted({ nodeId, attempt, job, use: given }: AssignLetter, answered: Answered): Answered {
+    const use = readUse(given);
+    if (answered.kind !== 'written' || use === undefined) return answered;
+    deps.guests.placed({ jobId: job.jobId, nodeId, attempt, use });
+    return { ...answered, isCounted: true };
   }
 
   /** DISPATCHED, on behalf of the driver. */
@@ -218,6 +234,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   );
   office.on('withdraw', async (body) => {
     const { nodeId, jobId, reason } = readLetter<WithdrawLetter>('withdraw', body, WITHDRAW);
+    deps.guests.withdrawn(nodeId, jobId);
     local.cancel(nodeId, jobId, reason);
   });
 

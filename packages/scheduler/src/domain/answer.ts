@@ -12,6 +12,8 @@ export interface Answer {
   readonly attempt: number;
   /** Whoever heard it makes the slot last as soon as it is accepted, so that whoever drives the job need not hurry to. Absent: nobody does. */
   readonly isKept?: boolean;
+  /** Whoever holds the node has counted it as a success. Absent: whoever drives the job says so. */
+  readonly isCounted?: boolean;
 }
 
 export interface ReportedFailure {

@@ -36,4 +36,13 @@ export function useOf(need: Wants): ServiceUse {
   };
 }
 
+/** What an instance of another version may have said. Undefined: not that. */
+export function readUse(given: unknown): ServiceUse | undefined {
+  const { types, services } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  return isWords(types) && isWords(services) ? { types, services } : undefined;
+}
+
+export const isWords = (given: unknown): given is readonly string[] =>
+  Array.isArray(given) && given.every((word) => typeof word === 'string');
+
 const providersOf = (flag: string): readonly string[] => FEATURES.get(flag)?.providers ?? NONE;

@@ -27,6 +27,13 @@ export interface Letter {
   readonly deliveries: number;
 }
 
+/** Letters that were handled, on their way to be confirmed along with something else. */
+export interface HandledLetters {
+  readonly letterIds: readonly string[];
+  /** For whoever took them along: with a fault it is unknown whether they are confirmed. */
+  settle(fault?: unknown): void;
+}
+
 export interface InboxSize {
   /** Letters that are not confirmed, those that were handed out included. */
   readonly letters: number;

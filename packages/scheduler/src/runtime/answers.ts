@@ -158,7 +158,7 @@ export function createAnswers(
       if (!isFinished) return ignore('result', answer, 'fenced');
       noteStage(engine, RUN, ranMs);
       engine.slow?.took('result', engine.clock.precise() - heardAt);
-      engine.nodes.outcome(answer.nodeId, 'succeeded', flight.need);
+      if (answer.isCounted !== true) engine.nodes.outcome(answer.nodeId, 'succeeded', flight.need);
       return { kind: 'accepted', job: flight.job };
     },
 

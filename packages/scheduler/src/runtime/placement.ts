@@ -228,7 +228,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       return notSent(flight, nodeId, attempt, delivery, previous);
     const deliveredAt = clock.precise();
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
-    engine.nodes.placed(nodeId, flight.need);
+    if (delivery.kind === 'queued' || delivery.isCounted !== true) engine.nodes.placed(nodeId, flight.need);
     const isMeant = isMeantFor(flight.job, nodeId, attempt);
     if (isMeant || holdsFence(flight.job, nodeId, attempt)) {
       flight.generation = delivery.kind === 'written' ? delivery.generation : undefined;

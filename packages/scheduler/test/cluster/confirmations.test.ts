@@ -18,7 +18,8 @@ function start(most?: number) {
     async confirm(letterIds) {
       commands.push(letterIds);
     },
-    settled: (letterIds) => void settled.push(...letterIds),
+    settled: (letterIds, fault) =>
+      void settled.push(...letterIds, ...(fault === undefined ? [] : ['in vain'])),
   });
   return { clock, commands, settled, confirmations };
 }
@@ -53,6 +54,32 @@ describe('confirmations', () => {
     expect(commands).toHaveLength(3);
   });
 
+  it('go along with what is written anyway, and then ask for no command of their own', async () => {
+    const { clock, commands, settled, confirmations } = start();
+    expect(confirmations.goAlong()).toBeUndefined();
+    confirmations.add('1');
+    confirmations.add('2');
+    const along = confirmations.goAlong();
+    expect([along?.letterIds, settled, confirmations.goAlong()]).toEqual([['1', '2'], [], undefined]);
+    await clock.advance(WAIT_MS);
+    along?.settle();
+    expect([commands, settled, clock.pending()]).toEqual([[], ['1', '2'], 0]);
+    confirmations.add('3');
+    confirmations.goAlong()?.settle(new Error('away'));
+    expect(settled).toEqual(['1', '2', '3', 'in vain']);
+    confirmations.add('4');
+    await clock.advance(WAIT_MS);
+    expect(commands).toEqual([['4']]);
+  });
+
+  it('go along as many as fit into a command, and the others wait as before', async () => {
+    const { clock, commands, confirmations } = start(1_000);
+    for (const letterId of times(300, String)) confirmations.add(letterId);
+    expect(confirmations.goAlong()?.letterIds).toEqual(times(256, String));
+    await clock.advance(WAIT_MS);
+    expect(commands).toEqual([times(44, (at) => String(256 + at))]);
+  });
+
   it('I11 bounded: are sent at once when they are as many as the inbox bears', async () => {
     const { clock, commands, confirmations } = start(12);
     for (const letterId of times(12, String)) confirmations.add(letterId);
@@ -72,6 +99,25 @@ describe('a reader whose confirmations wait', () => {
     await clock.advance(0);
     await stopping;
     expect(await isEmpty()).toBe(true);
+  });
+
+  it('hands them to whoever writes anyway; one that was not confirmed so comes again, is known, and is confirmed then', async () => {
+    const { inbox, reader, clock, seen, send, isEmpty } = await startReader(fine, {
+      settings: { confirmMs: 60_000 },
+    });
+    await send('a:1', 'b:2');
+    const along = reader.goAlong();
+    expect(along?.letterIds).toHaveLength(2);
+    // Meanwhile they are under way, however long that takes.
+    await clock.advance(20_000);
+    expect([seen, reader.handling()]).toEqual([['a:1', 'b:2'], 2]);
+    along?.settle(new Error('away'));
+    expect(reader.handling()).toBe(0);
+    await clock.advance(10_000);
+    const again = reader.goAlong();
+    await inbox.confirm('me', again?.letterIds ?? []);
+    again?.settle();
+    expect([seen, reader.handling(), await isEmpty()]).toEqual([['a:1', 'b:2'], 0, true]);
   });
 
   it('sends them when they are all that keeps it from reading on', async () => {

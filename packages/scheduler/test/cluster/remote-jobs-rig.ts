@@ -2,6 +2,7 @@
 
 import { createDriverBook } from '../../src/cluster/driver-book.ts';
 import { createFirstWords } from '../../src/cluster/first-words.ts';
+import { createGuestAttempts } from '../../src/cluster/guest-attempts.ts';
 import { createHeldAnswers } from '../../src/cluster/held-answers.ts';
 import { createRemoteJobs } from '../../src/cluster/remote-jobs.ts';
 import type { AnswerOutcome, CancelOutcome } from '../../src/domain/answer.ts';
@@ -29,6 +30,10 @@ export function withDesk(
     audio: [] as string[],
     /** What was done about slots of nodes that are held here. */
     slots: [] as string[],
+    /** What it counted of attempts on its nodes. */
+    recorded: [] as string[],
+    /** Jobs whose results somebody else was said to have counted. */
+    saidCounted: [] as string[],
     /** It keeps slots of what it hears over HTTP. */
     isKeeping: true,
     /** Jobs whose slots somebody else was said to keep. */
@@ -63,6 +68,12 @@ export function withDesk(
     maxBytes: 1_000_000,
   });
   const firstWords = createFirstWords({ clock });
+  const guests = createGuestAttempts({
+    clock,
+    keepMs: HOLD_MS,
+    recordPlacement: (nodeId) => void state.recorded.push(`${nodeId} placed`),
+    recordSuccess: (nodeId, { types }) => void state.recorded.push(`${nodeId} succeeded ${types}`),
+  });
   const answers = createRemoteJobs({
     office: instance.office,
     local: {
@@ -70,7 +81,8 @@ export function withDesk(
         if (isKept !== undefined) state.saidKept.push(jobId);
         return hear('acknowledged', jobId);
       },
-      finish({ jobId }, { ttsAudio, extra }) {
+      finish({ jobId, isCounted }, { ttsAudio, extra }) {
+        if (isCounted !== undefined) state.saidCounted.push(jobId);
         state.audio.push(extra?.tts_audio_dropped === true ? 'dropped' : ttsAudio);
         return hear('finished', jobId);
       },
@@ -104,11 +116,12 @@ export function withDesk(
       }),
       over: ({ jobId }) => void state.slots.push(`${jobId} over`),
     },
+    guests,
     fit: (result) => fitResult(result, inlineMaxBytes),
     answerMs: ANSWER_MS,
     clock,
   });
-  return { ...answers, instance, driver: instance.driver, state, book, store, held, firstWords };
+  return { ...answers, instance, driver: instance.driver, state, book, store, held, firstWords, guests };
 }
 
 export type Desk = ReturnType<typeof withDesk>;

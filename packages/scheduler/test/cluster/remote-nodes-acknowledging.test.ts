@@ -4,7 +4,7 @@ import { FIRST_WORDS_MS } from '../../src/cluster/first-words.ts';
 import { isPending } from '../contracts/harness.ts';
 import { ANSWER_MS, startDriverAndHolder } from './remote-nodes-rig.ts';
 
-const WRITTEN = { kind: 'written', generation: 7 };
+const WRITTEN = { kind: 'written', generation: 7, isCounted: true };
 
 async function start() {
   const rig = await startDriverAndHolder();

@@ -1,6 +1,7 @@
 /** Instances with nodes on sockets of their own, which drive jobs on one another's. */
 import { createDriverBook } from '../../src/cluster/driver-book.ts';
 import { createFirstWords } from '../../src/cluster/first-words.ts';
+import type { Guest } from '../../src/cluster/guest-attempts.ts';
 import { createRemoteNodes } from '../../src/cluster/remote-nodes.ts';
 import type { Handed } from '../../src/cluster/slot-keeping.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
@@ -47,6 +48,9 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     handed: [] as Handed[],
     /** Slots that were numbered, and until when they are reserved. */
     left: [] as string[],
+    /** Attempts of others that are counted here. */
+    guests: [] as Guest[],
+    withdrawn: [] as string[],
     /** Until when a slot is held that is secured before its job is handed over. */
     secured: async (): Promise<number | undefined> => now() + SECURED_MS,
     cancelled: [] as string[],
@@ -85,6 +89,10 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     slots: { handed: (job) => void state.handed.push(job), secure: () => state.secured() },
     lasting: {
       left: (nodeId, lease, slotUntil) => state.left.push(`${nodeId} ${lease} ${slotUntil - now()}`),
+    },
+    guests: {
+      placed: (guest) => void state.guests.push(guest),
+      withdrawn: (nodeId, jobId) => void state.withdrawn.push(`${nodeId} ${jobId}`),
     },
     storeNow: clock.now,
     now,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { createDeadLetters } from '../../src/adapters/redis/dead-letters.ts';
 import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../src/adapters/redis/instance-figures.ts';
+import { createInstanceRounds } from '../../src/adapters/redis/instance-rounds.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
 import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
@@ -53,6 +54,7 @@ describe.each([
 
   instanceFiguresContract(name, async () => {
     const { keys, timed } = harness();
-    return { ...timed, figures: createInstanceFigures({ connection, keys }) };
+    const rounds = createInstanceRounds({ connection, keys, clock: systemClock, group: 'scheduler' });
+    return { ...timed, figures: createInstanceFigures({ connection, keys, rounds }) };
   });
 });

@@ -3,21 +3,23 @@
  *
  * A job that begins is written at once, for whoever may have to adopt it; those that begin in one turn of the event loop are
  * written together. What ended can wait: until then the job is found in the index of driven ones. So it goes along with the next
- * that begins, or by itself after a while.
+ * that begins, or with what else is written in the slot, or by itself after a while.
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import type { IndexChanges } from './job-scripts.ts';
+import type { EndedJobs, IndexChanges } from './job-scripts.ts';
 
 export interface JobIndex {
   begin(jobId: JobId, deadlineAt: number): Promise<void>;
   end(jobId: JobId, deadlineAt: number): void;
   drop(jobId: JobId): void;
+  /** Some of what ended or was dropped, for whoever writes something in the same slot anyway. */
+  goAlong(): EndedJobs | undefined;
   /** Writes what is left. */
   flush(): Promise<void>;
 }
 
-/** Far longer than a busy instance waits for its next job; past that an index says more than is true for no good reason. */
+/** Far longer than a busy instance waits for its next job, and any for something to go along with; past that an index says more than is true for no good reason. */
 const LATER_MS = 10_000;
 const AFTER_A_FAULT_MS = 1_000;
 /** A script must not keep its server for long. */
@@ -47,24 +49,39 @@ export function createJobIndex(deps: {
     return some;
   }
 
-  async function write(some: ReadonlyMap<JobId, number>): Promise<void> {
+  /** What goes along now, and comes back if it does not arrive. */
+  function depart(): EndedJobs {
     cancel?.();
     cancel = undefined;
-    const others = takeSome();
+    const some = takeSome();
     later();
-    flying.add(others);
+    flying.add(some);
+    return {
+      ...some,
+      settle(fault) {
+        flying.delete(some);
+        if (fault !== undefined) return comeBack(some);
+        // What an outage has left goes on, as long as the store takes it.
+        if (ended.size + dropped.size >= MOST_AT_ONCE) writeRest();
+      },
+    };
+  }
+
+  function comeBack(some: ReturnType<typeof takeSome>): void {
+    for (const [jobId, deadlineAt] of some.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
+    for (const jobId of some.dropped) if (hasRoom()) dropped.add(jobId);
+    hurry();
+  }
+
+  async function write(begun: ReadonlyMap<JobId, number>): Promise<void> {
+    const others = depart();
     try {
-      await deps.write({ begun: some, ...others }, deps.clock.now());
+      await deps.write({ begun, ended: others.ended, dropped: others.dropped }, deps.clock.now());
     } catch (fault) {
-      for (const [jobId, deadlineAt] of others.ended) if (hasRoom()) ended.set(jobId, deadlineAt);
-      for (const jobId of others.dropped) if (hasRoom()) dropped.add(jobId);
-      hurry();
+      others.settle(fault);
       throw fault;
-    } finally {
-      flying.delete(others);
     }
-    // What an outage has left goes on, as long as the store takes it.
-    if (ended.size + dropped.size >= MOST_AT_ONCE) writeRest();
+    others.settle();
   }
 
   /** All that began since the last time; whoever began any of it hears if that fails. */
@@ -122,6 +139,7 @@ export function createJobIndex(deps: {
       dropped.add(jobId);
       note();
     },
+    goAlong: () => (ended.size + dropped.size === 0 ? undefined : depart()),
     async flush() {
       try {
         while (ended.size + dropped.size > 0) await write(NOTHING);

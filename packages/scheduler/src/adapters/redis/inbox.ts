@@ -13,6 +13,7 @@ import { createOutgoingLetters } from './inbox/outgoing-letters.ts';
 import { createSendLetters } from './inbox/send-letters.ts';
 import { findStuckLetters, type StuckLetter } from './inbox/stuck-letters.ts';
 import { createToldLetters } from './inbox/told-letters.ts';
+import type { InstanceRounds } from './instance-rounds.ts';
 import type { Keys } from './keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
@@ -42,6 +43,8 @@ export function createInbox(
     blocking: () => RedisConnection;
     keys: Keys;
     clock: Clock;
+    /** Takes along what is said to one's own ear. Absent: it is said by itself. */
+    rounds?: Pick<InstanceRounds, 'join'>;
   } & InboxSettings,
 ): Inbox {
   const { connection, keys, group, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;

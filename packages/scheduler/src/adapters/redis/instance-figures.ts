@@ -1,16 +1,21 @@
-/** What each instance says of its work, as one short text each that expires by itself. Cold path. */
+/** What each instance says of its work, as one short text each that expires by itself; written with its round. Cold path. */
 import type { InstanceFigures } from '../../ports/instance-figures.ts';
 import { asDependency } from './dependency.ts';
+import type { InstanceRounds } from './instance-rounds.ts';
 import type { Keys } from './keys.ts';
 import type { RedisConnection } from './redis-connection.ts';
 
-export function createInstanceFigures(deps: { connection: RedisConnection; keys: Keys }): InstanceFigures {
-  const { connection, keys } = deps;
+export function createInstanceFigures(deps: {
+  connection: RedisConnection;
+  keys: Keys;
+  rounds: Pick<InstanceRounds, 'make'>;
+}): InstanceFigures {
+  const { connection, keys, rounds } = deps;
   return {
     write: (instanceId, { nodes, sessions, jobs, pools }, ttlMs) =>
       asDependency('writing figures', async () => {
         const text = `${nodes} ${sessions} ${jobs}${pools === undefined ? '' : ` ${pools}`}`;
-        await connection.set(keys.instanceFigures(instanceId), text, 'PX', ttlMs);
+        await rounds.make(instanceId, { text, lifeMs: ttlMs });
       }),
     read: (instanceId) =>
       asDependency('reading figures', async () => {

@@ -5,6 +5,7 @@ import {
   type JobStoreLimits,
   type JobStoreOwner,
 } from '../job-book/job-store.ts';
+import type { InstanceRounds } from './instance-rounds.ts';
 import { createAdmitJob } from './job-store/admit-job.ts';
 import { createDiscardJob } from './job-store/discard-job.ts';
 import { createDropJob } from './job-store/drop-job.ts';
@@ -25,7 +26,13 @@ import type { RedisConnection } from './redis-connection.ts';
 export type { BookedJobStore, JobStoreLimits };
 
 export function createJobStore(
-  deps: { connection: RedisConnection; keys: Keys } & JobStoreOwner & JobStoreLimits,
+  deps: {
+    connection: RedisConnection;
+    keys: Keys;
+    /** Takes along what ended. Absent: it is written by itself. */
+    rounds?: Pick<InstanceRounds, 'join'>;
+  } & JobStoreOwner &
+    JobStoreLimits,
 ): BookedJobStore {
   const { connection, keys, instanceId } = deps;
   return createBookedJobStore({
@@ -46,6 +53,7 @@ export function createJobStore(
     indexes: {
       note: createIndexJobs(connection, keys, instanceId, deps),
       forget: createForgetIndexes(connection, keys),
+      goAlong: (take) => deps.rounds?.join(instanceId, { jobs: { limits: deps, take } }),
       ...createIndexReads(connection, keys, instanceId),
     },
     endOfTurn: () => new Promise((resolve) => setImmediate(resolve)),

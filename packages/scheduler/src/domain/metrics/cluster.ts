@@ -53,7 +53,7 @@ export const CLUSTER_METRICS = {
   },
   scheduler_instance_backlog: {
     kind: 'gauge',
-    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes and slots it keeps for them (50,000 each, the oldest go).',
+    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes, slots it keeps for them, and guests, attempts of theirs that it counts (50,000 each, the oldest go).',
     labels: ['of'],
   },
   scheduler_answers_dropped_total: {

@@ -44,6 +44,44 @@ describe('a job index', () => {
     expect(written).toEqual([{ begun: [], ended: ['a', 'b'], dropped: [] }]);
   });
 
+  it('lets ends go along with what else is written, and then writes nothing for them', async () => {
+    const { clock, index, written } = start();
+    expect(index.goAlong()).toBeUndefined();
+    index.end('a', 1);
+    index.drop('b');
+    const along = index.goAlong();
+    expect([along?.ended, along?.dropped]).toEqual([new Map([['a', 1]]), new Set('b')]);
+    expect(index.goAlong()).toBeUndefined();
+    along?.settle();
+    await clock.advance(LATER_MS);
+    expect([written, clock.pending()]).toEqual([[], 0]);
+  });
+
+  it('takes back what went along in vain, but for what has begun meanwhile', async () => {
+    const { clock, index, written } = start();
+    for (const jobId of ['a', 'b']) index.end(jobId, 1);
+    const along = index.goAlong();
+    await index.begin('b', 2);
+    along?.settle(new Error('away'));
+    await clock.advance(AFTER_A_FAULT_MS);
+    expect(written).toEqual([
+      { begun: ['b'], ended: [], dropped: [] },
+      { begun: [], ended: ['a'], dropped: [] },
+    ]);
+  });
+
+  it('lets no more go along than fits, and writes the rest when its time has come', async () => {
+    const { clock, index, written } = start();
+    for (const jobId of times(100, (at) => `ended-${at}`)) index.end(jobId, 1);
+    for (const jobId of times(20, (at) => `dropped-${at}`)) index.drop(jobId);
+    const along = index.goAlong();
+    expect([along?.ended.size, along?.dropped.size]).toEqual([100, 20]);
+    for (const jobId of times(27, (at) => `later-${at}`)) index.end(jobId, 1);
+    along?.settle();
+    await clock.advance(LATER_MS);
+    expect(written.map(({ ended }) => ended.length)).toEqual([27]);
+  });
+
   it('keeps what Redis did not take for the next time, and says so only to who begins a job', async () => {
     const { clock, index, written, redis } = start();
     redis.isAway = true;

@@ -16,7 +16,10 @@ const IN_SCRIPTS = new Set([
   ...['XACK', 'XADD', 'XDEL', 'XGROUP', 'XLEN', 'XPENDING', 'XRANGE', 'XREADGROUP', 'XREVRANGE'],
 ]);
 /** With an answer for servers that do not know it. */
-const LATER_IN_SCRIPTS = new Set(['put-entry SPUBLISH', 'send-letters PUBSUB', 'send-letters SPUBLISH']);
+const LATER_IN_SCRIPTS = new Set([
+  ...['make-round SPUBLISH', 'put-entry SPUBLISH'],
+  ...['send-letters PUBSUB', 'send-letters SPUBLISH'],
+]);
 
 /** Methods of the client that are commands. */
 const BY_WRAPPERS = new Set([

@@ -4,7 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { createInbox } from '../../../src/adapters/redis/inbox.ts';
-import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
+import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
 import {
   connectRedis,
   type RedisConnection,
@@ -12,6 +13,7 @@ import {
 } from '../../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { settingsFor, startRedis, startRedisWithoutShardedChannels } from '../../support/redis-servers.ts';
 
 const HOST = '127.0.0.1';
@@ -47,12 +49,24 @@ async function startWire(port: number) {
   };
 }
 
+/** An instance that makes rounds says nothing else to itself: its own time stands still here. */
+function startRounds(connection: RedisConnection, keys: Keys) {
+  const rounds = createInstanceRounds({ connection, keys, clock: systemClock, group: 'scheduler' });
+  const making = setInterval(() => {
+    rounds.make('me', { text: '0 0 0', lifeMs: 1_000 }).catch(() => undefined);
+  }, 500);
+  onTestFinished(() => clearInterval(making));
+  return { rounds, clock: createManualClock() };
+}
+
 it.each([
-  ['sharded', startRedis],
-  ['plain', startRedisWithoutShardedChannels],
-])(
-  'letters are heard again soon after the connection that listens, on a %s channel, was lost without a word',
-  async (_, start) => {
+  ['a sharded channel, by itself', startRedis, () => ({ clock: systemClock })],
+  ['a plain channel, by itself', startRedisWithoutShardedChannels, () => ({ clock: systemClock })],
+  ['a sharded channel, by its rounds', startRedis, startRounds],
+  ['a plain channel, by its rounds', startRedisWithoutShardedChannels, startRounds],
+] as const)(
+  'letters are heard again soon after the connection that listens was lost without a word: %s',
+  async (_, start, checking) => {
     const redis = await start();
     onTestFinished(() => redis.stop());
     const wire = await startWire(redis.servers[0]?.port ?? 0);
@@ -65,12 +79,13 @@ it.each([
       for (const each of [connection, ear]) each.disconnect();
     });
     await Promise.all([connection, ear].map((each) => whenReady(each, START_MS)));
+    const keys = createKeys(`test-${randomUUID()}`);
     const inbox = createInbox({
       connection,
       ear,
       blocking: () => connection,
-      keys: createKeys(`test-${randomUUID()}`),
-      clock: systemClock,
+      keys,
+      ...checking(connection, keys),
       group: 'scheduler',
       maxLetters: 100_000,
       maxDeliveries: 3,

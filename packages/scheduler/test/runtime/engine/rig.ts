@@ -123,6 +123,7 @@ export function createRig(options: RigOptions = {}) {
   const sent: Assignment[] = [];
   const cancelled: { nodeId: string; jobId: string; reason: string }[] = [];
   const outcomes: { nodeId: string; outcome: string }[] = [];
+  const placements: string[] = [];
   const counts = new Map<string, number>();
   const observed: { name: MetricName; seconds: number; labels: Labels | undefined }[] = [];
   /** Every path and wait that is watched, slow or not. */
@@ -173,7 +174,7 @@ export function createRig(options: RigOptions = {}) {
     log: { debug() {}, info() {}, warn() {}, error() {} },
     nodes: {
       profile: (nodeId) => profiles.get(nodeId),
-      placed() {},
+      placed: (nodeId) => void placements.push(nodeId),
       outcome: (nodeId, outcome) => outcomes.push({ nodeId, outcome }),
       modelNotAvailable() {},
     },
@@ -191,6 +192,7 @@ export function createRig(options: RigOptions = {}) {
     sent,
     cancelled,
     outcomes,
+    placements,
     counts,
     timed,
     published,

@@ -3,11 +3,13 @@
  * Cluster a plain one would be told to every server, and the script cannot know who listens elsewhere: there nobody is ever told.
  *
  * A connection may be dead without anybody knowing, and letters told into it come again seconds later. So whoever listens says something
- * to itself now and then; if it does not hear that, it subscribes anew, and the client replaces the connection that does not answer.
+ * to itself now and then, with its round or, should none come, by itself; if it does not hear that, it subscribes anew, and the client
+ * replaces the connection that does not answer.
  */
 import { Cluster } from 'ioredis';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Letter } from '../../../ports/inbox.ts';
+import type { InstanceRounds, Word } from '../instance-rounds.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 
@@ -20,13 +22,14 @@ interface Listener {
 }
 
 interface Way {
+  readonly name: Word['way'];
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   say(channel: string): Promise<unknown>;
 }
 
-/** Less than it takes to give up a job whose acknowledgement is not heard. */
-const CHECK_MS = 2_000;
+/** Not more than it takes to give up a job whose acknowledgement is not heard, and long enough for a round to come before. */
+const ALONE_MS = 3_000;
 /** Says nothing: it is only heard. */
 const NOTHING = '';
 
@@ -35,6 +38,7 @@ export function createToldLetters(deps: {
   ear: RedisConnection;
   keys: Keys;
   clock: Clock;
+  rounds?: Pick<InstanceRounds, 'join'>;
 }): (instanceId: string, hear: Hear) => Promise<() => Promise<void>> {
   const { connection, ear, keys, clock } = deps;
   /** By channel. They stay: one that could not be ended may still be told something. */
@@ -50,11 +54,13 @@ export function createToldLetters(deps: {
   ear.on('message', heard);
 
   const sharded: Way = {
+    name: 'sharded',
     subscribe: (channel) => ear.ssubscribe(channel),
     unsubscribe: (channel) => ear.sunsubscribe(channel),
     say: (channel) => connection.spublish(channel, NOTHING),
   };
   const plain: Way = {
+    name: 'plain',
     subscribe: (channel) => ear.subscribe(channel),
     unsubscribe: (channel) => ear.unsubscribe(channel),
     say: (channel) => connection.publish(channel, NOTHING),
@@ -79,28 +85,53 @@ export function createToldLetters(deps: {
     listeners.set(channel, listener);
     const way = await subscribe(channel);
     if (way === undefined) return async () => undefined;
-    const { subscribe: again, unsubscribe, say } = way;
+    const { name, subscribe: again, unsubscribe, say } = way;
     let isStopped = false;
     let wasSaid = false;
-
-    async function check(): Promise<void> {
-      if (wasSaid && !listener.hasHeard) {
-        await unsubscribe(channel).catch(() => undefined);
-        await again(channel).catch(() => undefined);
-      }
-      listener.hasHeard = false;
-      // A store that cannot be asked says nothing about the ear.
-      wasSaid = await say(channel).then(
-        () => true,
-        () => false,
-      );
-      if (!isStopped) checkLater();
-    }
-    function checkLater(): void {
-      cancel = clock.after(CHECK_MS, () => void check());
-    }
+    let renewing: Promise<unknown> | undefined;
     let cancel = (): void => undefined;
-    checkLater();
+
+    // A store that cannot be asked says nothing about the ear.
+    const said = (isSaid: boolean): void => {
+      wasSaid = isSaid;
+    };
+
+    /** True if something is to be said now. Who has not heard what was said before listens anew first. */
+    function mayTalk(): boolean {
+      if (isStopped || renewing !== undefined) return false;
+      const isDeaf = wasSaid && !listener.hasHeard;
+      said(false);
+      listener.hasHeard = false;
+      if (isDeaf) renewing = listenAnew().finally(() => (renewing = undefined));
+      return !isDeaf;
+    }
+
+    async function listenAnew(): Promise<void> {
+      await unsubscribe(channel).catch(() => undefined);
+      await again(channel).catch(() => undefined);
+    }
+
+    async function talkAlone(): Promise<void> {
+      if (mayTalk()) {
+        await say(channel).then(
+          () => said(true),
+          () => said(false),
+        );
+      }
+      if (!isStopped) talkLater();
+    }
+    function talkLater(): void {
+      cancel();
+      cancel = clock.after(ALONE_MS, () => void talkAlone());
+    }
+    talkLater();
+    deps.rounds?.join(instanceId, {
+      ear() {
+        if (!mayTalk()) return undefined;
+        talkLater();
+        return { way: name, said };
+      },
+    });
 
     return async () => {
       isStopped = true;

@@ -1,0 +1,185 @@
+/** The round of an instance: one command for what it writes by the clock, and for what waited to go along. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EndedJobs } from '../../../src/adapters/job-book/job-scripts.ts';
+import { createInbox } from '../../../src/adapters/redis/inbox.ts';
+import { createInstanceFigures } from '../../../src/adapters/redis/instance-figures.ts';
+import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
+import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
+import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
+import { systemClock } from '../../../src/adapters/system/clock.ts';
+import type { HandledLetters } from '../../../src/ports/inbox.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Connected, connectTo, freshKeys } from '../../support/redis-jobs.ts';
+import {
+  canTell,
+  startCluster,
+  startRedis,
+  startRedisWithoutShardedChannels,
+} from '../../support/redis-servers.ts';
+
+const GROUP = 'scheduler';
+const FIGURES = { nodes: 1, sessions: 2, jobs: 3 };
+const LIFE_MS = 60_000;
+const LIMITS = { liveMarginMs: 10_000, retentionMs: 20_000, maxRetained: 3 };
+const AT_ONCE = { max: 100, waitMs: 0 };
+const START_MS = 60_000;
+const fromNow = (jobs: object): Map<string, number> =>
+  new Map(Object.entries(jobs).map(([jobId, inMs]) => [jobId, Date.now() + inMs]));
+
+function open({ connection, ear }: Pick<Connected, 'connection' | 'ear'>) {
+  const keys = freshKeys();
+  const clock = systemClock;
+  const rounds = createInstanceRounds({ connection, keys, clock, group: GROUP });
+  const limits = { group: GROUP, maxLetters: 100, maxDeliveries: 3, maxDead: 10 };
+  const inbox = createInbox({ connection, ear, blocking: () => connection, keys, clock, rounds, ...limits });
+  const heard: string[] = [];
+  const settling = (what: string) => ({
+    settle: (fault?: unknown) => void heard.push(fault === undefined ? what : `${what} in vain`),
+  });
+  return {
+    keys,
+    rounds,
+    inbox,
+    heard,
+    figures: createInstanceFigures({ connection, keys, rounds }),
+    letters: (letterIds: readonly string[]) => (): HandledLetters => ({ letterIds, ...settling('letters') }),
+    jobs: (ended: object, dropped: readonly string[] = []) => ({
+      limits: LIMITS,
+      take: (): EndedJobs => ({ ended: fromNow(ended), dropped: new Set(dropped), ...settling('jobs') }),
+    }),
+    write: createIndexJobs(connection, keys, 'me', LIMITS),
+    indexed: async () => [
+      await connection.zrange(keys.instanceJobs('me'), '0', '-1'),
+      await connection.zrange(keys.instanceSettledJobs('me'), '0', '-1'),
+    ],
+  };
+}
+
+describe.each([
+  ['one Redis', startRedis],
+  ['one Redis without sharded channels', startRedisWithoutShardedChannels],
+  ['a Cluster', startCluster],
+])('a round of an instance, on %s', (_, startServers) => {
+  let redis: Connected;
+  beforeAll(async () => {
+    redis = await connectTo(startServers());
+  }, START_MS);
+  afterAll(() => redis.close());
+
+  async function lettersOf({ inbox }: ReturnType<typeof open>, to: string, ...bodies: string[]) {
+    await inbox.open(to);
+    for (const body of bodies) await inbox.send(to, body);
+    return (await inbox.take(to, AT_ONCE)).map(({ letterId }) => letterId);
+  }
+
+  it('writes its figures, confirms the letters it handled, and notes the jobs that ended', async () => {
+    const world = open(redis);
+    const { rounds, inbox, figures, heard, letters, jobs, write, indexed } = world;
+    const [first = '', second = ''] = await lettersOf(world, 'me', 'one', 'two', 'three');
+    const before = {
+      begun: fromNow({ a: 1, b: 2, c: 3 }),
+      ended: fromNow({ d: 4 }),
+      dropped: new Set<string>(),
+    };
+    await write(before, Date.now());
+    rounds.join('me', { letters: letters([first, second]) });
+    rounds.join('me', { jobs: jobs({ a: 1 }, ['c', 'd']) });
+    await figures.write('me', FIGURES, LIFE_MS);
+    expect(await figures.read('me')).toEqual(FIGURES);
+    expect(await inbox.size('me')).toEqual({ letters: 1, handedOut: 1, dead: 0 });
+    expect(await indexed()).toEqual([['b'], ['a']]);
+    expect(heard).toEqual(['letters', 'jobs']);
+    // Nothing is lost by saying it twice.
+    await figures.write('me', FIGURES, LIFE_MS);
+    expect(await inbox.size('me')).toEqual({ letters: 1, handedOut: 1, dead: 0 });
+    expect(await indexed()).toEqual([['b'], ['a']]);
+  });
+
+  it('touches nothing of another instance', async () => {
+    const world = open(redis);
+    const { rounds, inbox, figures, heard, letters, jobs } = world;
+    const mine = await lettersOf(world, 'me', 'mine');
+    const theirs = await lettersOf(world, 'other', 'theirs');
+    // Their ids are of the same kind, and may even be the same.
+    rounds.join('me', { letters: letters([...mine, ...theirs]), jobs: jobs({ a: 1 }) });
+    await figures.write('other', FIGURES, LIFE_MS);
+    expect([heard, (await inbox.size('me')).letters]).toEqual([[], 1]);
+    await figures.write('me', FIGURES, LIFE_MS);
+    expect((await inbox.size('me')).letters).toBe(0);
+    expect(await inbox.size('other')).toEqual({ letters: 1, handedOut: 1, dead: 0 });
+  });
+
+  it('is made where there is no inbox, and where nothing waits', async () => {
+    const { rounds, figures, heard, letters } = open(redis);
+    rounds.join('me', { letters: letters(['1-1']) });
+    await figures.write('me', FIGURES, LIFE_MS);
+    rounds.join('me', { letters: () => undefined });
+    await figures.write('me', FIGURES, LIFE_MS);
+    expect([await figures.read('me'), heard]).toEqual([FIGURES, ['letters']]);
+  });
+
+  it('I11 bounded: its index remembers no more jobs than it may, and for no longer', async () => {
+    const { rounds, figures, jobs, indexed, keys } = open(redis);
+    rounds.join('me', { jobs: jobs({ forgotten: -30_001, a: 1, b: 2, c: 3, d: 4 }) });
+    await figures.write('me', FIGURES, LIFE_MS);
+    expect(await indexed()).toEqual([[], ['b', 'c', 'd']]);
+    const lifeMs = await redis.connection.pttl(keys.instanceSettledJobs('me'));
+    expect(lifeMs).toBeGreaterThan(25_000);
+    expect(lifeMs).toBeLessThanOrEqual(30_000);
+  });
+
+  it('says something to its own ear, where there can be one, and nothing once that listens no more', async () => {
+    const { inbox, figures, keys } = open(redis);
+    const { connection, ear } = redis.other;
+    const channel = keys.instanceLetters('me');
+    const spoken: string[] = [];
+    const note = (on: string, text: string): void => void (on === channel && spoken.push(text));
+    for (const event of ['smessage', 'message']) ear.on(event, note);
+    const isSharded = await ear.ssubscribe(channel).then(
+      () => true,
+      () => false,
+    );
+    if (!isSharded) await ear.subscribe(channel);
+    await inbox.open('me');
+    const stop = await inbox.listen('me', () => undefined);
+    await figures.write('me', FIGURES, LIFE_MS);
+    await stop();
+    await figures.write('me', FIGURES, LIFE_MS);
+    await (isSharded ? connection.spublish(channel, 'last') : connection.publish(channel, 'last'));
+    await eventually(() => spoken.at(-1) === 'last');
+    expect(spoken).toEqual([...((await canTell(redis.servers)) ? [''] : []), 'last']);
+    for (const event of ['smessage', 'message']) ear.off(event, note);
+  });
+});
+
+describe('a round that fails', () => {
+  it('says so to whoever gave it something to take along, and claims nothing of the ear', async () => {
+    const connection = { evalsha: async () => Promise.reject(new Error('away')) };
+    const { rounds, figures, heard, letters, jobs } = open({
+      connection: connection as unknown as RedisConnection,
+      ear: { on: () => undefined } as unknown as RedisConnection,
+    });
+    const word = { way: 'sharded', said: (isSaid: boolean) => void heard.push(`said ${isSaid}`) } as const;
+    rounds.join('me', { letters: letters(['1-1']), jobs: jobs({ a: 1 }), ear: () => word });
+    await expect(figures.write('me', FIGURES, LIFE_MS)).rejects.toMatchObject({
+      code: 'SCHEDULER_DEPENDENCY_DOWN',
+    });
+    expect(heard).toEqual(['said false', 'letters in vain', 'jobs in vain']);
+  });
+});
+
+describe('a server that is full', () => {
+  it('lets an instance confirm what it handled, and so make room', async () => {
+    const redis = await connectTo(startRedis());
+    const { rounds, inbox, figures, heard, letters, jobs } = open(redis);
+    await inbox.open('me');
+    await inbox.send('me', 'handled');
+    const ids = (await inbox.take('me', AT_ONCE)).map(({ letterId }) => letterId);
+    rounds.join('me', { letters: letters(ids), jobs: jobs({ a: 1 }) });
+    await redis.connection.config('SET', 'maxmemory', '1');
+    await figures.write('me', FIGURES, LIFE_MS);
+    await redis.connection.config('SET', 'maxmemory', '0');
+    expect([heard, (await inbox.size('me')).letters]).toEqual([['letters', 'jobs'], 0]);
+    await redis.close();
+  });
+});
