@@ -170,6 +170,7 @@ export function createJobsOfMany(deps: {
       audio_offers: drivers.offering(),
       drivers: book.size(),
       slots: slots.size(),
+      direct_asks: office.askingDirectly(),
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>

@@ -21,6 +21,7 @@ import type { LocalParts } from './local-parts.ts';
 import { createNodeNews, recordNews } from './node-news.ts';
 import type { Chance } from './ports/chance.ts';
 import type { Clock } from './ports/clock.ts';
+import type { DirectLine } from './ports/direct-line.ts';
 import type { IdSource } from './ports/id-source.ts';
 import type { JobEvents } from './ports/job-events.ts';
 import type { Log } from './ports/log.ts';
@@ -49,8 +50,10 @@ export function createNeighbourhood(deps: {
   /** Tells waiters of this process. */
   readonly localEvents: JobEvents;
   readonly local: LocalParts;
+  /** Absent: instances speak to one another through the store alone. */
+  readonly line?: DirectLine | undefined;
 }) {
-  const { config, store, clock, chance, ids, meter, log, local } = deps;
+  const { config, store, clock, chance, ids, meter, log, local, line } = deps;
   const { hostname, pid, newName } = deps.process;
   const { scheduler } = config;
   const { phase2 } = scheduler;
@@ -59,6 +62,7 @@ export function createNeighbourhood(deps: {
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;
   let returnedAt = Number.NEGATIVE_INFINITY;
+  const newIncarnation = () => ({ incarnation: newName(), ...(line && { directKey: newName() }) });
   let instanceCount = 1;
   /** Who was silent lately may have been so because nobody could be told. */
   const isStoreSteady = (): boolean =>
@@ -71,7 +75,7 @@ export function createNeighbourhood(deps: {
     settings: presenceSettings(config),
     first: {
       instanceId,
-      incarnation: newName(),
+      ...newIncarnation(),
       startedAt: clock.now(),
       hostname,
       pid,
@@ -80,7 +84,7 @@ export function createNeighbourhood(deps: {
         return advertiseUrl;
       },
     },
-    newIncarnation: newName,
+    newIncarnation,
     events: {
       lost() {
         local.jobs().abandonAll();
@@ -148,6 +152,7 @@ export function createNeighbourhood(deps: {
     isFenced,
     living,
     newAskId: ids.traceId,
+    line,
   });
   const reader = createInboxReader({
     instanceId,
@@ -227,6 +232,8 @@ export function createNeighbourhood(deps: {
     isStoreSteady,
     handling: reader.handling,
     self: presence.self,
+    /** What others ask directly; undefined: not now. */
+    answerDirectly: office.answer,
     living,
     /** How many live, as last seen. */
     instances: () => instanceCount,

@@ -67,8 +67,8 @@ export function createPresence(deps: {
   settings: PresenceSettings;
   events: PresenceEvents;
   first: Instance;
-  /** A name for the next incarnation. */
-  newIncarnation: () => string;
+  /** A name for the next incarnation, and what goes with it. */
+  newIncarnation: () => Pick<Instance, 'incarnation' | 'directKey'>;
 }): Presence {
   const { instances, clock, log, settings, events } = deps;
   const storeTime = createStoreTime();
@@ -231,7 +231,7 @@ export function createPresence(deps: {
     renewedAt = Number.NEGATIVE_INFINITY;
     const former = self;
     events.lost();
-    self = { ...self, incarnation: deps.newIncarnation() };
+    self = { ...self, ...deps.newIncarnation() };
     if (kind === 'revived') await instances.leave(former);
     if (!isStopped) await announce();
   }

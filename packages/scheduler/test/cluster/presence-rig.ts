@@ -63,7 +63,7 @@ export function startPresences() {
         died: (ids) => heard.died.push([...ids]),
       },
       first: { ...about(instanceId), incarnation },
-      newIncarnation: () => `${instanceId}-${++incarnations}`,
+      newIncarnation: () => ({ incarnation: `${instanceId}-${++incarnations}` }),
     });
     return { presence, way, heard };
   }
