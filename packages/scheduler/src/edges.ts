@@ -62,7 +62,10 @@ export function createEdges(parts: {
 
   const http = createHttpServer({
     registry,
-    ...(together !== undefined && { elsewhere: together.holders() }),
+    ...(together !== undefined && {
+      elsewhere: together.holders(),
+      direct: { key: () => together.self().directKey, answer: together.answerDirectly },
+    }),
     jobs: { ...(answers?.heard ?? jobs), dispatch: parts.beside.dispatch },
     reader: parts.reader,
     sessions,

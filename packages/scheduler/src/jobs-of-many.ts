@@ -193,6 +193,7 @@ export function createJobsOfMany(deps: {
       slots: slots.size(),
       lasting_slots: deps.lasting.size(),
       guests: guests.size(),
+      direct_asks: office.askingDirectly(),
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>

@@ -4,10 +4,8 @@
  */
 import { createAdmissionOfMany } from './admission-of-many.ts';
 import { createGossip } from './cluster/gossip.ts';
-import { createInboxReader } from './cluster/inbox-reader.ts';
 import { createLastingSlots } from './cluster/lasting-slots.ts';
 import { createNodeReplica } from './cluster/node-replica.ts';
-import { createPostOffice, laneOf } from './cluster/post-office.ts';
 import { createPresence } from './cluster/presence.ts';
 import { nameOfProcess, type ProcessName } from './cluster/process-name.ts';
 import { EVERYTHING } from './cluster/reassertion.ts';
@@ -18,15 +16,17 @@ import { driverName } from './domain/driver-name.ts';
 import { guardStore } from './guarded-store.ts';
 import { createJobsOfMany } from './jobs-of-many.ts';
 import { createLedgerOfMany, ledgerSettings } from './ledger-of-many.ts';
+import { createLettersOfMany } from './letters-of-many.ts';
 import type { LocalParts } from './local-parts.ts';
 import { createNodeNews, recordNews } from './node-news.ts';
 import type { Chance } from './ports/chance.ts';
 import type { Clock } from './ports/clock.ts';
+import type { DirectLine } from './ports/direct-line.ts';
 import type { IdSource } from './ports/id-source.ts';
 import type { JobEvents } from './ports/job-events.ts';
 import type { Log } from './ports/log.ts';
 import type { Meter } from './ports/meter.ts';
-import { inboxReaderSettings, presenceSettings, replicaSettings } from './shared-settings.ts';
+import { presenceSettings, replicaSettings } from './shared-settings.ts';
 import type { SharedStore } from './shared-store.ts';
 import { createHolders } from './transport/link/ask-holders.ts';
 import { VERSION } from './version.ts';
@@ -50,8 +50,10 @@ export function createNeighbourhood(deps: {
   /** Tells waiters of this process. */
   readonly localEvents: JobEvents;
   readonly local: LocalParts;
+  /** Absent: instances speak to one another through the store alone. */
+  readonly line?: DirectLine | undefined;
 }) {
-  const { config, store, clock, chance, ids, meter, log, local } = deps;
+  const { config, store, clock, chance, ids, meter, log, local, line } = deps;
   const { hostname, pid, newName } = deps.process;
   const { scheduler } = config;
   const { phase2 } = scheduler;
@@ -60,6 +62,7 @@ export function createNeighbourhood(deps: {
   let hasJoined = false;
   let watch: ReturnType<SharedStore['watch']> | undefined;
   let returnedAt = Number.NEGATIVE_INFINITY;
+  const newIncarnation = () => ({ incarnation: newName(), ...(line && { directKey: newName() }) });
   let instanceCount = 1;
   /** Who was silent lately may have been so because nobody could be told. */
   const isStoreSteady = (): boolean =>
@@ -73,7 +76,7 @@ export function createNeighbourhood(deps: {
     settings: presenceSettings(config),
     first: {
       instanceId,
-      incarnation: newName(),
+      ...newIncarnation(),
       startedAt: clock.now(),
       hostname,
       pid,
@@ -82,7 +85,7 @@ export function createNeighbourhood(deps: {
         return advertiseUrl;
       },
     },
-    newIncarnation: newName,
+    newIncarnation,
     lastingUpTo: lasting.upTo,
     events: {
       lost() {
@@ -142,30 +145,8 @@ export function createNeighbourhood(deps: {
     ...ledgerSettings(config),
   });
 
-  // Letters.
-  const office = createPostOffice({
-    inbox: store.inbox,
-    whisper: gossip.ask,
-    clock,
-    meter,
-    self: presence.self,
-    isFenced,
-    living,
-    newAskId: ids.traceId,
-  });
-  const reader = createInboxReader({
-    instanceId,
-    inbox: store.inbox,
-    clock,
-    log,
-    meter,
-    settings: inboxReaderSettings(config),
-    laneOf,
-    handle: office.receive,
-    isFenced,
-    stuck: store.replaceReader,
-  });
-  store.confirmAlong?.(instanceId, reader.goAlong);
+  const letters = { config, instanceId, store, presence, gossip, line, clock, ids, meter, log };
+  const { office, reader } = createLettersOfMany(letters);
 
   // Nodes of all instances.
   const nodeNews = createNodeNews({
@@ -233,6 +214,8 @@ export function createNeighbourhood(deps: {
     isStoreSteady,
     handling: reader.handling,
     self: presence.self,
+    /** What others ask directly; undefined: not now. */
+    answerDirectly: office.answer,
     living,
     /** How many live, as last seen. */
     instances: () => instanceCount,

@@ -6,13 +6,16 @@
  * sent, but for those that come again, and where being told begins or ends.
  *
  * What is soon outdated may be asked, and answered, by a whisper, which writes nothing. Whispers may be lost: without an answer in a
- * moment it is asked once more, by letter. Its handler must bear to be asked twice.
+ * moment it is asked once more, by letter. What somebody waits for may be asked directly, past the store, and by letter if that cannot be
+ * had or nothing comes of it. In both cases its handler must bear to be asked twice.
  */
 import { isErrorCode, SchedulerError } from '../domain/errors.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
+import type { DirectLine } from '../ports/direct-line.ts';
 import type { Inbox } from '../ports/inbox.ts';
 import type { Instance } from '../ports/instances.ts';
 import type { Meter } from '../ports/meter.ts';
+import { createDirectAsks } from './direct-asks.ts';
 
 export interface PostOffice {
   /** False: nobody is there, or its inbox is full; then it was not sent. Throws: it may have been. */
@@ -25,7 +28,10 @@ export interface PostOffice {
   receive(text: string, wasOpened?: boolean): Promise<void>;
   /** A whisper has come. Never rejects: what is not answered comes as a letter. */
   hear(text: string): Promise<void>;
+  /** A question that was asked directly, and what is answered to it. Undefined: not now; it was not looked at. */
+  answer(text: string): Promise<string | undefined>;
   asking(): number;
+  askingDirectly(): number;
 }
 
 export type HandleLetter = (body: unknown, from: string, wasOpened: boolean) => Promise<unknown>;
@@ -37,6 +43,8 @@ export interface Outgoing {
   readonly body: unknown;
   /** Of a question: it is soon outdated, and asked by a whisper first. */
   readonly isFleeting?: boolean;
+  /** Of a question: it is asked directly, if that can be. */
+  readonly isDirect?: boolean;
 }
 
 interface Envelope {
@@ -69,6 +77,8 @@ const MAX_ASKING = 20_000;
 const UNHEARD_MS = 500;
 /** Whispers that are handled at a time; what comes on top comes again, as a letter, and those can be held up. */
 const MAX_HEARING = 1_000;
+/** Far more than are asked while one is in doubt; the oldest is forgotten, and its handler asked again. */
+const MOST_ANSWERED = 2_000;
 
 /** What comes before the letter itself, so that its lane is known without reading it. */
 export const laneOf = (text: string): string => text.slice(0, text.indexOf(' '));
@@ -83,10 +93,15 @@ export function createPostOffice(deps: {
   /** With whom the letter is for: one that is missed may have joined a moment ago. */
   living: (expected: string) => Promise<ReadonlyMap<string, Instance>>;
   newAskId: () => string;
+  /** Absent: nobody is asked directly. */
+  line?: DirectLine | undefined;
 }): PostOffice {
-  const { inbox, clock } = deps;
+  const { inbox, clock, line } = deps;
+  const direct = line && createDirectAsks({ ...deps, line });
   const handlers = new Map<string, HandleLetter>();
   const asked = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
+  /** What was answered to those who asked directly, lately: they may not have heard it, and ask the same by letter. */
+  const answered = new Map<string, Promise<Reply>>();
   let hearing = 0;
 
   async function post(
@@ -150,16 +165,28 @@ export function createPostOffice(deps: {
       // Null, because nothing else of "nothing" survives a letter.
       return { answer: (await handle()) ?? null };
     } catch (fault) {
-      const code = fault instanceof SchedulerError ? fault.code : 'INTERNAL_ERROR';
-      return { code, message: fault instanceof Error ? fault.message : String(fault) };
+      return replyOf(fault);
     }
   }
 
-  /** Not waited for: whoever asks has a limit, which holds for a store that does not answer, too. */
-  function put(to: string, letter: Outgoing, means: Means, askId: string): void {
+  async function putDirectly(to: string, letter: Outgoing, askId: string, limitMs: number): Promise<void> {
+    const { topic, body } = letter;
+    const question: Envelope = { topic, from: deps.self().instanceId, ask: askId, body };
+    const told = await direct?.ask(to, JSON.stringify(question), limitMs);
+    const reply = told?.kind === 'answered' ? readText(told.text) : undefined;
+    if (reply !== undefined) settle(askId, reply);
+    else if (asked.has(askId))
+      put(to, letter, 'letter', askId, told !== undefined && told.kind !== 'unheard');
+  }
+
+  /**
+   * Not waited for: whoever asks has a limit, which holds for a store that does not answer, too. `mayBeHeard`: it was asked before, and
+   * nobody knows what came of it.
+   */
+  function put(to: string, letter: Outgoing, means: Means, askId: string, mayBeHeard = false): void {
     post(to, letter, means, askId).then(
       (isSent) => {
-        if (!isSent) settle(askId, { absent: to });
+        if (!isSent) settle(askId, mayBeHeard ? replyOf(down(`instance ${to} is gone`)) : { absent: to });
       },
       // It may have been sent all the same, but whoever asked will not wait for what may never come.
       (fault: unknown) => settle(askId, { code: 'SCHEDULER_DEPENDENCY_DOWN', message: messageOf(fault) }),
@@ -176,7 +203,7 @@ export function createPostOffice(deps: {
       await handle(body, from, wasOpened);
       return;
     }
-    const reply = await answerOf(() => handle(body, from, wasOpened));
+    const reply = await (answered.get(ask) ?? answerOf(() => handle(body, from, wasOpened)));
     await post(from, { topic: REPLY, lane: ask, body: reply }, isFleeting ? 'whisper' : 'letter', ask);
   }
 
@@ -187,7 +214,8 @@ export function createPostOffice(deps: {
       if (asked.size >= MAX_ASKING) throw down('too many answers of other instances are waited for');
       const askId = deps.newAskId();
       const reply = awaitReply(askId, to, limitMs);
-      if (letter.isFleeting !== true) put(to, letter, 'letter', askId);
+      if (letter.isDirect === true && direct !== undefined) void putDirectly(to, letter, askId, limitMs);
+      else if (letter.isFleeting !== true) put(to, letter, 'letter', askId);
       else {
         put(to, letter, 'whisper', askId);
         clock.after(Math.min(UNHEARD_MS, limitMs / 2), () => {
@@ -208,8 +236,35 @@ export function createPostOffice(deps: {
       hearing -= 1;
     },
 
+    async answer(text) {
+      const { topic, from, ask = '', body } = JSON.parse(text) as Envelope;
+      const handle = handlers.get(topic);
+      // Letters are held up here for the same reason.
+      if (deps.isFenced() || handle === undefined) return undefined;
+      const reply = answerOf(() => handle(body, from, false));
+      answered.set(ask, reply);
+      const [oldest = ''] = answered.keys();
+      if (answered.size > MOST_ANSWERED) answered.delete(oldest);
+      return JSON.stringify(await reply);
+    },
+
     asking: () => asked.size,
+    askingDirectly: () => direct?.underWay() ?? 0,
   };
+}
+
+const replyOf = (fault: unknown): Reply => ({
+  code: fault instanceof SchedulerError ? fault.code : 'INTERNAL_ERROR',
+  message: messageOf(fault),
+});
+
+/** Undefined: it makes no sense. */
+function readText(text: string): Reply | undefined {
+  try {
+    return readReply(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whoever asked must not wait for ever because of a reply that says nothing. */

@@ -67,8 +67,8 @@ export function createPresence(deps: {
   settings: PresenceSettings;
   events: PresenceEvents;
   first: Instance;
-  /** A name for the next incarnation. */
-  newIncarnation: () => string;
+  /** A name for the next incarnation, and what goes with it. */
+  newIncarnation: () => Pick<Instance, 'incarnation' | 'directKey'>;
   /** Up to which number the slots that it took on nodes of others last; said with every renewal. */
   lastingUpTo?: () => number;
 }): Presence {
@@ -238,7 +238,7 @@ export function createPresence(deps: {
     renewedAt = Number.NEGATIVE_INFINITY;
     const former = self;
     events.lost();
-    self = { ...self, incarnation: deps.newIncarnation() };
+    self = { ...self, ...deps.newIncarnation() };
     if (kind === 'revived') await instances.leave(former);
     if (!isStopped) await announce();
   }

@@ -177,8 +177,12 @@ export function createRemoteJobs(deps: {
   const asked = async <T>(instanceId: string, topic: string, lane: JobId, body: unknown): Promise<T> =>
     (await office.ask(instanceId, { topic, lane, body }, deps.answerMs)) as T;
 
-  const askOf = (instanceId: string, saying: Saying): Promise<Verdict> =>
-    asked(instanceId, 'answer', saying.answer.jobId, fitted(saying));
+  /** The node waits for it: asked directly, if that can be. */
+  const askOf = async (instanceId: string, saying: Saying): Promise<Verdict> => {
+    const lane = saying.answer.jobId;
+    const letter = { topic: 'answer', lane, body: fitted(saying), isDirect: true };
+    return (await office.ask(instanceId, letter, deps.answerMs)) as Verdict;
+  };
 
   const forward = (saying: Saying): Promise<Verdict> =>
     elsewhereOr(

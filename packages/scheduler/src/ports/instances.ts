@@ -19,6 +19,8 @@ export interface Instance {
   readonly version: string;
   /** Where others reach it over HTTP. */
   readonly advertiseUrl?: string | undefined;
+  /** Whoever presents it there may ask this life of the instance directly. Not for logs, nor for anybody's eyes. Absent: nobody may. */
+  readonly directKey?: string | undefined;
 }
 
 export interface LivingInstance extends Instance {

@@ -38,6 +38,7 @@ const ROOT_FILES = [
   'jobs-of-many.ts',
   'admission-of-many.ts',
   'ledger-of-many.ts',
+  'letters-of-many.ts',
   'local-parts.ts',
   'main.ts',
   'neighbourhood.ts',

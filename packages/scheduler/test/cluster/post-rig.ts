@@ -3,6 +3,7 @@ import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createInboxReader } from '../../src/cluster/inbox-reader.ts';
 import { createPostOffice, laneOf } from '../../src/cluster/post-office.ts';
+import type { DirectLine } from '../../src/ports/direct-line.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import type { Instance } from '../../src/ports/instances.ts';
 import type { Log } from '../../src/ports/log.ts';
@@ -58,9 +59,13 @@ export function startPost({ maxLetters = 1_000 } = {}) {
     void ears.get(to)?.(text);
   }
 
-  /** `isDeaf`: nobody reads its inbox. */
-  async function join(instanceId: string, { incarnation = `${instanceId}-1`, isDeaf = false } = {}) {
-    const self: Instance = { ...about(instanceId), incarnation };
+  /** `isDeaf`: nobody reads its inbox. `line`: it asks others directly, and may be asked so. */
+  async function join(
+    instanceId: string,
+    { incarnation = `${instanceId}-1`, isDeaf = false, line = undefined as DirectLine | undefined } = {},
+  ) {
+    const reached = line && { advertiseUrl: `http://${instanceId}`, directKey: `key of ${instanceId}` };
+    const self: Instance = { ...about(instanceId), incarnation, ...reached };
     const state = { isFenced: false, looks: 0, whileLooking: () => {} };
     const way = faulty(noting, [], clock);
     const { meter, counted } = createTally();
@@ -80,6 +85,7 @@ export function startPost({ maxLetters = 1_000 } = {}) {
       isFenced: () => state.isFenced,
       living,
       newAskId: () => `${instanceId}:${++asks}`,
+      line,
     });
     const reader = createInboxReader({
       instanceId,

@@ -49,7 +49,7 @@ describe('presence on Redis', () => {
         died: (ids) => void heard.died.push(...ids),
       },
       first: about(instanceId),
-      newIncarnation: () => `${instanceId}-${++incarnations}`,
+      newIncarnation: () => ({ incarnation: `${instanceId}-${++incarnations}` }),
     });
     closing.push(() => connection.disconnect());
     closing.push(() => presence.stop());

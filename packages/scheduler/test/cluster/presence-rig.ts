@@ -71,7 +71,7 @@ export function startPresences() {
       },
       first: { ...about(instanceId), incarnation },
       ...(lastingUpTo === undefined ? {} : { lastingUpTo }),
-      newIncarnation: () => `${instanceId}-${++incarnations}`,
+      newIncarnation: () => ({ incarnation: `${instanceId}-${++incarnations}` }),
     });
     return { presence, way, heard };
   }

@@ -38,6 +38,11 @@ export const CLUSTER_METRICS = {
     labels: ['reason'],
     limits: ['scheduler.phase2.stream_maxlen'],
   },
+  scheduler_direct_questions_total: {
+    kind: 'counter',
+    help: 'Questions for another instance that may be asked of it over HTTP (server.advertise_url): answered; or asked by letter because it was busy, unreached, unclear whether it heard, or not_tried (it was unreached in the last 30 s, is of an earlier version, or too many are under way).',
+    labels: ['outcome'],
+  },
   scheduler_result_audio_dropped_total: {
     kind: 'counter',
     help: 'Results whose speech was too long to pass through the store; their text was delivered.',
@@ -53,7 +58,7 @@ export const CLUSTER_METRICS = {
   },
   scheduler_instance_backlog: {
     kind: 'gauge',
-    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes, slots it keeps for them, and guests, attempts of theirs that it counts (50,000 each, the oldest go).',
+    help: 'What this instance remembers of jobs it shares with others: takeovers nobody has answered for and audio_offers nobody has heard (10,000 each, then no more), drivers of jobs on its nodes, slots it keeps for them, and guests, attempts of theirs that it counts (50,000 each, the oldest go), lasting_slots, those it took on nodes of others that are not known to last (until their reservation ends), direct_asks that others have not answered (256, then letters).',
     labels: ['of'],
   },
   scheduler_answers_dropped_total: {

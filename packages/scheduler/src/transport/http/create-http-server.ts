@@ -15,6 +15,7 @@ import type { HttpServices } from './http-services.ts';
 import { parseBodies } from './parse-body.ts';
 import { addAudioRoute } from './routes/audio-route.ts';
 import { addClusterRoutes } from './routes/cluster-routes.ts';
+import { addDirectRoute } from './routes/direct-route.ts';
 import { addDispatchRoute } from './routes/dispatch-route.ts';
 import { addExplainRoutes } from './routes/explain-routes.ts';
 import { addHealthRoutes } from './routes/health-routes.ts';
@@ -110,6 +111,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.explaining !== undefined) addExplainRoutes(routes, services, services.explaining);
     addHealthRoutes(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
+    if (services.direct !== undefined) addDirectRoute(app, services, services.direct);
   });
 
   return {

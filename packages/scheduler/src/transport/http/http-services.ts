@@ -95,6 +95,13 @@ export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
   /** Absent: there is no other instance. */
   readonly elsewhere?: NodesElsewhere;
+  /** Absent: no other instance asks this one directly. */
+  readonly direct?: {
+    /** What whoever asks has to present; undefined: nobody may ask. */
+    key(): string | undefined;
+    /** Undefined: not now. */
+    answer(question: string): Promise<string | undefined>;
+  };
   readonly jobs: Pick<JobService, 'dispatch'> & AnswerDesk & CancelDesk;
   readonly reader: JobReader;
   readonly sessions: Pick<SessionService, 'list'>;
