@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EndedJobs } from '../../../src/adapters/job-book/job-scripts.ts';
 import { createInbox } from '../../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../../src/adapters/redis/instance-figures.ts';
-import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
+import { createInstanceRounds, type RoundParts } from '../../../src/adapters/redis/instance-rounds.ts';
 import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
 import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import type { HandledLetters } from '../../../src/ports/inbox.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { type Connected, connectTo, freshKeys } from '../../support/redis-jobs.ts';
 import {
   canTell,
@@ -165,6 +166,47 @@ describe('a round that fails', () => {
       code: 'SCHEDULER_DEPENDENCY_DOWN',
     });
     expect(heard).toEqual(['said false', 'letters in vain', 'jobs in vain']);
+  });
+});
+
+describe('an ear', () => {
+  it('is spoken to by itself as soon as rounds do not do it, and not before', async () => {
+    const redis = await connectTo(startRedis());
+    const keys = freshKeys();
+    const clock = createManualClock();
+    const joined: RoundParts[] = [];
+    const inbox = createInbox({
+      ...redis,
+      blocking: () => redis.connection,
+      keys,
+      clock,
+      rounds: { join: (_, parts) => void joined.push(parts) },
+      group: GROUP,
+      maxLetters: 100,
+      maxDeliveries: 3,
+      maxDead: 10,
+    });
+    const channel = keys.instanceLetters('me');
+    const spoken: string[] = [];
+    redis.ear.on('smessage', (on: string, text: string) => void (on === channel && spoken.push(text)));
+    await inbox.open('me');
+    const stop = await inbox.listen('me', () => undefined);
+    for (const said of ['1-1 first', '1-2 second']) {
+      await clock.advance(2_000);
+      const word = joined[0]?.ear?.();
+      await redis.connection.spublish(channel, said);
+      await eventually(() => spoken.at(-1) === said);
+      word?.said(true);
+    }
+    await clock.advance(2_000);
+    joined[0]?.ear?.()?.said(false);
+    expect(spoken).toHaveLength(2);
+    await clock.advance(1_000);
+    await eventually(() => spoken.length === 3);
+    expect(spoken).toEqual(['1-1 first', '1-2 second', '']);
+    await stop();
+    expect(clock.pending()).toBe(0);
+    await redis.close();
   });
 });
 

@@ -11,7 +11,9 @@ import {
   type RedisCapacityLedger,
 } from '../../../src/adapters/redis/capacity-ledger.ts';
 import { withReplica } from '../../../src/adapters/redis/durable.ts';
+import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
 import { createInstances } from '../../../src/adapters/redis/instances.ts';
+import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import {
@@ -147,6 +149,32 @@ describe('on a slot that moves', () => {
       mailbox.take('node-f', { max: 4, waitMs: 0 }),
     );
     expect(taken).toMatchObject([{ jobId: 'job', body: 'hello' }]);
+  });
+
+  it('a round of an instance is made, with all that goes along, though it ends the last of its jobs', async () => {
+    const rounds = createInstanceRounds({ connection, keys, clock, group: 'scheduler' });
+    const limits = { liveMarginMs: LONG_MS, retentionMs: LONG_MS, maxRetained: 10 };
+    const index = createIndexJobs(connection, keys, 'i-3', limits);
+    const later = clock.now() + LONG_MS;
+    const figures = { text: '1 2 3', lifeMs: LONG_MS };
+    await rounds.make('i-3', { ...figures, text: '0 0 0' });
+    await index(
+      { begun: new Map([['last', later]]), ended: new Map([['before', later]]), dropped: new Set() },
+      clock.now(),
+    );
+    const letterId = String(await connection.xadd(keys.inbox('i-3'), '*', 'body', 'handled'));
+    const faults: unknown[] = [];
+    const settle = (fault?: unknown): void => void faults.push(fault);
+    rounds.join('i-3', {
+      letters: () => ({ letterIds: [letterId], settle }),
+      jobs: { limits, take: () => ({ ended: new Map([['last', later]]), dropped: new Set(), settle }) },
+    });
+    await whileMoving(keys.inbox('i-3'), () => rounds.make('i-3', figures));
+    expect(faults).toEqual([undefined, undefined]);
+    expect(await connection.get(keys.instanceFigures('i-3'))).toBe(figures.text);
+    expect(await connection.xlen(keys.inbox('i-3'))).toBe(0);
+    expect(await connection.zcard(keys.instanceJobs('i-3'))).toBe(0);
+    expect(await connection.zcard(keys.instanceSettledJobs('i-3'))).toBe(2);
   });
 
   it('an instance that comes in the place of a dead one does not revive it', async () => {

@@ -128,8 +128,13 @@ export function createToldLetters(deps: {
     deps.rounds?.join(instanceId, {
       ear() {
         if (!mayTalk()) return undefined;
-        talkLater();
-        return { way: name, said };
+        return {
+          way: name,
+          said(isSaid) {
+            said(isSaid);
+            if (isSaid && !isStopped) talkLater();
+          },
+        };
       },
     });
 
