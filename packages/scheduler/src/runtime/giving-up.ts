@@ -70,8 +70,10 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     of?: Attempt,
   ): Promise<void> {
     if (of !== undefined && flight.job.fence?.attempt !== of.attempt) return;
-    if (flight.fallback !== undefined) await settling.finish(flight, flight.fallback, side);
-    else await settling.fail(flight, failure, side, of);
+    const { fallback } = flight;
+    if (fallback === undefined) await settling.fail(flight, failure, side, of);
+    else if (side === 'over') await settling.finish(flight, fallback);
+    else await settling.finishOpen(flight, fallback, of);
   }
 
   /** What is left to wait: as long as the last attempt may still answer, until the deadline; otherwise not long. */

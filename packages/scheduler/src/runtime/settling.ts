@@ -22,7 +22,10 @@ import { noteStage, TOTAL } from './stages.ts';
 export type NodeSide = 'over' | 'open';
 
 export interface Settling {
-  finish(flight: Flight, result: JobResult, side?: NodeSide): Soon<boolean>;
+  /** By the node that holds the fence, which is done with the job. */
+  finish(flight: Flight, result: JobResult): Soon<boolean>;
+  /** The same whatever its nodes do, with a result from before. With an attempt: only while that one holds the fence. */
+  finishOpen(flight: Flight, result: JobResult, of?: Attempt): Promise<boolean>;
   /** With an attempt: only while that one holds the fence. */
   fail(
     flight: Flight,
@@ -143,21 +146,20 @@ export function createSettling(engine: Engine): Settling {
     return isWaiting ? settling.then(goOn) : goOn(settling);
   }
 
-  async function finishOpen(flight: Flight, result: JobResult): Promise<boolean> {
+  async function finishOpen(flight: Flight, result: JobResult, of?: Attempt): Promise<boolean> {
     const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? NONE : UNASKED });
-    if (!(await settle(flight, 'finished', step, flight.job.fence))) return false;
+    if (!(await settle(flight, 'finished', step, of))) return false;
     noteFinished(flight);
     await close(flight, 'open');
     return true;
   }
 
   return {
-    finish(flight, result, side = 'over') {
+    finish(flight, result) {
       const { fence } = flight.job;
-      return side === 'open' || fence === undefined
-        ? finishOpen(flight, result)
-        : finishOver(flight, result, fence);
+      return fence === undefined ? finishOpen(flight, result) : finishOver(flight, result, fence);
     },
+    finishOpen,
 
     async fail(flight, failure, side, of) {
       const step = { failure, reason: failure.code, intent: null };

@@ -251,6 +251,20 @@ describe('a session that ends', () => {
     expect(await saved(rig, client)).toBeUndefined();
   });
 
+  it('is not looked after any more, though it ended while it was written and others go on', async () => {
+    const rig = createInstancesRig();
+    rig.jobs.answerAll();
+    const [closed, other] = [await connected(rig), await connected(rig)];
+    rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 300 } });
+    speak(closed, 'one');
+    closed.close();
+    rig.jobs.job('one').finish();
+    await rig.clock.advance(1_000);
+    await rig.clock.advance(3_600_000);
+    expect(await saved(rig, other)).toBeDefined();
+    expect(await saved(rig, closed)).toBeUndefined();
+  });
+
   it('expires in the store soon after its time if its owner died', async () => {
     const rig = createInstancesRig();
     const client = await connected(rig);

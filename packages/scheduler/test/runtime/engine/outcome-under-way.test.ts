@@ -174,3 +174,26 @@ describe('I3 one outcome: a result that is being written', () => {
     expect((await finished).kind).toBe('accepted');
   });
 });
+
+describe('I3 one outcome: a job whose time is over', () => {
+  it('ends with the result it has, though another node is sent it while that is being written', async () => {
+    const { rig, store } = createFaultyRig({ pendingTimeoutMs: 2 * SETTINGS.jobDeadlineMs });
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const untranslated = { ...RESULT, textTranslated: '' };
+    await rig.service.finish(rig.last(jobId), untranslated);
+    await rig.clock.advance(SETTINGS.jobDeadlineMs - 400);
+    const letGo = holdDelivery(rig, 'node-b');
+    await rig.addNode('node-b');
+    await rig.clock.advance(300);
+    expect(await rig.state(jobId)).toBe('RESERVED');
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 200 } });
+    await rig.clock.advance(200);
+    letGo();
+    await rig.clock.advance(50);
+    expect(await rig.state(jobId)).toBe('DISPATCHED');
+    await rig.clock.advance(AGAIN_MS);
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: untranslated });
+    expect(rig.cancelled.map(({ nodeId }) => nodeId)).toEqual(['node-b']);
+  });
+});
