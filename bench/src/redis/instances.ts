@@ -114,6 +114,7 @@ function telling(
         settled,
         noteLoad,
         isHeldElsewhere: () => false,
+    lastsWhenFetched: () => false,
         reservationTtlMs: 0,
         clock,
         reserveMs: undefined,

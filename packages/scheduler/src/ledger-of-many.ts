@@ -19,6 +19,8 @@ export function createLedgerOfMany(deps: {
   noteLoad: (nodeId: NodeId, load: Load, isReport?: boolean) => void;
   /** Another instance has its socket, and keeps the slots of what runs there (cluster/slot-keeping.ts). */
   isHeldElsewhere: (nodeId: NodeId) => boolean;
+  /** Every instance makes slots last of jobs that are fetched from mailboxes there. */
+  lastsWhenFetched: () => boolean;
   /** How long a slot is kept for a job that is not acknowledged. */
   reservationTtlMs: number;
   clock: Clock;
@@ -39,6 +41,7 @@ export function createLedgerOfMany(deps: {
 
   return {
     ...ledger,
+    lastsWhenFetched: deps.lastsWhenFetched,
     commitDelayMs: (nodeId, isKept = false) =>
       isKept || deps.isHeldElsewhere(nodeId)
         ? keptMs

@@ -64,6 +64,7 @@ export function createNeighbourhood(deps: {
   let returnedAt = Number.NEGATIVE_INFINITY;
   const newIncarnation = () => ({ incarnation: newName(), ...(line && { directKey: newName() }) });
   let instanceCount = 1;
+  let areSlotsLasting = false;
   /** Who was silent lately may have been so because nobody could be told. */
   const isStoreSteady = (): boolean =>
     watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
@@ -80,6 +81,7 @@ export function createNeighbourhood(deps: {
       hostname,
       pid,
       version: VERSION,
+      lastsFetched: true,
       get advertiseUrl() {
         return advertiseUrl;
       },
@@ -98,6 +100,7 @@ export function createNeighbourhood(deps: {
       reborn: () => void ofJobs.adoption.ownPast(),
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
+        areSlotsLasting = [...alive.values()].every(({ lastsFetched }) => lastsFetched === true);
         ofJobs.seen(alive);
         replica.seen(alive);
       },
@@ -138,6 +141,7 @@ export function createNeighbourhood(deps: {
     settled: (nodeId) => reassertion.settled(nodeId),
     noteLoad: gossip.load,
     isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
+    lastsWhenFetched: () => areSlotsLasting,
     clock,
     ...ledgerSettings(config),
   });

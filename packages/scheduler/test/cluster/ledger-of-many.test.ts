@@ -13,7 +13,7 @@ const TTL_MS = 5_000;
 async function start(reserveMs?: number) {
   const clock = createManualClock();
   const store = faulty(createCapacityLedger({ clock }), [], clock);
-  const state = { settled: undefined as Promise<void> | undefined };
+  const state = { settled: undefined as Promise<void> | undefined, isLasting: false };
   const asked: string[] = [];
   const noted: string[] = [];
   const commitDelayMs = () => 20;
@@ -26,6 +26,7 @@ async function start(reserveMs?: number) {
     },
     noteLoad: (nodeId, { used, max }: Load) => void noted.push(`${nodeId} ${used}/${max}`),
     isHeldElsewhere: (nodeId) => nodeId === 'n2',
+    lastsWhenFetched: () => state.isLasting,
     reservationTtlMs: TTL_MS,
     clock,
     reserveMs,
@@ -50,6 +51,13 @@ describe('the ledger of many', () => {
   it('lets the commit of a lease wait as long that whoever heard of its job keeps', async () => {
     const { ledger } = await start();
     expect([ledger.commitDelayMs?.('n1', true), ledger.commitDelayMs?.('n1', false)]).toEqual([2_000, 20]);
+  });
+
+  it('says whether slots of what is fetched last everywhere, as it is now', async () => {
+    const { ledger, state } = await start();
+    expect(ledger.lastsWhenFetched?.()).toBe(false);
+    state.isLasting = true;
+    expect(ledger.lastsWhenFetched?.()).toBe(true);
   });
 
   it('waits no longer for a reserve than it may, and whether that took a slot is then unknown', async () => {
