@@ -14,11 +14,12 @@ import { jobStoreLimits } from './settings-from-config.ts';
 /** `numbers`: the fleet's, so that the ledger finds a node that was chosen by its number. */
 export function alone(config: Config, clock: Clock, events: JobEvents, numbers: NodeNumbers) {
   const { scheduler } = config;
+  const ledger = createCapacityLedger({ clock, numbers });
   return {
-    ledger: createCapacityLedger({ clock, numbers }),
+    ledger,
     jobStore: createJobStore({ clock, ...jobStoreLimits(config) }),
     directory: createNodeDirectory({ maxNodes: scheduler.max_nodes }),
-    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs }),
+    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs, slots: ledger }),
     locks: createLocks({ clock }),
     modelDebounce: createLocks({ clock }),
     events,

@@ -21,6 +21,8 @@ export function createLedgerOfMany(deps: {
   lasts: (nodeId: NodeId, lease: LeaseId) => void;
   /** Another instance has its socket, and keeps the slots of what runs there (cluster/slot-keeping.ts). */
   isHeldElsewhere: (nodeId: NodeId) => boolean;
+  /** Every instance makes slots last of jobs that are fetched from mailboxes there. */
+  lastsWhenFetched: () => boolean;
   /** How long a slot is kept for a job that is not acknowledged. */
   reservationTtlMs: number;
   clock: Clock;
@@ -41,6 +43,7 @@ export function createLedgerOfMany(deps: {
 
   return {
     ...ledger,
+    lastsWhenFetched: deps.lastsWhenFetched,
     commitDelayMs: (nodeId, isKept = false) =>
       isKept || deps.isHeldElsewhere(nodeId)
         ? keptMs

@@ -64,6 +64,7 @@ export function createNeighbourhood(deps: {
   let returnedAt = Number.NEGATIVE_INFINITY;
   const newIncarnation = () => ({ incarnation: newName(), ...(line && { directKey: newName() }) });
   let instanceCount = 1;
+  let areSlotsLasting = false;
   /** Who was silent lately may have been so because nobody could be told. */
   const isStoreSteady = (): boolean =>
     watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
@@ -81,6 +82,7 @@ export function createNeighbourhood(deps: {
       hostname,
       pid,
       version: VERSION,
+      lastsFetched: true,
       get advertiseUrl() {
         return advertiseUrl;
       },
@@ -100,6 +102,7 @@ export function createNeighbourhood(deps: {
       reborn: () => void ofJobs.adoption.ownPast(),
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
+        areSlotsLasting = [...alive.values()].every(({ lastsFetched }) => lastsFetched === true);
         ofJobs.seen(alive);
         replica.seen(alive);
       },
@@ -141,6 +144,7 @@ export function createNeighbourhood(deps: {
     noteLoad: gossip.load,
     lasts: lasting.settled,
     isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
+    lastsWhenFetched: () => areSlotsLasting,
     clock,
     ...ledgerSettings(config),
   });

@@ -21,7 +21,7 @@ import type { NodeMailbox } from './ports/node-mailbox.ts';
 import type { RunningJobService } from './runtime/create-job-service.ts';
 import type { NodeKnowledge } from './runtime/engine.ts';
 import type { FleetView } from './runtime/fleet/fleet-view.ts';
-import { managementSettings, modelReportSettings } from './settings-from-config.ts';
+import { linkSettings, managementSettings, modelReportSettings } from './settings-from-config.ts';
 import { createNetworks } from './transport/access/networks.ts';
 import type { AudioReferences } from './transport/link/audio-references.ts';
 import { createNodeLink } from './transport/link/node-link.ts';
@@ -104,7 +104,7 @@ export function createNodeSide(parts: {
     fetcher: parts.fetcher,
     clock,
     log,
-    settings: { endpointTimeoutMs: config.scheduler.ack_timeout_ms },
+    settings: linkSettings(config, together !== undefined),
   });
   const knowledge: NodeKnowledge = {
     profile: fleet.profile,

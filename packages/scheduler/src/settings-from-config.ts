@@ -11,6 +11,7 @@ import type { JobServiceSettings } from './runtime/create-job-service.ts';
 import type { SessionServiceDeps } from './session/create-session-service.ts';
 import type { AccessSettings } from './transport/access/create-gate.ts';
 import { HTTP_DEFAULTS, type HttpSettings } from './transport/http/http-services.ts';
+import type { NodeLinkSettings } from './transport/link/node-link.ts';
 import type { SocketSettings } from './transport/ws/socket-server.ts';
 
 const SECOND = 1_000;
@@ -91,6 +92,14 @@ export function modelReportSettings({ scheduler }: Config): ModelReportSettings 
     limitWindowMs: node_ratelimit_window_seconds * SECOND,
     limitMax: node_ratelimit_max,
   };
+}
+
+/** `isShared`: a script of the store that hands jobs out makes their slots last, which is a command less for each. */
+export function linkSettings({ scheduler }: Config, isShared: boolean): NodeLinkSettings {
+  const unacknowledgedMs = scheduler.reservation_ttl_ms;
+  const fetchedMs = scheduler.job_timeout_seconds * SECOND + unacknowledgedMs;
+  const slots = { fetchedMs, unacknowledgedMs };
+  return { endpointTimeoutMs: scheduler.ack_timeout_ms, ...(isShared && { slots }) };
 }
 
 export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {

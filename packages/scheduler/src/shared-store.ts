@@ -107,7 +107,11 @@ export async function openSharedStore(deps: {
       maxNodes: config.scheduler.max_nodes,
       idleMs: nodeIdleMs(config),
     }),
-    mailbox: createNodeMailbox<JobAssign>({ ...shared, maxPerNode: config.scheduler.mailbox.max_jobs }),
+    mailbox: createNodeMailbox<JobAssign>({
+      ...kept,
+      maxPerNode: config.scheduler.mailbox.max_jobs,
+      idleMs: nodeIdleMs(config),
+    }),
     sessions: createSessionStore(kept),
     deadLetters: createDeadLetters({ ...shared, inbox }),
     figures: createInstanceFigures({ ...shared, rounds }),

@@ -220,7 +220,7 @@ export function createRemoteJobs(deps: {
     try {
       const told = isKept ? { ...saying, answer: { ...answer, isKept } } : saying;
       const verdict = await askOf(instanceId, told);
-      if (verdict.kind === 'accepted') accepted();
+      if (verdict.kind === 'accepted' && verdict.isLasting !== true) accepted();
       return verdict;
     } catch (fault) {
       // The driver may have accepted it, and died before it could say so: then it relied on this hand.
@@ -262,6 +262,7 @@ export function createRemoteJobs(deps: {
 const CANCEL = { jobId: 'string', reason: 'string' } as const;
 
 const ACCEPTED: Verdict = { kind: 'accepted' };
+const LASTING: Verdict = { kind: 'accepted', isLasting: true };
 
 const deskOf = (take: (saying: Saying) => Promise<Verdict>): AnswerDesk => ({
   acknowledge: (answer) => take({ say: 'acknowledged', answer }),
@@ -270,4 +271,7 @@ const deskOf = (take: (saying: Saying) => Promise<Verdict>): AnswerDesk => ({
 });
 
 /** Without the record, which nobody at the other end reads. */
-const wordOf = (verdict: Verdict): Verdict => (verdict.kind === 'accepted' ? ACCEPTED : verdict);
+const wordOf = (verdict: Verdict): Verdict => {
+  if (verdict.kind !== 'accepted') return verdict;
+  return verdict.isLasting === true ? LASTING : ACCEPTED;
+};

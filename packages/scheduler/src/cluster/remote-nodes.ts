@@ -249,6 +249,9 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
       if (holder === undefined) return local.cancel(nodeId, jobId, reason);
       withdraw(holder, nodeId, jobId, reason);
     },
+
+    // Of mailboxes only, which everybody can reach.
+    giveUp: (nodeId, jobId, attempt) => local.giveUp?.(nodeId, jobId, attempt),
   };
 }
 

@@ -22,12 +22,18 @@ export interface ReportedFailure {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+export interface Accepted {
+  readonly kind: 'accepted';
+  /** Its slot lasts already: nobody need keep it. */
+  readonly isLasting?: boolean;
+}
+
 export type AnswerOutcome =
-  | { readonly kind: 'accepted'; readonly job: JobRecord }
+  | (Accepted & { readonly job: JobRecord })
   /** Changed nothing. `fenced`: another attempt is current; `settled`: the job has its outcome. */
   | { readonly kind: 'ignored'; readonly reason: 'unknown_job' | 'fenced' | 'settled' | 'lease_lost' };
 
 export type CancelOutcome = { readonly kind: 'cancelled' | 'settled' | 'unknown_job' };
 
 /** What whoever brought an answer is told of it. */
-export type Verdict = { readonly kind: 'accepted' } | Extract<AnswerOutcome, { readonly kind: 'ignored' }>;
+export type Verdict = Accepted | Extract<AnswerOutcome, { readonly kind: 'ignored' }>;

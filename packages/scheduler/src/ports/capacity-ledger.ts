@@ -27,6 +27,9 @@ export type CommitResult =
 /** In milliseconds. `isKept`: somebody else makes this lease last. */
 export type CommitDelay = (nodeId: NodeId, isKept?: boolean) => number;
 
+/** On every instance there is, as last seen. */
+export type LastsWhenFetched = () => boolean;
+
 export type ReleaseResult =
   | ({ readonly kind: 'released' | 'absent' } & Load)
   | { readonly kind: 'unknown_node' };
@@ -73,6 +76,11 @@ export interface CapacityLedger {
    * whoever holds the node, or heard of the job, keeps its slots meanwhile. Absent: commits cost too little to wait for anything.
    */
   readonly commitDelayMs?: CommitDelay;
+  /**
+   * Whoever hands a job out from a mailbox makes the lease last that it names (ports/node-mailbox.ts): no commit is needed. Absent: nobody
+   * does, or commits cost too little to be spared.
+   */
+  readonly lastsWhenFetched?: LastsWhenFetched;
   /** The attempt is on its way: its lease now lasts `ttlMs` from here. */
   commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<CommitResult>;
   release(nodeId: NodeId, lease: LeaseId): Soon<ReleaseResult>;

@@ -34,7 +34,11 @@ export type Delivery =
       /** Another instance holds the node and has counted that it was placed. */
       readonly isCounted?: boolean | undefined;
     }
-  | { readonly kind: 'queued' }
+  | {
+      readonly kind: 'queued';
+      /** Whoever hands it out makes its slot last as long as it may run, if that instance is of a version that does so. */
+      readonly isLasting?: boolean | undefined;
+    }
   /** `declined`: its endpoint was not to be reached, or wanted nothing of it. `overloaded`: the node answered that it has no room. */
   | { readonly kind: 'undeliverable' | 'declined' | 'overloaded' | 'unknown'; readonly reason: string };
 
@@ -42,4 +46,9 @@ export interface NodeLink {
   deliver(assignment: Assignment): Soon<Delivery>;
   /** Best effort: nodes in the field ignore it. */
   cancel(nodeId: NodeId, jobId: JobId, reason: string): void;
+  /**
+   * An attempt that was not acknowledged is given up, though its node may speak up yet: from here its slot lasts no longer than one that
+   * is reserved now. Best effort. Absent: no slot lasts longer before it is acknowledged.
+   */
+  giveUp?(nodeId: NodeId, jobId: JobId, attempt: number): void;
 }

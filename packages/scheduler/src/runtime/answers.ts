@@ -95,6 +95,7 @@ export function createAnswers(
       const { fence, state } = flight.job;
       if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
       const wasGivenUp = flight.givenUp === fence.attempt;
+      const isLasting = commits.isLasting(flight);
       // Heard in time, however long it takes to be written: the node is not given up for a store that is slow.
       deadlines.acknowledged(flight);
       // What seemed over goes on, unless its outcome is being written, or something that is heard from here on ends it.
@@ -130,7 +131,7 @@ export function createAnswers(
       if (dueAt !== undefined) commits.later(flight, dueAt);
       // One that was not answered is not made again for what is given up, which it was until this was written.
       else if (wasGivenUp) commits.later(flight, engine.clock.now());
-      return { kind: 'accepted', job: flight.job };
+      return { kind: 'accepted', job: flight.job, ...(isLasting && IS_LASTING) };
     },
 
     async finish(answer, result) {
@@ -195,9 +196,10 @@ export function createAnswers(
   };
 }
 
+const IS_LASTING = { isLasting: true } as const;
 const RAN = { intent: null, isSoon: true } as const;
 /** How an earlier attempt went is not kept. */
-const UNKNOWN_WAY = { generation: undefined, isApart: true } as const;
+const UNKNOWN_WAY = { generation: undefined, isApart: true, isLasting: false } as const;
 
 const UNTRANSLATED = {
   code: 'PROCESSING_ERROR',

@@ -15,6 +15,8 @@ export interface Commits {
    * `isKept`: whoever heard the acknowledgement makes the lease last, too.
    */
   dueAt(flight: Flight, heardAt: number, isKept: boolean): number | undefined;
+  /** The lease of the attempt that is out lasts since it was fetched, and needs no commit. */
+  isLasting(flight: Flight): boolean;
   /** Not before then, should it still run. */
   later(flight: Flight, dueAt: number): void;
   /** Of a job that was taken over: whoever drove it may have died before its lease was made to last. */
@@ -27,6 +29,8 @@ export interface Commits {
 
 /** Far less than a reservation lasts, so that a commit is made before its lease ends. */
 const AGAIN_MS = 250;
+/** Before a reservation ends. */
+const LATEST_MS = 1_000;
 
 export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
   const { ledger, settings, wheel } = engine;
@@ -50,20 +54,30 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
       await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
   }
 
+  const isLasting = ({ isLasting, attempts, job: { fence } }: Flight): boolean =>
+    isLasting && fence?.attempt === attempts && ledger.lastsWhenFetched?.() === true;
+
   function commitIfRunning(flight: Flight): void {
     const { state, fence } = flight.job;
     if (state === 'RUNNING' && fence !== undefined) void commit(flight, fence);
   }
 
+  /** An instance of an earlier version, which makes nothing last, may have joined and handed it out before that was seen. */
+  function commitUnlessLasting(flight: Flight): void {
+    if (!isLasting(flight)) commitIfRunning(flight);
+  }
+
   return {
     now,
     dueAt(flight, heardAt, isKept) {
+      if (isLasting(flight)) return Math.min(heardAt + delayMs(flight, true), flight.slotUntil - LATEST_MS);
       const dueAt = heardAt + delayMs(flight, isKept);
       // How long it lasts is known of the last attempt only: another may be on its way by now.
       const isLast = flight.job.fence?.attempt === flight.attempts;
       return isLast && flight.slotUntil - dueAt > settings.reservationTtlMs / 2 ? dueAt : undefined;
     },
-    later: (flight, dueAt) => void wheel.setAt(dueAt, commitIfRunning, flight),
+    isLasting,
+    later: (flight, dueAt) => void wheel.setAt(dueAt, commitUnlessLasting, flight),
     adopted: commitIfRunning,
     undo: (flight, of) => undo(engine, flight, of),
     loseSlot,

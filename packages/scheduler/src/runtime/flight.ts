@@ -6,6 +6,7 @@ import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { Need } from '../domain/need.ts';
 import { UNNUMBERED } from '../domain/node-numbers.ts';
 import { NOWHERE } from '../domain/numbered-places.ts';
+import type { Delivery } from '../ports/node-link.ts';
 import type { Seat } from './inflight-caps.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 import type { Timer } from './timer-wheel.ts';
@@ -43,6 +44,8 @@ export interface Flight {
    * written before it arrived.
    */
   isApart: boolean;
+  /** Its slot lasts as long as it may run since its node fetched it: when it was put there, every instance made slots last so. */
+  isLasting: boolean;
   /** When its acknowledgement was heard; 0: not yet, or never will be. */
   runningAt: number;
   /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
@@ -151,7 +154,7 @@ export const hasGivenBack = ({ gaveBack }: Flight, attempt: number): boolean => 
 /** What a flight knows of its sends, should the next one turn out not to have happened. */
 export type Sends = Pick<
   Flight,
-  'attempts' | 'sentAt' | 'slotUntil' | 'sentTo' | 'generation' | 'isInMailbox' | 'isApart'
+  'attempts' | 'sentAt' | 'slotUntil' | 'sentTo' | 'generation' | 'isInMailbox' | 'isApart' | 'isLasting'
 >;
 
 export const UNSENT: Sends = {
@@ -162,6 +165,7 @@ export const UNSENT: Sends = {
   generation: undefined,
   isInMailbox: false,
   isApart: true,
+  isLasting: false,
 };
 
 export const sendsOf = (flight: Flight): Sends => ({
@@ -172,7 +176,27 @@ export const sendsOf = (flight: Flight): Sends => ({
   generation: flight.generation,
   isInMailbox: flight.isInMailbox,
   isApart: flight.isApart,
+  isLasting: flight.isLasting,
 });
+
+/** Of a send that leaves: nobody can say yet by which way. */
+export function noteLeaving(flight: Flight): void {
+  flight.generation = Number.POSITIVE_INFINITY;
+  flight.isInMailbox = false;
+  flight.isApart = true;
+  flight.isLasting = false;
+}
+
+/** `doesLast`: slots of what is fetched last, on every instance. */
+export function noteWay(flight: Flight, delivery: Arrived, doesLast: boolean): void {
+  const isQueued = delivery.kind === 'queued';
+  flight.generation = isQueued ? undefined : delivery.generation;
+  flight.isInMailbox = isQueued;
+  flight.isApart = isQueued || delivery.isApart === true;
+  flight.isLasting = isQueued && delivery.isLasting === true && doesLast;
+}
+
+type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' }>;
 
 /** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */
 export function noteUnsent(flight: Flight, previous: Sends): void {
@@ -204,6 +228,7 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     slotUntil: 0,
     isInMailbox: false,
     isApart: true,
+    isLasting: false,
     runningAt: 0,
     generation: undefined,
     audioAt: undefined,

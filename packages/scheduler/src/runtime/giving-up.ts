@@ -7,6 +7,7 @@ import { candidates, exclusions } from './candidates.ts';
 import { advance, type Engine, giveBackForGood } from './engine.ts';
 import { type Flight, hasGivenBack, isEnding, lacksAudio, noteGivenBack } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
+import { leaveUnacknowledged } from './other-leases.ts';
 import type { Placement } from './placement.ts';
 import { markedOut, markedOutWords } from './select/marked-out.ts';
 import type { NodeSide, Settling } from './settling.ts';
@@ -139,7 +140,10 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
         if (side === 'over') await free(flight, fence);
         return false;
       }
+      if (side === 'open') leaveUnacknowledged(engine, flight, fence);
       flight.givenUp = fence.attempt;
+      // Its slot is cut back, or fenced, or given back: should it go on, it is committed.
+      flight.isLasting = false;
       if (isLoss === true) {
         flight.nodesLost += 1;
         engine.nodes.outcome(fence.nodeId, 'unproven', flight.need);

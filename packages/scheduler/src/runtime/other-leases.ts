@@ -58,3 +58,13 @@ export function withdrawUnclear(
     if (nodeId !== now) engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
   flight.withdrawn = sent.length;
 }
+
+/**
+ * Of an attempt that is given up while its node may have fetched it: its slot lasts since then, for as long as a job may run. Without a
+ * word of the node it is not kept for longer than one that is only reserved (I2).
+ */
+export function leaveUnacknowledged({ link }: Engine, flight: Flight, { nodeId, attempt }: Attempt): void {
+  const { jobId, timeline } = flight.job;
+  const hasRun = timeline.some((entry) => entry.state === 'RUNNING' && entry.attempt === attempt);
+  if (flight.doesAcknowledge && !hasRun) link.giveUp?.(nodeId, jobId, attempt);
+}

@@ -13,8 +13,10 @@ import {
   isAbandoned,
   isDue,
   isFirstSend,
+  noteLeaving,
   noteSent,
   noteUnsent,
+  noteWay,
   type Sends,
   sendsOf,
   shun,
@@ -163,9 +165,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     flight.attempts = attempt;
     flight.sentAt = now;
     flight.slotUntil = Math.floor(since) + settings.reservationTtlMs;
-    flight.generation = Number.POSITIVE_INFINITY;
-    flight.isInMailbox = false;
-    flight.isApart = true;
+    noteLeaving(flight);
     // That it left before says nothing of the connection by which it is sent the job now.
     flight.leftBy = undefined;
     noteSent(flight, nodeId);
@@ -230,11 +230,8 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
     if (delivery.kind === 'queued' || delivery.isCounted !== true) engine.nodes.placed(nodeId, flight.need);
     const isMeant = isMeantFor(flight.job, nodeId, attempt);
-    if (isMeant || holdsFence(flight.job, nodeId, attempt)) {
-      flight.generation = delivery.kind === 'written' ? delivery.generation : undefined;
-      flight.isInMailbox = delivery.kind === 'queued';
-      flight.isApart = delivery.kind === 'queued' || delivery.isApart === true;
-    }
+    if (isMeant || holdsFence(flight.job, nodeId, attempt))
+      noteWay(flight, delivery, ledger.lastsWhenFetched?.() === true);
     // Answered, and perhaps given up, while the send was under way.
     if (!isMeant) return notBoarded(engine, flight, nodeId, attempt);
     if (

@@ -15,7 +15,7 @@ import {
   type Settlement,
 } from './flight.ts';
 import { watchLeaseEnd } from './lease-end.ts';
-import { withdrawUnclear } from './other-leases.ts';
+import { leaveUnacknowledged, withdrawUnclear } from './other-leases.ts';
 import { noteStage, TOTAL } from './stages.ts';
 
 /** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
@@ -64,6 +64,7 @@ export function createSettling(engine: Engine): Settling {
     const reason = failure?.code ?? 'superseded';
     if (reason !== 'JOB_TIMEOUT' || engine.settings.cancelsTimedOut)
       engine.link.cancel(fence.nodeId, jobId, reason);
+    leaveUnacknowledged(engine, flight, fence);
     await leaveFenced(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     watchLeaseEnd(engine, fence.nodeId);
     await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });

@@ -28,6 +28,8 @@ export function createUnclearSends(engine: Engine, givingUp: GivingUp): UnclearS
       code: 'NODE_UNAVAILABLE',
       message: `${nodeId} may have been sent the job and did not say so within ${settings.ackTimeoutMs} ms`,
     };
+    // Should it be in a mailbox: nobody fetches it any more, and of one that did the slot does not last.
+    engine.link.giveUp?.(nodeId, jobId, attempt);
     if (!isAdopted(flight)) {
       // Nothing it says counts from here on, so the client is not kept waiting for long.
       void givingUp.tryElsewhere(flight, 'over');

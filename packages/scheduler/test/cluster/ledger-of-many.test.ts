@@ -13,7 +13,7 @@ const TTL_MS = 5_000;
 async function start(reserveMs?: number) {
   const clock = createManualClock();
   const store = faulty(createCapacityLedger({ clock }), [], clock);
-  const state = { settled: undefined as Promise<void> | undefined };
+  const state = { settled: undefined as Promise<void> | undefined, isLasting: false };
   const asked: string[] = [];
   const noted: string[] = [];
   const lasting: string[] = [];
@@ -28,6 +28,7 @@ async function start(reserveMs?: number) {
     noteLoad: (nodeId, { used, max }: Load) => void noted.push(`${nodeId} ${used}/${max}`),
     lasts: (nodeId, lease) => void lasting.push(`${nodeId} ${lease}`),
     isHeldElsewhere: (nodeId) => nodeId === 'n2',
+    lastsWhenFetched: () => state.isLasting,
     reservationTtlMs: TTL_MS,
     clock,
     reserveMs,
@@ -83,6 +84,13 @@ describe('the ledger of many', () => {
     await ledger.reserve('n1', 'e:1', TTL_MS);
     expect((await ledger.commit('n1', 'f:1', 10 * TTL_MS)).kind).toBe('lost');
     expect(lasting).toEqual(['n1 f:1']);
+  });
+
+  it('says whether slots of what is fetched last everywhere, as it is now', async () => {
+    const { ledger, state } = await start();
+    expect(ledger.lastsWhenFetched?.()).toBe(false);
+    state.isLasting = true;
+    expect(ledger.lastsWhenFetched?.()).toBe(true);
   });
 
   it('waits no longer for a reserve than it may, and whether that took a slot is then unknown', async () => {

@@ -49,6 +49,13 @@ describe('the slot of a job that is acknowledged over HTTP', () => {
     expect(holder.state.slots).toEqual([`${jobId} taken beside, driven elsewhere`]);
   });
 
+  it('is not kept if the driver says that it lasts already', async () => {
+    const { holder, driver, jobs, jobId, answer, outcomeOf } = await startDesks();
+    driver.state.say = async () => ({ kind: 'accepted', job: await jobs.record(jobId), isLasting: true });
+    expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual({ ...ACCEPTED, isLasting: true });
+    expect([driver.state.saidKept, holder.state.slots]).toEqual([[jobId], []]);
+  });
+
   it('is not kept if the driver wants nothing of it', async () => {
     const { holder, driver, answer, outcomeOf } = await startDesks();
     driver.state.say = async () => ({ kind: 'ignored', reason: 'fenced' });

@@ -75,6 +75,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
         return { kind: 'written' };
       },
       cancel: (nodeId, jobId, reason) => void state.cancelled.push(`${nodeId} ${jobId} ${reason}`),
+      giveUp: (nodeId, jobId, attempt) => void state.cancelled.push(`${nodeId} ${jobId} given up ${attempt}`),
     },
     find: (nodeId) => state.sheets.get(nodeId),
     driver: () => instance.driver,

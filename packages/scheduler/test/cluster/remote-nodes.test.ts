@@ -31,6 +31,8 @@ describe('a node of this instance', () => {
     expect(await deliver({ nodeId: 'node-c' })).toEqual({ kind: 'written' });
     driver.link.cancel('node-a', 'job-1', 'cancelled');
     expect(driver.cancelled).toEqual(['node-a job-1 cancelled']);
+    driver.link.giveUp?.('node-a', 'job-1', 2);
+    expect(driver.cancelled.at(-1)).toBe('node-a job-1 given up 2');
     expect(sent).toEqual([]);
   });
 });

@@ -58,7 +58,8 @@ nodeDirectoryContract('memory', async (limits) => ({
 
 nodeMailboxContract('memory', async (limits) => {
   const { clock, harness } = stepped();
-  return { ...harness, mailbox: createNodeMailbox<Letter>({ clock, ...limits }) };
+  const ledger = createCapacityLedger({ clock });
+  return { ...harness, ledger, mailbox: createNodeMailbox<Letter>({ clock, slots: ledger, ...limits }) };
 });
 
 audioStoreContract('memory', async (limits) => ({ ...stepped().harness, store: createAudioStore(limits) }));

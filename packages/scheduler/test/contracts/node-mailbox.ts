@@ -2,8 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeId } from '../../src/domain/ids.ts';
+import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
 import type { MailboxEntry, NodeMailbox } from '../../src/ports/node-mailbox.ts';
 import { type Closable, edgeOf, fresh, holdsBefore, perTest, type Timed, times } from './harness.ts';
+import { nodeMailboxSlots } from './node-mailbox-slots.ts';
 import { nodeMailboxWaits } from './node-mailbox-waits.ts';
 
 export interface Letter {
@@ -12,6 +14,8 @@ export interface Letter {
 
 export interface MailboxHarness extends Timed, Closable {
   readonly mailbox: NodeMailbox<Letter>;
+  /** On the same store. */
+  readonly ledger: CapacityLedger;
   /** The mailbox's own clock. */
   now(): number;
 }
@@ -222,5 +226,6 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
     });
 
     describe('waiting', () => nodeMailboxWaits(start));
+    describe('slots', () => nodeMailboxSlots(start));
   });
 }

@@ -56,8 +56,12 @@ describe.each([
     directory: createNodeDirectory({ connection, keys: freshKeys(), clock, ...limits }),
   }));
 
-  nodeMailboxContract(where, async (limits) => ({
-    ...real,
-    mailbox: createNodeMailbox<Letter>({ connection, ear, keys: freshKeys(), clock, ...limits }),
-  }));
+  nodeMailboxContract(where, async (limits) => {
+    const keys = freshKeys();
+    return {
+      ...real,
+      ledger: createCapacityLedger({ connection, keys }),
+      mailbox: createNodeMailbox<Letter>({ connection, ear, keys, clock, ...limits }),
+    };
+  });
 });

@@ -1,6 +1,6 @@
 /** The capacity ledger of one process: the product on one machine, and the readable specification of the Redis one. */
 import type { NodeId } from '../../domain/ids.ts';
-import { type Load, leaseJob } from '../../domain/lease.ts';
+import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/node-numbers.ts';
 import { NOWHERE } from '../../domain/numbered-places.ts';
 import {
@@ -25,11 +25,19 @@ import {
   SLOTS,
 } from './node-accounts.ts';
 
+/** What mailboxes do with the slots of what they hand out and take back. */
+export interface MemoryCapacityLedger extends CapacityLedger {
+  /** One that is held, and not fenced, lasts at least `ttlMs` from here, and its node has it. False: it is not, and nothing is changed. */
+  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number): boolean;
+  /** At most. */
+  cut(nodeId: NodeId, lease: LeaseId, ttlMs: number): void;
+}
+
 /**
  * The hot methods answer at once: a promise would cost more than their work. Times count from the ledger's beginning: they stay small
  * integers, which cost no memory of their own. `numbers`: those that selection has, so that a node it chose is found by its number.
  */
-export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers }): CapacityLedger {
+export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers }): MemoryCapacityLedger {
   const accounts = new NodeAccounts(deps.numbers ?? new NodeNumbers());
   const leases = new Leases();
   const begunAt = deps.clock.now();
@@ -41,6 +49,11 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
     const node = accounts.find(nodeId);
     if (node !== UNNUMBERED && now >= accounts.read(node, EARLIEST_EXPIRY)) dropExpired(node, now);
     return node;
+  }
+
+  function find(nodeId: NodeId, lease: LeaseId): number {
+    const node = live(nodeId);
+    return node === UNNUMBERED ? NOWHERE : leases.find(node, lease);
   }
 
   function used(node: number): number {
@@ -164,9 +177,25 @@ export function createCapacityLedger(deps: { clock: Clock; numbers?: NodeNumbers
       return { kind: 'released', used: used(node), max };
     },
 
+    keep(nodeId, lease, ttlMs) {
+      const held = find(nodeId, lease);
+      if (held === NOWHERE || leases.fencedAt[held] !== UNFENCED) return false;
+      const now = time();
+      leases.expiresAt[held] = Math.max(leases.expiresAt[held] as number, now + ttlMs);
+      if (leases.takenAt[held] === UNTAKEN) leases.takenAt[held] = now;
+      return true;
+    },
+
+    cut(nodeId, lease, ttlMs) {
+      const held = find(nodeId, lease);
+      if (held === NOWHERE) return;
+      const expiresAt = Math.min(leases.expiresAt[held] as number, time() + ttlMs);
+      leases.expiresAt[held] = expiresAt;
+      expireBy(accounts.find(nodeId), expiresAt);
+    },
+
     async fence(nodeId, lease): Promise<void> {
-      const node = live(nodeId);
-      const held = node === UNNUMBERED ? NOWHERE : leases.find(node, lease);
+      const held = find(nodeId, lease);
       if (held !== NOWHERE && leases.fencedAt[held] === UNFENCED) leases.fencedAt[held] = time();
     },
 

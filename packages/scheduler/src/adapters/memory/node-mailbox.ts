@@ -2,6 +2,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
+import type { MemoryCapacityLedger } from './capacity-ledger.ts';
 
 interface Box<T> {
   entries: MailboxEntry<T>[];
@@ -15,7 +16,12 @@ export interface MemoryNodeMailbox<T> extends NodeMailbox<T> {
   levels(): { readonly jobs: number; readonly most: number };
 }
 
-export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number }): MemoryNodeMailbox<T> {
+export function createNodeMailbox<T>(deps: {
+  clock: Clock;
+  maxPerNode: number;
+  /** The ledger of this process. Absent: no entry names its slot. */
+  slots?: Pick<MemoryCapacityLedger, 'keep' | 'cut'>;
+}): MemoryNodeMailbox<T> {
   const boxes = new Map<NodeId, Box<T>>();
 
   function open(nodeId: NodeId): Box<T> {
@@ -32,6 +38,15 @@ export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number })
     const now = deps.clock.now();
     if (box.entries.some((entry) => entry.expiresAt <= now)) {
       box.entries = box.entries.filter((entry) => entry.expiresAt > now);
+    }
+  }
+
+  /** Nobody may work on what holds no slot any more, or was given up. */
+  function dropSlotless(nodeId: NodeId, { entries }: Box<T>, max: number): void {
+    for (let at = 0; at < Math.min(max, entries.length); ) {
+      const slot = entries[at]?.slot;
+      if (slot === undefined || deps.slots?.keep(nodeId, slot.lease, slot.ttlMs) !== false) at += 1;
+      else entries.splice(at, 1);
     }
   }
 
@@ -68,20 +83,23 @@ export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number })
       const until = deps.clock.now() + waitMs;
       let box = open(nodeId);
       dropExpired(box);
+      if (!isAborted(signal)) dropSlotless(nodeId, box, max);
       // Another take may be quicker after a wake-up: then go on waiting for what is left of the time.
-      while (box.entries.length === 0 && signal?.aborted !== true && deps.clock.now() < until) {
+      while (box.entries.length === 0 && !isAborted(signal) && deps.clock.now() < until) {
         await arrival(box, until - deps.clock.now(), signal);
         box = open(nodeId);
         dropExpired(box);
+        if (!isAborted(signal)) dropSlotless(nodeId, box, max);
       }
-      const taken = signal?.aborted === true ? [] : box.entries.splice(0, max);
+      const taken = isAborted(signal) ? [] : box.entries.splice(0, max);
       // Whoever leaves something, or was woken in vain, passes the wake-up on.
       if (box.entries.length > 0) wakeOne(box);
       closeIfIdle(nodeId, box);
       return taken;
     },
 
-    async drop(nodeId, jobId) {
+    async drop(nodeId, jobId, slot) {
+      if (slot !== undefined) deps.slots?.cut(nodeId, slot.lease, slot.ttlMs);
       const box = boxes.get(nodeId);
       const at = box?.entries.findIndex((entry) => entry.jobId === jobId) ?? -1;
       if (box === undefined || at < 0) return false;
@@ -108,3 +126,5 @@ export function createNodeMailbox<T>(deps: { clock: Clock; maxPerNode: number })
     },
   };
 }
+
+const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;

@@ -3,7 +3,7 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
 import { asDependency } from './dependency.ts';
-import type { Keys } from './keys.ts';
+import { type Keys, NODE_IDLE_MS } from './keys.ts';
 import { createArrivals } from './node-mailbox/arrivals.ts';
 import { createDropEntry } from './node-mailbox/drop-entry.ts';
 import { createPutEntry } from './node-mailbox/put-entry.ts';
@@ -18,10 +18,12 @@ export function createNodeMailbox<T>(deps: {
   keys: Keys;
   clock: Clock;
   maxPerNode: number;
+  /** As of the ledger, whose leases are lengthened here. */
+  idleMs?: number;
 }): NodeMailbox<T> & { listening(): number } {
-  const { connection, ear, keys, clock } = deps;
+  const { connection, ear, keys, clock, idleMs = NODE_IDLE_MS } = deps;
   const putEntry = createPutEntry(connection, keys, deps.maxPerNode);
-  const takeEntries = createTakeEntries(connection, keys);
+  const takeEntries = createTakeEntries(connection, keys, idleMs);
   const dropEntry = createDropEntry(connection, keys);
   const waiting = createWaitingTakes({ clock, arrivals: createArrivals({ ear, keys }) });
 
@@ -43,7 +45,13 @@ export function createNodeMailbox<T>(deps: {
     // Whoever asked has gone in the meantime: back to where they were.
     await Promise.all(
       entries.map(({ jobId, turn, body }, at) =>
-        putEntry(nodeId, { jobId, turn, body, ttlMs: ttlUntil(taken[at]?.expiresAt ?? 0) }),
+        putEntry(nodeId, {
+          jobId,
+          turn,
+          body,
+          ttlMs: ttlUntil(taken[at]?.expiresAt ?? 0),
+          slot: taken[at]?.slot,
+        }),
       ),
     );
     return [];
@@ -51,7 +59,12 @@ export function createNodeMailbox<T>(deps: {
 
   return {
     put: (nodeId, { jobId, ...rest }) =>
-      putEntry(nodeId, { jobId, body: JSON.stringify(rest), ttlMs: ttlUntil(rest.expiresAt) }),
+      putEntry(nodeId, {
+        jobId,
+        body: JSON.stringify(rest),
+        ttlMs: ttlUntil(rest.expiresAt),
+        slot: rest.slot,
+      }),
 
     async take(nodeId, { max, waitMs, signal }) {
       if (isAborted(signal)) return [];
@@ -72,7 +85,7 @@ export function createNodeMailbox<T>(deps: {
       }
     },
 
-    drop: (nodeId, jobId) => dropEntry(nodeId, jobId),
+    drop: dropEntry,
 
     async forget(nodeId) {
       waiting.forget(nodeId);

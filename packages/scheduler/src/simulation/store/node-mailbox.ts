@@ -1,7 +1,8 @@
 /** Simulation: jobs that wait for nodes which poll, on the node's shard: any instance may put, any other hand out. */
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
+import type { MailboxEntry, NodeMailbox, Slot } from '../../ports/node-mailbox.ts';
+import { marksOf, noteTaken, sweep } from './leases.ts';
 import type { Lines } from './lines.ts';
 import { createArrivals } from './mailbox-arrivals.ts';
 import type { Shard } from './shard.ts';
@@ -18,8 +19,9 @@ export function createNodeMailbox<T>(deps: {
   lines: Lines;
   clock: Clock;
   maxPerNode: number;
+  idleMs: number;
 }): NodeMailbox<T> {
-  const { lines, clock, maxPerNode } = deps;
+  const { lines, clock, maxPerNode, idleMs } = deps;
   const arrivals = createArrivals({ lines, clock });
 
   const putEntry = (nodeId: NodeId, entry: Taken & { readonly ttlMs: number }): Promise<'queued' | 'full'> =>
@@ -33,7 +35,9 @@ export function createNodeMailbox<T>(deps: {
     max: number,
     signal: AbortSignal | undefined,
   ): Promise<readonly MailboxEntry<T>[]> {
-    const taken = await lines.ask(tags.node(nodeId), 'take-entries', (shard) => take(shard, nodeId, max));
+    const taken = await lines.ask(tags.node(nodeId), 'take-entries', (shard) =>
+      take(shard, nodeId, max, idleMs),
+    );
     const entries = taken.map(({ body }) => body as MailboxEntry<T>);
     if (!isAborted(signal)) return entries;
     // Whoever asked has gone in the meantime: back to where they were.
@@ -67,10 +71,14 @@ export function createNodeMailbox<T>(deps: {
       }
     },
 
-    drop: (nodeId, jobId) =>
-      lines.ask(tags.node(nodeId), 'drop-entry', ({ state, now }) => {
-        const box = state.mailboxes.get(nodeId, now());
-        return box?.delete(jobId) === true;
+    drop: (nodeId, jobId, slot) =>
+      lines.ask(tags.node(nodeId), 'drop-entry', (shard) => {
+        const now = shard.now();
+        const leases = sweep(shard, nodeId, now);
+        const until = slot && leases?.get(slot.lease);
+        if (slot !== undefined && until !== undefined)
+          leases?.set(slot.lease, Math.min(until, now + slot.ttlMs));
+        return shard.state.mailboxes.get(nodeId, now)?.delete(jobId) === true;
       }),
 
     forget: (nodeId) =>
@@ -106,14 +114,28 @@ function put(
   return 'queued';
 }
 
-function take({ state, now }: Shard, nodeId: NodeId, max: number): readonly Taken[] {
-  const box = state.mailboxes.get(nodeId, now());
+function take(shard: Shard, nodeId: NodeId, max: number, idleMs: number): readonly Taken[] {
+  const now = shard.now();
+  const box = shard.state.mailboxes.get(nodeId, now);
   const taken: Taken[] = [];
   if (box === undefined) return taken;
   for (const [jobId, { turn, expiresAt, body }] of [...box].sort(([, a], [, b]) => a.turn - b.turn)) {
     if (taken.length === max) break;
     box.delete(jobId);
-    if (expiresAt > now()) taken.push({ jobId, turn, body });
+    const { slot } = body as MailboxEntry<unknown>;
+    if (expiresAt > now && (slot === undefined || lasts(shard, nodeId, slot, idleMs)))
+      taken.push({ jobId, turn, body });
   }
   return taken;
+}
+
+/** False: it was given back, or its attempt was given up. Nobody may work on that. */
+function lasts(shard: Shard, nodeId: NodeId, { lease, ttlMs }: Slot, idleMs: number): boolean {
+  const now = shard.now();
+  const leases = sweep(shard, nodeId, now);
+  const until = leases?.get(lease);
+  if (until === undefined || shard.state.marks.get(nodeId, now)?.fenced.has(lease)) return false;
+  leases?.set(lease, Math.max(until, now + ttlMs));
+  noteTaken(marksOf(shard, nodeId, now, idleMs), lease, now);
+  return true;
 }

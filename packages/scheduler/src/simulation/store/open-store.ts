@@ -56,7 +56,12 @@ export function openStore(deps: {
       maxNodes: settings.maxNodes,
       idleMs: settings.nodeIdleMs,
     }),
-    mailbox: createNodeMailbox<JobAssign>({ lines, clock, maxPerNode: settings.mailboxJobs }),
+    mailbox: createNodeMailbox<JobAssign>({
+      lines: kept,
+      clock,
+      maxPerNode: settings.mailboxJobs,
+      idleMs: settings.nodeIdleMs,
+    }),
     sessions: createSessionStore({ lines: kept }),
     deadLetters: createDeadLetters({ lines, inbox }),
     figures: createInstanceFigures({ lines }),

@@ -1,6 +1,7 @@
 /** Hot path: the way to a node: its open socket, else its callback endpoint, else the mailbox it polls. */
 import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { JobId, NodeId } from '../../domain/ids.ts';
+import { leaseId } from '../../domain/lease.ts';
 import type { Soon } from '../../domain/soon.ts';
 import type { NodeStatus } from '../../management/node-registry.ts';
 import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
@@ -17,6 +18,8 @@ import type { AudioReferences } from './audio-references.ts';
 export interface NodeLinkSettings {
   /** How long an endpoint may take to answer. */
   readonly endpointTimeoutMs: number;
+  /** How long slots last of jobs that are fetched, and of those that nobody acknowledges. Absent: the mailbox leaves slots as they are. */
+  readonly slots?: { readonly fetchedMs: number; readonly unacknowledgedMs: number };
 }
 
 export interface NodeLinkDeps {
@@ -62,9 +65,14 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     }
   }
 
-  async function keep({ nodeId, job, expiresAt }: Assignment, body: JobAssign): Promise<Delivery> {
-    const kept = await mailbox.put(nodeId, { jobId: job.jobId, expiresAt, body });
-    return kept === 'queued' ? { kind: 'queued' } : undeliverable('mailbox_full');
+  async function keep(
+    { nodeId, attempt, job: { jobId }, expiresAt }: Assignment,
+    body: JobAssign,
+  ): Promise<Delivery> {
+    const slot = settings.slots && { lease: leaseId(jobId, attempt), ttlMs: settings.slots.fetchedMs };
+    const kept = await mailbox.put(nodeId, { jobId, expiresAt, body, ...(slot && { slot }) });
+    if (kept !== 'queued') return undeliverable('mailbox_full');
+    return slot === undefined ? { kind: 'queued' } : { kind: 'queued', isLasting: true };
   }
 
   /** At once to a socket, which is the common case: only the other ways take time. */
@@ -135,6 +143,19 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       withdraw(node, jobId, message).catch((fault: unknown) =>
         log.warn({ node_id: nodeId, job_id: jobId, err: fault }, 'a cancelled job could not be withdrawn'),
       );
+    },
+
+    giveUp(nodeId, jobId, attempt) {
+      if (settings.slots === undefined || find(nodeId)?.channel !== 'mailbox') return;
+      const slot = { lease: leaseId(jobId, attempt), ttlMs: settings.slots.unacknowledgedMs };
+      mailbox
+        .drop(nodeId, jobId, slot)
+        .catch((fault: unknown) =>
+          log.warn(
+            { node_id: nodeId, job_id: jobId, err: fault },
+            'a slot lasts though its job was given up',
+          ),
+        );
     },
   };
 }

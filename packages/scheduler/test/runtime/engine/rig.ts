@@ -8,6 +8,7 @@ import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispa
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { JobResult } from '../../../src/domain/job-spec.ts';
 import { ANY } from '../../../src/domain/language.ts';
+import { leaseId } from '../../../src/domain/lease.ts';
 import type { MetricName } from '../../../src/domain/metrics.ts';
 import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
@@ -122,6 +123,8 @@ export function createRig(options: RigOptions = {}) {
   const profiles = new Map<string, NodeProfile>();
   const sent: Assignment[] = [];
   const cancelled: { nodeId: string; jobId: string; reason: string }[] = [];
+  /** Leases of attempts that nobody acknowledged. */
+  const unacknowledged: string[] = [];
   const outcomes: { nodeId: string; outcome: string }[] = [];
   const placements: string[] = [];
   const counts = new Map<string, number>();
@@ -158,6 +161,7 @@ export function createRig(options: RigOptions = {}) {
         return answer;
       },
       cancel: (nodeId, jobId, reason) => cancelled.push({ nodeId, jobId, reason }),
+      giveUp: (_, jobId, attempt) => void unacknowledged.push(leaseId(jobId, attempt)),
     },
     meter: {
       count(name, labels, by = 1) {
@@ -191,6 +195,7 @@ export function createRig(options: RigOptions = {}) {
     audio,
     sent,
     cancelled,
+    unacknowledged,
     outcomes,
     placements,
     counts,

@@ -81,8 +81,10 @@ nodeDirectoryContract(NAME, async (limits) => {
 
 nodeMailboxContract(NAME, async (limits) => {
   const rig = createVirtualRig();
-  const mailbox = createNodeMailbox<Letter>({ lines: rig.lines(), clock: rig.machine.clock, ...limits });
-  return { ...rig.timed, mailbox: rig.driven(mailbox) };
+  const [lines, { clock }] = [rig.lines(), rig.machine];
+  const mailbox = createNodeMailbox<Letter>({ lines, clock, idleMs: IDLE_MS, ...limits });
+  const ledger = rig.driven(createCapacityLedger({ lines, idleMs: IDLE_MS }));
+  return { ...rig.timed, ledger, mailbox: rig.driven(mailbox) };
 });
 
 nodeBoardContract(NAME, async (limits) => {

@@ -1,15 +1,16 @@
 --[[ put-entry: queue a job for a node that polls, and wake whoever waits for it.
   KEYS[1] queue     ZSET     "expiry:job" (ms, server time) -> its turn
-  KEYS[2] bodies    HASH     job -> what is handed out
+  KEYS[2] bodies    HASH     job -> what is handed out; "s:job" -> "ttl lease" of the slot that it names
   KEYS[3] arrivals  CHANNEL  of this mailbox
   ARGV[1] job       its id
   ARGV[2] body      what is handed out
   ARGV[3] ttl       ms from now
   ARGV[4] max       entries a mailbox may hold
   ARGV[5] turn      "" for a new entry, which comes last; of one that was taken in vain, the turn it had
+  ARGV[6] slot      "ttl lease" of the slot that lasts for so long, in ms, from when it is handed out; "" if it names none
   Returns {"queued"} or {"full"}
   Idempotent: a job that is queued keeps its turn and its body. ]]
-local queue, bodies, arrivals, job, body, ttl, max, turn = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+local queue, bodies, arrivals, job, body, ttl, max, turn, slot = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if redis.call('HEXISTS', bodies, job) == 1 or redis.call('ZCARD', queue) >= max then
@@ -17,7 +18,7 @@ if redis.call('HEXISTS', bodies, job) == 1 or redis.call('ZCARD', queue) >= max 
     local expiry, expired = string.match(entry, '^(%d+):(.*)$')
     if tonumber(expiry) <= now then
       redis.call('ZREM', queue, entry)
-      redis.call('HDEL', bodies, expired)
+      redis.call('HDEL', bodies, expired, 's:' .. expired)
     end
   end
 end
@@ -37,6 +38,9 @@ if ttl <= 0 then
 end
 redis.call('ZADD', queue, turn, string.format('%.0f', now + ttl) .. ':' .. job)
 redis.call('HSET', bodies, job, body)
+if slot ~= '' then
+  redis.call('HSET', bodies, 's:' .. job, slot)
+end
 -- What nobody fetches goes with the last of it to expire.
 if redis.call('PTTL', queue) < ttl then
   redis.call('PEXPIRE', queue, ttl)

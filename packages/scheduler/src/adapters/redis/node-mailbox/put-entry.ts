@@ -1,5 +1,6 @@
 /** Typed wrapper of put-entry.lua. */
 import type { JobId, NodeId } from '../../../domain/ids.ts';
+import type { Slot } from '../../../ports/node-mailbox.ts';
 import type { Keys } from '../keys.ts';
 import type { RedisConnection } from '../redis-connection.ts';
 import { loadScript } from '../script.ts';
@@ -10,6 +11,7 @@ export interface PutEntry {
   readonly ttlMs: number;
   /** Of an entry that was taken in vain: the turn it had. A new one comes last. */
   readonly turn?: string;
+  readonly slot?: Slot | undefined;
 }
 
 export function createPutEntry(connection: RedisConnection, keys: Keys, maxPerNode: number) {
@@ -17,8 +19,11 @@ export function createPutEntry(connection: RedisConnection, keys: Keys, maxPerNo
   return async (nodeId: NodeId, entry: PutEntry): Promise<'queued' | 'full'> => {
     const [word] = await run(
       [keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId), keys.nodeArrivals(nodeId)],
-      [entry.jobId, entry.body, entry.ttlMs, maxPerNode, entry.turn ?? ''],
+      [entry.jobId, entry.body, entry.ttlMs, maxPerNode, entry.turn ?? '', spell(entry.slot)],
     );
     return word === 'full' ? 'full' : 'queued';
   };
 }
+
+const spell = (slot: Slot | undefined): string =>
+  slot === undefined ? '' : `${Math.ceil(slot.ttlMs)} ${slot.lease}`;

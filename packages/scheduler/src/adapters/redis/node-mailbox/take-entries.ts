@@ -11,10 +11,18 @@ export interface TakenEntry {
   readonly body: string;
 }
 
-export function createTakeEntries(connection: RedisConnection, keys: Keys) {
+export function createTakeEntries(connection: RedisConnection, keys: Keys, idleMs: number) {
   const run = loadScript(connection, import.meta.url, 'take-entries');
   return async (nodeId: NodeId, max: number): Promise<readonly TakenEntry[]> => {
-    const [, ...taken] = await run([keys.nodeMailbox(nodeId), keys.nodeMailboxBodies(nodeId)], [max]);
+    const [, ...taken] = await run(
+      [
+        keys.nodeMailbox(nodeId),
+        keys.nodeMailboxBodies(nodeId),
+        keys.nodeLeases(nodeId),
+        keys.nodeLeaseMarks(nodeId),
+      ],
+      [max, idleMs],
+    );
     const entries: TakenEntry[] = [];
     for (let at = 0; at + 2 < taken.length; at += 3) {
       const [jobId, turn, body] = taken.slice(at, at + 3).map(String) as [string, string, string];
