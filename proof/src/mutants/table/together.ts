@@ -10,8 +10,9 @@ const CUT_OFF: World = {
   jobs: 400,
 };
 /**
- * Instances wake that do not know they were taken for dead: by their clocks no time has passed. What such a one had decided right before it
- * hands to its own nodes, whoever has its jobs by then; seeds in which that happens are skipped.
+ * Instances wake that do not know they were taken for dead: by their clocks no time has passed. Assignments that others wrote to such a one
+ * meanwhile it takes for new and hands to its own nodes, whoever has their slots and jobs by then. Seeds in which that happens, four in
+ * ten, are skipped.
  */
 const SUSPENDED: World = {
   faults: ['instance_frozen'],
