@@ -83,6 +83,8 @@ export interface RemoteNodesDeps {
 
 /** Letters are read within a few milliseconds, unless a store or an instance stood still. */
 const FRESH_MS = 1_000;
+/** The clocks of servers differ, and so does what instances know of them. */
+const APART_MS = 200;
 
 export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   const { office, local, log } = deps;
@@ -129,8 +131,11 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     return { kind: 'written', generation, isApart, isCounted, job: changeJob(job, change) };
   }
 
-  const isFresh = ({ expiresAt }: AssignLetter): boolean =>
-    expiresAt - deps.storeNow() > deps.answerMs - FRESH_MS;
+  /** One that is yet to be written was written while all clocks of this machine stood still: they cannot tell how old it is. */
+  function isFresh({ expiresAt }: AssignLetter): boolean {
+    const ageMs = deps.storeNow() - (expiresAt - deps.answerMs);
+    return -APART_MS < ageMs && ageMs < FRESH_MS;
+  }
 
   /** Of a letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
   async function isSuperseded({ nodeId, attempt, job }: AssignLetter): Promise<boolean> {

@@ -7,6 +7,9 @@ const LAY_MS = 1_500;
 /** What the driver says of a letter that has lain for that long: it ends so much sooner. */
 const late = (now: number) => ({ expiresAt: now + ANSWER_MS - LAY_MS, slotUntil: now + ANSWER_MS - LAY_MS });
 
+/** What it says to a holder whose clocks stood still for that long before it was written. */
+const early = (now: number) => ({ expiresAt: now + ANSWER_MS + LAY_MS, slotUntil: now + ANSWER_MS + LAY_MS });
+
 describe('a node of another instance', () => {
   it('gets a late assignment with a slot that was secured before', async () => {
     const { driver, holder, deliver } = await startDriverAndHolder();
@@ -36,6 +39,13 @@ describe('a node of another instance', () => {
     };
     expect(await deliver(late(driver.now()))).toEqual({ kind: 'undeliverable', reason: 'slot_in_doubt' });
     expect(holder.delivered).toEqual([]);
+  });
+
+  it('I1 no oversell: does not get one that was written while its holder’s clocks stood still, unless it has a slot', async () => {
+    const { driver, holder, deliver } = await startDriverAndHolder();
+    holder.state.secured = async () => undefined;
+    expect(await deliver(early(driver.now()))).toEqual({ kind: 'undeliverable', reason: 'slot_in_doubt' });
+    expect([holder.delivered, holder.handed]).toEqual([[], []]);
   });
 
   it.each([
