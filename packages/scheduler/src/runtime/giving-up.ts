@@ -125,8 +125,14 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
   return {
     conclude,
     tryElsewhere,
-    runOut: (flight, failure) =>
-      conclude(flight, isOut(flight.job) ? failure : withMarks(flight, failure), 'open'),
+    async runOut(flight, failure) {
+      // What is being written may come to nothing, and no other time is set.
+      while (isEnding(flight)) {
+        await flight.settling?.ended;
+        if (isSettled(flight.job.state)) return;
+      }
+      await conclude(flight, isOut(flight.job) ? failure : withMarks(flight, failure), 'open');
+    },
     async giveUp(flight, { code, message, isCounted, side, isLoss }) {
       const { fence } = flight.job;
       if (isEnding(flight)) {

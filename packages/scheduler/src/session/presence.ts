@@ -15,7 +15,7 @@ type Of<Kind extends SessionEvent['kind']> = Extract<SessionEvent, { kind: Kind 
 
 export function attach(step: Step, session: Session, event: Of<'attached'>): void {
   const { link, opening, resumeToken, isResumed } = event;
-  const hasMoved = event.hasMoved || (isResumed && wantsAudio(session));
+  const hasMoved = event.hasMoved || wantsAudio(session);
   const older = session.link;
   if (older !== undefined && older !== link) step.effects.push({ kind: 'replace', link: older });
   session.opening = opening;

@@ -30,6 +30,18 @@ describe('while it is being written that an attempt was given up', () => {
     expect(rig.cancelled.filter(({ nodeId }) => nodeId === 'node-b')).toEqual([]);
   });
 
+  it('is not given up again, nor is anything said of its node, when that is lost', async () => {
+    const { rig, store } = createFaultyRig();
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: 1_000 } });
+    await rig.clock.advance(SETTINGS.ackTimeoutMs + 100);
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(1_000);
+    expect(await rig.state(jobId)).toBe('RETRYING');
+    expect(rig.outcomes).toEqual([{ nodeId: 'node-a', outcome: 'failed' }]);
+  });
+
   it.each([
     ['fails', (rig: Rig, answer: Answer) => rig.service.fail(answer, FAILURE)],
     ['has no translation', (rig: Rig, answer: Answer) => rig.service.finish(answer, UNTRANSLATED)],

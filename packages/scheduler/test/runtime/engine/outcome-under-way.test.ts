@@ -196,4 +196,27 @@ describe('I3 one outcome: a job whose time is over', () => {
     expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: untranslated });
     expect(rig.cancelled.map(({ nodeId }) => nodeId)).toEqual(['node-b']);
   });
+
+  it('ends in time, though a result was being written then that came to nothing', async () => {
+    const jobDeadlineMs = 10_000;
+    const { rig, store } = createFaultyRig({ jobDeadlineMs });
+    await rig.addNode('node-a');
+    const { jobId } = await rig.dispatch();
+    const first = rig.last(jobId);
+    await rig.service.acknowledge(first);
+    const letGo = holdDelivery(rig, 'node-b');
+    await rig.addNode('node-b');
+    await rig.clock.advance(jobDeadlineMs - 200);
+    rig.service.nodeLeft('node-a', 0);
+    await rig.clock.advance(10);
+    expect(await rig.state(jobId)).toBe('RESERVED');
+    store.plan({ method: 'move', at: [store.calls('move') + 1], fault: { delayMs: AGAIN_MS } });
+    const finished = rig.service.finish(first, RESULT);
+    await rig.clock.advance(300);
+    letGo();
+    await rig.clock.advance(AGAIN_MS);
+    expect((await finished).kind).toBe('ignored');
+    await rig.clock.advance(100);
+    expect(await rig.store.get(jobId)).toMatchObject({ state: 'RELEASED', result: undefined });
+  });
 });
