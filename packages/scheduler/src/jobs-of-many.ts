@@ -1,6 +1,7 @@
 /** Composition root: jobs that other instances drive, or drove: the way to their nodes and drivers, and what becomes of them when one dies. */
 
 import { createAdoption } from './cluster/adoption.ts';
+import { createAskAround } from './cluster/ask-around.ts';
 import { createDriverBook } from './cluster/driver-book.ts';
 import { createFirstWords } from './cluster/first-words.ts';
 import type { Gossip } from './cluster/gossip.ts';
@@ -226,6 +227,9 @@ export function createJobsOfMany(deps: {
         driverOf,
         driver,
         living,
+        askAround:
+          (office.asksDirectly || undefined) &&
+          createAskAround({ office, self: presence.self, living, drives: jobs.drives, driver, book }),
         othersTold: reassertion.othersTold,
         mayBeLost: reassertion.mayBeLost,
         book,

@@ -1,7 +1,8 @@
-/** Hot path: who drives a job: this instance, the one that its assignment named, or whoever the store says, if that one lives. */
+/** Hot path: who drives a job: this instance, the one that its assignment named, one that says so, or whoever the store says, if that one lives. */
 import { driverName, instanceOf } from '../domain/driver-name.ts';
 import type { JobId } from '../domain/ids.ts';
 import type { Instance } from '../ports/instances.ts';
+import type { AskAround } from './ask-around.ts';
 import type { DriverBook } from './driver-book.ts';
 
 /** `here`: it is driven here, or it is over and only a lease is left to give back. `nobody`: its driver is being replaced. */
@@ -25,6 +26,8 @@ export interface FindDriverDeps {
   /** The store may have lost the job. */
   readonly mayBeLost: (jobId: JobId) => boolean;
   readonly book: Pick<DriverBook, 'find'>;
+  /** Absent: the others cannot be asked directly. */
+  readonly askAround?: AskAround | undefined;
 }
 
 export function createFindDriver(deps: FindDriverDeps) {
@@ -33,6 +36,8 @@ export function createFindDriver(deps: FindDriverDeps) {
     // What came by the notes of one instance does not go on by those of another: they could send it round for ever.
     const noted = way === 'forwarded' ? undefined : notedOther(jobId);
     if (noted !== undefined && (await lives(noted, way))) return { instanceId: instanceOf(noted) };
+    const told = noted === undefined && way === 'asked' ? await deps.askAround?.(jobId) : undefined;
+    if (told !== undefined) return { instanceId: instanceOf(told) };
     const stored = await deps.driverOf(jobId);
     // Its assignment came through here: a store that has no trace of it has lost it, and will be told of it again.
     if (stored === undefined) return noted === undefined && !deps.mayBeLost(jobId) ? 'here' : 'nobody';

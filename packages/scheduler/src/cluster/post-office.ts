@@ -31,6 +31,8 @@ export interface PostOffice {
   /** A question that was asked directly, and what is answered to it. Undefined: not now; it was not looked at. */
   answer(text: string): Promise<string | undefined>;
   asking(): number;
+  /** False: nobody is asked directly from here. */
+  readonly asksDirectly: boolean;
   askingDirectly(): number;
 }
 
@@ -43,8 +45,8 @@ export interface Outgoing {
   readonly body: unknown;
   /** Of a question: it is soon outdated, and asked by a whisper first. */
   readonly isFleeting?: boolean;
-  /** Of a question: it is asked directly, if that can be. */
-  readonly isDirect?: boolean;
+  /** Of a question: it is asked directly, if that can be. `only`: and otherwise not at all. */
+  readonly isDirect?: boolean | 'only';
 }
 
 interface Envelope {
@@ -175,6 +177,7 @@ export function createPostOffice(deps: {
     const told = await direct?.ask(to, JSON.stringify(question), limitMs);
     const reply = told?.kind === 'answered' ? readText(told.text) : undefined;
     if (reply !== undefined) settle(askId, reply);
+    else if (letter.isDirect === 'only') settle(askId, replyOf(down(`instance ${to} did not answer`)));
     else if (asked.has(askId))
       put(to, letter, 'letter', askId, told !== undefined && told.kind !== 'unheard');
   }
@@ -214,7 +217,8 @@ export function createPostOffice(deps: {
       if (asked.size >= MAX_ASKING) throw down('too many answers of other instances are waited for');
       const askId = deps.newAskId();
       const reply = awaitReply(askId, to, limitMs);
-      if (letter.isDirect === true && direct !== undefined) void putDirectly(to, letter, askId, limitMs);
+      if (letter.isDirect === 'only' || (letter.isDirect === true && direct !== undefined))
+        void putDirectly(to, letter, askId, limitMs);
       else if (letter.isFleeting !== true) put(to, letter, 'letter', askId);
       else {
         put(to, letter, 'whisper', askId);
@@ -249,6 +253,7 @@ export function createPostOffice(deps: {
     },
 
     asking: () => asked.size,
+    asksDirectly: direct !== undefined,
     askingDirectly: () => direct?.underWay() ?? 0,
   };
 }

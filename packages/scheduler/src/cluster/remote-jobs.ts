@@ -55,6 +55,7 @@ export function createRemoteJobs(deps: {
   driverOf: FindDriverDeps['driverOf'];
   driver: FindDriverDeps['driver'];
   living: FindDriverDeps['living'];
+  askAround?: FindDriverDeps['askAround'];
   /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
   othersTold: (jobId: JobId) => Promise<void> | undefined;
   mayBeLost: FindDriverDeps['mayBeLost'];

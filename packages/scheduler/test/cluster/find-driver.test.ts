@@ -26,3 +26,25 @@ it('is this instance if it took the job over while the store was asked', async (
   };
   expect(await asking({ driverOf, drives: () => isOurs })('job', 'said')).toBe('here');
 });
+
+it('is asked of the others before the store, if somebody waits and nobody said it before', async () => {
+  const asked: string[] = [];
+  const parts = {
+    askAround: async (jobId: string) => {
+      asked.push(jobId);
+      return jobId === 'known' ? 'you/1' : undefined;
+    },
+    driverOf: async () => {
+      asked.push('store');
+      return { driver: 'you/1', isSettled: true };
+    },
+  };
+  expect(await asking(parts)('known', 'asked')).toEqual({ instanceId: 'you' });
+  expect(asked.splice(0)).toEqual(['known']);
+  expect(await asking(parts)('unknown', 'asked')).toBe('here');
+  expect(asked.splice(0)).toEqual(['unknown', 'store']);
+  // Who was said to drive it is dead: whoever takes it over tells the store.
+  await asking({ ...parts, book: { find: () => 'dead/1' } })('known', 'asked');
+  for (const way of ['said', 'forwarded'] as const) await asking(parts)('known', way);
+  expect(asked).toEqual(['store', 'store', 'store']);
+});
