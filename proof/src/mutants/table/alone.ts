@@ -47,8 +47,8 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'gives a slot back before the node has let go of it',
     breaks: ['I1 no oversell'],
     file: 'runtime/giving-up.ts',
-    find: "if (side === 'over') {\n        noteGivenBack(",
-    replace: 'if (flight.job !== undefined) {\n        noteGivenBack(',
+    find: "if (side === 'over') await free(flight, fence);\n      else",
+    replace: 'if (flight.job !== undefined) await free(flight, fence);\n      else',
     world: IMPATIENT,
   },
   {

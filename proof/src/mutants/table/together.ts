@@ -49,7 +49,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/lease-left.ts',
     find: 'Math.max(0, slotUntil - now) : 0)',
     replace: 'Math.max(0, slotUntil - now) : 5_000)',
-    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 15 },
+    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 20 },
   },
   {
     name: 'leaves the slots of what runs on its nodes to drivers that stand still',
