@@ -49,7 +49,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'runtime/lease-left.ts',
     find: 'Math.max(0, slotUntil - now) : 0)',
     replace: 'Math.max(0, slotUntil - now) : 5_000)',
-    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 20 },
+    world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 46 },
   },
   {
     name: 'leaves the slots of what runs on its nodes to drivers that stand still',
@@ -61,7 +61,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
       faults: ['instance_frozen', 'instance_killed'],
       scenario: { nodes: 6, workMs: 4_000 },
       jobs: 400,
-      skips: 4,
+      skips: 14,
     },
   },
   {
@@ -109,7 +109,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'adapters/job-book/job-adoption.ts',
     find: 'scripts.takeOver(jobId, from, driver);',
     replace: "scripts.takeOver(jobId, from, driver.replace(/[^/]*$/, ''));",
-    world: { ...DEATHS, skips: 14 },
+    world: { ...DEATHS, skips: 21 },
   },
   {
     name: 'lets whoever drove a job once move it',
@@ -117,6 +117,6 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     file: 'simulation/store/jobs/job-scripts.ts',
     find: "if (stored.driver !== driver) return { kind: 'driven_elsewhere' };\n  const { record } = stored;",
     replace: 'const { record } = stored;',
-    world: { ...SUSPENDED, skips: 54 },
+    world: { ...SUSPENDED, skips: 59 },
   },
 ];
