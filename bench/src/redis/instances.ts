@@ -115,7 +115,7 @@ function telling(
         noteLoad,
         lasts: () => undefined,
         isHeldElsewhere: () => false,
-    lastsWhenFetched: () => false,
+        lastsWhenFetched: () => false,
         reservationTtlMs: 0,
         clock,
         reserveMs: undefined,
