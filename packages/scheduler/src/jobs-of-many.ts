@@ -157,6 +157,7 @@ export function createJobsOfMany(deps: {
     giveBack: async (nodeId, lease) => local.jobs().giveBackAgain(nodeId, lease),
     acknowledges: (nodeId) => acknowledges(nodeId) !== false,
     clock,
+    doubtSlots: (isAffected) => local.jobs().doubtSlots(isAffected),
     others() {
       presence.freeze();
       replica.reassert();

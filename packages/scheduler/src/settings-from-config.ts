@@ -94,12 +94,18 @@ export function modelReportSettings({ scheduler }: Config): ModelReportSettings 
   };
 }
 
-/** `isShared`: a script of the store that hands jobs out makes their slots last, which is a command less for each. */
+/**
+ * `isShared`: a script of the store that hands jobs out makes their slots last, which is a command less for each. Where writes count
+ * when a replica has them, a fetch would have to wait for that, and what it took out be lost if that does not come: there drivers commit.
+ */
 export function linkSettings({ scheduler }: Config, isShared: boolean): NodeLinkSettings {
   const unacknowledgedMs = scheduler.reservation_ttl_ms;
   const fetchedMs = scheduler.job_timeout_seconds * SECOND + unacknowledgedMs;
   const slots = { fetchedMs, unacknowledgedMs };
-  return { endpointTimeoutMs: scheduler.ack_timeout_ms, ...(isShared && { slots }) };
+  return {
+    endpointTimeoutMs: scheduler.ack_timeout_ms,
+    ...(isShared && scheduler.phase2.durability === 'primary' && { slots }),
+  };
 }
 
 export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {

@@ -108,7 +108,7 @@ export async function openSharedStore(deps: {
       idleMs: nodeIdleMs(config),
     }),
     mailbox: createNodeMailbox<JobAssign>({
-      ...kept,
+      ...shared,
       maxPerNode: config.scheduler.mailbox.max_jobs,
       idleMs: nodeIdleMs(config),
     }),

@@ -80,7 +80,7 @@ const UNHEARD_MS = 500;
 /** Whispers that are handled at a time; what comes on top comes again, as a letter, and those can be held up. */
 const MAX_HEARING = 1_000;
 /** Far more than are asked while one is in doubt; the oldest is forgotten, and its handler asked again. */
-const MOST_ANSWERED = 2_000;
+const MOST_ANSWERED = 10_000;
 
 /** What comes before the letter itself, so that its lane is known without reading it. */
 export const laneOf = (text: string): string => text.slice(0, text.indexOf(' '));

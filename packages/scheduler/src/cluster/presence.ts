@@ -151,9 +151,9 @@ export function createPresence(deps: {
   function lookAgainSoon(): void {
     if (isStopped || cancelLook !== undefined || view === undefined || names.length < 2) return;
     const dueMs = Math.max(0, view.at + LOOK_AGAIN_AT * settings.viewMs - clock.now());
-    // A store that does not answer is asked again by whoever needs it, and by the next renewal.
-    if (dueMs === 0) return;
-    cancelLook = clock.after(dueMs, () => {
+    // A store that does not answer is asked again by whoever needs it, and by its next turn; for a renewal not as late as that.
+    if (dueMs === 0 && !isRenewalDue) return;
+    cancelLook = clock.after(isRenewalDue ? settings.intervalMs / TRIES_PER_INTERVAL : dueMs, () => {
       cancelLook = undefined;
       look().catch(() => undefined);
     });

@@ -54,6 +54,8 @@ export function createReassertion(deps: {
   /** Slots that were given back a moment ago. */
   givenBack: () => readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
   giveBack: (nodeId: NodeId, lease: LeaseId) => Promise<unknown>;
+  /** What others made to last there may be lost, and is not to be relied on. */
+  doubtSlots: (isAffected: (nodeId: NodeId) => boolean) => void;
   /** Own nodes, claims and sessions: each knows how to tell itself again. */
   others: () => void;
   /** Whether the node says that it has taken a job. */
@@ -147,6 +149,7 @@ export function createReassertion(deps: {
     async run(affected) {
       doubts = [...doubtful(), { affected, until: deps.clock.now() + OTHERS_TELL_WITHIN_MS }];
       deps.others();
+      deps.doubtSlots(affected.node);
       const done = tellAll(affected).catch((fault: unknown) =>
         log.error({ err: fault }, 'the store could not be told again'),
       );

@@ -195,6 +195,12 @@ export function createJobService(
       const flight = engine.flights.get(jobId);
       return flight === undefined ? 0 : reservationLeftMs(flight, attempt, engine.clock.now());
     },
+    doubtSlots(isAffected) {
+      for (const flight of engine.flights.all()) {
+        const { fence, intent } = flight.job;
+        if ([fence, intent].some((of) => of !== undefined && isAffected(of.nodeId))) flight.isLasting = false;
+      }
+    },
     isGivenUp(jobId, attempt) {
       const job = engine.flights.get(jobId)?.job;
       if (job?.fence === undefined || job.intent?.attempt === attempt) return false;

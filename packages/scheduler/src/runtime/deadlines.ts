@@ -50,8 +50,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
 
   function deadlinePassed(flight: Flight): void {
     const late = { code: 'JOB_TIMEOUT', message: `no outcome within ${settings.jobDeadlineMs} ms` };
-    if (flight.audioAt === 'awaited') void givingUp().conclude(flight, AUDIO_GONE, 'open');
-    else void givingUp().runOut(flight, flight.lastFailure ?? late);
+    void givingUp().runOut(flight, flight.audioAt === 'awaited' ? AUDIO_GONE : (flight.lastFailure ?? late));
   }
 
   function armRun(flight: Flight): void {

@@ -131,7 +131,8 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
         await flight.settling?.ended;
         if (isSettled(flight.job.state)) return;
       }
-      await conclude(flight, isOut(flight.job) ? failure : withMarks(flight, failure), 'open');
+      const lacksNode = !isOut(flight.job) && !lacksAudio(flight);
+      await conclude(flight, lacksNode ? withMarks(flight, failure) : failure, 'open');
     },
     async giveUp(flight, { code, message, isCounted, side, isLoss }) {
       const { fence } = flight.job;

@@ -40,6 +40,8 @@ export interface SharedDriving {
   slotLeftMs(jobId: JobId): number;
   /** How long the slot under which that attempt was sent is still held, if it was not heard of since. 0: not any more, or it never was. */
   reservationLeftMs(jobId: JobId, attempt: number): number;
+  /** What was made to last on such a node, without this instance's own hand, may be lost: it makes it last itself from here on. */
+  doubtSlots(isAffected: (nodeId: NodeId) => boolean): void;
   /** It is in flight, and that attempt is neither the one that counts nor the one that is being made. */
   isGivenUp(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */

@@ -19,6 +19,7 @@ export async function notBoarded(
   // The attempt may go on under whoever drives the job now.
   if (isAbandoned(flight)) return 'overtaken';
   engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
+  leaveUnacknowledged(engine, flight, { nodeId, attempt });
   await leaveFenced(engine, nodeId, leaseId(flight.job.jobId, attempt));
   watchLeaseEnd(engine, nodeId);
   return 'overtaken';
@@ -54,8 +55,12 @@ export function withdrawUnclear(
 ): void {
   const sent = nodesOf(flight.sentTo);
   const first = counted === undefined ? 0 : sent.indexOf(counted.nodeId) + 1;
-  for (const nodeId of sent.slice(Math.max(first, flight.withdrawn)))
-    if (nodeId !== now) engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
+  for (const nodeId of sent.slice(Math.max(first, flight.withdrawn))) {
+    if (nodeId === now) continue;
+    engine.link.cancel(nodeId, flight.job.jobId, 'superseded');
+    const attempt = flight.job.timeline.findLast((entry) => entry.nodeId === nodeId)?.attempt;
+    if (attempt !== undefined) leaveUnacknowledged(engine, flight, { nodeId, attempt });
+  }
   flight.withdrawn = sent.length;
 }
 
@@ -63,8 +68,13 @@ export function withdrawUnclear(
  * Of an attempt that is given up while its node may have fetched it: its slot lasts since then, for as long as a job may run. Without a
  * word of the node it is not kept for longer than one that is only reserved (I2).
  */
-export function leaveUnacknowledged({ link }: Engine, flight: Flight, { nodeId, attempt }: Attempt): void {
-  const { jobId, timeline } = flight.job;
+export function leaveUnacknowledged(
+  { link, nodes }: Engine,
+  { job: { jobId, timeline } }: Flight,
+  { nodeId, attempt }: Attempt,
+): void {
+  // What a node took that never acknowledges, it has.
+  const acknowledges = nodes.profile(nodeId)?.supports.includes('job_ack') === true;
   const hasRun = timeline.some((entry) => entry.state === 'RUNNING' && entry.attempt === attempt);
-  if (flight.doesAcknowledge && !hasRun) link.giveUp?.(nodeId, jobId, attempt);
+  if (acknowledges && !hasRun) link.giveUp?.(nodeId, jobId, attempt);
 }

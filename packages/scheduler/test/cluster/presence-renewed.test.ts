@@ -58,4 +58,24 @@ describe('a look at who lives', () => {
     await rig.clock.advance(SETTINGS.intervalMs);
     expect(a.presence.isFenced()).toBe(false);
   });
+
+  it('that could not renew is made again soon, not with the next turn only', async () => {
+    const rig = startPresences();
+    const [a, b] = [rig.join('a'), rig.join('b')];
+    for (const { presence } of [a, b]) await presence.start();
+    await rig.clock.advance(10_000);
+    const store = rig.store();
+    const { renew } = store;
+    const tried: number[] = [];
+    store.renew = (self, ...rest) => {
+      if (self.instanceId !== 'a') return renew(self, ...rest);
+      tried.push(rig.clock.now());
+      // As long as a call may hang before it is given up.
+      return new Promise((_, reject) => rig.clock.after(800, () => reject(new Error('no answer'))));
+    };
+    await rig.clock.advance(3_500);
+    const apart = tried.slice(1).map((at, index) => at - (tried[index] ?? 0));
+    expect(tried.length).toBeGreaterThanOrEqual(3);
+    expect(Math.max(...apart)).toBeLessThanOrEqual(800 + SETTINGS.intervalMs / 4);
+  });
 });

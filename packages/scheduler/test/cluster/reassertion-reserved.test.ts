@@ -26,6 +26,12 @@ describe('I1 no oversell: a reservation under which nothing was sent', () => {
     expect(told).toEqual(['others', `n1 b:1 ${RESERVATION_MS}`, `n1 c:1 ${RUNNING_MS}`]);
   });
 
+  it('lets nobody rely on what others made to last where writes may be lost', async () => {
+    const { reassertion, state } = start([]);
+    await reassertion.run(onNode('n1'));
+    expect(state.doubted).toEqual(['n1']);
+  });
+
   it('says nothing of an attempt that was sent: its node may have taken it', async () => {
     const { reassertion, state, told } = start([jobNamed('a', { state: 'DISPATCHED', fence: first })]);
     state.reservationLeftMs.set('a:1', 0);

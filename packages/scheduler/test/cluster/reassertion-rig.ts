@@ -29,6 +29,8 @@ export function start(jobs: readonly JobRecord[]) {
     slotLeftMs: new Map<string, number>(),
     /** By their leases. */
     reservationLeftMs: new Map<string, number>(),
+    /** Of n1 and n2. */
+    doubted: [] as string[],
     givenBack: new Set<string>(),
     givenUp: new Set<string>(),
     releases: [] as (readonly [string, string])[],
@@ -70,6 +72,9 @@ export function start(jobs: readonly JobRecord[]) {
     fenced: () => state.fences,
     givenBack: () => state.releases,
     giveBack: store.port.giveBack,
+    doubtSlots: (isAffected) => {
+      for (const nodeId of ['n1', 'n2']) if (isAffected(nodeId)) state.doubted.push(nodeId);
+    },
     others: () => {
       state.others += 1;
       told.push('others');

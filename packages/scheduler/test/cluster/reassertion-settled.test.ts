@@ -33,6 +33,7 @@ it.each([true, false])(
       givenBack: () => [],
       async giveBack() {},
       others() {},
+      doubtSlots() {},
       acknowledges: () => true,
       clock: createManualClock(),
       reservationTtlMs: 5_000,

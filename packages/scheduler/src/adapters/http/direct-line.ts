@@ -86,9 +86,9 @@ function read(response: IncomingMessage, end: (answer: DirectAnswer) => void): v
   else response.on('end', () => end({ kind: 'answered', text: Buffer.concat(chunks, bytes).toString() }));
 }
 
-/** Whoever refuses so has not looked at it. What leads elsewhere is not followed. */
+/** Whoever refuses so has not looked at it. What leads elsewhere is not followed. One that is too long says nothing of the next. */
 function refusalOf(status: number): DirectAnswer {
-  if (status === 503) return BUSY;
+  if (status === 503 || status === 413) return BUSY;
   return status >= 300 && status < 500 && status !== 408 ? UNREACHED : UNCLEAR;
 }
 

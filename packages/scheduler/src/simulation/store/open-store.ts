@@ -57,7 +57,7 @@ export function openStore(deps: {
       idleMs: settings.nodeIdleMs,
     }),
     mailbox: createNodeMailbox<JobAssign>({
-      lines: kept,
+      lines,
       clock,
       maxPerNode: settings.mailboxJobs,
       idleMs: settings.nodeIdleMs,

@@ -125,6 +125,57 @@ describe('a job that was fetched from a mailbox', () => {
     const dispatched = await rig.service.dispatch(rig.request());
     await rig.clock.advance(ACK_MS + 100);
     const { jobId } = 'job' in dispatched ? dispatched.job : { jobId: '' };
-    expect(rig.unacknowledged).toEqual([`${jobId}:1`]);
+    expect(new Set(rig.unacknowledged)).toEqual(new Set([`${jobId}:1`]));
+  });
+
+  it.each([
+    ['before its node says that it has it', true],
+    ['while it runs', false],
+  ])(
+    'I1 no oversell: is committed if the store may have lost that it was fetched, %s',
+    async (_, isBefore) => {
+      const { rig, commits, job, lease } = await startPolled();
+      if (!isBefore) await rig.service.acknowledge(job);
+      rig.service.doubtSlots((nodeId) => nodeId === 'node-b');
+      rig.service.doubtSlots((nodeId) => nodeId === job.nodeId);
+      if (isBefore) expect(await rig.service.acknowledge(job)).not.toHaveProperty('isLasting');
+      await rig.clock.advance(KEPT_MS + 100);
+      expect(commits).toEqual([lease]);
+    },
+  );
+
+  it('is not committed for a store that may have lost something elsewhere', async () => {
+    const { rig, commits, job } = await startPolled();
+    rig.service.doubtSlots((nodeId) => nodeId !== job.nodeId);
+    await rig.service.acknowledge(job);
+    await rig.clock.advance(KEPT_MS + 100);
+    expect(commits).toEqual([]);
+  });
+
+  it('I2 no leak: does not keep its slot for long if nobody knows whether it got there, and another node has it', async () => {
+    const { rig } = await createPolled(['node-a', 'node-b']);
+    const unclear: string[] = [];
+    for (const nodeId of ['node-a', 'node-b'])
+      rig.onDelivery(nodeId, () => {
+        unclear.push(nodeId);
+        return unclear.length === 1 ? { kind: 'unknown', reason: 'fault' } : QUEUED;
+      });
+    const { jobId } = await rig.dispatch();
+    expect([rig.last(jobId).attempt, rig.unacknowledged]).toEqual([2, [`${jobId}:1`]]);
+  });
+
+  it('I2 no leak: does not keep its slot for long if it is cancelled while it is put there', async () => {
+    const { rig } = await createPolled();
+    let arrive = (_: Delivery): void => {};
+    rig.onDelivery('node-a', () => new Promise((resolve) => (arrive = resolve)));
+    void rig.service.dispatch(rig.request({ requestId: 'r', fingerprint: 'f' }));
+    await rig.clock.advance(1);
+    const jobId = (await rig.store.bound('default', 'r'))?.jobId ?? '';
+    await rig.service.cancel(jobId, 'enough');
+    // It may have been fetched before anybody heard that it is there.
+    const before = rig.unacknowledged.length;
+    arrive(QUEUED);
+    await rig.clock.advance(1);
+    expect(rig.unacknowledged.slice(before)).toEqual([`${jobId}:1`]);
   });
 });

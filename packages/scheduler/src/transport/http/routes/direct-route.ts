@@ -19,12 +19,23 @@ export function addDirectRoute(
   { key, answer }: NonNullable<HttpServices['direct']>,
 ): void {
   let underWay = 0;
+  /** Whoever asked may have gone: what it asked goes on. */
+  let answering = 0;
 
   function refuses({ headers: { authorization } }: FastifyRequest): Refusal | undefined {
     const expected = key();
     const presented = authorization === undefined ? undefined : bearerOf(authorization);
     if (expected === undefined || presented === undefined || !isSame(expected, presented)) return NO_KEY;
-    return underWay >= MOST_AT_ONCE ? NOT_NOW : undefined;
+    return Math.max(underWay, answering) >= MOST_AT_ONCE ? NOT_NOW : undefined;
+  }
+
+  async function answerCounted(question: string): Promise<string | undefined> {
+    answering += 1;
+    try {
+      return await answer(question);
+    } finally {
+      answering -= 1;
+    }
   }
 
   function count({ raw }: FastifyReply): void {
@@ -55,7 +66,7 @@ export function addDirectRoute(
       },
       async handler({ body }, reply) {
         reply.header('cache-control', 'no-store');
-        const answered = typeof body === 'string' ? await answer(body) : undefined;
+        const answered = typeof body === 'string' ? await answerCounted(body) : undefined;
         if (answered === undefined) return replyError(reply, NOT_NOW);
         return reply.type('application/json').send(answered);
       },
