@@ -14,6 +14,7 @@ redis.call('HSETNX', presence, 'incarnation', incarnation)
 redis.call('HSETNX', presence, 'about', about)
 -- Never empty: where its slot is on the move, the script would end there, and the dead could live on.
 redis.call('HDEL', presence, 'dead')
+-- Of who had the name before.
 if not holder then
   redis.call('HDEL', presence, 'lasting')
 end

@@ -10,6 +10,6 @@ if redis.call('HGET', presence, 'incarnation') ~= incarnation then
 end
 -- Never empty: where its slot is on the move, the script would end there.
 redis.call('HSET', presence, 'dead', '1')
-redis.call('HDEL', presence, 'incarnation', 'about', 'lasting')
+redis.call('HDEL', presence, 'incarnation', 'about')
 redis.call('PEXPIRE', presence, remembered)
 return { 'left' }
