@@ -25,7 +25,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     // Most of them wait for servers and timers: on two cores three at a time leave none idle, and keep real time.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
