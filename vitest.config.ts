@@ -24,7 +24,7 @@ export default defineConfig({
   test: {
     testTimeout: 20_000,
     hookTimeout: 20_000,
-    // Most of them wait for servers and timers: on two cores three at a time leave none idle, and keep real time.
+    // Most of them wait for servers and timers: on two cores four at a time leave none idle, and keep real time.
     maxWorkers: 4,
     projects: [
       {
