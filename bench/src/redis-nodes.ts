@@ -58,7 +58,6 @@ export async function nodesInRedis(server: BenchRedis, { nodes }: { nodes: numbe
       name: 'writes of heartbeats to the busiest slot ÷ to the mean one in use',
       value: spread.busiestSlot,
       unit: '×',
-      target: { atMost: 2 },
     },
     {
       name: 'writes of heartbeats to the busiest of three masters ÷ the mean',
