@@ -18,6 +18,7 @@ async function startInstance() {
     '/broken': (response) => response.destroy(),
     '/half': (response) => response.writeHead(200, { 'content-length': 100 }).end('re:'),
     '/moved': (response) => response.writeHead(307, { location: `/there${DIRECT_PATH}` }).end(),
+    '/too-long': (response) => response.writeHead(413).end(),
     '/failing': (response) => response.writeHead(500).end(),
   };
   const server = createServer((request, response) => {
@@ -72,5 +73,11 @@ it('takes no half of an answer for an answer, nor a failure for a refusal', asyn
   const { line, at, close } = await startInstance();
   expect(await line.ask(at('/half'), 'well?', 200)).toEqual({ kind: 'unclear' });
   expect(await line.ask(at('/failing'), 'well?', 1_000)).toEqual({ kind: 'unclear' });
+  await close();
+});
+
+it('takes nobody for absent who refuses what is too long', async () => {
+  const { line, at, close } = await startInstance();
+  expect(await line.ask(at('/too-long'), 'well?', 1_000)).toEqual({ kind: 'busy' });
   await close();
 });

@@ -85,6 +85,23 @@ describe('a question of another instance', () => {
     await eventually(async () => (await ask('again')).status === 200);
   });
 
+  it('I11 bounded: is not taken while very many are handled, though nobody waits for those any more', async () => {
+    const { ask, port, state, heard } = await startAsked();
+    state.answer = () => new Promise(() => {});
+    const headers = { 'content-type': 'text/plain', ...bearer(KEY) };
+    const gone = Array.from({ length: MOST_AT_ONCE }, () => {
+      const asking = request({ port, path: DIRECT_PATH, method: 'POST', headers });
+      asking.on('error', () => undefined);
+      asking.end('?');
+      return asking;
+    });
+    await eventually(() => heard.length === MOST_AT_ONCE);
+    const closed = gone.map((asking) => new Promise((resolve) => asking.once('close', resolve)));
+    for (const asking of gone) asking.destroy();
+    await Promise.all(closed);
+    for (let tries = 0; tries < 5; tries += 1) expect((await ask('one more')).status).toBe(503);
+  });
+
   it('is no part of what is published, and of the rest nothing takes text', async () => {
     const { get, post, ask } = await startAsked();
     expect(JSON.stringify((await get('/docs/json')).body)).not.toContain('/internal');
