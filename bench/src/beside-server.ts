@@ -2,7 +2,7 @@
  * A process of its own, so that its CPU is its own: the whole scheduler, with a fleet that is counted and takes no jobs of the load.
  * Arguments: idle nodes, then settings as key=value. Tells its parent the port, and its CPU when asked.
  */
-import { createApp } from '../../packages/scheduler/dist/app.js';
+import { createApp } from '../../packages/scheduler/dist/app/create-app.js';
 import { benchConfig, registration } from './embedded-engine.ts';
 import { QUIET } from './engine.ts';
 import { cpuMicros } from './measure.ts';

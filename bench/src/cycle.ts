@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { createApp } from '../../packages/scheduler/dist/app.js';
+import { createApp } from '../../packages/scheduler/dist/app/create-app.js';
 import { benchConfig, request } from './embedded-engine.ts';
 import { type Figure, median, percentile } from './measure.ts';
 import { say } from './show.ts';

@@ -2,23 +2,23 @@
 import { createAudioStore } from '../../packages/scheduler/dist/adapters/memory/audio-store.js';
 import { createPrometheusMeter } from '../../packages/scheduler/dist/adapters/prometheus/meter.js';
 import { systemClock as clock } from '../../packages/scheduler/dist/adapters/system/clock.js';
+import {
+  jobServiceSettings,
+  managementSettings,
+} from '../../packages/scheduler/dist/app/settings/settings-from-config.js';
+import { createTenancy } from '../../packages/scheduler/dist/app/settings/tenancy.js';
 import type { Config } from '../../packages/scheduler/dist/config/settings.js';
-import type { NodeNumbers } from '../../packages/scheduler/dist/domain/node-numbers.js';
+import type { NodeNumbers } from '../../packages/scheduler/dist/domain/numbered/node-numbers.js';
 import { createNodeRegistry } from '../../packages/scheduler/dist/management/create-node-registry.js';
 import type { Registration } from '../../packages/scheduler/dist/management/node-registry.js';
 import type { CapacityLedger } from '../../packages/scheduler/dist/ports/capacity-ledger.js';
 import type { IdSource } from '../../packages/scheduler/dist/ports/id-source.js';
 import type { JobEvents } from '../../packages/scheduler/dist/ports/job-events.js';
 import type { JobStore } from '../../packages/scheduler/dist/ports/job-store.js';
-import type { NodeDirectory } from '../../packages/scheduler/dist/ports/node-directory.js';
+import type { NodeDirectory } from '../../packages/scheduler/dist/ports/node-id-claims.js';
 import type { NodeLink } from '../../packages/scheduler/dist/ports/node-link.js';
 import { createJobService } from '../../packages/scheduler/dist/runtime/create-job-service.js';
 import { createFleetView } from '../../packages/scheduler/dist/runtime/fleet/fleet-view.js';
-import {
-  jobServiceSettings,
-  managementSettings,
-} from '../../packages/scheduler/dist/settings-from-config.js';
-import { createTenancy } from '../../packages/scheduler/dist/tenancy.js';
 
 export interface EngineParts {
   readonly config: Config;

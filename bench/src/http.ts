@@ -14,9 +14,12 @@ import { DispatchRequest } from '@lingua/protocol';
 import fastify from 'fastify';
 import { systemClock } from '../../packages/scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../packages/scheduler/dist/adapters/system/id-source.js';
-import { accessSettings, httpSettings } from '../../packages/scheduler/dist/settings-from-config.js';
+import {
+  accessSettings,
+  httpSettings,
+} from '../../packages/scheduler/dist/app/settings/settings-from-config.js';
 import { createGate } from '../../packages/scheduler/dist/transport/access/create-gate.js';
-import { createHttpServer } from '../../packages/scheduler/dist/transport/http/create-http-server.js';
+import { createHttpServer } from '../../packages/scheduler/dist/transport/http/server/create-http-server.js';
 import { benchConfig, createEmbeddedEngine, RESULT } from './embedded-engine.ts';
 import type { Burst } from './load-client.ts';
 import { cpuMicros, type Figure, median, percentile } from './measure.ts';

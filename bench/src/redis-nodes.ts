@@ -1,5 +1,5 @@
 /** What nodes cost in Redis, as the whole scheduler keeps them there: what an idle one weighs, and what a heartbeat writes. */
-import type { App } from '../../packages/scheduler/dist/app.js';
+import type { App } from '../../packages/scheduler/dist/app/create-app.js';
 import { registration } from './embedded-engine.ts';
 import type { Figure } from './measure.ts';
 import { sharedFlags, startSharedApp } from './redis/app-contestant.ts';

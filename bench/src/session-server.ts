@@ -3,7 +3,7 @@
  * Argument: scheduler | echo. Tells its parent the port, and its figures when asked.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createApp } from '../../packages/scheduler/dist/app.js';
+import { createApp } from '../../packages/scheduler/dist/app/create-app.js';
 import { startEchoServer } from './contest/echo-server.ts';
 import { benchConfig } from './embedded-engine.ts';
 import { collectGarbage, cpuMicros } from './measure.ts';

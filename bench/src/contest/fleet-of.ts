@@ -2,13 +2,13 @@
 import { createCapacityLedger } from '../../../packages/scheduler/dist/adapters/memory/capacity-ledger.js';
 import { createJobEvents } from '../../../packages/scheduler/dist/adapters/memory/job-events.js';
 import { createJobStore } from '../../../packages/scheduler/dist/adapters/memory/job-store.js';
-import { createNodeDirectory } from '../../../packages/scheduler/dist/adapters/memory/node-directory.js';
+import { createNodeDirectory } from '../../../packages/scheduler/dist/adapters/memory/node-id-claims.js';
 import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../../packages/scheduler/dist/adapters/system/id-source.js';
+import { jobStoreLimits } from '../../../packages/scheduler/dist/app/settings/settings-from-config.js';
 import type { DispatchRequest } from '../../../packages/scheduler/dist/domain/dispatch.js';
 import type { Registration } from '../../../packages/scheduler/dist/management/node-registry.js';
 import type { Assignment } from '../../../packages/scheduler/dist/ports/node-link.js';
-import { jobStoreLimits } from '../../../packages/scheduler/dist/settings-from-config.js';
 import { benchConfig, registration, request, WRITTEN } from '../embedded-engine.ts';
 import { createEngine } from '../engine.ts';
 import { type Job, languagesOf } from '../open-loop/job-mix.ts';

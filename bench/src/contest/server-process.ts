@@ -44,7 +44,7 @@ async function startScheduler({ redis }: ServerStart): Promise<number> {
     return (await startSharedApp([...sharedFlags(redis.port, redis.prefix), ...ROOMY])).port;
   }
   const { benchConfig } = await import('../embedded-engine.ts');
-  const { createApp } = await import('../../../packages/scheduler/dist/app.js');
+  const { createApp } = await import('../../../packages/scheduler/dist/app/create-app.js');
   return (await createApp({ config: benchConfig(ROOMY), log: QUIET }).start()).port;
 }
 

@@ -1,9 +1,9 @@
 /** Several engines on one Redis, each with its own view of the fleet, that hear of one another only what instances tell. */
-import { createWhispers } from '../../../packages/scheduler/dist/adapters/redis/whispers.js';
+import { createWhispers } from '../../../packages/scheduler/dist/adapters/redis/hint-bus.js';
 import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
-import { createGossip } from '../../../packages/scheduler/dist/cluster/gossip.js';
+import { createLedgerOfMany } from '../../../packages/scheduler/dist/cluster/guards/ledger.js';
+import { createGossip } from '../../../packages/scheduler/dist/cluster/messaging/hints.js';
 import type { Load } from '../../../packages/scheduler/dist/domain/lease.js';
-import { createLedgerOfMany } from '../../../packages/scheduler/dist/ledger-of-many.js';
 import type { CapacityLedger } from '../../../packages/scheduler/dist/ports/capacity-ledger.js';
 import type { Assignment } from '../../../packages/scheduler/dist/ports/node-link.js';
 import { registration } from '../embedded-engine.ts';

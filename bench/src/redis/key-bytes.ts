@@ -1,6 +1,6 @@
 /** How many keys there are under a prefix, and what they weigh. The bench may look at all of them: nobody waits for it. */
 import { Redis } from 'ioredis';
-import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/redis-connection.js';
+import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/connection/redis-connection.js';
 
 const PAGE = 1_000;
 

@@ -1,19 +1,19 @@
 /** The real engine on Redis adapters, as one instance of several may be; what its nodes do with a job is the caller's. */
 import { createJobEvents as createLocalEvents } from '../../../packages/scheduler/dist/adapters/memory/job-events.js';
 import { createCapacityLedger } from '../../../packages/scheduler/dist/adapters/redis/capacity-ledger.js';
+import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/connection/redis-connection.js';
 import { createJobEvents } from '../../../packages/scheduler/dist/adapters/redis/job-events.js';
 import {
   createJobStore,
   type JobStoreLimits,
 } from '../../../packages/scheduler/dist/adapters/redis/job-store.js';
 import { createKeys } from '../../../packages/scheduler/dist/adapters/redis/keys.js';
-import { createNodeDirectory } from '../../../packages/scheduler/dist/adapters/redis/node-directory.js';
-import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/redis-connection.js';
+import { createNodeDirectory } from '../../../packages/scheduler/dist/adapters/redis/node-id-claims.js';
 import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../../packages/scheduler/dist/adapters/system/id-source.js';
+import { jobStoreLimits } from '../../../packages/scheduler/dist/app/settings/settings-from-config.js';
 import type { CapacityLedger } from '../../../packages/scheduler/dist/ports/capacity-ledger.js';
 import type { Assignment } from '../../../packages/scheduler/dist/ports/node-link.js';
-import { jobStoreLimits } from '../../../packages/scheduler/dist/settings-from-config.js';
 import { benchConfig, WRITTEN } from '../embedded-engine.ts';
 import { createEngine } from '../engine.ts';
 import { connectTo } from './redis-server.ts';

@@ -9,7 +9,7 @@ import {
   type RedisConnection,
   type RedisSettings,
   whenReady,
-} from '../../../packages/scheduler/dist/adapters/redis/redis-connection.js';
+} from '../../../packages/scheduler/dist/adapters/redis/connection/redis-connection.js';
 
 const HOST = '127.0.0.1';
 const START_MS = 10_000;

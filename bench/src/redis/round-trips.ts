@@ -1,6 +1,6 @@
 /** How many round trips follow one another, as long as one thing happens at a time. */
 import type { Command } from 'ioredis';
-import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/redis-connection.js';
+import type { RedisConnection } from '../../../packages/scheduler/dist/adapters/redis/connection/redis-connection.js';
 
 export interface RoundTrips {
   begin(): void;

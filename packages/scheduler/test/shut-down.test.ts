@@ -1,6 +1,6 @@
 /** How a server ends: in a visible order, and within the time it was given. */
 import { describe, expect, it } from 'vitest';
-import { createShutDown, type ShutDownDeps } from '../src/shut-down.ts';
+import { createShutDown, type ShutDownDeps } from '../src/app/shutdown.ts';
 import { createManualClock } from './support/manual-clock.ts';
 
 const DRAIN_MS = 30_000;

@@ -53,19 +53,20 @@ export async function runMutants(
 ): Promise<{ verdicts: Verdict[]; sound: Sound }> {
   const folder = await mkdtemp(join(tmpdir(), 'lingua-mutants-'));
   try {
-    await mkdir(join(folder, 'dist'));
-    // The scheduler reads its version beside the folder in which it lies.
+    // As deep as `dist/app`: the scheduler reads its version two folders above.
+    const bundles = join(folder, 'dist', 'app');
+    await mkdir(bundles, { recursive: true });
     await cp(MANIFEST, join(folder, 'package.json'));
     const verdicts: Verdict[] = [];
     await inTurns(
       mutants.map((mutant, number) => async () => {
-        const verdict = await tryMutant(join(folder, 'dist', `${number}.mjs`), mutant, options.seeds);
+        const verdict = await tryMutant(join(bundles, `${number}.mjs`), mutant, options.seeds);
         verdicts[number] = verdict;
         options.tell?.(verdict);
       }),
       options.atOnce,
     );
-    const control = join(folder, 'dist', 'sound.mjs');
+    const control = join(bundles, 'sound.mjs');
     await bundle(control);
     const broken: Broken[] = [];
     let runs = 0;

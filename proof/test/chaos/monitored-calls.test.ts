@@ -8,7 +8,7 @@ import { checkHistory } from '../../src/checker/check-history.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
 import { eventually } from '../../src/eventually.ts';
 
-const SENDS = { digest: 'd1', name: 'send-letters' };
+const SENDS = { digest: 'd1', name: 'send-messages' };
 const inboxOf = (id: string): string => `lingua:streams:{instance:${id}}:inbox`;
 /** As a server writes a string into its answer to MONITOR. */
 const quoted = (word: string): string => `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../adapters/system/clock.ts';
 import { createLog } from '../adapters/system/log.ts';
 import { createSleepCountingClock } from '../adapters/system/sleep-counting-clock.ts';
-import { type App, createApp } from '../app.ts';
+import { type App, createApp } from '../app/create-app.ts';
+import { openSharedStore, type SharedStore } from '../app/redis-store.ts';
 import type { LoadResult } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
-import { openSharedStore, type SharedStore } from '../shared-store.ts';
 import { type CommandIo, interruption } from './command-io.ts';
 
 export interface Listening {

@@ -1,6 +1,7 @@
 /** Finds the command that was asked for, or says which there are. */
+
+import { VERSION } from '../app/version.ts';
 import { nearestName } from '../config/nearest-name.ts';
-import { VERSION } from '../version.ts';
 import { type CommandIo, createProcessIo } from './command-io.ts';
 import { runCluster } from './commands/cluster.ts';
 import { runConfig } from './commands/config.ts';

@@ -1,13 +1,13 @@
 /** Cold path: the node registry, put together from its parts. */
 import { createControl } from './control.ts';
 import { createFleet, type RegistryDeps } from './fleet.ts';
-import { createHeartbeats } from './heartbeat.ts';
+import { createVerdicts } from './health/attempt-outcomes.ts';
+import { createHeartbeats } from './health/heartbeat.ts';
+import { createScan } from './health/scan.ts';
 import { createListing } from './listing.ts';
 import { createMarkKeeper } from './marks/mark-keeper.ts';
 import type { NodeRegistry } from './node-registry.ts';
-import { createRegistrations } from './registration.ts';
-import { createScan } from './scan.ts';
-import { createVerdicts } from './verdicts.ts';
+import { createRegistrations } from './registration/registration.ts';
 
 export function createNodeRegistry(deps: RegistryDeps): NodeRegistry {
   const fleet = createFleet(deps);

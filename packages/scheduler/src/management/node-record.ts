@@ -10,13 +10,13 @@ import type { NodeId } from '../domain/ids.ts';
 import type { NodeChannel, NodeView } from '../domain/node.ts';
 import type { NodeProfile } from '../domain/profile.ts';
 import type { NodeCapacity } from '../ports/capacity-ledger.ts';
-import { type EjectionState, isShutOut } from './ejection.ts';
-import type { HealthState } from './health.ts';
+import { type EjectionState, isShutOut } from './health/ejection.ts';
+import type { HealthState } from './health/health.ts';
+import { isCalm } from './health/vitals.ts';
 import type { Hidden } from './marks/marked-services.ts';
 import type { MaybeMarks } from './marks/marks.ts';
 import type { NodeStatus } from './node-registry.ts';
 import { FIELD_INTERVAL_MS, INTERVAL_JITTER, type ManagementSettings, type Thresholds } from './settings.ts';
-import { isCalm } from './vitals.ts';
 
 /** What a registration replaces as a whole. */
 export interface NodeIdentity {

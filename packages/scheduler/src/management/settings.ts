@@ -1,8 +1,8 @@
 /** Cold path: the settings of the node registry, in milliseconds and percent; the configuration file is mapped to them. */
-import type { EjectionSettings } from './ejection.ts';
-import type { HealthSettings } from './health.ts';
+import type { EjectionSettings } from './health/ejection.ts';
+import type { HealthSettings } from './health/health.ts';
 import type { MarkSettings } from './marks/marks.ts';
-import type { ProfileRules } from './profile.ts';
+import type { ProfileRules } from './registration/profile.ts';
 
 export interface Thresholds {
   readonly cpuPercent: number;

@@ -1,12 +1,21 @@
 /** Hot path: the job engine, put together. Reads as its parts list. */
 import { isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
-import { abandonAll } from './abandon.ts';
-import { createAdmission } from './admission.ts';
-import { createAdoption } from './adoption.ts';
-import { createAnswers } from './answers.ts';
-import { createDeadlines } from './deadlines.ts';
-import { createDiscards } from './discards.ts';
+import { leaseLeftMs, reservationLeftMs } from './attempts/lease-left.ts';
+import { createNodeLoss } from './attempts/node-loss.ts';
+import { createAnswers } from './attempts/node-reports.ts';
+import { createGivingUp, type GivingUp } from './attempts/retry-or-fail.ts';
+import { createSettling } from './attempts/settle-job.ts';
+import { createDeadlines } from './attempts/timeouts.ts';
+import { createTimerWheel } from './attempts/timer-wheel.ts';
+import { createUnclearSends } from './attempts/unconfirmed-sends.ts';
+import { createAdmission } from './dispatch/admit-job.ts';
+import { createDiscards } from './dispatch/discard-queue.ts';
+import { createExclusionLog, type ExclusionLog } from './dispatch/exclusion-log.ts';
+import { createPlacement, type Placement } from './dispatch/placement.ts';
+import { createSecondLook } from './dispatch/refresh-full-nodes.ts';
+import { placingOf } from './dispatch/repeats.ts';
+import { createSessionHistory } from './dispatch/session-history.ts';
 import {
   type Engine,
   type EnginePorts,
@@ -14,29 +23,20 @@ import {
   giveBackForGood,
   type NodeKnowledge,
 } from './engine.ts';
-import { createExclusionLog, type ExclusionLog } from './exclusion-log.ts';
-import { createExplainer, type Explain } from './explaining/create-explainer.ts';
+import { createExplainer, type Explain } from './explain/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
-import { hasGivenBack } from './flight.ts';
-import { createFlights } from './flights.ts';
-import { createGivenBackLately } from './given-back-lately.ts';
-import { createGivingUp, type GivingUp } from './giving-up.ts';
-import { createInflightCaps } from './inflight-caps.ts';
+import { hasGivenBack } from './in-flight-job.ts';
+import { createFlights } from './in-flight-jobs.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
-import { leaseLeftMs, reservationLeftMs } from './lease-left.ts';
-import { createNodeLoss } from './node-loss.ts';
-import { createPlacement, type Placement } from './placement.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
-import { placingOf } from './repeats.ts';
-import { createRetryBudget } from './retry-budget.ts';
-import { createSecondLook } from './second-look.ts';
+import { createInflightCaps } from './queue/inflight-caps.ts';
+import { createRetryBudget } from './queue/retry-budget.ts';
+import { createWaitingQueue } from './queue/waiting-queue.ts';
 import { NOBODY } from './select/select.ts';
-import { createSessionHistory } from './session-history.ts';
-import { createSettledLately } from './settled-lately.ts';
-import { createSettling } from './settling.ts';
-import { createTimerWheel } from './timer-wheel.ts';
-import { createUnclearSends } from './unclear-sends.ts';
-import { createWaitingQueue } from './waiting-queue.ts';
+import { abandonAll } from './takeover/drop-lost-job.ts';
+import { createGivenBackLately } from './takeover/recently-released.ts';
+import { createSettledLately } from './takeover/recently-settled.ts';
+import { createAdoption } from './takeover/resume-job.ts';
 
 export interface JobServiceSettings extends EngineSettings {
   readonly retryBudget: { readonly percent: number; readonly burst: number };

@@ -7,7 +7,7 @@ import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { LeaseId } from '../domain/lease.ts';
 import type { Soon } from '../domain/soon.ts';
-import type { PlacingVerdict } from './job-drivers.ts';
+import type { PlacingVerdict } from './takeover/job-drivers.ts';
 
 export interface JobService {
   /** At once, if every port answers at once. Never throws: a fault rejects. */

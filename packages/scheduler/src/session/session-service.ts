@@ -7,10 +7,10 @@ import type { Soon } from '../domain/soon.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { JobStore } from '../ports/job-store.ts';
 import type { SessionStore } from '../ports/session-store.ts';
-import type { LanguageUses } from './language-use.ts';
+import type { LanguageUses } from './connection/language-use.ts';
+import type { ClientEvent } from './event.ts';
+import type { SessionLink } from './output.ts';
 import type { Opening, Session } from './session.ts';
-import type { ClientEvent } from './session-event.ts';
-import type { SessionLink } from './session-output.ts';
 
 /** What sessions need of the job engine. */
 export interface JobDesk {

@@ -1,7 +1,7 @@
 /** Hot path when traces are asked for, unused otherwise: what a tracer is told of a session's utterances. */
 import type { Clock } from '../ports/clock.ts';
 import type { Tracer } from '../ports/tracer.ts';
-import type { Delivered } from './delivery.ts';
+import type { Delivered } from './outcomes/delivery.ts';
 import type { Session, Utterance } from './session.ts';
 
 export interface SessionTraces {

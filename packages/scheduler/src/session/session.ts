@@ -2,13 +2,13 @@
 import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { Languages } from '../domain/needed-directions.ts';
 import type { Cancel } from '../ports/clock.ts';
-import { createDelivery, type Delivery, type Place } from './delivery.ts';
-import { type Groups, NO_GROUPS } from './groups.ts';
-import type { PoolChoice } from './preferred-pool.ts';
-import type { Told } from './pressure.ts';
-import { type Segmentation, SILENT } from './segmentation.ts';
-import type { SessionEvent } from './session-event.ts';
-import type { SessionLink } from './session-output.ts';
+import type { SessionEvent } from './event.ts';
+import type { Told } from './outcomes/backpressure.ts';
+import { createDelivery, type Delivery, type Place } from './outcomes/delivery.ts';
+import type { SessionLink } from './output.ts';
+import { type Groups, NO_GROUPS } from './speech/groups.ts';
+import type { PoolChoice } from './speech/preferred-pool.ts';
+import { type Segmentation, SILENT } from './speech/segmentation.ts';
 
 /** What the client may understand beyond what is in the field. */
 export const SESSION_ABILITIES = [

@@ -5,14 +5,14 @@ import type { CoreServices, Require } from '../domain/requirements.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Labels } from '../ports/meter.ts';
-import type { DeliverySettings } from './delivery.ts';
-import type { GroupSettings } from './groups.ts';
-import type { Pools } from './preferred-pool.ts';
-import type { PressureSettings } from './pressure.ts';
-import type { SegmentationSettings } from './segmentation.ts';
+import type { SessionEffect } from './event.ts';
+import type { PressureSettings } from './outcomes/backpressure.ts';
+import type { DeliverySettings } from './outcomes/delivery.ts';
+import type { About, SessionOutput, UiEventName } from './output.ts';
 import type { Session } from './session.ts';
-import type { SessionEffect } from './session-event.ts';
-import type { About, SessionOutput, UiEventName } from './session-output.ts';
+import type { GroupSettings } from './speech/groups.ts';
+import type { Pools } from './speech/preferred-pool.ts';
+import type { SegmentationSettings } from './speech/segmentation.ts';
 
 export interface SessionSettings {
   readonly segmentation: SegmentationSettings;

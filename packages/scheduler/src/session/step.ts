@@ -1,8 +1,19 @@
 /** Hot path: one step of a session's mailbox. Synchronous; changes the session alone and returns what has to be done. */
-import { acknowledge } from './delivery.ts';
-import { flow } from './flow.ts';
-import { cutStream, takeChunk, takeUtterance } from './intake.ts';
-import { attach, close, depart, detach, drain, end, notePlayback, tellToMove } from './presence.ts';
+
+import {
+  attach,
+  close,
+  depart,
+  detach,
+  drain,
+  end,
+  notePlayback,
+  tellToMove,
+} from './connection/connection.ts';
+import type { SessionEffect, SessionEvent } from './event.ts';
+import { noteChange } from './handover/saved-state.ts';
+import { flow } from './outcomes/after-step.ts';
+import { acknowledge } from './outcomes/delivery.ts';
 import {
   announce,
   noteDispatched,
@@ -12,11 +23,10 @@ import {
   noteRecalled,
   noteSaved,
   unbindFailed,
-} from './progress.ts';
-import { forgiveStall } from './segmentation.ts';
+} from './outcomes/progress.ts';
 import type { Session } from './session.ts';
-import type { SessionEffect, SessionEvent } from './session-event.ts';
-import { noteChange } from './sharing.ts';
+import { cutStream, takeChunk, takeUtterance } from './speech/accept-audio.ts';
+import { forgiveStall } from './speech/segmentation.ts';
 import { type Step, type StepTools, tell } from './step-context.ts';
 
 export function stepSession(

@@ -1,6 +1,6 @@
 /** Owed moves as one: what two changes do together, and what is left of them for a record that they pass through. */
 import { expect, it } from 'vitest';
-import { both, isAsExpected, restOf } from '../../src/adapters/job-book/owed-moves.ts';
+import { both, isAsExpected, restOf } from '../../src/adapters/shared-jobs/owed-moves.ts';
 import { changeTo, draftJob } from '../contracts/job-draft.ts';
 
 const [FIRST, SECOND] = [

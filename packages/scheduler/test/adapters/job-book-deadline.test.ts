@@ -1,6 +1,6 @@
 /** When a job is due by the clock of whoever takes it over: what is left of its record says so, not the clock that set it. */
 import { expect, it } from 'vitest';
-import { deadlineOf } from '../../src/adapters/job-book/life-of.ts';
+import { deadlineOf } from '../../src/adapters/shared-jobs/life-of.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 
 const clock = { now: () => 1_000_000 } as Clock;

@@ -1,8 +1,8 @@
 /** What the store answers late: by then a job may be over, and this instance may be another incarnation, whose job it is not. */
 import { expect, it } from 'vitest';
-import type { IndexScripts, RecordScripts, StoredJob } from '../../src/adapters/job-book/job-scripts.ts';
-import { createJobStore } from '../../src/adapters/job-book/job-store.ts';
-import { SOON_MS } from '../../src/adapters/job-book/owed-moves.ts';
+import type { IndexScripts, RecordScripts, StoredJob } from '../../src/adapters/shared-jobs/job-scripts.ts';
+import { createJobStore } from '../../src/adapters/shared-jobs/job-store.ts';
+import { SOON_MS } from '../../src/adapters/shared-jobs/owed-moves.ts';
 import { changeJob } from '../../src/domain/job-change.ts';
 import { changeTo, draftJob, expectedOf } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -61,13 +61,13 @@ describe('adapters for Redis', () => {
     const under = (rows: string, body: string): string =>
       `describe.each([\n${rows}\n])('on %s', (name, start) => {\n${body}\n});\n`;
     const both = "  ['one', () => startRedis()],\n  ['many', startCluster],";
-    const calls = '  nodeBoardContract(name, async () => ({\n    board,\n  }));';
-    const serversIn = (text: string): string[] => serversOf(text, contractOf('node-board'));
+    const calls = '  nodeRecordsContract(name, async () => ({\n    board,\n  }));';
+    const serversIn = (text: string): string[] => serversOf(text, contractOf('node-records'));
     expect(serversIn(under(both, calls))).toEqual(['one Redis', 'a Cluster']);
     expect(serversIn(under("  ['one', startRedis],", calls))).toEqual(['one Redis']);
     expect(serversIn(under("  ['old', startRedisWithoutShardedChannels],", calls))).toEqual([]);
     expect(serversIn(under(both, '  locksContract(name, open);'))).toEqual([]);
-    expect(serversIn(`nodeBoardContract('memory', open);\n${under(both, '')}`)).toEqual([]);
+    expect(serversIn(`nodeRecordsContract('memory', open);\n${under(both, '')}`)).toEqual([]);
     expect(serversIn(under(both, '') + under("  ['one', startRedis],", calls))).toEqual(['one Redis']);
   });
 

@@ -1,8 +1,8 @@
 /** After a failover lost the record of a request, a repeat waits until its driver has told the store of it, and finds the one job there is. */
 import { describe, expect, it } from 'vitest';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
-import { createAdmissionOfMany } from '../../src/admission-of-many.ts';
-import type { JobStoreOfMany } from '../../src/store-of-many.ts';
+import type { JobStoreOfMany } from '../../src/app/shared-store.ts';
+import { createAdmissionOfMany } from '../../src/cluster/guards/job-store.ts';
 import { isPending } from '../contracts/harness.ts';
 import { draftJob, draftRequest, repeatOf } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';

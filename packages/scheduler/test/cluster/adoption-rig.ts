@@ -1,8 +1,8 @@
 /** Survivors that adopt what dead instances left, on stores in memory that note in which order it happens. */
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
-import { createAdoption, type Estate } from '../../src/cluster/adoption.ts';
-import { createTakingOver } from '../../src/cluster/taking-over.ts';
+import { createAdoption, type Estate } from '../../src/cluster/recovery/takeover.ts';
+import { createTakingOver } from '../../src/cluster/recovery/taking-over.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import type { Instance } from '../../src/ports/instances.ts';

@@ -1,7 +1,7 @@
 /** Who drives a job of which an instance has heard nothing: asked of the others directly, and never by letter. */
 import { describe, expect, it } from 'vitest';
-import { createAskAround } from '../../src/cluster/ask-around.ts';
-import { createDriverBook } from '../../src/cluster/driver-book.ts';
+import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { createAskAround } from '../../src/cluster/messaging/ask-around.ts';
 import type { DirectAnswer, DirectLine } from '../../src/ports/direct-line.ts';
 import { isPending } from '../contracts/harness.ts';
 import { type PostedInstance, startPost } from './post-rig.ts';

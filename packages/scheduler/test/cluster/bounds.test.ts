@@ -1,8 +1,8 @@
 /** What instances remember of one another has limits: the oldest goes first, and whoever asks for it is told nothing. */
 import { describe, expect, it } from 'vitest';
-import { createDeadOwners } from '../../src/cluster/dead-owners.ts';
-import { createDriverBook } from '../../src/cluster/driver-book.ts';
-import { createSlotKeeping } from '../../src/cluster/slot-keeping.ts';
+import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { createSlotKeeping } from '../../src/cluster/holder/slot-keeping.ts';
+import { createDeadOwners } from '../../src/cluster/nodes/dead-holders.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { QUIET } from './post-rig.ts';
 

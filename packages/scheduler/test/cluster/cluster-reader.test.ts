@@ -1,6 +1,6 @@
 /** What operators see of all instances, also while some of the store does not answer. */
 import { expect, it } from 'vitest';
-import { createClusterReader, type SharedStore } from '../../src/cluster/cluster-reader.ts';
+import { createClusterReader, type SharedStore } from '../../src/cluster/operators/cluster-reader.ts';
 import { SchedulerError } from '../../src/domain/errors.ts';
 import { isPending } from '../contracts/harness.ts';
 import { faulty } from '../support/faulty.ts';

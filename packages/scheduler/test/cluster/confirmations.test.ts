@@ -1,6 +1,6 @@
 /** Confirmations of letters: when they are sent, and which of them together. */
 import { describe, expect, it } from 'vitest';
-import { createConfirmations } from '../../src/cluster/confirmations.ts';
+import { createConfirmations } from '../../src/cluster/messaging/ack-batcher.ts';
 import { times } from '../contracts/harness.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { fine, startReader } from './inbox-reader-rig.ts';

@@ -1,7 +1,7 @@
 /** Dead letters of all instances: one list, replayed to whom they were for, purged with bounds. */
 import { describe, expect, it } from 'vitest';
-import { createDeadLetterDesk, NO_DEAD_LETTERS } from '../../src/cluster/dead-letter-desk.ts';
-import type { LetterName } from '../../src/cluster/letter-name.ts';
+import type { LetterName } from '../../src/cluster/messaging/message-name.ts';
+import { createDeadLetterDesk, NO_DEAD_LETTERS } from '../../src/cluster/recovery/dead-letter-service.ts';
 import { faulty } from '../support/faulty.ts';
 import { createInstancesInMemory } from '../support/instances-in-memory.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -1,9 +1,9 @@
 /** A letter that nobody can handle is put aside with the settings as they come, and with those of earlier files: the rule can be reached. */
 import { expect, it } from 'vitest';
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
-import { createInboxReader } from '../../src/cluster/inbox-reader.ts';
+import { inboxReaderSettings, inboxSettings } from '../../src/app/settings/shared-settings.ts';
+import { createInboxReader } from '../../src/cluster/messaging/inbox-reader.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { inboxReaderSettings, inboxSettings } from '../../src/shared-settings.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createTally, QUIET } from './post-rig.ts';
 

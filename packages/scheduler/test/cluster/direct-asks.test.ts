@@ -1,6 +1,6 @@
 /** Which questions are asked of another instance directly, and which are left to letters. */
 import { describe, expect, it } from 'vitest';
-import { createDirectAsks } from '../../src/cluster/direct-asks.ts';
+import { createDirectAsks } from '../../src/cluster/messaging/direct-asks.ts';
 import type { DirectAnswer, LineAddress } from '../../src/ports/direct-line.ts';
 import type { Instance } from '../../src/ports/instances.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 /** An instance says how much it has to do, as long as it may write. */
 import { expect, it } from 'vitest';
 import { createInstanceFigures } from '../../src/adapters/memory/instance-figures.ts';
-import { createFiguresReporter } from '../../src/cluster/figures-reporter.ts';
+import { createFiguresReporter } from '../../src/cluster/operators/figures-reporter.ts';
 import { faulty } from '../support/faulty.ts';
 import { createInstancesInMemory } from '../support/instances-in-memory.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 /** Who drives a job that the store has no trace of, or that is taken over while it is asked. */
 import { expect, it } from 'vitest';
-import { createFindDriver, type FindDriverDeps } from '../../src/cluster/find-driver.ts';
+import { createFindDriver, type FindDriverDeps } from '../../src/cluster/holder/find-driver.ts';
 
 const asking = (parts: Partial<FindDriverDeps>) =>
   createFindDriver({

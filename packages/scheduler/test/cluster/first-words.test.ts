@@ -1,6 +1,6 @@
 /** What a driver is to hear of a job that was just handed to a node: gathered for a moment, and in the order it was said in. */
 import { describe, expect, it } from 'vitest';
-import { createFirstWords, FIRST_WORDS_MS } from '../../src/cluster/first-words.ts';
+import { createFirstWords, FIRST_WORDS_MS } from '../../src/cluster/holder/first-words.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 function start() {

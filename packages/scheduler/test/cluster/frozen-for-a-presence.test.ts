@@ -1,7 +1,7 @@
 /** Where silence proves nothing, it does so for as long as any node may count as present: however often nodes beat, and by whatever chance. */
 import { expect, it } from 'vitest';
-import { managementSettings } from '../../src/settings-from-config.ts';
-import { replicaSettings } from '../../src/shared-settings.ts';
+import { managementSettings } from '../../src/app/settings/settings-from-config.ts';
+import { replicaSettings } from '../../src/app/settings/shared-settings.ts';
 import { configOf, type Settings } from '../e2e/support/start-app.ts';
 import { createFixture } from '../management/registry-fixture.ts';
 import { ownNode } from './replica-rig.ts';

@@ -1,8 +1,8 @@
 /** Instances that whisper to one another, and what was said and heard. */
-import { createWhispers } from '../../src/adapters/memory/whispers.ts';
-import { createGossip } from '../../src/cluster/gossip.ts';
+import { createWhispers } from '../../src/adapters/memory/hint-bus.ts';
+import { createGossip } from '../../src/cluster/messaging/hints.ts';
 import type { Load } from '../../src/domain/lease.ts';
-import type { Whispers } from '../../src/ports/whispers.ts';
+import type { Whispers } from '../../src/ports/hint-bus.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { QUIET } from './post-rig.ts';
 

@@ -1,6 +1,6 @@
 /** Who was declared dead is remembered until it is seen alive, and not without bound. */
 import { expect, it } from 'vitest';
-import { createGraveyard } from '../../src/cluster/graveyard.ts';
+import { createGraveyard } from '../../src/cluster/membership/dead-instances.ts';
 
 it('remembers the dead after they were adopted, until they are seen alive', () => {
   const graveyard = createGraveyard();

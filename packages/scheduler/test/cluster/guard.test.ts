@@ -1,6 +1,6 @@
 /** Self-fencing: what stands before the store refuses at once while the instance may have been taken for dead. */
 import { describe, expect, it } from 'vitest';
-import { unlessFenced } from '../../src/cluster/guard.ts';
+import { unlessFenced } from '../../src/cluster/membership/fencing.ts';
 
 function createStore() {
   const state = { isFenced: false, asked: 0 };

@@ -1,7 +1,7 @@
 /** What all instances share, behind the fence: who may have been taken for dead re-asserts, keeps and gives back nothing. */
 import { describe, expect, it } from 'vitest';
-import { guardStore } from '../../src/guarded-store.ts';
-import type { SharedStore } from '../../src/shared-store.ts';
+import { guardStore } from '../../src/app/guarded-store.ts';
+import type { SharedStore } from '../../src/app/redis-store.ts';
 
 const LEDGER = ['reserve', 'commit', 'release', 'fence', 'reassert', 'keep'] as const;
 const JOBS = ['admit', 'move', 'moveFor', 'takeOver', 'restore'] as const;

@@ -1,6 +1,6 @@
 /** How attempts went on nodes that others drive jobs on: counted once, by their holder where it sees it, by their driver where it does not. */
 import { describe, expect, it } from 'vitest';
-import { createGuestAttempts } from '../../src/cluster/guest-attempts.ts';
+import { createGuestAttempts } from '../../src/cluster/holder/guest-attempts.ts';
 import { ANY_ATTEMPT } from '../../src/domain/answer.ts';
 import type { JobResult } from '../../src/domain/job-spec.ts';
 import { useOf } from '../../src/domain/service-use.ts';

@@ -1,7 +1,7 @@
 /** What nodes said while nobody could be told: kept in order per job, brought once, and bounded. */
 import { describe, expect, it } from 'vitest';
-import { createHeldAnswers } from '../../src/cluster/held-answers.ts';
-import type { Saying } from '../../src/cluster/saying.ts';
+import type { Saying } from '../../src/cluster/holder/node-report.ts';
+import { createHeldAnswers } from '../../src/cluster/holder/pending-reports.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createTally, QUIET } from './post-rig.ts';

@@ -1,6 +1,6 @@
 /** A reader of an inbox in memory, with time that is stepped. */
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
-import { createInboxReader, type InboxReaderSettings } from '../../src/cluster/inbox-reader.ts';
+import { createInboxReader, type InboxReaderSettings } from '../../src/cluster/messaging/inbox-reader.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 

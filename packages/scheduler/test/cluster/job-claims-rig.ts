@@ -1,5 +1,5 @@
 /** Instances that find one another's jobs by a repeat of their request. */
-import { createJobClaims } from '../../src/cluster/job-claims.ts';
+import { createJobClaims } from '../../src/cluster/driver/driver-claims.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { AudioAt } from '../../src/domain/job-spec.ts';
 import { faulty } from '../support/faulty.ts';

@@ -1,6 +1,6 @@
 /** Jobs that several instances share, in memory: records that note who drives them, and the index of each driver. */
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
-import type { Estate, Position } from '../../src/cluster/adoption.ts';
+import type { Estate, Position } from '../../src/cluster/recovery/takeover.ts';
 import type { JobId } from '../../src/domain/ids.ts';
 import { isSettled, type JobRecord } from '../../src/domain/job.ts';
 import type { JobChange } from '../../src/domain/job-change.ts';

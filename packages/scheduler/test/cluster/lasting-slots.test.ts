@@ -1,6 +1,6 @@
 /** Which slots on nodes of others need nobody else to keep them: said as one number, of which nothing is claimed that is not so. */
 import { describe, expect, it } from 'vitest';
-import { createLastingSlots } from '../../src/cluster/lasting-slots.ts';
+import { createLastingSlots } from '../../src/cluster/holder/lasting-slots.ts';
 
 const SLOT_MS = 5_000;
 

@@ -1,10 +1,11 @@
 /** The ledger as many instances use it: what it answers is told to the others, and nothing is reserved where slots may be forgotten. */
 import { describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
+import { reserveTimeoutMs } from '../../src/app/settings/shared-settings.ts';
+import { createLedgerOfMany } from '../../src/cluster/guards/ledger.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { isUnsent } from '../../src/domain/errors.ts';
 import type { Load } from '../../src/domain/lease.ts';
-import { createLedgerOfMany, reserveTimeoutMs } from '../../src/ledger-of-many.ts';
 import { faulty } from '../support/faulty.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 

@@ -1,8 +1,8 @@
 /** What a dead letter is about is told without what was said in it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { headingOf } from '../../src/cluster/letter-heading.ts';
-import { printLetterName, readLetterName } from '../../src/cluster/letter-name.ts';
+import { headingOf } from '../../src/cluster/messaging/message-heading.ts';
+import { printLetterName, readLetterName } from '../../src/cluster/messaging/message-name.ts';
 
 const NOTHING = { kind: undefined, from: undefined, jobId: undefined, nodeId: undefined };
 

@@ -1,8 +1,8 @@
 /** Mailboxes of many instances: whoever hands a job out knows who drives it, and the node is told nothing of that. */
 import { expect, it } from 'vitest';
 import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
-import { createDriverBook } from '../../src/cluster/driver-book.ts';
-import { createMailboxOfMany } from '../../src/cluster/mailbox-of-many.ts';
+import { createMailboxOfMany } from '../../src/cluster/guards/mailbox.ts';
+import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const NOW = { max: 9, waitMs: 0 };

@@ -1,10 +1,10 @@
 /** Node news with a real fleet and ledger, and a record of everything that is told on. */
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
-import type { OwnNode } from '../../src/cluster/own-sheets.ts';
+import { createNodeNews } from '../../src/app/node-events.ts';
+import type { OwnNode } from '../../src/cluster/nodes/publish-own-nodes.ts';
 import type { NodeView } from '../../src/domain/node.ts';
 import type { NodeStatus } from '../../src/management/node-registry.ts';
-import { createNodeNews } from '../../src/node-news.ts';
-import type { NodeSheet } from '../../src/ports/node-board.ts';
+import type { NodeSheet } from '../../src/ports/node-records.ts';
 import { createFleetView } from '../../src/runtime/fleet/fleet-view.ts';
 import { loaded } from '../config/loaded.ts';
 import { viewFor } from '../contracts/node-sheets.ts';

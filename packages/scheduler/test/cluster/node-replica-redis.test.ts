@@ -2,11 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/redis/capacity-ledger.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys, type Keys, NODE_PARTS } from '../../src/adapters/redis/keys.ts';
-import { createNodeBoard } from '../../src/adapters/redis/node-board.ts';
-import { partOf } from '../../src/adapters/redis/node-directory/node-count.ts';
-import { createNodeDirectory } from '../../src/adapters/redis/node-directory.ts';
-import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
+import { partOf } from '../../src/adapters/redis/node-id-claims/node-count.ts';
+import { createNodeDirectory } from '../../src/adapters/redis/node-id-claims.ts';
+import { createNodeBoard } from '../../src/adapters/redis/node-records.ts';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { fresh, times } from '../contracts/harness.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 /** The replica of the fleet: what one instance knows of another's nodes, with lost notices, outages and an emptied store. */
 import { describe, expect, it } from 'vitest';
-import { createNodeBoard } from '../../src/adapters/memory/node-board.ts';
-import type { NodeBoard } from '../../src/ports/node-board.ts';
+import { createNodeBoard } from '../../src/adapters/memory/node-records.ts';
+import type { NodeBoard } from '../../src/ports/node-records.ts';
 import { times } from '../contracts/harness.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { beating, INTERVAL_MS, joinBoard, ownNode, SETTINGS } from './replica-rig.ts';

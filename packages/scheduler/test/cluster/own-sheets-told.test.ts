@@ -1,6 +1,6 @@
 /** What the board is told of own nodes when it knows better, when this instance may be dead, and when it lives anew. */
 import { expect, it } from 'vitest';
-import { WITHDRAWN_VERSION } from '../../src/ports/node-board.ts';
+import { WITHDRAWN_VERSION } from '../../src/ports/node-records.ts';
 import { ownNode } from './replica-rig.ts';
 import { ENLIST_MS, openHeldSheets } from './sheets-rig.ts';
 

@@ -1,6 +1,6 @@
 /** Questions that are asked directly: without a letter, and by letter if that cannot be had or nothing comes of it. */
 import { describe, expect, it } from 'vitest';
-import { Unsent } from '../../src/cluster/post-office.ts';
+import { Unsent } from '../../src/cluster/messaging/message-bus.ts';
 import type { DirectAnswer, DirectLine } from '../../src/ports/direct-line.ts';
 import { startPost } from './post-rig.ts';
 

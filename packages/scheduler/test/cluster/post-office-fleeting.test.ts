@@ -1,6 +1,6 @@
 /** Questions that are soon outdated: asked and answered by whispers, which write nothing, and by letter if those are not heard. */
 import { describe, expect, it } from 'vitest';
-import { Unsent } from '../../src/cluster/post-office.ts';
+import { Unsent } from '../../src/cluster/messaging/message-bus.ts';
 import { isPending } from '../contracts/harness.ts';
 import { startPost } from './post-rig.ts';
 

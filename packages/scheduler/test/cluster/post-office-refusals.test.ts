@@ -1,6 +1,6 @@
 /** What is not sent between instances, and letters that make no sense. */
 import { describe, expect, it } from 'vitest';
-import { Unsent } from '../../src/cluster/post-office.ts';
+import { Unsent } from '../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../src/domain/errors.ts';
 import { isPending } from '../contracts/harness.ts';
 import { COMES_AGAIN_MS, startPost } from './post-rig.ts';

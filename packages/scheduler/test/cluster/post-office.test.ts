@@ -1,6 +1,6 @@
 /** Letters between instances, as calls: what is handed over, what is asked, and what becomes of it when somebody is not there. */
 import { describe, expect, it } from 'vitest';
-import { laneOf, Unsent } from '../../src/cluster/post-office.ts';
+import { laneOf, Unsent } from '../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../src/domain/errors.ts';
 import { isPending } from '../contracts/harness.ts';
 import { COMES_AGAIN_MS, startPost } from './post-rig.ts';

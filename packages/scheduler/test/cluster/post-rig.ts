@@ -1,8 +1,8 @@
 /** Several instances that write letters to one another, on stores in memory, each with an inbox that is read, and time that is stepped. */
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
-import { createInboxReader } from '../../src/cluster/inbox-reader.ts';
-import { createPostOffice, laneOf } from '../../src/cluster/post-office.ts';
+import { createInboxReader } from '../../src/cluster/messaging/inbox-reader.ts';
+import { createPostOffice, laneOf } from '../../src/cluster/messaging/message-bus.ts';
 import type { DirectLine } from '../../src/ports/direct-line.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import type { Instance } from '../../src/ports/instances.ts';

@@ -1,6 +1,6 @@
 /** Presence on a store that is disturbed again and again: the dead are known all the same, and nobody else is taken for dead. */
 import { describe, expect, it } from 'vitest';
-import { createSilences } from '../../src/cluster/silences.ts';
+import { createSilences } from '../../src/cluster/membership/missed-time.ts';
 import { SETTINGS, startPresences } from './presence-rig.ts';
 
 const LIVES = 2 * SETTINGS.ttlMs;

@@ -1,10 +1,10 @@
 /** Presence on a real Redis: emptied, frozen for longer than a life, and cut off from one instance alone. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectRedis, whenReady } from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createInstances } from '../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { connectRedis, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
-import { createPresence } from '../../src/cluster/presence.ts';
+import { createPresence } from '../../src/cluster/membership/presence.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RedisServer, type RedisUnderTest, startRedis } from '../support/redis-servers.ts';
 import { about } from './presence-rig.ts';

@@ -1,6 +1,6 @@
 /** Instances with presence that share one store in memory, each on a way to it that can be cut. */
 import { createInstances } from '../../src/adapters/memory/instances.ts';
-import { createPresence } from '../../src/cluster/presence.ts';
+import { createPresence } from '../../src/cluster/membership/presence.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Instance, Instances } from '../../src/ports/instances.ts';
 import { createManualClock } from '../support/manual-clock.ts';

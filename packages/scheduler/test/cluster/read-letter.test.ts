@@ -1,6 +1,6 @@
 /** Letters of other versions, or that somebody put back: what is needed of them is looked for before it is used. */
 import { describe, expect, it } from 'vitest';
-import { readLetter } from '../../src/cluster/read-letter.ts';
+import { readLetter } from '../../src/cluster/messaging/read-message.ts';
 
 const SHAPE = { jobId: 'string', at: { bytes: 'number', spec: {} } } as const;
 const WHOLE = { jobId: 'job-1', at: { bytes: 1, spec: { any: 'thing' } }, more: true };

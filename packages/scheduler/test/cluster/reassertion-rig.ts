@@ -1,5 +1,5 @@
 /** A store that takes down what it is told again, and may be slow or silent. */
-import { type Affected, createReassertion } from '../../src/cluster/reassertion.ts';
+import { type Affected, createReassertion } from '../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import { draftJob } from '../contracts/job-draft.ts';
 import { faulty } from '../support/faulty.ts';

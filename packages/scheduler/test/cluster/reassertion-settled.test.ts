@@ -1,6 +1,6 @@
 /** Outcomes of a moment ago are told again like jobs in flight, but nobody holds a slot for them any more. */
 import { expect, it } from 'vitest';
-import { createReassertion, EVERYTHING } from '../../src/cluster/reassertion.ts';
+import { createReassertion, EVERYTHING } from '../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord, JobState } from '../../src/domain/job.ts';
 import { draftJob } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';

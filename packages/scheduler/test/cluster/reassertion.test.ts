@@ -1,6 +1,6 @@
 /** A store that may have lost writes is told again what is true: slots first, then jobs, and nothing is reserved meanwhile. */
 import { describe, expect, it } from 'vitest';
-import { type Affected, EVERYTHING } from '../../src/cluster/reassertion.ts';
+import { type Affected, EVERYTHING } from '../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import { isPending } from '../contracts/harness.ts';
 import {

@@ -1,6 +1,6 @@
 /** Answers as letters: which wait for a moment, which are remembered, how long one may take, and what is refused. */
 import { describe, expect, it } from 'vitest';
-import { FIRST_WORDS_MS } from '../../src/cluster/first-words.ts';
+import { FIRST_WORDS_MS } from '../../src/cluster/holder/first-words.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { COMES_AGAIN_MS } from './post-rig.ts';
 import { ANSWER_MS, startDesks } from './remote-jobs-rig.ts';

@@ -1,10 +1,10 @@
 /** Instances that hear of one another's jobs, each with a desk that writes down what it is told. */
 
-import { createDriverBook } from '../../src/cluster/driver-book.ts';
-import { createFirstWords } from '../../src/cluster/first-words.ts';
-import { createGuestAttempts } from '../../src/cluster/guest-attempts.ts';
-import { createHeldAnswers } from '../../src/cluster/held-answers.ts';
-import { createRemoteJobs } from '../../src/cluster/remote-jobs.ts';
+import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { createFirstWords } from '../../src/cluster/holder/first-words.ts';
+import { createGuestAttempts } from '../../src/cluster/holder/guest-attempts.ts';
+import { createHeldAnswers } from '../../src/cluster/holder/pending-reports.ts';
+import { createRemoteJobs } from '../../src/cluster/holder/remote-jobs.ts';
 import type { AnswerOutcome, CancelOutcome } from '../../src/domain/answer.ts';
 import { fitResult } from '../../src/domain/fit-result.ts';
 import { faulty } from '../support/faulty.ts';

@@ -1,6 +1,6 @@
 /** Assignments to nodes of others that say when they have a job: nobody writes that for the driver, and what they say at once goes along. */
 import { describe, expect, it } from 'vitest';
-import { FIRST_WORDS_MS } from '../../src/cluster/first-words.ts';
+import { FIRST_WORDS_MS } from '../../src/cluster/holder/first-words.ts';
 import { isPending } from '../contracts/harness.ts';
 import { ANSWER_MS, startDriverAndHolder } from './remote-nodes-rig.ts';
 

@@ -1,14 +1,15 @@
 /** Instances with nodes on sockets of their own, which drive jobs on one another's. */
-import { createDriverBook } from '../../src/cluster/driver-book.ts';
-import { createFirstWords } from '../../src/cluster/first-words.ts';
-import type { Guest } from '../../src/cluster/guest-attempts.ts';
-import { createRemoteNodes } from '../../src/cluster/remote-nodes.ts';
-import type { Handed } from '../../src/cluster/slot-keeping.ts';
+
+import { createRemoteNodes } from '../../src/cluster/driver/remote-nodes.ts';
+import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { createFirstWords } from '../../src/cluster/holder/first-words.ts';
+import type { Guest } from '../../src/cluster/holder/guest-attempts.ts';
+import type { Handed } from '../../src/cluster/holder/slot-keeping.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { AudioAt } from '../../src/domain/job-spec.ts';
 import type { Need } from '../../src/domain/need.ts';
-import type { NodeSheet } from '../../src/ports/node-board.ts';
 import type { Assignment, Delivery } from '../../src/ports/node-link.ts';
+import type { NodeSheet } from '../../src/ports/node-records.ts';
 import { sheetFor } from '../contracts/node-sheets.ts';
 import { faulty } from '../support/faulty.ts';
 import { createSharedJobs, type SharedJobs } from './jobs-rig.ts';

@@ -1,6 +1,6 @@
 /** The replica of the fleet when instances die and nodes come back: whose socket is gone, and what a node said when it returned. */
 import { describe, expect, it } from 'vitest';
-import { createNodeBoard } from '../../src/adapters/memory/node-board.ts';
+import { createNodeBoard } from '../../src/adapters/memory/node-records.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { joinBoard, ownNode, SETTINGS } from './replica-rig.ts';
 

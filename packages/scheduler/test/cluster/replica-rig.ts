@@ -1,10 +1,10 @@
 /** Several instances with a replica each, on one board whose ways can be cut. */
 
-import { createNodeReplica, type ReplicaSettings } from '../../src/cluster/node-replica.ts';
-import type { OwnNode } from '../../src/cluster/own-sheets.ts';
+import { createNodeReplica, type ReplicaSettings } from '../../src/cluster/nodes/node-replica.ts';
+import type { OwnNode } from '../../src/cluster/nodes/publish-own-nodes.ts';
 import type { NodeView } from '../../src/domain/node.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { NodeBoard } from '../../src/ports/node-board.ts';
+import type { NodeBoard } from '../../src/ports/node-records.ts';
 import { fresh } from '../contracts/harness.ts';
 import { viewFor } from '../contracts/node-sheets.ts';
 

@@ -1,6 +1,6 @@
 /** A session that is resumed elsewhere is let go by whoever has it, and by nobody under that one's name. */
 import { describe, expect, it } from 'vitest';
-import { createSessionRelease } from '../../src/cluster/session-release.ts';
+import { createSessionRelease } from '../../src/cluster/recovery/session-release.ts';
 import { type PostedInstance, startPost } from './post-rig.ts';
 
 async function start() {

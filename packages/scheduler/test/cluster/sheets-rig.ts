@@ -1,6 +1,6 @@
 /** The sheets of an instance's own nodes on a board. */
-import { createOwnSheets } from '../../src/cluster/own-sheets.ts';
-import type { NodeBoard } from '../../src/ports/node-board.ts';
+import { createOwnSheets } from '../../src/cluster/nodes/publish-own-nodes.ts';
+import type { NodeBoard } from '../../src/ports/node-records.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 export const ENLIST_MS = 30_000;

@@ -1,7 +1,7 @@
 /** Who lives, while a part of the store cannot be read. */
 import { describe, expect, it } from 'vitest';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
-import { createSteadyInstances } from '../../src/cluster/steady-instances.ts';
+import { createSteadyInstances } from '../../src/cluster/membership/last-known-instances.ts';
 import { SchedulerError } from '../../src/domain/errors.ts';
 import type { Instance } from '../../src/ports/instances.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 /** By how much the store's clock is ahead, from answers of different speed. */
 import { describe, expect, it } from 'vitest';
-import { createStoreTime } from '../../src/cluster/store-time.ts';
+import { createStoreTime } from '../../src/cluster/membership/store-clock.ts';
 
 /** An answer from a store that is `ahead`, which took `there` and `back` to come. */
 const answered = (sentAt: number, ahead: number, there: number, back: number) => ({

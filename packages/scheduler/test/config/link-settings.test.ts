@@ -1,6 +1,6 @@
 /** Slots of jobs that are fetched from a mailbox: made to last by the store where a script can do that at no cost, and nowhere else. */
 import { expect, it } from 'vitest';
-import { linkSettings } from '../../src/settings-from-config.ts';
+import { linkSettings } from '../../src/app/settings/settings-from-config.ts';
 import { configOf } from './loaded.ts';
 
 it('last from being fetched as long as a job may run, in a store that is shared', () => {

@@ -1,7 +1,7 @@
 /** The configuration's words about pools as a plan, and the digits by which people see whether two plans are the same. */
 import { describe, expect, it } from 'vitest';
+import { poolDigest, poolPlanOf } from '../../src/app/settings/pool-plan.ts';
 import type { PoolPlan } from '../../src/domain/pool.ts';
-import { poolDigest, poolPlanOf } from '../../src/pool-plan.ts';
 import { configOf } from '../e2e/support/start-app.ts';
 
 const planFrom = (lines: string, settings = {}): PoolPlan =>

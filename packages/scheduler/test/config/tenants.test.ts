@@ -1,6 +1,6 @@
 /** What the configuration says of tenants, and what becomes of it. */
 import { describe, expect, it } from 'vitest';
-import { createTenancy } from '../../src/tenancy.ts';
+import { createTenancy } from '../../src/app/settings/tenancy.ts';
 import { configOf, problemsOf } from './loaded.ts';
 
 const row = (...lines: string[]): string => ['[[scheduler.tenants]]', ...lines, ''].join('\n');

@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
+import { createWhispers } from '../../src/adapters/memory/hint-bus.ts';
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
-import { createNodeDirectory } from '../../src/adapters/memory/node-directory.ts';
+import { createNodeDirectory } from '../../src/adapters/memory/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
-import { createWhispers } from '../../src/adapters/memory/whispers.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import { createSleepCountingClock } from '../../src/adapters/system/sleep-counting-clock.ts';
@@ -16,15 +16,15 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { audioStoreContract } from './audio-store.ts';
 import { capacityLedgerContract } from './capacity-ledger.ts';
 import { clockContract } from './clock.ts';
+import { hintBusContract } from './hint-bus.ts';
 import { idSourceContract } from './id-source.ts';
 import { inboxContract } from './inbox.ts';
 import { instancesContract } from './instances.ts';
 import { jobEventsContract } from './job-events.ts';
 import { jobEventsAcrossContract } from './job-events-across.ts';
 import { jobStoreContract } from './job-store.ts';
-import { nodeDirectoryContract } from './node-directory.ts';
+import { nodeIdClaimsContract } from './node-id-claims.ts';
 import { type Letter, nodeMailboxContract } from './node-mailbox.ts';
-import { whispersContract } from './whispers.ts';
 
 const ROOMY = {
   bindingLeaseMs: 60_000,
@@ -51,7 +51,7 @@ jobStoreContract('memory', async (limits) => {
   return { ...harness, store: createJobStore({ clock, ...limits }) };
 });
 
-nodeDirectoryContract('memory', async (limits) => ({
+nodeIdClaimsContract('memory', async (limits) => ({
   ...stepped().harness,
   directory: createNodeDirectory(limits),
 }));
@@ -112,4 +112,4 @@ idSourceContract('system', async () => {
   };
 });
 
-whispersContract('memory', async () => ({ whispers: createWhispers(), close: async () => undefined }));
+hintBusContract('memory', async () => ({ whispers: createWhispers(), close: async () => undefined }));

@@ -1,7 +1,7 @@
 /** Sheets as a fleet has them, for the tests of the board and of the replica. */
 import type { NodeView } from '../../src/domain/node.ts';
 import type { NodeProfile } from '../../src/domain/profile.ts';
-import type { NodeSheet } from '../../src/ports/node-board.ts';
+import type { NodeSheet } from '../../src/ports/node-records.ts';
 import { fresh } from './harness.ts';
 
 const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'hi', 'it', 'ja', 'ko', 'nl', 'pl', 'pt', 'ru', 'tr', 'zh'];

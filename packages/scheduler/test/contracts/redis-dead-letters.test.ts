@@ -2,12 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createDeadLetters } from '../../src/adapters/redis/dead-letters.ts';
 import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../src/adapters/redis/instance-figures.ts';
 import { createInstanceRounds } from '../../src/adapters/redis/instance-rounds.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { deadLettersContract } from './dead-letters.ts';

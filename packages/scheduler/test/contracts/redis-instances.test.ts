@@ -2,10 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createInbox } from '../../src/adapters/redis/inbox.ts';
 import { createInstances } from '../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import {
   canTell,

@@ -2,9 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
 import { createLocks } from '../../src/adapters/redis/locks.ts';
-import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { locksContract } from './locks.ts';
 

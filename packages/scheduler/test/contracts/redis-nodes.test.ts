@@ -3,14 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/redis/capacity-ledger.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { createNodeDirectory } from '../../src/adapters/redis/node-directory.ts';
+import { createNodeDirectory } from '../../src/adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/adapters/redis/node-mailbox.ts';
-import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { capacityLedgerContract } from './capacity-ledger.ts';
-import { nodeDirectoryContract } from './node-directory.ts';
+import { nodeIdClaimsContract } from './node-id-claims.ts';
 import { type Letter, nodeMailboxContract } from './node-mailbox.ts';
 
 const START_MS = 30_000;
@@ -51,7 +55,7 @@ describe.each([
     ledger: createCapacityLedger({ connection, keys: freshKeys() }),
   }));
 
-  nodeDirectoryContract(where, async (limits) => ({
+  nodeIdClaimsContract(where, async (limits) => ({
     ...real,
     directory: createNodeDirectory({ connection, keys: freshKeys(), clock, ...limits }),
   }));

@@ -2,8 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { connectRedis, type RedisConnection, whenReady } from '../../src/adapters/redis/redis-connection.ts';
 import { createStatsBoard } from '../../src/adapters/redis/stats-board.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { statsBoardContract } from './stats-board.ts';

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
-import { MOST_NUMBERS, numberIn, spellNumber } from '../../src/domain/job-name.ts';
 import { leaseId } from '../../src/domain/lease.ts';
+import { MOST_NUMBERS, numberIn, spellNumber } from '../../src/domain/numbered/job-name.ts';
 
 const MANY = 200;
 const namesOf = (digestsRequests: boolean, requestId?: string): string[] => {

@@ -1,8 +1,8 @@
 /** Places that belong to nodes: as a list of places per node, newest first. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { NodeChains } from '../../src/domain/node-chains.ts';
-import { NOWHERE } from '../../src/domain/numbered-places.ts';
+import { NodeChains } from '../../src/domain/numbered/node-chains.ts';
+import { NOWHERE } from '../../src/domain/numbered/numbered-places.ts';
 
 const PLACES = [0, 1, 15, 16, 40, 200];
 const NODES = [0, 3, 16, 500];

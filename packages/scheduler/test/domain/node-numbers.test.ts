@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NodeAccounts, SLOTS } from '../../src/adapters/memory/node-accounts.ts';
-import { NodeNumbers, UNNUMBERED } from '../../src/domain/node-numbers.ts';
+import { NodeNumbers, UNNUMBERED } from '../../src/domain/numbered/node-numbers.ts';
 
 const NODES = ['node-1', 'node-2', 'node-3', 'node-4', ''];
 const NODE = fc.constantFrom(...NODES);

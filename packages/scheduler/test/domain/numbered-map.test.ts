@@ -1,8 +1,8 @@
 /** A map whose values come and go: as a Map, whatever is done to it and whatever numbers its keys have. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JOB_PREFIX, NAME_CHARS, numberIn, spellNumber } from '../../src/domain/job-name.ts';
-import { NumberedMap } from '../../src/domain/numbered-map.ts';
+import { JOB_PREFIX, NAME_CHARS, numberIn, spellNumber } from '../../src/domain/numbered/job-name.ts';
+import { NumberedMap } from '../../src/domain/numbered/numbered-map.ts';
 
 const named = (number: number): string => JOB_PREFIX + 'x'.repeat(NAME_CHARS) + spellNumber(number);
 

@@ -1,7 +1,7 @@
 /** Places by key: one key may have several. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { NOWHERE, NumberedPlaces } from '../../src/domain/numbered-places.ts';
+import { NOWHERE, NumberedPlaces } from '../../src/domain/numbered/numbered-places.ts';
 
 const KEYS = ['a', 'b', 'aa', 'bb', 'c'];
 

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DispatchRequest } from '../../src/domain/dispatch.ts';
 import { createRequirements } from '../../src/domain/requirements.ts';
 import type { Registration } from '../../src/management/node-registry.ts';
-import { buildDispatch } from '../../src/transport/http/dispatch-request.ts';
+import { buildDispatch } from '../../src/transport/http/requests/dispatch-request.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { composeCore } from './support/compose-core.ts';
 import { AUDIO, configOf, startApp } from './support/start-app.ts';

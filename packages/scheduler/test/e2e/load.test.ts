@@ -2,7 +2,7 @@
 import type { DispatchReply, JobView } from '@lingua/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/adapters/system/log.ts';
-import { createApp } from '../../src/app.ts';
+import { createApp } from '../../src/app/create-app.ts';
 import { type Behaviour, HEALTHY } from '../../src/cli/simulated-node/behaviour.ts';
 import { createSimulatedFleet, spread } from '../../src/cli/simulated-node/simulated-fleet.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 /** /api/v1/metrics and /metrics tell the same, also while requests run. */
 import { MetricsReply, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
-import type { MetricsView } from '../../src/transport/http/metrics-view.ts';
+import type { MetricsView } from '../../src/transport/http/views/metrics-view.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MetricsPage, metricsPage } from './support/metrics-page.ts';
 import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';

@@ -10,7 +10,7 @@ import {
   isShutOut,
   mayEject,
   TRUSTED,
-} from '../../src/management/ejection.ts';
+} from '../../src/management/health/ejection.ts';
 import { createFixture, SETTINGS } from './registry-fixture.ts';
 
 const RULES = SETTINGS.ejection;

@@ -8,7 +8,7 @@ import {
   type HealthState,
   newHealth,
   stepHealth,
-} from '../../src/management/health.ts';
+} from '../../src/management/health/health.ts';
 import { SETTINGS } from './registry-fixture.ts';
 
 const RULES = SETTINGS.health;

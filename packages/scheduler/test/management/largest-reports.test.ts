@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CapabilityReport, ReportedTranslation } from '../../src/domain/capability-report.ts';
 import type { Direction } from '../../src/domain/language.ts';
-import { understand } from '../../src/management/profile.ts';
-import { excessOf, excessOfPairs, MAX_PAIRS } from '../../src/management/report-limits.ts';
+import { understand } from '../../src/management/registration/profile.ts';
+import { excessOf, excessOfPairs, MAX_PAIRS } from '../../src/management/registration/report-limits.ts';
 
 const RULES = { assumeAnyLanguage: true, coreServices: {} };
 const TRAITS = { features: [], gpuCount: 1, acceptsPublicJobs: true };

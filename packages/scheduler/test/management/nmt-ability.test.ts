@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { ReportedTranslation } from '../../src/domain/capability-report.ts';
 import { ANY, type Direction, foldLanguage } from '../../src/domain/language.ts';
 import { translates } from '../../src/domain/profile.ts';
-import { uniteAbilities } from '../../src/management/nmt-ability.ts';
-import { understandLanguages } from '../../src/management/stage-languages.ts';
+import { uniteAbilities } from '../../src/management/registration/nmt-ability.ts';
+import { understandLanguages } from '../../src/management/registration/stage-languages.ts';
 
 const TAGS = ['en', 'EN-US', 'zh', 'zh-CN', 'de', 'fr', 'ja', 'in', 'id'];
 const WORLD = ['en', 'zh', 'de', 'fr', 'ja', 'id', 'xx'];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CapabilityReport, NodeTraits } from '../../src/domain/capability-report.ts';
 import { ANY } from '../../src/domain/language.ts';
 import { translates } from '../../src/domain/profile.ts';
-import { understand } from '../../src/management/profile.ts';
+import { understand } from '../../src/management/registration/profile.ts';
 import { COLD_REPORT, READY_REPORT } from './registry-fixture.ts';
 
 const TRAITS: NodeTraits = { features: [], gpuCount: 1, acceptsPublicJobs: true };

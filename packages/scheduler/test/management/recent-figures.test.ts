@@ -1,7 +1,7 @@
 /** Rates of the last seconds come out of the counters, and forget what is longer ago. */
 import { describe, expect, it } from 'vitest';
 import { createPrometheusMeter } from '../../src/adapters/prometheus/meter.ts';
-import { createRecentFigures } from '../../src/management/recent-figures.ts';
+import { createRecentFigures } from '../../src/management/health/recent-figures.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 function start() {

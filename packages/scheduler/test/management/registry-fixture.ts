@@ -1,7 +1,7 @@
 /** A registry on the memory adapters, a stepped clock, and a record of everything it tells. */
 import { afterEach } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
-import { createNodeDirectory } from '../../src/adapters/memory/node-directory.ts';
+import { createNodeDirectory } from '../../src/adapters/memory/node-id-claims.ts';
 import type { CapabilityReport } from '../../src/domain/capability-report.ts';
 import type { Load } from '../../src/domain/lease.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
@@ -10,7 +10,7 @@ import { createNodeRegistry } from '../../src/management/create-node-registry.ts
 import type { Heartbeat, NodeRegistry, Registration } from '../../src/management/node-registry.ts';
 import type { ManagementSettings } from '../../src/management/settings.ts';
 import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
-import type { NodeDirectory } from '../../src/ports/node-directory.ts';
+import type { NodeDirectory } from '../../src/ports/node-id-claims.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 export const SETTINGS: ManagementSettings = {

@@ -1,7 +1,7 @@
 /** Equal values are recognised as equal and kept once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSame } from '../../src/management/is-same.ts';
+import { isSame } from '../../src/management/registration/is-same.ts';
 import { createShare } from '../../src/management/share.ts';
 import { aRegistration, createFixture } from './registry-fixture.ts';
 

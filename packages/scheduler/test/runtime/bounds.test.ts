@@ -1,11 +1,11 @@
 /** What the hot path remembers has limits, and so has what it tries: at them it forgets, or gives up. */
 import { describe, expect, it } from 'vitest';
+import { judgeRetry } from '../../src/runtime/attempts/retry-or-fail.ts';
+import { createSessionHistory } from '../../src/runtime/dispatch/session-history.ts';
 import { createPlainQueries } from '../../src/runtime/fleet/plain-queries.ts';
 import type { StandingQuery } from '../../src/runtime/fleet/standing-queries.ts';
-import { judgeRetry } from '../../src/runtime/giving-up.ts';
-import { createPoolBook, type PoolBook } from '../../src/runtime/pools/pool-book.ts';
+import { createPoolBook, type PoolBook } from '../../src/runtime/pools/pool-map.ts';
 import { createPreferPool } from '../../src/runtime/pools/prefer-pool.ts';
-import { createSessionHistory } from '../../src/runtime/session-history.ts';
 import { nodeView, someNeed } from './fleet/fleet-fixture.ts';
 import { dividedFleet, planOf, pool } from './pools/pool-fixture.ts';
 

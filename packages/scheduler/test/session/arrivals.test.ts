@@ -1,6 +1,6 @@
 /** A session that is fetched from elsewhere while others come for it, too. */
 import { expect, it } from 'vitest';
-import { type Arrivals, createArrivals } from '../../src/session/arrivals.ts';
+import { type Arrivals, createArrivals } from '../../src/session/handover/resume-from-elsewhere.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 type Deps = Parameters<typeof createArrivals>[0];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DeliverySettings, gapEndsAt } from '../../src/session/delivery.ts';
+import { type DeliverySettings, gapEndsAt } from '../../src/session/outcomes/delivery.ts';
 import { createOrder, ORDERING } from './places.ts';
 
 type Act =

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { acknowledge, type Delivered, gapEndsAt, keep, release, settle } from '../../src/session/delivery.ts';
+import {
+  acknowledge,
+  type Delivered,
+  gapEndsAt,
+  keep,
+  release,
+  settle,
+} from '../../src/session/outcomes/delivery.ts';
 import { createOrder, type NamedPlace, ORDERING, resultOf } from './places.ts';
 
 describe('ordered delivery', () => {

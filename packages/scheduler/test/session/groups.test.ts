@@ -7,7 +7,7 @@ import {
   NO_GROUPS,
   notePlayed,
   noteText,
-} from '../../src/session/groups.ts';
+} from '../../src/session/speech/groups.ts';
 
 const SETTINGS = { windowMs: 2_000, maxParts: 8, maxChars: 800 };
 const PLAYED_AT = 1_000_000;

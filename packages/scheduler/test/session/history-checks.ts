@@ -1,5 +1,5 @@
 /** What must be true of every history of sessions, seen from outside: by clients, the job desk and what is left in the end. */
-import type { SessionOutput, UiEventName } from '../../src/session/session-output.ts';
+import type { SessionOutput, UiEventName } from '../../src/session/output.ts';
 import { type History, isOf, type Player, toldTo } from './random-history.ts';
 
 type Outcome = Extract<SessionOutput, { kind: 'outcome' }>['delivered'];

@@ -1,7 +1,7 @@
 /** A job that another instance drives is followed by its record; one that does not move has perhaps nobody who drives it. */
 import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
-import { createJobFollow } from '../../src/session/job-follow.ts';
+import { createJobFollow } from '../../src/session/handover/remote-job-follower.ts';
 import type { Utterance } from '../../src/session/session.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 

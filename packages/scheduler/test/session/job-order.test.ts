@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRequirements } from '../../src/domain/requirements.ts';
-import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from '../../src/session/job-order.ts';
-import { SEAL_REASONS } from '../../src/session/segmentation.ts';
 import { createSession, type Utterance } from '../../src/session/session.ts';
+import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from '../../src/session/speech/build-job.ts';
+import { SEAL_REASONS } from '../../src/session/speech/segmentation.ts';
 import { languages, opening, speech } from './session-rig.ts';
 
 const session = createSession('s-1', opening({ tenantId: 'acme' }), {

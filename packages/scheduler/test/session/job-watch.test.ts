@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DispatchOutcome, DispatchRequest } from '../../src/domain/dispatch.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
-import { createJobWatch } from '../../src/session/job-watch.ts';
+import { createJobWatch } from '../../src/session/outcomes/job-watch.ts';
 import type { Session, Utterance } from '../../src/session/session.ts';
 import { settled } from './scripted-desk.ts';
 

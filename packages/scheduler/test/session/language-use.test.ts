@@ -1,7 +1,7 @@
 /** Which languages connected sessions use: counted as they come, change and go. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLanguageCount } from '../../src/session/language-use.ts';
+import { createLanguageCount } from '../../src/session/connection/language-use.ts';
 import { createSessionRig, languages, opening, type SessionRig, speech } from './session-rig.ts';
 
 const speaking = (src_lang: string, tgt_lang: string) =>

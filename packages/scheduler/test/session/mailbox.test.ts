@@ -1,8 +1,8 @@
 /** One event of a session after the other; whoever had to wait is told of. */
 import { expect, it } from 'vitest';
-import { createMailbox } from '../../src/session/mailbox.ts';
+import type { SessionEvent } from '../../src/session/event.ts';
+import { createMailbox } from '../../src/session/event-queue.ts';
 import type { Session } from '../../src/session/session.ts';
-import type { SessionEvent } from '../../src/session/session-event.ts';
 
 const HEARTBEAT: SessionEvent = { kind: 'heartbeat' };
 const CLOSE: SessionEvent = { kind: 'close' };

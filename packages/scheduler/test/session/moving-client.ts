@@ -1,7 +1,7 @@
 /** A client as the SDK is one, with its real outbox, that connects to whichever instance a test names and writes down what it hears. */
 import { createOutbox, type Outbox } from '../../../sdk/src/client/outbox.ts';
+import type { SessionLink, SessionOutput } from '../../src/session/output.ts';
 import type { Opening } from '../../src/session/session.ts';
-import type { SessionLink, SessionOutput } from '../../src/session/session-output.ts';
 import type { RunningInstance } from './instances-rig.ts';
 import { opening, speech } from './session-rig.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JobResult } from '../../src/domain/job-spec.ts';
-import { outcomeOf, weightOf } from '../../src/session/outcome.ts';
+import { outcomeOf, weightOf } from '../../src/session/outcomes/outcome.ts';
 
 const result = (overrides: Partial<JobResult> = {}): JobResult => ({
   textAsr: 'hello',

@@ -7,8 +7,8 @@ import {
   type Released,
   release,
   settle,
-} from '../../src/session/delivery.ts';
-import type { Outcome } from '../../src/session/outcome.ts';
+} from '../../src/session/outcomes/delivery.ts';
+import type { Outcome } from '../../src/session/outcomes/outcome.ts';
 
 export interface NamedPlace extends Place {
   readonly name: number;

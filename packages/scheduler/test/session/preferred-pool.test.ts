@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_TENANT } from '../../src/domain/ids.ts';
 import type { Languages } from '../../src/domain/needed-directions.ts';
-import { choosePool, NO_POOLS, type Pools } from '../../src/session/preferred-pool.ts';
+import { choosePool, NO_POOLS, type Pools } from '../../src/session/speech/preferred-pool.ts';
 
 const languages = (source: string, target: string): Languages => ({
   source,

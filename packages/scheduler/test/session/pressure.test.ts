@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { judgePressure, type PressureAction, type Shares, type Told } from '../../src/session/pressure.ts';
+import {
+  judgePressure,
+  type PressureAction,
+  type Shares,
+  type Told,
+} from '../../src/session/outcomes/backpressure.ts';
 
 const SETTINGS = { slowDownShare: 0.5, pauseShare: 0.8, resumeAfterMs: 2_000 };
 const NOW = 1_000_000;

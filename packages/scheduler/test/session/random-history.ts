@@ -1,5 +1,5 @@
 /** A random history of sessions: what clients, jobs and time do by seeded chance, until all of it is over. */
-import type { SessionOutput } from '../../src/session/session-output.ts';
+import type { SessionOutput } from '../../src/session/output.ts';
 import type { SessionView } from '../../src/session/session-service.ts';
 import { seededChance } from '../runtime/fleet/fleet-fixture.ts';
 import type { RecordingLink } from './recording-link.ts';

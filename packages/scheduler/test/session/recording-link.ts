@@ -1,5 +1,5 @@
 /** A client's connection that writes down what the client was told, in words short enough to compare. */
-import type { SessionLink, SessionOutput } from '../../src/session/session-output.ts';
+import type { SessionLink, SessionOutput } from '../../src/session/output.ts';
 
 export type Kind = SessionOutput['kind'];
 type Of<K extends Kind> = Extract<SessionOutput, { kind: K }>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SegmentationSettings } from '../../src/session/segmentation.ts';
+import type { SegmentationSettings } from '../../src/session/speech/segmentation.ts';
 import { CUTTING, createSpokenStream, type SpokenStream } from './spoken-stream.ts';
 
 type Hearing = 'on_time' | 'late' | 'never';

@@ -1,7 +1,7 @@
 /** A process that stood still has heard nothing, which is not silence: what was said meanwhile still belongs together. */
 import { expect, it } from 'vitest';
-import { forgiveStall, nextChangeAt, SILENT, segment } from '../../src/session/segmentation.ts';
 import { createSession } from '../../src/session/session.ts';
+import { forgiveStall, nextChangeAt, SILENT, segment } from '../../src/session/speech/segmentation.ts';
 import { stepSession } from '../../src/session/step.ts';
 import type { StepTools } from '../../src/session/step-context.ts';
 import { opening, SETTINGS } from './session-rig.ts';

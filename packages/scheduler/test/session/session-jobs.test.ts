@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionLink } from '../../src/session/session-output.ts';
+import type { SessionLink } from '../../src/session/output.ts';
 import { createSessionRig, deployed, languages, opening, openNow, PRESSURE, speech } from './session-rig.ts';
 
 describe('what a session remembers', () => {

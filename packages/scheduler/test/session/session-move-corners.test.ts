@@ -1,6 +1,6 @@
 /** Corners of moving sessions that histories reach rarely, each found by breaking the code. */
 import { describe, expect, it } from 'vitest';
-import type { SessionLink } from '../../src/session/session-output.ts';
+import type { SessionLink } from '../../src/session/output.ts';
 import { createInstancesRig, type InstancesRig, SAVED_LATER_MS } from './instances-rig.ts';
 import { createMovingClient, type MovingClient } from './moving-client.ts';
 import { createRecordingLink } from './recording-link.ts';

@@ -1,7 +1,7 @@
 /** A session as others find it, and as it is made again: pure. */
 import { describe, expect, it } from 'vitest';
 import type { SavedSession } from '../../src/ports/session-store.ts';
-import { noteChange, rebuild, savedOf } from '../../src/session/sharing.ts';
+import { noteChange, rebuild, savedOf } from '../../src/session/handover/saved-state.ts';
 import { opening } from './session-rig.ts';
 
 const utterance = (index: number, more: object = {}) => ({

@@ -1,6 +1,6 @@
 /** A stream of chunks on its way through segmentation, with a time of its own. */
 
-import { audioOf } from '../../src/session/segment.ts';
+import { audioOf } from '../../src/session/speech/segment.ts';
 import {
   nextChangeAt,
   type Sealed,
@@ -10,7 +10,7 @@ import {
   type SegmentationSettings,
   SILENT,
   segment,
-} from '../../src/session/segmentation.ts';
+} from '../../src/session/speech/segmentation.ts';
 
 export const CUTTING: SegmentationSettings = {
   pauseMs: 1_000,

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { equalTenancy } from '../../src/domain/tenancy.ts';
+import { createTenantRooms } from '../../src/session/connection/tenant-session-caps.ts';
 import type { Session } from '../../src/session/session.ts';
-import { createTenantRooms } from '../../src/session/tenant-rooms.ts';
 import { createRecordingLink } from './recording-link.ts';
 import { type Client, createSessionRig, opening } from './session-rig.ts';
 

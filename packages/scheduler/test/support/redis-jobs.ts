@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createJobEvents as createLocalEvents } from '../../src/adapters/memory/job-events.ts';
-import { createJobEvents } from '../../src/adapters/redis/job-events.ts';
-import { createJobStore, type JobStoreLimits } from '../../src/adapters/redis/job-store.ts';
-import { createKeys, type Keys } from '../../src/adapters/redis/keys.ts';
 import {
   connectRedis,
   type RedisConnection,
   type RedisSettings,
   whenReady,
-} from '../../src/adapters/redis/redis-connection.ts';
+} from '../../src/adapters/redis/connection/redis-connection.ts';
+import { createJobEvents } from '../../src/adapters/redis/job-events.ts';
+import { createJobStore, type JobStoreLimits } from '../../src/adapters/redis/job-store.ts';
+import { createKeys, type Keys } from '../../src/adapters/redis/keys.ts';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import type { Clock } from '../../src/ports/clock.ts';

@@ -5,7 +5,7 @@ import {
   startRedisCluster,
   startRedisServer,
 } from '../../../../proof/src/redis/redis-servers.ts';
-import type { RedisSettings } from '../../src/adapters/redis/redis-connection.ts';
+import type { RedisSettings } from '../../src/adapters/redis/connection/redis-connection.ts';
 
 export type { RedisServer };
 

@@ -17,7 +17,7 @@ const MOST_CHARS = 65_536;
 
 const FOLDER = new URL('../../../../packages/scheduler/dist/adapters/redis/inbox/', import.meta.url);
 
-export function sendingScript(name = 'send-letters'): SendingScript {
+export function sendingScript(name = 'send-messages'): SendingScript {
   const text = readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
   return { name, digest: createHash('sha1').update(text).digest('hex') };
 }

@@ -38,7 +38,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgets to give back the slot of a finished job',
     breaks: ['I2 no leak'],
-    file: 'runtime/settling.ts',
+    file: 'runtime/attempts/settle-job.ts',
     find: 'const giveBack = (): Soon<void> => giveBackForGood(engine, nodeId, leaseId(jobId, attempt));',
     replace: 'const giveBack = (): Soon<void> => void leaseId(jobId, attempt);',
     world: CALM,
@@ -46,7 +46,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'gives a slot back before the node has let go of it',
     breaks: ['I1 no oversell'],
-    file: 'runtime/giving-up.ts',
+    file: 'runtime/attempts/retry-or-fail.ts',
     find: "if (side === 'over') await free(flight, fence);\n      else",
     replace: 'if (flight.job !== undefined) await free(flight, fence);\n      else',
     world: IMPATIENT,
@@ -54,7 +54,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'hears results of attempts that were given up',
     breaks: ['I4 fencing', 'I1 no oversell'],
-    file: 'runtime/answers.ts',
+    file: 'runtime/attempts/node-reports.ts',
     find: 'const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);',
     replace: 'const isFence = !isSettled(flight.job.state);',
     world: { ...IMPATIENT, skips: 1 },
@@ -70,7 +70,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'numbers no new attempt when it retries',
     breaks: ['I3 one outcome'],
-    file: 'runtime/rounds.ts',
+    file: 'runtime/dispatch/try-candidates.ts',
     find: 'const attempt = flight.attempts + 1;',
     replace: 'const attempt = Math.max(1, flight.attempts);',
     world: ALONE,
@@ -86,7 +86,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'delivers whatever is ready first',
     breaks: ['I5 order'],
-    file: 'session/delivery.ts',
+    file: 'session/outcomes/delivery.ts',
     find: 'const [head] = delivery.waiting;',
     replace: `delivery.waiting.sort((a, b) => Number(a.outcome === undefined) - Number(b.outcome === undefined));
     const [head] = delivery.waiting;`,
@@ -95,7 +95,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'never closes a gap',
     breaks: ['I5 order'],
-    file: 'session/delivery.ts',
+    file: 'session/outcomes/delivery.ts',
     find: 'readyAt)) + settings.gapTimeoutMs;',
     replace: 'readyAt)) + 100 * settings.gapTimeoutMs;',
     world: IMPATIENT,
@@ -103,7 +103,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'looks into the pools of other tenants',
     breaks: ['I10 isolation'],
-    file: 'runtime/pools/pool-book.ts',
+    file: 'runtime/pools/pool-map.ts',
     find: "? { poolIds: only(poolId), start: 0, count: 1, confinement: { kind: 'tenant_pool', poolId } }",
     replace: "? { poolIds: all, start: 0, count: all.length, confinement: { kind: 'tenant_pool', poolId } }",
     world: CALM,
@@ -119,7 +119,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'shows a job to whoever knows its name',
     breaks: ['I10 isolation'],
-    file: 'transport/http/read-job.ts',
+    file: 'transport/http/views/read-job.ts',
     find: "services.gate.tenantOf(principal, job.tenantId).kind === 'tenant'",
     replace: 'services.gate !== undefined',
     world: CALM,
@@ -127,7 +127,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'never commits a lease',
     breaks: ['I1 no oversell'],
-    file: 'runtime/commits.ts',
+    file: 'runtime/attempts/commits.ts',
     find: 'await engine.ledger.commit(nodeId, lease, ttlMs);',
     replace: "{ kind: 'unknown_node' };",
     world: LASTING,
@@ -143,7 +143,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'drops every tenth result',
     breaks: ['I3 one outcome'],
-    file: 'runtime/answers.ts',
+    file: 'runtime/attempts/node-reports.ts',
     find: '    async finish(answer, result) {\n',
     replace:
       "    async finish(answer, result) {\n      engine.finished = (engine.finished ?? 0) + 1;\n      if (engine.finished % 10 === 0) return ignore('result', answer, 'fenced');\n",
@@ -152,7 +152,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgets a job without writing its outcome',
     breaks: ['nothing lost'],
-    file: 'runtime/settling.ts',
+    file: 'runtime/attempts/settle-job.ts',
     find: "const settling = settle(flight, 'released', step, { nodeId, attempt });",
     replace: 'const settling = true;',
     world: CALM,
@@ -160,7 +160,7 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
   {
     name: 'lets a dispatch wait for the next statistics',
     breaks: ['I6 hot path'],
-    file: 'beside.ts',
+    file: 'app/background-services.ts',
     find: ': jobs.dispatch,',
     replace:
       ': (request) => new Promise((counted) => clock.after(intervalMs, counted)).then(() => jobs.dispatch(request)),',

@@ -30,7 +30,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'writes to instances that are not there',
     breaks: ['I9 nothing to the dead'],
-    file: 'cluster/post-office.ts',
+    file: 'cluster/messaging/message-bus.ts',
     find: "if (!isThere) return refused('not_living');",
     replace: '',
     world: { ...DEATHS, skips: 2 },
@@ -38,7 +38,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'takes a reserve that did not answer for a slot',
     breaks: ['I1 no oversell'],
-    file: 'runtime/placement.ts',
+    file: 'runtime/dispatch/placement.ts',
     find: 'if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);\n        return false;',
     replace: 'return true;',
     world: { faults: ['shard_lossy'], scenario: { nodes: 4 }, jobs: 300 },
@@ -46,7 +46,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'tells the store again of slots that it has only asked for',
     breaks: ['I1 no oversell'],
-    file: 'runtime/lease-left.ts',
+    file: 'runtime/attempts/lease-left.ts',
     find: 'Math.max(0, slotUntil - now) : 0)',
     replace: 'Math.max(0, slotUntil - now) : 5_000)',
     world: { faults: ['slots_moved', 'store_slow'], scenario: { nodes: 4 }, jobs: 300, skips: 46 },
@@ -54,7 +54,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'leaves the slots of what runs on its nodes to drivers that stand still',
     breaks: ['I1 no oversell'],
-    file: 'cluster/slot-keeping.ts',
+    file: 'cluster/holder/slot-keeping.ts',
     find: 'if (!isLate && !lasts(job)) void keep(name, job);',
     replace: '',
     world: {
@@ -67,7 +67,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'says of slots that they last before they do',
     breaks: ['I1 no oversell'],
-    file: 'cluster/lasting-slots.ts',
+    file: 'cluster/holder/lasting-slots.ts',
     find: 'return number - 1;',
     replace: 'return last;',
     world: {
@@ -80,7 +80,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgets to give back the slot of a job that could not be sent',
     breaks: ['I2 no leak'],
-    file: 'runtime/placement.ts',
+    file: 'runtime/dispatch/placement.ts',
     find: "await giveBack(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
     replace: "return 'nobody';",
     world: { ...LEAVING, skips: 18 },
@@ -88,7 +88,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'says something else than that the store is away',
     breaks: ['I7 fail closed'],
-    file: 'runtime/admission.ts',
+    file: 'runtime/dispatch/admit-job.ts',
     find: `void giveBackUnused(engine, jobId, reserved, undefined);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);`,
     replace: `void giveBackUnused(engine, jobId, reserved, undefined);
@@ -98,7 +98,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'goes on after it may have been taken for dead',
     breaks: ['I9 nothing to the dead'],
-    file: 'cluster/presence.ts',
+    file: 'cluster/membership/presence.ts',
     find: 'const isFenced = (): boolean => clock.now() - renewedAt > settings.ttlMs;',
     replace: 'const isFenced = (): boolean => clock.now() - renewedAt > Number.MAX_VALUE;',
     world: CUT_OFF,
@@ -106,7 +106,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'takes jobs over without its incarnation',
     breaks: ['I3 one outcome'],
-    file: 'adapters/job-book/job-adoption.ts',
+    file: 'adapters/shared-jobs/takeover-store.ts',
     find: 'scripts.takeOver(jobId, from, driver);',
     replace: "scripts.takeOver(jobId, from, driver.replace(/[^/]*$/, ''));",
     world: { ...DEATHS, skips: 21 },

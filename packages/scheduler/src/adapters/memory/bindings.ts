@@ -1,7 +1,7 @@
 /** Hot path: which job each request of each tenant is bound to. Two steps, because one key would be a new text at every look. */
 import { randomInt } from 'node:crypto';
 import type { TenantId } from '../../domain/ids.ts';
-import { NumberedMap } from '../../domain/numbered-map.ts';
+import { NumberedMap } from '../../domain/numbered/numbered-map.ts';
 
 export interface Bindings<T> {
   get(tenantId: TenantId, requestId: string): T | undefined;

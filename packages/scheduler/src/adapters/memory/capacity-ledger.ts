@@ -1,8 +1,8 @@
 /** The capacity ledger of one process: the product on one machine, and the readable specification of the Redis one. */
 import type { NodeId } from '../../domain/ids.ts';
 import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
-import { NodeNumbers, UNNUMBERED } from '../../domain/node-numbers.ts';
-import { NOWHERE } from '../../domain/numbered-places.ts';
+import { NodeNumbers, UNNUMBERED } from '../../domain/numbered/node-numbers.ts';
+import { NOWHERE } from '../../domain/numbered/numbered-places.ts';
 import {
   type CapacityLedger,
   type CommitResult,

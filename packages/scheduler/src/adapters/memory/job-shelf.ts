@@ -1,8 +1,8 @@
 /** Where the memory job store keeps its records: live ones, then settled ones until time, count or bytes run out. */
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
-import { numberIn } from '../../domain/job-name.ts';
-import { NumberedMap } from '../../domain/numbered-map.ts';
+import { numberIn } from '../../domain/numbered/job-name.ts';
+import { NumberedMap } from '../../domain/numbered/numbered-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { PackedJob } from './packed-job.ts';
 

@@ -2,10 +2,11 @@
  * Hot path: the leases of all nodes, found by name and walked node by node. A lease is a place in columns and not an object: hundreds of
  * thousands of objects that point at one another are what a collector has most to do with.
  */
-import { numberIn } from '../../domain/job-name.ts';
+
 import type { LeaseId } from '../../domain/lease.ts';
-import { NodeChains } from '../../domain/node-chains.ts';
-import { NOWHERE, NumberedPlaces } from '../../domain/numbered-places.ts';
+import { numberIn } from '../../domain/numbered/job-name.ts';
+import { NodeChains } from '../../domain/numbered/node-chains.ts';
+import { NOWHERE, NumberedPlaces } from '../../domain/numbered/numbered-places.ts';
 
 export const UNFENCED = -1;
 export const UNTAKEN = -1;

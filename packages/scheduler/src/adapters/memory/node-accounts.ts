@@ -3,7 +3,7 @@
  * neighbours in one array: a decision is about one node of many, of which nothing is at hand, and what is fetched of it brings the rest along.
  */
 import type { NodeId } from '../../domain/ids.ts';
-import { type NodeNumbers, UNNUMBERED } from '../../domain/node-numbers.ts';
+import { type NodeNumbers, UNNUMBERED } from '../../domain/numbered/node-numbers.ts';
 
 /** How many leases are live, as far as was looked. */
 export const LEASES = 0;

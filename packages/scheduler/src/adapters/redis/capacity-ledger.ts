@@ -2,7 +2,7 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { LeaseId, Load } from '../../domain/lease.ts';
 import type { CapacityLedger } from '../../ports/capacity-ledger.ts';
-import { SOON_MS } from '../job-book/owed-moves.ts';
+import { SOON_MS } from '../shared-jobs/owed-moves.ts';
 import { createCommitLease } from './capacity-ledger/commit-lease.ts';
 import { createDeclareNode } from './capacity-ledger/declare-node.ts';
 import { createFenceLease } from './capacity-ledger/fence-lease.ts';
@@ -13,8 +13,8 @@ import { createReassertLease } from './capacity-ledger/reassert-lease.ts';
 import { createReconcileNode } from './capacity-ledger/reconcile-node.ts';
 import { createReleaseLease } from './capacity-ledger/release-lease.ts';
 import { createReserveSlot } from './capacity-ledger/reserve-slot.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import { type Keys, NODE_IDLE_MS } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 export interface RedisCapacityLedger extends CapacityLedger {
   /**

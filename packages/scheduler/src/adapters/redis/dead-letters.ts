@@ -8,12 +8,12 @@ import {
   type WholeDeadLetter,
 } from '../../ports/dead-letters.ts';
 import type { Inbox } from '../../ports/inbox.ts';
+import { asDependency } from './connection/dependency.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import { createNoteOrphan } from './dead-letters/note-orphan.ts';
 import { createPageDeadLetters, timeOf } from './dead-letters/page-dead-letters.ts';
 import { createRemoveDeadLetters } from './dead-letters/remove-dead-letters.ts';
-import { asDependency } from './dependency.ts';
 import type { Keys } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 /** A server answers nobody else while it removes these. */
 const MOST_PER_SCRIPT = 256;

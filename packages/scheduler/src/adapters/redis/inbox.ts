@@ -4,18 +4,18 @@
  */
 import type { Clock } from '../../ports/clock.ts';
 import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
-import { asDependency } from './dependency.ts';
-import { createBuryLetter } from './inbox/bury-letter.ts';
+import { asDependency } from './connection/dependency.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
+import { createConfirmLetters } from './inbox/ack-messages.ts';
+import { createBuryLetter } from './inbox/bury-message.ts';
 import { createCloseInbox } from './inbox/close-inbox.ts';
-import { createConfirmLetters } from './inbox/confirm-letters.ts';
 import { createOpenInbox } from './inbox/open-inbox.ts';
-import { createOutgoingLetters } from './inbox/outgoing-letters.ts';
-import { createSendLetters } from './inbox/send-letters.ts';
-import { findStuckLetters, type StuckLetter } from './inbox/stuck-letters.ts';
-import { createToldLetters } from './inbox/told-letters.ts';
+import { createOutgoingLetters } from './inbox/outgoing-messages.ts';
+import { createToldLetters } from './inbox/pushed-messages.ts';
+import { createSendLetters } from './inbox/send-messages.ts';
+import { findStuckLetters, type StuckLetter } from './inbox/stuck-messages.ts';
 import type { InstanceRounds } from './instance-rounds.ts';
 import type { Keys } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 export interface InboxSettings {
   readonly group: string;

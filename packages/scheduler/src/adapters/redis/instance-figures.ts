@@ -1,9 +1,9 @@
 /** What each instance says of its work, as one short text each that expires by itself; written with its round. Cold path. */
 import type { InstanceFigures } from '../../ports/instance-figures.ts';
-import { asDependency } from './dependency.ts';
+import { asDependency } from './connection/dependency.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import type { InstanceRounds } from './instance-rounds.ts';
 import type { Keys } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 export function createInstanceFigures(deps: {
   connection: RedisConnection;

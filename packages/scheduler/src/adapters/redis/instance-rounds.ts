@@ -5,11 +5,11 @@
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { HandledLetters } from '../../ports/inbox.ts';
-import type { EndedJobs } from '../job-book/job-scripts.ts';
+import type { EndedJobs } from '../shared-jobs/job-scripts.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import { createMakeRound, type Round } from './instance-rounds/make-round.ts';
 import type { IndexLimits } from './job-store/index-jobs.ts';
 import type { Keys } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 /** Something to be said to one's own ear, and whoever waits to know whether it was. */
 export interface Word {

@@ -1,12 +1,12 @@
 /** Which instances live, as a key each that expires by itself, and one set of all names. */
 import type { Instance, Instances, LivingInstance } from '../../ports/instances.ts';
-import { asDependency } from './dependency.ts';
+import { asDependency } from './connection/dependency.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import { createAnnounceInstance } from './instances/announce-instance.ts';
 import { createDeclareDead } from './instances/declare-dead.ts';
 import { createLeaveInstances } from './instances/leave-instances.ts';
 import { createRenewInstance } from './instances/renew-instance.ts';
 import type { Keys } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 export function createInstances(deps: { connection: RedisConnection; keys: Keys }): Instances {
   const { connection, keys } = deps;

@@ -4,7 +4,8 @@ import {
   createJobStore as createBookedJobStore,
   type JobStoreLimits,
   type JobStoreOwner,
-} from '../job-book/job-store.ts';
+} from '../shared-jobs/job-store.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import type { InstanceRounds } from './instance-rounds.ts';
 import { createAdmitJob } from './job-store/admit-job.ts';
 import { createDiscardJob } from './job-store/discard-job.ts';
@@ -21,7 +22,6 @@ import { createTakeOverJob } from './job-store/take-over-job.ts';
 import { createUnbindJob } from './job-store/unbind-job.ts';
 import { createWatchJob } from './job-store/watch-job.ts';
 import type { Keys } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 export type { BookedJobStore, JobStoreLimits };
 

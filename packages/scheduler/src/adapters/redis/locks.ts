@@ -1,7 +1,7 @@
 /** Locks of all instances: one short text each that expires by itself. Cold path. */
 import type { Locks } from '../../ports/locks.ts';
-import { asDependency } from './dependency.ts';
-import type { RedisConnection } from './redis-connection.ts';
+import { asDependency } from './connection/dependency.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 
 /** `keyOf`: the name space of these locks, one of those in keys.ts. */
 export function createLocks(deps: { connection: RedisConnection; keyOf: (name: string) => string }): Locks {

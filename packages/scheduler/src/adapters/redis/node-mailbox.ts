@@ -2,14 +2,14 @@
 import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailboxEntry, NodeMailbox } from '../../ports/node-mailbox.ts';
-import { asDependency } from './dependency.ts';
+import { asDependency } from './connection/dependency.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import { type Keys, NODE_IDLE_MS } from './keys.ts';
 import { createArrivals } from './node-mailbox/arrivals.ts';
 import { createDropEntry } from './node-mailbox/drop-entry.ts';
 import { createPutEntry } from './node-mailbox/put-entry.ts';
 import { createTakeEntries } from './node-mailbox/take-entries.ts';
 import { createWaitingTakes } from './node-mailbox/waiting-takes.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 export function createNodeMailbox<T>(deps: {
   connection: RedisConnection;

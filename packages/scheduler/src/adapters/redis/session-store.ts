@@ -1,7 +1,7 @@
 /** Sessions that any instance can go on with: owner and state lie in the session's own slot, each change is one script. */
 import type { SessionStore } from '../../ports/session-store.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import type { Keys } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 import { createLoadSession } from './session-store/load-session.ts';
 import { createRemoveSession } from './session-store/remove-session.ts';
 import { createSaveSession } from './session-store/save-session.ts';

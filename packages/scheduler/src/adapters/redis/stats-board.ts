@@ -1,8 +1,8 @@
 /** The statistics of instances, and the snapshot of all, as one text each that expires by itself. Cold path. */
 import type { StatsBoard } from '../../ports/stats-board.ts';
-import { asDependency } from './dependency.ts';
+import { asDependency } from './connection/dependency.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
 import type { Keys } from './keys.ts';
-import type { RedisConnection } from './redis-connection.ts';
 
 export function createStatsBoard(deps: { connection: RedisConnection; keys: Keys }): StatsBoard {
   const { connection, keys } = deps;

@@ -1,6 +1,6 @@
 /** New names from the system's randomness. */
 import { hash, randomFillSync, randomInt } from 'node:crypto';
-import { JOB_PREFIX, MOST_NUMBERS, NAME_CHARS, spellNumber } from '../../domain/job-name.ts';
+import { JOB_PREFIX, MOST_NUMBERS, NAME_CHARS, spellNumber } from '../../domain/numbered/job-name.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 

@@ -2,8 +2,8 @@
 import type { CapabilityReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
-import { afterNothing as afterNoProof } from '../ejection.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
+import { afterNothing as afterNoProof } from '../health/ejection.ts';
 import type { NodeRecord } from '../node-record.ts';
 import type { MarkResult } from '../node-registry.ts';
 import { readinessIn, usedAmong } from './marked-services.ts';

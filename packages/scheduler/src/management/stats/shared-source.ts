@@ -8,8 +8,8 @@ import type { Log } from '../../ports/log.ts';
 import type { StatsBoard } from '../../ports/stats-board.ts';
 import { inSteps } from './in-steps.ts';
 import { mergeParts } from './merge-parts.ts';
-import type { SnapshotSource, StatsSnapshot } from './stats-desk.ts';
 import { readPart, type StatsPart } from './stats-part.ts';
+import type { SnapshotSource, StatsSnapshot } from './stats-service.ts';
 
 const SNAPSHOT_TTL_MS = 45_000;
 const LOCK = 'stats';

@@ -6,7 +6,7 @@ import type { PoolId } from '../../domain/pool.ts';
 import { stableChoice } from '../../domain/stable-hash.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { compileNeed } from '../select/compile-need.ts';
-import { type PoolBook, routingKey } from './pool-book.ts';
+import { type PoolBook, routingKey } from './pool-map.ts';
 
 export interface Seeker {
   readonly tenantId: TenantId;

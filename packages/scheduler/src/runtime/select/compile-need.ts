@@ -4,7 +4,7 @@ import type { Need } from '../../domain/need.ts';
 import { hasBit } from '../fleet/bits.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import type { StandingQuery } from '../fleet/standing-queries.ts';
-import { leadsTo, type PoolBook, type PoolRoute } from '../pools/pool-book.ts';
+import { leadsTo, type PoolBook, type PoolRoute } from '../pools/pool-map.ts';
 import { clausesOf } from './clauses.ts';
 
 /** May be kept as long as the job lives: it follows the fleet by itself. */

@@ -5,7 +5,7 @@ import { countOnes, lowestOne, putBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { all, type Clause, holds } from '../fleet/formula.ts';
-import { inOrder as poolsInOrder } from '../pools/pool-book.ts';
+import { inOrder as poolsInOrder } from '../pools/pool-map.ts';
 import { poolClause, STATUS_CLAUSES } from './clauses.ts';
 import { type CompiledNeed, routeOf } from './compile-need.ts';
 

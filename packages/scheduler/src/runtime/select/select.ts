@@ -10,7 +10,7 @@ import type { Chance } from '../../ports/chance.ts';
 import { hasBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetTable, FleetView } from '../fleet/fleet-view.ts';
-import type { PoolRoute } from '../pools/pool-book.ts';
+import type { PoolRoute } from '../pools/pool-map.ts';
 import { type CompiledNeed, matches, routeOf } from './compile-need.ts';
 import { POLICIES, type PolicyName, plainRandom } from './policies.ts';
 import { bar, type PoolMembers, sample, startDraw } from './sample.ts';

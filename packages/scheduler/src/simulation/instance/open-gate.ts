@@ -1,8 +1,9 @@
 /** Simulation: doors without tokens. Who may come in has tests of its own; here everybody is who its machine is. What it may do then says the real gate. */
+
+import { accessSettings } from '../../app/settings/settings-from-config.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
-import { accessSettings } from '../../settings-from-config.ts';
 import { createGate } from '../../transport/access/create-gate.ts';
 import type { Gate, Principal, Role } from '../../transport/access/gate.ts';
 import type { Machine } from '../kernel/machine.ts';

@@ -1,20 +1,20 @@
 /** Simulation: one process of the scheduler. The real core, with doors onto the simulated network in place of HTTP and sockets. */
 import type { DispatchRequest as Body } from '@lingua/protocol';
 import { createAudioStore } from '../../adapters/memory/audio-store.ts';
+import { type Core, createCore } from '../../app/create-core.ts';
+import { coreIdsOf } from '../../app/settings/pool-plan.ts';
+import type { SharedStore } from '../../app/shared-store.ts';
+import { createShutDown } from '../../app/shutdown.ts';
 import type { Config } from '../../config/settings.ts';
-import { type Core, createCore } from '../../core.ts';
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import { DEFAULT_TENANT, type JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import { createRequirements } from '../../domain/requirements.ts';
-import { coreIdsOf } from '../../pool-plan.ts';
 import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
-import { createShutDown } from '../../shut-down.ts';
-import type { SharedStore } from '../../store-of-many.ts';
-import { buildDispatch } from '../../transport/http/dispatch-request.ts';
-import { readJob } from '../../transport/http/read-job.ts';
+import { buildDispatch } from '../../transport/http/requests/dispatch-request.ts';
+import { readJob } from '../../transport/http/views/read-job.ts';
 import { createAudioReferences } from '../../transport/link/audio-references.ts';
 import { openNodeSocket } from '../../transport/ws/node-socket.ts';
 import { createNodeSockets } from '../../transport/ws/node-sockets.ts';

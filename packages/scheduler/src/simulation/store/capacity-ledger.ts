@@ -1,5 +1,6 @@
 /** Simulation: the capacity ledger of many instances. Each call is what one script does in the slot of its node. */
-import { SOON_MS } from '../../adapters/job-book/owed-moves.ts';
+import { SOON_MS } from '../../adapters/shared-jobs/owed-moves.ts';
+import type { LedgerOfMany } from '../../app/shared-store.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type ReleaseResult,
   type ReserveResult,
 } from '../../ports/capacity-ledger.ts';
-import type { LedgerOfMany } from '../../store-of-many.ts';
 import { hold, lengthen, liveOf, marksOf, noteTaken, sweep, unmark } from './leases.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';

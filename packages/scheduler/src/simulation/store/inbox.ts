@@ -69,7 +69,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
       let died = 0;
       for (const letter of found) {
         if (letter.deliveries < maxDeliveries || letter.idleMs < minIdleToDieMs) continue;
-        if (await on(instanceId, 'bury-letter', (shard) => bury(shard, instanceId, letter, deps.maxDead)))
+        if (await on(instanceId, 'bury-message', (shard) => bury(shard, instanceId, letter, deps.maxDead)))
           died += 1;
       }
       const again = found.filter(({ deliveries }) => deliveries < maxDeliveries);
@@ -81,7 +81,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
     },
 
     confirm: (instanceId, letterIds) =>
-      on(instanceId, 'confirm-letters', ({ state, now }) => {
+      on(instanceId, 'ack-messages', ({ state, now }) => {
         const inbox = state.inboxes.get(instanceId, now());
         for (const id of letterIds) removeLetter(inbox, id);
       }),

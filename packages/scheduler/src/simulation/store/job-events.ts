@@ -2,7 +2,7 @@
 import {
   createJobEvents as createBookedJobEvents,
   type MoveNotices,
-} from '../../adapters/job-book/job-events.ts';
+} from '../../adapters/shared-jobs/job-events.ts';
 import type { JobId } from '../../domain/ids.ts';
 import type { Lines } from './lines.ts';
 import { tags } from './tags.ts';

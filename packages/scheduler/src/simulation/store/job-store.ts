@@ -6,10 +6,10 @@ import {
   createJobStore as createBookedJobStore,
   type JobStoreLimits,
   type JobStoreOwner,
-} from '../../adapters/job-book/job-store.ts';
-import { jobTag } from '../../adapters/job-book/job-tag.ts';
+} from '../../adapters/shared-jobs/job-store.ts';
+import { jobTag } from '../../adapters/shared-jobs/job-tag.ts';
+import type { JobStoreOfMany } from '../../app/shared-store.ts';
 import type { JobId } from '../../domain/ids.ts';
-import type { JobStoreOfMany } from '../../store-of-many.ts';
 import { createIndexScripts } from './jobs/index-scripts.ts';
 import * as on from './jobs/job-scripts.ts';
 import type { Lines } from './lines.ts';

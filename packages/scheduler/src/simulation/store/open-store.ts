@@ -1,25 +1,25 @@
 /** Simulation: the store as one process uses it: every port on its connections to the shards. */
 import type { JobAssign } from '@lingua/protocol';
-import { jobTag } from '../../adapters/job-book/job-tag.ts';
-import type { SharedStore } from '../../store-of-many.ts';
+import { jobTag } from '../../adapters/shared-jobs/job-tag.ts';
+import type { SharedStore } from '../../app/shared-store.ts';
 import type { Machine } from '../kernel/machine.ts';
 import { createCapacityLedger } from './capacity-ledger.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { withReplica } from './durable.ts';
+import { createWhispers } from './hint-bus.ts';
 import { createInbox, type PlanAfter } from './inbox.ts';
 import { createInstances } from './instances.ts';
 import { createJobEvents } from './job-events.ts';
 import { createJobStore } from './job-store.ts';
 import type { Lines } from './lines.ts';
-import { createNodeBoard } from './node-board.ts';
-import { createNodeDirectory } from './node-directory.ts';
+import { createNodeDirectory } from './node-id-claims.ts';
 import { createNodeMailbox } from './node-mailbox.ts';
+import { createNodeBoard } from './node-records.ts';
 import { createSessionStore } from './session-store.ts';
 import { createInstanceFigures, createLocks, createStatsBoard } from './short-lived.ts';
 import type { StoreSettings } from './store-settings.ts';
 import { type Tag, tags } from './tags.ts';
 import { type MastersWatch, watchMasters } from './watch-masters.ts';
-import { createWhispers } from './whispers.ts';
 
 export function openStore(deps: {
   machine: Machine;

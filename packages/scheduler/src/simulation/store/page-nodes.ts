@@ -1,5 +1,5 @@
 /** Simulation: the ids of all nodes, one part of their index after the other, longest unseen first. Cold path. */
-import type { NodePage } from '../../ports/node-board.ts';
+import type { NodePage } from '../../ports/node-records.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
 import { keys, NODE_PARTS, tags } from './tags.ts';

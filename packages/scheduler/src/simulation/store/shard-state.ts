@@ -3,7 +3,7 @@ import type { JobId, NodeId, SessionId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { LeaseId } from '../../domain/lease.ts';
 import type { LivingInstance } from '../../ports/instances.ts';
-import type { NodeSheet } from '../../ports/node-board.ts';
+import type { NodeSheet } from '../../ports/node-records.ts';
 import type { SavedSession } from '../../ports/session-store.ts';
 import { createShelf, type Shelf } from './shelf.ts';
 

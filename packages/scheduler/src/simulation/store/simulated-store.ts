@@ -2,10 +2,10 @@
  * Simulation: a store that several processes share, with the meaning of the Redis adapters and every fault they have to live with.
  * All of it hangs on virtual time and one chance: the same calls and faults give the same answers at the same moments.
  */
-import { jobTag } from '../../adapters/job-book/job-tag.ts';
+import { jobTag } from '../../adapters/shared-jobs/job-tag.ts';
+import type { SharedStore } from '../../app/shared-store.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Chance } from '../../ports/chance.ts';
-import type { SharedStore } from '../../store-of-many.ts';
 import { createMachine, type Machine } from '../kernel/machine.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';
 import { createLines, type Lines, type Rumours } from './lines.ts';

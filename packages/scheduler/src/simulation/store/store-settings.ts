@@ -1,12 +1,13 @@
 /** Simulation: what the simulated store takes from the configuration, in the words of its parts. Pure. */
-import type { Config } from '../../config/settings.ts';
+
 import {
   forgetNodesAfterMs,
   inboxSettings,
   nodeIdleMs,
   redisSettings,
   sharedJobLimits,
-} from '../../shared-settings.ts';
+} from '../../app/settings/shared-settings.ts';
+import type { Config } from '../../config/settings.ts';
 import type { InboxSettings } from './inbox.ts';
 import type { JobStoreLimits } from './job-store.ts';
 

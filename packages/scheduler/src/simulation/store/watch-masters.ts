@@ -1,6 +1,7 @@
 /** Simulation: how a process notices that a shard may have lost writes, because another serves it or a part of it, and that all of them answer again. */
+
+import type { StoreWatch } from '../../app/shared-store.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { StoreWatch } from '../../store-of-many.ts';
 import type { Line } from './line.ts';
 
 const LOOK_MS = 250;

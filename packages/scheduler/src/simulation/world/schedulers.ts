@@ -1,9 +1,10 @@
 /** Simulation: the instances of the scheduler, the ways to them, and what happens to them. */
+
+import type { SharedStore } from '../../app/shared-store.ts';
 import { SchedulerError } from '../../domain/errors.ts';
 import type { Chance } from '../../ports/chance.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
-import type { SharedStore } from '../../store-of-many.ts';
 import type { ClientWorld } from '../clients/client-world.ts';
 import type { NodeWorld } from '../fleet/simulated-node.ts';
 import type { Recorder } from '../history.ts';

@@ -1,18 +1,18 @@
 /** Heartbeats over HTTP and operators' orders, brought to the instance that holds the node. */
 import type { HttpNodeHeartbeat } from '@lingua/protocol';
-import { type PostOffice, Unsent } from '../../cluster/post-office.ts';
+import { type PostOffice, Unsent } from '../../cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { HeartbeatOutcome } from '../../management/node-registry.ts';
-import type { NodeSheet } from '../../ports/node-board.ts';
-import { readHeartbeat } from '../http/http-registration.ts';
-import type { HttpServices } from '../http/http-services.ts';
+import type { NodeSheet } from '../../ports/node-records.ts';
+import { readHeartbeat } from '../http/requests/http-registration.ts';
+import type { HttpServices } from '../http/server/http-services.ts';
 import {
   type NodeCommand,
   type NodesElsewhere,
   type OrderedNode,
   orderNode,
-} from '../http/nodes-elsewhere.ts';
+} from '../http/views/nodes-elsewhere.ts';
 
 interface OrderLetter {
   readonly nodeId: NodeId;

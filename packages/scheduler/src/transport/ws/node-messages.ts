@@ -1,6 +1,6 @@
 /** Hot path: what a registered node says about its jobs, and to whom it is told. One per connection. */
 import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
-import type { AnswerDesk } from '../../cluster/remote-jobs.ts';
+import type { AnswerDesk } from '../../cluster/holder/remote-jobs.ts';
 import { ANY_ATTEMPT, type Verdict } from '../../domain/answer.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Log } from '../../ports/log.ts';

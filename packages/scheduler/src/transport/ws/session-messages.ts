@@ -9,8 +9,8 @@ import type {
 import type { TenantId } from '../../domain/ids.ts';
 import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
 import { type NamedLanguages, readLanguages } from '../../domain/needed-directions.ts';
+import type { ClientEvent } from '../../session/event.ts';
 import type { Opening, Speech } from '../../session/session.ts';
-import type { ClientEvent } from '../../session/session-event.ts';
 import { decodeBase64 } from '../wire/decode-base64.ts';
 import { readAudio } from '../wire/read-audio.ts';
 

@@ -2,7 +2,7 @@
 import type { SchedulerToSession, TranslationResult } from '@lingua/protocol';
 import { errorEntry } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
-import type { About, SessionOutput } from '../../session/session-output.ts';
+import type { About, SessionOutput } from '../../session/output.ts';
 import { given } from '../wire/given.ts';
 
 type Output<Kind extends SessionOutput['kind']> = Extract<SessionOutput, { kind: Kind }>;

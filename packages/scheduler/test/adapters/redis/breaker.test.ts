@@ -1,12 +1,12 @@
 /** I7: a server that stopped answering costs one timeout, not one for everybody who asks; the others are not concerned. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isSilent } from '../../../src/adapters/redis/breaker.ts';
+import { isSilent } from '../../../src/adapters/redis/connection/breaker.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
-import { slotOf } from '../../../src/adapters/redis/servers.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { slotOf } from '../../../src/adapters/redis/connection/servers.ts';
 import { isUnsent } from '../../../src/domain/errors.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';

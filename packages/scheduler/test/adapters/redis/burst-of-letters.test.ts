@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { openBlockingConnection } from '../../../src/adapters/redis/blocking-connection.ts';
+import { openBlockingConnection } from '../../../src/adapters/redis/connection/blocking-connection.ts';
+import { connectRedis, whenReady } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createInbox } from '../../../src/adapters/redis/inbox.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { connectRedis, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
-import { createInboxReader } from '../../../src/cluster/inbox-reader.ts';
+import { inboxReaderSettings, inboxSettings } from '../../../src/app/settings/shared-settings.ts';
+import { createInboxReader } from '../../../src/cluster/messaging/inbox-reader.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { inboxReaderSettings, inboxSettings } from '../../../src/shared-settings.ts';
 import { eventually } from '../../support/eventually.ts';
 import { settingsFor, startRedis } from '../../support/redis-servers.ts';
 

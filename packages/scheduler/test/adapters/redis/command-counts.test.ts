@@ -1,9 +1,16 @@
 /** Redis operations by result: every command is counted once, under its name or that of its script. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
-import { type CommandCounts, createCommandCounts } from '../../../src/adapters/redis/command-counts.ts';
+import {
+  type CommandCounts,
+  createCommandCounts,
+} from '../../../src/adapters/redis/connection/command-counts.ts';
+import {
+  closeRedis,
+  connectRedis,
+  whenReady,
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { closeRedis, connectRedis, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
 
 const START_MS = 30_000;

@@ -6,9 +6,9 @@ import {
   closeRedis,
   connectRedis,
   type RedisSettings,
-} from '../../../src/adapters/redis/redis-connection.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { redisSettings } from '../../../src/app/settings/shared-settings.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { redisSettings } from '../../../src/shared-settings.ts';
 
 function settingsOf(mode: RedisSettings['mode']): RedisSettings {
   const loaded = loadConfig({});

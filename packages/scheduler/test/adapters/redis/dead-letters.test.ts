@@ -3,19 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createDeadLetters } from '../../../src/adapters/redis/dead-letters.ts';
 import { createInbox } from '../../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../../src/adapters/redis/instance-figures.ts';
 import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
 import { createInstances } from '../../../src/adapters/redis/instances.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import {
-  connectRedis,
-  type RedisConnection,
-  whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
-import { createClusterReader } from '../../../src/cluster/cluster-reader.ts';
+import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { MOST_ORPHANED } from '../../../src/ports/dead-letters.ts';
 import { instanceNamed } from '../../support/instances-in-memory.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
-import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';

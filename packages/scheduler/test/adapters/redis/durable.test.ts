@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
-import { withReplica } from '../../../src/adapters/redis/durable.ts';
-import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { withReplica } from '../../../src/adapters/redis/connection/wait-for-replica.ts';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;

@@ -1,16 +1,16 @@
 /** A server that freezes while the inbox is being read: the reader gets another connection, and no letter is lost. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { openBlockingConnection } from '../../../src/adapters/redis/blocking-connection.ts';
-import { createInbox } from '../../../src/adapters/redis/inbox.ts';
-import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { openBlockingConnection } from '../../../src/adapters/redis/connection/blocking-connection.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
-import { slotOf } from '../../../src/adapters/redis/servers.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { slotOf } from '../../../src/adapters/redis/connection/servers.ts';
+import { createInbox } from '../../../src/adapters/redis/inbox.ts';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
-import { createInboxReader } from '../../../src/cluster/inbox-reader.ts';
+import { createInboxReader } from '../../../src/cluster/messaging/inbox-reader.ts';
 import { fresh } from '../../contracts/harness.ts';
 import { eventually } from '../../support/eventually.ts';
 import {

@@ -1,11 +1,15 @@
 /** The start asks whether its user may say and hear what instances tell one another; whoever listens already notices nothing of it. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { inspectRights } from '../../../src/adapters/redis/inspect-rights.ts';
+import { inspectRights } from '../../../src/adapters/redis/connection/inspect-rights.ts';
+import {
+  connectRedis,
+  type RedisSettings,
+  whenReady,
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { createNodeBoard } from '../../../src/adapters/redis/node-board.ts';
-import { connectRedis, type RedisSettings, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
-import type { SheetVersion } from '../../../src/ports/node-board.ts';
+import { createNodeBoard } from '../../../src/adapters/redis/node-records.ts';
+import type { SheetVersion } from '../../../src/ports/node-records.ts';
 import {
   type RedisUnderTest,
   startCluster,

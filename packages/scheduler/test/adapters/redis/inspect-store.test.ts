@@ -1,8 +1,12 @@
 /** The start looks at Redis: what would lose data refuses it, what could be better is said with its remedy. */
 import { type Cluster, Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { inspectStore } from '../../../src/adapters/redis/inspect-store.ts';
-import { connectRedis, type RedisSettings, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
+import { inspectStore } from '../../../src/adapters/redis/connection/inspect-store.ts';
+import {
+  connectRedis,
+  type RedisSettings,
+  whenReady,
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { startSentinel } from '../../e2e/many/start-sentinel.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';

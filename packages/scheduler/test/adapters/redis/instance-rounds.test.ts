@@ -1,11 +1,11 @@
 /** The round of an instance: one command for what it writes by the clock, and for what waited to go along. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EndedJobs } from '../../../src/adapters/job-book/job-scripts.ts';
+import type { RedisConnection } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createInbox } from '../../../src/adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../../../src/adapters/redis/instance-figures.ts';
 import { createInstanceRounds, type RoundParts } from '../../../src/adapters/redis/instance-rounds.ts';
 import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
-import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
+import type { EndedJobs } from '../../../src/adapters/shared-jobs/job-scripts.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import type { HandledLetters } from '../../../src/ports/inbox.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 /** A Redis that does not answer: every call says *unknown*, may be repeated, and happens once. */
 import { Command } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJobTally } from '../../../src/adapters/job-book/job-tally.ts';
+import { createJobTally } from '../../../src/adapters/shared-jobs/job-tally.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { changeTo, draftJob, draftRequest, expectedOf, repeatOf } from '../../contracts/job-draft.ts';

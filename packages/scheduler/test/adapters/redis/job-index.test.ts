@@ -1,9 +1,9 @@
 /** The index of an instance's jobs: beginnings at once, ends along with them or later, nothing lost while Redis is away. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJobIndex } from '../../../src/adapters/job-book/job-index.ts';
-import type { IndexChanges } from '../../../src/adapters/job-book/job-scripts.ts';
 import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
+import { createJobIndex } from '../../../src/adapters/shared-jobs/job-index.ts';
+import type { IndexChanges } from '../../../src/adapters/shared-jobs/job-scripts.ts';
 import { times } from '../../contracts/harness.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { type Connected, connectTo, freshKeys } from '../../support/redis-jobs.ts';

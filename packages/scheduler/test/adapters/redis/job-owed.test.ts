@@ -1,8 +1,8 @@
 /** Moves that may be written a moment later: known here at once, one write with what follows, and never against what others did. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobTag } from '../../../src/adapters/job-book/job-tag.ts';
+import type { RedisConnection } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import type { BookedJobStore } from '../../../src/adapters/redis/job-store.ts';
-import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
+import { jobTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { perTest } from '../../contracts/harness.ts';
 import { changeTo, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';

@@ -1,8 +1,8 @@
 /** Records that a failover lost, or set back: their driver writes them anew, nobody else does, and nothing ever goes back. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jobTag } from '../../../src/adapters/job-book/job-tag.ts';
 import type { BookedJobStore, JobStoreLimits } from '../../../src/adapters/redis/job-store.ts';
+import { jobTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { changeJob, type JobChange } from '../../../src/domain/job-change.ts';
 import { perTest } from '../../contracts/harness.ts';

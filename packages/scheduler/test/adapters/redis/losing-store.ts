@@ -1,6 +1,7 @@
 /** Jobs whose records a failover loses or sets back, as two instances see them. */
-import { jobTag } from '../../../src/adapters/job-book/job-tag.ts';
+
 import type { BookedJobStore, JobStoreLimits } from '../../../src/adapters/redis/job-store.ts';
+import { jobTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import type { JobChange } from '../../../src/domain/job-change.ts';
 import { changeTo, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';

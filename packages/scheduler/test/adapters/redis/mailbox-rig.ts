@@ -1,8 +1,9 @@
 /** A mailbox on a server of its own making, which says how often it was asked, may lose its notices and be slow to answer. Stepped by a manual clock. */
+
+import type { RedisConnection } from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { scriptNameOf } from '../../../src/adapters/redis/connection/script.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
-import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
-import { scriptNameOf } from '../../../src/adapters/redis/script.ts';
 import type { MailboxEntry } from '../../../src/ports/node-mailbox.ts';
 import { fresh } from '../../contracts/harness.ts';
 import { createManualClock } from '../../support/manual-clock.ts';

@@ -1,14 +1,14 @@
 /** A master that is replaced or comes back: whoever holds state is told which keys are affected, and when all of the store answers again. */
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type MastersWatch, watchMasters } from '../../../src/adapters/redis/masters.ts';
+import { type MastersWatch, watchMasters } from '../../../src/adapters/redis/connection/failover-watch.ts';
 import {
   connectRedis,
   type RedisConnection,
   type RedisSettings,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
-import { slotOf } from '../../../src/adapters/redis/servers.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { slotOf } from '../../../src/adapters/redis/connection/servers.ts';
 import { times } from '../../contracts/harness.ts';
 import { eventually } from '../../support/eventually.ts';
 import {

@@ -10,18 +10,18 @@ import {
   createCapacityLedger,
   type RedisCapacityLedger,
 } from '../../../src/adapters/redis/capacity-ledger.ts';
-import { withReplica } from '../../../src/adapters/redis/durable.ts';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { slotOf } from '../../../src/adapters/redis/connection/servers.ts';
+import { withReplica } from '../../../src/adapters/redis/connection/wait-for-replica.ts';
 import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
 import { createInstances } from '../../../src/adapters/redis/instances.ts';
 import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
-import {
-  connectRedis,
-  type RedisConnection,
-  whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
-import { slotOf } from '../../../src/adapters/redis/servers.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startCluster } from '../../support/redis-servers.ts';

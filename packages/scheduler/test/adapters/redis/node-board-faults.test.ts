@@ -1,14 +1,14 @@
 /** The board when a part of Redis is away, and on a server without sharded channels. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { createNodeBoard } from '../../../src/adapters/redis/node-board.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
-import type { NodeBoard, SheetVersion } from '../../../src/ports/node-board.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeBoard } from '../../../src/adapters/redis/node-records.ts';
+import type { NodeBoard, SheetVersion } from '../../../src/ports/node-records.ts';
 import { times } from '../../contracts/harness.ts';
 import { sheetFor } from '../../contracts/node-sheets.ts';
 import { eventually } from '../../support/eventually.ts';

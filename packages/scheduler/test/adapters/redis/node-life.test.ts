@@ -2,17 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
-import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { createNodeDirectory } from '../../../src/adapters/redis/node-directory.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeDirectory } from '../../../src/adapters/redis/node-id-claims.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
 import { RETAKEN_MS } from '../../../src/ports/capacity-ledger.ts';
-import type { ClaimResult } from '../../../src/ports/node-directory.ts';
+import type { ClaimResult } from '../../../src/ports/node-id-claims.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';

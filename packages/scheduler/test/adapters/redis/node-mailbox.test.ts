@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
-import { LINGER_MS } from '../../../src/adapters/redis/node-mailbox/waiting-takes.ts';
-import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
+import { LINGER_MS } from '../../../src/adapters/redis/node-mailbox/waiting-takes.ts';
+import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import type { MailboxEntry } from '../../../src/ports/node-mailbox.ts';
 import { fresh, times } from '../../contracts/harness.ts';

@@ -1,12 +1,12 @@
 /** What is seen of a node in Redis, and for how long: its presence by the words and the life it was given, its capabilities for an hour. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { createNodeBoard } from '../../../src/adapters/redis/node-board.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { createKeys } from '../../../src/adapters/redis/keys.ts';
+import { createNodeBoard } from '../../../src/adapters/redis/node-records.ts';
 import { sheetFor } from '../../contracts/node-sheets.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
 

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
+import { connectRedis, whenReady } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys, GENERATION_MEMORY_MS } from '../../../src/adapters/redis/keys.ts';
-import { createNodeDirectory } from '../../../src/adapters/redis/node-directory.ts';
+import { createNodeDirectory } from '../../../src/adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
-import { connectRedis, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
-import type { ClaimResult } from '../../../src/ports/node-directory.ts';
+import type { ClaimResult } from '../../../src/ports/node-id-claims.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { type RedisUnderTest, settingsFor, startRedis } from '../../support/redis-servers.ts';
 

@@ -1,6 +1,6 @@
 /** Letters on their way out: which of them share a command, and what each sender is told. */
 import { describe, expect, it } from 'vitest';
-import { createOutgoingLetters } from '../../../src/adapters/redis/inbox/outgoing-letters.ts';
+import { createOutgoingLetters } from '../../../src/adapters/redis/inbox/outgoing-messages.ts';
 import { times } from '../../contracts/harness.ts';
 
 type Answer = number | 'gone' | Error;

@@ -1,12 +1,12 @@
 /** When owed moves are written, and what becomes of those that were not. */
 import { describe, expect, it } from 'vitest';
-import { createKnownJobs } from '../../../src/adapters/job-book/known-jobs.ts';
+import { createKnownJobs } from '../../../src/adapters/shared-jobs/known-jobs.ts';
 import {
   createOwedMoves,
   expectedOf,
   type OwedMove,
   SOON_MS,
-} from '../../../src/adapters/job-book/owed-moves.ts';
+} from '../../../src/adapters/shared-jobs/owed-moves.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { changeTo, draftRequest } from '../../contracts/job-draft.ts';
 import { createManualClock } from '../../support/manual-clock.ts';

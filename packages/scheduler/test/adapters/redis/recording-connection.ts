@@ -1,5 +1,5 @@
 /** A connection that answers every script with the same reply and remembers what it was asked, for rules about the asking itself. */
-import type { RedisConnection } from '../../../src/adapters/redis/redis-connection.ts';
+import type { RedisConnection } from '../../../src/adapters/redis/connection/redis-connection.ts';
 
 export interface RecordingConnection {
   readonly connection: RedisConnection;

@@ -1,12 +1,12 @@
 /** Two versions that do not understand each other's keys do not meet in one Redis. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeys, SCHEMA_VERSION } from '../../../src/adapters/redis/keys.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
-import { COMPATIBLE, checkSchemaVersion } from '../../../src/adapters/redis/schema-version.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { COMPATIBLE, checkSchemaVersion } from '../../../src/adapters/redis/connection/schema-version.ts';
+import { createKeys, SCHEMA_VERSION } from '../../../src/adapters/redis/keys.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
 

@@ -2,7 +2,11 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectRedis, type RedisSettings, whenReady } from '../../../src/adapters/redis/redis-connection.ts';
+import {
+  connectRedis,
+  type RedisSettings,
+  whenReady,
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { freePort } from '../../e2e/many/free-port.ts';
 import { startSentinel } from '../../e2e/many/start-sentinel.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -18,7 +18,7 @@ const IN_SCRIPTS = new Set([
 /** With an answer for servers that do not know it. */
 const LATER_IN_SCRIPTS = new Set([
   ...['make-round SPUBLISH', 'put-entry SPUBLISH'],
-  ...['send-letters PUBSUB', 'send-letters SPUBLISH'],
+  ...['send-messages PUBSUB', 'send-messages SPUBLISH'],
 ]);
 
 /** Methods of the client that are commands. */

@@ -1,7 +1,7 @@
 /** The store is looked at again while instances run: what is new is said once, what is mended is gone, and a store that is away changes nothing. */
 import { expect, it, onTestFinished } from 'vitest';
-import type { StoreReport } from '../../../src/adapters/redis/inspect-store.ts';
-import { watchStore } from '../../../src/adapters/redis/store-inspection.ts';
+import type { StoreReport } from '../../../src/adapters/redis/connection/inspect-store.ts';
+import { watchStore } from '../../../src/adapters/redis/connection/store-inspection.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const SOUND: StoreReport = { objections: [], warnings: ['no replica'] };

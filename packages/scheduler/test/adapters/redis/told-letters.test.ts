@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { createInbox } from '../../../src/adapters/redis/inbox.ts';
-import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
-import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
 import {
   connectRedis,
   type RedisConnection,
   whenReady,
-} from '../../../src/adapters/redis/redis-connection.ts';
+} from '../../../src/adapters/redis/connection/redis-connection.ts';
+import { createInbox } from '../../../src/adapters/redis/inbox.ts';
+import { createInstanceRounds } from '../../../src/adapters/redis/instance-rounds.ts';
+import { createKeys, type Keys } from '../../../src/adapters/redis/keys.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 /** Commands of one turn of the event loop leave in one write, and each gets its own answer. */
 import type { Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { connectRedis } from '../../../src/adapters/redis/redis-connection.ts';
+import { connectRedis } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 

@@ -52,7 +52,7 @@ it('a lone job on another instance’s node pays for nothing that others would s
     rounds.push(await costOf(seen, () => Promise.all([one(), sleep(ALONE_MS)]), { rounds: 1 }));
   const idle = await costOf(seen, () => sleep(IDLE_MS), { rounds: 1 });
   const cost = leastBeyond(rounds, idle);
-  expect(cost).toMatchObject({ 'admit-job': 1, 'index-jobs': 1, 'send-letters': 3 });
+  expect(cost).toMatchObject({ 'admit-job': 1, 'index-jobs': 1, 'send-messages': 3 });
   expect(sum(cost), JSON.stringify({ cost, rounds, idle })).toBeLessThanOrEqual(MOST_ALONE);
   // By the clock: what an instance writes in its own slot is one command.
   const { 'make-round': made = 0, spublish = 0 } = idle;

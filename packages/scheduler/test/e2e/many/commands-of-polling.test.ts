@@ -108,7 +108,7 @@ it.each([
       'take-entries': takes = 0,
       ssubscribe = 0,
       sunsubscribe = 0,
-      'send-letters': letters = 0,
+      'send-messages': letters = 0,
       hmget = 0,
     } = cost;
     expect(takes, JSON.stringify(cost)).toBeLessThan(2.5);

@@ -78,7 +78,7 @@ describe('a job among two instances', () => {
     await costOf(seen, one);
     const cost = await costOf(seen, one, { idle: await idleOf(seen) });
     expect(sum(cost), JSON.stringify(cost)).toBeLessThanOrEqual(MOST_REMOTE);
-    expect(cost['send-letters'], JSON.stringify(cost)).toBeLessThan(2.5);
+    expect(cost['send-messages'], JSON.stringify(cost)).toBeLessThan(2.5);
   });
 
   it.each([
@@ -106,7 +106,7 @@ describe('a job among two instances', () => {
       const said = JSON.stringify(cost);
       // Its letters are told, so that nobody has to read them.
       expect(sum(cost), said).toBeLessThanOrEqual(MOST_REMOTE);
-      expect(cost['send-letters'], said).toBeGreaterThan(2.5);
+      expect(cost['send-messages'], said).toBeGreaterThan(2.5);
       expect(cost.xreadgroup ?? 0, said).toBeLessThan(2);
       expect(cost['commit-lease'] ?? 0, said).toBeLessThan(0.5);
     },

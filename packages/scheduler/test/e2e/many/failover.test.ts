@@ -1,8 +1,8 @@
 /** A master of the Cluster dies, then another freezes, under load: the rest goes on, their work comes back soon, and nothing is lost, doubled or left. */
 import { type Cluster, Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
+import { connectRedis } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { connectRedis } from '../../../src/adapters/redis/redis-connection.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisServer, type RedisUnderTest, startCluster } from '../../support/redis-servers.ts';
 import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';

@@ -1,8 +1,8 @@
 /** Slots of jobs that nodes fetch over HTTP: they last from then on, if every instance sees to that, and not without the node's word. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { SharedStore } from '../../../src/app/redis-store.ts';
 import type { Instance as Presence } from '../../../src/ports/instances.ts';
-import type { SharedStore } from '../../../src/shared-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Instance, startInstance, startInstances } from './start-instances.ts';
 import { watch } from './wire-tap.ts';

@@ -1,8 +1,8 @@
 /** I7 on a Cluster: while one shard is away, with its replica, only what lives there is refused; everything else goes on. */
 import { expect, it, onTestFinished } from 'vitest';
-import { requestTag } from '../../../src/adapters/job-book/job-tag.ts';
+import { slotOf } from '../../../src/adapters/redis/connection/servers.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { slotOf } from '../../../src/adapters/redis/servers.ts';
+import { requestTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,8 +2,8 @@
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
-import { type App, createApp } from '../../../src/app.ts';
-import { openSharedStore, type SharedStore } from '../../../src/shared-store.ts';
+import { type App, createApp } from '../../../src/app/create-app.ts';
+import { openSharedStore, type SharedStore } from '../../../src/app/redis-store.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
 import { configOf, createClient, type RunningApp, type Settings } from '../support/start-app.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { EVERYTHING } from '../../../src/cluster/reassertion.ts';
+import { EVERYTHING } from '../../../src/cluster/recovery/failover-replay.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';

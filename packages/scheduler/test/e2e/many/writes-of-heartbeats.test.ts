@@ -24,7 +24,7 @@ const NO_WRITES = new Set([
     'subscribe',
     'xreadgroup',
     'page-nodes',
-    'read-sheet',
+    'read-record',
     'read-load',
   ],
 ]);
@@ -57,7 +57,7 @@ describe('a heartbeat', () => {
     });
     const said = JSON.stringify(cost);
     expect(cost['reconcile-node'], said).toBeGreaterThan(0.9);
-    expect(cost['send-letters'] ?? 0, said).toBeLessThan(0.1);
+    expect(cost['send-messages'] ?? 0, said).toBeLessThan(0.1);
     // What is written by the clock comes in lumps.
     expect(writesOf(cost), said).toBeLessThan(MOST_WRITES + 0.5);
   });

@@ -4,11 +4,17 @@ import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
-import { createNodeDirectory } from '../../../src/adapters/memory/node-directory.ts';
+import { createNodeDirectory } from '../../../src/adapters/memory/node-id-claims.ts';
 import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
 import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
+import {
+  jobServiceSettings,
+  jobStoreLimits,
+  managementSettings,
+} from '../../../src/app/settings/settings-from-config.ts';
+import { createTenancy } from '../../../src/app/settings/tenancy.ts';
 import type { Config } from '../../../src/config/settings.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { useOf } from '../../../src/domain/service-use.ts';
@@ -17,8 +23,6 @@ import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import { createJobService, type RunningJobService } from '../../../src/runtime/create-job-service.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import { jobServiceSettings, jobStoreLimits, managementSettings } from '../../../src/settings-from-config.ts';
-import { createTenancy } from '../../../src/tenancy.ts';
 import { createNodeLink } from '../../../src/transport/link/node-link.ts';
 
 export function composeCore(deps: {

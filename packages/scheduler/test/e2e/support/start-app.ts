@@ -2,7 +2,7 @@
 import type { DispatchReply, ErrorReply, JobView, NodeView } from '@lingua/protocol';
 import { onTestFinished } from 'vitest';
 import { createLog } from '../../../src/adapters/system/log.ts';
-import { type App, createApp } from '../../../src/app.ts';
+import { type App, createApp } from '../../../src/app/create-app.ts';
 import { type LoadResult, loadConfig } from '../../../src/config/load-config.ts';
 import { printFinding } from '../../../src/config/origin.ts';
 import type { Config } from '../../../src/config/settings.ts';

@@ -1,12 +1,12 @@
 /** Requests for the statistics: answered at once, whatever building does, and seldom the reason for a build. */
 import { describe, expect, it } from 'vitest';
+import type { StatsPart } from '../../../src/management/stats/stats-part.ts';
 import {
   createStatsDesk,
   type SnapshotSource,
   type StatsSnapshot,
   statsTimes,
-} from '../../../src/management/stats/stats-desk.ts';
-import type { StatsPart } from '../../../src/management/stats/stats-part.ts';
+} from '../../../src/management/stats/stats-service.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { createCountingMeter, NOTHING, printPlainly, SILENT } from './stats-fixture.ts';
 

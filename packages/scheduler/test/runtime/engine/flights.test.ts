@@ -1,8 +1,8 @@
 /** The index of all flights: by job, by node, and nothing left of those that are gone. */
 import { describe, expect, it } from 'vitest';
-import { NodeNumbers } from '../../../src/domain/node-numbers.ts';
-import { createFlight, type Flight } from '../../../src/runtime/flight.ts';
-import { createFlights } from '../../../src/runtime/flights.ts';
+import { NodeNumbers } from '../../../src/domain/numbered/node-numbers.ts';
+import { createFlight, type Flight } from '../../../src/runtime/in-flight-job.ts';
+import { createFlights } from '../../../src/runtime/in-flight-jobs.ts';
 
 /** Only its name and tenant are looked at here. */
 const flightOf = (jobId: string): Flight =>

@@ -3,7 +3,7 @@ import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Expected, JobChange, JobStore, MoveResult } from '../../../src/ports/job-store.ts';
-import { isBehind } from '../../../src/runtime/take-move.ts';
+import { isBehind } from '../../../src/runtime/attempts/record-move.ts';
 
 type Write =
   | { readonly kind: 'admit'; readonly jobId: string; readonly job: JobRecord }

@@ -1,6 +1,6 @@
 /** Slots given back a moment ago: known as long as a ledger may have to be told again, and never more than there is room for. */
 import { describe, expect, it } from 'vitest';
-import { createGivenBackLately } from '../../../src/runtime/given-back-lately.ts';
+import { createGivenBackLately } from '../../../src/runtime/takeover/recently-released.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { createRig, RESULT } from './rig.ts';
 

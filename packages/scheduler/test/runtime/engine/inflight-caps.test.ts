@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { equalTenancy, shareOf, type Tenancy } from '../../../src/domain/tenancy.ts';
-import { createInflightCaps } from '../../../src/runtime/inflight-caps.ts';
+import { createInflightCaps } from '../../../src/runtime/queue/inflight-caps.ts';
 import { holdDelivery } from './hold-delivery.ts';
 import { createInstances } from './instances.ts';
 import { anyActs, playHistory } from './random-history.ts';

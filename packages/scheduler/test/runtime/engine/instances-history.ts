@@ -4,7 +4,7 @@ import type { Answer } from '../../../src/domain/answer.ts';
 import type { DispatchOutcome } from '../../../src/domain/dispatch.ts';
 import { isSettled } from '../../../src/domain/job.ts';
 import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
-import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { type Chaos, chaotic } from '../../support/chaotic.ts';
 import { seededChance } from '../fleet/fleet-fixture.ts';
 import { writeDispatched } from './holder.ts';

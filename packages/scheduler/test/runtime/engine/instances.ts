@@ -2,7 +2,7 @@
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { JobStore, MoveResult } from '../../../src/ports/job-store.ts';
-import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { createRig, type Rig, type RigOptions } from './rig.ts';
 
 export interface DriverNotes {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import { changeJob, MAX_TIMELINE } from '../../../src/domain/job-change.ts';
-import { isBehind } from '../../../src/runtime/take-move.ts';
+import { isBehind } from '../../../src/runtime/attempts/record-move.ts';
 import { draftJob } from '../../contracts/job-draft.ts';
 
 let now = 0;

@@ -1,6 +1,6 @@
 /** A node that turns a job away because it is full knows better than the ledger, for a moment. */
 import { describe, expect, it } from 'vitest';
-import { REST_MS } from '../../../src/runtime/overload.ts';
+import { REST_MS } from '../../../src/runtime/attempts/overloaded-nodes.ts';
 import { createRig, type Rig } from './rig.ts';
 
 const FULL = { code: 'NODE_OVERLOADED', message: 'busy', details: { running: 4, max: 4 } } as const;

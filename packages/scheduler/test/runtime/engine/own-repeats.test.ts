@@ -1,7 +1,7 @@
 /** Repeats of requests that this very instance is still admitting or taking back, while others share its store. */
 import { describe, expect, it } from 'vitest';
 import type { JobStore } from '../../../src/ports/job-store.ts';
-import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { type Faulty, faulty } from '../../support/faulty.ts';
 import { createRig, RESULT, type RigOptions } from './rig.ts';
 

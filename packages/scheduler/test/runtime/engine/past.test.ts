@@ -1,7 +1,7 @@
 /** What a record tells of a job's past to whoever takes it over. */
 import { describe, expect, it } from 'vitest';
 import type { Attempt, JobRecord, JobState, TimelineEntry } from '../../../src/domain/job.ts';
-import { pastOf } from '../../../src/runtime/past.ts';
+import { pastOf } from '../../../src/runtime/takeover/attempt-history.ts';
 
 const entry = (state: JobState, attempt: number, nodeId?: string, reason?: string): TimelineEntry => ({
   state,

@@ -1,7 +1,7 @@
 /** The same request again, on an instance that does not have its job in flight. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
-import type { DriverClaim, JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import type { DriverClaim, JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { createInstances, type Instances } from './instances.ts';
 import { RESULT } from './rig.ts';
 

@@ -22,7 +22,7 @@ import type { Labels } from '../../../src/ports/meter.ts';
 import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
 import { createJobService, type JobServiceSettings } from '../../../src/runtime/create-job-service.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
+import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 
 export const SETTINGS: JobServiceSettings = {

@@ -1,8 +1,8 @@
 /** Rounds of one job take turns, also when one of them breaks off: the job would otherwise look for a node no more, until its deadline. */
 import { expect, it } from 'vitest';
+import { createRounds } from '../../../src/runtime/dispatch/try-candidates.ts';
 import type { Engine } from '../../../src/runtime/engine.ts';
-import type { Flight } from '../../../src/runtime/flight.ts';
-import { createRounds } from '../../../src/runtime/rounds.ts';
+import type { Flight } from '../../../src/runtime/in-flight-job.ts';
 import type { Selection } from '../../../src/runtime/select/select.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 

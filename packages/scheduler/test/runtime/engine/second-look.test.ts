@@ -1,9 +1,9 @@
 /** Nodes that seem to be full because nobody heard that they are not: whoever finds no slot has them looked at again. */
 import { describe, expect, it } from 'vitest';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
+import { createSecondLook, MOST_LOOKED_AT } from '../../../src/runtime/dispatch/refresh-full-nodes.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import type { JobDrivers } from '../../../src/runtime/job-drivers.ts';
-import { createSecondLook, MOST_LOOKED_AT } from '../../../src/runtime/second-look.ts';
+import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { nodeView } from '../fleet/fleet-fixture.ts';
 import { createRig } from './rig.ts';

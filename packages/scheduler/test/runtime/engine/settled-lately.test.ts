@@ -1,8 +1,8 @@
 /** Outcomes of a moment ago: kept as long as a store may have to be told them again, and never more than there is room for. */
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
-import { createSettledLately } from '../../../src/runtime/settled-lately.ts';
-import { createTimerWheel } from '../../../src/runtime/timer-wheel.ts';
+import { createTimerWheel } from '../../../src/runtime/attempts/timer-wheel.ts';
+import { createSettledLately } from '../../../src/runtime/takeover/recently-settled.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { RESULT } from './rig.ts';
 

@@ -1,8 +1,8 @@
 /** Deficit round robin, turn by turn as a book would have it, against the round that passes many turns at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTenantRound } from '../../../src/runtime/tenant-round.ts';
-import type { Waiter } from '../../../src/runtime/waiting-queue.ts';
+import { createTenantRound } from '../../../src/runtime/queue/tenant-queue.ts';
+import type { Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
 
 /** Quanta whose sums are exact: a rounding error must not look like another order. */
 const QUANTA = [1, 0.5, 0.25, 0.125];

@@ -7,7 +7,7 @@ import {
   WAITING_CLASSES,
   type WaitingClass,
 } from '../../../src/domain/priority.ts';
-import { createWaitingQueue, type Waiter } from '../../../src/runtime/waiting-queue.ts';
+import { createWaitingQueue, type Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 interface Named extends Waiter {

@@ -1,7 +1,7 @@
 /** The timer wheel against a plain sorted list. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTimerWheel } from '../../../src/runtime/timer-wheel.ts';
+import { createTimerWheel } from '../../../src/runtime/attempts/timer-wheel.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 const TICK = 20;

@@ -1,7 +1,7 @@
 /** A job that somebody waits for and nobody drives: a failover lost how it stood after its driver, dead by now, had struck it off. */
 import { expect, it } from 'vitest';
-import type { DriverClaim, JobDrivers } from '../../../src/runtime/job-drivers.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
+import type { DriverClaim, JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { createInstances } from './instances.ts';
 import { RESULT } from './rig.ts';
 

@@ -1,6 +1,6 @@
 /** Jobs that wait while pools divide the fleet: nobody is kept waiting by those who wait for another pool. */
 import { describe, expect, it } from 'vitest';
-import { createPoolBook } from '../../../src/runtime/pools/pool-book.ts';
+import { createPoolBook } from '../../../src/runtime/pools/pool-map.ts';
 import { planOf, pool } from '../pools/pool-fixture.ts';
 import { createRig, need, profile, RESULT } from './rig.ts';
 

@@ -1,6 +1,6 @@
 /** The waiting queue by itself: turns, limits, heads and the backstop. */
 import { describe, expect, it } from 'vitest';
-import { createWaitingQueue, type Waiter } from '../../../src/runtime/waiting-queue.ts';
+import { createWaitingQueue, type Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 interface Limits {

@@ -1,7 +1,7 @@
 /** Point 2, explain: the decision that would be made now. Reading it changes nothing, and dispatch knows nothing of it. */
 import { describe, expect, it } from 'vitest';
 import { equalTenancy } from '../../../src/domain/tenancy.ts';
-import { createPoolBook } from '../../../src/runtime/pools/pool-book.ts';
+import { createPoolBook } from '../../../src/runtime/pools/pool-map.ts';
 import { filesUnder, importsOf, resolveImport } from '../../architecture/source-files.ts';
 import { createRig, need, profile } from '../engine/rig.ts';
 import { planOf, pool } from '../pools/pool-fixture.ts';

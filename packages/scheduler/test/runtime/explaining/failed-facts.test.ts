@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { nmtProduct } from '../../../src/domain/profile.ts';
-import { failedFacts } from '../../../src/runtime/explaining/failed-facts.ts';
+import { failedFacts } from '../../../src/runtime/explain/failed-facts.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { compileAside } from '../../../src/runtime/select/compile-need.ts';
 import { failures } from '../../../src/runtime/select/explain.ts';

@@ -1,7 +1,7 @@
 /** Point 2, explain: pools tried in order, each with its reason and its candidates. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { attemptPools } from '../../../src/runtime/explaining/pool-attempts.ts';
+import { attemptPools } from '../../../src/runtime/explain/pool-attempts.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { missReason } from '../../../src/runtime/pools/miss-reason.ts';
 import { compileAside } from '../../../src/runtime/select/compile-need.ts';

@@ -1,6 +1,6 @@
 /** Point 2, explain: pools as they are in force, with what their nodes can do. */
 import { describe, expect, it } from 'vitest';
-import { readPools } from '../../../src/runtime/explaining/read-pools.ts';
+import { readPools } from '../../../src/runtime/explain/read-pools.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { anyProfile, nodeView } from '../fleet/fleet-fixture.ts';
 import { dividedFleet, having, planOf, pool } from '../pools/pool-fixture.ts';

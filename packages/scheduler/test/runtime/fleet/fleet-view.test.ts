@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NodeView } from '../../../src/domain/node.ts';
-import { NodeNumbers } from '../../../src/domain/node-numbers.ts';
+import { NodeNumbers } from '../../../src/domain/numbered/node-numbers.ts';
 import { nmtProduct } from '../../../src/domain/profile.ts';
 import { hasBit } from '../../../src/runtime/fleet/bits.ts';
 import { STATUS_FACTS } from '../../../src/runtime/fleet/fact-key.ts';

@@ -3,7 +3,7 @@ import type { Need } from '../../../src/domain/need.ts';
 import type { PoolPlan } from '../../../src/domain/pool.ts';
 import type { NodeProfile } from '../../../src/domain/profile.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import type { PoolBook } from '../../../src/runtime/pools/pool-book.ts';
+import type { PoolBook } from '../../../src/runtime/pools/pool-map.ts';
 
 /** Absent: anywhere. */
 export interface NamedNeed extends Need {

@@ -1,6 +1,6 @@
 /** Capability pools read anew: in short pieces, the pools and nothing else, and whoever waits hears of it. */
 import { describe, expect, it } from 'vitest';
-import { createPoolsOfApp } from '../../../src/pools-of-app.ts';
+import { createPoolsOfApp } from '../../../src/app/pools.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { poolsToml } from '../../e2e/support/pooled-nodes.ts';
 import { configOf } from '../../e2e/support/start-app.ts';

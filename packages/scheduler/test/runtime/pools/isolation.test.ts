@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fits, isEligible, type PoolPlan } from '../../../src/domain/pool.ts';
 import type { FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import { createPoolBook } from '../../../src/runtime/pools/pool-book.ts';
+import { createPoolBook } from '../../../src/runtime/pools/pool-map.ts';
 import { type CompiledNeed, compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
 import { select } from '../../../src/runtime/select/select.ts';
 import { seededChance } from '../fleet/fleet-fixture.ts';

@@ -5,7 +5,7 @@ import type { NodeView } from '../../../src/domain/node.ts';
 import type { Pool, PoolPlan } from '../../../src/domain/pool.ts';
 import type { NodeProfile } from '../../../src/domain/profile.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import { createPoolBook } from '../../../src/runtime/pools/pool-book.ts';
+import { createPoolBook } from '../../../src/runtime/pools/pool-map.ts';
 import { anyProfile, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
 
 export const pool = (

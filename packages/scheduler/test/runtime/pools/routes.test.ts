@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
 import { type PoolPlan, UNPOOLED } from '../../../src/domain/pool.ts';
+import { refusal } from '../../../src/runtime/dispatch/refusal.ts';
 import { confinementWords } from '../../../src/runtime/pools/confinement-words.ts';
-import { createPoolBook, inOrder } from '../../../src/runtime/pools/pool-book.ts';
+import { createPoolBook, inOrder } from '../../../src/runtime/pools/pool-map.ts';
 import { createPreferPool } from '../../../src/runtime/pools/prefer-pool.ts';
-import { refusal } from '../../../src/runtime/refusal.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
 import { select } from '../../../src/runtime/select/select.ts';
 import { nodeView, someNeed } from '../fleet/fleet-fixture.ts';

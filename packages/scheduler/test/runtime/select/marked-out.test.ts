@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Need } from '../../../src/domain/need.ts';
+import { refusal } from '../../../src/runtime/dispatch/refusal.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import { refusal } from '../../../src/runtime/refusal.ts';
 import { compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
 import { markedOut } from '../../../src/runtime/select/marked-out.ts';
 import { anyNeed, fleetSteps, nodeView, someNeed } from '../fleet/fleet-fixture.ts';

@@ -4,22 +4,23 @@ import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createCapacityLedger } from '../../../src/simulation/store/capacity-ledger.ts';
 import { createDeadLetters } from '../../../src/simulation/store/dead-letters.ts';
+import { createWhispers } from '../../../src/simulation/store/hint-bus.ts';
 import { createInbox } from '../../../src/simulation/store/inbox.ts';
 import { createInstances } from '../../../src/simulation/store/instances.ts';
 import { createJobEvents } from '../../../src/simulation/store/job-events.ts';
 import { createJobStore } from '../../../src/simulation/store/job-store.ts';
-import { createNodeBoard } from '../../../src/simulation/store/node-board.ts';
-import { createNodeDirectory } from '../../../src/simulation/store/node-directory.ts';
+import { createNodeDirectory } from '../../../src/simulation/store/node-id-claims.ts';
 import { createNodeMailbox } from '../../../src/simulation/store/node-mailbox.ts';
+import { createNodeBoard } from '../../../src/simulation/store/node-records.ts';
 import { createSessionStore } from '../../../src/simulation/store/session-store.ts';
 import {
   createInstanceFigures,
   createLocks,
   createStatsBoard,
 } from '../../../src/simulation/store/short-lived.ts';
-import { createWhispers } from '../../../src/simulation/store/whispers.ts';
 import { capacityLedgerContract } from '../../contracts/capacity-ledger.ts';
 import { deadLettersContract } from '../../contracts/dead-letters.ts';
+import { hintBusContract } from '../../contracts/hint-bus.ts';
 import { inboxContract } from '../../contracts/inbox.ts';
 import { instanceFiguresContract } from '../../contracts/instance-figures.ts';
 import { instancesContract } from '../../contracts/instances.ts';
@@ -27,12 +28,11 @@ import { jobEventsContract } from '../../contracts/job-events.ts';
 import { jobEventsAcrossContract } from '../../contracts/job-events-across.ts';
 import { type JobStoreLimits, jobStoreContract } from '../../contracts/job-store.ts';
 import { locksContract } from '../../contracts/locks.ts';
-import { nodeBoardContract } from '../../contracts/node-board.ts';
-import { nodeDirectoryContract } from '../../contracts/node-directory.ts';
+import { nodeIdClaimsContract } from '../../contracts/node-id-claims.ts';
 import { type Letter, nodeMailboxContract } from '../../contracts/node-mailbox.ts';
+import { nodeRecordsContract } from '../../contracts/node-records.ts';
 import { sessionStoreContract } from '../../contracts/session-store.ts';
 import { statsBoardContract } from '../../contracts/stats-board.ts';
-import { whispersContract } from '../../contracts/whispers.ts';
 import { createVirtualRig } from './virtual-rig.ts';
 
 const NAME = 'simulated';
@@ -72,7 +72,7 @@ capacityLedgerContract(NAME, async () => {
   return { ...rig.timed, ledger: rig.driven(createCapacityLedger({ lines: rig.lines(), idleMs: IDLE_MS })) };
 });
 
-nodeDirectoryContract(NAME, async (limits) => {
+nodeIdClaimsContract(NAME, async (limits) => {
   const rig = createVirtualRig();
   const { clock } = rig.machine;
   const directory = createNodeDirectory({ lines: rig.lines(), clock, idleMs: IDLE_MS, ...limits });
@@ -87,7 +87,7 @@ nodeMailboxContract(NAME, async (limits) => {
   return { ...rig.timed, ledger, mailbox: rig.driven(mailbox) };
 });
 
-nodeBoardContract(NAME, async (limits) => {
+nodeRecordsContract(NAME, async (limits) => {
   const rig = createVirtualRig();
   const [here, there] = ['here', 'there'].map((name) =>
     rig.driven(createNodeBoard({ lines: rig.lines(rig.machineOf(name)), ...limits })),
@@ -157,7 +157,7 @@ statsBoardContract(NAME, async () => {
   return { ...rig.timed, board: rig.driven(createStatsBoard({ lines: rig.lines() })) };
 });
 
-whispersContract(NAME, async () => {
+hintBusContract(NAME, async () => {
   const rig = createVirtualRig();
   return { ...rig.timed, whispers: rig.driven(createWhispers({ lines: rig.lines() })) };
 });

@@ -1,6 +1,6 @@
 /** What goes wrong with the simulated store goes wrong as it does with Redis: late, unknown, lost, and told to whoever must know. */
 import { describe, expect, it } from 'vitest';
-import type { Affected } from '../../../src/cluster/reassertion.ts';
+import type { Affected } from '../../../src/cluster/recovery/failover-replay.ts';
 import { createStoreRig, TIMEOUT_MS } from './store-rig.ts';
 
 const DOWN = 'SCHEDULER_DEPENDENCY_DOWN';

@@ -1,7 +1,7 @@
 /** The order in which an instance forgets what it counted, on the simulated store. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createFifo } from '../../../src/adapters/job-book/fifo.ts';
+import { createFifo } from '../../../src/adapters/shared-jobs/fifo.ts';
 
 it('gives the first that is left, whatever came and went, as a map in order does', () => {
   const step = fc.tuple(fc.constantFrom('add', 'delete', 'drop first'), fc.integer({ min: 0, max: 30 }));

@@ -1,4 +1,6 @@
 /** A simulated store with two processes on it, for tests of what goes wrong. Time passes only as the tests say. */
+
+import type { JobStoreOfMany, SharedStore } from '../../../src/app/shared-store.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import type { JobChange } from '../../../src/domain/job-change.ts';
 import { createMachine, type Machine } from '../../../src/simulation/kernel/machine.ts';
@@ -6,7 +8,6 @@ import { seededChance } from '../../../src/simulation/kernel/seeded-chance.ts';
 import { createVirtualTime } from '../../../src/simulation/kernel/virtual-time.ts';
 import { createSimulatedStore } from '../../../src/simulation/store/simulated-store.ts';
 import type { StoreSettings } from '../../../src/simulation/store/store-settings.ts';
-import type { JobStoreOfMany, SharedStore } from '../../../src/store-of-many.ts';
 import { changeTo, draftJob, expectedOf } from '../../contracts/job-draft.ts';
 
 export const TIMEOUT_MS = 800;

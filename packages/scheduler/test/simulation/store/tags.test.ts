@@ -1,6 +1,6 @@
 /** What lies together in Redis lies together on the simulated shards. */
 import { expect, it } from 'vitest';
-import { jobTag, requestTag } from '../../../src/adapters/job-book/job-tag.ts';
+import { jobTag, requestTag } from '../../../src/adapters/shared-jobs/job-tag.ts';
 import { createMachine } from '../../../src/simulation/kernel/machine.ts';
 import { seededChance } from '../../../src/simulation/kernel/seeded-chance.ts';
 import { createSeededIds } from '../../../src/simulation/kernel/seeded-ids.ts';

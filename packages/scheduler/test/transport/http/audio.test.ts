@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { DRAINING } from '../../../src/transport/http/http-services.ts';
+import { DRAINING } from '../../../src/transport/http/server/http-services.ts';
 import { eventually } from '../../support/eventually.ts';
 import { TOKENS } from '../access/settings.ts';
 import { bearer, OPEN, startServer } from './start-server.ts';

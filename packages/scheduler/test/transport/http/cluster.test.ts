@@ -1,7 +1,7 @@
 /** What operators see and order of many instances over HTTP. */
 import { ClusterReply, DeadLettersReply, DeadLetterView, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
-import { summarizeDeadLetter } from '../../../src/transport/http/dead-letter-view.ts';
+import { summarizeDeadLetter } from '../../../src/transport/http/views/dead-letter-view.ts';
 import { STARTED_AT } from '../../support/instances-in-memory.ts';
 import { AUDIO, LETTER, SAID, startClusterServer as start } from './start-cluster-server.ts';
 import { startServer } from './start-server.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DIRECT_PATH } from '../../../src/ports/direct-line.ts';
-import type { HttpServices } from '../../../src/transport/http/http-services.ts';
+import type { HttpServices } from '../../../src/transport/http/server/http-services.ts';
 import { eventually } from '../../support/eventually.ts';
 import { TOKENS } from '../access/settings.ts';
 import { bearer, startServer } from './start-server.ts';

@@ -1,8 +1,8 @@
 import type { DispatchRequest as Body } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { createRequirements } from '../../../src/domain/requirements.ts';
-import { buildDispatch } from '../../../src/transport/http/dispatch-request.ts';
-import { canonicalRequest } from '../../../src/transport/http/fingerprint.ts';
+import { buildDispatch } from '../../../src/transport/http/requests/dispatch-request.ts';
+import { canonicalRequest } from '../../../src/transport/http/requests/fingerprint.ts';
 import { DISPATCH } from './start-server.ts';
 
 const CONTEXT = {

@@ -7,7 +7,7 @@ import type { Clock } from '../../../src/ports/clock.ts';
 import type { IdSource } from '../../../src/ports/id-source.ts';
 import type { JobEvents } from '../../../src/ports/job-events.ts';
 import type { JobStore } from '../../../src/ports/job-store.ts';
-import type { HttpServices } from '../../../src/transport/http/http-services.ts';
+import type { HttpServices } from '../../../src/transport/http/server/http-services.ts';
 
 export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: JobEvents }) {
   const records = new Map<string, JobRecord>();

@@ -8,7 +8,7 @@ import type {
   Registration,
 } from '../../../src/management/node-registry.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
-import type { HttpServices } from '../../../src/transport/http/http-services.ts';
+import type { HttpServices } from '../../../src/transport/http/server/http-services.ts';
 
 export function createFakeRegistry({ clock }: { clock: Clock }) {
   const nodes = new Map<string, NodeStatus>();

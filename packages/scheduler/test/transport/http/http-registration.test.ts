@@ -1,8 +1,8 @@
 import type { HttpNodeHeartbeat, HttpNodeRegister } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { translates } from '../../../src/domain/profile.ts';
-import { understand } from '../../../src/management/profile.ts';
-import { readHeartbeat, readRegistration } from '../../../src/transport/http/http-registration.ts';
+import { understand } from '../../../src/management/registration/profile.ts';
+import { readHeartbeat, readRegistration } from '../../../src/transport/http/requests/http-registration.ts';
 import { REGISTER } from './start-server.ts';
 
 const RULES = { assumeAnyLanguage: true, coreServices: {} };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isNewer } from '../../../src/transport/http/job-events.ts';
+import { isNewer } from '../../../src/transport/http/views/job-events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { TOKENS } from '../access/settings.ts';
 import { bearer, DISPATCH, startServer } from './start-server.ts';

@@ -1,7 +1,7 @@
 /** The JSON of the measurements: top K, overflow, and what is no number. */
 import { describe, expect, it } from 'vitest';
 import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts';
-import { type MeasuredFacts, metricsView } from '../../../src/transport/http/metrics-view.ts';
+import { type MeasuredFacts, metricsView } from '../../../src/transport/http/views/metrics-view.ts';
 
 const FACTS: MeasuredFacts = {
   statsUpdatedAt: undefined,

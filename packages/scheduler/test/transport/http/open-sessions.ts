@@ -3,11 +3,11 @@ import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
+import { sessionSettings } from '../../../src/app/settings/settings-from-config.ts';
 import { readLanguages } from '../../../src/domain/needed-directions.ts';
 import { createSessionService } from '../../../src/session/create-session-service.ts';
-import { NO_POOLS } from '../../../src/session/preferred-pool.ts';
-import type { SessionLink } from '../../../src/session/session-output.ts';
-import { sessionSettings } from '../../../src/settings-from-config.ts';
+import type { SessionLink } from '../../../src/session/output.ts';
+import { NO_POOLS } from '../../../src/session/speech/preferred-pool.ts';
 import { configOf } from '../../config/loaded.ts';
 
 const SILENT: SessionLink = { tell: () => {}, replaced: () => {}, abandoned: () => {} };

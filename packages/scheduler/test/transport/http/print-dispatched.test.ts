@@ -1,7 +1,7 @@
 import { JOB_STATES } from '@lingua/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { printDispatched } from '../../../src/transport/http/print-dispatched.ts';
+import { printDispatched } from '../../../src/transport/http/views/print-dispatched.ts';
 
 const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
 /** Mostly what ids look like, and anything else too. */

@@ -3,7 +3,7 @@ import { StatsReply, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import type { CatalogueService } from '../../../src/management/catalogue/read-services.ts';
 import type { StatsPart } from '../../../src/management/stats/stats-part.ts';
-import { completeStats, createPrintStats } from '../../../src/transport/http/print-stats.ts';
+import { completeStats, createPrintStats } from '../../../src/transport/http/views/print-stats.ts';
 import { finish } from '../../management/stats/stats-fixture.ts';
 
 const STATS: StatsPart = {

@@ -1,7 +1,7 @@
 /** Large whole numbers as text: as the runtime prints them. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { spellWhole } from '../../../src/transport/http/spell-whole.ts';
+import { spellWhole } from '../../../src/transport/http/server/spell-whole.ts';
 
 it('prints every whole number as the runtime does', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 /** A real server of the instance "a" among others, with letters that can die, for what operators see and order. */
 import { systemClock } from '../../../src/adapters/system/clock.ts';
-import { createClusterReader } from '../../../src/cluster/cluster-reader.ts';
-import { createDeadLetterDesk } from '../../../src/cluster/dead-letter-desk.ts';
+import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
+import { createDeadLetterDesk } from '../../../src/cluster/recovery/dead-letter-service.ts';
 import { createInstancesInMemory } from '../../support/instances-in-memory.ts';
 import { type StartOptions, startServer } from './start-server.ts';
 

@@ -8,14 +8,14 @@ import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts'
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createLog } from '../../../src/adapters/system/log.ts';
-import { createClusterReader } from '../../../src/cluster/cluster-reader.ts';
-import { NO_DEAD_LETTERS } from '../../../src/cluster/dead-letter-desk.ts';
+import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
+import { NO_DEAD_LETTERS } from '../../../src/cluster/recovery/dead-letter-service.ts';
 import type { Meter } from '../../../src/ports/meter.ts';
 import { createJobReader } from '../../../src/runtime/job-reader.ts';
 import { createAudioTokens } from '../../../src/transport/access/audio-tokens.ts';
 import { type AccessSettings, createGate } from '../../../src/transport/access/create-gate.ts';
-import { createHttpServer } from '../../../src/transport/http/create-http-server.ts';
-import { HTTP_DEFAULTS, type HttpServices } from '../../../src/transport/http/http-services.ts';
+import { createHttpServer } from '../../../src/transport/http/server/create-http-server.ts';
+import { HTTP_DEFAULTS, type HttpServices } from '../../../src/transport/http/server/http-services.ts';
 import { instanceNamed } from '../../support/instances-in-memory.ts';
 import { createFakeEngine } from './fake-engine.ts';
 import { createFakeRegistry } from './fake-registry.ts';

@@ -4,8 +4,8 @@ import {
   createStatsDesk,
   type SnapshotSource,
   statsTimes,
-} from '../../../src/management/stats/stats-desk.ts';
-import { createPrintStats } from '../../../src/transport/http/print-stats.ts';
+} from '../../../src/management/stats/stats-service.ts';
+import { createPrintStats } from '../../../src/transport/http/views/print-stats.ts';
 import { NOTHING, SILENT } from '../../management/stats/stats-fixture.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { startServer } from './start-server.ts';

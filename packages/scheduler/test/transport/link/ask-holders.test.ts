@@ -1,9 +1,9 @@
 /** Heartbeats over HTTP of nodes that another instance holds. */
 import { describe, expect, it } from 'vitest';
-import { type PostOffice, Unsent } from '../../../src/cluster/post-office.ts';
+import { type PostOffice, Unsent } from '../../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
-import type { NodeSheet } from '../../../src/ports/node-board.ts';
-import type { HttpServices } from '../../../src/transport/http/http-services.ts';
+import type { NodeSheet } from '../../../src/ports/node-records.ts';
+import type { HttpServices } from '../../../src/transport/http/server/http-services.ts';
 import { createHolders } from '../../../src/transport/link/ask-holders.ts';
 
 const SHEET = { nodeId: 'node-a', owner: { instanceId: 'other', incarnation: '1' } } as NodeSheet;

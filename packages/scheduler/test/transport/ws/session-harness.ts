@@ -1,8 +1,8 @@
 /** The socket of sessions before a stand-in for the sessions, on a clock that the test steps. */
 import type { Soon } from '../../../src/domain/soon.ts';
+import type { ClientEvent } from '../../../src/session/event.ts';
+import type { SessionLink } from '../../../src/session/output.ts';
 import type { Opening } from '../../../src/session/session.ts';
-import type { ClientEvent } from '../../../src/session/session-event.ts';
-import type { SessionLink } from '../../../src/session/session-output.ts';
 import type { Opened } from '../../../src/session/session-service.ts';
 import { createSessionRoute } from '../../../src/transport/ws/session-route.ts';
 import type { SocketRoute } from '../../../src/transport/ws/socket-server.ts';

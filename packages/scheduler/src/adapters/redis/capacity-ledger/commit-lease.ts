@@ -2,9 +2,9 @@
 import type { NodeId } from '../../../domain/ids.ts';
 import type { LeaseId } from '../../../domain/lease.ts';
 import { type CommitResult, RETAKEN_MS } from '../../../ports/capacity-ledger.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 import { loadOf } from './load-of.ts';
 
 export function createCommitLease(connection: RedisConnection, keys: Keys, idleMs: number) {

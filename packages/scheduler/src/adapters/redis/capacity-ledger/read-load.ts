@@ -1,10 +1,10 @@
 /** Typed wrapper of read-load.lua, for many nodes at once. */
 import type { NodeId } from '../../../domain/ids.ts';
 import type { Load } from '../../../domain/lease.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { runForMany, type ScriptCall } from '../connection/run-for-many.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { runForMany, type ScriptCall } from '../run-for-many.ts';
-import { loadScript } from '../script.ts';
 import { loadOf } from './load-of.ts';
 
 export function createReadLoad(connection: RedisConnection, keys: Keys) {

@@ -1,9 +1,9 @@
 /** Typed wrapper of reassert-lease.lua. Rare: once per lease that is held when a master has changed. */
 import type { NodeId } from '../../../domain/ids.ts';
 import type { LeaseId, Load } from '../../../domain/lease.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 import { loadOf } from './load-of.ts';
 
 export function createReassertLease(connection: RedisConnection, keys: Keys, idleMs: number) {

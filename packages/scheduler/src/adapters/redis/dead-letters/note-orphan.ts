@@ -1,8 +1,8 @@
 /** Typed wrapper of note-orphan.lua. Cold path. */
 import { MOST_ORPHANED } from '../../../ports/dead-letters.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createNoteOrphan(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'note-orphan');

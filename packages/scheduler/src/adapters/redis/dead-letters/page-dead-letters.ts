@@ -1,8 +1,8 @@
 /** Typed wrapper of page-dead-letters.lua. Cold path. */
 import { type DeadLetter, type DeadLetterPage, PAGE_BYTES } from '../../../ports/dead-letters.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createPageDeadLetters(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'page-dead-letters');

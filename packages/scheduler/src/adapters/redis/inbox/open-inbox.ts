@@ -1,7 +1,8 @@
 /** Typed wrapper of open-inbox.lua. */
+
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createOpenInbox(
   connection: RedisConnection,

@@ -1,9 +1,9 @@
 /** Typed wrapper of make-round.lua. */
-import type { EndedJobs } from '../../job-book/job-scripts.ts';
+import type { EndedJobs } from '../../shared-jobs/job-scripts.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { IndexLimits } from '../job-store/index-jobs.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export interface Round {
   readonly figures: { readonly text: string; readonly lifeMs: number };

@@ -1,8 +1,8 @@
 /** Typed wrapper of announce-instance.lua. */
 import type { Instance } from '../../../ports/instances.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createAnnounceInstance(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'announce-instance');

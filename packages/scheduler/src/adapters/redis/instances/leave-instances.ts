@@ -1,8 +1,8 @@
 /** Typed wrapper of leave-instances.lua. */
 import { DEATH_REMEMBERED_MS, type InstanceName } from '../../../ports/instances.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createLeaveInstances(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'leave-instances');

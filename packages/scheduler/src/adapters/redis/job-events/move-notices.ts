@@ -3,10 +3,10 @@
  * pub/sub, and whoever waits looks for himself now and then. One channel per instance, so that waiting subscribes nothing.
  */
 import type { JobId } from '../../../domain/ids.ts';
-import type { MoveNotices } from '../../job-book/job-events.ts';
-import { createChannels, type Ear } from '../channels.ts';
+import type { MoveNotices } from '../../shared-jobs/job-events.ts';
+import { createChannels, type Ear } from '../connection/channels.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
 
 export function createMoveNotices(deps: {
   connection: RedisConnection;

@@ -1,10 +1,10 @@
 /** Typed wrapper of discard-job.lua. */
 import type { JobId } from '../../../domain/ids.ts';
-import type { Discarded } from '../../job-book/job-scripts.ts';
-import { jobTag } from '../../job-book/job-tag.ts';
+import type { Discarded } from '../../shared-jobs/job-scripts.ts';
+import { jobTag } from '../../shared-jobs/job-tag.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createDiscardJob(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'discard-job');

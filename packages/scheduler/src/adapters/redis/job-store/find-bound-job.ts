@@ -1,8 +1,8 @@
 /** Typed wrapper of find-bound-job.lua. */
-import type { StoredJob } from '../../job-book/job-scripts.ts';
+import type { StoredJob } from '../../shared-jobs/job-scripts.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 import { jobFromFields } from './record-fields.ts';
 
 export function createFindBoundJob(connection: RedisConnection, keys: Keys) {

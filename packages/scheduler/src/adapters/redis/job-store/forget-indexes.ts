@@ -1,7 +1,8 @@
 /** Typed wrapper of forget-indexes.lua. */
+
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 /** False: somebody still has to take over some of its jobs. */
 export function createForgetIndexes(connection: RedisConnection, keys: Keys) {

@@ -1,8 +1,8 @@
 /** Typed wrapper of index-jobs.lua. */
-import type { IndexChanges } from '../../job-book/job-scripts.ts';
+import type { IndexChanges } from '../../shared-jobs/job-scripts.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export interface IndexLimits {
   readonly liveMarginMs: number;

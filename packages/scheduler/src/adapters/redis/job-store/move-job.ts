@@ -1,11 +1,11 @@
 /** Hot path: typed wrapper of move-job.lua. */
 import { isSettled } from '../../../domain/job.ts';
 import { changeJob } from '../../../domain/job-change.ts';
-import type { MoveJob } from '../../job-book/job-scripts.ts';
-import { jobTag } from '../../job-book/job-tag.ts';
+import type { MoveJob } from '../../shared-jobs/job-scripts.ts';
+import { jobTag } from '../../shared-jobs/job-tag.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 import { changedEntries, changedFields, FIRST_ENTRIES, jobFromFields, watchersOf } from './record-fields.ts';
 
 export function createMoveJob(

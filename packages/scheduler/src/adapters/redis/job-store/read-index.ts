@@ -1,9 +1,9 @@
 /** Reads the indexes of an instance's jobs: ids with their deadlines. */
-import type { IndexScripts } from '../../job-book/job-scripts.ts';
-import type { Position, ReadIndex } from '../../job-book/list-jobs.ts';
-import { asDependency } from '../dependency.ts';
+import type { IndexScripts } from '../../shared-jobs/job-scripts.ts';
+import type { Position, ReadIndex } from '../../shared-jobs/list-jobs.ts';
+import { asDependency } from '../connection/dependency.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
 
 export function createIndexReads(
   connection: RedisConnection,

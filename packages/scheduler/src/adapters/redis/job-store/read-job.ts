@@ -1,9 +1,9 @@
 /** Reads a job's record: at its tag, or beside it since its request was bound anew. */
-import type { RecordScripts } from '../../job-book/job-scripts.ts';
-import { jobTag } from '../../job-book/job-tag.ts';
-import { asDependency } from '../dependency.ts';
+import type { RecordScripts } from '../../shared-jobs/job-scripts.ts';
+import { jobTag } from '../../shared-jobs/job-tag.ts';
+import { asDependency } from '../connection/dependency.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
 import { jobFromFields } from './record-fields.ts';
 
 export function createRecordReads(

@@ -6,7 +6,7 @@
  */
 import type { JobRecord, JobState, TimelineEntry } from '../../../domain/job.ts';
 import { type JobChange, MAX_TIMELINE } from '../../../domain/job-change.ts';
-import type { StoredJob } from '../../job-book/job-scripts.ts';
+import type { StoredJob } from '../../shared-jobs/job-scripts.ts';
 
 /** Entries of a timeline that stay for ever; as many of the newest take turns in the other fields. */
 export const FIRST_ENTRIES = MAX_TIMELINE / 2;

@@ -1,9 +1,9 @@
 /** Typed wrapper of restore-job.lua. */
-import type { RecordScripts } from '../../job-book/job-scripts.ts';
-import { jobTag } from '../../job-book/job-tag.ts';
+import type { RecordScripts } from '../../shared-jobs/job-scripts.ts';
+import { jobTag } from '../../shared-jobs/job-tag.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 import { wholeFieldsOf } from './record-fields.ts';
 
 export function createRestoreJob(connection: RedisConnection, keys: Keys): RecordScripts['restore'] {

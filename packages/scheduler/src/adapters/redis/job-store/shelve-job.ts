@@ -1,9 +1,9 @@
 /** Typed wrapper of shelve-job.lua. */
 import type { JobId } from '../../../domain/ids.ts';
-import { jobTag } from '../../job-book/job-tag.ts';
+import { jobTag } from '../../shared-jobs/job-tag.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createShelveJob(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'shelve-job');

@@ -1,10 +1,10 @@
 /** Typed wrapper of take-over-job.lua. */
 import type { JobId } from '../../../domain/ids.ts';
-import type { FormerDriver, TakenOver } from '../../job-book/job-scripts.ts';
-import { jobTag } from '../../job-book/job-tag.ts';
+import type { FormerDriver, TakenOver } from '../../shared-jobs/job-scripts.ts';
+import { jobTag } from '../../shared-jobs/job-tag.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 import { jobFromFields } from './record-fields.ts';
 
 export function createTakeOverJob(connection: RedisConnection, keys: Keys) {

@@ -1,7 +1,7 @@
 /** Notices that something was put into a mailbox, by any instance. They carry nothing and may be lost: whoever listens looks for himself now and then. */
 import type { NodeId } from '../../../domain/ids.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
 
 export interface ArrivalListener {
   /** From here on notices are heard; what came before may have been missed. */

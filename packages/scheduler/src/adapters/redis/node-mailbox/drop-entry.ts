@@ -1,9 +1,9 @@
 /** Typed wrapper of drop-entry.lua. */
 import type { JobId, NodeId } from '../../../domain/ids.ts';
 import type { Slot } from '../../../ports/node-mailbox.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createDropEntry(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'drop-entry');

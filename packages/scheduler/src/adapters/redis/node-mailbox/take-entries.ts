@@ -1,8 +1,8 @@
 /** Typed wrapper of take-entries.lua. */
 import type { JobId, NodeId } from '../../../domain/ids.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export interface TakenEntry {
   readonly jobId: JobId;

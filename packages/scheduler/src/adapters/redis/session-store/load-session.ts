@@ -1,9 +1,9 @@
 /** Typed wrapper of load-session.lua. Cold path. */
 import type { SessionId } from '../../../domain/ids.ts';
 import type { StoredSession } from '../../../ports/session-store.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createLoadSession(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'load-session');

@@ -1,8 +1,8 @@
 /** Typed wrapper of remove-session.lua. Cold path. */
 import type { SessionId } from '../../../domain/ids.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createRemoveSession(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'remove-session');

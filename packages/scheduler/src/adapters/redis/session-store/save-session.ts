@@ -1,8 +1,8 @@
 /** Typed wrapper of save-session.lua. Hot path: once per utterance. */
 import type { SavedSession } from '../../../ports/session-store.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { loadScript } from '../script.ts';
 
 export function createSaveSession(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'save-session');

@@ -1,9 +1,9 @@
 /** Typed wrapper of touch-session.lua, for many sessions at once. Cold path. */
 import type { SavedSession, SessionStore } from '../../../ports/session-store.ts';
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { runForMany } from '../connection/run-for-many.ts';
+import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import type { RedisConnection } from '../redis-connection.ts';
-import { runForMany } from '../run-for-many.ts';
-import { loadScript } from '../script.ts';
 
 export function createTouchSession(connection: RedisConnection, keys: Keys): SessionStore['touch'] {
   const run = loadScript(connection, import.meta.url, 'touch-session');

@@ -1,6 +1,6 @@
 /** Simulation: the indexes of each instance's jobs on its shard: those it drives and those it settled lately. */
-import type { IndexChanges, IndexScripts } from '../../../adapters/job-book/job-scripts.ts';
-import type { Position } from '../../../adapters/job-book/list-jobs.ts';
+import type { IndexChanges, IndexScripts } from '../../../adapters/shared-jobs/job-scripts.ts';
+import type { Position } from '../../../adapters/shared-jobs/list-jobs.ts';
 import type { JobId } from '../../../domain/ids.ts';
 import type { Lines } from '../lines.ts';
 import type { Shard } from '../shard.ts';

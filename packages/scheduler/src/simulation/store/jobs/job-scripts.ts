@@ -7,9 +7,9 @@ import type {
   RecordScripts,
   Restored,
   TakenOver,
-} from '../../../adapters/job-book/job-scripts.ts';
-import type { KnownJob } from '../../../adapters/job-book/known-jobs.ts';
-import { isAsExpected } from '../../../adapters/job-book/owed-moves.ts';
+} from '../../../adapters/shared-jobs/job-scripts.ts';
+import type { KnownJob } from '../../../adapters/shared-jobs/known-jobs.ts';
+import { isAsExpected } from '../../../adapters/shared-jobs/owed-moves.ts';
 import type { JobId } from '../../../domain/ids.ts';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../../domain/job.ts';
 import { changeJob, entriesOf, type JobChange } from '../../../domain/job-change.ts';

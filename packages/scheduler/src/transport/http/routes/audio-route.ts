@@ -3,10 +3,10 @@ import type { AudioPath } from '@lingua/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bearerOf } from '../../access/bearer.ts';
 import type { Refusal } from '../../wire/error-answer.ts';
-import { overspends } from '../authorize.ts';
-import type { Routes } from '../declare-route.ts';
-import type { HttpServices } from '../http-services.ts';
-import { replyError } from '../reply-error.ts';
+import { overspends } from '../server/authorize.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
 
 type Request = FastifyRequest<{ Params: AudioPath }>;
 

@@ -6,14 +6,14 @@ import type {
   DeadLettersPurge,
   DeadLettersQuery,
 } from '@lingua/protocol';
-import { type LetterName, printLetterName, readLetterName } from '../../../cluster/letter-name.ts';
+import { type LetterName, printLetterName, readLetterName } from '../../../cluster/messaging/message-name.ts';
 import type { Refusal } from '../../wire/error-answer.ts';
 import { given } from '../../wire/given.ts';
-import { viewCluster } from '../cluster-view.ts';
-import { summarizeDeadLetter, viewDeadLetter } from '../dead-letter-view.ts';
-import type { Routes } from '../declare-route.ts';
-import type { HttpServices } from '../http-services.ts';
-import { replyError } from '../reply-error.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
+import { viewCluster } from '../views/cluster-view.ts';
+import { summarizeDeadLetter, viewDeadLetter } from '../views/dead-letter-view.ts';
 
 const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 const PAGE = 100;

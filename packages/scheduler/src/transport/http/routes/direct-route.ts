@@ -7,8 +7,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DIRECT_PATH } from '../../../ports/direct-line.ts';
 import { bearerOf } from '../../access/bearer.ts';
 import type { Refusal } from '../../wire/error-answer.ts';
-import type { HttpServices } from '../http-services.ts';
-import { replyError } from '../reply-error.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
 
 /** Counted before a word of them is read. Whoever is told so asks by letter, and those can be held up. */
 const MOST_AT_ONCE = 500;

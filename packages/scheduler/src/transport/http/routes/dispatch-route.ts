@@ -5,12 +5,12 @@ import type { DispatchOutcome } from '../../../domain/dispatch.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import { createRequirements } from '../../../domain/requirements.ts';
 import { createLanguageReader } from '../../wire/language-reader.ts';
-import { overspends } from '../authorize.ts';
-import type { Routes } from '../declare-route.ts';
-import { buildDispatch } from '../dispatch-request.ts';
-import type { HttpServices } from '../http-services.ts';
-import { type Dispatched, printDispatched } from '../print-dispatched.ts';
-import { replyError } from '../reply-error.ts';
+import { buildDispatch } from '../requests/dispatch-request.ts';
+import { overspends } from '../server/authorize.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
+import { type Dispatched, printDispatched } from '../views/print-dispatched.ts';
 
 const OPTIONS = {
   tag: 'dispatch',

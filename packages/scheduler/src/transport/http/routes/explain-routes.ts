@@ -1,14 +1,14 @@
 /** Cold path: where a job would go and why, and the pools it is chosen from. Nothing is dispatched. */
 import type { ExplainRequest, SimulateQuery } from '@lingua/protocol';
 import { createRequirements } from '../../../domain/requirements.ts';
-import { overspends } from '../authorize.ts';
-import type { Routes } from '../declare-route.ts';
-import { buildDispatch } from '../dispatch-request.ts';
-import { viewDecision } from '../explain-view.ts';
-import type { Explaining, HttpServices } from '../http-services.ts';
-import { viewPools } from '../pools-view.ts';
-import { replyError } from '../reply-error.ts';
-import { buildSimulation, viewSimulation } from '../simulation.ts';
+import { buildDispatch } from '../requests/dispatch-request.ts';
+import { overspends } from '../server/authorize.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { Explaining, HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
+import { viewDecision } from '../views/explain-view.ts';
+import { viewPools } from '../views/pools-view.ts';
+import { buildSimulation, viewSimulation } from '../views/simulation.ts';
 
 const OF_CLIENTS = { tag: 'dispatch', entry: { role: 'client', namesTenant: true } } as const;
 const OF_OPERATORS = { tag: 'operators', entry: { role: 'operator' } } as const;

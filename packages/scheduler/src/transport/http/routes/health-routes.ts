@@ -2,8 +2,8 @@
 import { HealthReply } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
 import { given } from '../../wire/given.ts';
-import type { Routes } from '../declare-route.ts';
-import { DRAINING, type HttpServices } from '../http-services.ts';
+import type { Routes } from '../server/declare-route.ts';
+import { DRAINING, type HttpServices } from '../server/http-services.ts';
 
 const OPTIONS = { tag: 'health', hasHead: true, endpoint: { reply: HealthReply } };
 

@@ -1,11 +1,11 @@
 /** GET /v1/job/:id/events: every move of a job as server-sent events, until it is settled. */
 import type { JobPath } from '@lingua/protocol';
-import type { Routes } from '../declare-route.ts';
-import type { HttpServices } from '../http-services.ts';
-import { LAST_EVENT_ID, openJobEvents } from '../job-events.ts';
-import { NO_SUCH_JOB, readJob } from '../read-job.ts';
-import { replyError } from '../reply-error.ts';
-import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
+import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
+import { LAST_EVENT_ID, openJobEvents } from '../views/job-events.ts';
+import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
 const OPTIONS = { tag: 'jobs', entry: { role: 'client' } } as const;
 

@@ -2,10 +2,10 @@
 import type { JobAckReport, JobDoneReport, JobFailReport } from '@lingua/protocol';
 import type { Answer, Verdict } from '../../../domain/answer.ts';
 import { toReportedFailure, toResult } from '../../wire/job-report.ts';
-import { actsFor } from '../acts-for.ts';
-import type { Routes } from '../declare-route.ts';
-import type { HttpServices } from '../http-services.ts';
-import { replyError } from '../reply-error.ts';
+import { actsFor } from '../requests/acts-for.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
 
 export function addJobReportRoutes(routes: Routes, services: HttpServices): void {
   const { jobs, settings } = services;

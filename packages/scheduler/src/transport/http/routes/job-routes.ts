@@ -1,12 +1,12 @@
 /** Jobs as their callers see them: look, wait, cancel. */
 import type { JobCancelRequest, JobPath, WaitQuery } from '@lingua/protocol';
 import { isSettled } from '../../../domain/job.ts';
-import type { Routes } from '../declare-route.ts';
-import type { HttpServices } from '../http-services.ts';
-import { viewJob } from '../job-view.ts';
-import { NO_SUCH_JOB, readJob } from '../read-job.ts';
-import { replyError } from '../reply-error.ts';
-import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
+import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
+import { viewJob } from '../views/job-view.ts';
+import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
 
 const OPTIONS = { tag: 'jobs', entry: { role: 'client' } } as const;
 

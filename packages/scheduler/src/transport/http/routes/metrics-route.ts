@@ -1,7 +1,7 @@
 /** GET /metrics and /api/v1/metrics: measurements, for Prometheus and as JSON. They tell about tenants and nodes, so an operator's credential is needed. */
-import type { Routes } from '../declare-route.ts';
-import type { HttpServices } from '../http-services.ts';
-import { metricsView } from '../metrics-view.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { metricsView } from '../views/metrics-view.ts';
 
 const OPTIONS = {
   tag: 'health',

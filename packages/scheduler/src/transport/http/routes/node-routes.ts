@@ -1,12 +1,12 @@
 /** Nodes that speak HTTP: register, heartbeat, fetch jobs. */
 import type { FetchQuery, HttpNodeHeartbeat, HttpNodeRegister, NodePath } from '@lingua/protocol';
-import { actsFor } from '../acts-for.ts';
-import type { Routes } from '../declare-route.ts';
-import { readHeartbeat, readRegistration } from '../http-registration.ts';
-import type { HttpServices } from '../http-services.ts';
-import { DELIVERIES } from '../node-view.ts';
-import { replyError } from '../reply-error.ts';
-import { TOO_MANY_WAITS, type Waits } from '../waits.ts';
+import { actsFor } from '../requests/acts-for.ts';
+import { readHeartbeat, readRegistration } from '../requests/http-registration.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
+import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
+import { DELIVERIES } from '../views/node-view.ts';
 
 const DEFAULT_JOBS = 16;
 /** Ten thousand language pairs are a quarter of it; parsing more would hold up everything else. */

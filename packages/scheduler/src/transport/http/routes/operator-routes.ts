@@ -4,13 +4,13 @@ import { JOB_STATES, type JobRecord, type JobState } from '../../../domain/job.t
 import { NODE_HEALTHS } from '../../../domain/node.ts';
 import type { Refusal } from '../../wire/error-answer.ts';
 import { given } from '../../wire/given.ts';
-import type { Routes } from '../declare-route.ts';
-import type { HttpServices } from '../http-services.ts';
-import { summarizeJob } from '../job-view.ts';
-import { listNodes } from '../list-nodes.ts';
-import { orderNode } from '../nodes-elsewhere.ts';
-import { replyError } from '../reply-error.ts';
-import { viewSession } from '../session-view.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
+import { summarizeJob } from '../views/job-view.ts';
+import { listNodes } from '../views/list-nodes.ts';
+import { orderNode } from '../views/nodes-elsewhere.ts';
+import { viewSession } from '../views/session-view.ts';
 
 const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 const PAGE = 100;

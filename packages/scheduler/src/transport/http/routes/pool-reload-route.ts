@@ -1,7 +1,7 @@
 /** An operator has the pools read anew from the configuration. */
-import type { Routes } from '../declare-route.ts';
-import type { PoolReload } from '../http-services.ts';
-import { replyError } from '../reply-error.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { PoolReload } from '../server/http-services.ts';
+import { replyError } from '../server/reply-error.ts';
 
 const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 

@@ -1,7 +1,7 @@
 /** GET /api/v1/stats: the last snapshot, at once. It tells about nodes and sessions of all tenants, so an operator's credential is needed. */
-import type { Routes } from '../declare-route.ts';
-import type { HttpServices } from '../http-services.ts';
-import { completeStats } from '../print-stats.ts';
+import type { Routes } from '../server/declare-route.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { completeStats } from '../views/print-stats.ts';
 
 const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 const NOT_READY = { status: 'stats_not_ready' };

@@ -1,0 +1,37 @@
+/** Node ids, their credentials and generations, of one process. */
+import type { NodeId } from '../../domain/ids.ts';
+import type { ClaimResult, NodeDirectory } from '../../ports/node-id-claims.ts';
+
+export function createNodeDirectory(deps: { maxNodes: number }): NodeDirectory {
+  const holders = new Map<NodeId, { credential: string; generation: number }>();
+  // One counter for all ids: a generation can then never repeat, even for an id that was forgotten in between.
+  let lastGeneration = 0;
+
+  return {
+    async claim(nodeId, credential): Promise<ClaimResult> {
+      const holder = holders.get(nodeId);
+      if (holder !== undefined && holder.credential !== credential) return { kind: 'conflict' };
+      if (holder === undefined && holders.size >= deps.maxNodes) return { kind: 'full' };
+      lastGeneration += 1;
+      holders.set(nodeId, { credential, generation: lastGeneration });
+      return { kind: 'claimed', generation: lastGeneration, isReturning: holder !== undefined };
+    },
+
+    async current(nodeId) {
+      return holders.get(nodeId)?.generation;
+    },
+
+    async restore(nodeId, credential, generation) {
+      const holder = holders.get(nodeId) ?? { credential, generation };
+      if (holder.credential !== credential || holder.generation > generation) return false;
+      holders.set(nodeId, { credential, generation });
+      lastGeneration = Math.max(lastGeneration, generation);
+      return true;
+    },
+
+    async release(nodeId, generation) {
+      if (holders.get(nodeId)?.generation !== generation) return false;
+      return holders.delete(nodeId);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** Cold path, at the start: whether what lies in Redis was written by a version that this one can work beside. */
+import { SchedulerError } from '../../../domain/errors.ts';
+import { type Keys, SCHEMA_VERSION } from '../keys.ts';
+import { asDependency } from './dependency.ts';
+import type { RedisConnection } from './redis-connection.ts';
+
+/**
+ * Version → those it can run beside, itself included. Neighbours are listed by the later one, and only after a test has run both
+ * on one Redis. The stored version stays the earlier one until nobody runs it any more, so that it can still be restarted.
+ */
+export const COMPATIBLE: Readonly<Record<number, readonly number[]>> = { 1: [1] };
+
+export interface SchemaCheck {
+  /** Of this process. */
+  readonly own?: number;
+  readonly compatible?: Readonly<Record<number, readonly number[]>>;
+}
+
+/** Writes the version if there is none, as on an empty Redis. Throws SCHEDULER_DEPENDENCY_DOWN if another is there. */
+export async function checkSchemaVersion(
+  connection: RedisConnection,
+  keys: Pick<Keys, 'schema'>,
+  { own = SCHEMA_VERSION, compatible = COMPATIBLE }: SchemaCheck = {},
+): Promise<void> {
+  const found = await asDependency('checking the schema version', async () => {
+    await connection.set(keys.schema, String(own), 'NX');
+    return connection.get(keys.schema);
+  });
+  if ((compatible[own] ?? [own]).some((version) => String(version) === found)) return;
+  throw new SchedulerError(
+    'SCHEDULER_DEPENDENCY_DOWN',
+    `Redis holds keys of schema version ${JSON.stringify(found)} under ${keys.schema}, and this is version ${own}. ` +
+      'Run the same version on all instances, or give these another scheduler.phase2.redis.key_prefix. ' +
+      `When no instance of the other version runs any more, its mark can be removed: redis-cli DEL ${keys.schema}`,
+  );
+}

@@ -1,0 +1,39 @@
+/** Words between instances, by pub/sub: one channel for each and one for all. */
+import type { Whispers } from '../../ports/hint-bus.ts';
+import { createChannels } from './connection/channels.ts';
+import { asDependency } from './connection/dependency.ts';
+import type { RedisConnection } from './connection/redis-connection.ts';
+import type { Keys } from './keys.ts';
+
+export function createWhispers(deps: {
+  connection: RedisConnection;
+  /** Only listens. */
+  ear: RedisConnection;
+  keys: Keys;
+  onFault?: (fault: unknown) => void;
+}): Whispers {
+  const { keys } = deps;
+  const channels = createChannels(deps);
+
+  function publish(channel: string, text: string): void {
+    // Whoever does not hear it goes without.
+    channels.publish(channel, text).catch(() => undefined);
+  }
+
+  return {
+    say: (to, text) => publish(keys.instanceWhispers(to), text),
+    sayToAll: (text) => publish(keys.commonWhispers, text),
+    listen: (instanceId, hear) =>
+      asDependency('listening for whispers', async () => {
+        const own = [keys.instanceWhispers(instanceId), keys.commonWhispers];
+        const ear = await channels.subscribe(own, (_, text) => {
+          try {
+            hear(text);
+          } catch (fault) {
+            deps.onFault?.(fault);
+          }
+        });
+        return () => ear.close();
+      }),
+  };
+}

@@ -1,0 +1,9 @@
+--[[ ack-messages: letters were handled and leave nothing behind.
+  KEYS[1] inbox   STREAM  field "body"
+  ARGV[1] group   consumer group of the inbox
+  ARGV[2] letter  its id; any number of them
+  Returns {"confirmed", letters}
+  Idempotent: one that is gone already is not counted. ]]
+local inbox, group = KEYS[1], ARGV[1]
+redis.call('XACK', inbox, group, unpack(ARGV, 2))
+return { 'confirmed', redis.call('XDEL', inbox, unpack(ARGV, 2)) }

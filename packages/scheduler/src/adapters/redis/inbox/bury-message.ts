@@ -1,0 +1,24 @@
+/** Typed wrapper of bury-message.lua. */
+
+import type { RedisConnection } from '../connection/redis-connection.ts';
+import { loadScript } from '../connection/script.ts';
+import type { Keys } from '../keys.ts';
+
+export function createBuryLetter(
+  connection: RedisConnection,
+  keys: Keys,
+  settings: { group: string; maxDead: number },
+) {
+  const run = loadScript(connection, import.meta.url, 'bury-message');
+  /** False: it is gone already. */
+  return async (
+    instanceId: string,
+    { letterId, deliveries }: { letterId: string; deliveries: number },
+  ): Promise<boolean> => {
+    const [word] = await run(
+      [keys.inbox(instanceId), keys.deadLetters(instanceId)],
+      [settings.group, letterId, deliveries, settings.maxDead],
+    );
+    return word !== 'absent';
+  };
+}

@@ -1,0 +1,191 @@
+/**
+ * A sheet as text, small enough for one per node: a line for the node, a line for its profile. Lists that say the same are written
+ * once, and profiles that say the same become one object again when they are read.
+ */
+import { ANY, type Direction } from '../../../domain/language.ts';
+import type { NodeChannel, NodeHealth, NodeView } from '../../../domain/node.ts';
+import type { NodeExtension, NodeProfile } from '../../../domain/profile.ts';
+import type { NodeSheet, SheetVersion } from '../../../ports/node-records.ts';
+
+/** First in every text. A reader that knows another one takes the sheet for absent. */
+const FORMAT = 1;
+
+type Words = typeof ANY | readonly string[];
+
+export function sheetText(sheet: NodeSheet): string {
+  const { owner, channel, endpoint, view, intervalMs, region, credential, isConnected, runningJobIds } =
+    sheet;
+  const { health, slots, lastBeatAt, markedServices, markedTypes } = view;
+  const flags = bitsOf(VIEW_FLAGS, view);
+  const fixed = [FORMAT, owner.instanceId, owner.incarnation, channel, intervalMs, health, flags, slots];
+  const rest: Rest = {
+    c: credential,
+    ...(endpoint !== undefined && { e: endpoint }),
+    ...(region !== undefined && { r: region }),
+    ...(!isConnected && { l: 1 }),
+    ...(runningJobIds !== undefined && { j: runningJobIds }),
+    ...(markedServices.length > 0 && { m: markedServices }),
+    ...(markedTypes.length > 0 && { t: markedTypes }),
+  };
+  return `${JSON.stringify([...fixed, lastBeatAt, rest])}\n${profileText(view.profile)}`;
+}
+
+function profileText(profile: NodeProfile): string {
+  const lists = new Map<string, number>();
+  const numberOf = (words: Words): number => {
+    if (words === ANY) return -1;
+    const text = JSON.stringify(words);
+    const known = lists.get(text) ?? lists.size;
+    lists.set(text, known);
+    return known;
+  };
+  const { nmt } = profile;
+  const all: readonly Words[] = [
+    ...LISTS.map((name) => profile[name]),
+    nmt.sources,
+    nmt.targets,
+    nmt.blocked.flatMap(({ source, target }) => [source, target]),
+    nmt.pairs.flatMap(({ source, target }) => [source, target]),
+  ];
+  const numbers = all.map(numberOf);
+  return `[${bitsOf(PROFILE_FLAGS, profile)},[${numbers.join()}],[${[...lists.keys()].join()}]]`;
+}
+
+/** Text of profiles that are kept to be shared; some thousand kinds of nodes. */
+const SHARED_CHARS = 4_000_000;
+
+/** Undefined for what nobody of this version wrote. */
+export function createSheetReader(): (version: SheetVersion, text: string) => NodeSheet | undefined {
+  const profiles = new Map<string, NodeProfile>();
+  let chars = 0;
+
+  function profileOf(text: string): NodeProfile {
+    const known = profiles.get(text);
+    if (known !== undefined) return known;
+    const profile = readProfile(text);
+    profiles.set(text, profile);
+    chars += text.length;
+    for (const oldest of profiles.keys()) {
+      if (chars <= SHARED_CHARS) break;
+      profiles.delete(oldest);
+      chars -= oldest.length;
+    }
+    return profile;
+  }
+
+  return (version, text) => {
+    try {
+      const end = text.indexOf('\n');
+      return readSheet(version, text.slice(0, end), profileOf(text.slice(end + 1)));
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+interface Rest {
+  readonly c: string;
+  /** Its connection is lost. */
+  readonly l?: 1;
+  readonly j?: readonly string[];
+  readonly e?: string;
+  readonly r?: string;
+  readonly m?: readonly string[];
+  readonly t?: readonly string[];
+}
+
+type SheetLine = [
+  format: number,
+  instanceId: string,
+  incarnation: string,
+  channel: NodeChannel,
+  intervalMs: number,
+  health: NodeHealth,
+  flags: number,
+  slots: number,
+  lastBeatAt: number,
+  rest: Rest,
+];
+
+function readSheet(version: SheetVersion, line: string, profile: NodeProfile): NodeSheet | undefined {
+  const [format, instanceId, incarnation, channel, intervalMs, health, flags, slots, lastBeatAt, rest] =
+    JSON.parse(line) as SheetLine;
+  if (format !== FORMAT) return undefined;
+  const view: NodeView = {
+    nodeId: version.nodeId,
+    profile,
+    health,
+    ...flagsOf(VIEW_FLAGS, flags),
+    slots,
+    lastBeatAt,
+    markedServices: rest.m ?? NONE,
+    markedTypes: rest.t ?? NONE,
+  };
+  return {
+    ...version,
+    owner: { instanceId, incarnation },
+    channel,
+    ...(rest.e !== undefined && { endpoint: rest.e }),
+    view,
+    credential: rest.c,
+    isConnected: rest.l !== 1,
+    ...(rest.j !== undefined && { runningJobIds: rest.j }),
+    intervalMs,
+    ...(rest.r !== undefined && { region: rest.r }),
+  };
+}
+
+function readProfile(text: string): NodeProfile {
+  const [flags, numbers, lists] = JSON.parse(text) as [number, number[], string[][]];
+  const words = (at: number): Words => (numbers[at] === -1 ? ANY : (lists[numbers[at] as number] as Words));
+  const list = (at: number): readonly string[] => words(at) as readonly string[];
+  return {
+    installedTypes: words(0),
+    readyTypes: words(1),
+    asr: words(2),
+    semantic: words(3),
+    tts: words(4),
+    installedServices: list(5),
+    readyServices: list(6),
+    features: list(7),
+    supports: list(8) as readonly NodeExtension[],
+    nmt: {
+      sources: words(9),
+      targets: words(10),
+      blocked: directionsOf(list(11)),
+      pairs: directionsOf(list(12)),
+    },
+    ...flagsOf(PROFILE_FLAGS, flags),
+  };
+}
+
+/** In the order in which they are written, and numbered in `readProfile`. */
+const LISTS = [
+  'installedTypes',
+  'readyTypes',
+  'asr',
+  'semantic',
+  'tts',
+  'installedServices',
+  'readyServices',
+  'features',
+  'supports',
+] as const;
+
+/** Bits from the lowest; a new one goes to the end. */
+const VIEW_FLAGS = ['isFresh', 'isCalm', 'isQueueing', 'isCordoned', 'isEjected'] as const;
+const PROFILE_FLAGS = ['hasGpu', 'acceptsPublicJobs', 'isDeployed'] as const;
+
+const bitsOf = <K extends string>(names: readonly K[], facts: Readonly<Record<K, boolean>>): number =>
+  names.reduce((bits, name, at) => bits + (facts[name] ? 1 << at : 0), 0);
+
+const flagsOf = <K extends string>(names: readonly K[], bits: number): Record<K, boolean> =>
+  Object.fromEntries(names.map((name, at) => [name, (bits & (1 << at)) !== 0])) as Record<K, boolean>;
+
+const NONE: readonly never[] = [];
+
+const directionsOf = (words: readonly string[]): readonly Direction[] =>
+  Array.from({ length: words.length / 2 }, (_, at) => ({
+    source: words[2 * at] as string,
+    target: words[2 * at + 1] as string,
+  }));

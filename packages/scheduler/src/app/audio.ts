@@ -1,0 +1,45 @@
+/** Composition root: input audio on this instance: where it is held, and how nodes and other instances fetch it. */
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { createAudioStore } from '../adapters/memory/audio-store.ts';
+import type { Config } from '../config/settings.ts';
+import type { JobId } from '../domain/ids.ts';
+import type { AudioAt } from '../domain/job-spec.ts';
+import type { Log } from '../ports/log.ts';
+import { createAudioTokens } from '../transport/access/audio-tokens.ts';
+import { audioBaseUrl, createAudioReferences } from '../transport/link/audio-references.ts';
+
+/** `isAlone`: no other instance has to reach this one. */
+export function createInputAudio(deps: { config: Config; log: Log; isAlone: boolean }) {
+  const { config, log, isAlone } = deps;
+  const { audio } = config.scheduler;
+  const store = createAudioStore({
+    maxBytes: audio.max_bytes_total,
+    maxBytesPerJob: audio.max_bytes_per_job,
+  });
+  const tokens = createAudioTokens({ secret: randomBytes(32) });
+  const references = createAudioReferences({ tokens, inlineMaxBytes: audio.inline_max_bytes });
+  return {
+    store,
+    tokens,
+    references,
+    /** Where others fetch audio that is held here. */
+    at(jobId: JobId): AudioAt | undefined {
+      const held = store.get(jobId);
+      return held && references.referAlways(jobId, held);
+    },
+    /** Answers where nodes and other instances reach this one, if they can. */
+    serve(address: AddressInfo): string | undefined {
+      const base = audioBaseUrl(config.server.advertise_url, address);
+      if (base !== undefined) references.serveAt(base);
+      else if (isAlone) log.info({}, NO_AUDIO_BY_REFERENCE);
+      else throw new Error(NO_WAY_FOR_OTHERS);
+      return base;
+    },
+  };
+}
+
+const NO_AUDIO_BY_REFERENCE =
+  'audio goes to every node inline: nodes cannot know at which address they reach this instance; set server.advertise_url';
+const NO_WAY_FOR_OTHERS =
+  'other instances cannot know at which address they reach this one; set server.advertise_url';

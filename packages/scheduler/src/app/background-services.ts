@@ -1,0 +1,145 @@
+/** Composition root: the services beside the hot path — the catalogue of services and the statistics. Dispatch waits for neither. */
+import { createServiceHub } from '../adapters/http/service-hub.ts';
+import { createServiceIndex } from '../adapters/system/service-index.ts';
+import type { Config } from '../config/settings.ts';
+import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
+import { type Catalogue, createCatalogue } from '../management/catalogue/create-catalogue.ts';
+import type { NodeRegistry } from '../management/node-registry.ts';
+import { countPart, type StatsSources } from '../management/stats/count-part.ts';
+import { createSharedSource } from '../management/stats/shared-source.ts';
+import {
+  createStatsDesk,
+  type SnapshotSource,
+  type StatsDesk,
+  statsTimes,
+} from '../management/stats/stats-service.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { RunningJobService } from '../runtime/create-job-service.ts';
+import type { FleetView } from '../runtime/fleet/fleet-view.ts';
+import type { SessionService } from '../session/session-service.ts';
+import { createPrintStats } from '../transport/http/views/print-stats.ts';
+import type { Neighbourhood } from './multi-instance.ts';
+import type { SharedStore } from './redis-store.ts';
+import { catalogueSettings } from './settings/settings-from-config.ts';
+
+export interface Beside {
+  readonly catalogue: Catalogue;
+  readonly stats: StatsDesk;
+  /** As that of the jobs; while the hub is down its outcomes are counted. */
+  readonly dispatch: RunningJobService['dispatch'];
+  /** How old everything is, asked when metrics are printed. */
+  printGauges(): void;
+  start(): void;
+  stop(): void;
+}
+
+export function createBeside(parts: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly registry: Pick<NodeRegistry, 'census'>;
+  readonly fleet: Pick<FleetView, 'load'>;
+  readonly jobs: Pick<RunningJobService, 'dispatch'>;
+  readonly sessions: () => Pick<SessionService, 'counts' | 'languageUses'>;
+  readonly shared: Pick<SharedStore, 'statsBoard' | 'locks'> | undefined;
+  readonly together: Pick<Neighbourhood, 'instanceId' | 'living' | 'isFenced'> | undefined;
+}): Beside {
+  const { config, clock, meter, log, registry, fleet, jobs, sessions, shared, together } = parts;
+  const startedAt = clock.now();
+
+  const { base_url: baseUrl, storage_path: folder } = config.model_hub;
+  const { requestTimeoutMs: timeoutMs, ...settings } = catalogueSettings(config);
+  const catalogue = createCatalogue({
+    hub: baseUrl === undefined ? undefined : createServiceHub({ baseUrl, timeoutMs }),
+    index: folder === undefined ? undefined : createServiceIndex({ folder }),
+    clock,
+    meter,
+    log,
+    settings,
+  });
+
+  const sources: StatsSources = {
+    nodes: registry.census,
+    isInUse: ({ nodeId, resources }) => resources.runningJobs > 0 || (fleet.load(nodeId)?.used ?? 0) > 0,
+    activeUsers: () => sessions().counts().connected,
+    languages: () => sessions().languageUses(),
+  };
+  const count = () => countPart(sources, clock);
+  const ofThisOne: SnapshotSource = {
+    build: async () => ({ stats: await count(), updatedAt: clock.now() }),
+  };
+  const { snapshot_interval_ms: intervalMs } = config.scheduler.stats;
+  const stats = createStatsDesk({
+    times: statsTimes(intervalMs),
+    print: createPrintStats(catalogue),
+    source:
+      shared === undefined || together === undefined
+        ? ofThisOne
+        : createSharedSource({
+            count,
+            board: shared.statsBoard,
+            locks: shared.locks,
+            instanceId: together.instanceId,
+            living: async () => (await together.living()).keys(),
+            isFenced: together.isFenced,
+            intervalMs,
+            clock,
+            log,
+          }),
+    clock,
+    meter,
+    log,
+  });
+
+  return {
+    catalogue,
+    stats,
+    dispatch: catalogue.hasHub ? createCountedDispatch({ jobs, catalogue, meter }) : jobs.dispatch,
+    printGauges() {
+      const { failCount, lastSuccessAt, services } = catalogue.state();
+      const now = clock.now();
+      const updatedAt = stats.latest()?.updatedAt;
+      meter.gauge('scheduler_dashboard_snapshot_age_seconds', secondsBetween(updatedAt ?? now, now));
+      meter.gauge('scheduler_service_catalog_fail_count', failCount);
+      meter.gauge('scheduler_service_catalog_entries', services.length);
+      if (!catalogue.hasHub) return;
+      const succeededAt = lastSuccessAt ?? startedAt;
+      meter.gauge('scheduler_service_catalog_last_success_age_seconds', secondsBetween(succeededAt, now));
+      meter.gauge('scheduler_hub_up', catalogue.isHubDown() ? 0 : 1);
+    },
+    start() {
+      catalogue.start();
+      stats.start();
+    },
+    stop() {
+      catalogue.stop();
+      stats.stop();
+    },
+  };
+}
+
+/** Nothing but a look at a figure in memory, unless the hub is down; the outcome is never waited for. */
+function createCountedDispatch(deps: {
+  readonly jobs: Pick<RunningJobService, 'dispatch'>;
+  readonly catalogue: Pick<Catalogue, 'isHubDown'>;
+  readonly meter: Meter;
+}): RunningJobService['dispatch'] {
+  const { jobs, catalogue, meter } = deps;
+  const note = (outcome: DispatchOutcome): void => {
+    // Who asks too often is refused with a hub and without one.
+    if (outcome.kind === 'refused' && outcome.code === 'RATE_LIMITED') return;
+    meter.count('scheduler_hub_down_dispatch_total', {
+      outcome: outcome.kind === 'dispatched' ? 'admitted' : 'refused',
+    });
+  };
+  return (request: DispatchRequest) => {
+    const outcome = jobs.dispatch(request);
+    if (catalogue.isHubDown()) Promise.resolve(outcome).then(note, () => undefined);
+    return outcome;
+  };
+}
+
+const secondsBetween = (from: number, to: number): number => Math.max(0, to - from) / 1_000;

@@ -1,0 +1,180 @@
+/**
+ * Composition root, by hand: the system's clock, chance and names, the core (core.ts), then the doors and what is told of all
+ * that. Started in that order, stopped in the reverse.
+ */
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
+import { createAudioFetcher } from '../adapters/http/audio-fetcher.ts';
+import { createDirectLine } from '../adapters/http/direct-line.ts';
+import { createPrometheusMeter } from '../adapters/prometheus/meter.ts';
+import { systemClock } from '../adapters/system/clock.ts';
+import { createEventLoopProbe } from '../adapters/system/event-loop.ts';
+import { createIdSource } from '../adapters/system/id-source.ts';
+import type { LoadResult } from '../config/load-config.ts';
+import type { Config } from '../config/settings.ts';
+import type { NodeRegistry } from '../management/node-registry.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { RunningJobService } from '../runtime/create-job-service.ts';
+import type { JobReader } from '../runtime/job-reader.ts';
+import type { SessionService } from '../session/session-service.ts';
+import { createNodeSockets } from '../transport/ws/node-sockets.ts';
+import { createInputAudio } from './audio.ts';
+import { createCore } from './create-core.ts';
+import { createPrintGauges } from './gauges.ts';
+import { createObservation } from './observability.ts';
+import { createClusterPage } from './operator-page.ts';
+import type { Reload } from './pools.ts';
+import type { SharedStore } from './redis-store.ts';
+import { createEdges } from './servers.ts';
+import { createShutDown } from './shutdown.ts';
+import { VERSION } from './version.ts';
+
+export interface App {
+  /** Listens; answers where. */
+  start(): Promise<AddressInfo>;
+  /** Takes nothing new, lets jobs end, closes everything. Safe to call twice. */
+  stop(): Promise<void>;
+  readonly jobs: RunningJobService;
+  readonly sessions: SessionService;
+  readonly reader: JobReader;
+  readonly registry: NodeRegistry;
+  /** Takes over what the configuration says of pools by now; no job is dropped. */
+  reload(): Promise<Reload>;
+}
+
+export interface AppDeps {
+  readonly config: Config;
+  readonly log: Log;
+  /** The store of several instances. Absent: this process is alone and needs none. */
+  readonly shared?: SharedStore | undefined;
+  /** That of the store, too. Absent: the system's. */
+  readonly clock?: Clock | undefined;
+  /** Reads the configuration again from where it came from. */
+  readonly reread?: (() => Promise<LoadResult>) | undefined;
+}
+
+export function createApp(deps: AppDeps): App {
+  const { config, log, shared } = deps;
+  const { clock = systemClock } = deps;
+  const ids = createIdSource({ clock, digestsRequests: shared !== undefined });
+  const meter = createPrometheusMeter();
+  const loop = createEventLoopProbe();
+  const observation = createObservation({ config, clock, meter, log, loop, shared });
+  const tools = { config, clock, ids, meter, log, slow: observation.slow };
+  const sockets = createNodeSockets({ clock });
+  const inputAudio = createInputAudio({ config, log, isAlone: shared === undefined });
+  const line = shared && createDirectLine();
+  const core = createCore({
+    ...tools,
+    chance: Math.random,
+    process: { hostname: hostname(), pid: process.pid, newName: randomUUID },
+    sockets,
+    audio: { ...inputAudio, fetcher: createAudioFetcher() },
+    shared,
+    line,
+    reread: deps.reread,
+  });
+  const { fleet, pools, together, registry, jobs, sessions, reader, beside, traces } = core;
+
+  const page = createClusterPage({ clock, log, registry, sessions, jobs, pools, shared, together });
+  const { http, socketServer, phase, gate } = createEdges({
+    tenancy: core.tenancy,
+    ...tools,
+    ...observation.watched({ registry, sessions }),
+    jobs,
+    answers: core.answers,
+    reader,
+    mailbox: core.mailbox,
+    endpoints: core.endpoints,
+    sockets,
+    fleet,
+    audio: inputAudio,
+    together,
+    cluster: page,
+    beside,
+    pools,
+    metrics: observation.shown({ jobs, beside }),
+  });
+  meter.onPrint(registry.measure);
+  meter.onPrint(pools.measure);
+  meter.onPrint(beside.printGauges);
+  meter.onPrint(
+    createPrintGauges({
+      meter,
+      jobs,
+      sessions,
+      store: core.store,
+      events: core.localEvents,
+      mailbox: 'levels' in core.mailbox ? core.mailbox : undefined,
+      audio: inputAudio.store,
+      http,
+      gate,
+      loop,
+      modelReports: core.modelReports,
+      together,
+      shared,
+    }),
+  );
+
+  const shutDown = createShutDown({
+    sessions,
+    jobs,
+    registry,
+    sockets,
+    socketServer,
+    http,
+    endpoints: core.endpoints,
+    loop,
+    clock,
+    log,
+    withdraw: together?.withdraw,
+    leave: async () => {
+      page.reporter?.stop();
+      beside.stop();
+      observation.stop();
+      await together?.stop();
+      line?.close();
+      await traces?.stop();
+    },
+    drainTimeoutMs: config.server.drain_timeout_ms,
+    drains: () => {
+      phase.isDraining = true;
+    },
+    leaves: () => {
+      phase.isLeaving = true;
+    },
+  });
+  let stopping: Promise<void> | undefined;
+  let hasServed = false;
+
+  return {
+    jobs,
+    sessions,
+    reader,
+    registry,
+    reload: pools.reload,
+    async start() {
+      await traces?.start();
+      const address = await http.listen({ host: config.server.host, port: config.server.port });
+      const base = inputAudio.serve(address);
+      await together?.start(base);
+      page.reporter?.start();
+      beside.start();
+      observation.start();
+      const mode = shared?.mode ?? 'embedded';
+      const instance = together && { instance_id: together.instanceId };
+      log.info(
+        { host: address.address, port: address.port, mode, version: VERSION, ...instance },
+        'listening',
+      );
+      hasServed = true;
+      return address;
+    },
+    stop() {
+      stopping ??= shutDown({ isQuiet: !hasServed });
+      return stopping;
+    },
+  };
+}

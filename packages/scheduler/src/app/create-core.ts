@@ -1,0 +1,204 @@
+/**
+ * Composition root: an instance without its doors. Stores, then the fleet view, then the three domains wired to one another by
+ * events. Real instances put HTTP and sockets before it (app.ts), the simulation a network of its own.
+ */
+import { createJobEvents } from '../adapters/memory/job-events.ts';
+import type { ProcessName } from '../cluster/membership/process-name.ts';
+import type { LoadResult } from '../config/load-config.ts';
+import type { Config } from '../config/settings.ts';
+import type { JobId } from '../domain/ids.ts';
+import type { AudioAt } from '../domain/job-spec.ts';
+import type { AudioFetcher } from '../ports/audio-fetcher.ts';
+import type { AudioStore } from '../ports/audio-store.ts';
+import type { Chance } from '../ports/chance.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DirectLine } from '../ports/direct-line.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { SlowWatch } from '../ports/slow-watch.ts';
+import { createJobService } from '../runtime/create-job-service.ts';
+import { createFleetView } from '../runtime/fleet/fleet-view.ts';
+import { createJobReader } from '../runtime/job-reader.ts';
+import { createSessionService } from '../session/create-session-service.ts';
+import type { AudioReferences } from '../transport/link/audio-references.ts';
+import type { NodeSockets } from '../transport/ws/node-sockets.ts';
+import { createBeside } from './background-services.ts';
+import { createNeighbourhood } from './multi-instance.ts';
+import { createNodeSide } from './nodes.ts';
+import { createPoolsOfApp } from './pools.ts';
+import type { SharedStore } from './redis-store.ts';
+import { jobServiceSettings, sessionSettings } from './settings/settings-from-config.ts';
+import { createTenancy } from './settings/tenancy.ts';
+import { alone } from './single-instance.ts';
+import { createTraces, tracing } from './tracing.ts';
+
+export type Core = ReturnType<typeof createCore>;
+
+const MAX_JOB_LISTENERS = 20_000;
+
+export interface CoreDeps {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ids: IdSource;
+  readonly meter: Meter;
+  readonly slow: SlowWatch;
+  readonly process: ProcessName;
+  /** Connections of nodes. */
+  readonly sockets: NodeSockets;
+  readonly audio: {
+    readonly store: AudioStore;
+    readonly references: AudioReferences;
+    /** Where others fetch audio that is held here. */
+    at(jobId: JobId): AudioAt | undefined;
+    readonly fetcher: AudioFetcher;
+  };
+  /** The store of several instances. Absent: this process is alone and needs none. */
+  readonly shared?: SharedStore | undefined;
+  /** To other instances. Absent: they speak through the store alone. */
+  readonly line?: DirectLine | undefined;
+  /** Reads the configuration again from where it came from. */
+  readonly reread?: (() => Promise<LoadResult>) | undefined;
+}
+
+export function createCore(deps: CoreDeps) {
+  const { config, log, clock, chance, ids, meter, slow, sockets, shared } = deps;
+  const { store: audio, references, fetcher } = deps.audio;
+  const tools = { config, clock, ids, meter, log, slow };
+  const fleet = createFleetView();
+  const pools = createPoolsOfApp({ config, fleet, clock, meter, log, reread: deps.reread });
+  const localEvents = createJobEvents({
+    maxListeners: MAX_JOB_LISTENERS,
+    onFault: (fault) => log.error({ err: fault }, 'a listener of job events failed'),
+  });
+
+  // What is remembered. One process keeps it in memory; several share a store behind the same ports.
+  const together =
+    shared &&
+    createNeighbourhood({
+      ...tools,
+      process: deps.process,
+      store: shared,
+      chance,
+      localEvents,
+      line: deps.line,
+      local: {
+        jobs: () => jobs,
+        sessions: () => sessions,
+        registry: () => registry,
+        heardMissing: (nodeId, missing) => modelReports.hear(nodeId, missing),
+        fleet,
+        audioAt: deps.audio.at,
+        cutEverybody: sockets.cutAll,
+        cutNode: sockets.cut,
+      },
+    });
+  const here = together ?? alone(config, clock, localEvents, fleet.numbers);
+  const { ledger, jobStore: store, directory, mailbox, modelDebounce, events } = here;
+
+  const traces = createTraces({ config, clock, meter, log, instanceId: together?.instanceId });
+
+  // What each tenant may have, of which this instance grants its share.
+  const tenancy = createTenancy(config, () => together?.instances() ?? 1);
+
+  // Cold path: who the nodes are, and how jobs reach them.
+  const { registry, modelReports, link, knowledge, endpoints } = createNodeSide({
+    ...tools,
+    chance,
+    fleet,
+    sockets,
+    ledger,
+    directory,
+    mailbox,
+    audio,
+    references,
+    fetcher,
+    together,
+    jobs: () => jobs,
+    modelDebounce,
+    withdrawn: () => beside.catalogue.refreshSoon(),
+  });
+
+  // Hot path: jobs onto nodes.
+  const jobs = createJobService({
+    ...tools,
+    chance: config.scheduler.candidate_shuffle ? chance : NO_CHANCE,
+    ledger,
+    store,
+    events: {
+      publish: tracing(traces?.tracer, (job) => {
+        events.publish(job);
+        sessions.jobMoved(job);
+      }),
+      subscribe: events.subscribe,
+    },
+    audio,
+    link,
+    fleet,
+    tenancy,
+    settings: jobServiceSettings(config),
+    nodes: knowledge,
+    ...(together && { drivers: together.drivers, isStoreSteady: together.isStoreSteady }),
+  });
+  const answers = together?.answers(jobs);
+  const reader = createJobReader({ clock, store, events, lookAfter: together && jobs.lookAfter });
+
+  // Beside the hot path: what can be had from the hub, and statistics.
+  const beside = createBeside({
+    ...tools,
+    registry,
+    fleet,
+    jobs,
+    sessions: () => sessions,
+    shared,
+    together,
+  });
+
+  // Sessions: speech becomes jobs, and their outcomes leave in order.
+  const sessions = createSessionService({
+    ...tools,
+    chance,
+    audio,
+    jobs: {
+      dispatch: async (request) => beside.dispatch(request),
+      waiting: jobs.waiting,
+      cancel: (answers?.heard ?? jobs).cancel,
+    },
+    pools: pools.sessionPools,
+    tenancy,
+    settings: sessionSettings(config),
+    tracer: traces?.tracer,
+    elsewhere: together && {
+      store: together.sessionStore,
+      owner: together.driver,
+      records: store,
+      events,
+      release: together.releaseSession,
+      lookAfter: jobs.lookAfter,
+    },
+  });
+
+  return {
+    fleet,
+    pools,
+    localEvents,
+    together,
+    store,
+    mailbox,
+    traces,
+    tenancy,
+    registry,
+    modelReports,
+    endpoints,
+    jobs,
+    answers,
+    reader,
+    beside,
+    sessions,
+  };
+}
+
+/** Without shuffling the same fleet gives the same choice, to reproduce a problem. */
+const NO_CHANCE = () => 0;

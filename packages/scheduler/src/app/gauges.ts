@@ -1,0 +1,90 @@
+/** Composition root: how full everything is, asked when metrics are printed and not kept meanwhile. */
+import type { MemoryJobStore } from '../adapters/memory/job-store.ts';
+import type { MemoryNodeMailbox } from '../adapters/memory/node-mailbox.ts';
+import type { ModelReports } from '../management/marks/model-reports.ts';
+import type { AudioStore } from '../ports/audio-store.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { RunningJobService } from '../runtime/create-job-service.ts';
+import type { SessionService } from '../session/session-service.ts';
+import type { Neighbourhood } from './multi-instance.ts';
+import type { SharedStore } from './shared-store.ts';
+
+export interface GaugedParts {
+  readonly meter: Pick<Meter, 'gauge'>;
+  readonly jobs: Pick<RunningJobService, 'inFlight' | 'waiting' | 'tenants'>;
+  readonly sessions: Pick<SessionService, 'counts' | 'tenants'>;
+  readonly store: Pick<MemoryJobStore, 'levels'>;
+  readonly events: { size(): number };
+  /** Absent: it is in the shared store, whose limit holds for each node alone. */
+  readonly mailbox: Pick<MemoryNodeMailbox<unknown>, 'levels'> | undefined;
+  readonly audio: Pick<AudioStore, 'size'>;
+  readonly http: { waits(): number };
+  readonly gate: { tenants(): number };
+  readonly loop: { delayP99(): number };
+  readonly modelReports: Pick<ModelReports, 'levels'>;
+  readonly together:
+    | Pick<Neighbourhood, 'replica' | 'held' | 'backlog' | 'listening' | 'isFenced' | 'handling'>
+    | undefined;
+  readonly shared: Pick<SharedStore, 'unfitServers'> | undefined;
+}
+
+export function createPrintGauges(parts: GaugedParts): () => void {
+  const {
+    meter,
+    jobs,
+    sessions,
+    store,
+    events,
+    mailbox,
+    audio,
+    http,
+    gate,
+    loop,
+    modelReports,
+    together,
+    shared,
+  } = parts;
+  return () => {
+    meter.gauge('scheduler_jobs_inflight', jobs.inFlight());
+    meter.gauge('scheduler_jobs_waiting', jobs.waiting());
+    meter.gauge('scheduler_audio_store_bytes', audio.size());
+    const { sessions: open, connected, watched, resultBytes } = sessions.counts();
+    meter.gauge('scheduler_sessions', connected, { state: 'connected' });
+    meter.gauge('scheduler_sessions', open - connected, { state: 'resumable' });
+    meter.gauge('scheduler_utterances_running', watched);
+    meter.gauge('scheduler_session_result_bytes', resultBytes);
+    const counted = { sessions: sessions.tenants(), ...jobs.tenants(), requests: gate.tenants() };
+    for (const [of, count] of Object.entries(counted)) meter.gauge('scheduler_tenants_known', count, { of });
+    const { bindings, retained, retainedBytes } = store.levels();
+    meter.gauge('scheduler_request_bindings', bindings);
+    meter.gauge('scheduler_jobs_retained', retained);
+    meter.gauge('scheduler_jobs_retained_bytes', retainedBytes);
+    meter.gauge('scheduler_job_listeners', events.size());
+    meter.gauge('scheduler_http_waits', http.waits());
+    const mailed = mailbox?.levels();
+    if (mailed !== undefined) {
+      meter.gauge('scheduler_mailbox_jobs', mailed.jobs, { of: 'all' });
+      meter.gauge('scheduler_mailbox_jobs', mailed.most, { of: 'fullest' });
+    }
+    const reports = modelReports.levels();
+    meter.gauge('scheduler_model_na_backlog', reports.queue, { of: 'queue' });
+    meter.gauge('scheduler_model_na_backlog', reports.nodes, { of: 'nodes' });
+    meter.gauge('scheduler_model_na_backlog', reports.versions, { of: 'versions' });
+    if (together !== undefined) printNeighbourhood(together);
+    if (shared !== undefined) meter.gauge('scheduler_store_unfit_servers', shared.unfitServers());
+    meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
+  };
+  function printNeighbourhood(neighbourhood: NonNullable<typeof together>): void {
+    const { replica, held, backlog, listening, isFenced, handling } = neighbourhood;
+    const { known, own, refused } = replica.stats();
+    meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
+    meter.gauge('scheduler_replica_nodes', known, { of: 'others' });
+    meter.gauge('scheduler_replica_nodes', refused, { of: 'refused' });
+    meter.gauge('scheduler_answers_held', held.size());
+    for (const [of, count] of Object.entries(backlog()))
+      meter.gauge('scheduler_instance_backlog', count, { of });
+    if (listening !== undefined) meter.gauge('scheduler_mailboxes_listened', listening());
+    meter.gauge('scheduler_letters_handling', handling());
+    meter.gauge('scheduler_instance_fenced', isFenced() ? 1 : 0);
+  }
+}

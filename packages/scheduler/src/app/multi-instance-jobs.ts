@@ -1,0 +1,252 @@
+/** Composition root: jobs that other instances drive, or drove: the way to their nodes and drivers, and what becomes of them when one dies. */
+
+import { createJobClaims } from '../cluster/driver/driver-claims.ts';
+import { createRemoteNodes } from '../cluster/driver/remote-nodes.ts';
+import { createMailboxOfMany } from '../cluster/guards/mailbox.ts';
+import { createDriverBook } from '../cluster/holder/driver-cache.ts';
+import { createFirstWords } from '../cluster/holder/first-words.ts';
+import { createGuestAttempts } from '../cluster/holder/guest-attempts.ts';
+import type { LastingSlots } from '../cluster/holder/lasting-slots.ts';
+import { createHeldAnswers } from '../cluster/holder/pending-reports.ts';
+import { createRemoteJobs } from '../cluster/holder/remote-jobs.ts';
+import { createSlotKeeping } from '../cluster/holder/slot-keeping.ts';
+import { createGraveyard } from '../cluster/membership/dead-instances.ts';
+import type { Presence } from '../cluster/membership/presence.ts';
+import { createAskAround } from '../cluster/messaging/ask-around.ts';
+import type { Gossip } from '../cluster/messaging/hints.ts';
+import { laneOf, type PostOffice } from '../cluster/messaging/message-bus.ts';
+import type { NodeReplica } from '../cluster/nodes/node-replica.ts';
+import { createReassertion } from '../cluster/recovery/failover-replay.ts';
+import { createAdoption } from '../cluster/recovery/takeover.ts';
+import { createTakingOver } from '../cluster/recovery/taking-over.ts';
+import { presenceTtlMs } from '../config/nesting.ts';
+import type { Config } from '../config/settings.ts';
+import { driverName, instanceOf } from '../domain/driver-name.ts';
+import { fitResult } from '../domain/fit-result.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Living } from '../ports/instances.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { NodeLink } from '../ports/node-link.ts';
+import type { RunningJobService } from '../runtime/create-job-service.ts';
+import type { LocalParts } from './local-parts.ts';
+import type { JobStoreOfMany, SharedStore } from './shared-store.ts';
+
+const MOST_HELD_BYTES = 64 * 1024 * 1024;
+const MOST_HELD = 10_000;
+const SECOND = 1_000;
+
+export function createJobsOfMany(deps: {
+  readonly config: Config;
+  readonly store: SharedStore;
+  readonly jobStore: JobStoreOfMany;
+  readonly publish: JobEvents['publish'];
+  readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'fence' | 'keep'>;
+  readonly mailbox: SharedStore['mailbox'];
+  readonly presence: Presence;
+  readonly driver: () => string;
+  readonly office: PostOffice;
+  readonly replica: NodeReplica;
+  readonly gossip: Gossip;
+  readonly lasting: LastingSlots;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly local: LocalParts;
+}) {
+  const { store, jobStore, presence, driver, office, replica, gossip, clock, meter, log, local } = deps;
+  const { scheduler } = deps.config;
+  const { living, isFenced, storeNow } = presence;
+  const { driverOf } = jobStore;
+  const answerMs = scheduler.ack_timeout_ms;
+  const graveyard = createGraveyard();
+
+  const book = createDriverBook({ clock, keepMs: scheduler.job_deadline_ms });
+  const firstWords = createFirstWords({ clock });
+  const acknowledges = (nodeId: NodeId): boolean | undefined =>
+    local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
+  const runningTtlMs = scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms;
+  const generationOf = (nodeId: NodeId): number | undefined => local.registry().get(nodeId)?.generation;
+  /** As last seen. */
+  let alive: Living = new Map();
+  const slots = createSlotKeeping({
+    keep: deps.ledger.keep,
+    lastsBy(by, slotNumber) {
+      const instance = alive.get(instanceOf(by));
+      return (
+        instance !== undefined && driverName(instance) === by && (instance.lastingUpTo ?? 0) >= slotNumber
+      );
+    },
+    generationOf,
+    isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
+    runningTtlMs,
+    reservationTtlMs: scheduler.reservation_ttl_ms,
+    clock,
+    log,
+  });
+  const guests = createGuestAttempts({
+    clock,
+    keepMs: scheduler.job_deadline_ms,
+    recordPlacement: (nodeId, use) => local.registry().recordPlacement(nodeId, use),
+    recordSuccess: (nodeId, use) => local.registry().recordOutcome(nodeId, 'succeeded', use),
+  });
+  const held = createHeldAnswers({
+    clock,
+    log,
+    meter,
+    holdMs: scheduler.job_deadline_ms,
+    maxHeld: MOST_HELD,
+    maxBytes: MOST_HELD_BYTES,
+  });
+  const adopt = (job: JobRecord): void => local.jobs().adopt(job);
+  const takingOver = createTakingOver({ estate: jobStore, instances: store.instances, adopt, clock, log });
+  const { takeOver } = takingOver;
+  const drivers = createJobClaims({
+    estate: { takeOver },
+    driverOf,
+    driver,
+    living,
+    livingNow: async (instanceId) => (await store.instances.living([instanceId])).get(instanceId),
+    isDead: graveyard.has,
+    office,
+    audioAt: local.audioAt,
+    audioReturned: (jobId, at) => local.jobs().audioReturned(jobId, at),
+    drives: (jobId) => local.jobs().drives(jobId),
+    verdictHere: (jobId) => local.jobs().verdict(jobId),
+    isConcernedWith: (jobId) => local.jobs().isConcernedWith(jobId),
+    recordOf: (jobId) => Promise.resolve(jobStore.get(jobId)),
+    adopt,
+    verdictMs: scheduler.pending_timeout_ms,
+    clock,
+    jobDeadlineMs: scheduler.job_deadline_ms,
+    log,
+  });
+  const adoption = createAdoption({
+    self: presence.self,
+    living,
+    isFenced,
+    instances: store.instances,
+    inbox: store.inbox,
+    estate: { ...jobStore, takeOver },
+    adopt,
+    orphan: store.deadLetters.orphan,
+    laneOf,
+    receive: office.receive,
+    clock,
+    digest: deps.ids.digest,
+    turnMs: presenceTtlMs(deps.config) / 2,
+    againMs: scheduler.phase2.reclaim_idle_ms,
+    log,
+    meter,
+  });
+  const reassertion = createReassertion({
+    jobs: () => local.jobs().jobsToTellAgain(),
+    isInFlight: (jobId) => local.jobs().drives(jobId),
+    holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
+    restore: jobStore.restore,
+    reassert: deps.ledger.reassert,
+    fence: async (nodeId, lease) => deps.ledger.fence(nodeId, lease),
+    isGivenUp: (jobId, attempt) => local.jobs().isGivenUp(jobId, attempt),
+    fenced: () => local.jobs().slotsToFenceAgain(),
+    givenBack: () => local.jobs().slotsToGiveBackAgain(),
+    giveBack: async (nodeId, lease) => local.jobs().giveBackAgain(nodeId, lease),
+    acknowledges: (nodeId) => acknowledges(nodeId) !== false,
+    clock,
+    doubtSlots: (isAffected) => local.jobs().doubtSlots(isAffected),
+    others() {
+      presence.freeze();
+      replica.reassert();
+      local.registry().redeclare();
+      local.sessions().reassert();
+    },
+    reservationTtlMs: scheduler.reservation_ttl_ms,
+    slotLeftMs: (jobId) => local.jobs().slotLeftMs(jobId),
+    reservationLeftMs: (jobId, attempt) => local.jobs().reservationLeftMs(jobId, attempt),
+    log,
+    meter,
+  });
+
+  return {
+    drivers,
+    held,
+    mailbox: createMailboxOfMany({ mailbox: deps.mailbox, driver, book }),
+    /** Mailboxes that are listened to; undefined: the store needs no listening. */
+    listening: store.mailbox.listening,
+    adoption,
+    reassertion,
+    died(instanceIds: readonly string[]): void {
+      graveyard.died(instanceIds);
+      adoption.died(instanceIds);
+    },
+    seen(living: Living): void {
+      alive = living;
+      graveyard.seen(living);
+    },
+    /** What is bounded here, and not otherwise counted. */
+    backlog: () => ({
+      takeovers: takingOver.unsure(),
+      audio_offers: drivers.offering(),
+      drivers: book.size(),
+      slots: slots.size(),
+      lasting_slots: deps.lasting.size(),
+      guests: guests.size(),
+      direct_asks: office.askingDirectly(),
+    }),
+    /** The way to nodes, wherever their sockets are. */
+    link: (to: NodeLink): NodeLink =>
+      createRemoteNodes({
+        office,
+        local: to,
+        find: replica.find,
+        driver,
+        audioAt: local.audioAt,
+        generationOf,
+        acknowledges: (nodeId) => acknowledges(nodeId) === true,
+        firstWords,
+        moveFor: jobStore.moveFor,
+        recordOf: (jobId) => Promise.resolve(jobStore.get(jobId)),
+        publish: deps.publish,
+        book,
+        slots,
+        lasting: deps.lasting,
+        guests,
+        storeNow,
+        now: clock.now,
+        answerMs,
+        log,
+      }),
+    /** What is said of jobs, wherever they are driven. */
+    answers: (jobs: RunningJobService) =>
+      createRemoteJobs({
+        office,
+        local: jobs,
+        driverOf,
+        driver,
+        living,
+        askAround:
+          (office.asksDirectly || undefined) &&
+          createAskAround({ office, self: presence.self, living, drives: jobs.drives, driver, book }),
+        othersTold: reassertion.othersTold,
+        mayBeLost: reassertion.mayBeLost,
+        book,
+        held,
+        firstWords,
+        slots,
+        guests,
+        fit: (result) => fitResult(result, scheduler.result_inline_max_bytes),
+        answerMs,
+        clock,
+      }),
+    /** Text of a job that may be driven elsewhere. */
+    partial(jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId): void {
+      const to = book.find(jobId);
+      if (to === undefined) local.sessions().partial(jobId, text, isFinal, nodeId);
+      else gossip.partial(instanceOf(to), { jobId, text, isFinal, nodeId });
+    },
+  };
+}

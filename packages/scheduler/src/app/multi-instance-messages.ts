@@ -1,0 +1,56 @@
+/** Composition root: letters between instances: who writes them, who reads those that come, and what of both goes along with other writes. */
+
+import type { Presence } from '../cluster/membership/presence.ts';
+import type { Gossip } from '../cluster/messaging/hints.ts';
+import { createInboxReader } from '../cluster/messaging/inbox-reader.ts';
+import { createPostOffice, laneOf } from '../cluster/messaging/message-bus.ts';
+import type { Config } from '../config/settings.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DirectLine } from '../ports/direct-line.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { SharedStore } from './redis-store.ts';
+import { inboxReaderSettings } from './settings/shared-settings.ts';
+
+export function createLettersOfMany(deps: {
+  readonly config: Config;
+  readonly instanceId: string;
+  readonly store: Pick<SharedStore, 'inbox' | 'replaceReader' | 'confirmAlong'>;
+  readonly presence: Pick<Presence, 'self' | 'isFenced' | 'living'>;
+  readonly gossip: Pick<Gossip, 'ask'>;
+  readonly line: DirectLine | undefined;
+  readonly clock: Clock;
+  readonly ids: Pick<IdSource, 'traceId'>;
+  readonly meter: Meter;
+  readonly log: Log;
+}) {
+  const { config, instanceId, store, presence, clock, meter, log } = deps;
+  const { inbox } = store;
+  const { isFenced } = presence;
+  const office = createPostOffice({
+    inbox,
+    whisper: deps.gossip.ask,
+    clock,
+    meter,
+    self: presence.self,
+    isFenced,
+    living: presence.living,
+    newAskId: deps.ids.traceId,
+    line: deps.line,
+  });
+  const reader = createInboxReader({
+    instanceId,
+    inbox,
+    clock,
+    log,
+    meter,
+    settings: inboxReaderSettings(config),
+    laneOf,
+    handle: office.receive,
+    isFenced,
+    stuck: store.replaceReader,
+  });
+  store.confirmAlong?.(instanceId, reader.goAlong);
+  return { office, reader };
+}

@@ -1,0 +1,282 @@
+/**
+ * Composition root: this instance among others. What it owns is told to them, what they own is known here, and what concerns
+ * somebody else's job, node or session finds its way there.
+ */
+import { createAdmissionOfMany } from '../cluster/guards/job-store.ts';
+import { createLedgerOfMany } from '../cluster/guards/ledger.ts';
+import { createLastingSlots } from '../cluster/holder/lasting-slots.ts';
+import { createSteadyInstances } from '../cluster/membership/last-known-instances.ts';
+import { createPresence } from '../cluster/membership/presence.ts';
+import { nameOfProcess, type ProcessName } from '../cluster/membership/process-name.ts';
+import { createGossip } from '../cluster/messaging/hints.ts';
+import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
+import { EVERYTHING } from '../cluster/recovery/failover-replay.ts';
+import { createSessionRelease } from '../cluster/recovery/session-release.ts';
+import type { Config } from '../config/settings.ts';
+import { driverName } from '../domain/driver-name.ts';
+import type { Chance } from '../ports/chance.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DirectLine } from '../ports/direct-line.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import { createHolders } from '../transport/link/ask-holders.ts';
+import { guardStore } from './guarded-store.ts';
+import type { LocalParts } from './local-parts.ts';
+import { createJobsOfMany } from './multi-instance-jobs.ts';
+import { createLettersOfMany } from './multi-instance-messages.ts';
+import { createNodeNews, recordNews } from './node-events.ts';
+import type { SharedStore } from './redis-store.ts';
+import { ledgerSettings, presenceSettings, replicaSettings } from './settings/shared-settings.ts';
+import { VERSION } from './version.ts';
+
+export type Neighbourhood = ReturnType<typeof createNeighbourhood>;
+
+const OWN_NAME = 'give each its own scheduler.phase2.instance_id, or leave it at "auto"';
+const READY = { isReady: true, reasons: [] };
+const JOINING = { isReady: false, reasons: ['joining'] };
+const STORE_AWAY = { isReady: false, reasons: ['store'] };
+
+export function createNeighbourhood(deps: {
+  readonly config: Config;
+  readonly process: ProcessName;
+  readonly store: SharedStore;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ids: IdSource;
+  readonly meter: Meter;
+  readonly log: Log;
+  /** Tells waiters of this process. */
+  readonly localEvents: JobEvents;
+  readonly local: LocalParts;
+  /** Absent: instances speak to one another through the store alone. */
+  readonly line?: DirectLine | undefined;
+}) {
+  const { config, store, clock, chance, ids, meter, log, local, line } = deps;
+  const { hostname, pid, newName } = deps.process;
+  const { scheduler } = config;
+  const { phase2 } = scheduler;
+  const instanceId = phase2.instance_id === 'auto' ? nameOfProcess(deps.process) : phase2.instance_id;
+  let advertiseUrl: string | undefined;
+  let hasJoined = false;
+  let watch: ReturnType<SharedStore['watch']> | undefined;
+  let returnedAt = Number.NEGATIVE_INFINITY;
+  const newIncarnation = () => ({ incarnation: newName(), ...(line && { directKey: newName() }) });
+  let instanceCount = 1;
+  let areSlotsLasting = false;
+  /** Who was silent lately may have been so because nobody could be told. */
+  const isStoreSteady = (): boolean =>
+    watch?.isWell() !== false && clock.now() - returnedAt > 2 * scheduler.ack_timeout_ms;
+
+  const lasting = createLastingSlots({ now: clock.now });
+  const presence = createPresence({
+    instances: createSteadyInstances({ instances: store.instances, doubted: () => presence.freeze() }),
+    clock,
+    log,
+    settings: presenceSettings(config),
+    first: {
+      instanceId,
+      ...newIncarnation(),
+      startedAt: clock.now(),
+      hostname,
+      pid,
+      version: VERSION,
+      lastsFetched: true,
+      get advertiseUrl() {
+        return advertiseUrl;
+      },
+    },
+    newIncarnation,
+    lastingUpTo: lasting.upTo,
+    events: {
+      lost() {
+        local.jobs().abandonAll();
+        local.sessions().abandonAll();
+        local.cutEverybody();
+      },
+      emptied() {
+        store.mark().catch((fault: unknown) => log.error({ err: fault }, 'the store has another schema'));
+        void ofJobs.reassertion.run(EVERYTHING);
+      },
+      reborn: () => void ofJobs.adoption.ownPast(),
+      seen(alive) {
+        instanceCount = Math.max(1, alive.size);
+        areSlotsLasting = [...alive.values()].every(({ lastsFetched }) => lastsFetched === true);
+        ofJobs.seen(alive);
+        replica.seen(alive);
+      },
+      died(instanceIds) {
+        for (const each of instanceIds) replica.disown(each);
+        ofJobs.died(instanceIds);
+      },
+    },
+  });
+  const { isFenced, living } = presence;
+  const driver = (): string => driverName(presence.self());
+  // What all share.
+  const onAudioDropped = (): void => meter.count('scheduler_result_audio_dropped_total');
+  const guarded = guardStore({
+    store,
+    isFenced,
+    credentialOf: (nodeId) => (replica.find(nodeId) ?? local.registry().get(nodeId))?.credential,
+  });
+  const jobStore = guarded.jobs({ instanceId, driver, digest: ids.digest, onAudioDropped });
+  const events = store.events({ instanceId, local: deps.localEvents, store: jobStore });
+  const gossip = createGossip({
+    whispers: store.whispers,
+    clock,
+    log,
+    instanceId,
+    isFenced,
+    loadOf: (nodeId) => local.fleet.load(nodeId),
+    events: {
+      loaded: (nodeId, load) => local.fleet.setLoad(nodeId, load),
+      nodeNews: (...news) => recordNews(local.registry(), ...news),
+      missing: local.heardMissing,
+      partial: ({ jobId, text, isFinal, nodeId }) => local.sessions().partial(jobId, text, isFinal, nodeId),
+      asked: (text) => void office.hear(text),
+    },
+  });
+  const ledger = createLedgerOfMany({
+    ledger: guarded.ledger,
+    settled: (nodeId) => reassertion.settled(nodeId),
+    noteLoad: gossip.load,
+    lasts: lasting.settled,
+    isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
+    lastsWhenFetched: () => areSlotsLasting,
+    clock,
+    ...ledgerSettings(config),
+  });
+
+  const letters = { config, instanceId, store, presence, gossip, line, clock, ids, meter, log };
+  const { office, reader } = createLettersOfMany(letters);
+
+  // Nodes of all instances.
+  const nodeNews = createNodeNews({
+    config,
+    fleet: local.fleet,
+    ledger,
+    jobs: local.jobs,
+    registry: local.registry,
+    replica: () => replica,
+    gossip,
+    isStoreSteady,
+    clock,
+    log,
+  });
+  const replica = createNodeReplica({
+    board: store.board,
+    clock,
+    chance,
+    log,
+    self: presence.self,
+    isFenced,
+    settings: replicaSettings(config),
+    events: {
+      ...nodeNews.ofOthers,
+      overtaken(nodeId, generation) {
+        local.cutNode(nodeId);
+        local.registry().overtaken(nodeId, generation);
+      },
+    },
+  });
+  const holders = (): ReturnType<typeof createHolders> =>
+    createHolders({
+      office,
+      registry: local.registry(),
+      replica,
+      usedSlots: (nodeId) => local.fleet.load(nodeId)?.used,
+      answerMs: scheduler.ack_timeout_ms,
+    });
+
+  const ofJobs = createJobsOfMany({
+    config,
+    store,
+    jobStore,
+    publish: events.publish,
+    ledger: guarded.ledger,
+    mailbox: guarded.mailbox,
+    presence,
+    driver,
+    office,
+    replica,
+    gossip,
+    lasting,
+    clock,
+    ids,
+    meter,
+    log,
+    local,
+  });
+  const { adoption, reassertion } = ofJobs;
+
+  return {
+    instanceId,
+    driver,
+    isFenced,
+    isStoreSteady,
+    handling: reader.handling,
+    self: presence.self,
+    /** What others ask directly; undefined: not now. */
+    answerDirectly: office.answer,
+    living,
+    /** How many live, as last seen. */
+    instances: () => instanceCount,
+    jobStore: createAdmissionOfMany({ jobs: jobStore, othersTold: reassertion.othersTold }),
+    events,
+    ledger,
+    directory: guarded.directory,
+    sessionStore: guarded.sessions,
+    locks: guarded.locks,
+    modelDebounce: guarded.modelDebounce,
+    nodeNews,
+    replica,
+    holders,
+    ...ofJobs,
+
+    /** Asks whoever has a session to let it go. */
+    releaseSession: createSessionRelease({
+      office,
+      self: driver,
+      letGo: (sessionId) => local.sessions().release(sessionId),
+    }),
+
+    readiness: () => (!hasJoined ? JOINING : isFenced() || !store.isReachable() ? STORE_AWAY : READY),
+
+    async start(address: string | undefined): Promise<void> {
+      advertiseUrl = address;
+      if ((await presence.start()) === 'taken') {
+        throw new Error(`another living instance has the name ${instanceId}; ${OWN_NAME}`);
+      }
+      // Only under a name that others know: should this instance die in between, nobody would ever look for its inbox.
+      await store.inbox.open(instanceId);
+      await gossip.start();
+      await replica.start();
+      // Its jobs before its letters: what is said of a job that nobody drives yet comes again only after a while.
+      await adoption.ownPast();
+      reader.start();
+      watch = store.watch(instanceId, {
+        changed: (affected) => void reassertion.run(affected),
+        returned() {
+          returnedAt = clock.now();
+          presence.freeze();
+        },
+      });
+      hasJoined = true;
+    },
+    withdraw: nodeNews.withdraw,
+    /** Says good-bye: what is left is adopted at once. */
+    async stop(): Promise<void> {
+      watch?.close();
+      await replica.stop();
+      await gossip.stop();
+      await reader.stop();
+      ofJobs.held.stop();
+      await jobStore.close().catch((fault: unknown) => log.warn({ err: fault }, 'indexes were not written'));
+      await presence.stop();
+      await events.close();
+      store.close();
+    },
+  };
+}

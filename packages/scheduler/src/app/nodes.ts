@@ -1,0 +1,123 @@
+/** Composition root: the nodes of this instance. Who they are is told to selection and the engine; jobs reach them by their link. */
+import type { JobAssign } from '@lingua/protocol';
+import { createEndpointCaller } from '../adapters/http/endpoint-caller.ts';
+import type { Config } from '../config/settings.ts';
+import { useOf } from '../domain/service-use.ts';
+import { createNodeRegistry } from '../management/create-node-registry.ts';
+import { createModelReports } from '../management/marks/model-reports.ts';
+import type { RegistryEvents } from '../management/node-registry.ts';
+import type { AudioFetcher } from '../ports/audio-fetcher.ts';
+import type { AudioStore } from '../ports/audio-store.ts';
+import type { CapacityLedger } from '../ports/capacity-ledger.ts';
+import type { Chance } from '../ports/chance.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Locks } from '../ports/locks.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { NodeDirectory } from '../ports/node-id-claims.ts';
+import type { NodeMailbox } from '../ports/node-mailbox.ts';
+import type { RunningJobService } from '../runtime/create-job-service.ts';
+import type { NodeKnowledge } from '../runtime/engine.ts';
+import type { FleetView } from '../runtime/fleet/fleet-view.ts';
+import { createNetworks } from '../transport/access/networks.ts';
+import type { AudioReferences } from '../transport/link/audio-references.ts';
+import { createNodeLink } from '../transport/link/node-link.ts';
+import type { NodeSockets } from '../transport/ws/node-sockets.ts';
+import type { Neighbourhood } from './multi-instance.ts';
+import { linkSettings, managementSettings, modelReportSettings } from './settings/settings-from-config.ts';
+
+export function createNodeSide(parts: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ids: IdSource;
+  readonly meter: Meter;
+  readonly log: Log;
+  readonly fleet: FleetView;
+  readonly sockets: NodeSockets;
+  readonly ledger: CapacityLedger;
+  readonly directory: NodeDirectory;
+  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly audio: AudioStore;
+  readonly references: AudioReferences;
+  /** Audio that other instances hold. */
+  readonly fetcher: AudioFetcher;
+  readonly together: Neighbourhood | undefined;
+  readonly jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
+  readonly modelDebounce: Locks;
+  /** Somewhere a model is missing: said once per service, version and window, by one of all instances. */
+  readonly withdrawn: (serviceId: string, version: string) => void;
+}) {
+  const { config, clock, chance, ids, meter, log, fleet, sockets, ledger, directory, mailbox } = parts;
+  const { audio, references, together, jobs } = parts;
+
+  const events: RegistryEvents = {
+    changed: (view) => fleet.upsert(view),
+    loaded(nodeId, load) {
+      fleet.setLoad(nodeId, load);
+      fleet.beat(nodeId, clock.now());
+    },
+    removed(nodeId) {
+      fleet.remove(nodeId);
+      mailbox
+        .forget(nodeId)
+        .catch((fault: unknown) => log.warn({ node_id: nodeId, err: fault }, 'a mailbox was not emptied'));
+    },
+    statusChanged: (nodeId, health, reason) => sockets.pushStatus(nodeId, health, reason),
+    ordered: (nodeId, order) => sockets.order(nodeId, order),
+    disconnected: (nodeId, graceMs) => jobs().nodeLeft(nodeId, graceMs),
+    connected: (nodeId, runningJobIds) => jobs().nodeReturned(nodeId, runningJobIds),
+  };
+  const registry = createNodeRegistry({
+    clock,
+    chance,
+    ids,
+    ledger,
+    directory,
+    meter,
+    log,
+    settings: managementSettings(config),
+    events: together?.nodeNews.ofOwn(events) ?? events,
+    markedElsewhere: (nodeId) => fleet.view(nodeId)?.markedServices ?? [],
+  });
+
+  const modelReports = createModelReports({
+    clock,
+    log,
+    meter,
+    registry,
+    passOn: together?.nodeNews.passOnMissing ?? (() => false),
+    locks: parts.modelDebounce,
+    withdrawn: parts.withdrawn,
+    settings: modelReportSettings(config),
+  });
+
+  const endpoints = createEndpointCaller({ networks: createNetworks(config.server.endpoint_networks) });
+  const localLink = createNodeLink({
+    sockets,
+    mailbox,
+    endpoints,
+    find: (nodeId) => together?.replica.find(nodeId) ?? registry.get(nodeId),
+    audio,
+    references,
+    fetcher: parts.fetcher,
+    clock,
+    log,
+    settings: linkSettings(config, together !== undefined),
+  });
+  const knowledge: NodeKnowledge = {
+    profile: fleet.profile,
+    placed: (nodeId, need) => registry.recordPlacement(nodeId, useOf(need)),
+    outcome: (nodeId, outcome, need) => registry.recordOutcome(nodeId, outcome, useOf(need)),
+    modelNotAvailable: modelReports.report,
+  };
+
+  return {
+    registry,
+    modelReports,
+    endpoints,
+    link: together?.link(localLink) ?? localLink,
+    knowledge: together?.nodeNews.knowledge(knowledge) ?? knowledge,
+  };
+}

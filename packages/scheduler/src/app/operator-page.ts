@@ -1,0 +1,96 @@
+/** Composition root: what operators see of all instances, and how much this one says it has to do. */
+import { hostname } from 'node:os';
+import { type ClusterReader, createClusterReader } from '../cluster/operators/cluster-reader.ts';
+import { createFiguresReporter, type FiguresReporter } from '../cluster/operators/figures-reporter.ts';
+import {
+  createDeadLetterDesk,
+  type DeadLetterDesk,
+  NO_DEAD_LETTERS,
+} from '../cluster/recovery/dead-letter-service.ts';
+import { asOutsideId } from '../domain/ids.ts';
+import type { NodeRegistry } from '../management/node-registry.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Figures } from '../ports/instance-figures.ts';
+import type { Instance } from '../ports/instances.ts';
+import type { Log } from '../ports/log.ts';
+import type { RunningJobService } from '../runtime/create-job-service.ts';
+import type { SessionService } from '../session/session-service.ts';
+import type { Neighbourhood } from './multi-instance.ts';
+import type { PoolsOfApp } from './pools.ts';
+import type { SharedStore } from './redis-store.ts';
+import { VERSION } from './version.ts';
+
+export interface ClusterPage {
+  readonly reader: ClusterReader;
+  readonly deadLetters: DeadLetterDesk;
+  readonly reporter?: FiguresReporter;
+}
+
+export function createClusterPage(deps: {
+  clock: Clock;
+  log: Log;
+  registry: Pick<NodeRegistry, 'online'>;
+  sessions: Pick<SessionService, 'counts'>;
+  jobs: Pick<RunningJobService, 'inFlight'>;
+  pools: Pick<PoolsOfApp, 'digest'>;
+  shared: SharedStore | undefined;
+  together: Pick<Neighbourhood, 'self' | 'isFenced'> | undefined;
+}): ClusterPage {
+  const { clock, log, shared, together } = deps;
+  const figures = (): Figures => ({
+    nodes: deps.registry.online(),
+    sessions: deps.sessions.counts().sessions,
+    jobs: deps.jobs.inFlight(),
+    pools: deps.pools.digest(),
+  });
+  if (shared === undefined || together === undefined) return pageOfOne({ clock, figures });
+  return pageOfMany({ ...together, clock, log, figures, store: shared });
+}
+
+/** One process without others, as they would see it. */
+function pageOfOne(deps: { clock: Clock; figures: () => Figures }): ClusterPage {
+  const self: Instance = {
+    instanceId: asOutsideId(hostname()),
+    incarnation: 'alone',
+    startedAt: deps.clock.now(),
+    hostname: hostname(),
+    pid: process.pid,
+    version: VERSION,
+  };
+  const store = { mode: 'embedded', isOk: true } as const;
+  return {
+    reader: createClusterReader({ ...deps, self: () => self, store: () => store }),
+    deadLetters: NO_DEAD_LETTERS,
+  };
+}
+
+function pageOfMany(deps: {
+  clock: Clock;
+  log: Log;
+  figures: () => Figures;
+  store: SharedStore;
+  self: () => Instance;
+  isFenced: () => boolean;
+}): ClusterPage {
+  const { clock, log, store, self, isFenced } = deps;
+  const { instances, inbox, figures, deadLetters } = store;
+  return {
+    reader: createClusterReader({
+      clock,
+      self,
+      figures: deps.figures,
+      store: () => ({ mode: store.mode, isOk: store.isReachable() && !isFenced() }),
+      warnings: () => store.warnings,
+      shared: { instances, inbox, figures, deadLetters },
+    }),
+    deadLetters: createDeadLetterDesk({ deadLetters, inbox, instances, clock, log, self, isFenced }),
+    reporter: createFiguresReporter({
+      figures,
+      clock,
+      log,
+      instanceId: () => self().instanceId,
+      read: deps.figures,
+      isFenced,
+    }),
+  };
+}

@@ -1,0 +1,146 @@
+/** Composition root: everything instances have in common, behind the same ports as what one process keeps in memory. */
+import type { JobAssign } from '@lingua/protocol';
+import { createCapacityLedger } from '../adapters/redis/capacity-ledger.ts';
+import { openBlockingConnection } from '../adapters/redis/connection/blocking-connection.ts';
+import { isSilent } from '../adapters/redis/connection/breaker.ts';
+import { createCommandCounts } from '../adapters/redis/connection/command-counts.ts';
+import { watchMasters } from '../adapters/redis/connection/failover-watch.ts';
+import { inspectRights } from '../adapters/redis/connection/inspect-rights.ts';
+import { inspectStore, lookAtStore } from '../adapters/redis/connection/inspect-store.ts';
+import { closeRedis, connectRedis, whenReady } from '../adapters/redis/connection/redis-connection.ts';
+import { checkSchemaVersion } from '../adapters/redis/connection/schema-version.ts';
+import { watchStore } from '../adapters/redis/connection/store-inspection.ts';
+import { readTlsFiles } from '../adapters/redis/connection/tls-files.ts';
+import { withReplica } from '../adapters/redis/connection/wait-for-replica.ts';
+import { createDeadLetters } from '../adapters/redis/dead-letters.ts';
+import { createWhispers } from '../adapters/redis/hint-bus.ts';
+import { createInbox } from '../adapters/redis/inbox.ts';
+import { createInstanceFigures } from '../adapters/redis/instance-figures.ts';
+import { createInstanceRounds } from '../adapters/redis/instance-rounds.ts';
+import { createInstances } from '../adapters/redis/instances.ts';
+import { createJobEvents } from '../adapters/redis/job-events.ts';
+import { createJobStore } from '../adapters/redis/job-store.ts';
+import { createKeys } from '../adapters/redis/keys.ts';
+import { createLocks } from '../adapters/redis/locks.ts';
+import { createNodeDirectory } from '../adapters/redis/node-id-claims.ts';
+import { createNodeMailbox } from '../adapters/redis/node-mailbox.ts';
+import { createNodeBoard } from '../adapters/redis/node-records.ts';
+import { createSessionStore } from '../adapters/redis/session-store.ts';
+import { createStatsBoard } from '../adapters/redis/stats-board.ts';
+import { jobTag } from '../adapters/shared-jobs/job-tag.ts';
+import type { Config } from '../config/settings.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import {
+  forgetNodesAfterMs,
+  inboxSettings,
+  nodeIdleMs,
+  redisSettings,
+  sharedJobLimits,
+} from './settings/shared-settings.ts';
+import type { SharedStore } from './shared-store.ts';
+
+export type { SharedStore };
+
+/** Connects, and refuses a store that would lose what it is told. */
+export async function openSharedStore(deps: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+}): Promise<SharedStore> {
+  const { config, clock, log } = deps;
+  const settings = { ...redisSettings(config), tls: readTlsFiles(config.scheduler.phase2.redis) };
+  const { key_prefix: prefix } = config.scheduler.phase2.redis;
+  const keys = createKeys(prefix);
+  const counts = createCommandCounts();
+  const connection = connectRedis(settings, { name: 'lingua' }, counts);
+  const ear = connectRedis(settings, { name: 'lingua-ear', isListening: true }, counts);
+  const longestWaitMs = config.scheduler.phase2.stream_block_ms;
+  const reader = openBlockingConnection(settings, { name: 'lingua-reader', longestWaitMs }, counts);
+  const close = (): void => {
+    reader.close();
+    for (const each of [connection, ear]) closeRedis(each);
+  };
+  const { durability } = config.scheduler.phase2;
+  let warnings: readonly string[];
+  try {
+    const limitMs = settings.connectTimeoutMs + settings.socketTimeoutMs;
+    await Promise.all([connection, ear, reader.current()].map((each) => whenReady(each, limitMs)));
+    // Before anything is written: a server that may not be used says so itself, and an error of the write says less.
+    warnings = await inspectStore(connection, { durability });
+    await inspectRights({ connection, ear, keys, prefix });
+    await checkSchemaVersion(connection, keys);
+  } catch (fault) {
+    close();
+    throw fault;
+  }
+  const inspection = watchStore({ look: () => lookAtStore(connection, { durability }), warnings, log });
+  const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
+  const shared = { connection, ear, keys, clock, onFault };
+  // What must not be lost: slots, jobs and letters. Notices and presence are soon said again.
+  const kept =
+    durability === 'replica'
+      ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
+      : shared;
+  const letters = inboxSettings(config);
+  // What goes along with them may be lost: letters come again, and whoever finds a job that ended sees that it has.
+  const rounds = createInstanceRounds({ ...shared, group: letters.group });
+  const inbox = createInbox({ ...kept, rounds, blocking: reader.current, ...letters });
+
+  return {
+    mode: settings.mode,
+    instances: createInstances(shared),
+    inbox,
+    confirmAlong: (instanceId, take) => rounds.join(instanceId, { letters: take }),
+    replaceReader: reader.reconnect,
+    mark: () => checkSchemaVersion(connection, keys),
+    get warnings() {
+      return inspection.warnings();
+    },
+    unfitServers: inspection.unfitServers,
+    commands: counts.drain,
+    whispers: createWhispers(shared),
+    board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
+    ledger: createCapacityLedger({ ...kept, idleMs: nodeIdleMs(config) }),
+    directory: createNodeDirectory({
+      ...shared,
+      maxNodes: config.scheduler.max_nodes,
+      idleMs: nodeIdleMs(config),
+    }),
+    mailbox: createNodeMailbox<JobAssign>({
+      ...shared,
+      maxPerNode: config.scheduler.mailbox.max_jobs,
+      idleMs: nodeIdleMs(config),
+    }),
+    sessions: createSessionStore(kept),
+    deadLetters: createDeadLetters({ ...shared, inbox }),
+    figures: createInstanceFigures({ ...shared, rounds }),
+    statsBoard: createStatsBoard(shared),
+    locks: createLocks({ connection, keyOf: keys.lock }),
+    modelDebounce: createLocks({ connection, keyOf: keys.modelUnavailable }),
+    jobs: (by) => createJobStore({ ...kept, rounds, ...by, ...sharedJobLimits(config) }),
+    events: (by) => createJobEvents({ ...shared, ...by }),
+    watch: (instanceId, on) =>
+      watchMasters(connection, {
+        changed(isAffected) {
+          inspection.lookAgain();
+          // Without its entry in the index a job could not be adopted.
+          const isIndexAffected = isAffected(keys.instanceJobs(instanceId));
+          on.changed({
+            job: (jobId) => isIndexAffected || isAffected(keys.job(jobTag(jobId))),
+            record: (jobId) => isAffected(keys.job(jobTag(jobId))),
+            node: (nodeId) => isAffected(keys.nodeMeta(nodeId)),
+          });
+        },
+        returned() {
+          inspection.lookAgain();
+          on.returned();
+        },
+      }),
+    isReachable: (): boolean => connection.status === 'ready' && !isSilent(connection),
+    close() {
+      inspection.close();
+      close();
+    },
+  };
+}

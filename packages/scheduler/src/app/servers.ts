@@ -1,0 +1,127 @@
+/** Composition root: the doors of an instance — HTTP and sockets — and what is told to whoever knocks. */
+import type { JobAssign } from '@lingua/protocol';
+import type { RemoteJobs } from '../cluster/holder/remote-jobs.ts';
+import type { Config } from '../config/settings.ts';
+import type { Tenancy } from '../domain/tenancy.ts';
+import type { NodeRegistry } from '../management/node-registry.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EndpointCaller } from '../ports/endpoint-caller.ts';
+import type { IdSource } from '../ports/id-source.ts';
+import type { Log } from '../ports/log.ts';
+import type { NodeMailbox } from '../ports/node-mailbox.ts';
+import type { SlowWatch } from '../ports/slow-watch.ts';
+import type { RunningJobService } from '../runtime/create-job-service.ts';
+import { readPools } from '../runtime/explain/read-pools.ts';
+import type { FleetView } from '../runtime/fleet/fleet-view.ts';
+import type { JobReader } from '../runtime/job-reader.ts';
+import type { SessionService } from '../session/session-service.ts';
+import { createGate } from '../transport/access/create-gate.ts';
+import { createHttpServer } from '../transport/http/server/create-http-server.ts';
+import { DRAINING, type HttpServices } from '../transport/http/server/http-services.ts';
+import type { NodeSockets } from '../transport/ws/node-sockets.ts';
+import { createSessionRoute } from '../transport/ws/session-route.ts';
+import { createSocketServer } from '../transport/ws/socket-server.ts';
+import type { Beside } from './background-services.ts';
+import { tellLimits } from './configured-limits.ts';
+import type { Neighbourhood } from './multi-instance.ts';
+import { coreIdsOf } from './settings/pool-plan.ts';
+import { accessSettings, httpSettings, socketSettings } from './settings/settings-from-config.ts';
+import { VERSION } from './version.ts';
+
+const SESSION_INIT_DEADLINE_MS = 60_000;
+
+export function createEdges(parts: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly meter: HttpServices['meter'];
+  readonly metrics: NonNullable<HttpServices['metrics']>;
+  readonly slow: SlowWatch;
+  readonly log: Log;
+  readonly registry: NodeRegistry;
+  readonly jobs: RunningJobService;
+  /** What is said of jobs that others drive; absent: there are no others. */
+  readonly answers: RemoteJobs | undefined;
+  readonly reader: JobReader;
+  readonly sessions: SessionService;
+  readonly mailbox: NodeMailbox<JobAssign>;
+  readonly endpoints: EndpointCaller;
+  readonly sockets: NodeSockets;
+  readonly fleet: FleetView;
+  readonly audio: NonNullable<HttpServices['audio']>;
+  readonly together: Neighbourhood | undefined;
+  readonly tenancy: Tenancy;
+  readonly cluster: NonNullable<HttpServices['cluster']>;
+  readonly beside: Pick<Beside, 'stats' | 'dispatch'>;
+  readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
+}) {
+  const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
+  const phase = { isDraining: false, isLeaving: false };
+  tellLimits(meter, config);
+  const gate = createGate({ clock, meter, tenancy: parts.tenancy, settings: accessSettings(config) });
+
+  const http = createHttpServer({
+    registry,
+    ...(together !== undefined && {
+      elsewhere: together.holders(),
+      direct: { key: () => together.self().directKey, answer: together.answerDirectly },
+    }),
+    jobs: { ...(answers?.heard ?? jobs), dispatch: parts.beside.dispatch },
+    reader: parts.reader,
+    sessions,
+    mailbox: parts.mailbox,
+    endpoints: parts.endpoints,
+    gate,
+    ids,
+    meter,
+    log,
+    clock,
+    audio: parts.audio,
+    cluster: parts.cluster,
+    stats: parts.beside.stats,
+    pools: parts.pools,
+    explaining: {
+      explain: jobs.explain,
+      readPools: () => readPools(parts.fleet, coreIdsOf(config)),
+      poolSettings: parts.pools.effective,
+    },
+    metrics: parts.metrics,
+    readiness: () => (phase.isDraining ? NOT_READY : (together?.readiness() ?? READY)),
+    usedSlots: (nodeId) => parts.fleet.load(nodeId)?.used,
+    settings: httpSettings(config, VERSION, together?.instanceId),
+  });
+
+  const socketServer = createSocketServer({
+    server: http.app.server,
+    registry,
+    jobs: answers?.handedOver ?? jobs,
+    gate,
+    sockets: parts.sockets,
+    meter,
+    log,
+    clock,
+    ids,
+    // Nodes may come back while their last jobs end: with them come the results.
+    isDraining: () => phase.isLeaving,
+    onPartial: (nodeId, { job_id, text, is_final }) =>
+      (together ?? sessions).partial(job_id, text, is_final, nodeId),
+    session: createSessionRoute({
+      sessions,
+      gate,
+      ids,
+      clock,
+      meter,
+      log,
+      isDraining: () => phase.isDraining,
+      initDeadlineMs: SESSION_INIT_DEADLINE_MS,
+      maxMessageBytes: config.server.limits.max_message_bytes,
+    }),
+    settings: socketSettings(config),
+    slow: parts.slow,
+  });
+
+  return { http, socketServer, phase, gate };
+}
+
+const READY = { isReady: true, reasons: [] };
+const NOT_READY = { isReady: false, reasons: [DRAINING] };

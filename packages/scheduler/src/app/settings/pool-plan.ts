@@ -1,0 +1,96 @@
+/** Composition root: the configuration's words about pools become a plan. Pure. */
+import type { Config } from '../../config/settings.ts';
+import { type Direction, foldLanguage, foldLanguages } from '../../domain/language.ts';
+import type { CoreIds, Pool, PoolLanguages, PoolPlan } from '../../domain/pool.ts';
+import { stableHash } from '../../domain/stable-hash.ts';
+
+/** Undefined: the whole fleet is one. */
+export function poolPlanOf(config: Config): PoolPlan | undefined {
+  const { phase3 } = config.scheduler;
+  if (!phase3.enabled) return undefined;
+  return {
+    pools: phase3.pools.map(poolOf),
+    bucketCount: phase3.pool_count,
+    hashSeed: phase3.hash_seed,
+    tenantPools: new Map(phase3.tenant_overrides.map(({ tenant_id, pool_id }) => [tenant_id, pool_id])),
+    matchScope: phase3.pool_match_scope,
+    matchMode: phase3.pool_match_mode,
+    isStrict: phase3.strict_pool_eligibility,
+    fallsBack: phase3.fallback_scan_all_pools,
+    core: coreIdsOf(config),
+  };
+}
+
+/** Eight hexadecimal digits, the same for the same plan: for people to see whether instances agree. */
+export function poolDigest(plan: PoolPlan): string {
+  const { pools, bucketCount, tenantPools } = plan;
+  const text = JSON.stringify({
+    ...plan,
+    bucketCount: pools.length > 0 ? 0 : bucketCount,
+    tenantPools: [...tenantPools].sort(([one], [other]) => (one < other ? -1 : 1)),
+  });
+  return stableHash(text).toString(16).padStart(8, '0');
+}
+
+export function coreIdsOf({ scheduler: { core_services: core } }: Config): CoreIds {
+  return {
+    ...(core.asr_service_id !== '' && { asr: core.asr_service_id }),
+    ...(core.nmt_service_id !== '' && { nmt: core.nmt_service_id }),
+    ...(core.tts_service_id !== '' && { tts: core.tts_service_id }),
+  };
+}
+
+type PoolRow = Config['scheduler']['phase3']['pools'][number];
+type LanguageRow = NonNullable<PoolRow['language_requirements']>;
+type TranslationRow = NonNullable<LanguageRow['nmt_requirements']>;
+
+function poolOf({ pool_id, name, required_services, language_requirements, dedicated }: PoolRow): Pool {
+  return {
+    poolId: pool_id,
+    name,
+    requiredServices: [...new Set(required_services)],
+    isDedicated: dedicated,
+    ...(language_requirements !== undefined && { languages: languagesOf(language_requirements) }),
+  };
+}
+
+function languagesOf(row: LanguageRow): PoolLanguages {
+  const { asr_languages: asr = [], tts_languages: tts = [], semantic_languages: semantic = [] } = row;
+  return {
+    asr: foldLanguages(asr),
+    tts: foldLanguages(tts),
+    semantic: foldLanguages(semantic),
+    pairs: row.nmt_requirements === undefined ? [] : pairsOf(row.nmt_requirements),
+  };
+}
+
+/** The rule written out: a node of the pool must be able to do every one of them. */
+function pairsOf({
+  languages = [],
+  rule,
+  supported_pairs = [],
+  blocked_pairs = [],
+}: TranslationRow): Direction[] {
+  const named = foldLanguages(languages);
+  const blocked = new Set(blocked_pairs.map(({ src, tgt }) => `${foldLanguage(src)}>${foldLanguage(tgt)}`));
+  return allPairs(rule, named, supported_pairs).filter(
+    ({ source, target }) => source !== target && !blocked.has(`${source}>${target}`),
+  );
+}
+
+function allPairs(
+  rule: TranslationRow['rule'],
+  named: readonly string[],
+  pairs: readonly { readonly src: string; readonly tgt: string }[],
+): Direction[] {
+  switch (rule) {
+    case 'any_to_any':
+      return named.flatMap((source) => named.map((target) => ({ source, target })));
+    case 'any_to_en':
+      return named.map((source) => ({ source, target: 'en' }));
+    case 'en_to_any':
+      return named.map((target) => ({ source: 'en', target }));
+    case 'specific_pairs':
+      return pairs.map(({ src, tgt }) => ({ source: foldLanguage(src), target: foldLanguage(tgt) }));
+  }
+}

@@ -1,0 +1,259 @@
+/** Composition root: the configuration file's words and units become each part's own settings. Pure. */
+
+import type { JobStoreLimits } from '../../adapters/memory/job-store.ts';
+import type { Config } from '../../config/settings.ts';
+import { credentialsOf } from '../../config/tokens.ts';
+import type { CoreServices } from '../../domain/requirements.ts';
+import type { CatalogueSettings } from '../../management/catalogue/catalogue-state.ts';
+import type { ModelReportSettings } from '../../management/marks/model-reports.ts';
+import type { ManagementSettings } from '../../management/settings.ts';
+import type { JobServiceSettings } from '../../runtime/create-job-service.ts';
+import type { SessionServiceDeps } from '../../session/create-session-service.ts';
+import type { AccessSettings } from '../../transport/access/create-gate.ts';
+import { HTTP_DEFAULTS, type HttpSettings } from '../../transport/http/server/http-services.ts';
+import type { NodeLinkSettings } from '../../transport/link/node-link.ts';
+import type { SocketSettings } from '../../transport/ws/socket-server.ts';
+
+const SECOND = 1_000;
+/** Nodes looked at in one uninterrupted piece of the health scan: well below 5 ms (I6). */
+const SCAN_BATCH = 500;
+const MAX_SESSIONS_REMEMBERED = 100_000;
+const CONNECTION_HEADROOM = 1_000;
+/** Long enough for a node that first looks at its hardware: deployed ones connect only twice in their life. */
+const REGISTRATION_DEADLINE_MS = 60_000;
+
+const coreServices = ({ core_services: core }: Config['scheduler']): CoreServices => ({
+  asr: core.asr_service_id,
+  nmt: core.nmt_service_id,
+  tts: core.tts_service_id,
+});
+
+export function managementSettings({ scheduler }: Config): ManagementSettings {
+  const health = scheduler.node_health;
+  const { load_balancer: load, ejection } = scheduler;
+  return {
+    maxNodes: scheduler.max_nodes,
+    defaultSlots: scheduler.max_concurrent_jobs_per_node,
+    requireGpu: health.require_gpu,
+    profile: {
+      assumeAnyLanguage: scheduler.assume_any_language,
+      coreServices: coreServices(scheduler),
+    },
+    heartbeatIntervalMs: health.heartbeat_interval_seconds * SECOND,
+    heartbeatTimeoutMs: health.heartbeat_timeout_seconds * SECOND,
+    ...(scheduler.heartbeat_stale_ms !== undefined && { heartbeatStaleMs: scheduler.heartbeat_stale_ms }),
+    nodeReconnectGraceMs: scheduler.node_reconnect_grace_ms,
+    removeStaleAfterMs: scheduler.phase2.node_snapshot.remove_stale_after_seconds * SECOND,
+    scanIntervalMs: Math.min(health.status_scan_interval_seconds, 1) * SECOND,
+    scanBatch: SCAN_BATCH,
+    thresholds: {
+      cpuPercent: load.cpu_threshold_percent,
+      gpuPercent: load.gpu_threshold_percent,
+      memoryPercent: load.memory_threshold_percent,
+    },
+    health: {
+      checkCount: health.health_check_count,
+      warmupTimeoutMs: health.warmup_timeout_seconds * SECOND,
+      failureWindow: health.failure_threshold.window_size,
+      failureCount: health.failure_threshold.failure_count,
+      consecutiveFailureCount: health.failure_threshold.consecutive_failure_count,
+      flapWindowMs: health.flap_window_seconds * SECOND,
+      flapMaxChecks: health.flap_max_checks,
+    },
+    ejection: {
+      windowMs: ejection.window_ms,
+      minSamples: ejection.min_samples,
+      failurePercent: ejection.failure_percent,
+      baseMs: ejection.base_ms,
+      maxMs: ejection.max_ms,
+      maxEjectedPercent: ejection.max_ejected_percent,
+      probeTimeoutMs: scheduler.job_timeout_seconds * SECOND,
+    },
+    marks: {
+      ttlMs: scheduler.model_not_available.unavailable_ttl_seconds * SECOND,
+      debounceMs: scheduler.model_not_available.debounce_window_seconds * SECOND,
+      probeTimeoutMs: scheduler.job_timeout_seconds * SECOND,
+      maxPerNode: MAX_MARKS_PER_NODE,
+      maxKnown: MAX_MARKS,
+    },
+  };
+}
+
+/** Far more services than a node has. */
+const MAX_MARKS_PER_NODE = 64;
+/** Of all nodes of this instance. */
+const MAX_MARKS = 100_000;
+
+export function modelReportSettings({ scheduler }: Config): ModelReportSettings {
+  const { debounce_window_seconds, node_ratelimit_window_seconds, node_ratelimit_max } =
+    scheduler.model_not_available;
+  return {
+    debounceMs: debounce_window_seconds * SECOND,
+    limitWindowMs: node_ratelimit_window_seconds * SECOND,
+    limitMax: node_ratelimit_max,
+  };
+}
+
+/**
+ * `isShared`: a script of the store that hands jobs out makes their slots last, which is a command less for each. Where writes count
+ * when a replica has them, a fetch would have to wait for that, and what it took out be lost if that does not come: there drivers commit.
+ */
+export function linkSettings({ scheduler }: Config, isShared: boolean): NodeLinkSettings {
+  const unacknowledgedMs = scheduler.reservation_ttl_ms;
+  const fetchedMs = scheduler.job_timeout_seconds * SECOND + unacknowledgedMs;
+  const slots = { fetchedMs, unacknowledgedMs };
+  return {
+    endpointTimeoutMs: scheduler.ack_timeout_ms,
+    ...(isShared && scheduler.phase2.durability === 'primary' && { slots }),
+  };
+}
+
+export function jobServiceSettings({ scheduler }: Config): JobServiceSettings {
+  return {
+    ackTimeoutMs: scheduler.ack_timeout_ms,
+    reservationTtlMs: scheduler.reservation_ttl_ms,
+    jobTimeoutMs: scheduler.job_timeout_seconds * SECOND,
+    jobDeadlineMs: scheduler.job_deadline_ms,
+    pendingTimeoutMs: scheduler.pending_timeout_ms,
+    fleetWarmupMs: scheduler.fleet_warmup_ms,
+    // As long as an attempt may go unheard before it is acknowledged, a late answer may take to arrive.
+    leaseGraceMs: scheduler.reservation_ttl_ms,
+    cancelsTimedOut: scheduler.job_timeout.send_cancel,
+    maxRetry: scheduler.max_retry,
+    sampleK: scheduler.sample_k,
+    policy: scheduler.selection.policy,
+    isSpreadEnabled: scheduler.task_binding.spread_enabled,
+    spreadWindowMs: scheduler.task_binding.spread_window_seconds * SECOND,
+    retryBudget: scheduler.retry_budget,
+    maxWaiting: scheduler.queue.max_waiting,
+    maxSessionsRemembered: MAX_SESSIONS_REMEMBERED,
+  };
+}
+
+export function sessionSettings({ scheduler, session, server }: Config): SessionServiceDeps['settings'] {
+  const { web_task_segmentation: cut, utterance_group: group, backpressure } = scheduler;
+  const edge = cut.edge_stabilization;
+  return {
+    segmentation: {
+      pauseMs: cut.pause_ms,
+      maxDurationMs: cut.max_duration_ms,
+      maxBytes: cut.max_bytes,
+      playbackMaxMs: cut.playback_max_ms,
+      hangoverAutoMs: edge.hangover_auto_ms,
+      hangoverManualMs: edge.hangover_manual_ms,
+      lateAudioMs: edge.late_audio_ms,
+    },
+    paddingAutoMs: edge.padding_auto_ms,
+    paddingManualMs: edge.padding_manual_ms,
+    delivery: {
+      gapTimeoutMs: scheduler.result_gap_timeout_ms,
+      maxPendingResults: session.max_pending_results,
+      // Half of what a connection may hold back: what is said meanwhile must fit beside it.
+      maxPendingBytes: Math.min(session.max_result_bytes, server.limits.max_buffered_bytes / 2),
+      maxResultBytes: session.max_result_bytes,
+      maxKeptResults: session.max_kept_results,
+    },
+    group: { windowMs: group.window_ms, maxParts: group.max_parts, maxChars: group.max_chars },
+    pressure: {
+      slowDownShare: backpressure.slow_down_percent / 100,
+      pauseShare: backpressure.pause_percent / 100,
+      resumeAfterMs: backpressure.resume_after_ms,
+    },
+    resumeTtlMs: scheduler.session_resume_ttl_ms,
+    pendingTimeoutMs: scheduler.pending_timeout_ms,
+    maxSessions: session.max_sessions,
+    maxResultBytesTotal: session.max_result_bytes_total,
+    maxUtterances: session.max_utterances,
+    maxAudioBytes: scheduler.audio.max_bytes_per_session,
+    isIndexBaseRandom: session.utterance_index_base === 'random',
+    maxWaiting: scheduler.queue.max_waiting,
+    coreServices: coreServices(scheduler),
+  };
+}
+
+export function catalogueSettings({
+  scheduler,
+}: Config): CatalogueSettings & { readonly requestTimeoutMs: number } {
+  const catalog = scheduler.service_catalog;
+  return {
+    refreshIntervalMs: catalog.refresh_interval_seconds * SECOND,
+    requestTimeoutMs: catalog.request_timeout_ms,
+    backoffAfterFailures: catalog.backoff_after_failures,
+    backoffBaseMs: catalog.backoff_base_seconds * SECOND,
+    backoffMaxMs: catalog.backoff_max_seconds * SECOND,
+  };
+}
+
+export function jobStoreLimits({ scheduler }: Config): JobStoreLimits {
+  return {
+    bindingLeaseMs: scheduler.task_binding.lease_seconds * SECOND,
+    retentionMs: scheduler.job_retention_ms,
+    maxRetained: scheduler.job_retention_max_count,
+    maxRetainedBytes: scheduler.job_retention_max_bytes,
+    maxInflight: scheduler.max_inflight_jobs,
+    maxBindings: scheduler.task_binding.max_bindings,
+  };
+}
+
+export function accessSettings(config: Config): AccessSettings {
+  const { server } = config;
+  return {
+    tokens: credentialsOf(config).map(({ sha256, role, tenant_id, node_ids, name }) => ({
+      sha256,
+      role,
+      tenantId: tenant_id,
+      nodeIds: node_ids,
+      name,
+    })),
+    anonymous: server.anonymous,
+    trustedNetworks: server.trusted_networks,
+    allowedOrigins: server.allowed_origins,
+    limits: {
+      maxConnections: server.limits.max_connections,
+      maxConnectionsPerTenant: server.limits.max_connections_per_tenant,
+      maxConnectionsPerAddress: server.limits.max_connections_per_address,
+      requestsPerSecond: server.limits.requests_per_second,
+      requestsPerSecondPerTenant: server.limits.requests_per_second_per_tenant,
+      messagesPerSecond: server.limits.messages_per_second,
+      messagesBurst: server.limits.messages_burst,
+    },
+  };
+}
+
+export function httpSettings(
+  { server, scheduler, log }: Config,
+  version: string,
+  instanceId: string | undefined,
+): HttpSettings {
+  return {
+    ...HTTP_DEFAULTS,
+    maxBodyBytes: server.limits.max_message_bytes,
+    maxNodeBodyBytes: server.limits.max_node_message_bytes,
+    requestTimeoutMs: server.request_timeout_ms,
+    headersTimeoutMs: server.headers_timeout_ms,
+    keepAliveTimeoutMs: server.keep_alive_timeout_ms,
+    // Above the limit on sockets, or those over it could not be told so.
+    maxConnections: server.limits.max_connections + CONNECTION_HEADROOM,
+    corsOrigins: server.cors_origins,
+    logsRequests: log.level === 'debug',
+    coreServices: coreServices(scheduler),
+    version,
+    ...(instanceId !== undefined && { instanceId }),
+  };
+}
+
+export function socketSettings({ server }: Config): SocketSettings {
+  const { limits } = server;
+  return {
+    pingIntervalMs: server.ping_interval_ms,
+    maxInvalidMessages: limits.max_invalid_messages,
+    maxBufferedBytes: limits.max_buffered_bytes,
+    maxDroppedMessages: limits.messages_burst,
+    maxWaitingMessages: limits.messages_burst,
+    maxWaitingBytes: 2 * limits.max_node_message_bytes,
+    closeTimeoutMs: 2_000,
+    maxNodeMessageBytes: limits.max_node_message_bytes,
+    allowedOrigins: server.allowed_origins,
+    registrationDeadlineMs: REGISTRATION_DEADLINE_MS,
+  };
+}

@@ -1,0 +1,119 @@
+/** Composition root: the settings of instances that share a store, in each part's own words. Pure. */
+
+import type { RedisSettings } from '../../adapters/redis/connection/redis-connection.ts';
+import type { InboxSettings } from '../../adapters/redis/inbox.ts';
+import type { JobStoreLimits } from '../../adapters/redis/job-store.ts';
+import type { PresenceSettings } from '../../cluster/membership/presence.ts';
+import type { InboxReaderSettings } from '../../cluster/messaging/inbox-reader.ts';
+import type { ReplicaSettings } from '../../cluster/nodes/node-replica.ts';
+import { longestPresenceMs } from '../../cluster/nodes/publish-own-nodes.ts';
+import { presenceTtlMs } from '../../config/nesting.ts';
+import type { Config } from '../../config/settings.ts';
+import { longestIntervalMs } from '../../management/node-record.ts';
+import { jobStoreLimits, managementSettings } from './settings-from-config.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+/** I9: what is known of others is at most this old. */
+const VIEW_MS = 1_000;
+const VERIFY_MS = 10_000;
+
+/** But for the certificates, which are in files. */
+export function redisSettings({ scheduler }: Config): RedisSettings {
+  const { redis } = scheduler.phase2;
+  return {
+    mode: redis.mode,
+    url: redis.url,
+    clusterUrls: redis.cluster_urls,
+    sentinelUrls: redis.sentinel_urls,
+    sentinelName: redis.sentinel_name,
+    sentinelUsername: redis.sentinel_username,
+    sentinelPassword: redis.sentinel_password,
+    username: redis.username,
+    password: redis.password,
+    db: redis.db,
+    isTls: redis.tls,
+    connectTimeoutMs: redis.connect_timeout_ms,
+    commandTimeoutMs: redis.command_timeout_ms,
+    socketTimeoutMs: redis.socket_timeout_ms,
+    slotsRefreshIntervalMs: redis.slots_refresh_interval_ms,
+  };
+}
+
+export function sharedJobLimits(config: Config): JobStoreLimits {
+  return {
+    ...jobStoreLimits(config),
+    resultInlineMaxBytes: config.scheduler.result_inline_max_bytes,
+    // A job whose instance dies is adopted within its deadline; its record must still be there then.
+    liveMarginMs: 4 * presenceTtlMs(config),
+  };
+}
+
+export function presenceSettings(config: Config): PresenceSettings {
+  const ttlMs = presenceTtlMs(config);
+  return { intervalMs: ttlMs / 2, ttlMs, viewMs: Math.min(VIEW_MS, ttlMs / 2) };
+}
+
+/** How long ids of nodes stay listed that nobody enlists. */
+export function forgetNodesAfterMs({ scheduler }: Config): number {
+  const { remove_stale_after_seconds: seconds } = scheduler.phase2.node_snapshot;
+  return seconds === 0 ? 24 * HOUR : seconds * SECOND;
+}
+
+/** How long a node's keys outlive its last report. */
+export const nodeIdleMs = (config: Config): number => Math.max(HOUR, 2 * forgetNodesAfterMs(config));
+
+export function replicaSettings(config: Config): ReplicaSettings {
+  const { node_snapshot: snapshot } = config.scheduler.phase2;
+  return {
+    tickMs: snapshot.refresh_interval_ms,
+    verifyMs: VERIFY_MS,
+    presenceMs: longestPresenceMs(longestIntervalMs(managementSettings(config))),
+    enlistMs: Math.min(30 * SECOND, forgetNodesAfterMs(config) / 4),
+    maxNodes: config.scheduler.max_nodes,
+    readsPerTick: 512,
+  };
+}
+
+export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings {
+  return {
+    group: phase2.stream_group,
+    maxLetters: phase2.stream_maxlen,
+    maxDeliveries: phase2.dlq_max_deliveries,
+    maxDead: phase2.dlq_enabled ? phase2.dlq_maxlen : 0,
+    minIdleToDieMs: phase2.dlq_min_idle_ms,
+  };
+}
+
+/**
+ * What was handled since comes again after a crash, and changes nothing: fences see to it. Its confirmation is a command for all of
+ * them, unless a round of the instance takes them along before. Until then it is pending, as far as the store knows, and not handed out again.
+ */
+const CONFIRM_MS = 10_000;
+/** Of what fits into an inbox, so that it is not full of letters that were handled. */
+const CONFIRM_SHARE = 1 / 8;
+const CONFIRM_AT = 256;
+
+export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxReaderSettings {
+  return {
+    maxLetters: phase2.stream_count,
+    waitMs: phase2.stream_block_ms,
+    scanIntervalMs: phase2.dlq_scan_interval_ms,
+    scanCount: phase2.dlq_scan_count,
+    idleMs: phase2.reclaim_idle_ms,
+    watchdogMs: phase2.stream_block_ms + phase2.redis.socket_timeout_ms,
+    confirmMs: CONFIRM_MS,
+    confirmAt: Math.min(CONFIRM_AT, Math.ceil(phase2.stream_maxlen * CONFIRM_SHARE)),
+  };
+}
+
+export const ledgerSettings = (config: Config) => ({
+  reservationTtlMs: config.scheduler.reservation_ttl_ms,
+  reserveMs: reserveTimeoutMs(config),
+});
+
+/** Undefined: the store gives a call up no later by itself, and a clock for every reserve would be for nothing. */
+export function reserveTimeoutMs({ scheduler }: Config): number | undefined {
+  const { reserve_timeout_ms: reserveMs, phase2 } = scheduler;
+  return reserveMs < phase2.redis.command_timeout_ms ? reserveMs : undefined;
+}

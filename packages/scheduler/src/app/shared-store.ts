@@ -1,0 +1,116 @@
+/**
+ * Composition root: what instances have in common, as one of them uses it and whatever it is kept in. Beyond the ports it says what
+ * only a store of many can do: jobs that change their driver, writes that a failover loses, parts of it that do not answer.
+ */
+import type { JobAssign } from '@lingua/protocol';
+import type { Affected } from '../cluster/recovery/failover-replay.ts';
+import type { Estate } from '../cluster/recovery/takeover.ts';
+import type { JobId, NodeId } from '../domain/ids.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { JobChange } from '../domain/job-change.ts';
+import type { LeaseId, Load } from '../domain/lease.ts';
+import type { CapacityLedger } from '../ports/capacity-ledger.ts';
+import type { DeadLetters } from '../ports/dead-letters.ts';
+import type { Whispers } from '../ports/hint-bus.ts';
+import type { HandledLetters, Inbox } from '../ports/inbox.ts';
+import type { InstanceFigures } from '../ports/instance-figures.ts';
+import type { Instances } from '../ports/instances.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import type { Expected, JobStore, MoveResult } from '../ports/job-store.ts';
+import type { Locks } from '../ports/locks.ts';
+import type { NodeDirectory } from '../ports/node-id-claims.ts';
+import type { NodeMailbox } from '../ports/node-mailbox.ts';
+import type { NodeBoard } from '../ports/node-records.ts';
+import type { SessionStore } from '../ports/session-store.ts';
+import type { StatsBoard } from '../ports/stats-board.ts';
+
+export interface LedgerOfMany extends CapacityLedger {
+  /**
+   * Writes a lease again that its holder knows to exist, whether it fits or not. `isTaken`: its node has the job, so that its reports
+   * can prove it gone. Undefined: the node is unknown.
+   */
+  reassert(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<Load | undefined>;
+  /** A lease that is held, and not fenced, lasts at least `ttlMs` from here; `isTaken` as above. False: it is not, and nothing is changed. */
+  keep(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<boolean>;
+}
+
+export interface JobStoreOfMany extends JobStore, Estate {
+  readonly restore: NonNullable<JobStore['restore']>;
+  /** Who drives the job, or drove it when it was settled. */
+  driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
+  /** Moves a job in the name of who drives it, as the holder of a node's socket does when the job has left. */
+  moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
+  /** From now on moves of the job are told to this instance. Its record, unless it is unknown or still that revision. */
+  watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
+  /** Who watched the job when it became this record, which must be the very object that a move gave out. */
+  watchersOf(record: JobRecord): readonly string[];
+  /** Hears of moves that were answered before they were written, and that somebody elsewhere waits for. Absent: there are none. */
+  onWritten?(listen: (job: JobRecord) => void): void;
+  /** Admitted or taken over here, by this incarnation, and not known to have ended. */
+  drives(jobId: JobId): boolean;
+  /** How full it is, as this instance counts. */
+  levels(): { readonly bindings: number; readonly retained: number; readonly retainedBytes: number };
+  /** Writes what is still owed, to records and to indexes. */
+  close(): Promise<void>;
+}
+
+/** Whose jobs they are. */
+export interface JobStoreUser {
+  readonly instanceId: string;
+  /** "instance/incarnation". Asked every time: who was taken for dead goes on as another incarnation. */
+  readonly driver: () => string;
+  /** As job ids are made with. */
+  readonly digest: (text: string) => string;
+  /** The speech of a result was too long to be kept with it. */
+  readonly onAudioDropped: () => void;
+}
+
+export interface StoreWatch {
+  /** All of it answered when last asked. */
+  isWell(): boolean;
+  close(): void;
+}
+
+export interface SharedStore {
+  readonly mode: 'single' | 'sentinel' | 'cluster';
+  readonly instances: Instances;
+  readonly inbox: Inbox;
+  /** Letters that this instance handled are confirmed along with what it writes by the clock. Absent: they are not. */
+  confirmAlong?(instanceId: string, take: () => HandledLetters | undefined): void;
+  /** The reader hangs on a server that does not answer. */
+  replaceReader(): void;
+  /** Says anew which schema its keys have, after it was emptied. */
+  mark(): Promise<void>;
+  /** What its operators should know, as last seen. */
+  readonly warnings: readonly string[];
+  /** So many of its servers are set up as no instance would start on them. */
+  unfitServers(): number;
+  /** What was asked of it since the last look. */
+  commands(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
+  readonly whispers: Whispers;
+  readonly board: NodeBoard;
+  readonly ledger: LedgerOfMany;
+  readonly directory: NodeDirectory;
+  readonly mailbox: NodeMailbox<JobAssign> & {
+    /** How many of them this instance listens to. Absent: nobody counts. */
+    listening?(): number;
+  };
+  readonly sessions: SessionStore;
+  readonly deadLetters: DeadLetters;
+  readonly figures: InstanceFigures;
+  readonly statsBoard: StatsBoard;
+  readonly locks: Locks;
+  readonly modelDebounce: Locks;
+  jobs(by: JobStoreUser): JobStoreOfMany;
+  /** `local`: tells the waiters of this process, and bounds them. */
+  events(by: {
+    readonly instanceId: string;
+    readonly local: JobEvents;
+    readonly store: Pick<JobStoreOfMany, 'watch' | 'watchersOf' | 'drives' | 'onWritten'>;
+  }): JobEvents & { close(): Promise<void> };
+  /** Tells when a part of it may have lost writes, and when all of it answers again. */
+  watch(instanceId: string, on: { changed(affected: Affected): void; returned(): void }): StoreWatch;
+  /** A Cluster is there as long as any of it is: what lives on a lost shard is refused by itself. */
+  isReachable(): boolean;
+  close(): void;
+}

@@ -1,0 +1,27 @@
+/** Composition root: what one process remembers by itself. */
+import type { JobAssign } from '@lingua/protocol';
+import { createCapacityLedger } from '../adapters/memory/capacity-ledger.ts';
+import { createJobStore } from '../adapters/memory/job-store.ts';
+import { createLocks } from '../adapters/memory/locks.ts';
+import { createNodeDirectory } from '../adapters/memory/node-id-claims.ts';
+import { createNodeMailbox } from '../adapters/memory/node-mailbox.ts';
+import type { Config } from '../config/settings.ts';
+import type { NodeNumbers } from '../domain/numbered/node-numbers.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { JobEvents } from '../ports/job-events.ts';
+import { jobStoreLimits } from './settings/settings-from-config.ts';
+
+/** `numbers`: the fleet's, so that the ledger finds a node that was chosen by its number. */
+export function alone(config: Config, clock: Clock, events: JobEvents, numbers: NodeNumbers) {
+  const { scheduler } = config;
+  const ledger = createCapacityLedger({ clock, numbers });
+  return {
+    ledger,
+    jobStore: createJobStore({ clock, ...jobStoreLimits(config) }),
+    directory: createNodeDirectory({ maxNodes: scheduler.max_nodes }),
+    mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs, slots: ledger }),
+    locks: createLocks({ clock }),
+    modelDebounce: createLocks({ clock }),
+    events,
+  };
+}

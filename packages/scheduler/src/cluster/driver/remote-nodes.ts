@@ -1,0 +1,281 @@
+/**
+ * Hot path: the way to nodes whose sockets other instances hold, and what this instance does for others with its own.
+ *
+ * The holder writes the job to the socket and answers; without a socket it answers that the job is undeliverable. An assignment
+ * past its expiry is dropped. Of a node that acknowledges, the driver writes DISPATCHED along with what comes next: whoever adopts
+ * the job hears the acknowledgement. Of one that does not nothing more may ever be heard, so the holder writes it before it answers.
+ */
+import type { JobId, NodeId } from '../../domain/ids.ts';
+import { holdsFence, isSettled, type JobRecord } from '../../domain/job.ts';
+import { changeJob, type JobChange } from '../../domain/job-change.ts';
+import type { AudioAt } from '../../domain/job-spec.ts';
+import { leaseId } from '../../domain/lease.ts';
+import { readUse, type ServiceUse, useOf } from '../../domain/service-use.ts';
+import type { Expected, MoveResult } from '../../ports/job-store.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Assignment, Delivery, NodeLink } from '../../ports/node-link.ts';
+import type { NodeSheet } from '../../ports/node-records.ts';
+import type { DriverBook } from '../holder/driver-cache.ts';
+import type { FirstWords } from '../holder/first-words.ts';
+import type { GuestAttempts } from '../holder/guest-attempts.ts';
+import type { LastingSlots } from '../holder/lasting-slots.ts';
+import type { SlotKeeping } from '../holder/slot-keeping.ts';
+import { type PostOffice, Unsent } from '../messaging/message-bus.ts';
+import { readLetter } from '../messaging/read-message.ts';
+
+interface AssignLetter extends Assignment {
+  readonly driver: string;
+  /** Of its slot, among all that its driver took on nodes of others; absent: of an earlier version. */
+  readonly slotNumber?: number;
+  /** For its holder to count. Absent: its driver does. */
+  readonly use?: ServiceUse | undefined;
+}
+
+interface WithdrawLetter {
+  readonly nodeId: NodeId;
+  readonly jobId: JobId;
+  readonly reason: string;
+}
+
+interface Written {
+  readonly kind: 'written';
+  readonly generation: number;
+  readonly isApart?: boolean | undefined;
+  readonly isCounted?: boolean;
+  /** When DISPATCHED was written; absent: it was not. */
+  readonly at?: number;
+}
+
+type Answered = Written | Exclude<Delivery, { kind: 'written' }>;
+
+export interface RemoteNodesDeps {
+  readonly office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
+  /** To nodes that are reached from here. */
+  readonly local: NodeLink;
+  /** A node of another instance. */
+  readonly find: (nodeId: NodeId) => NodeSheet | undefined;
+  /** "instance/incarnation" of this one. */
+  readonly driver: () => string;
+  /** Where others fetch the audio that is held here; undefined if it is not. */
+  readonly audioAt: (jobId: JobId) => AudioAt | undefined;
+  readonly generationOf: (nodeId: NodeId) => number | undefined;
+  /** Whether a node of this instance says that it has a job. */
+  readonly acknowledges: (nodeId: NodeId) => boolean;
+  readonly firstWords: Pick<FirstWords, 'wait'>;
+  readonly moveFor: (
+    driver: string,
+    jobId: JobId,
+    expected: Expected,
+    change: JobChange,
+  ) => Promise<MoveResult>;
+  readonly recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
+  readonly publish: (job: JobRecord) => void;
+  readonly book: Pick<DriverBook, 'note'>;
+  readonly slots: Pick<SlotKeeping, 'handed' | 'secure'>;
+  readonly lasting: Pick<LastingSlots, 'left'>;
+  readonly guests: Pick<GuestAttempts, 'placed' | 'withdrawn'>;
+  /** The store's time: what instances whose clocks differ have in common. */
+  readonly storeNow: () => number;
+  readonly now: () => number;
+  readonly answerMs: number;
+  readonly log: Log;
+}
+
+/** Letters are read within a few milliseconds, unless a store or an instance stood still. */
+const FRESH_MS = 1_000;
+/** The clocks of servers differ, and so does what instances know of them. */
+const APART_MS = 200;
+
+export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
+  const { office, local, log } = deps;
+
+  /** Who holds its socket, if that is not us. */
+  function holderOf(nodeId: NodeId): string | undefined {
+    const sheet = deps.find(nodeId);
+    return sheet?.channel === 'socket' ? sheet.owner.instanceId : undefined;
+  }
+
+  async function deliverThrough(holder: string, assignment: Assignment): Promise<Delivery> {
+    const { nodeId, attempt, job } = assignment;
+    const { need, ...sent } = job;
+    const toStore = deps.storeNow() - deps.now();
+    const slotUntil = assignment.slotUntil ?? assignment.expiresAt;
+    const letter: AssignLetter = {
+      ...assignment,
+      job: sent,
+      audioAt: assignment.audioAt ?? deps.audioAt(job.jobId),
+      expiresAt: assignment.expiresAt + toStore,
+      slotUntil: slotUntil + toStore,
+      slotNumber: deps.lasting.left(nodeId, leaseId(job.jobId, attempt), slotUntil),
+      driver: deps.driver(),
+      use: need && useOf(need),
+    };
+    let answered: Answered;
+    try {
+      answered = (await office.ask(
+        holder,
+        { topic: 'assign', lane: job.jobId, body: letter },
+        deps.answerMs,
+      )) as Answered;
+    } catch (fault) {
+      if (fault instanceof Unsent) return { kind: 'undeliverable', reason: 'holder_gone' };
+      log.info(
+        { job_id: job.jobId, node_id: nodeId, holder, err: fault },
+        'the holder of a node did not answer',
+      );
+      return { kind: 'unknown', reason: 'holder_silent' };
+    }
+    if (answered.kind !== 'written' || answered.at === undefined) return answered;
+    const change = dispatchedAt(answered.at, nodeId, attempt);
+    const { generation, isApart, isCounted } = answered;
+    return { kind: 'written', generation, isApart, isCounted, job: changeJob(job, change) };
+  }
+
+  /** One that is yet to be written was written while all clocks of this machine stood still: they cannot tell how old it is. */
+  function isFresh({ expiresAt }: AssignLetter): boolean {
+    const ageMs = deps.storeNow() - (expiresAt - deps.answerMs);
+    return -APART_MS < ageMs && ageMs < FRESH_MS;
+  }
+
+  /** Of a letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
+  async function isSuperseded({ nodeId, attempt, job }: AssignLetter): Promise<boolean> {
+    try {
+      const now = await deps.recordOf(job.jobId);
+      const isMeant = now?.intent?.nodeId === nodeId && now.intent.attempt === attempt;
+      return now === undefined || isSettled(now.state) || !(isMeant || holdsFence(now, nodeId, attempt));
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Nor may it have much left of its slot: should this instance then not reach the store, the slot would be another's while the node
+   * works (I1). So it is not handed over without a slot that lasts.
+   */
+  async function securedUntil({
+    nodeId,
+    attempt,
+    job: { jobId },
+  }: AssignLetter): Promise<number | undefined> {
+    try {
+      return await deps.slots.secure({ nodeId, jobId, attempt });
+    } catch (fault) {
+      log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'the slot of a late assignment is in doubt');
+      return undefined;
+    }
+  }
+
+  async function assigned(letter: AssignLetter): Promise<Answered> {
+    if (isFresh(letter)) return handOver(letter, undefined);
+    if (await isSuperseded(letter)) return SUPERSEDED;
+    const slotUntil = await securedUntil(letter);
+    return slotUntil === undefined ? SLOT_IN_DOUBT : handOver(letter, slotUntil);
+  }
+
+  /** `secured`: until when its slot is held, if that is not what the letter says. */
+  async function handOver(letter: AssignLetter, secured: number | undefined): Promise<Answered> {
+    const { nodeId, attempt, job, driver } = letter;
+    const fromStore = deps.now() - deps.storeNow();
+    const delivery = await local.deliver({ ...letter, expiresAt: letter.expiresAt + fromStore });
+    if (delivery.kind !== 'written') return delivery;
+    deps.book.note(job.jobId, driver);
+    const generation = deps.generationOf(nodeId) ?? 0;
+    const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
+    const isTaken = !deps.acknowledges(nodeId);
+    const slotUntil = secured ?? (letter.slotUntil ?? letter.expiresAt) + fromStore;
+    // Of a slot that was secured here its driver knows no more than that its reservation has ended.
+    const slotNumber = secured === undefined ? letter.slotNumber : undefined;
+    const handed = { jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken, driver, slotNumber };
+    deps.slots.handed(handed);
+    if (isTaken) return counted(letter, await recorded(letter, written));
+    const answered = counted(letter, written);
+    await deps.firstWords.wait(job.jobId, driver);
+    return answered;
+  }
+
+  /** At once: of a node that is doubted nobody should think that it may have another. */
+  function counted({ nodeId, attempt, job, use: given }: AssignLetter, answered: Answered): Answered {
+    const use = readUse(given);
+    if (answered.kind !== 'written' || use === undefined) return answered;
+    deps.guests.placed({ jobId: job.jobId, nodeId, attempt, use });
+    return { ...answered, isCounted: true };
+  }
+
+  /** DISPATCHED, on behalf of the driver. */
+  async function recorded(
+    { nodeId, attempt, job, driver }: AssignLetter,
+    written: Written,
+  ): Promise<Answered> {
+    const at = deps.now();
+    const expected = { state: job.state, fenceAttempt: job.fence?.attempt ?? 0 };
+    try {
+      const moved = await deps.moveFor(driver, job.jobId, expected, dispatchedAt(at, nodeId, attempt));
+      if (moved.kind === 'moved') deps.publish(moved.job);
+      if (moved.kind === 'moved') return { ...written, at };
+      if (moved.kind === 'stale' && holdsFence(moved.job, nodeId, attempt)) return written;
+    } catch (fault) {
+      // The node has it: whoever drives the job writes it down.
+      log.warn({ job_id: job.jobId, node_id: nodeId, err: fault }, 'a delivery could not be recorded here');
+      return written;
+    }
+    // The job went on without this attempt while it was on its way.
+    local.cancel(nodeId, job.jobId, 'superseded');
+    return SUPERSEDED;
+  }
+
+  /** Best effort, as everywhere: the attempt is fenced whether or not the node hears of it. */
+  function withdraw(holder: string, nodeId: NodeId, jobId: JobId, reason: string): void {
+    const body: WithdrawLetter = { nodeId, jobId, reason };
+    office
+      .tell(holder, { topic: 'withdraw', lane: jobId, body })
+      .catch((fault: unknown) =>
+        log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'a cancel was lost'),
+      );
+  }
+
+  // Whoever opened it before, this very instance perhaps, may have handed the job to its node: only its driver can end that attempt, and begin another.
+  office.on('assign', async (body, _, wasOpened) =>
+    wasOpened ? ALREADY_OPENED : assigned(readLetter<AssignLetter>('assign', body, ASSIGN)),
+  );
+  office.on('withdraw', async (body) => {
+    const { nodeId, jobId, reason } = readLetter<WithdrawLetter>('withdraw', body, WITHDRAW);
+    deps.guests.withdrawn(nodeId, jobId);
+    local.cancel(nodeId, jobId, reason);
+  });
+
+  return {
+    deliver(assignment) {
+      const holder = holderOf(assignment.nodeId);
+      return holder === undefined ? local.deliver(assignment) : deliverThrough(holder, assignment);
+    },
+
+    cancel(nodeId, jobId, reason) {
+      const holder = holderOf(nodeId);
+      if (holder === undefined) return local.cancel(nodeId, jobId, reason);
+      withdraw(holder, nodeId, jobId, reason);
+    },
+
+    // Of mailboxes only, which everybody can reach.
+    giveUp: (nodeId, jobId, attempt) => local.giveUp?.(nodeId, jobId, attempt),
+  };
+}
+
+const ASSIGN = {
+  nodeId: 'string',
+  attempt: 'number',
+  expiresAt: 'number',
+  driver: 'string',
+  job: { jobId: 'string', state: 'string', spec: {} },
+} as const;
+const WITHDRAW = { nodeId: 'string', jobId: 'string', reason: 'string' } as const;
+const SUPERSEDED: Answered = { kind: 'unknown', reason: 'superseded' };
+const ALREADY_OPENED: Answered = { kind: 'unknown', reason: 'opened_before' };
+/** Nothing was written to the node. */
+const SLOT_IN_DOUBT: Answered = { kind: 'undeliverable', reason: 'slot_in_doubt' };
+
+const dispatchedAt = (at: number, nodeId: NodeId, attempt: number): JobChange => ({
+  state: 'DISPATCHED',
+  fence: { nodeId, attempt },
+  intent: null,
+  entry: { state: 'DISPATCHED', at, attempt, nodeId, reason: undefined },
+});

@@ -1,0 +1,76 @@
+/** Confirmations of letters, gathered: one command at a time, and what comes meanwhile or within a moment goes with the next. */
+import type { Cancel, Clock } from '../../ports/clock.ts';
+import type { HandledLetters } from '../../ports/inbox.ts';
+
+export interface Confirmations {
+  add(letterId: string): void;
+  /** Some of what waits, for whoever writes something in the same place anyway. */
+  goAlong(): HandledLetters | undefined;
+  /** What waits is sent now. */
+  flush(): void;
+  /** From now on nothing waits. */
+  hurry(): void;
+}
+
+const MOST_PER_COMMAND = 256;
+
+export function createConfirmations(deps: {
+  clock: Clock;
+  /** How long one may wait for others. A letter whose confirmation is lost comes again and is known. */
+  waitMs: number;
+  /** So many do not wait. */
+  most?: number | undefined;
+  confirm: (letterIds: readonly string[]) => Promise<void>;
+  /** Whether the store heard it or not: then the letters come again, and are confirmed again. */
+  settled: (letterIds: readonly string[], fault?: unknown) => void;
+}): Confirmations {
+  const { clock, most = MOST_PER_COMMAND } = deps;
+  const waiting: string[] = [];
+  let { waitMs } = deps;
+  let isSending = false;
+  let cancel: Cancel | undefined;
+
+  async function send(): Promise<void> {
+    cancel?.();
+    cancel = undefined;
+    isSending = true;
+    while (waiting.length > 0) {
+      const letterIds = waiting.splice(0, MOST_PER_COMMAND);
+      try {
+        await deps.confirm(letterIds);
+        deps.settled(letterIds);
+      } catch (fault) {
+        deps.settled(letterIds, fault);
+      }
+    }
+    isSending = false;
+  }
+
+  function flush(): void {
+    if (!isSending && waiting.length > 0) void send();
+  }
+
+  return {
+    add(letterId) {
+      waiting.push(letterId);
+      if (isSending) return;
+      if (waiting.length >= most) flush();
+      // Not at once: letters that end together share a command.
+      else cancel ??= clock.after(waitMs, flush);
+    },
+    goAlong() {
+      if (waiting.length === 0) return undefined;
+      const letterIds = waiting.splice(0, MOST_PER_COMMAND);
+      if (waiting.length === 0) {
+        cancel?.();
+        cancel = undefined;
+      }
+      return { letterIds, settle: (fault) => deps.settled(letterIds, fault) };
+    },
+    flush,
+    hurry() {
+      waitMs = 0;
+      flush();
+    },
+  };
+}

@@ -1,0 +1,299 @@
+/**
+ * Background actor: reads this instance's inbox or listens to it, has each letter handled once, and looks after those that got stuck.
+ *
+ * What is promised: letters of one lane are handled one at a time, in the order they came; lanes do not wait for one another, and
+ * reading goes on meanwhile, because a handler may wait for an answer that lies further behind. Only `maxHandling` letters bound
+ * it: handlers must end by themselves. A letter that fails keeps back only itself: it comes again later, before what waits in its
+ * lane by then, but after what was handled meanwhile. What a former process left unhandled comes again after `idleMs`, in its
+ * order, maybe after newer letters; so may one that is read where being told begins or ends. A letter that is being handled is not handed out again however long it takes.
+ */
+import type { Cancel, Clock } from '../../ports/clock.ts';
+import { INBOX_IDLE_MS, type Inbox, type Letter, MOST_TOLD } from '../../ports/inbox.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Meter } from '../../ports/meter.ts';
+import { type Confirmations, createConfirmations } from './ack-batcher.ts';
+import { createLetterEar } from './inbox-push.ts';
+import { createLetterLanes } from './message-lanes.ts';
+
+export interface InboxReaderSettings {
+  /** Letters of one read. */
+  readonly maxLetters: number;
+  readonly waitMs: number;
+  readonly scanIntervalMs: number;
+  /** Stuck letters of one look. */
+  readonly scanCount: number;
+  readonly idleMs: number;
+  /** Without a read that came back well for this long the reader is stuck: another takes its place. Longer than `waitMs`. */
+  readonly watchdogMs: number;
+  /** Letters under way, from being read to being confirmed; at it reading pauses. What is told comes on top, up to MOST_TOLD. */
+  readonly maxHandling?: number;
+  /** How long a letter that was handled may wait to be confirmed together with others. */
+  readonly confirmMs?: number;
+  /** So many of them do not wait: until then they take the place of new ones. */
+  readonly confirmAt?: number;
+  /** How long `stop` waits for letters under way. */
+  readonly stopMs?: number;
+}
+
+export interface InboxReader extends Pick<Confirmations, 'goAlong'> {
+  start(): void;
+  /** Reads no more. Resolves when no letter is under way, or those that are take too long; they come again elsewhere. */
+  stop(): Promise<void>;
+  /** Letters under way. */
+  handling(): number;
+}
+
+/** Letters that were handled and may come again: a confirmation can be lost. */
+const MAX_REMEMBERED = 10_000;
+const AFTER_A_FAULT_MS = 200;
+const MAX_HANDLING = 1_024;
+const STOP_MS = 5_000;
+/** How often it says that its inbox is still wanted. */
+const KEEP_OPEN_MS = INBOX_IDLE_MS / 8;
+
+export function createInboxReader(deps: {
+  instanceId: string;
+  inbox: Inbox;
+  clock: Clock;
+  log: Log;
+  meter: Meter;
+  settings: InboxReaderSettings;
+  /** What must stay in order shares a lane. */
+  laneOf: (body: string) => string;
+  /** Rejects if the letter could not be handled: it comes again, and is dead after too many tries. `wasOpened`: it was handed out before. */
+  handle: (body: string, wasOpened: boolean) => Promise<void>;
+  /** This instance may have been taken for dead: nothing is read or handled, and what was read comes again. */
+  isFenced?: () => boolean;
+  /** The reader is stuck: a new connection may help. */
+  stuck?: () => void;
+}): InboxReader {
+  const { instanceId, inbox, clock, log, meter, settings, isFenced = () => false } = deps;
+  const { maxHandling = MAX_HANDLING, confirmMs = 0, stopMs = STOP_MS } = settings;
+  const handled = new Set<string>();
+  /** From being read until the confirmation is answered. */
+  const underWay = new Set<string>();
+  const lanes = createLetterLanes({ laneOf, handle });
+  const confirmations = createConfirmations({
+    clock,
+    waitMs: confirmMs,
+    most: settings.confirmAt,
+    confirm: (letterIds) => inbox.confirm(instanceId, letterIds),
+    settled(letterIds, fault) {
+      if (fault !== undefined) noteFault(fault);
+      for (const letterId of letterIds) end(letterId);
+    },
+  });
+  const ear = createLetterEar({
+    async listen(hear) {
+      const stop = await inbox.listen(instanceId, hear);
+      isDeaf = false;
+      return stop;
+    },
+    accept: hear,
+    isHeldUp: isFenced,
+    maxWaiting: maxHandling,
+    // What comes unasked cannot be held up: well before there is no room for it, it has to wait for a read.
+    isWelcome: (isListening) =>
+      !isStopped && !isFenced() && lanes.size() < maxHandling * (isListening ? 1 / 2 : 1 / 4),
+    clock,
+    failed: noteDeaf,
+  });
+  let ended: (() => void)[] = [];
+  let isStopped = false;
+  let isFaulty = false;
+  let isDeaf = false;
+  let openedAt = clock.now();
+  /** Only the newest loop goes on: an older one was stuck and given up. */
+  let generation = 0;
+  let cancelScan: Cancel | undefined;
+  let cancelWatchdog: Cancel | undefined;
+
+  /** A letter that makes no sense is for the handler to refuse. */
+  function laneOf(body: string): string {
+    try {
+      return deps.laneOf(body);
+    } catch {
+      return '';
+    }
+  }
+
+  function remember(letterId: string): void {
+    handled.add(letterId);
+    if (handled.size <= MAX_REMEMBERED) return;
+    const [oldest] = handled;
+    if (oldest !== undefined) handled.delete(oldest);
+  }
+
+  async function handle({ letterId, body, deliveries }: Letter): Promise<void> {
+    if (isFenced()) return end(letterId);
+    try {
+      await deps.handle(body, deliveries > 1);
+      remember(letterId);
+      confirmations.add(letterId);
+      // Nothing is read meanwhile that it could wait for.
+      if (room() < 1) confirmations.flush();
+    } catch (fault) {
+      meter.count('scheduler_inbox_failures_total');
+      log.warn(
+        { letter_id: letterId, deliveries, err: fault },
+        'a letter could not be handled; it comes again',
+      );
+      end(letterId);
+    }
+  }
+
+  function accept(letters: readonly Letter[]): void {
+    for (const letter of letters) {
+      if (underWay.has(letter.letterId)) continue;
+      underWay.add(letter.letterId);
+      if (handled.has(letter.letterId)) confirmations.add(letter.letterId);
+      else lanes.add(letter);
+    }
+  }
+
+  function hear(letters: readonly Letter[]): void {
+    // What is told after a stop is for whoever adopts the inbox. What is read meanwhile may take the room there was for what is told.
+    if (!isStopped) accept(letters.slice(0, Math.max(0, room() + MOST_TOLD)));
+  }
+
+  function end(letterId: string): void {
+    underWay.delete(letterId);
+    const waiting = ended;
+    ended = [];
+    for (const wake of waiting) wake();
+  }
+
+  const nextEnd = (): Promise<void> => new Promise((resolve) => ended.push(resolve));
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => clock.after(ms, resolve));
+  const room = (): number => maxHandling - underWay.size;
+
+  function noteFault(fault: unknown): void {
+    if (isStopped) return;
+    // Once per outage: it is tried several times a second.
+    if (!isFaulty) log.warn({ err: fault }, 'the inbox could not be read or confirmed');
+    isFaulty = true;
+  }
+
+  function noteDeaf(fault: unknown): void {
+    // Once: where it may not listen it never will, and every letter is read.
+    if (!isDeaf) log.warn({ err: fault }, 'letters cannot be listened to; they are read');
+    isDeaf = true;
+  }
+
+  async function read(own: number): Promise<void> {
+    const isCurrent = (): boolean => !isStopped && own === generation;
+    while (isCurrent()) {
+      ear.look();
+      if (isFenced()) await pause(AFTER_A_FAULT_MS).then(calmWatchdog);
+      else if (room() < 1) await waitForRoom();
+      else if (!(await readOnce(own)) && isCurrent()) await pause(AFTER_A_FAULT_MS);
+    }
+  }
+
+  /** False if it is not worth trying again at once. */
+  async function readOnce(own: number): Promise<boolean> {
+    const begunAt = clock.now();
+    try {
+      const max = Math.min(settings.maxLetters, room());
+      const letters = await inbox.take(instanceId, { max, waitMs: settings.waitMs });
+      // What comes after a stop is for whoever adopts the inbox.
+      if (!isStopped) accept(letters);
+      if (own !== generation) return false;
+      calmWatchdog();
+      isFaulty = false;
+      return letters.length > 0 || clock.now() - begunAt >= settings.waitMs / 2 || !(await reopen());
+    } catch (fault) {
+      if (own === generation) noteFault(fault);
+      return false;
+    }
+  }
+
+  /** As long as it takes: whoever waits for room is not stuck. */
+  async function waitForRoom(): Promise<void> {
+    cancelWatchdog?.();
+    confirmations.flush();
+    await nextEnd();
+    calmWatchdog();
+  }
+
+  function calmWatchdog(): void {
+    cancelWatchdog?.();
+    if (!isStopped) cancelWatchdog = clock.after(settings.watchdogMs, replaceReader);
+  }
+
+  /** Whoever does not wait for letters has no inbox: the store has lost it. */
+  async function reopen(): Promise<boolean> {
+    if (isStopped || isFenced()) return false;
+    await inbox.open(instanceId);
+    openedAt = clock.now();
+    return true;
+  }
+
+  async function keepOpen(): Promise<void> {
+    try {
+      if (clock.now() - openedAt >= KEEP_OPEN_MS) await reopen();
+    } catch (fault) {
+      noteFault(fault);
+    }
+  }
+
+  function replaceReader(): void {
+    meter.count('scheduler_inbox_reader_restarts_total');
+    log.error({ instance_id: instanceId }, 'the reader of the inbox is stuck; another takes its place');
+    deps.stuck?.();
+    begin();
+  }
+
+  function begin(): void {
+    generation += 1;
+    calmWatchdog();
+    void read(generation);
+  }
+
+  async function scan(): Promise<void> {
+    let hasMore = false;
+    await keepOpen();
+    const max = Math.min(settings.scanCount, room());
+    if (max > 0 && !isFenced()) {
+      try {
+        const limits = { max, idleMs: settings.idleMs, except: underWay };
+        const { letters, died } = await inbox.takeAgain(instanceId, limits);
+        if (died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, died);
+        if (letters.length > 0) meter.count('scheduler_phase2_reclaimed_total', undefined, letters.length);
+        if (!isStopped) accept(letters);
+        hasMore = letters.length + died === max;
+        // Here as everywhere: what the store says is pending, those included that failed and lie until it is their turn again.
+        meter.gauge('scheduler_phase2_inbox_pending', (await inbox.size(instanceId)).handedOut);
+      } catch (fault) {
+        noteFault(fault);
+      }
+    }
+    scanLater(hasMore ? 0 : settings.scanIntervalMs);
+  }
+
+  function scanLater(delayMs: number): void {
+    if (!isStopped) cancelScan = clock.after(delayMs, () => void scan());
+  }
+
+  return {
+    start() {
+      begin();
+      scanLater(settings.scanIntervalMs);
+    },
+    async stop() {
+      // First, and with an open ear: what was told by then nobody else would have soon.
+      await Promise.race([ear.close(), pause(stopMs)]);
+      isStopped = true;
+      cancelScan?.();
+      cancelWatchdog?.();
+      confirmations.hurry();
+      let isLate = false;
+      const tooLate = pause(stopMs).then(() => {
+        isLate = true;
+      });
+      while (underWay.size > 0 && !isLate) await Promise.race([nextEnd(), tooLate]);
+    },
+    handling: () => underWay.size,
+    goAlong: confirmations.goAlong,
+  };
+}

@@ -1,0 +1,30 @@
+/** Cold path: incarnations that are known to be dead, for as long as sheets of theirs may still be read. */
+import { driverName } from '../../domain/driver-name.ts';
+import type { InstanceName } from '../../ports/instances.ts';
+import type { NodeSheet } from '../../ports/node-records.ts';
+
+/** More than ever die within the life of a sheet. */
+const MOST_REMEMBERED = 1_000;
+
+export interface DeadOwners {
+  note(owner: InstanceName): void;
+  /** Those who live under the very incarnation that was dead are not: their sockets are there. */
+  seen(living: ReadonlyMap<string, InstanceName>): void;
+  /** Nobody reaches the node of this sheet: its socket ended with its owner. */
+  held(sheet: Pick<NodeSheet, 'channel' | 'owner'>): boolean;
+}
+
+export function createDeadOwners(): DeadOwners {
+  const dead = new Set<string>();
+  return {
+    note(owner) {
+      dead.add(driverName(owner));
+      const [oldest] = dead;
+      if (dead.size > MOST_REMEMBERED && oldest !== undefined) dead.delete(oldest);
+    },
+    seen(living) {
+      for (const owner of living.values()) dead.delete(driverName(owner));
+    },
+    held: ({ channel, owner }) => channel === 'socket' && dead.has(driverName(owner)),
+  };
+}

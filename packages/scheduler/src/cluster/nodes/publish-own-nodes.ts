@@ -1,0 +1,239 @@
+/**
+ * Background actor: tells the board of this instance's own nodes, and tells it again whenever it has lost them.
+ *
+ * One write per node at a time; changes meanwhile are told as one. A heartbeat is one write. What failed is tried again at the
+ * node's next heartbeat or the next round, whichever comes first.
+ */
+import type { NodeId } from '../../domain/ids.ts';
+import type { Chance } from '../../ports/chance.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { InstanceName } from '../../ports/instances.ts';
+import { type NodeBoard, type NodeSheet, type Stale, WITHDRAWN_VERSION } from '../../ports/node-records.ts';
+
+/** A node that this instance holds. */
+export type OwnNode = Omit<NodeSheet, 'version' | 'owner'>;
+
+export interface OwnSheets {
+  readonly size: number;
+  get(nodeId: NodeId): OwnNode | undefined;
+  keep(node: OwnNode): void;
+  beat(nodeId: NodeId, at: number): void;
+  /** Answers false if this generation is not here. */
+  drop(nodeId: NodeId, generation: number): boolean;
+  /** A newer generation lives elsewhere: nothing more is told of this one. */
+  yieldTo(nodeId: NodeId, generation: number): void;
+  /** The store may have lost some of them. */
+  tellAgain(): void;
+  /** Tells what could not be told before, and keeps the ids listed. Bounded. */
+  round(): Promise<void>;
+  /** Takes nodes off that nobody else can reach. */
+  leave(): Promise<void>;
+}
+
+interface Own {
+  node: OwnNode;
+  version: number;
+  isDirty: boolean;
+  /** A heartbeat to be told. */
+  beatAt: number | undefined;
+  isWriting: boolean;
+  listedAt: number;
+  /** Under which name of ours it was posted. */
+  incarnation: string | undefined;
+}
+
+const PRESENT_FOR_BEATS = 3;
+/** So that a fleet that came at once does not expire at once. */
+const JITTER = 0.2;
+const MOST_PER_ROUND = 512;
+
+/** The longest a node that beats so often counts as present without a heartbeat. */
+export const longestPresenceMs = (intervalMs: number): number =>
+  Math.ceil(PRESENT_FOR_BEATS * intervalMs * (1 + JITTER));
+
+export function createOwnSheets(deps: {
+  board: NodeBoard;
+  clock: Clock;
+  chance: Chance;
+  self: () => InstanceName;
+  /** It may have been adopted without knowing: nothing may be written. */
+  isFenced: () => boolean;
+  enlistMs: number;
+  onFault: (fault: unknown) => void;
+  overtaken: (nodeId: NodeId, generation: number) => void;
+}): OwnSheets {
+  const { board, clock, chance, self } = deps;
+  const owned = new Map<NodeId, Own>();
+
+  const isOurs = (own: Own): boolean => owned.get(own.node.nodeId) === own;
+
+  const ttlOf = ({ intervalMs }: OwnNode): number =>
+    Math.round(PRESENT_FOR_BEATS * intervalMs * (1 - JITTER + 2 * JITTER * chance()));
+
+  /** Later than the one before, and than what an earlier holder of the same generation could have told. */
+  function renumber(own: Own, atLeast = 0): void {
+    own.version = Math.max(own.version + 1, atLeast, clock.now());
+    own.isDirty = true;
+  }
+
+  async function write(own: Own): Promise<void> {
+    if (own.isWriting) return;
+    own.isWriting = true;
+    try {
+      while (isOurs(own) && !deps.isFenced() && (own.isDirty || own.beatAt !== undefined)) {
+        await (own.isDirty ? post(own) : renew(own, own.beatAt ?? clock.now()));
+      }
+    } catch (fault) {
+      deps.onFault(fault);
+    } finally {
+      own.isWriting = false;
+    }
+  }
+
+  async function post(own: Own): Promise<void> {
+    const owner = self();
+    own.isDirty = false;
+    own.beatAt = undefined;
+    own.incarnation = owner.incarnation;
+    try {
+      const result = await board.post({ ...own.node, version: own.version, owner }, ttlOf(own.node));
+      if (result.kind === 'stale') giveWay(own, result);
+    } catch (fault) {
+      own.isDirty = true;
+      throw fault;
+    }
+  }
+
+  async function renew(own: Own, at: number): Promise<void> {
+    const { nodeId, generation } = own.node;
+    own.beatAt = undefined;
+    const result = await board.seen({ nodeId, generation, version: own.version }, ttlOf(own.node), at);
+    if (result.kind === 'stale') giveWay(own, result);
+    // The store was emptied, or has lost a write.
+    if (result.kind === 'missing') own.isDirty = true;
+  }
+
+  function giveWay(own: Own, { generation, version }: Stale): void {
+    // The node may have connected here anew since it was asked: then that is the newer one.
+    if (!isOurs(own)) return;
+    const { nodeId } = own.node;
+    if (generation === own.node.generation && version < WITHDRAWN_VERSION) renumber(own, version + 1);
+    else yieldTo(nodeId, generation);
+  }
+
+  function yieldTo(nodeId: NodeId, generation: number): void {
+    if (owned.delete(nodeId)) deps.overtaken(nodeId, generation);
+  }
+
+  async function withdraw({ nodeId, generation }: OwnNode): Promise<void> {
+    if (deps.isFenced()) return;
+    try {
+      const result = await board.withdraw(nodeId, generation);
+      const here = owned.get(nodeId)?.node.generation ?? 0;
+      if (result.kind === 'stale' && here < result.generation) deps.overtaken(nodeId, result.generation);
+    } catch (fault) {
+      // Its presence ends by itself.
+      deps.onFault(fault);
+    }
+  }
+
+  async function enlist(): Promise<void> {
+    const now = clock.now();
+    const due = some(owned.values(), (own) => now - own.listedAt >= deps.enlistMs);
+    if (due.length === 0) return;
+    // Before it is done: should the store be found to have lost them meanwhile, that is not forgotten.
+    for (const own of due) own.listedAt = now;
+    try {
+      await board.enlist(due.map(({ node }) => node.nodeId));
+    } catch (fault) {
+      for (const own of due) own.listedAt = 0;
+      throw fault;
+    }
+  }
+
+  return {
+    get size() {
+      return owned.size;
+    },
+    get: (nodeId) => owned.get(nodeId)?.node,
+
+    keep(node) {
+      const before = owned.get(node.nodeId);
+      if (before !== undefined && before.node.generation > node.generation) return;
+      const own: Own =
+        before?.node.generation === node.generation
+          ? before
+          : {
+              node,
+              version: 0,
+              isDirty: true,
+              beatAt: undefined,
+              isWriting: false,
+              listedAt: clock.now(),
+              incarnation: undefined,
+            };
+      // What it said when it connected stays true of this connection.
+      const runningJobIds = node.runningJobIds ?? before?.node.runningJobIds;
+      const isSame = before?.node.generation === node.generation;
+      own.node = isSame && runningJobIds !== undefined ? { ...node, runningJobIds } : node;
+      owned.set(node.nodeId, own);
+      renumber(own);
+      void write(own);
+    },
+
+    beat(nodeId, at) {
+      const own = owned.get(nodeId);
+      if (own === undefined) return;
+      if (own.incarnation !== undefined && own.incarnation !== self().incarnation) renumber(own);
+      // A change that is being told says the same of its presence.
+      if (own.isWriting) return;
+      own.beatAt = at;
+      void write(own);
+    },
+
+    drop(nodeId, generation) {
+      const own = owned.get(nodeId);
+      if (own?.node.generation !== generation) return false;
+      owned.delete(nodeId);
+      void withdraw(own.node);
+      return true;
+    },
+
+    yieldTo,
+
+    tellAgain() {
+      for (const own of owned.values()) {
+        own.isDirty = true;
+        own.listedAt = 0;
+      }
+    },
+
+    async round() {
+      if (deps.isFenced()) return;
+      const untold = some(owned.values(), (own) => own.isDirty && !own.isWriting);
+      await Promise.all(untold.map(write));
+      try {
+        await enlist();
+      } catch (fault) {
+        deps.onFault(fault);
+      }
+    },
+
+    async leave() {
+      const nodes = [...owned.values()].map(({ node }) => node).filter(({ channel }) => channel === 'socket');
+      owned.clear();
+      for (let from = 0; from < nodes.length; from += MOST_PER_ROUND) {
+        await Promise.all(nodes.slice(from, from + MOST_PER_ROUND).map(withdraw));
+      }
+    },
+  };
+}
+
+function some(all: Iterable<Own>, isMeant: (own: Own) => boolean): Own[] {
+  const found: Own[] = [];
+  for (const own of all) {
+    if (found.length === MOST_PER_ROUND) break;
+    if (isMeant(own)) found.push(own);
+  }
+  return found;
+}

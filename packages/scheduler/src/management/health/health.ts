@@ -1,0 +1,213 @@
+/** Cold path: how a node's health moves. Pure; every move is one of the table in domain/node. */
+import { NODE_NEXT, type NodeEvent, type NodeHealth } from '../../domain/node.ts';
+
+export interface HealthSettings {
+  /** Healthy heartbeats in a row that make a node ready. */
+  readonly checkCount: number;
+  readonly warmupTimeoutMs: number;
+  readonly failureWindow: number;
+  readonly failureCount: number;
+  readonly consecutiveFailureCount: number;
+  readonly flapWindowMs: number;
+  readonly flapMaxChecks: number;
+}
+
+export interface HealthState {
+  readonly health: NodeHealth;
+  readonly since: number;
+  readonly lastBeatAt: number;
+  /** Healthy and unhealthy heartbeats in a row. */
+  readonly goodRun: number;
+  readonly badRun: number;
+  readonly beats: number;
+  /** Numbers of the unhealthy heartbeats within the window. */
+  readonly badBeats: readonly number[];
+  /** Falls from ready that followed one another within the flap window. */
+  readonly flaps: number;
+  readonly lastFlapAt: number;
+  /** An operator's drain outlasts reconnects; the node's own ends by its own word. */
+  readonly isDrainOrdered: boolean;
+}
+
+/** What a node says of itself. */
+export type HealthWord = 'ready' | 'degraded' | 'draining';
+
+export type HealthInput =
+  | { readonly kind: 'registration' | 'beat'; readonly word?: HealthWord; readonly fault?: string }
+  /** `silenceMs`: how long a node may be silent. */
+  | { readonly kind: 'scan'; readonly silenceMs: number }
+  /** The connection ended and nobody came back. */
+  | { readonly kind: 'loss' }
+  | { readonly kind: 'drain' | 'undrain' };
+
+export interface HealthChange {
+  readonly event: NodeEvent;
+  readonly from: NodeHealth;
+  readonly to: NodeHealth;
+  readonly reason: string;
+}
+
+export interface HealthStep {
+  readonly state: HealthState;
+  readonly changes: readonly HealthChange[];
+}
+
+const NO_BEATS: readonly number[] = [];
+const NO_CHANGES: readonly HealthChange[] = [];
+
+export const newHealth = (now: number): HealthState => ({
+  health: 'registering',
+  since: now,
+  lastBeatAt: now,
+  goodRun: 0,
+  badRun: 0,
+  beats: 0,
+  badBeats: NO_BEATS,
+  flaps: 0,
+  lastFlapAt: 0,
+  isDrainOrdered: false,
+});
+
+export function stepHealth(
+  state: HealthState,
+  input: HealthInput,
+  settings: HealthSettings,
+  now: number,
+): HealthStep {
+  const still: HealthStep = { state, changes: NO_CHANGES };
+  switch (input.kind) {
+    case 'registration':
+      return register(still, input.word, input.fault, settings, now);
+    case 'beat':
+      return beat(still, input.word, input.fault, settings, now);
+    case 'scan':
+      return scan(still, input.silenceMs, settings, now);
+    case 'loss':
+      return move(still, 'expired', 'disconnected', settings, now);
+    case 'drain':
+      return move(set(still, { isDrainOrdered: true }), 'drained', 'operator', settings, now);
+    case 'undrain': {
+      const step = move(set(still, { isDrainOrdered: false }), 'undrained', 'operator', settings, now);
+      return proveIfDue(step, settings, now);
+    }
+  }
+}
+
+/** Healthy heartbeats needed to be ready: each further fall within the window doubles them. */
+export function checksNeeded(state: HealthState, settings: HealthSettings, now: number): number {
+  const isFlapping = state.flaps > 1 && now - state.lastFlapAt <= settings.flapWindowMs;
+  if (!isFlapping) return settings.checkCount;
+  return Math.max(
+    settings.checkCount,
+    Math.min(settings.flapMaxChecks, settings.checkCount * 2 ** (state.flaps - 1)),
+  );
+}
+
+function register(
+  still: HealthStep,
+  word: HealthWord | undefined,
+  fault: string | undefined,
+  settings: HealthSettings,
+  now: number,
+): HealthStep {
+  const cleared = set(still, { goodRun: 0, badRun: 0, badBeats: NO_BEATS, lastBeatAt: now });
+  const step = set(move(cleared, 'registered', 'registered', settings, now), { since: now });
+  if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', settings, now);
+  if (word === 'draining') return move(step, 'drained', 'reported_draining', settings, now);
+  if (word === 'degraded') return move(step, 'faltered', 'reported_degraded', settings, now);
+  if (word !== 'ready' || fault !== undefined) return step;
+  // Its word stands for the heartbeats of a steady node; one that flaps must still show the rest.
+  return proveIfDue(set(step, { goodRun: settings.checkCount }), settings, now);
+}
+
+function beat(
+  still: HealthStep,
+  word: HealthWord | undefined,
+  fault: string | undefined,
+  settings: HealthSettings,
+  now: number,
+): HealthStep {
+  let step = count(still, word === 'degraded' ? 'reported_degraded' : fault, settings, now);
+  // Offline was a guess from silence. The heartbeat disproves it.
+  if (step.state.health === 'offline') step = move(step, 'registered', 'heartbeat', settings, now);
+  if (step.state.isDrainOrdered) return move(step, 'drained', 'operator', settings, now);
+  if (word === 'draining') return move(step, 'drained', 'reported_draining', settings, now);
+  if (word !== undefined) step = move(step, 'undrained', `reported_${word}`, settings, now);
+
+  const { state } = step;
+  if (state.badRun === 0) return proveIfDue(step, settings, now);
+  const reason = word === 'degraded' ? 'reported_degraded' : (fault ?? 'unhealthy');
+  if (state.health === 'registering') return falterAfterWarmup(step, settings, now);
+  const isTooMany =
+    state.badRun >= settings.consecutiveFailureCount || state.badBeats.length >= settings.failureCount;
+  return isTooMany ? move(step, 'faltered', reason, settings, now) : step;
+}
+
+function count(
+  step: HealthStep,
+  fault: string | undefined,
+  settings: HealthSettings,
+  now: number,
+): HealthStep {
+  const { state } = step;
+  const beats = state.beats + 1;
+  const inWindow = state.badBeats.filter((number) => number > beats - settings.failureWindow);
+  if (fault === undefined) {
+    const badBeats = inWindow.length === 0 ? NO_BEATS : inWindow;
+    return set(step, { lastBeatAt: now, beats, badBeats, goodRun: state.goodRun + 1, badRun: 0 });
+  }
+  const badBeats = [...inWindow, beats];
+  return set(step, { lastBeatAt: now, beats, badBeats, goodRun: 0, badRun: state.badRun + 1 });
+}
+
+function scan(step: HealthStep, silenceMs: number, settings: HealthSettings, now: number): HealthStep {
+  if (now - step.state.lastBeatAt > silenceMs) {
+    return move(step, 'expired', 'heartbeat_timeout', settings, now);
+  }
+  return step.state.health === 'registering' ? falterAfterWarmup(step, settings, now) : step;
+}
+
+/** Bad heartbeats while models load are no failures; taking too long is one. */
+const falterAfterWarmup = (step: HealthStep, settings: HealthSettings, now: number): HealthStep =>
+  now - step.state.since > settings.warmupTimeoutMs
+    ? move(step, 'faltered', 'warmup_timeout', settings, now)
+    : step;
+
+function proveIfDue(step: HealthStep, settings: HealthSettings, now: number): HealthStep {
+  if (step.state.goodRun < checksNeeded(step.state, settings, now)) return step;
+  return move(step, 'proved', 'healthy', settings, now);
+}
+
+/** The only place where health changes. */
+function move(
+  step: HealthStep,
+  event: NodeEvent,
+  reason: string,
+  settings: HealthSettings,
+  now: number,
+): HealthStep {
+  const from = step.state.health;
+  const to = NODE_NEXT[from][event];
+  if (to === undefined || to === from) return step;
+  const state = { ...step.state, ...consequences(step.state, to, settings, now), health: to, since: now };
+  return { state, changes: [...step.changes, { event, from, to, reason }] };
+}
+
+function consequences(
+  state: HealthState,
+  to: NodeHealth,
+  settings: HealthSettings,
+  now: number,
+): Partial<HealthState> {
+  if (to === 'ready') return { badRun: 0, badBeats: NO_BEATS };
+  // What it showed before the silence proves nothing after it.
+  if (to === 'offline') return { goodRun: 0, badRun: 0, badBeats: NO_BEATS };
+  if (to !== 'degraded' || state.health !== 'ready') return {};
+  const isAgain = state.flaps > 0 && now - state.lastFlapAt <= settings.flapWindowMs;
+  return { flaps: isAgain ? state.flaps + 1 : 1, lastFlapAt: now };
+}
+
+const set = (step: HealthStep, part: Partial<HealthState>): HealthStep => ({
+  state: { ...step.state, ...part },
+  changes: step.changes,
+});

@@ -1,0 +1,123 @@
+/** Cold path: takes a heartbeat. One that only repeats what is known costs a few comparisons and one call of the ledger. */
+import type { CapabilityReport, Efficiencies } from '../../domain/capability-report.ts';
+import type { LoadReport } from '../../ports/capacity-ledger.ts';
+import type { Fleet, RegistryDeps } from '../fleet.ts';
+import type { MarkKeeper } from '../marks/mark-keeper.ts';
+import { isConnected, type NodeRecord } from '../node-record.ts';
+import type { Heartbeat, HeartbeatOutcome } from '../node-registry.ts';
+import { soundSlots } from '../registration/admission.ts';
+import { isSame } from '../registration/is-same.ts';
+import { excessOf, excessOfPairs } from '../registration/report-limits.ts';
+import { reportProof } from '../registration/report-proof.ts';
+import type { HealthInput } from './health.ts';
+import { findFault } from './vitals.ts';
+
+/** Of one node; those it names first. */
+const MAX_EFFICIENCIES = 8;
+
+export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<MarkKeeper, 'claimed'>) {
+  const { events, ledger, log, meter, settings } = deps;
+
+  /** A report that is too large is not understood; the last one that was stays in force. */
+  function learn(node: NodeRecord, parts: Partial<CapabilityReport>): void {
+    if (repeats(node.report, parts)) return;
+    const report = { ...node.report, ...parts };
+    let excess = excessOf(report);
+    if (excess === undefined) {
+      const profile = fleet.profileOf(report, node.identity.traits);
+      excess = excessOfPairs(profile);
+      if (excess === undefined) {
+        node.report = fleet.shareReport(report);
+        node.profile = profile;
+        return;
+      }
+    }
+    log.warn({ node_id: node.nodeId, excess }, 'a report in a heartbeat was ignored');
+  }
+
+  /** The ledger's failure is not the node's: its heartbeat counts all the same. */
+  async function reconcile(node: NodeRecord, report: LoadReport): Promise<void> {
+    try {
+      const load = await ledger.reconcile(node.nodeId, report);
+      if (fleet.nodes.get(node.nodeId) !== node) return;
+      if (load !== undefined) return events.loaded(node.nodeId, load);
+      node.declared = undefined; // the store has lost the node
+      await fleet.publish(node);
+      // What it runs takes slots, also before whoever drives those jobs has said so again.
+      await ledger.reconcile(node.nodeId, report);
+    } catch (cause) {
+      meter.count('scheduler_dependency_down_total');
+      log.warn({ node_id: node.nodeId, err: cause }, 'the ledger was not told of a heartbeat');
+    }
+  }
+
+  return async function heartbeat(beat: Heartbeat): Promise<HeartbeatOutcome> {
+    meter.count('scheduler_heartbeats_total');
+    const node = fleet.nodes.get(beat.nodeId);
+    if (node === undefined || node.isLeaving) return { kind: 'unknown_node' };
+    if (beat.generation !== undefined && (beat.generation !== node.generation || !isConnected(node))) {
+      return { kind: 'stale_generation' };
+    }
+    const isHomecoming = !isConnected(node);
+    if (isHomecoming && !comeHome(node)) return { kind: 'unknown_node' };
+
+    if (beat.report !== undefined) {
+      learn(node, beat.report);
+      marks.claimed(node, beat.report);
+    }
+    node.slots = soundSlots(beat.slots, node.slots);
+    node.resources = beat.resources;
+    if (beat.efficiencies !== undefined) node.efficiencies = soundEfficiencies(beat.efficiencies);
+    node.isFresh = true;
+    const published = fleet.publish(node, fleet.move(node, inputOf(node, beat, settings.requireGpu)));
+    if (isHomecoming) events.connected(node.nodeId, beat.runningJobIds);
+
+    const { runningJobIds } = beat;
+    const running = beat.resources.runningJobs;
+    if (running > node.slots) meter.count('scheduler_oversell_detected_total');
+    const proof = reportProof(beat.generation === undefined, node.profile);
+    const claim = beat.generation === undefined ? undefined : node.claim;
+    await reconcile(node, {
+      running,
+      claim,
+      ...proof,
+      ...(runningJobIds !== undefined && { runningJobIds }),
+    });
+    await published;
+    return { kind: 'beat', health: node.health.health };
+  };
+}
+
+/** A node that registered over HTTP and has lost its socket gets its jobs as before; one that began with a socket must register. */
+function comeHome(node: NodeRecord): boolean {
+  if (node.homeChannel === undefined) return false;
+  node.channel = node.homeChannel;
+  node.lostUntil = undefined;
+  return true;
+}
+
+function inputOf(
+  { profile }: NodeRecord,
+  { health, resources }: Heartbeat,
+  requireGpu: boolean,
+): HealthInput {
+  const fault = findFault(profile, resources, requireGpu);
+  return {
+    kind: 'beat',
+    ...(health !== undefined && { word: health }),
+    ...(fault !== undefined && { fault }),
+  };
+}
+
+const soundEfficiencies = (reported: Efficiencies): Efficiencies =>
+  reported
+    .filter(([, efficiency]) => Number.isFinite(efficiency) && efficiency >= 0)
+    .slice(0, MAX_EFFICIENCIES);
+
+function repeats(known: CapabilityReport, parts: Partial<CapabilityReport>): boolean {
+  for (const part in parts) {
+    const key = part as keyof CapabilityReport;
+    if (!isSame(parts[key], known[key])) return false;
+  }
+  return true;
+}

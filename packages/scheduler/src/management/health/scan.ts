@@ -1,0 +1,127 @@
+/** Cold path: the one actor that notices what does not happen: silence, slow starts, ends of ejections and marks, nodes gone for good. */
+import type { NodeId } from '../../domain/ids.ts';
+import type { Cancel } from '../../ports/clock.ts';
+import type { Fleet, RegistryDeps } from '../fleet.ts';
+import type { MarkKeeper } from '../marks/mark-keeper.ts';
+import { isConnected, type NodeRecord, offlineAfterMs, staleAfterMs } from '../node-record.ts';
+import { afterTime, forgive, isSuspect } from './ejection.ts';
+
+/** No uninterrupted piece of cold work may be longer: jobs wait behind it. */
+const SLICE_MS = 5;
+const MAX_INTERVAL_MS = 1_000;
+/** A tick this late, or early, means that the process stood still or the clock was set: then silence proves nothing. */
+const STALL_MS = 5_000;
+
+export interface Scan {
+  /** Resolves when a node of that id is no longer on its way out; undefined if none is. */
+  departed(nodeId: NodeId): Promise<void> | undefined;
+  stop(): void;
+}
+
+export function createScan(
+  deps: RegistryDeps,
+  fleet: Fleet,
+  marks: Pick<MarkKeeper, 'passTime'>,
+  isArriving: (nodeId: NodeId) => boolean,
+): Scan {
+  const { clock, directory, ledger, log, meter, settings } = deps;
+  const intervalMs = Math.min(settings.scanIntervalMs, MAX_INTERVAL_MS);
+  const departures = new Map<NodeId, Promise<void>>();
+  let rest: Iterator<NodeRecord> | undefined;
+  let lastTickAt = clock.now();
+  let patientUntil = 0;
+  let cancel: Cancel = clock.after(intervalMs, tick);
+
+  function tick(): void {
+    const now = clock.now();
+    const lateMs = now - lastTickAt - intervalMs;
+    if (lateMs > STALL_MS || now < lastTickAt) {
+      patientUntil = now + settings.heartbeatIntervalMs;
+      log.warn({ late_ms: lateMs }, 'time jumped: no node is taken for silent until it had time to beat');
+    }
+    lastTickAt = now;
+    rest ??= fleet.nodes.values();
+    const isDone = visitSome(rest, now);
+    if (isDone) {
+      rest = undefined;
+    }
+    cancel = clock.after(isDone ? intervalMs : 1, tick);
+  }
+
+  function visitSome(nodes: Iterator<NodeRecord>, now: number): boolean {
+    for (let visited = 1; ; visited += 1) {
+      const { value: node, done } = nodes.next();
+      if (done === true) return true;
+      visit(node, now);
+      if (visited >= settings.scanBatch) return false;
+      if (visited % 64 === 0 && clock.now() - now >= SLICE_MS) return false;
+    }
+  }
+
+  function visit(node: NodeRecord, now: number): void {
+    if (node.isLeaving) return;
+    if (node.health.lastBeatAt > now || node.health.since > now) {
+      node.health = { ...node.health, lastBeatAt: now, since: now };
+    }
+    if (isOverdue(node, now)) depart(node);
+    else look(node, now);
+  }
+
+  function look(node: NodeRecord, now: number): void {
+    const { ejection, isFresh } = node;
+    if (isSuspect(ejection)) {
+      fleet.setEjection(node, fleet.canSpare(node) ? afterTime(ejection, now) : forgive(ejection, now));
+    }
+    const hasUnmarked = marks.passTime(node, now);
+    const changes = watch(node, now);
+    const isNews =
+      hasUnmarked || changes.length > 0 || node.isFresh !== isFresh || node.ejection !== ejection;
+    if (isNews || node.declared === undefined) void fleet.publish(node, changes);
+  }
+
+  function watch(node: NodeRecord, now: number) {
+    if (!isConnected(node)) {
+      return now >= (node.lostUntil ?? now) ? fleet.move(node, { kind: 'loss' }) : [];
+    }
+    if (now < patientUntil) return [];
+    node.isFresh = now - node.health.lastBeatAt <= staleAfterMs(node, settings);
+    return fleet.move(node, { kind: 'scan', silenceMs: offlineAfterMs(node, settings) });
+  }
+
+  const isOverdue = (node: NodeRecord, now: number): boolean =>
+    node.health.health === 'offline' &&
+    settings.removeStaleAfterMs > 0 &&
+    now - node.health.since > settings.removeStaleAfterMs &&
+    !isArriving(node.nodeId);
+
+  /** The stores forget it first: if they cannot, the next scan tries again. */
+  function depart(node: NodeRecord): void {
+    node.isLeaving = true;
+    departures.set(node.nodeId, forget(node));
+  }
+
+  async function forget(node: NodeRecord): Promise<void> {
+    const { nodeId, claim } = node;
+    try {
+      const current = await directory.current(nodeId);
+      // A newer claim that is not ours: the node lives on at another instance, and so must its leases.
+      if (current === undefined || current === claim) {
+        await ledger.forget(nodeId);
+        await directory.release(nodeId, claim);
+      }
+      fleet.remove(node);
+      log.info({ node_id: nodeId }, 'node forgotten');
+    } catch (cause) {
+      node.isLeaving = false;
+      meter.count('scheduler_dependency_down_total');
+      log.warn({ node_id: nodeId, err: cause }, 'a node could not be forgotten');
+    } finally {
+      departures.delete(nodeId);
+    }
+  }
+
+  return {
+    departed: (nodeId) => departures.get(nodeId),
+    stop: () => cancel(),
+  };
+}

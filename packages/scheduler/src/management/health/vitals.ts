@@ -1,0 +1,28 @@
+/** Cold path: what one heartbeat says of how a node is doing. Pure. */
+import type { ResourceReport } from '../../domain/capability-report.ts';
+import { ANY } from '../../domain/language.ts';
+import type { NodeProfile } from '../../domain/profile.ts';
+import type { Thresholds } from '../settings.ts';
+
+/** Why a node is not well; undefined when it is. */
+export function findFault(
+  profile: NodeProfile,
+  resources: ResourceReport,
+  requireGpu: boolean,
+): string | undefined {
+  if (requireGpu && !profile.hasGpu) return 'gpu_missing';
+  if (profile.readyTypes !== ANY && profile.readyTypes.length === 0) return 'no_service_ready';
+  if (!isSane(resources.gpuPercent) || !isSane(resources.gpuMemoryPercent)) return 'gpu_figures_invalid';
+  return undefined;
+}
+
+export const isCalm = (resources: ResourceReport, limits: Thresholds): boolean =>
+  isBelow(resources.cpuPercent, limits.cpuPercent) &&
+  isBelow(resources.gpuPercent, limits.gpuPercent) &&
+  isBelow(resources.memoryPercent, limits.memoryPercent);
+
+/** Absent and negative figures are unknown, and the unknown passes. */
+const isBelow = (percent: number | undefined, limit: number): boolean =>
+  percent === undefined || !(percent >= limit);
+
+const isSane = (percent: number | undefined): boolean => percent === undefined || percent <= 100;

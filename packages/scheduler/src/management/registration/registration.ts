@@ -1,0 +1,233 @@
+/** Cold path: lets a node in. The stores are asked first; only when all have agreed does anything here change. */
+import type { ErrorCode } from '../../domain/errors.ts';
+import { isOutsideId, type NodeId } from '../../domain/ids.ts';
+import type { Load } from '../../domain/lease.ts';
+import type { NodeCapacity } from '../../ports/capacity-ledger.ts';
+import type { Fleet, RegistryDeps } from '../fleet.ts';
+import type { MarkKeeper } from '../marks/mark-keeper.ts';
+import { isConnected, type NodeIdentity, type NodeRecord } from '../node-record.ts';
+import type { RegisterOutcome, Registration } from '../node-registry.ts';
+import { INTERVAL_JITTER, type ManagementSettings } from '../settings.ts';
+import { type Admission, type Claim, newRecord, prepareAdmission } from './admission.ts';
+import type { Understand } from './profile.ts';
+import { excessOf, excessOfPairs } from './report-limits.ts';
+import { reportProof } from './report-proof.ts';
+
+type Refusal = Extract<RegisterOutcome, { kind: 'refused' }>;
+
+const SCHEMAS: readonly (string | undefined)[] = [undefined, '1.0', '2.0'];
+/** A fresh id that is taken as well means the source of ids is broken. */
+const MAX_CLAIMS = 3;
+
+export interface Registrations {
+  register(registration: Registration): Promise<RegisterOutcome>;
+  /** Somebody is about to become this node. */
+  isArriving(nodeId: NodeId): boolean;
+}
+
+/** `departed`: resolves when a node of that id is no longer on its way out. */
+export function createRegistrations(
+  deps: RegistryDeps,
+  fleet: Fleet,
+  marks: Pick<MarkKeeper, 'inherit' | 'claimed'>,
+  departed: (nodeId: NodeId) => Promise<void> | undefined,
+): Registrations {
+  const { clock, chance, directory, events, ids, ledger, log, meter, settings } = deps;
+  const { profileOf } = fleet;
+  const arriving = new Map<NodeId, number>();
+  let lastSequence = 0;
+
+  async function claimId(registration: Registration): Promise<{ claim: Claim } | { refusal: Refusal }> {
+    const { credential, channel } = registration;
+    const held = fleet.nodes.get(registration.nodeId ?? '');
+    if (held !== undefined && channel !== 'socket' && holdsSocket(held, credential)) {
+      const { nodeId, generation } = held;
+      return { claim: { nodeId, generation, isReturning: true, isBesideSocket: true } };
+    }
+    let nodeId = registration.nodeId ?? ids.nodeId();
+    for (let left = MAX_CLAIMS; left > 0; left -= 1) {
+      const answer = await directory.claim(nodeId, credential);
+      if (answer.kind === 'claimed') {
+        const { generation, isReturning } = answer;
+        return { claim: { nodeId, generation, isReturning, isBesideSocket: false } };
+      }
+      if (answer.kind === 'full') return { refusal: refuseForRoom(settings) };
+      // Over HTTP nobody would adopt another id: the node goes on under the one it has.
+      if (channel !== 'socket') break;
+      nodeId = ids.nodeId();
+    }
+    return { refusal: refuse('NODE_ID_CONFLICT', `node id ${nodeId} belongs to another credential`) };
+  }
+
+  async function tellLedger(
+    { nodeId, generation }: Claim,
+    { capacity, profile }: Admission,
+    registration: Registration,
+  ): Promise<Load> {
+    const { channel, resources, runningJobIds } = registration;
+    const load = await ledger.declare(nodeId, { ...capacity, claim: generation });
+    const running = resources?.runningJobs ?? runningJobIds?.length;
+    if (running === undefined) return load;
+    const proof = reportProof(channel !== 'socket', profile);
+    const report = {
+      running,
+      claim: generation,
+      ...proof,
+      ...(runningJobIds !== undefined && { runningJobIds }),
+    };
+    return (await ledger.reconcile(nodeId, report)) ?? load;
+  }
+
+  function settle(registration: Registration, claim: Claim, told: NodeCapacity, load: Load): RegisterOutcome {
+    const { nodeId, generation, isReturning } = claim;
+    const known = fleet.nodes.get(nodeId);
+    if (known !== undefined && known.generation > generation) {
+      known.declared = undefined; // the ledger may have heard the older one last
+      void fleet.publish(known);
+      return refuse('NODE_ID_CONFLICT', `a newer connection holds node id ${nodeId}`);
+    }
+    const now = clock.now();
+    const admission = prepareAdmission(known, registration, claim, { profileOf, settings, now });
+    const hardware = registration.hardware ?? known?.identity.hardware;
+    const intervalMs = Math.round(
+      settings.heartbeatIntervalMs * (1 - INTERVAL_JITTER + 2 * INTERVAL_JITTER * chance()),
+    );
+    const identity = identify(
+      registration,
+      fleet.shareTraits(admission.traits),
+      hardware && fleet.shareHardware(hardware),
+      admission.endpoint,
+      intervalMs,
+      now,
+    );
+    const node = known ?? newRecord(nodeId, ++lastSequence, identity, admission, now);
+    if (known === undefined) fleet.add(node);
+    node.identity = identity;
+    node.generation = generation;
+    node.claim = generation;
+    node.channel = admission.channel;
+    node.homeChannel = admission.homeChannel;
+    node.lostUntil = undefined;
+    node.isFresh = true;
+    node.report = fleet.shareReport(admission.report);
+    node.profile = admission.profile;
+    if (known === undefined) marks.inherit(node, deps.markedElsewhere?.(nodeId) ?? []);
+    marks.claimed(node, node.report);
+    node.resources = admission.resources;
+    node.slots = admission.slots;
+    node.declared = told;
+    fleet.move(node, admission.health);
+    void fleet.publish(node); // the answer carries the health, so nothing is pushed
+    events.loaded(nodeId, load);
+    if (!claim.isBesideSocket) events.connected(nodeId, registration.runningJobIds);
+    const { health } = node.health;
+    log.info({ node_id: nodeId, generation, channel: node.channel, health }, 'node registered');
+    return { kind: 'registered', nodeId, generation, health, heartbeatIntervalMs: intervalMs, isReturning };
+  }
+
+  /** The ledger may or may not have heard: a known node is told again by the next scan, a new one is taken back. */
+  async function takeBack({ nodeId, generation, isReturning }: Claim): Promise<void> {
+    const known = fleet.nodes.get(nodeId);
+    if (known !== undefined) {
+      known.claim = Math.max(known.claim, generation);
+      known.declared = undefined;
+    } else if (!isReturning) {
+      await Promise.allSettled([ledger.forget(nodeId), directory.release(nodeId, generation)]);
+    }
+  }
+
+  async function enter(registration: Registration): Promise<RegisterOutcome> {
+    let claim: Claim | undefined;
+    let told: NodeCapacity;
+    let load: Load;
+    try {
+      const answer = await claimId(registration);
+      if ('refusal' in answer) return answer.refusal;
+      claim = answer.claim;
+      const known = fleet.nodes.get(claim.nodeId);
+      const context = { profileOf, settings, now: clock.now() };
+      const admission = prepareAdmission(known, registration, claim, context);
+      told = admission.capacity;
+      load = await tellLedger(claim, admission, registration);
+    } catch (cause) {
+      meter.count('scheduler_dependency_down_total');
+      log.error({ node_id: registration.nodeId, err: cause }, 'a node could not be registered');
+      if (claim !== undefined) await takeBack(claim);
+      return refuse('SCHEDULER_DEPENDENCY_DOWN', 'the store did not answer; register again shortly');
+    }
+    return settle(registration, claim, told, load);
+  }
+
+  async function admit(registration: Registration): Promise<RegisterOutcome> {
+    const refusal = objectionTo(registration, settings, profileOf);
+    if (refusal !== undefined) return refusal;
+    const key = registration.nodeId ?? '';
+    if (!fleet.nodes.has(key) && fleet.nodes.size >= settings.maxNodes) return refuseForRoom(settings);
+    arriving.set(key, (arriving.get(key) ?? 0) + 1);
+    try {
+      await departed(key);
+      return await enter(registration);
+    } finally {
+      const left = (arriving.get(key) ?? 1) - 1;
+      if (left === 0) arriving.delete(key);
+      else arriving.set(key, left);
+    }
+  }
+
+  return {
+    async register(registration) {
+      const outcome = await admit(registration);
+      const result = outcome.kind === 'refused' ? outcome.code : outcome.isReturning ? 'returned' : 'new';
+      meter.count('scheduler_node_registrations_total', { result });
+      return outcome;
+    },
+    isArriving: (nodeId) => arriving.has(nodeId),
+  };
+}
+
+function objectionTo(
+  registration: Registration,
+  settings: ManagementSettings,
+  profileOf: Understand,
+): Refusal | undefined {
+  const { nodeId, schemaVersion, traits, report } = registration;
+  if (nodeId !== undefined && !isOutsideId(nodeId)) {
+    return refuse('INVALID_MESSAGE', 'node_id must match [A-Za-z0-9._:-]{1,128}');
+  }
+  if (!SCHEMAS.includes(schemaVersion)) {
+    return refuse('INVALID_CAPABILITY_SCHEMA', `capability_schema_version "${schemaVersion}" is not known`);
+  }
+  if (settings.requireGpu && traits.gpuCount < 1) {
+    return refuse('NO_GPU_AVAILABLE', 'the node reports no GPU');
+  }
+  const excess = excessOf(report) ?? excessOfPairs(profileOf(report, traits));
+  return excess === undefined ? undefined : refuse('INVALID_MESSAGE', excess);
+}
+
+const identify = (
+  { credential, version, platform, region, zone }: Registration,
+  traits: NodeIdentity['traits'],
+  hardware: NodeIdentity['hardware'],
+  endpoint: string | undefined,
+  intervalMs: number,
+  registeredAt: number,
+): NodeIdentity => ({
+  credential,
+  registeredAt,
+  intervalMs,
+  traits,
+  ...(hardware !== undefined && { hardware }),
+  ...(endpoint !== undefined && { endpoint }),
+  ...(version !== undefined && { version }),
+  ...(platform !== undefined && { platform }),
+  ...(region !== undefined && { region }),
+  ...(zone !== undefined && { zone }),
+});
+
+const holdsSocket = (node: NodeRecord, credential: string): boolean =>
+  node.channel === 'socket' && isConnected(node) && node.identity.credential === credential;
+
+const refuse = (code: ErrorCode, message: string): Refusal => ({ kind: 'refused', code, message });
+
+const refuseForRoom = ({ maxNodes }: ManagementSettings): Refusal =>
+  refuse('RATE_LIMITED', `the scheduler has its ${maxNodes} nodes (scheduler.max_nodes); try again later`);

@@ -1,0 +1,16 @@
+/** Hot path, seldom: by how much an answer came too late. */
+import { ANY_ATTEMPT, type Answer } from '../../domain/answer.ts';
+import type { JobRecord, JobState } from '../../domain/job.ts';
+
+const OVER: ReadonlySet<JobState> = new Set(['RETRYING', 'FINISHED', 'FAILED']);
+
+/** When the attempt an answer speaks of was over. Undefined: as far as the record says it never was out. */
+export function endOfAttempt({ timeline }: JobRecord, { nodeId, attempt }: Answer): number | undefined {
+  const sentAt = timeline.findLastIndex(
+    (entry) =>
+      entry.state === 'DISPATCHED' &&
+      entry.nodeId === nodeId &&
+      (attempt === ANY_ATTEMPT || entry.attempt === attempt),
+  );
+  return sentAt === -1 ? undefined : timeline.slice(sentAt).find(({ state }) => OVER.has(state))?.at;
+}

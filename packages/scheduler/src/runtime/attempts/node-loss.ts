@@ -1,0 +1,76 @@
+/** Hot path: a node's connection ended or came back; its jobs are retried at once or go on. */
+import type { NodeId } from '../../domain/ids.ts';
+import { isOut } from '../../domain/job.ts';
+import { leaseId } from '../../domain/lease.ts';
+import { type Engine, leaveFenced } from '../engine.ts';
+import type { Flight } from '../in-flight-job.ts';
+import type { JobService } from '../job-service.ts';
+import type { GivingUp } from './retry-or-fail.ts';
+import type { Timer } from './timer-wheel.ts';
+
+export function createNodeLoss(
+  engine: Engine,
+  givingUp: GivingUp,
+  acknowledge: JobService['acknowledge'],
+): Pick<JobService, 'nodeLeft' | 'nodeReturned'> {
+  /** Bounded by the number of nodes: one grace each. */
+  const graces = new Map<NodeId, Timer>();
+
+  function abandon(flight: Flight, nodeId: NodeId, message: string, isOver: boolean): void {
+    const { jobId, fence, intent } = flight.job;
+    if (intent?.nodeId === nodeId) {
+      // Known only after the send has been recorded: then the attempt is given up at once.
+      flight.leftBy = nodeId;
+      return;
+    }
+    if (fence?.nodeId !== nodeId || !isOut(flight.job)) return;
+    // The node may be alive, and at work on it: its next report decides about the slot.
+    if (!isOver) void leaveFenced(engine, nodeId, leaseId(jobId, fence.attempt));
+    const side = isOver ? 'over' : 'open';
+    void givingUp.giveUp(flight, { code: 'WS_DISCONNECTED', message, isCounted: true, side, isLoss: true });
+  }
+
+  /** It was not there to be named when the node came back, or nobody can say whether it was. */
+  const isLaterThan = ({ job, generation }: Flight, nodeId: NodeId, returned: number | undefined): boolean =>
+    returned !== undefined &&
+    (job.intent?.nodeId === nodeId || (generation !== undefined && generation >= returned));
+
+  /** Not lost: it lies where the node fetches it, until it expires with the time to acknowledge it. */
+  const isUnfetched = ({ job, isInMailbox }: Flight): boolean => isInMailbox && job.state === 'DISPATCHED';
+
+  function lose(nodeId: NodeId): void {
+    graces.delete(nodeId);
+    for (const flight of engine.flights.on(nodeId)) abandon(flight, nodeId, `${nodeId} disconnected`, false);
+  }
+
+  return {
+    nodeLeft(nodeId, graceMs) {
+      graces.get(nodeId)?.cancel();
+      if (graceMs <= 0) lose(nodeId);
+      else
+        graces.set(
+          nodeId,
+          engine.wheel.set(graceMs, () => lose(nodeId)),
+        );
+    },
+
+    nodeReturned(nodeId, runningJobIds, generation) {
+      graces.get(nodeId)?.cancel();
+      graces.delete(nodeId);
+      if (runningJobIds === undefined) return;
+      const running = new Set(runningJobIds);
+      for (const flight of engine.flights.on(nodeId)) {
+        const { jobId, fence, intent } = flight.job;
+        if (running.has(jobId)) {
+          if (flight.leftBy === nodeId) flight.leftBy = undefined;
+          // Its acknowledgement may have been lost with the connection: naming the job is one.
+          const attempt = intent?.nodeId === nodeId ? intent : fence;
+          if (attempt !== undefined) void acknowledge({ nodeId, jobId, attempt: attempt.attempt });
+        } else if (!isUnfetched(flight) && !isLaterThan(flight, nodeId, generation)) {
+          // A job that came another way than the list may have come after it was written: that gives no slot away (I1).
+          abandon(flight, nodeId, `${nodeId} came back without the job`, !flight.isApart);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,231 @@
+/** Hot path: what nodes say about their jobs. Only the attempt that holds the fence is heard (I4). */
+
+import { ANY_ATTEMPT, type Answer, type AnswerOutcome } from '../../domain/answer.ts';
+import { meaningOf } from '../../domain/failure.ts';
+import { holdsFence, isMeantFor, isOut, isSettled, type JobRecord } from '../../domain/job.ts';
+import type { JobResult } from '../../domain/job-spec.ts';
+import { leaseId } from '../../domain/lease.ts';
+import type { Placement } from '../dispatch/placement.ts';
+import { ACK, noteStage, RUN } from '../dispatch/stage-times.ts';
+import { advance, type Engine, giveBackForGood } from '../engine.ts';
+import {
+  type Flight,
+  hasGivenBack,
+  isAbandoned,
+  isEnding,
+  noteGivenBack,
+  noteTakenAgain,
+} from '../in-flight-job.ts';
+import type { JobService } from '../job-service.ts';
+import { createCommits, isOver } from './commits.ts';
+import { endOfAttempt } from './lateness.ts';
+import { createOverloads } from './overloaded-nodes.ts';
+import type { GivingUp } from './retry-or-fail.ts';
+import type { Settling } from './settle-job.ts';
+import { withdrawUnclear } from './superseded-leases.ts';
+import type { Deadlines } from './timeouts.ts';
+
+type Kind = 'ack' | 'result' | 'failure';
+type Ignored = Extract<AnswerOutcome, { kind: 'ignored' }>;
+
+export function createAnswers(
+  engine: Engine,
+  parts: { placement: Placement; deadlines: Deadlines; givingUp: GivingUp; settling: Settling },
+): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
+  const { placement, deadlines, givingUp, settling } = parts;
+  const commits = createCommits(engine, givingUp);
+
+  const noteOverload = createOverloads(engine);
+
+  function ignore(kind: Kind, answer: Answer, reason: Ignored['reason']): Ignored {
+    engine.meter.count('scheduler_fenced_total', { kind });
+    engine.log.debug(
+      { job_id: answer.jobId, node_id: answer.nodeId, attempt_id: answer.attempt, reason },
+      `late ${kind}`,
+    );
+    return { kind: 'ignored', reason };
+  }
+
+  /** The flight the answer may move, or why it may not. At once, if the job is known here and its attempt is the fence. */
+  function find(kind: Kind, answer: Answer): Flight | Promise<Flight | Ignored['reason']> {
+    const flight = engine.flights.get(answer.jobId);
+    if (flight === undefined) {
+      return engine.store.get(answer.jobId).then((job) => {
+        if (job === undefined) return 'unknown_job';
+        noteLate(kind, answer, job);
+        return isSettled(job.state) ? 'settled' : 'fenced';
+      });
+    }
+    const isFence = holdsFence(flight.job, answer.nodeId, answer.attempt) && !isSettled(flight.job.state);
+    return isFence ? flight : findClosely(kind, flight, answer);
+  }
+
+  function noteLate(kind: Kind, answer: Answer, job: JobRecord): void {
+    const endedAt = endOfAttempt(job, answer);
+    if (endedAt === undefined) return;
+    const lateMs = Math.max(0, engine.clock.now() - endedAt);
+    engine.meter.observe('scheduler_late_answer_seconds', lateMs / 1_000, { kind });
+  }
+
+  async function findClosely(
+    kind: Kind,
+    flight: Flight,
+    answer: Answer,
+  ): Promise<Flight | Ignored['reason']> {
+    const attempt = namedAttempt(flight, answer);
+    // Quicker than the send's own return: the answer proves that the node has the job.
+    if (isMeantFor(flight.job, answer.nodeId, attempt)) {
+      await placement.recordSent(flight, answer.nodeId, attempt);
+    }
+    const isOver = isSettled(flight.job.state);
+    if (!isOver && holdsFence(flight.job, answer.nodeId, attempt) && !isAbandoned(flight)) return flight;
+    noteLate(kind, answer, flight.job);
+    return isOver ? 'settled' : 'fenced';
+  }
+
+  /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
+  async function giveBackLate(answer: Answer): Promise<void> {
+    const { jobId, nodeId } = answer;
+    const flight = engine.flights.get(jobId);
+    const attempt = flight === undefined ? answer.attempt : namedAttempt(flight, answer);
+    if (attempt === ANY_ATTEMPT) return;
+    if (flight !== undefined && holdsFence(flight.job, nodeId, attempt)) noteGivenBack(flight, attempt);
+    await giveBackForGood(engine, nodeId, leaseId(jobId, attempt));
+  }
+
+  return {
+    async acknowledge(answer) {
+      const heardAt = engine.clock.precise();
+      const found = find('ack', answer);
+      const flight = found instanceof Promise ? await found : found;
+      if (typeof flight === 'string') return ignore('ack', answer, flight);
+      const { fence, state } = flight.job;
+      if (state === 'RUNNING' || fence === undefined) return { kind: 'accepted', job: flight.job };
+      const wasGivenUp = flight.givenUp === fence.attempt;
+      const isLasting = commits.isLasting(flight);
+      // Heard in time, however long it takes to be written: the node is not given up for a store that is slow.
+      deadlines.acknowledged(flight);
+      // What seemed over goes on, unless its outcome is being written, or something that is heard from here on ends it.
+      if (!isEnding(flight)) noteTakenAgain(flight, fence.attempt);
+      const dueAt = commits.dueAt(flight, heardAt, answer.isKept === true);
+      const hasRoom = dueAt !== undefined || (await commits.now(flight, fence));
+      if (isAbandoned(flight)) return ignore('ack', answer, 'fenced');
+      // Time has passed: another attempt may have the job by now, and then this lease belongs to nobody.
+      if (isOver(flight, fence)) {
+        await commits.undo(flight, fence);
+        return ignore('ack', answer, isSettled(flight.job.state) ? 'settled' : 'fenced');
+      }
+      if (!hasRoom) {
+        await commits.loseSlot(flight, fence);
+        return ignore('ack', answer, 'lease_lost');
+      }
+      while (flight.job.state !== 'RUNNING' && !(await advance(engine, flight, 'acknowledged', RAN))) {
+        if (flight.driving !== 'ours' || isOver(flight, fence)) return ignore('ack', answer, 'fenced');
+      }
+      if (!holdsFence(flight.job, fence.nodeId, fence.attempt)) return ignore('ack', answer, 'fenced');
+      noteStage(engine, ACK, heardAt - flight.sentAt);
+      flight.runningAt = heardAt;
+      flight.givenUp = 0;
+      // A successor may have been on its way elsewhere: it is this node's loss that counts again.
+      engine.flights.board(flight, fence.nodeId);
+      if (flight.attempts !== fence.attempt) {
+        Object.assign(flight, UNKNOWN_WAY);
+        withdrawUnclear(engine, flight, fence);
+      }
+      flight.stopWaiting?.();
+      if (flight.audioAt === 'awaited') flight.audioAt = 'missing';
+      deadlines.acknowledged(flight);
+      if (dueAt !== undefined) commits.later(flight, dueAt);
+      // One that was not answered is not made again for what is given up, which it was until this was written.
+      else if (wasGivenUp) commits.later(flight, engine.clock.now());
+      return { kind: 'accepted', job: flight.job, ...(isLasting && IS_LASTING) };
+    },
+
+    async finish(answer, result) {
+      const heardAt = engine.clock.precise();
+      const found = find('result', answer);
+      const flight = found instanceof Promise ? await found : found;
+      // Its outcome is being written: no news, but its slot is free.
+      if (typeof flight === 'string' || isEnding(flight)) {
+        await giveBackLate(answer);
+        return ignore('result', answer, typeof flight === 'string' ? flight : 'fenced');
+      }
+      // It was heard, and another node is being looked for: saying it again is no news.
+      if (isTranslationMissing(flight, result) && isSaidAgain(flight))
+        return ignore('result', answer, 'fenced');
+      const ranMs = heardAt - startOfRun(flight);
+      if (isTranslationMissing(flight, result) && isOut(flight.job)) {
+        noteStage(engine, RUN, ranMs);
+        flight.fallback = result;
+        await givingUp.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
+        engine.nodes.outcome(answer.nodeId, 'unproven', flight.need);
+        return { kind: 'accepted', job: flight.job };
+      }
+      const finishing = settling.finish(flight, result);
+      const isFinished = finishing instanceof Promise ? await finishing : finishing;
+      if (!isFinished) return ignore('result', answer, 'fenced');
+      noteStage(engine, RUN, ranMs);
+      engine.slow?.took('result', engine.clock.precise() - heardAt);
+      if (answer.isCounted !== true) engine.nodes.outcome(answer.nodeId, 'succeeded', flight.need);
+      return { kind: 'accepted', job: flight.job };
+    },
+
+    async fail(answer, failure) {
+      const heardAt = engine.clock.precise();
+      const found = find('failure', answer);
+      const flight = found instanceof Promise ? await found : found;
+      // Nor is it news of an attempt that was given up.
+      if (typeof flight === 'string' || isEnding(flight) || !isOut(flight.job)) {
+        await giveBackLate(answer);
+        return ignore('failure', answer, typeof flight === 'string' ? flight : 'fenced');
+      }
+      noteStage(engine, RUN, heardAt - startOfRun(flight));
+      const meaning = meaningOf(failure);
+      // Served by another instance, the audio may have gone with it: then no node is to blame, and none can do better.
+      const isAudioGone = failure.code === 'AUDIO_LOST' && typeof flight.audioAt === 'object';
+      if (isAudioGone) flight.audioAt = 'missing';
+      else if (meaning.blamesNode) engine.nodes.outcome(answer.nodeId, 'failed', flight.need);
+      if (failure.code === 'MODEL_NOT_AVAILABLE')
+        engine.nodes.modelNotAvailable(answer.nodeId, failure.details ?? {});
+      const { code, message } = failure;
+      if (meaning.isRetryable) {
+        // Before its slot is given back, or the next in line would be sent after it.
+        if (code === 'NODE_OVERLOADED') noteOverload(answer.nodeId);
+        await givingUp.giveUp(flight, { code, message, isCounted: meaning.isCounted, side: 'over' });
+      } else {
+        await givingUp.conclude(flight, { code, message }, 'over', flight.job.fence);
+      }
+      // Not before: one that is full should be known to be before it is found again.
+      if (!meaning.blamesNode && code !== 'MODEL_NOT_AVAILABLE')
+        engine.nodes.outcome(answer.nodeId, 'unproven', flight.need);
+      return { kind: 'accepted', job: flight.job };
+    },
+  };
+}
+
+const IS_LASTING = { isLasting: true } as const;
+const RAN = { intent: null, isSoon: true } as const;
+/** How an earlier attempt went is not kept. */
+const UNKNOWN_WAY = { generation: undefined, isApart: true, isLasting: false } as const;
+
+const UNTRANSLATED = {
+  code: 'PROCESSING_ERROR',
+  message: 'the node recognised speech but gave no translation',
+};
+
+const startOfRun = ({ runningAt, sentAt }: Flight): number => (runningAt > 0 ? runningAt : sentAt);
+
+/** The node of the attempt that counts has had its last word on it. */
+const isSaidAgain = (flight: Flight): boolean =>
+  flight.fallback !== undefined && hasGivenBack(flight, flight.job.fence?.attempt ?? 0);
+
+function namedAttempt(flight: Flight, answer: Answer): number {
+  if (answer.attempt !== ANY_ATTEMPT) return answer.attempt;
+  const { fence, intent } = flight.job;
+  if (fence?.nodeId === answer.nodeId) return fence.attempt;
+  return intent?.nodeId === answer.nodeId ? intent.attempt : ANY_ATTEMPT;
+}
+
+/** What a node in the field answers for an utterance that came after a later one of its session. */
+const isTranslationMissing = (flight: Flight, result: JobResult): boolean =>
+  flight.job.spec.pipeline.use_nmt && result.textAsr !== '' && result.textTranslated === '';

@@ -1,0 +1,186 @@
+/** Hot path: an attempt is given up; the job is tried elsewhere or fails. */
+import type { NodeId } from '../../domain/ids.ts';
+import { type Attempt, isOut, isSettled } from '../../domain/job.ts';
+import { leaseId } from '../../domain/lease.ts';
+import type { Soon } from '../../domain/soon.ts';
+import { candidates, exclusions } from '../dispatch/candidates.ts';
+import type { Placement } from '../dispatch/placement.ts';
+import { advance, type Engine, giveBackForGood } from '../engine.ts';
+import { type Flight, hasGivenBack, isEnding, lacksAudio, noteGivenBack } from '../in-flight-job.ts';
+import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
+import { markedOut, markedOutWords } from '../select/marked-out.ts';
+import { watchLeaseEnd } from './lease-expiry-watch.ts';
+import type { NodeSide, Settling } from './settle-job.ts';
+import { leaveUnacknowledged } from './superseded-leases.ts';
+
+export interface Reason {
+  readonly code: string;
+  readonly message: string;
+  /** Uses up a retry and the retry budget. */
+  readonly isCounted: boolean;
+  readonly side: NodeSide;
+  /** The node was lost with the job. */
+  readonly isLoss?: boolean;
+}
+
+export interface GivingUp {
+  /**
+   * Only for the attempt that holds the fence; the caller has checked. Resolves once the job was tried elsewhere or
+   * waits for a slot, not when the wait ends: whoever brought the news must not be kept.
+   */
+  giveUp(flight: Flight, reason: Reason): Promise<boolean>;
+  /** For a job that no node has, or whose last attempt was given up: another node, now or as soon as one is free. */
+  tryElsewhere(flight: Flight, side: NodeSide): Promise<void>;
+  /** The end of a job that could not be retried: its best result, or its last failure. */
+  conclude(
+    flight: Flight,
+    failure: { code: string; message: string },
+    side: NodeSide,
+    of?: Attempt,
+  ): Promise<void>;
+  /** The end of a job whose time is over. */
+  runOut(flight: Flight, failure: { code: string; message: string }): Promise<void>;
+}
+
+/** Uncounted retries end somewhere too: a fleet that refuses everything must not be walked for ever. */
+const MAX_ATTEMPTS = 32;
+/** A job that lost this many nodes is probably what kills them. */
+const POISON_LOSSES = 2;
+
+export type RetryVerdict = 'retry' | 'exhausted' | 'poison' | 'over_budget';
+
+/** Pure but for the budget, which is asked last so that only real retries are paid for. */
+export function judgeRetry(
+  flight: Pick<Flight, 'attempts' | 'retries' | 'nodesLost'>,
+  isCounted: boolean,
+  maxRetry: number,
+  takeFromBudget: () => boolean,
+): RetryVerdict {
+  if (flight.nodesLost >= POISON_LOSSES) return 'poison';
+  if (flight.attempts >= MAX_ATTEMPTS) return 'exhausted';
+  if (!isCounted) return 'retry';
+  if (flight.retries >= maxRetry) return 'exhausted';
+  return takeFromBudget() ? 'retry' : 'over_budget';
+}
+
+export function createGivingUp(engine: Engine, placement: Placement, settling: Settling): GivingUp {
+  async function conclude(
+    flight: Flight,
+    failure: { code: string; message: string },
+    side: NodeSide,
+    of?: Attempt,
+  ): Promise<void> {
+    if (of !== undefined && flight.job.fence?.attempt !== of.attempt) return;
+    const { fallback } = flight;
+    if (fallback === undefined) await settling.fail(flight, failure, side, of);
+    else if (side === 'over') await settling.finish(flight, fallback);
+    else await settling.finishOpen(flight, fallback, of);
+  }
+
+  /** What is left to wait: as long as the last attempt may still answer, until the deadline; otherwise not long. */
+  function patienceMs(flight: Flight, side: NodeSide): number {
+    const left = flight.job.deadlineAt - engine.clock.now();
+    return side === 'open' ? left : Math.min(left, engine.settings.pendingTimeoutMs);
+  }
+
+  async function tryElsewhere(flight: Flight, side: NodeSide): Promise<void> {
+    if (lacksAudio(flight)) return awaitAudio(flight, side);
+    const placed = await placement.place(flight, candidates(engine, flight, flight.job.spec.utteranceIndex));
+    if (placed !== 'nobody') return;
+    if (await backToWaiting(engine, flight, true)) void waitElsewhere(flight, side);
+  }
+
+  /** No node can be sent a job without its audio: there is nothing to do but wait for it, until the deadline. */
+  async function awaitAudio(flight: Flight, side: NodeSide): Promise<void> {
+    if (!(await backToWaiting(engine, flight, true))) return;
+    if (lacksAudio(flight)) flight.audioAt = 'awaited';
+    // It came back while that was being written.
+    else await tryElsewhere(flight, side);
+  }
+
+  /** Never silently: if only marks kept a free node from the job, that is counted and said. */
+  function withMarks<F extends { readonly message: string }>(flight: Flight, failure: F): F {
+    const excluded = exclusions(engine, flight, flight.job.spec.utteranceIndex);
+    const marked = markedOut(engine.fleet, flight.compiled, excluded);
+    if (marked === undefined) return failure;
+    engine.meter.count('scheduler_model_na_last_candidate_total');
+    return { ...failure, message: `${failure.message}; ${markedOutWords(marked)}` };
+  }
+
+  async function waitElsewhere(flight: Flight, side: NodeSide): Promise<void> {
+    const limitMs = patienceMs(flight, side);
+    const { fence } = flight.job;
+    const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
+    // At its deadline the job may have been ended already.
+    if (waited === 'limit' && !isEnding(flight) && !isSettled(flight.job.state))
+      await conclude(flight, withMarks(flight, flight.lastFailure ?? NO_NODE_LEFT), side, fence);
+  }
+
+  /** Its node has said its last word on the attempt. */
+  function free(flight: Flight, { nodeId, attempt }: Attempt): Soon<void> {
+    noteGivenBack(flight, attempt);
+    return giveBackForGood(engine, nodeId, leaseId(flight.job.jobId, attempt));
+  }
+
+  return {
+    conclude,
+    tryElsewhere,
+    async runOut(flight, failure) {
+      // What is being written may come to nothing, and no other time is set.
+      while (isEnding(flight)) {
+        await flight.settling?.ended;
+        if (isSettled(flight.job.state)) return;
+      }
+      const lacksNode = !isOut(flight.job) && !lacksAudio(flight);
+      await conclude(flight, lacksNode ? withMarks(flight, failure) : failure, 'open');
+    },
+    async giveUp(flight, { code, message, isCounted, side, isLoss }) {
+      const { fence } = flight.job;
+      if (isEnding(flight)) {
+        // Its last word was heard, and is being written. Whoever said it has the job no more, and comes back without it.
+        await flight.settling?.ended;
+        if (flight.job.fence?.attempt !== fence?.attempt) return false;
+      }
+      if (fence === undefined || isSettled(flight.job.state)) return false;
+      if (flight.givenUp === fence.attempt) {
+        // That it was given up is being written; but its node is done with it by now.
+        if (side === 'over') await free(flight, fence);
+        return false;
+      }
+      if (side === 'open') leaveUnacknowledged(engine, flight, fence);
+      flight.givenUp = fence.attempt;
+      // Its slot is cut back, or fenced, or given back: should it go on, it is committed.
+      flight.isLasting = false;
+      if (isLoss === true) {
+        flight.nodesLost += 1;
+        engine.nodes.outcome(fence.nodeId, 'unproven', flight.need);
+      }
+      flight.attemptTimer?.cancel();
+      flight.lastFailure = { code, message };
+      const verdict = judgeRetry(flight, isCounted, engine.settings.maxRetry, engine.budget.take);
+      if (verdict !== 'retry') {
+        if (verdict === 'over_budget') engine.meter.count('scheduler_retry_budget_exhausted_total');
+        await conclude(flight, verdict === 'poison' ? poison(fence.nodeId) : flight.lastFailure, side, fence);
+        return true;
+      }
+      while (!(await advance(engine, flight, 'gave_up', { reason: code, intent: null }))) {
+        const isStillOurs =
+          flight.job.fence?.attempt === fence.attempt && isOut(flight.job) && flight.driving === 'ours';
+        if (!isStillOurs) return false;
+      }
+      if (isCounted) flight.retries += 1;
+      engine.meter.count('scheduler_retries_total', { reason: code });
+      if (side === 'over') await free(flight, fence);
+      else watchLeaseEnd(engine, fence.nodeId);
+      await tryElsewhere(flight, hasGivenBack(flight, fence.attempt) ? 'over' : side);
+      return true;
+    },
+  };
+}
+
+const NO_NODE_LEFT = { code: 'NO_AVAILABLE_NODE', message: 'no other node could take the job' };
+
+const poison = (nodeId: NodeId) => ({
+  code: 'NODE_UNAVAILABLE',
+  message: `${POISON_LOSSES} nodes were lost while they had this job, ${nodeId} last; it is not tried again`,
+});

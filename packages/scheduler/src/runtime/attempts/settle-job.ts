@@ -1,0 +1,199 @@
+/** Hot path: the outcome of a job — exactly one — and giving back what it held. */
+
+import type { Changeable } from '../../domain/changeable.ts';
+import { type Attempt, isSettled, type JobEvent, nextState } from '../../domain/job.ts';
+import type { JobResult } from '../../domain/job-spec.ts';
+import { leaseId } from '../../domain/lease.ts';
+import type { Soon } from '../../domain/soon.ts';
+import { noteStage, TOTAL } from '../dispatch/stage-times.ts';
+import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from '../engine.ts';
+import {
+  type Flight,
+  hasGivenBack,
+  isEnding,
+  isFirstSend,
+  noteGivenBack,
+  type Settlement,
+} from '../in-flight-job.ts';
+import { watchLeaseEnd } from './lease-expiry-watch.ts';
+import { leaveUnacknowledged, withdrawUnclear } from './superseded-leases.ts';
+
+/** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
+export type NodeSide = 'over' | 'open';
+
+export interface Settling {
+  /** By the node that holds the fence, which is done with the job. */
+  finish(flight: Flight, result: JobResult): Soon<boolean>;
+  /** The same whatever its nodes do, with a result from before. With an attempt: only while that one holds the fence. */
+  finishOpen(flight: Flight, result: JobResult, of?: Attempt): Promise<boolean>;
+  /** With an attempt: only while that one holds the fence. */
+  fail(
+    flight: Flight,
+    failure: { code: string; message: string },
+    side: NodeSide,
+    of?: Attempt,
+  ): Promise<boolean>;
+}
+
+export function createSettling(engine: Engine): Settling {
+  function land(flight: Flight): void {
+    flight.attemptTimer?.cancel();
+    flight.deadlineTimer?.cancel();
+    engine.flights.remove(flight);
+    flight.stopWaiting?.();
+    const { jobId, fence } = flight.job;
+    engine.audio.drop(jobId);
+    if (fence === undefined || !isFirstSend(flight)) withdrawUnclear(engine, flight, fence);
+  }
+
+  function close(flight: Flight, side: NodeSide): Soon<unknown> {
+    land(flight);
+    const { jobId, fence } = flight.job;
+    if (fence === undefined) return advance(engine, flight, 'released');
+    // What its node has said its last word on is not open, whoever ends the job.
+    if (side === 'open' && !hasGivenBack(flight, fence.attempt)) return closeOpen(flight, fence);
+    noteGivenBack(flight, fence.attempt);
+    const giving = giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    return giving instanceof Promise
+      ? giving.then(() => advance(engine, flight, 'released'))
+      : advance(engine, flight, 'released');
+  }
+
+  async function closeOpen(flight: Flight, fence: Attempt): Promise<void> {
+    const { jobId, failure } = flight.job;
+    const reason = failure?.code ?? 'superseded';
+    if (reason !== 'JOB_TIMEOUT' || engine.settings.cancelsTimedOut)
+      engine.link.cancel(fence.nodeId, jobId, reason);
+    leaveUnacknowledged(engine, flight, fence);
+    await leaveFenced(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    watchLeaseEnd(engine, fence.nodeId);
+    await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });
+  }
+
+  /** The outcome was written by somebody else, or its record is gone: what the job held here ends all the same. */
+  async function letGo(flight: Flight): Promise<void> {
+    if (engine.flights.get(flight.job.jobId) !== flight) return;
+    if (isSettled(flight.job.state) || flight.driving === 'record_gone') await close(flight, 'open');
+  }
+
+  const isOpen = (flight: Flight, of: Attempt | undefined): boolean =>
+    flight.driving === 'ours' &&
+    !isSettled(flight.job.state) &&
+    (of === undefined || isSame(flight.job.fence, of));
+
+  /**
+   * Writes the outcome, again if something else moved the job meanwhile, until it is written or no longer ours to write.
+   * One at a time: two equal answers could not tell whose write it was that the store kept. One of an attempt that does not count any
+   * more is not waited for: the store has it refused, or this one.
+   */
+  function settle(flight: Flight, event: Ending, step: () => Step, of: Attempt | undefined): Soon<boolean> {
+    if (isEnding(flight)) return false;
+    flight.settling = AT_ONCE;
+    const write = (): Soon<boolean> | undefined =>
+      isOpen(flight, of) && isAllowed(flight, event) ? advance(engine, flight, event, step()) : undefined;
+    const first = write();
+    if (first !== true) {
+      const own: Changeable<Settlement> = { of, ended: AT_ONCE.ended };
+      flight.settling = own;
+      const slowly = settleSlowly(flight, write, first, own);
+      own.ended = slowly.catch(() => {});
+      return slowly;
+    }
+    flight.settling = undefined;
+    return true;
+  }
+
+  async function settleSlowly(
+    flight: Flight,
+    write: () => Soon<boolean> | undefined,
+    first: Soon<boolean> | undefined,
+    own: Settlement,
+  ): Promise<boolean> {
+    try {
+      for (let writing = first; writing !== undefined; writing = write()) if (await writing) return true;
+      // What the job held is for the one to end whose attempt counts by now.
+      if (flight.settling === own) await letGo(flight);
+      return false;
+    } finally {
+      if (flight.settling === own) flight.settling = undefined;
+    }
+  }
+
+  function noteFinished(flight: Flight): void {
+    engine.meter.count('scheduler_jobs_settled_total', FINISHED);
+    noteStage(engine, TOTAL, engine.clock.precise() - flight.job.createdAt);
+  }
+
+  /**
+   * The node is done with the job: the result and the end of its slot are one move, and the slot is given back beside it, not
+   * after it. Whatever the result is worth, the node works on it no more.
+   */
+  function finishOver(flight: Flight, result: JobResult, { nodeId, attempt }: Attempt): Soon<boolean> {
+    const { jobId } = flight.job;
+    const giveBack = (): Soon<void> => giveBackForGood(engine, nodeId, leaseId(jobId, attempt));
+    const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? RAN : RAN_UNASKED });
+    const settling = settle(flight, 'released', step, { nodeId, attempt });
+    if (settling === false) return false;
+    const isWaiting = settling instanceof Promise;
+    noteGivenBack(flight, attempt);
+    const giving = isWaiting ? giveBack() : undefined;
+    const goOn = (isOurs: boolean): Soon<boolean> => {
+      if (!isOurs) return false;
+      noteFinished(flight);
+      land(flight);
+      const given = giving ?? giveBack();
+      return given instanceof Promise ? given.then(() => true) : true;
+    };
+    return isWaiting ? settling.then(goOn) : goOn(settling);
+  }
+
+  async function finishOpen(flight: Flight, result: JobResult, of?: Attempt): Promise<boolean> {
+    const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? NONE : UNASKED });
+    if (!(await settle(flight, 'finished', step, of))) return false;
+    noteFinished(flight);
+    await close(flight, 'open');
+    return true;
+  }
+
+  return {
+    finish(flight, result) {
+      const { fence } = flight.job;
+      return fence === undefined ? finishOpen(flight, result) : finishOver(flight, result, fence);
+    },
+    finishOpen,
+
+    async fail(flight, failure, side, of) {
+      const step = { failure, reason: failure.code, intent: null };
+      if (!(await settle(flight, 'failed', () => step, of))) return false;
+      engine.meter.count('scheduler_jobs_settled_total', { outcome: 'failed', code: failure.code });
+      noteStage(engine, TOTAL, engine.clock.precise() - flight.job.createdAt);
+      const { jobId, fence } = flight.job;
+      const fields = {
+        job_id: jobId,
+        node_id: fence?.nodeId,
+        attempt_id: flight.attempts,
+        reason: failure.code,
+      };
+      engine.log.info(fields, 'a job failed');
+      await close(flight, side);
+      return true;
+    },
+  };
+}
+
+/** Finishing passes through RUNNING; a job that was never sent has no way there. */
+const isAllowed = (flight: Flight, event: Ending): boolean =>
+  event === 'failed' ||
+  flight.job.state === 'RUNNING' ||
+  nextState(flight.job.state, 'acknowledged') === 'RUNNING';
+
+const isSame = (one: Attempt | undefined, other: Attempt): boolean =>
+  one?.nodeId === other.nodeId && one.attempt === other.attempt;
+
+const AT_ONCE = { of: undefined, ended: Promise.resolve() };
+type Ending = 'finished' | 'released' | 'failed';
+const NONE: readonly JobEvent[] = [];
+const UNASKED: readonly JobEvent[] = ['acknowledged'];
+const RAN: readonly JobEvent[] = ['finished'];
+const RAN_UNASKED: readonly JobEvent[] = ['acknowledged', 'finished'];
+const FINISHED = { outcome: 'finished', code: '' };

@@ -1,0 +1,67 @@
+/** Hot path, when it ends badly: an answer that says no, counted under its code and what it failed at. */
+import type { DispatchOutcome } from '../../domain/dispatch.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { TenantId } from '../../domain/ids.ts';
+import type { RejectionCount } from '../../domain/need.ts';
+import type { Engine } from '../engine.ts';
+import type { Asked } from './candidates.ts';
+import type { Refusal } from './refusal.ts';
+
+export interface Refusing {
+  refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome;
+  /** `isTried`: there were candidates, and the ledger or the nodes themselves had no slot. */
+  refuseWith(why: Refusal, asked: Asked, isTried: boolean): DispatchOutcome;
+  /** The tenant has as many jobs in flight as it may. */
+  atCap(tenantId: TenantId): DispatchOutcome;
+  /** The tenant has as many jobs waiting as it may. */
+  atQueueCap(tenantId: TenantId): DispatchOutcome;
+}
+
+/** What could not be satisfied, from the most particular: names of services, features, types alone; or the pools kept it from them. */
+export type Selector = 'reserve' | 'phase3' | 'features' | 'models' | 'types';
+
+export function selectorOf({ need, compiled }: Asked, isTried: boolean): Selector {
+  if (isTried) return 'reserve';
+  if (compiled.route !== undefined) return 'phase3';
+  if ((need.features?.length ?? 0) > 0) return 'features';
+  return need.services.length > 0 ? 'models' : 'types';
+}
+
+export function createRefusing(
+  engine: Pick<Engine, 'meter' | 'excluded' | 'caps' | 'tenancy' | 'secondLook'>,
+): Refusing {
+  function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
+    engine.meter.count('scheduler_jobs_refused_total', { code });
+    return reasons === undefined
+      ? { kind: 'refused', code, message }
+      : { kind: 'refused', code, message, reasons };
+  }
+
+  return {
+    refuse,
+    atCap(tenantId) {
+      engine.meter.count('scheduler_tenant_refused_total', IN_FLIGHT);
+      return refuse('RATE_LIMITED', engine.caps?.explain(tenantId) ?? '');
+    },
+    atQueueCap(tenantId) {
+      const { of, share } = engine.tenancy;
+      const most = share(of(tenantId).maxWaiting);
+      return refuse(
+        'RATE_LIMITED',
+        `tenant ${tenantId} has ${most} jobs waiting for a slot here, as many as it may (max_waiting_per_tenant): send fewer at once, or have the limit raised`,
+      );
+    },
+    refuseWith({ code, message, reasons, mainReason, isMarkedOut }, asked, isTried) {
+      const selector = selectorOf(asked, isTried);
+      // By now a slot may be free again: then nothing speaks against anybody but that the ledger said no.
+      const reason = isTried && reasons.length === 0 ? 'reserve_denied' : mainReason;
+      engine.meter.count('scheduler_no_available_node_total', { selector, reason });
+      if (isMarkedOut === true) engine.meter.count('scheduler_model_na_last_candidate_total');
+      engine.excluded.note(reasons);
+      if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.secondLook?.needed();
+      return refuse(code, message, reasons);
+    },
+  };
+}
+
+const IN_FLIGHT = { limit: 'inflight' };

@@ -1,0 +1,79 @@
+/** Hot path, where some tenant has a cap: a request takes one of its tenant's seats before it is anything else, and its flight keeps it. */
+import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
+import type { JobId, NodeId } from '../../domain/ids.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { Engine } from '../engine.ts';
+import { NOBODY_SHUNNED } from '../in-flight-job.ts';
+import type { Seat } from '../queue/inflight-caps.ts';
+import { NO_ONE, type Selection } from '../select/select.ts';
+import type { Asked } from './candidates.ts';
+
+/** A request that has no flight yet, and what is decided of it until it has one: one object, handed on from step to step. */
+export interface Probe extends Asked {
+  readonly request: DispatchRequest;
+  /** Its tenant has as many jobs as it may: nobody is tried before one of them ends. */
+  readonly isHeld: boolean;
+  /** Whom to try, and the first of them. */
+  selection: Selection;
+  nodeId: NodeId | undefined;
+  /** Its name, as soon as it has a node or may wait for one. */
+  jobId: JobId;
+  /** What the ledger says of a slot there; undefined: it was not asked. */
+  reserving: Soon<boolean> | undefined;
+  /** Its flight's, as soon as there is one. */
+  seat: Seat | undefined;
+  /** To the fraction of a millisecond. */
+  readonly begunAt: number;
+}
+
+export const createProbe = (
+  request: DispatchRequest,
+  compiled: Probe['compiled'],
+  seat: Seat | undefined,
+  isHeld: boolean,
+  begunAt: number,
+): Probe => ({
+  request,
+  isHeld,
+  need: request.need,
+  compiled,
+  sentTo: NOBODY,
+  retries: 0,
+  shunned: NOBODY_SHUNNED,
+  seat,
+  begunAt,
+  selection: NO_ONE,
+  nodeId: undefined,
+  jobId: '',
+  reserving: undefined,
+});
+
+const NOBODY: never[] = [];
+
+/** It needs none, or none any more: a repeat has its job's. Whoever was passed over for it meanwhile is woken. */
+export function giveUpSeat(engine: Pick<Engine, 'caps' | 'queue'>, probe: Probe): void {
+  const { seat } = probe;
+  if (seat === undefined) return;
+  probe.seat = undefined;
+  engine.caps?.giveBack(seat);
+  engine.queue.wakeOf(probe.need.tenantId);
+}
+
+/** A seat that no flight has taken over is given back, whatever becomes of the request. */
+export function whileSeated(
+  engine: Pick<Engine, 'caps' | 'queue'>,
+  probe: Probe,
+  enter: (probe: Probe) => Soon<DispatchOutcome>,
+): Soon<DispatchOutcome> {
+  const giveUp = (): void => giveUpSeat(engine, probe);
+  let entering: Soon<DispatchOutcome>;
+  try {
+    entering = enter(probe);
+  } catch (fault) {
+    giveUp();
+    throw fault;
+  }
+  if (entering instanceof Promise) return entering.finally(giveUp);
+  giveUp();
+  return entering;
+}

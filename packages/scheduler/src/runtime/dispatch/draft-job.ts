@@ -1,0 +1,35 @@
+/** Hot path: the record a request is admitted with. With a first candidate it is written as RESERVED there at once. */
+import type { DispatchRequest } from '../../domain/dispatch.ts';
+import type { JobId, NodeId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
+import type { Engine } from '../engine.ts';
+
+export function draftJob(
+  engine: Pick<Engine, 'settings'>,
+  request: DispatchRequest,
+  jobId: JobId,
+  firstNodeId: NodeId | undefined,
+  at: number,
+): JobRecord {
+  const created = { state: 'CREATED', at, attempt: 0 } as const;
+  return {
+    jobId,
+    tenantId: request.tenantId,
+    sessionId: request.sessionId,
+    requestId: request.requestId,
+    fingerprint: request.fingerprint,
+    spec: request.spec,
+    need: request.need,
+    state: firstNodeId === undefined ? 'CREATED' : 'RESERVED',
+    fence: undefined,
+    intent: firstNodeId === undefined ? undefined : { nodeId: firstNodeId, attempt: 1 },
+    createdAt: at,
+    deadlineAt: at + engine.settings.jobDeadlineMs,
+    timeline:
+      firstNodeId === undefined
+        ? [created]
+        : [created, { state: 'RESERVED', at, attempt: 1, nodeId: firstNodeId }],
+    failure: undefined,
+    result: undefined,
+  };
+}

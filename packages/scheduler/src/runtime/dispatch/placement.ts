@@ -1,0 +1,296 @@
+/** Hot path: reserve → record → send, over the candidates of a selection, until one has the job. */
+import { isUnsent } from '../../domain/errors.ts';
+import type { NodeId } from '../../domain/ids.ts';
+import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../../domain/job.ts';
+import { leaseId } from '../../domain/lease.ts';
+import type { Soon } from '../../domain/soon.ts';
+import type { ReserveResult } from '../../ports/capacity-ledger.ts';
+import type { Delivery } from '../../ports/node-link.ts';
+import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
+import { notBoarded, settleLeases } from '../attempts/superseded-leases.ts';
+import { advance, type Engine, giveBack } from '../engine.ts';
+import {
+  type Flight,
+  isAbandoned,
+  isDue,
+  isFirstSend,
+  noteLeaving,
+  noteSent,
+  noteUnsent,
+  noteWay,
+  type Sends,
+  sendsOf,
+  shun,
+  UNSENT,
+} from '../in-flight-job.ts';
+import type { Selection } from '../select/select.ts';
+import { assign } from './assign.ts';
+import type { Placed } from './placed.ts';
+import { renewSlot } from './renew-slot.ts';
+import { noteStage, RESERVE, SELECT, SEND } from './stage-times.ts';
+import { createRounds } from './try-candidates.ts';
+
+export interface Placement {
+  /**
+   * Never rejects; `false` also when the store did not answer, and then the slot is given back to be safe. `since`: when the choice
+   * of this node began. `isFirst`: of a new job.
+   */
+  reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean>;
+  /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
+  place(flight: Flight, selection: Selection): Promise<Placed>;
+  /** To this node, where a slot was reserved after `since` and the record says so. `nobody`: it does not have it; try others. */
+  send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed>;
+  /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
+  recordSent(flight: Flight, nodeId: NodeId, attempt: number, at?: number): Soon<Placed>;
+  /** The record turned out to be DISPATCHED, by whoever holds the node's socket. Once per attempt. `before`: the fence until then. */
+  foundSent(flight: Flight, before: Attempt | undefined): Soon<Placed>;
+}
+
+export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight): void }): Placement {
+  const { ledger, fleet, link, settings, clock } = engine;
+  /** A reservation must outlive the wait for the acknowledgement of what is sent under it. */
+  const spareMs = settings.reservationTtlMs - settings.ackTimeoutMs;
+  // Where times do not nest, none is young enough.
+  const isOld = (since: number, now: number): boolean => spareMs > 0 && now - since > spareMs;
+
+  function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean> {
+    const askedAt = clock.precise();
+    noteStage(engine, SELECT, askedAt - since);
+    const reserving = ledger.reserve(nodeId, lease, settings.reservationTtlMs);
+    return reserving instanceof Promise
+      ? takeLater(nodeId, lease, reserving, askedAt, isFirst)
+      : take(nodeId, reserving, askedAt, isFirst);
+  }
+
+  // What has to wait is apart, here and below: a function pays at its beginning for what those made inside it keep.
+  function takeLater(
+    nodeId: NodeId,
+    lease: string,
+    reserving: Promise<ReserveResult>,
+    askedAt: number,
+    isFirst: boolean,
+  ): Promise<boolean> {
+    return reserving.then(
+      (answer) => take(nodeId, answer, askedAt, isFirst),
+      (fault: unknown) => {
+        engine.log.warn(
+          { node_id: nodeId, lease, err: fault },
+          'a reserve did not answer: it may have taken a slot',
+        );
+        noteReserve(UNKNOWN, askedAt, isFirst);
+        // Not waited for: what did not answer just now would hold up the next candidate.
+        if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);
+        return false;
+      },
+    );
+  }
+
+  function take(nodeId: NodeId, answer: ReserveResult, askedAt: number, isFirst: boolean): boolean {
+    const isTaken = answer.kind === 'reserved' || answer.kind === 'already';
+    noteReserve(isTaken ? TAKEN : REFUSED, askedAt, isFirst);
+    if ('used' in answer) fleet.setLoad(nodeId, answer);
+    return isTaken;
+  }
+
+  function noteReserve(result: typeof TAKEN, askedAt: number, isFirst: boolean): void {
+    noteStage(engine, RESERVE, clock.precise() - askedAt);
+    engine.meter.count('scheduler_reserve_attempt_total', result);
+    if (isFirst) engine.meter.count('scheduler_reserve_first_try_total', result);
+  }
+
+  /** Only while the record says that it is meant for that node. Whoever comes second waits for the first to have written it. */
+  function recordSent(flight: Flight, nodeId: NodeId, attempt: number, at?: number): Soon<Placed> {
+    const { recording } = flight;
+    if (recording !== undefined) {
+      return recording.then(() => (holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken'));
+    }
+    const before = flight.job.fence;
+    const { intent } = flight.job;
+    const isMeant = intent !== undefined && intent.nodeId === nodeId && intent.attempt === attempt;
+    const fence = isMeant ? intent : { nodeId, attempt };
+    const step = { fence, intent: null, isSoon: true, at };
+    const moving = advance(engine, flight, 'dispatched', step);
+    if (moving instanceof Promise) return recordLater(flight, nodeId, attempt, before, moving);
+    return moving ? boarded(flight, nodeId, attempt, before) : notBoarded(engine, flight, nodeId, attempt);
+  }
+
+  function recordLater(
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    before: Attempt | undefined,
+    moving: Promise<boolean>,
+  ): Promise<Placed> {
+    const goOn = (hasMoved: boolean): Soon<Placed> => {
+      flight.recording = undefined;
+      return hasMoved
+        ? boarded(flight, nodeId, attempt, before)
+        : notBoarded(engine, flight, nodeId, attempt);
+    };
+    const placed = moving.then(goOn, (fault: unknown) => {
+      flight.recording = undefined;
+      throw fault;
+    });
+    // After `goOn` was hooked on, so that it runs before whoever waits.
+    flight.recording = moving;
+    return placed;
+  }
+
+  /** Answers at once in the common case: a first attempt on a node that acknowledges. */
+  function boarded(
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    before: Attempt | undefined,
+  ): Soon<Placed> {
+    const profile = engine.nodes.profile(nodeId);
+    flight.runningAt = 0;
+    flight.doesAcknowledge = profile?.supports.includes('job_ack') === true;
+    if (settings.isSpreadEnabled || profile?.isDeployed === true) {
+      engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
+    }
+    engine.flights.board(flight, nodeId);
+    on.attemptSent(flight);
+    if (before === undefined && flight.doesAcknowledge && isFirstSend(flight)) return 'sent';
+    return settleLeases(engine, flight, nodeId, attempt, before);
+  }
+
+  function send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed> {
+    if (!isDue(flight, nodeId, attempt)) return unneeded(flight, nodeId, attempt);
+    const now = clock.precise();
+    // Whoever slept between the two must not use a slot that may be another's before the node has answered (I1).
+    if (isOld(since, now)) return renewAndSend(flight, nodeId, attempt);
+    // Before it leaves: the answer may be quicker than the return of the send, and the node may be lost meanwhile.
+    const previous = flight.attempts === 0 ? UNSENT : sendsOf(flight);
+    flight.attempts = attempt;
+    flight.sentAt = now;
+    flight.slotUntil = Math.floor(since) + settings.reservationTtlMs;
+    noteLeaving(flight);
+    // That it left before says nothing of the connection by which it is sent the job now.
+    flight.leftBy = undefined;
+    noteSent(flight, nodeId);
+    engine.flights.board(flight, nodeId);
+    let delivering: Soon<Delivery>;
+    try {
+      const expiresAt = Math.floor(now) + settings.ackTimeoutMs;
+      delivering = link.deliver(assign(flight, nodeId, attempt, expiresAt));
+    } catch (fault) {
+      delivering = failed(flight, nodeId, fault);
+    }
+    return delivering instanceof Promise
+      ? deliveredLater(flight, nodeId, attempt, delivering, previous)
+      : delivered(flight, nodeId, attempt, delivering, previous);
+  }
+
+  function failed({ job }: Flight, nodeId: NodeId, fault: unknown): Delivery {
+    engine.log.error({ job_id: job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
+    return FAULT;
+  }
+
+  const deliveredLater = (
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    delivering: Promise<Delivery>,
+    previous: Sends,
+  ): Promise<Placed> =>
+    delivering.then(
+      (delivery) => delivered(flight, nodeId, attempt, delivery, previous),
+      (fault: unknown) => delivered(flight, nodeId, attempt, failed(flight, nodeId, fault), previous),
+    );
+
+  /** Its slot was waited for, and the job ended meanwhile. Who drives it elsewhere may have taken the slot under the same name. */
+  async function unneeded(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+    if (!isAbandoned(flight)) await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
+    return 'overtaken';
+  }
+
+  async function renewAndSend(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+    const since = clock.precise();
+    const lease = leaseId(flight.job.jobId, attempt);
+    if (!(await renewSlot(engine, nodeId, lease))) return 'nobody';
+    if (!isDue(flight, nodeId, attempt) || !isOld(since, clock.precise()))
+      return send(flight, nodeId, attempt, since);
+    // Old again: who sleeps, or is answered, so slowly has no use for it.
+    await giveBack(engine, nodeId, lease);
+    return 'nobody';
+  }
+
+  function delivered(
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    delivery: Delivery,
+    previous: Sends,
+  ): Soon<Placed> {
+    if (isAbandoned(flight)) return 'overtaken';
+    if (delivery.kind !== 'written' && delivery.kind !== 'queued')
+      return notSent(flight, nodeId, attempt, delivery, previous);
+    const deliveredAt = clock.precise();
+    if (flight.attempts === attempt) noteStage(engine, SEND, deliveredAt - flight.sentAt);
+    if (delivery.kind === 'queued' || delivery.isCounted !== true) engine.nodes.placed(nodeId, flight.need);
+    const isMeant = isMeantFor(flight.job, nodeId, attempt);
+    if (isMeant || holdsFence(flight.job, nodeId, attempt))
+      noteWay(flight, delivery, ledger.lastsWhenFetched?.() === true);
+    // Answered, and perhaps given up, while the send was under way.
+    if (!isMeant) return notBoarded(engine, flight, nodeId, attempt);
+    if (
+      delivery.kind === 'written' &&
+      delivery.job !== undefined &&
+      holdsFence(delivery.job, nodeId, attempt)
+    )
+      return sentByHolder(flight, delivery.job);
+    return recordSent(flight, nodeId, attempt, deliveredAt);
+  }
+
+  /** Whoever holds the node's socket has written DISPATCHED: that record is taken as if we had written it. */
+  function sentByHolder(flight: Flight, job: JobRecord): Soon<Placed> {
+    const before = flight.job.fence;
+    flight.job = job;
+    return foundSent(flight, before);
+  }
+
+  function foundSent(flight: Flight, before: Attempt | undefined): Soon<Placed> {
+    const { fence } = flight.job;
+    engine.events.publish(flight.job);
+    return fence === undefined ? 'overtaken' : boarded(flight, fence.nodeId, fence.attempt, before);
+  }
+
+  async function notSent(
+    flight: Flight,
+    nodeId: NodeId,
+    attempt: number,
+    delivery: Extract<Delivery, { reason: string }>,
+    previous: Sends,
+  ): Promise<Placed> {
+    const { jobId } = flight.job;
+    const fields = { job_id: jobId, node_id: nodeId, attempt_id: attempt, reason: delivery.reason };
+    engine.log.info(fields, `the job did not reach its node: ${delivery.kind}`);
+    // Its node has answered meanwhile, and so has it.
+    if (holdsFence(flight.job, nodeId, attempt)) return 'sent';
+    if (delivery.kind === 'unknown') {
+      // Not fenced: the assignment may be on its way, and a report of the node without the job would free a slot that it will need (I1).
+      // It ends by itself, later than the assignment.
+      watchLeaseEnd(engine, nodeId);
+      return isMeantFor(flight.job, nodeId, attempt) ? 'nobody' : 'overtaken';
+    }
+    if (delivery.kind === 'declined') engine.nodes.outcome(nodeId, 'failed', flight.need);
+    if (delivery.kind === 'overloaded') engine.meter.count('scheduler_node_overload_reject_total', FULL);
+    // It does not have it and never will: the attempt did not happen.
+    if (flight.attempts === attempt) noteUnsent(flight, previous);
+    shun(flight, nodeId, clock.now() + SHUN_MS);
+    await giveBack(engine, nodeId, leaseId(jobId, attempt));
+    return 'nobody';
+  }
+
+  return { reserve, place: createRounds(engine, { reserve, send }), send, recordSent, foundSent };
+}
+
+/** How long a node is left alone by a job that could not be handed to it. */
+const SHUN_MS = 1_000;
+
+const TAKEN = { result: 'success' };
+const REFUSED = { result: 'fail' };
+const UNKNOWN = { result: 'error' };
+const FULL = { reason: 'full' };
+const FAULT = { kind: 'unknown', reason: 'fault' } as const;

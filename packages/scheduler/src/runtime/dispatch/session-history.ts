@@ -1,0 +1,74 @@
+/** Hot path: which nodes a session's utterances went to lately. Bounded; forgetting only costs a little spread. */
+import type { NodeId, SessionId } from '../../domain/ids.ts';
+
+interface Visits {
+  lastNodeId: NodeId;
+  lastAt: number;
+  /** The highest of all, and maybe of a node that is forgotten. */
+  latest: number;
+  /** Highest utterance each node has seen, most recent node last. */
+  readonly highest: Map<NodeId, number>;
+}
+
+export interface SessionHistory {
+  note(sessionId: SessionId, nodeId: NodeId, utteranceIndex: number, now: number): void;
+  /** The session's last node, if it was within the window. */
+  lastNode(sessionId: SessionId, now: number, windowMs: number): NodeId | undefined;
+  /** Nodes that have seen a later utterance of the session: nodes in the field answer an earlier one without translation. */
+  sawLater(sessionId: SessionId, utteranceIndex: number): readonly NodeId[];
+}
+
+const MAX_NODES_PER_SESSION = 16;
+const NONE: readonly NodeId[] = [];
+
+export function createSessionHistory(settings: { maxSessions: number }): SessionHistory {
+  const sessions = new Map<SessionId, Visits>();
+
+  return {
+    note(sessionId, nodeId, utteranceIndex, now) {
+      const visits = sessions.get(sessionId) ?? {
+        lastNodeId: nodeId,
+        lastAt: now,
+        latest: -1,
+        highest: new Map(),
+      };
+      // Deleted and set again: a Map keeps insertion order, so the first entries are the ones longest unused.
+      sessions.delete(sessionId);
+      sessions.set(sessionId, visits);
+      visits.lastNodeId = nodeId;
+      visits.lastAt = now;
+      visits.latest = Math.max(visits.latest, utteranceIndex);
+      const seen = visits.highest.get(nodeId) ?? -1;
+      visits.highest.delete(nodeId);
+      visits.highest.set(nodeId, Math.max(seen, utteranceIndex));
+      dropFirst(visits.highest, MAX_NODES_PER_SESSION);
+      dropFirst(sessions, settings.maxSessions);
+    },
+
+    lastNode(sessionId, now, windowMs) {
+      const visits = sessions.get(sessionId);
+      return visits !== undefined && now - visits.lastAt < windowMs ? visits.lastNodeId : undefined;
+    },
+
+    sawLater(sessionId, utteranceIndex) {
+      const visits = sessions.size === 0 ? undefined : sessions.get(sessionId);
+      // What is said last, as nearly always, nobody can have seen anything after.
+      if (visits === undefined || visits.latest <= utteranceIndex) return NONE;
+      let later: NodeId[] | undefined;
+      for (const [nodeId, highest] of visits.highest) {
+        if (highest <= utteranceIndex) continue;
+        later ??= [];
+        later.push(nodeId);
+      }
+      return later ?? NONE;
+    },
+  };
+}
+
+function dropFirst(map: Map<unknown, unknown>, max: number): void {
+  if (map.size <= max) return;
+  for (const key of map.keys()) {
+    map.delete(key);
+    return;
+  }
+}

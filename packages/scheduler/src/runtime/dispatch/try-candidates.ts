@@ -1,0 +1,62 @@
+/** Hot path: one node after the other is asked for a slot, until one has the job. */
+import type { Attempt } from '../../domain/job.ts';
+import { leaseId } from '../../domain/lease.ts';
+import { advance, type Engine, giveBack } from '../engine.ts';
+import { type Flight, isAbandoned } from '../in-flight-job.ts';
+import type { Placed } from './placed.ts';
+import type { Placement } from './placement.ts';
+
+/** Tries per round; past that the views of those nodes have just been corrected, and waiting serves better. */
+const MAX_TRIES = 32;
+
+/**
+ * A node that was given up may take the job up again while another is looked for, and fail it: then two rounds are under way. The
+ * earlier one stops, and the later one waits until that has given back what it took: both would use the same number, for two nodes (I3).
+ */
+export function createRounds(
+  engine: Engine,
+  { reserve, send }: Pick<Placement, 'reserve' | 'send'>,
+): Placement['place'] {
+  /** The slot, and the record that says so. */
+  async function secure(
+    flight: Flight,
+    intent: Attempt,
+    since: number,
+    round: number,
+  ): Promise<'secured' | 'refused' | 'overtaken'> {
+    const lease = leaseId(flight.job.jobId, intent.attempt);
+    if (!(await reserve(intent.nodeId, lease, since, false))) return 'refused';
+    const isSecured =
+      flight.rounds === round &&
+      (await advance(engine, flight, 'reserved', { intent })) &&
+      flight.rounds === round;
+    if (isSecured) return 'secured';
+    // Who drives it elsewhere may have taken the slot under the same name.
+    if (!isAbandoned(flight)) await giveBack(engine, intent.nodeId, lease);
+    return 'overtaken';
+  }
+
+  return async function place(flight, selection): Promise<Placed> {
+    flight.rounds += 1;
+    const round = flight.rounds;
+    // What it came to is for the other one to say.
+    while (flight.securing !== undefined) await flight.securing.catch(() => {});
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (flight.driving !== 'ours' || flight.rounds !== round) return 'overtaken';
+      const since = engine.clock.precise();
+      const nodeId = selection.next();
+      if (nodeId === undefined) return 'nobody';
+      const attempt = flight.attempts + 1;
+      const securing = secure(flight, { nodeId, attempt }, since, round);
+      flight.securing = securing;
+      const secured = await securing.finally(() => {
+        flight.securing = undefined;
+      });
+      if (secured === 'overtaken') return 'overtaken';
+      if (secured === 'refused') continue;
+      const placed = await send(flight, nodeId, attempt, since);
+      if (placed !== 'nobody') return placed;
+    }
+    return 'nobody';
+  };
+}

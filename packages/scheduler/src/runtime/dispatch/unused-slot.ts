@@ -1,0 +1,32 @@
+/** Hot path: the slot that was reserved while a request was being admitted, when the request turns out not to need it. */
+import type { JobId, NodeId } from '../../domain/ids.ts';
+import type { JobRecord } from '../../domain/job.ts';
+import { leaseId } from '../../domain/lease.ts';
+import type { Soon } from '../../domain/soon.ts';
+import { type Engine, giveBack } from '../engine.ts';
+
+/** Of a first attempt. */
+export interface Reserved {
+  readonly nodeId: NodeId;
+  readonly reserving: Soon<boolean>;
+}
+
+/** Without a word to a ledger that took nothing, and not what may be the job's own. */
+export function giveBackUnused(
+  engine: Engine,
+  jobId: JobId,
+  reserved: Reserved | undefined,
+  job: JobRecord | undefined,
+): Soon<void> {
+  if (reserved === undefined) return undefined;
+  const { nodeId, reserving } = reserved;
+  const give = (isTaken: boolean): Soon<void> =>
+    isTaken && (job?.jobId !== jobId || !mayHold(job, nodeId))
+      ? giveBack(engine, nodeId, leaseId(jobId, 1))
+      : undefined;
+  return reserving instanceof Promise ? reserving.then(give) : give(reserving);
+}
+
+/** A first attempt there is, was, or may be about to be the job's own, and so the slot: then it is left to it, or to its end. */
+const mayHold = ({ fence, timeline }: JobRecord, nodeId: NodeId): boolean =>
+  fence === undefined || timeline.some((entry) => entry.attempt === 1 && entry.nodeId === nodeId);

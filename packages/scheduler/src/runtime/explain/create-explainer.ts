@@ -1,0 +1,126 @@
+/**
+ * Cold path: the decision that dispatch would make now, and why. It asks the same functions that dispatch asks, aside: nothing is
+ * reserved, counted, kept or told, and dispatch knows nothing of it.
+ */
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { NodeId } from '../../domain/ids.ts';
+import type { Need, RejectionCount } from '../../domain/need.ts';
+import type { PoolId, PoolPlan } from '../../domain/pool.ts';
+import { type Asked, candidates, exclusions } from '../dispatch/candidates.ts';
+import { refusal } from '../dispatch/refusal.ts';
+import type { Engine } from '../engine.ts';
+import { NOBODY_SHUNNED } from '../in-flight-job.ts';
+import type { Confinement } from '../pools/pool-map.ts';
+import { compileAside, matches, routeOf } from '../select/compile-need.ts';
+import { explain } from '../select/explain.ts';
+import type { PoolWatch } from '../select/select.ts';
+import { type FailedFact, failedFacts } from './failed-facts.ts';
+import { attemptPools, type PoolAttempt } from './pool-attempts.ts';
+
+export interface Question {
+  readonly need: Need;
+  readonly waitMs: number;
+  /** As if this node were not there. */
+  readonly excludeNodeId?: NodeId | undefined;
+  /** What speaks against this one? */
+  readonly nodeId?: NodeId | undefined;
+}
+
+export interface ExplainedNode {
+  readonly nodeId: NodeId;
+  readonly isKnown: boolean;
+  readonly isCandidate: boolean;
+  readonly poolIds: readonly PoolId[];
+  readonly failed: readonly FailedFact[];
+}
+
+export interface Decision {
+  readonly kind: 'dispatch' | 'wait' | 'refuse';
+  /** One that could be chosen; chance decides which. */
+  readonly candidateNodeId: NodeId | undefined;
+  readonly refusal: { readonly code: ErrorCode; readonly message: string } | undefined;
+  readonly total: number;
+  readonly eligible: number;
+  readonly reasons: readonly RejectionCount[];
+  /** Undefined: there are no pools. */
+  readonly pools: PoolDecision | undefined;
+  readonly node: ExplainedNode | undefined;
+}
+
+export interface PoolDecision {
+  readonly plan: PoolPlan;
+  readonly attempts: readonly PoolAttempt[];
+  readonly preferred: PoolId | undefined;
+  readonly selected: PoolId | undefined;
+  readonly confinement: Confinement['kind'] | undefined;
+}
+
+export type Explain = (question: Question) => Decision;
+
+/** No utterance of any session comes after the one that is asked about. */
+const LATEST = Number.MAX_SAFE_INTEGER;
+const SILENT: PoolWatch = { missed() {}, found() {}, exhausted() {} };
+
+export function createExplainer(engine: Engine): Explain {
+  const quiet: Engine = { ...engine, poolWatch: SILENT };
+
+  /** The tenant has as many jobs as it may: dispatch asks when it has a node. */
+  function atCap({ tenantId }: Need) {
+    const { caps } = engine;
+    if (caps === undefined || caps.hasRoom(tenantId)) return undefined;
+    return { code: 'RATE_LIMITED' as const, message: caps.explain(tenantId), isCapable: true };
+  }
+
+  function inspect(asked: Asked, nodeId: NodeId, excluded: ReadonlySet<NodeId>): ExplainedNode {
+    const { pools, indexOf } = engine.fleet.table;
+    const failed = failedFacts(asked.compiled, nodeId, excluded, engine.clock.now());
+    return {
+      nodeId,
+      isKnown: failed !== undefined,
+      isCandidate: matches(asked.compiled, nodeId) && !excluded.has(nodeId),
+      poolIds: failed === undefined ? [] : (pools?.of(indexOf(nodeId)) ?? []),
+      failed: failed ?? [{ reason: 'offline', fact: 'no node of this id is registered' }],
+    };
+  }
+
+  function lookIntoPools(asked: Asked, chosen: NodeId | undefined, excluded: ReadonlySet<NodeId>) {
+    const route = routeOf(asked.compiled);
+    const attempts = attemptPools(asked.compiled, excluded);
+    const plan = engine.fleet.pools?.plan;
+    if (route === undefined || attempts === undefined || plan === undefined) return undefined;
+    const { pools, indexOf } = engine.fleet.table;
+    // A node that the caller prefers is taken wherever it is among the pools of the job.
+    const isPreferred = chosen !== undefined && chosen === asked.need.preferredNodeId;
+    const found = isPreferred
+      ? pools?.of(indexOf(chosen))[0]
+      : attempts.find(({ reason }) => reason === 'ok')?.poolId;
+    return {
+      plan,
+      attempts,
+      preferred: route.poolIds[route.start],
+      selected: chosen === undefined ? undefined : found,
+      confinement: route.confinement?.kind,
+    };
+  }
+
+  return function decide({ need, waitMs, excludeNodeId, nodeId }) {
+    const compiled = compileAside(engine.fleet, need);
+    const sentTo = excludeNodeId === undefined ? [] : [excludeNodeId];
+    const asked: Asked = { need, compiled, sentTo, retries: 0, shunned: NOBODY_SHUNNED };
+    const excluded = exclusions(quiet, asked, LATEST);
+    const candidateNodeId = candidates(quiet, asked, LATEST).next();
+    const { total, eligible, reasons } = explain(engine.fleet, compiled, excluded);
+    const refused = candidateNodeId === undefined ? refusal(engine.fleet, asked, excluded) : atCap(need);
+    const isWaiting = refused?.isCapable === true && waitMs > 0;
+    return {
+      kind: refused === undefined ? 'dispatch' : isWaiting ? 'wait' : 'refuse',
+      candidateNodeId,
+      refusal: refused && { code: refused.code, message: refused.message },
+      total,
+      eligible,
+      reasons,
+      pools: lookIntoPools(asked, candidateNodeId, excluded),
+      node: nodeId === undefined ? undefined : inspect(asked, nodeId, excluded),
+    };
+  };
+}

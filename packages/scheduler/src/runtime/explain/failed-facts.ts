@@ -1,0 +1,174 @@
+/**
+ * Cold path: all that speaks against one node for one need, in words. Reads the node itself and not the bitmaps, so that it can
+ * say what the node has instead; a test holds the two together.
+ */
+import { FEATURES } from '../../domain/features.ts';
+import type { NodeId } from '../../domain/ids.ts';
+import { ANY, includesLanguage, type LanguageSet } from '../../domain/language.ts';
+import { type Need, type NeededDirection, REJECTIONS, type Rejection } from '../../domain/need.ts';
+import type { NodeView } from '../../domain/node.ts';
+import type { NodeProfile } from '../../domain/profile.ts';
+import { hasBit } from '../fleet/bits.ts';
+import { poolName } from '../pools/confinement-words.ts';
+import { inOrder, leadsTo } from '../pools/pool-map.ts';
+import { requiredTypes } from '../select/clauses.ts';
+import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
+import { canTranslate } from './can-translate.ts';
+
+export interface FailedFact {
+  readonly reason: Rejection;
+  /** For a person. */
+  readonly fact: string;
+}
+
+/** In the order of REJECTIONS. Undefined: nobody knows such a node. */
+export function failedFacts(
+  compiled: CompiledNeed,
+  nodeId: NodeId,
+  excluded: ReadonlySet<NodeId>,
+  now: number,
+): readonly FailedFact[] | undefined {
+  const { fleet, need } = compiled;
+  const view = fleet.view(nodeId);
+  if (view === undefined) return undefined;
+  const failed: FailedFact[] = [];
+  const fail = (reason: Rejection, fact: string): void => void failed.push({ reason, fact });
+  checkLanguages(need, view.profile, fail);
+  checkServices(need, view, fail);
+  checkPool(compiled, view, fail);
+  checkState(view, now - (fleet.table.columns.beatAt[fleet.table.indexOf(nodeId)] ?? now), fail);
+  const load = fleet.load(nodeId);
+  if (hasBit(fleet.table.columns.resting, fleet.table.indexOf(nodeId)))
+    fail('capacity_exceeded', 'no free slot: it said a moment ago that it is full');
+  else if (load !== undefined && load.used >= load.max) {
+    fail('capacity_exceeded', `no free slot: ${load.used} of ${load.max} used`);
+  }
+  if (excluded.has(nodeId)) fail('excluded', 'excluded from this job');
+  return failed.sort((a, b) => REJECTIONS.indexOf(a.reason) - REJECTIONS.indexOf(b.reason));
+}
+
+type Fail = (reason: Rejection, fact: string) => void;
+
+function checkLanguages(need: Need, profile: NodeProfile, fail: Fail): void {
+  // If the client said `auto`, that is the reason, whatever the stage.
+  const because = (reason: Rejection): Rejection => (need.isSourceAuto ? 'src_auto_no_candidate' : reason);
+  const speaks = (stage: 'asr' | 'semantic' | 'tts', language: string, reason: Rejection): void => {
+    if (!includesLanguage(profile[stage], language)) {
+      fail(because(reason), `${stage} does not have "${language}" (it has ${listed(profile[stage])})`);
+    }
+  };
+  for (const direction of need.directions) {
+    const { source, target } = direction;
+    if (need.usesAsr && source !== ANY) speaks('asr', source, 'asr_lang_unsupported');
+    if (source !== ANY) speaks('semantic', source, 'semantic_lang_unsupported');
+    if (need.usesNmt && !canTranslate(profile.nmt, direction)) {
+      fail(because('lang_pair_unsupported'), `nmt does not translate ${arrow(direction)}${instead(profile)}`);
+    }
+    if (need.usesTts) speaks('tts', target, 'tts_lang_unsupported');
+  }
+  if (need.isPairUnknown && profile.isDeployed) {
+    fail('src_auto_no_candidate', 'a node in the field takes source "auto" only with lang_a and lang_b');
+  }
+}
+
+function checkServices(need: Need, view: NodeView, fail: Fail): void {
+  const { profile } = view;
+  for (const type of requiredTypes(need)) {
+    if (!includesLanguage(profile.installedTypes, type)) {
+      fail(
+        'service_not_installed',
+        `service type "${type}" is not installed (installed: ${listed(profile.installedTypes)})`,
+      );
+    }
+    if (!includesLanguage(profile.readyTypes, type)) {
+      fail('model_not_available', `service type "${type}" is not ready`);
+    }
+    if (view.markedTypes.includes(type)) {
+      fail('model_not_available', `every service of type "${type}" is marked unavailable`);
+    }
+  }
+  for (const service of need.services) {
+    if (!profile.installedServices.includes(service)) {
+      fail(
+        'service_not_installed',
+        `service "${service}" is not installed (installed: ${listed(profile.installedServices)})`,
+      );
+    }
+    if (!profile.readyServices.includes(service)) {
+      fail('model_not_available', `service "${service}" is not ready`);
+    }
+    if (view.markedServices.includes(service)) {
+      fail('model_not_available', `service "${service}" is marked unavailable`);
+    }
+  }
+  for (const feature of need.features ?? []) {
+    const providers = FEATURES.get(feature)?.providers ?? [];
+    if (!profile.features.includes(feature)) {
+      fail(
+        'feature_unsupported',
+        `feature "${feature}" is not offered (${listed(providers)} would provide it)`,
+      );
+    }
+    for (const service of providers) {
+      if (view.markedServices.includes(service)) {
+        fail('model_not_available', `"${service}", which does ${feature}, is marked unavailable`);
+      }
+    }
+  }
+  if (need.isAudioByReference && !profile.supports.includes('audio_ref')) {
+    fail('audio_ref_unsupported', 'does not fetch audio by reference (supports no audio_ref)');
+  }
+  if (need.needsPublicNode && !profile.acceptsPublicJobs) {
+    fail('not_in_public_pool', 'does not take public jobs (accept_public_jobs is false)');
+  }
+}
+
+function checkPool(compiled: CompiledNeed, view: NodeView, fail: Fail): void {
+  const { fleet } = compiled;
+  const { pools, indexOf } = fleet.table;
+  const route = routeOf(compiled);
+  const plan = compiled.book?.plan;
+  if (route === undefined || pools === undefined || plan === undefined) return;
+  const homes = pools.of(indexOf(view.nodeId));
+  if (homes.some((poolId) => leadsTo(route, poolId))) return;
+  const named = (poolIds: readonly number[]): string => listed(poolIds.map((id) => poolName(plan, id)));
+  fail('not_in_pool', `is in ${named(homes)}; the job may go to ${named(inOrder(route))}`);
+}
+
+function checkState(view: NodeView, silentMs: number, fail: Fail): void {
+  if (view.health === 'offline') fail('offline', 'is offline');
+  if (view.health !== 'ready') fail('status_not_ready', `health is ${view.health}`);
+  if (!view.isFresh) {
+    fail(
+      'stale_heartbeat',
+      `heartbeat is stale: last one ${Math.max(0, Math.round(silentMs / 1_000))} s ago`,
+    );
+  }
+  if (view.isCordoned) fail('cordoned', 'is cordoned by an operator');
+  if (view.isEjected) fail('ejected', 'is ejected for failing too often');
+  if (!view.isCalm) fail('resource_threshold_exceeded', 'cpu, gpu or memory is above its threshold');
+}
+
+const arrow = ({ source, target }: NeededDirection): string => `${source} -> ${target}`;
+
+function instead({ nmt }: NodeProfile): string {
+  const pairs = nmt.pairs.map((pair) => `${pair.source} -> ${pair.target}`);
+  const blocked = nmt.blocked.map((pair) => `${pair.source} -> ${pair.target}`);
+  const product = `from ${listed(nmt.sources)} to ${listed(nmt.targets)}`;
+  const parts = [
+    product,
+    ...(blocked.length === 0 ? [] : [`less ${listed(blocked)}`]),
+    ...(pairs.length === 0 ? [] : [`and ${listed(pairs)}`]),
+  ];
+  return ` (it does ${parts.join(', ')})`;
+}
+
+/** A node may have hundreds: a person wants to see what kind it is. */
+const SHOWN = 8;
+
+function listed(words: LanguageSet | readonly string[]): string {
+  if (words === ANY) return 'any';
+  if (words.length === 0) return 'none';
+  const more = words.length - SHOWN;
+  return words.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

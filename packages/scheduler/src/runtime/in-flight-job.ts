@@ -1,0 +1,252 @@
+/** Hot path: a job between acceptance and outcome. */
+import type { DispatchOutcome } from '../domain/dispatch.ts';
+import type { NodeId } from '../domain/ids.ts';
+import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../domain/job.ts';
+import type { AudioAt, JobResult } from '../domain/job-spec.ts';
+import type { Need } from '../domain/need.ts';
+import { UNNUMBERED } from '../domain/numbered/node-numbers.ts';
+import { NOWHERE } from '../domain/numbered/numbered-places.ts';
+import type { Delivery } from '../ports/node-link.ts';
+import type { Timer } from './attempts/timer-wheel.ts';
+import type { Seat } from './queue/inflight-caps.ts';
+import type { CompiledNeed } from './select/compile-need.ts';
+
+export interface Flight {
+  /** The newest record we know of. */
+  job: JobRecord;
+  readonly need: Need;
+  readonly compiled: CompiledNeed;
+  /** Nodes that were sent the job, in order: excluded for good, they refuse what they have seen. */
+  sentTo: SentTo;
+  /** How many of those were told to stop although nobody knows whether they have the job: nobody is told twice. */
+  withdrawn: number;
+  /** Highest attempt number used so far. */
+  attempts: number;
+  /** Retries that count against max_retry. */
+  retries: number;
+  /** Nodes lost by disconnect while they had the job. */
+  nodesLost: number;
+  /** The attempt that is out will be acknowledged; otherwise taking it was the acknowledgement. */
+  doesAcknowledge: boolean;
+  /** Of the attempt that is out: acknowledgement, then job timeout. */
+  attemptTimer: Timer | undefined;
+  deadlineTimer: Timer | undefined;
+  /** That it was sent is being written. */
+  recording: Promise<unknown> | undefined;
+  /** When the attempt that is out was sent, to the fraction of a millisecond. */
+  sentAt: number;
+  /** When the reservation under which it was sent ends; 0: another instance sent it, if anybody did. */
+  slotUntil: number;
+  /** It was put into the node's mailbox, and nobody has said that it was fetched. */
+  isInMailbox: boolean;
+  /**
+   * It went another way than the node's own words come, or nobody has said by which: a list of what the node runs may have been
+   * written before it arrived.
+   */
+  isApart: boolean;
+  /** Its slot lasts as long as it may run since its node fetched it: when it was put there, every instance made slots last so. */
+  isLasting: boolean;
+  /** When its acknowledgement was heard; 0: not yet, or never will be. */
+  runningAt: number;
+  /** Of the connection it was written to, if another instance holds that; Infinity: not known, it may be any. */
+  generation: number | undefined;
+  /**
+   * Where its audio is, if not held here. `missing`: nowhere, so that no other node can be sent the job. `awaited`: nowhere, and
+   * that is all it waits for.
+   */
+  audioAt: AudioAt | 'missing' | 'awaited' | undefined;
+  /** Why the last attempt ended; the job's failure if no other succeeds. */
+  lastFailure: { code: string; message: string } | undefined;
+  /** A result worth having if no better one comes. */
+  fallback: JobResult | undefined;
+  /** The first placement is under way; repeats of the request wait here for what it comes to. */
+  isPlacing: boolean;
+  repeats: ((outcome: DispatchOutcome) => void)[] | undefined;
+  /** How often a node was looked for after the first try. */
+  rounds: number;
+  /** A slot is being had for it. */
+  securing: Promise<unknown> | undefined;
+  /** Ends its wait for a slot, if it waits. */
+  stopWaiting: (() => void) | undefined;
+  /** The attempt that was given up last; 0 = none. An attempt is given up once. */
+  givenUp: number;
+  /** Attempts whose nodes are done with the job, so that their slots were given back. */
+  gaveBack: readonly number[];
+  /** An outcome is being written. */
+  settling: Settlement | undefined;
+  /**
+   * Whether it is ours to move. `taken_back`: it was refused, and its record is being removed. `record_gone`: the store has lost it.
+   * `elsewhere`: another instance drives it by now.
+   */
+  driving: 'ours' | 'taken_back' | 'record_gone' | 'elsewhere';
+  /** Nodes that could not be handed the job, and until when they are left alone. */
+  shunned: ReadonlyMap<NodeId, number>;
+  /** Among those of its tenant that have a node or are on their way to one; undefined: it waits, or nobody counts. */
+  seat: Seat | undefined;
+  /** The node that left while the job was on its way to it. */
+  leftBy: NodeId | undefined;
+  /** Where it is in the index of all; NOWHERE: in none. */
+  place: number;
+  /** The number of the node in whose chain it is. */
+  aboard: number;
+}
+
+export interface Settlement {
+  /** The attempt whose outcome it is. Undefined: whichever counts. */
+  readonly of: Attempt | undefined;
+  /** Never rejects. */
+  readonly ended: Promise<unknown>;
+}
+
+/** Its outcome is being written, and that of no attempt whose successor counts by now: such a one comes to nothing. */
+export const isEnding = ({ settling, job }: Flight): boolean =>
+  settling !== undefined &&
+  (settling.of === undefined || holdsFence(job, settling.of.nodeId, settling.of.attempt));
+
+/** It is to be sent there, and by us. */
+export const isDue = ({ job, driving }: Flight, nodeId: NodeId, attempt: number): boolean =>
+  driving === 'ours' && isMeantFor(job, nodeId, attempt);
+
+/** Most jobs are sent to one node, once: that needs no list. */
+export type SentTo = NodeId | readonly NodeId[];
+
+const NOBODY: readonly NodeId[] = [];
+const NO_ATTEMPTS: readonly number[] = [];
+const FIRST_ATTEMPT: readonly number[] = [1];
+export const NOBODY_SHUNNED: ReadonlyMap<NodeId, number> = new Map();
+
+/** A new map each time: this is rare, and most flights never need one. */
+export function shun(flight: Flight, nodeId: NodeId, until: number): void {
+  flight.shunned = new Map([...flight.shunned, [nodeId, until]]);
+}
+
+/** A new list each time: a push would keep room for sixteen more, in every flight. */
+export function noteSent(flight: Flight, nodeId: NodeId): void {
+  const { sentTo } = flight;
+  if (sentTo.length === 0) flight.sentTo = nodeId;
+  else if (!hasBeenSent(sentTo, nodeId)) flight.sentTo = nodesOf(sentTo).concat(nodeId);
+}
+
+export const nodesOf = (sentTo: SentTo): readonly NodeId[] =>
+  typeof sentTo === 'string' ? [sentTo] : sentTo;
+
+/** No other node was sent the job. */
+export const isFirstSend = ({ sentTo }: Flight): boolean => typeof sentTo === 'string';
+
+const hasBeenSent = (sentTo: SentTo, nodeId: NodeId): boolean =>
+  typeof sentTo === 'string' ? sentTo === nodeId : sentTo.includes(nodeId);
+
+/** Before the slot is given back: nobody may take it again for that attempt. */
+export function noteGivenBack(flight: Flight, attempt: number): void {
+  const { gaveBack } = flight;
+  // Most jobs have one attempt, and need no list of their own.
+  if (gaveBack.length === 0) flight.gaveBack = attempt === 1 ? FIRST_ATTEMPT : [attempt];
+  else if (!gaveBack.includes(attempt)) flight.gaveBack = gaveBack.concat(attempt);
+}
+
+/** It was not the node's last word: the attempt goes on. */
+export function noteTakenAgain(flight: Flight, attempt: number): void {
+  if (flight.gaveBack.length > 0) flight.gaveBack = flight.gaveBack.filter((one) => one !== attempt);
+}
+
+export const hasGivenBack = ({ gaveBack }: Flight, attempt: number): boolean => gaveBack.includes(attempt);
+
+/** What a flight knows of its sends, should the next one turn out not to have happened. */
+export type Sends = Pick<
+  Flight,
+  'attempts' | 'sentAt' | 'slotUntil' | 'sentTo' | 'generation' | 'isInMailbox' | 'isApart' | 'isLasting'
+>;
+
+export const UNSENT: Sends = {
+  attempts: 0,
+  sentAt: 0,
+  slotUntil: 0,
+  sentTo: NOBODY,
+  generation: undefined,
+  isInMailbox: false,
+  isApart: true,
+  isLasting: false,
+};
+
+export const sendsOf = (flight: Flight): Sends => ({
+  attempts: flight.attempts,
+  sentAt: flight.sentAt,
+  slotUntil: flight.slotUntil,
+  sentTo: flight.sentTo,
+  generation: flight.generation,
+  isInMailbox: flight.isInMailbox,
+  isApart: flight.isApart,
+  isLasting: flight.isLasting,
+});
+
+/** Of a send that leaves: nobody can say yet by which way. */
+export function noteLeaving(flight: Flight): void {
+  flight.generation = Number.POSITIVE_INFINITY;
+  flight.isInMailbox = false;
+  flight.isApart = true;
+  flight.isLasting = false;
+}
+
+/** `doesLast`: slots of what is fetched last, on every instance. */
+export function noteWay(flight: Flight, delivery: Arrived, doesLast: boolean): void {
+  const isQueued = delivery.kind === 'queued';
+  flight.generation = isQueued ? undefined : delivery.generation;
+  flight.isInMailbox = isQueued;
+  flight.isApart = isQueued || delivery.isApart === true;
+  flight.isLasting = isQueued && delivery.isLasting === true && doesLast;
+}
+
+type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' }>;
+
+/** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */
+export function noteUnsent(flight: Flight, previous: Sends): void {
+  Object.assign(flight, previous);
+  flight.withdrawn = Math.min(flight.withdrawn, nodesOf(previous.sentTo).length);
+}
+
+/** Another instance drives it by now: not a word more of ours, to anybody. */
+export const isAbandoned = ({ driving }: Flight): boolean => driving === 'elsewhere';
+
+/** No node can be sent the job. */
+export const lacksAudio = ({ audioAt }: Flight): boolean => audioAt === 'missing' || audioAt === 'awaited';
+
+export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed): Flight {
+  return {
+    job,
+    need,
+    compiled,
+    sentTo: NOBODY,
+    withdrawn: 0,
+    attempts: 0,
+    retries: 0,
+    nodesLost: 0,
+    doesAcknowledge: false,
+    attemptTimer: undefined,
+    deadlineTimer: undefined,
+    recording: undefined,
+    sentAt: 0,
+    slotUntil: 0,
+    isInMailbox: false,
+    isApart: true,
+    isLasting: false,
+    runningAt: 0,
+    generation: undefined,
+    audioAt: undefined,
+    lastFailure: undefined,
+    fallback: undefined,
+    isPlacing: true,
+    repeats: undefined,
+    rounds: 0,
+    securing: undefined,
+    stopWaiting: undefined,
+    givenUp: 0,
+    gaveBack: NO_ATTEMPTS,
+    settling: undefined,
+    driving: 'ours',
+    shunned: NOBODY_SHUNNED,
+    seat: undefined,
+    leftBy: undefined,
+    place: NOWHERE,
+    aboard: UNNUMBERED,
+  };
+}

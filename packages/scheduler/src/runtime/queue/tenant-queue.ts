@@ -1,0 +1,236 @@
+/**
+ * Hot path: the waiters of one class. Tenants are served by deficit round robin, each in the order its jobs came. A tenant gains its
+ * quantum when its turn comes and pays 1 per job; whom the freed slot does not fit keeps turn and credit. Pure of time and chance.
+ */
+import type { TenantId } from '../../domain/ids.ts';
+import type { Waiter } from './waiting-queue.ts';
+
+export type WaiterTest = (waiter: Waiter) => boolean;
+
+export interface TenantRound {
+  /** After all that wait already. */
+  enter(waiter: Waiter): void;
+  /** Where it was, after a wake-up that came to nothing: what that had cost its tenant is given back. */
+  enterAgain(waiter: Waiter): void;
+  leave(waiter: Waiter): boolean;
+  /** The next in turn that passes, taken out. Looks at no more than so many. */
+  take(maxLooks: number, test: WaiterTest): Waiter | undefined;
+  /** The same of one tenant, whoever's turn it is; it pays all the same. */
+  takeOf(tenantId: TenantId, maxLooks: number, test: WaiterTest): Waiter | undefined;
+  waitingOf(tenantId: TenantId): number;
+  tenants(): IterableIterator<TenantId>;
+}
+
+interface Turn {
+  readonly tenantId: TenantId;
+  /** One line per shape, each in the order of tickets. */
+  readonly lines: Map<unknown, Waiter[]>;
+  size: number;
+  credit: number;
+}
+
+interface Looks {
+  left: number;
+  /** Not all shapes of the tenant that was looked at last were. */
+  isCutShort: boolean;
+}
+
+interface Affordable {
+  readonly turn: Turn;
+  readonly waiter: Waiter;
+}
+
+/** Waiters of one shape differ only in the nodes they have been to. */
+const MAX_LOOKS_PER_LINE = 8;
+/** Part of the looks that one tenant may use up before the others had any: its many shapes must not hide them. */
+const TENANTS_PER_LOOK_AROUND = 4;
+/** What a tenant may owe for jobs out of turn. Those took slots that nobody else wanted: they must not keep it out for hours. */
+const MOST_DEBT = 1;
+/** Ten tenths are not quite one. */
+const PRICE = 1 - 1e-9;
+
+export function createTenantRound(deps: {
+  quantumOf: (tenantId: TenantId) => number;
+  /** It may have no more jobs on nodes now, so that there is no use in waking any. */
+  isHeld: (tenantId: TenantId) => boolean;
+}): TenantRound {
+  /** Whose turn it is comes first. */
+  const turns = new Map<TenantId, Turn>();
+  /** In which order they came; also of those that were woken and may come back. */
+  const tickets = new WeakMap<Waiter, number>();
+  let nextTicket = 0;
+  const ticketOf = (waiter: Waiter): number => tickets.get(waiter) ?? 0;
+
+  function turnOf(tenantId: TenantId): Turn {
+    const known = turns.get(tenantId);
+    if (known !== undefined) return known;
+    const turn: Turn = { tenantId, lines: new Map(), size: 0, credit: 0 };
+    turns.set(tenantId, turn);
+    return turn;
+  }
+
+  function leave(waiter: Waiter): boolean {
+    const turn = turns.get(waiter.tenantId);
+    const line = turn?.lines.get(waiter.shape);
+    if (turn === undefined || line === undefined) return false;
+    const at = placeIn(line, ticketOf(waiter));
+    if (line[at] !== waiter) return false;
+    line.splice(at, 1);
+    turn.size -= 1;
+    if (line.length === 0) turn.lines.delete(waiter.shape);
+    if (turn.size === 0) turns.delete(turn.tenantId);
+    return true;
+  }
+
+  /** Where it stands in its line, or would. By halves: thousands may wait in one. */
+  function placeIn(line: readonly Waiter[], ticket: number): number {
+    let from = 0;
+    let to = line.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (ticketOf(line[middle] as Waiter) < ticket) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+
+  function toBack(turn: Turn): void {
+    if (turns.delete(turn.tenantId)) turns.set(turn.tenantId, turn);
+  }
+
+  /** The tenant's waiter that came first among those that pass. `most`: what this tenant may use up of the looks. */
+  function first(turn: Turn, looks: Looks, most: number, test: WaiterTest): Waiter | undefined {
+    const enough = looks.left - most;
+    let best: Waiter | undefined;
+    const seen: unknown[] = [];
+    for (const [shape, line] of turn.lines) {
+      if (looks.left <= 0 || looks.left <= enough) break;
+      seen.push(shape);
+      const passing = firstOfLine(line, looks, test);
+      if (passing !== undefined && (best === undefined || ticketOf(passing) < ticketOf(best))) best = passing;
+    }
+    looks.isCutShort = seen.length < turn.lines.size;
+    // Next time the others are looked at first.
+    if (looks.isCutShort) for (const shape of seen) lineToBack(turn, shape);
+    return best;
+  }
+
+  function firstOfLine(line: readonly Waiter[], looks: Looks, test: WaiterTest): Waiter | undefined {
+    let leftHere = MAX_LOOKS_PER_LINE;
+    for (const waiter of line) {
+      if (looks.left <= 0 || leftHere <= 0) return undefined;
+      looks.left -= 1;
+      leftHere -= 1;
+      if (test(waiter)) return waiter;
+    }
+    return undefined;
+  }
+
+  function lineToBack({ lines }: Turn, shape: unknown): void {
+    const line = lines.get(shape);
+    if (line !== undefined && lines.delete(shape)) lines.set(shape, line);
+  }
+
+  /** Costs a look, too: thousands may be held. */
+  function heldBack(looks: Looks): undefined {
+    looks.left -= 1;
+    looks.isCutShort = false;
+    return undefined;
+  }
+
+  function serve({ turn, waiter }: Affordable): Waiter {
+    turn.credit -= 1;
+    leave(waiter);
+    if (turn.credit < PRICE) toBack(turn);
+    return waiter;
+  }
+
+  /**
+   * All that could be served have had their turn and none has saved enough: as many turns pass at once as it takes until one has.
+   * Those behind it have had one turn less, and so come next.
+   */
+  function passTurns(saving: readonly Affordable[]): Affordable | undefined {
+    const turnsToSave = ({ turn }: Affordable): number =>
+      Math.ceil((PRICE - turn.credit) / deps.quantumOf(turn.tenantId));
+    const count = saving.reduce(
+      (least, each) => Math.min(least, turnsToSave(each)),
+      Number.POSITIVE_INFINITY,
+    );
+    const at = saving.findIndex((each) => turnsToSave(each) <= count);
+    for (const [index, { turn }] of saving.entries())
+      turn.credit += (index <= at ? count : count - 1) * deps.quantumOf(turn.tenantId);
+    for (const { turn } of saving.slice(0, at + 1)) toBack(turn);
+    return saving[at];
+  }
+
+  function lineOf(turn: Turn, { shape }: Waiter): Waiter[] {
+    const line = turn.lines.get(shape) ?? [];
+    turn.lines.set(shape, line);
+    return line;
+  }
+
+  return {
+    enter(waiter) {
+      tickets.set(waiter, nextTicket++);
+      const turn = turnOf(waiter.tenantId);
+      lineOf(turn, waiter).push(waiter);
+      turn.size += 1;
+    },
+    enterAgain(waiter) {
+      const turn = turnOf(waiter.tenantId);
+      const line = lineOf(turn, waiter);
+      line.splice(placeIn(line, ticketOf(waiter)), 0, waiter);
+      turn.size += 1;
+      // Never more than one can have saved: many that come back at once are served by turns, too.
+      turn.credit = Math.min(turn.credit + 1, 1 + deps.quantumOf(waiter.tenantId));
+    },
+    leave,
+    take(maxLooks, test) {
+      const looks: Looks = { left: maxLooks, isCutShort: false };
+      const mostEach = Math.ceil(maxLooks / TENANTS_PER_LOOK_AROUND);
+      const saving: Affordable[] = [];
+      const passed: Turn[] = [];
+      const again: Turn[] = [];
+      /** Whom it can serve at once. */
+      const look = (turn: Turn): Affordable | undefined => {
+        const isHeld = deps.isHeld(turn.tenantId);
+        const waiter = isHeld ? heldBack(looks) : first(turn, looks, mostEach, test);
+        if (waiter === undefined) {
+          (looks.isCutShort ? again : passed).push(turn);
+          return undefined;
+        }
+        if (turn.credit < PRICE) turn.credit += deps.quantumOf(turn.tenantId);
+        if (turn.credit >= PRICE) return { turn, waiter };
+        saving.push({ turn, waiter });
+        return undefined;
+      };
+      let next: Affordable | undefined;
+      for (const turn of turns.values()) {
+        if (looks.left <= 0) break;
+        next = look(turn);
+        if (next !== undefined) break;
+      }
+      // Nobody else had use for the looks that are left: those with more shapes have them.
+      for (const turn of again) {
+        if (next !== undefined || saving.length > 0 || looks.left <= 0) break;
+        next = look(turn);
+      }
+      if (next !== undefined) for (const { turn } of saving) toBack(turn);
+      else if (saving.length > 0) next = passTurns(saving);
+      if (next !== undefined) return serve(next);
+      // Cut short in vain: whoever was not looked at comes first next time.
+      if (looks.left <= 0) for (const turn of [...passed, ...new Set(again)]) toBack(turn);
+      return undefined;
+    },
+    takeOf(tenantId, maxLooks, test) {
+      const turn = turns.get(tenantId);
+      const waiter = turn && first(turn, { left: maxLooks, isCutShort: false }, maxLooks, test);
+      if (turn === undefined || waiter === undefined) return undefined;
+      serve({ turn, waiter });
+      turn.credit = Math.max(turn.credit, -MOST_DEBT);
+      return waiter;
+    },
+    waitingOf: (tenantId) => turns.get(tenantId)?.size ?? 0,
+    tenants: () => turns.keys(),
+  };
+}

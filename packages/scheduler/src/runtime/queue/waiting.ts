@@ -1,0 +1,133 @@
+/** Hot path: a job without a slot waits in the queue, tries when woken, and stops at its limit. */
+import { type Priority, priorityWithin } from '../../domain/priority.ts';
+import { withdrawUnclear } from '../attempts/superseded-leases.ts';
+import { candidates, isCandidate, UNCOUNTED } from '../dispatch/candidates.ts';
+import type { Placed } from '../dispatch/placed.ts';
+import type { Placement } from '../dispatch/placement.ts';
+import { noteStage, WAIT } from '../dispatch/stage-times.ts';
+import { advance, type Engine } from '../engine.ts';
+import type { Flight } from '../in-flight-job.ts';
+import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
+import type { Waiter } from './waiting-queue.ts';
+
+/** Reason of a move that gave a reservation up, and no attempt. */
+export const NO_SLOT = 'no_slot';
+
+const UNPLACED = { intent: null, reason: NO_SLOT };
+const WAITING = { limit: 'waiting' };
+
+/**
+ * `unclear`: it was sent, and nobody knows whether it arrived. `queue_full`: of all; `tenant_queue_full`: its tenant has as many
+ * waiting as it may.
+ */
+export type Waited = Exclude<Placed, 'nobody'> | 'unclear' | 'limit' | 'queue_full' | 'tenant_queue_full';
+
+/** Resolves when the job was sent, something else settled it, or the wait came to its limit. */
+export function waitForSlot(
+  engine: Engine,
+  placement: Placement,
+  flight: Flight,
+  wait: { isRetry: boolean; limitMs: number; priority?: Priority | undefined },
+): Promise<Waited> {
+  const { tenantId } = flight.job;
+  const waitingClass = wait.isRetry
+    ? 'retry'
+    : priorityWithin(engine.tenancy.of(tenantId).priority, wait.priority);
+  const joinedAt = engine.clock.precise();
+  // It may wait since an earlier attempt, if the one after that failed in the midst of a try: it waits once, for as long as this says.
+  flight.stopWaiting?.();
+  return new Promise((resolve) => {
+    let isOver = false;
+    let isTrying = false;
+    let isLate = false;
+
+    const end = (waited: Waited): void => {
+      if (isOver) return;
+      isOver = true;
+      limit.cancel();
+      if (waited === 'sent') engine.meter.count('scheduler_waiting_served_total', { class: waitingClass });
+      engine.queue.leave(waiter);
+      if (waited !== 'queue_full' && waited !== 'tenant_queue_full')
+        noteStage(engine, WAIT, engine.clock.precise() - joinedAt);
+      flight.stopWaiting = undefined;
+      resolve(waited);
+    };
+
+    const attempt = async (): Promise<void> => {
+      // Another job of the tenant may have been quicker. What is retried counts in any case, as soon as it has a node.
+      if (!wait.isRetry && !engine.flights.seat(flight)) {
+        engine.queue.rejoin(waiter);
+        return;
+      }
+      isTrying = true;
+      const placed = await placement.place(
+        flight,
+        candidates(engine, flight, flight.job.spec.utteranceIndex),
+      );
+      if (isOver) return;
+      if (placed !== 'nobody') end(placed);
+      else if (!wait.isRetry && flight.attempts > 0) end('unclear');
+      else if (!(await backToWaiting(engine, flight, wait.isRetry))) end('overtaken');
+      else waitOn();
+      isTrying = false;
+    };
+
+    const waitOn = (): void => {
+      if (!wait.isRetry) engine.flights.unseat(flight);
+      if (isLate) end('limit');
+      else if (!isOver) engine.queue.rejoin(waiter);
+    };
+
+    /** While the store was asked, before it waited, a slot may have come free for which nobody was there. */
+    const tryIfMissed = (): void => {
+      const isAlone = engine.queue.size() === 1;
+      if (isAlone && waiter.hasCandidate() && engine.queue.leave(waiter)) waiter.wake();
+    };
+
+    const waiter: Waiter = {
+      tenantId,
+      shape: shapeOf(flight.compiled),
+      class: waitingClass,
+      fits: (nodeId) => isCandidate(engine, flight, flight.job.spec.utteranceIndex, nodeId),
+      hasCandidate: () =>
+        candidates(engine, flight, flight.job.spec.utteranceIndex, UNCOUNTED).next() !== undefined,
+      wake: () => void attempt(),
+    };
+
+    const limit = engine.wheel.set(wait.limitMs, () => {
+      // A try under way decides: the job may be on its way already.
+      if (isTrying) isLate = true;
+      else end('limit');
+    });
+    flight.stopWaiting = () => end('overtaken');
+    const hadSeat = flight.seat !== undefined;
+    if (!wait.isRetry) engine.flights.unseat(flight);
+    const joined = engine.queue.join(waiter);
+    // Jobs of the tenant may have been passed over for the seat.
+    if (hadSeat) engine.queue.wakeOf(tenantId);
+    if (joined === 'joined') {
+      engine.secondLook?.needed();
+      tryIfMissed();
+      return;
+    }
+    engine.meter.count('scheduler_rate_limited_total', WAITING);
+    if (joined === 'tenant_full') engine.meter.count('scheduler_tenant_refused_total', WAITING);
+    end(joined === 'full' ? 'queue_full' : 'tenant_queue_full');
+  });
+}
+
+/** Where others are not tried, jobs that ask for the same wait for different pools. */
+function shapeOf(compiled: CompiledNeed): unknown {
+  const confinement = routeOf(compiled)?.confinement;
+  return confinement?.kind === 'no_fallback' ? `${confinement.poolId} ${compiled.query.key}` : compiled.query;
+}
+
+/** A try that got as far as RESERVED and then found nobody is not reserved any more. */
+export async function backToWaiting(engine: Engine, flight: Flight, isRetry: boolean): Promise<boolean> {
+  const { state } = flight.job;
+  // A job that was taken over before it was ever placed waits like a retry.
+  if (state !== 'RESERVED') return state === 'CREATED' || (isRetry && state === 'RETRYING');
+  const isBack = await advance(engine, flight, isRetry ? 'gave_up' : 'unplaced', UNPLACED);
+  if (isBack) withdrawUnclear(engine, flight, flight.job.fence);
+  return isBack;
+}

@@ -1,0 +1,44 @@
+/** Hot path, seldom: what a job has been through, as far as its record tells whoever takes it over. Pure. */
+import { meaningOf } from '../../domain/failure.ts';
+import type { NodeId } from '../../domain/ids.ts';
+import type { JobRecord, TimelineEntry } from '../../domain/job.ts';
+import type { Flight } from '../in-flight-job.ts';
+import { NO_SLOT } from '../queue/waiting.ts';
+
+export type Past = Pick<Flight, 'attempts' | 'retries' | 'nodesLost' | 'givenUp' | 'lastFailure'> & {
+  readonly sentTo: readonly NodeId[];
+};
+
+export function pastOf(job: JobRecord): Past {
+  const { timeline, fence, intent, state } = job;
+  const givenUp = timeline.filter(isGivenUp);
+  const reasons = givenUp.map(({ reason = '' }) => reason);
+  return {
+    attempts: Math.max(fence?.attempt ?? 0, intent?.attempt ?? 0, ...timeline.map(({ attempt }) => attempt)),
+    sentTo: sentTo(job),
+    retries: reasons.filter((code) => meaningOf({ code, message: '' }).isCounted).length,
+    nodesLost: reasons.filter((code) => code === 'WS_DISCONNECTED').length,
+    givenUp: state === 'RETRYING' || state === 'RESERVED' ? (fence?.attempt ?? 0) : 0,
+    lastFailure: failureOf(givenUp.at(-1)),
+  };
+}
+
+/** A try that found no slot is not an attempt that failed. */
+const isGivenUp = ({ state, reason }: TimelineEntry): boolean => state === 'RETRYING' && reason !== NO_SLOT;
+
+function failureOf(entry: TimelineEntry | undefined): Past['lastFailure'] {
+  if (entry?.reason === undefined) return undefined;
+  return { code: entry.reason, message: `the attempt on ${entry.nodeId} ended with ${entry.reason}` };
+}
+
+/** Every node that has the job, had it or may have it. */
+function sentTo({ timeline, fence, intent }: JobRecord): readonly NodeId[] {
+  const nodes = new Set<NodeId | undefined>([fence?.nodeId, intent?.nodeId]);
+  const reserved = timeline.filter(({ state }) => state === 'RESERVED');
+  for (const [index, { nodeId, attempt }] of reserved.entries()) {
+    // A number is used again only if the node before did not get the job, and never will.
+    if (reserved[index + 1]?.attempt !== attempt) nodes.add(nodeId);
+  }
+  for (const { state, nodeId } of timeline) if (state === 'DISPATCHED') nodes.add(nodeId);
+  return [...nodes].filter((nodeId) => nodeId !== undefined);
+}

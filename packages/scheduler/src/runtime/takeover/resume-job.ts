@@ -1,0 +1,168 @@
+/** Hot path, seldom: a job that another instance drove goes on here, from its record alone. */
+import type { NodeId } from '../../domain/ids.ts';
+import { isOut, isSettled, type JobRecord } from '../../domain/job.ts';
+import { leaseId } from '../../domain/lease.ts';
+import type { Need } from '../../domain/need.ts';
+import { createCommits } from '../attempts/commits.ts';
+import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
+import type { GivingUp } from '../attempts/retry-or-fail.ts';
+import type { Settling } from '../attempts/settle-job.ts';
+import type { Deadlines } from '../attempts/timeouts.ts';
+import type { UnclearSends } from '../attempts/unconfirmed-sends.ts';
+import { advance, type Engine, giveBackForGood, leaveFenced } from '../engine.ts';
+import { createFlight, type Flight } from '../in-flight-job.ts';
+import type { SharedDriving } from '../job-service.ts';
+import { compileNeed } from '../select/compile-need.ts';
+import { pastOf } from './attempt-history.ts';
+
+export type Adoption = Pick<SharedDriving, 'adopt' | 'audioReturned'>;
+
+export function createAdoption(
+  engine: Engine,
+  parts: { deadlines: Deadlines; givingUp: GivingUp; settling: Settling; unclearSends: UnclearSends },
+): Adoption {
+  const { deadlines, givingUp, settling, unclearSends } = parts;
+  const { wheel, clock, settings } = engine;
+  const commits = createCommits(engine, givingUp);
+
+  function rebuild(job: JobRecord): Flight {
+    const need = job.need ?? needless(job);
+    const flight = createFlight(job, need, compileNeed(engine.fleet, need));
+    const now = clock.now();
+    const ranFrom = job.timeline.findLast(({ state }) => state === 'RUNNING')?.at ?? now;
+    // The clock is another machine's: nothing may seem to have begun later than now.
+    const sentAt = job.state === 'RUNNING' ? Math.min(now, ranFrom) : now;
+    const lacksAudio = job.spec.audio.kind === 'held' && engine.audio.get(job.jobId) === undefined;
+    return Object.assign(flight, pastOf(job), {
+      sentAt,
+      isPlacing: false,
+      doesAcknowledge: acknowledges(job),
+      audioAt: lacksAudio ? ('missing' as const) : undefined,
+    });
+  }
+
+  const acknowledges = ({ fence }: JobRecord): boolean =>
+    engine.nodes.profile(fence?.nodeId ?? '')?.supports.includes('job_ack') === true;
+
+  /** It has its outcome; what is left is to give back what it held. */
+  async function release(flight: Flight): Promise<void> {
+    const { jobId, fence, state } = flight.job;
+    engine.audio.drop(jobId);
+    if (fence !== undefined && state === 'FINISHED') {
+      await giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    } else if (fence !== undefined) {
+      // Nobody can say whether the node of a failed attempt still works on it.
+      await leaveOpen(fence.nodeId, leaseId(jobId, fence.attempt));
+      await advance(engine, flight, 'released', { reason: 'lease_left_to_expire' });
+      return;
+    }
+    await advance(engine, flight, 'released');
+  }
+
+  async function leaveOpen(nodeId: NodeId, lease: string): Promise<void> {
+    await leaveFenced(engine, nodeId, lease);
+    watchLeaseEnd(engine, nodeId);
+  }
+
+  function resume(flight: Flight): void {
+    const { fence, intent } = flight.job;
+    if (isOut(flight.job) && fence !== undefined) {
+      engine.flights.board(flight, fence.nodeId);
+      watchAttempt(flight, fence.nodeId);
+    } else if (flight.job.state === 'RESERVED' && intent !== undefined) {
+      // It may have been sent, and then the node answers soon.
+      void unclearSends.awaitWord(flight);
+    } else void givingUp.tryElsewhere(flight, 'open');
+  }
+
+  const isThere = (nodeId: NodeId): boolean => {
+    const view = engine.fleet.view(nodeId);
+    return view !== undefined && view.health !== 'offline';
+  };
+
+  function watchAttempt(flight: Flight, nodeId: NodeId): void {
+    if (!isThere(nodeId)) {
+      // Its connection may have ended with the instance that drove the job, and it may be about to come back.
+      flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, stillAway, flight);
+      return;
+    }
+    flight.doesAcknowledge = acknowledges(flight.job);
+    if (flight.job.state === 'RUNNING') {
+      deadlines.acknowledged(flight);
+      commits.adopted(flight);
+      return;
+    }
+    flight.sentAt = clock.now();
+    deadlines.attemptSent(flight);
+  }
+
+  function stillAway(flight: Flight): void {
+    const { jobId, fence } = flight.job;
+    if (fence === undefined || !isOut(flight.job)) return;
+    const { nodeId, attempt } = fence;
+    if (isThere(nodeId)) {
+      watchAttempt(flight, nodeId);
+      return;
+    }
+    void leaveFenced(engine, nodeId, leaseId(jobId, attempt));
+    const message = `${nodeId} did not come back after the instance that drove its job was gone`;
+    void givingUp.giveUp(flight, {
+      code: 'WS_DISCONNECTED',
+      message,
+      isCounted: true,
+      side: 'open',
+      isLoss: true,
+    });
+  }
+
+  return {
+    adopt(job) {
+      if (engine.flights.get(job.jobId) !== undefined || job.state === 'RELEASED') return;
+      const flight = rebuild(job);
+      if (isSettled(job.state)) {
+        void release(flight);
+        return;
+      }
+      engine.flights.add(flight);
+      if (job.need === undefined) {
+        void settling.fail(flight, NEED_UNKNOWN, 'open');
+        return;
+      }
+      // Whatever that clock said, no job lasts longer than a job may.
+      deadlines.startJob(flight, Math.min(job.deadlineAt, clock.now() + settings.jobDeadlineMs));
+      resume(flight);
+    },
+
+    audioReturned(jobId, at) {
+      const flight = engine.flights.get(jobId);
+      if (flight === undefined || flight.audioAt === undefined) return;
+      const isHere = engine.audio.get(jobId) !== undefined;
+      if (!isHere && at === undefined) return;
+      const isAwaited = flight.audioAt === 'awaited';
+      flight.audioAt = isHere ? undefined : at;
+      if (isAwaited) void givingUp.tryElsewhere(flight, 'open');
+    },
+  };
+}
+
+const NEED_UNKNOWN = {
+  code: 'INTERNAL_ERROR',
+  message: 'its record does not say what it needs of a node, so no other can be found',
+};
+
+/** For records that tell nothing of it: nobody is ever looked for with this. */
+const needless = ({ tenantId, sessionId }: JobRecord): Need => ({
+  tenantId,
+  sessionId,
+  directions: [],
+  isSourceAuto: false,
+  usesAsr: false,
+  usesNmt: false,
+  usesTts: false,
+  types: [],
+  services: [],
+  isAudioByReference: false,
+  isPairUnknown: false,
+  needsPublicNode: false,
+  isStrict: true,
+});

@@ -1,0 +1,88 @@
+/** Cold path: the open sessions as operators see them, a page at a time, newest first. A cursor outlives the session it was made of. */
+import type { SessionId, TenantId } from '../../domain/ids.ts';
+import type { Session } from '../session.ts';
+import type { SessionPage, SessionView } from '../session-service.ts';
+import { viewOf } from './session-summary.ts';
+
+/** A page ends after so many sessions even if few are of the tenant; its cursor goes on from there. */
+const MAX_SCANNED = 5_000;
+const BLOCK = 256;
+
+export interface Roster {
+  add(sessionId: SessionId): void;
+  remove(sessionId: SessionId): void;
+  page(query: { tenantId?: TenantId | undefined; limit: number; cursor?: string | undefined }): SessionPage;
+}
+
+/** Sessions that were opened one after the other. In blocks, so that none of many ends at the cost of all. */
+interface Block {
+  readonly first: number;
+  /** By the number of their opening, which only grows. */
+  readonly places: Map<SessionId, number>;
+}
+
+export function createRoster(sessions: ReadonlyMap<SessionId, Session>): Roster {
+  const blocks: Block[] = [];
+  const homes = new Map<SessionId, Block>();
+  let opened = 0;
+
+  /** How many blocks begin before this number. */
+  function blocksBefore(number: number): number {
+    let low = 0;
+    let high = blocks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((blocks[middle]?.first ?? 0) < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  function newestBlock(): Block {
+    const last = blocks.at(-1);
+    if (last !== undefined && opened < last.first + BLOCK) return last;
+    const block: Block = { first: opened, places: new Map() };
+    blocks.push(block);
+    return block;
+  }
+
+  /** Newest first, from below this number. */
+  function* placesBelow(number: number): Generator<readonly [SessionId, number]> {
+    for (let at = blocksBefore(number) - 1; at >= 0; at -= 1) {
+      const places = [...(blocks[at]?.places ?? [])].reverse();
+      for (const place of places) if (place[1] < number) yield place;
+    }
+  }
+
+  return {
+    add(sessionId) {
+      opened += 1;
+      const block = newestBlock();
+      block.places.set(sessionId, opened);
+      homes.set(sessionId, block);
+    },
+    remove(sessionId) {
+      const block = homes.get(sessionId);
+      if (block === undefined) return;
+      homes.delete(sessionId);
+      block.places.delete(sessionId);
+      if (block.places.size === 0) blocks.splice(blocksBefore(block.first), 1);
+    },
+    page({ tenantId, limit, cursor }) {
+      const views: SessionView[] = [];
+      let scanned = 0;
+      let last = 0;
+      for (const [sessionId, number] of placesBelow(
+        cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor),
+      )) {
+        if (views.length >= limit || scanned >= MAX_SCANNED) return { sessions: views, cursor: String(last) };
+        scanned += 1;
+        last = number;
+        const session = sessions.get(sessionId);
+        if (session !== undefined && (tenantId === undefined || session.tenantId === tenantId))
+          views.push(viewOf(session));
+      }
+      return { sessions: views };
+    },
+  };
+}

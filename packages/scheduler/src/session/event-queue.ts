@@ -1,0 +1,35 @@
+/** Hot path: a session handles one event after the other, also those that its own effects bring about. */
+import type { Clock } from '../ports/clock.ts';
+import type { SlowWatch } from '../ports/slow-watch.ts';
+import type { SessionEvent } from './event.ts';
+import type { Session } from './session.ts';
+
+export type Post = (session: Session, event: SessionEvent) => void;
+
+export function createMailbox(deps: {
+  clock: Pick<Clock, 'now'>;
+  slow?: SlowWatch | undefined;
+  handle(session: Session, event: SessionEvent, at: number): void;
+  /** Nothing is left to handle. */
+  emptied(session: Session): void;
+}): Post {
+  const { clock, slow, handle, emptied } = deps;
+  return function post(session, event) {
+    session.queued.push(event);
+    if (session.isBusy) return;
+    session.isBusy = true;
+    let begunAt: number | undefined;
+    try {
+      for (let next = session.queued.shift(); next !== undefined; next = session.queued.shift()) {
+        const at = clock.now();
+        // What came while an earlier one was handled has waited at most since that began.
+        if (begunAt === undefined) begunAt = at;
+        else slow?.waited('session_mailbox', at - begunAt);
+        handle(session, next, at);
+      }
+    } finally {
+      session.isBusy = false;
+    }
+    emptied(session);
+  };
+}

@@ -1,0 +1,83 @@
+/** Hot path: asks for jobs, and again while the store cannot be asked (I7). An utterance that was said waits for a while before it is refused. */
+import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
+import type { AudioStore } from '../../ports/audio-store.ts';
+import type { Chance } from '../../ports/chance.ts';
+import type { Cancel, Clock } from '../../ports/clock.ts';
+import type { Utterance } from '../session.ts';
+import type { JobDesk } from '../session-service.ts';
+
+export interface PatientDesk {
+  ask(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome>;
+  /** Nobody waits here any more, whatever it was asked for. */
+  stop(): void;
+}
+
+const AGAIN_MS = 250;
+
+export function createPatientDesk(deps: {
+  readonly jobs: Pick<JobDesk, 'dispatch'>;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly audio: Pick<AudioStore, 'claim' | 'unclaim'>;
+  readonly patienceMs: number;
+}): PatientDesk {
+  const { jobs, clock, audio } = deps;
+  const waiting = new Set<() => void>();
+  let isStopped = false;
+
+  /** Cut elsewhere than when it was first sent, it is other audio: a job of its own, bound to nothing. */
+  async function once(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome> {
+    const wasAdmitted = utterance.isAdmitted;
+    const outcome = await jobs.dispatch(request);
+    const isConflict = outcome.kind === 'refused' && outcome.code === 'IDEMPOTENCY_CONFLICT';
+    if (!isConflict || wasAdmitted || utterance.firstSeq === undefined || isOver(utterance)) return outcome;
+    // Under a name of its own, too: the first one says which request it is of.
+    const { requestId: _requestId, fingerprint: _fingerprint, jobId: _jobId, ...unbound } = request;
+    return jobs.dispatch(unbound);
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        waiting.delete(end);
+        resolve();
+      };
+      const cancel: Cancel = clock.after(ms, end);
+      waiting.add(end);
+    });
+  }
+
+  /** Its audio counts while it waits as it did before and will after. False: there is no room for it. */
+  async function waitWith(bytes: number, ms: number): Promise<boolean> {
+    if (bytes > 0 && audio.claim(bytes) === 'full') return false;
+    await pause(ms);
+    if (bytes > 0) audio.unclaim(bytes);
+    return true;
+  }
+
+  const isOver = ({ isSettled, isAbandoned, isHandedOver }: Utterance): boolean =>
+    isStopped || isSettled || isAbandoned || isHandedOver;
+
+  return {
+    async ask(utterance, request) {
+      const until = clock.now() + deps.patienceMs;
+      for (let tried = request; ; ) {
+        const outcome = await once(utterance, tried);
+        const isDown = outcome.kind === 'refused' && outcome.code === 'SCHEDULER_DEPENDENCY_DOWN';
+        const leftMs = until - clock.now();
+        if (!isDown || leftMs <= 0 || isOver(utterance)) return outcome;
+        const delayMs = Math.min(leftMs, AGAIN_MS * (0.5 + deps.chance()));
+        const hasWaited = await waitWith(request.audio?.length ?? 0, delayMs);
+        if (!hasWaited || isOver(utterance)) return outcome;
+        // Under a name of its own each time: one that was recorded after all is taken back, and what takes it back must not find the next.
+        const { jobId: _jobId, ...unnamed } = request;
+        tried = { ...unnamed, waitMs: Math.min(request.waitMs, Math.max(0, until - clock.now())) };
+      }
+    },
+    stop() {
+      isStopped = true;
+      for (const end of [...waiting]) end();
+    },
+  };
+}

@@ -1,0 +1,187 @@
+/** Hot path: which utterances wait for which job. Two sessions may wait for one, when a client sends a request again elsewhere. */
+import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { JobId, NodeId } from '../../domain/ids.ts';
+import { isSettled, type JobRecord } from '../../domain/job.ts';
+import type { Log } from '../../ports/log.ts';
+import type { SessionEvent } from '../event.ts';
+import type { JobFollow } from '../handover/remote-job-follower.ts';
+import { noteChange } from '../handover/saved-state.ts';
+import type { Session, Utterance } from '../session.ts';
+import type { JobDesk } from '../session-service.ts';
+import type { PatientDesk } from './dispatch-with-retry.ts';
+
+interface Watcher {
+  readonly session: Session;
+  readonly utterance: Utterance;
+}
+
+export interface JobWatch {
+  dispatch(session: Session, utterance: Utterance, request: DispatchRequest): void;
+  /** Another instance drives its job, as far as is known. */
+  follow(session: Session, utterance: Utterance): void;
+  /** Has its outcome. */
+  forget(utterance: Utterance): void;
+  /** Has none to wait for: the job is cancelled, unless somebody else waits for it. */
+  cancel(utterance: Utterance, message: string, code: ErrorCode): void;
+  /** Another instance waits for it. */
+  handOver(utterance: Utterance): void;
+  moved(job: JobRecord): void;
+  partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
+  size(): number;
+  /** Calls once, when nobody waits for anything. */
+  onEmpty(listen: () => void): void;
+}
+
+export function createJobWatch(deps: {
+  jobs: Pick<JobDesk, 'cancel'>;
+  desk: PatientDesk;
+  /** Those that were asked for here and have no answer yet. */
+  asked: Set<Utterance>;
+  /** Absent: there are no other instances. */
+  elsewhere: JobFollow | undefined;
+  log: Log;
+  post: (session: Session, event: SessionEvent) => void;
+}): JobWatch {
+  const { jobs, desk, asked, elsewhere, log, post } = deps;
+  const watchers = new Map<JobId, readonly Watcher[]>();
+  const idle: (() => void)[] = [];
+
+  function add(jobId: JobId, watcher: Watcher): void {
+    const others = (watchers.get(jobId) ?? []).filter(({ utterance }) => utterance !== watcher.utterance);
+    watchers.set(jobId, [...others, watcher]);
+  }
+
+  function remove(utterance: Utterance): void {
+    elsewhere?.stop(utterance);
+    const left = watchers.get(utterance.jobId)?.filter((watcher) => watcher.utterance !== utterance);
+    if (left !== undefined && left.length > 0) {
+      watchers.set(utterance.jobId, left);
+      return;
+    }
+    watchers.delete(utterance.jobId);
+    if (watchers.size === 0) for (const listen of idle.splice(0)) listen();
+  }
+
+  const isOver = ({ isAbandoned, isHandedOver }: Utterance): boolean => isAbandoned || isHandedOver;
+
+  /** The job that does it has another name than it was asked for under. */
+  function rename(session: Session, utterance: Utterance, jobId: JobId): void {
+    if (jobId === utterance.jobId || utterance.isSettled || isOver(utterance)) return;
+    // In this order: in between, nobody may think that nothing is waited for.
+    add(jobId, { session, utterance });
+    remove(utterance);
+    utterance.jobId = jobId;
+    // Others know it by the name it had.
+    noteChange(session, 'now');
+  }
+
+  function stop(jobId: JobId, message: string, code: ErrorCode): void {
+    if (watchers.has(jobId)) return;
+    jobs
+      .cancel(jobId, message, code)
+      .catch((fault: unknown) => log.warn({ job_id: jobId, err: fault }, 'a job could not be cancelled'));
+  }
+
+  function follow(session: Session, utterance: Utterance): void {
+    if (elsewhere === undefined || utterance.isSettled || isOver(utterance)) return;
+    add(utterance.jobId, { session, utterance });
+    elsewhere.follow(utterance, {
+      heard: (job) => post(session, { kind: 'recalled', utterance, job }),
+      gone: () => post(session, { kind: 'job_gone', utterance }),
+      missed: () => post(session, { kind: 'time_passed' }),
+    });
+  }
+
+  function heard(
+    session: Session,
+    utterance: Utterance,
+    outcome: DispatchOutcome,
+    wasAdmittedHere: boolean,
+  ): void {
+    const jobId = outcome.kind === 'dispatched' ? outcome.job.jobId : utterance.jobId;
+    if (utterance.isAbandoned) {
+      // It was given up before it was known under this name.
+      if (outcome.kind === 'dispatched') stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
+      return;
+    }
+    // It has its outcome. Another job than the one that gave it is waited for by nobody, or by whoever asked first.
+    if (utterance.isSettled) {
+      if (outcome.kind === 'dispatched' && !outcome.isRepeat && jobId !== utterance.jobId)
+        stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
+      return;
+    }
+    if (utterance.isHandedOver) {
+      // Whoever waits for it knows its earlier name: by that and without a request nobody finds this one.
+      const isKnown =
+        outcome.kind === 'refused' || jobId === utterance.jobId || outcome.job.requestId !== undefined;
+      if (!isKnown) stop(jobId, 'nobody waits for it any more', 'JOB_CANCELLED');
+      return;
+    }
+    // Its audio was offered again, and not wanted: its job goes on elsewhere without.
+    if (outcome.kind === 'refused' && utterance.isAdmitted && !wasAdmittedHere) return;
+    rename(session, utterance, jobId);
+    if (outcome.kind === 'dispatched') {
+      if (outcome.isRepeat && !isSettled(outcome.job.state)) follow(session, utterance);
+      else elsewhere?.stop(utterance);
+    }
+    post(session, { kind: 'dispatched', utterance, outcome });
+  }
+
+  return {
+    dispatch(session, utterance, request) {
+      add(utterance.jobId, { session, utterance });
+      asked.add(utterance);
+      let wasAdmittedHere = false;
+      const admitted = ({ jobId }: JobRecord) => {
+        wasAdmittedHere = true;
+        rename(session, utterance, jobId);
+        post(session, { kind: 'admitted', utterance });
+      };
+      desk
+        .ask(utterance, { ...request, admitted })
+        .catch((fault: unknown) => {
+          log.error({ job_id: utterance.jobId, err: fault }, 'an utterance could not be dispatched');
+          return FAULT;
+        })
+        .then((outcome) => {
+          asked.delete(utterance);
+          heard(session, utterance, outcome, wasAdmittedHere);
+        });
+    },
+    follow,
+    forget: remove,
+    cancel(utterance, message, code) {
+      utterance.isAbandoned = true;
+      remove(utterance);
+      stop(utterance.jobId, message, code);
+    },
+    handOver(utterance) {
+      utterance.isHandedOver = true;
+      remove(utterance);
+    },
+    moved(job) {
+      const waiting = watchers.get(job.jobId);
+      if (waiting === undefined) return;
+      for (const { session, utterance } of waiting) post(session, { kind: 'job_moved', utterance, job });
+    },
+    partial(jobId, text, isFinal, by) {
+      for (const { session, utterance } of watchers.get(jobId) ?? []) {
+        // A node whose attempt was given up may go on talking.
+        if (by !== undefined && utterance.nodeId !== undefined && utterance.nodeId !== by) continue;
+        post(session, { kind: 'partial', utterance, text, isFinal });
+      }
+    },
+    size: () => watchers.size,
+    onEmpty(listen) {
+      if (watchers.size === 0) listen();
+      else idle.push(listen);
+    },
+  };
+}
+
+const FAULT: DispatchOutcome = {
+  kind: 'refused',
+  code: 'INTERNAL_ERROR',
+  message: 'the utterance could not be dispatched',
+};

@@ -1,0 +1,73 @@
+/** Vocabulary of sessions: what a client is told. The edge spells it. */
+import type { ErrorCode } from '../domain/errors.ts';
+import type { SessionId } from '../domain/ids.ts';
+import type { PressureAction } from './outcomes/backpressure.ts';
+import type { Delivered } from './outcomes/delivery.ts';
+import type { Utterance } from './session.ts';
+
+export const UI_EVENTS = [
+  'INPUT_STARTED',
+  'INPUT_ENDED',
+  'DISPATCHED',
+  'NODE_ACCEPTED',
+  'ASR_PARTIAL',
+  'ASR_FINAL',
+  'NMT_DONE',
+  'ERROR',
+  'TTS_PLAY_STARTED',
+  'TTS_PLAY_ENDED',
+] as const;
+export type UiEventName = (typeof UI_EVENTS)[number];
+
+/** Of which utterance something is told. */
+export type About = Pick<Utterance, 'index' | 'jobId' | 'traceId'>;
+
+export type SessionOutput =
+  | {
+      readonly kind: 'opened';
+      readonly traceId: string;
+      readonly audioFormat: string;
+      readonly sampleRate: number;
+      /** Only at the first opening: it is not kept here. */
+      readonly resumeToken: string | undefined;
+      readonly isResumed: boolean;
+      /** Audio that has no outcome yet may be needed again. */
+      readonly hasMoved: boolean;
+      readonly warning: string | undefined;
+    }
+  | { readonly kind: 'accepted'; readonly utterance: Utterance }
+  | { readonly kind: 'partial'; readonly about: About; readonly text: string; readonly isFinal: boolean }
+  | {
+      readonly kind: 'outcome';
+      readonly delivered: Delivered<Utterance>;
+      /** The client acknowledges by number. */
+      readonly isNumbered: boolean;
+      readonly sentAt: number;
+      readonly webToSchedulerMs: number | undefined;
+    }
+  | {
+      readonly kind: 'ui_event';
+      readonly about: About;
+      readonly event: UiEventName;
+      readonly elapsedMs: number;
+      readonly errorCode?: ErrorCode;
+    }
+  | { readonly kind: 'pressure'; readonly action: PressureAction; readonly resumeAfterMs: number }
+  | { readonly kind: 'heartbeat'; readonly at: number }
+  | { readonly kind: 'draining'; readonly reconnectAfterMs: number }
+  | { readonly kind: 'closed' }
+  | {
+      readonly kind: 'error';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly details?: Readonly<Record<string, unknown>>;
+    };
+
+/** The client's connection. */
+export interface SessionLink {
+  tell(sessionId: SessionId, output: SessionOutput): void;
+  /** A newer connection has the session. */
+  replaced(): void;
+  /** This instance serves nobody any more; another one does. */
+  abandoned(): void;
+}

@@ -1,0 +1,261 @@
+/** Hot path: speech comes in. Chunks are cut into utterances, utterances become jobs; what cannot be taken is refused aloud. */
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Chunk, GivenUtterance } from '../event.ts';
+import { noteChange } from '../handover/saved-state.ts';
+import { announceAgain, fail } from '../outcomes/progress.ts';
+import { isDeployed, type Session, type Utterance, understands } from '../session.ts';
+import { count, type Step, tell, tellUi } from '../step-context.ts';
+import { claimRoom } from './audio-budget.ts';
+import { bindingName, fingerprintOf } from './binding.ts';
+import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from './build-job.ts';
+import { joinGroup } from './groups.ts';
+import { choosePool } from './preferred-pool.ts';
+import { attachAgain, gather } from './reattach.ts';
+import { audioOf, type Segment } from './segment.ts';
+import { type Sealed, type SealReason, type SegmentationEvent, segment } from './segmentation.ts';
+
+/** Names of requests a session remembers; a repeat comes soon or never. */
+const MAX_REQUESTS = 64;
+/** A client that does not send again what was refused goes on without it after this long. */
+const REFUSED_PATIENCE_MS = 10_000;
+/** A client may number its utterances as it likes, as long as there are whole numbers after it. */
+const LARGEST_GIVEN_INDEX = 2 ** 52;
+
+export function takeChunk(step: Step, session: Session, chunk: Chunk) {
+  if (session.phase === 'closing') return refuse(step, session, 'SESSION_CLOSED', 'the session is closing');
+  // Told to move, it sends this again where it goes.
+  if (session.phase === 'draining' && understands(session, 'server_draining')) return;
+  if (understands(session, 'utterance_accepted') && chunk.seq <= session.lastSeq) {
+    cutStream(step, session, { kind: 'repeated' });
+    if (gather(step, session, chunk)) return;
+    return count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_chunk' });
+  }
+  const bytes = chunk.audio?.length ?? 0;
+  if (
+    isBehindRefused(step, session, chunk) ||
+    isBacklogged(step, session) ||
+    !claimRoom(step, session, bytes)
+  ) {
+    return refuseAudio(step, session, chunk);
+  }
+  session.refused = undefined;
+  session.lastSeq = Math.max(session.lastSeq, chunk.seq);
+  if (chunk.clientTimestampMs !== undefined) {
+    session.webToSchedulerMs = Math.max(0, step.at - chunk.clientTimestampMs);
+  }
+  cutStream(step, session, chunk);
+}
+
+/** Lets the stream of chunks hear of an event, and makes utterances of what it seals. */
+export function cutStream(step: Step, session: Session, event: SegmentationEvent): void {
+  const before = session.segmentation.segment;
+  const { state, sealed } = segment(
+    session.segmentation,
+    event,
+    step.at,
+    step.settings.segmentation,
+    isDeployed(session),
+  );
+  session.segmentation = state;
+  for (const one of sealed) acceptSealed(step, session, one);
+  if (state.segment !== undefined && (before === undefined || sealed.length > 0)) {
+    begin(step, session, state.segment);
+  }
+}
+
+/** A name from the first sound on, so that the client can be told of it. */
+function begin(step: Step, session: Session, { requestId, firstSeq }: Segment): void {
+  const bound = requestId === undefined ? undefined : bindingName(requestId, firstSeq);
+  session.draft = { jobId: step.ids.jobId(session.tenantId, bound), traceId: step.ids.traceId() };
+  tellUi(step, session, { ...session.draft, index: session.nextIndex }, 'INPUT_STARTED', step.at);
+}
+
+/** What was under way behind a refused chunk comes again behind it: taken now, it would make the refused one look repeated. */
+function isBehindRefused(step: Step, { refused }: Session, { seq }: Chunk): boolean {
+  return refused !== undefined && seq > refused.seq && step.at - refused.at < REFUSED_PATIENCE_MS;
+}
+
+/** Outcomes that may not leave, because others cannot be told of them now, are not piled up for ever. */
+const isBacklogged = ({ settings }: Step, { isShared, delivery }: Session): boolean =>
+  isShared && delivery.waiting.length >= 2 * settings.maxUtterances;
+
+/** What was heard so far is still translated: half a sentence is better than none. */
+function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
+  const { seq } = chunk;
+  // Each time anew: whoever sends it again is waited for.
+  if (understands(session, 'utterance_accepted') && !isBehindRefused(step, session, chunk))
+    session.refused = { seq, at: step.at };
+  cutStream(step, session, { kind: 'cut', reason: 'limit' });
+  count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
+  const message = 'no room for more audio; what was sent before is translated';
+  tell(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details: { seq } });
+}
+
+/** To clients in the field an error is an alert: late frames are none. */
+function refuse(step: Step, session: Session, code: ErrorCode, message: string): void {
+  count(step, 'scheduler_session_messages_dropped_total', { reason: code.toLowerCase() });
+  if (!isDeployed(session)) tell(step, session, { kind: 'error', code, message });
+}
+
+function acceptSealed(step: Step, session: Session, { segment: sealed, reason }: Sealed): void {
+  const { settings } = step;
+  // Begun and ended in one step.
+  if (session.draft === undefined) begin(step, session, sealed);
+  count(step, 'scheduler_web_task_finalized_total', { reason: reason === 'final' ? 'send' : reason });
+  step.audio.unclaim(sealed.bytes);
+  const audio = audioOf(sealed);
+  const source = { kind: 'held', bytes: sealed.bytes } as const;
+  const { requestId, firstSeq, lastSeq } = sealed;
+  const cut = cutOf(reason);
+  accept(step, session, {
+    index: session.nextIndex,
+    startedAt: sealed.startedAt,
+    audioBytes: sealed.bytes,
+    requestId,
+    firstSeq,
+    lastSeq,
+    traceId: undefined,
+    order: {
+      speech: session.opening.speech,
+      pipeline: WHOLE_PIPELINE,
+      source,
+      audio,
+      cut,
+      paddingMs: isManual(reason) ? settings.paddingManualMs : settings.paddingAutoMs,
+      turnId: `${session.sessionId}.t${sealed.turn}`,
+      binding:
+        requestId === undefined
+          ? undefined
+          : {
+              requestId: bindingName(requestId, firstSeq),
+              // The same start with another end is other audio: cut elsewhere when it was sent again.
+              fingerprint: fingerprintOf(step, { speech: session.opening.speech, audio, source }),
+            },
+    },
+  });
+}
+
+const isManual = (reason: SealReason): boolean => cutOf(reason) === 'manual';
+
+export function takeUtterance(step: Step, session: Session, given: GivenUtterance) {
+  if (session.phase === 'closing') return refuse(step, session, 'SESSION_CLOSED', 'the session is closing');
+  if (session.phase === 'draining' && understands(session, 'server_draining')) return;
+  const { requestId, audio, speech } = given;
+  const known = requestId === undefined ? undefined : session.requests.get(requestId);
+  if (known !== undefined) {
+    if (attachAgain(step, session, known, given)) return;
+    count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_utterance' });
+    return announceAgain(step, session, known);
+  }
+  // What was spoken before comes before.
+  cutStream(step, session, { kind: 'cut', reason: 'next' });
+  const bytes = audio?.length ?? 0;
+  if (isBacklogged(step, session) || session.audioBytes + bytes > step.settings.maxAudioBytes) {
+    count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
+    const message = 'no room for more audio of this session; wait for results, then send it again';
+    const details = { ...(requestId !== undefined && { request_id: requestId }) };
+    return tell(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details });
+  }
+  session.audioBytes += bytes;
+  accept(step, session, {
+    // Numbers are never used twice in a session: nodes in the field refuse those they have seen.
+    index: Math.max(Math.min(given.index, LARGEST_GIVEN_INDEX), session.nextIndex),
+    startedAt: step.at,
+    audioBytes: bytes,
+    requestId,
+    firstSeq: undefined,
+    lastSeq: undefined,
+    traceId: given.traceId,
+    order: {
+      speech,
+      pipeline: given.pipeline ?? WHOLE_PIPELINE,
+      source: given.source,
+      audio,
+      cut: given.isManualCut ? 'manual' : 'pause',
+      paddingMs: given.isManualCut ? step.settings.paddingManualMs : step.settings.paddingAutoMs,
+      turnId: undefined,
+      binding: requestId === undefined ? undefined : { requestId, fingerprint: fingerprintOf(step, given) },
+    },
+  });
+}
+
+interface Acceptance {
+  readonly index: number;
+  readonly startedAt: number;
+  readonly audioBytes: number;
+  readonly requestId: string | undefined;
+  readonly firstSeq: number | undefined;
+  readonly lastSeq: number | undefined;
+  readonly traceId: string | undefined;
+  readonly order: Omit<Order, 'poolId' | 'waitMs' | 'contextText'>;
+}
+
+function accept(step: Step, session: Session, acceptance: Acceptance) {
+  const { index, order } = acceptance;
+  const joined = joinGroup(
+    session.groups,
+    acceptance.startedAt,
+    step.settings.group,
+    () => `${session.sessionId}.g${index}`,
+  );
+  session.groups = joined.groups;
+  const utterance: Utterance = {
+    index,
+    jobId: session.draft?.jobId ?? step.ids.jobId(session.tenantId, order.binding?.requestId),
+    traceId: acceptance.traceId ?? session.draft?.traceId ?? step.ids.traceId(),
+    requestId: acceptance.requestId,
+    groupId: joined.groupId,
+    partIndex: joined.partIndex,
+    firstSeq: acceptance.firstSeq,
+    lastSeq: acceptance.lastSeq,
+    startedAt: acceptance.startedAt,
+    acceptedAt: step.at,
+    audioBytes: acceptance.audioBytes,
+    isAdmitted: false,
+    isAnnounced: false,
+    savedJobId: undefined,
+    isWordSaved: false,
+    isAudioElsewhere: false,
+    hadOutcome: false,
+    isPlaced: false,
+    nodeId: undefined,
+    isAbandoned: false,
+    isHandedOver: false,
+    uiTold: 0,
+    isSettled: false,
+    outcome: undefined,
+    readyAt: 0,
+  };
+  session.draft = undefined;
+  session.nextIndex = index + 1;
+  session.sealedSeq = Math.max(session.sealedSeq, acceptance.lastSeq ?? -1);
+  noteChange(session, 'now');
+  session.delivery.waiting.push(utterance);
+  session.running += 1;
+  session.unplaced += 1;
+  remember(session, utterance);
+  tellUi(step, session, utterance, 'INPUT_ENDED', acceptance.startedAt);
+  if (session.running > step.settings.maxUtterances) {
+    return fail(
+      step,
+      session,
+      utterance,
+      'RATE_LIMITED',
+      'too many utterances of this session have no result yet',
+    );
+  }
+  session.pool = choosePool(session.pool, session, order.speech.languages, step.pools);
+  const { poolId } = session.pool;
+  const waitMs = step.settings.pendingTimeoutMs;
+  const whole = { ...order, contextText: joined.context, poolId, waitMs };
+  const request = orderJob(session, utterance, whole, step.require);
+  step.effects.push({ kind: 'dispatch', utterance, request });
+}
+
+/** Only whole utterances are repeated by name; chunks are by number. */
+function remember({ requests }: Session, utterance: Utterance): void {
+  if (utterance.requestId === undefined || utterance.firstSeq !== undefined) return;
+  requests.set(utterance.requestId, utterance);
+  const [oldest] = requests.keys();
+  if (requests.size > MAX_REQUESTS && oldest !== undefined) requests.delete(oldest);
+}

@@ -1,0 +1,48 @@
+/** Hot path: room for audio of a session that is not a job's yet, taken and given back. */
+import type { Session } from '../session.ts';
+import { count, type Step } from '../step-context.ts';
+
+/** False: there is none, and nothing was taken. */
+export function claimRoom(step: Step, session: Session, bytes: number): boolean {
+  if (bytes === 0) return true;
+  if (session.audioBytes + bytes > step.settings.maxAudioBytes) return false;
+  if (step.audio.claim(bytes) === 'full') return false;
+  session.audioBytes += bytes;
+  return true;
+}
+
+function giveBack(step: Step, session: Session, bytes: number): void {
+  session.audioBytes -= bytes;
+  step.audio.unclaim(bytes);
+}
+
+/** Of a session that is over: nobody will make a job of it. */
+export function dropAudio(step: Step, session: Session): void {
+  dropGathered(step, session);
+  if (dropSegment(step, session))
+    count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_of_ended_session' });
+}
+
+/** As if it had never been heard: its client sends it again, here or elsewhere. */
+export function forgetUnsealed(step: Step, session: Session): void {
+  dropGathered(step, session);
+  if (!dropSegment(step, session)) return;
+  session.draft = undefined;
+  session.lastSeq = session.sealedSeq;
+}
+
+function dropSegment(step: Step, session: Session): boolean {
+  const open = session.segmentation.segment;
+  if (open === undefined) return false;
+  session.segmentation = { ...session.segmentation, segment: undefined, sealing: undefined };
+  giveBack(step, session, open.bytes);
+  return true;
+}
+
+/** What was sent again, and not to its end. */
+export function dropGathered(step: Step, session: Session): void {
+  const { gathered } = session;
+  if (gathered === undefined) return;
+  session.gathered = undefined;
+  giveBack(step, session, gathered.bytes);
+}

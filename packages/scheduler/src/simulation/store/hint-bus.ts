@@ -1,0 +1,40 @@
+/** Simulation: words between instances that may be lost: one channel for each and one for all. */
+import type { Whispers } from '../../ports/hint-bus.ts';
+import type { Lines } from './lines.ts';
+import { keys, tags } from './tags.ts';
+
+const COMMON = tags.key(keys.commonWhispers);
+const whispersTo = (instanceId: string): string => `whispers:${instanceId}`;
+
+export function createWhispers(deps: {
+  lines: Lines;
+  onFault?: ((fault: unknown) => void) | undefined;
+}): Whispers {
+  const { lines } = deps;
+  return {
+    say: (to, text) => lines.publish(tags.instance(to), whispersTo(to), text),
+    sayToAll: (text) => lines.publish(COMMON, keys.commonWhispers, text),
+    async listen(instanceId, hear) {
+      const hearText = (said: unknown): void => {
+        try {
+          hear(said as string);
+        } catch (fault) {
+          deps.onFault?.(fault);
+        }
+      };
+      const ears = await Promise.allSettled([
+        lines.subscribe(tags.instance(instanceId), whispersTo(instanceId), hearText),
+        lines.subscribe(COMMON, keys.commonWhispers, hearText),
+      ]);
+      const stop = (): void => {
+        for (const ear of ears) if (ear.status === 'fulfilled') ear.value();
+      };
+      for (const ear of ears) {
+        if (ear.status === 'fulfilled') continue;
+        stop();
+        throw ear.reason;
+      }
+      return async () => stop();
+    },
+  };
+}

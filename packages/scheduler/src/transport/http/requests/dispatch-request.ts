@@ -1,0 +1,148 @@
+/** Hot path: the body of a dispatch as the engine's request: what is needed of a node, and what the job carries. Pure. */
+import type { DispatchRequest as Body } from '@lingua/protocol';
+import type { DispatchRequest } from '../../../domain/dispatch.ts';
+import { isOutsideId, type TenantId } from '../../../domain/ids.ts';
+import type { JobSpec, Pipeline } from '../../../domain/job-spec.ts';
+import type { Need } from '../../../domain/need.ts';
+import { type Languages, readLanguages } from '../../../domain/needed-directions.ts';
+import type { Require } from '../../../domain/requirements.ts';
+import { type ReadAudio, readAudio } from '../../wire/read-audio.ts';
+import { canonicalRequest } from './fingerprint.ts';
+
+export interface DispatchContext {
+  readonly tenantId: TenantId;
+  /** The Idempotency-Key header. */
+  readonly idempotencyKey?: string | undefined;
+  readonly utteranceIndex: number;
+  /** For requests that bring none. */
+  readonly traceId: string;
+  readonly digest: (text: string) => string;
+  /** What it needs of services. */
+  readonly require: Require;
+  /** Absent: every request is read anew. */
+  readonly readLanguages?: typeof readLanguages;
+}
+
+export type BuiltDispatch =
+  | { readonly kind: 'built'; readonly request: DispatchRequest }
+  | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+
+export function buildDispatch(body: Body, context: DispatchContext): BuiltDispatch {
+  const bound = readRequestId(body.request_id, context.idempotencyKey);
+  if (bound.kind === 'invalid') return bound;
+  const read = (context.readLanguages ?? readLanguages)(body);
+  if (read.kind === 'invalid') return read;
+  const sound = readAudio(body);
+  if (sound.kind === 'invalid') return sound;
+  const pipeline = readPipeline(body);
+  const isAudioByReference = sound.source.kind === 'reference';
+  return {
+    kind: 'built',
+    request: {
+      tenantId: context.tenantId,
+      sessionId: body.session_id,
+      requestId: bound.requestId,
+      fingerprint: bound.requestId === undefined ? undefined : context.digest(canonicalRequest(body)),
+      need: readNeed(body, context, read.languages, pipeline, isAudioByReference),
+      spec: readSpec(body, context, read.languages, pipeline, sound),
+      audio: sound.data,
+      waitMs: body.wait_ms ?? 0,
+      priority: body.options?.priority,
+    },
+  };
+}
+
+type ReadRequestId =
+  | { readonly kind: 'request_id'; readonly requestId: string | undefined }
+  | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
+
+function readRequestId(named: string | undefined, header: string | undefined): ReadRequestId {
+  if (header === undefined) return { kind: 'request_id', requestId: named };
+  // Its draft standard writes the key in quotes; most clients do not.
+  const key = header.replace(/^"(.*)"$/, '$1');
+  if (!isOutsideId(key)) {
+    return invalid('the Idempotency-Key header must be 1 to 128 letters, digits or . _ : -');
+  }
+  if (named !== undefined && named !== key) {
+    return invalid('"request_id" and the Idempotency-Key header differ; send one of them');
+  }
+  return { kind: 'request_id', requestId: key };
+}
+
+const invalid = (message: string) => ({ kind: 'invalid', field: '/request_id', message }) as const;
+
+const WRITTEN: Pipeline = {
+  use_asr: true,
+  use_nmt: true,
+  use_tts: false,
+  use_semantic: true,
+  use_tone: false,
+};
+const SPOKEN: Pipeline = { ...WRITTEN, use_tts: true };
+
+/** Without a pipeline: all of it, spoken only if that is required. Most jobs share one of these two. */
+function readPipeline({ pipeline, options }: Body): Pipeline {
+  const mustSpeak = options?.require_tts === true;
+  if (pipeline === undefined) return mustSpeak ? SPOKEN : WRITTEN;
+  return {
+    ...pipeline,
+    use_tts: pipeline.use_tts || mustSpeak,
+    use_semantic: pipeline.use_semantic ?? false,
+    use_tone: pipeline.use_tone ?? false,
+  };
+}
+
+function readNeed(
+  body: Body,
+  { tenantId, require }: DispatchContext,
+  languages: Languages,
+  pipeline: Pipeline,
+  isAudioByReference: boolean,
+): Need {
+  const features = body.features as JobSpec['features'] | undefined;
+  const required = require({ pipeline, features, services: body.required_services });
+  return {
+    tenantId,
+    sessionId: body.session_id,
+    directions: languages.directions,
+    isSourceAuto: languages.isSourceAuto,
+    usesAsr: required.usesAsr,
+    usesNmt: required.usesNmt,
+    usesTts: required.usesTts,
+    types: required.types,
+    services: required.services,
+    isAudioByReference,
+    isPairUnknown: languages.isPairUnknown,
+    // Nobody is paired with a node over HTTP.
+    needsPublicNode: true,
+    preferredNodeId: body.options?.preferred_node_id,
+    features: required.features,
+    isStrict: body.options?.strict ?? false,
+  };
+}
+
+function readSpec(
+  body: Body,
+  context: DispatchContext,
+  languages: Languages,
+  pipeline: Pipeline,
+  sound: Extract<ReadAudio, { kind: 'audio' }>,
+): JobSpec {
+  return {
+    utteranceIndex: context.utteranceIndex,
+    sourceLanguage: languages.source,
+    targetLanguage: languages.target,
+    dialect: body.dialect,
+    features: body.features as JobSpec['features'] | undefined,
+    pipeline,
+    audio: sound.source,
+    audioFormat: sound.audioFormat,
+    sampleRate: sound.sampleRate,
+    mode: body.mode,
+    languageA: languages.a,
+    languageB: languages.b,
+    autoLanguages: languages.auto,
+    traceId: body.trace_id === undefined || body.trace_id === '' ? context.traceId : body.trace_id,
+    cut: 'manual',
+  };
+}

@@ -1,0 +1,57 @@
+/** Cold path: a decision as whoever asked may see it: clients get counts, operators also which nodes. Pure. */
+import type { ExplainReply } from '@lingua/protocol';
+import type { Need } from '../../../domain/need.ts';
+import type { Decision, ExplainedNode, PoolDecision } from '../../../runtime/explain/create-explainer.ts';
+import { requiredTypes } from '../../../runtime/select/clauses.ts';
+import { given } from '../../wire/given.ts';
+
+export function viewDecision(need: Need, decision: Decision, isOperator: boolean): ExplainReply {
+  const { kind, refusal, candidateNodeId, total, eligible, reasons, pools, node } = decision;
+  return given({
+    outcome: kind,
+    refusal,
+    candidate_node_id: isOperator ? candidateNodeId : undefined,
+    tenant_id: need.tenantId,
+    requirements: {
+      directions: need.directions.map(({ source, target }) => ({ source, target })),
+      types: [...requiredTypes(need)].sort(),
+      services: [...need.services],
+      features: [...(need.features ?? [])],
+      audio_by_reference: need.isAudioByReference,
+      public_node: need.needsPublicNode,
+    },
+    total_nodes: total,
+    eligible_nodes: eligible,
+    reasons: reasons.map(({ reason, count, sampleNodeIds }) =>
+      given({ reason, count, sample_node_ids: isOperator ? [...sampleNodeIds] : undefined }),
+    ),
+    ...viewAttempts(pools),
+    node: node && viewNode(node),
+  });
+}
+
+function viewAttempts(pools: PoolDecision | undefined) {
+  if (pools === undefined) return { pools: [], fallback_used: false };
+  const { plan, attempts, preferred, selected, confinement } = pools;
+  const names = new Map(plan.pools.map(({ poolId, name }) => [poolId, name === '' ? undefined : name]));
+  return {
+    pools: attempts.map(({ poolId, reason, candidates }) =>
+      given({ pool_id: poolId, pool_name: names.get(poolId), reason, candidates }),
+    ),
+    preferred_pool: preferred,
+    selected_pool: selected,
+    fallback_used: isFallback(pools),
+    confinement,
+  };
+}
+
+export const isFallback = ({ preferred, selected }: PoolDecision): boolean =>
+  selected !== undefined && selected !== preferred;
+
+const viewNode = ({ nodeId, isKnown, isCandidate, poolIds, failed }: ExplainedNode) => ({
+  node_id: nodeId,
+  known: isKnown,
+  candidate: isCandidate,
+  pool_ids: [...poolIds],
+  failed: failed.map(({ reason, fact }) => ({ reason, fact })),
+});

@@ -1,0 +1,91 @@
+/** The moves of one job as a stream of server-sent events. Bounded in time by the job's deadline and in unread bytes. */
+import { Readable } from 'node:stream';
+import { isSettled, type JobRecord, type TimelineEntry } from '../../../domain/job.ts';
+import type { HttpServices } from '../server/http-services.ts';
+import { viewJob } from './job-view.ts';
+
+/** The id of the event that says how the job ended. */
+export const LAST_EVENT_ID = 'end';
+
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+/** A settled job says so; this is for records that vanish without a word. */
+const GRACE_AFTER_DEADLINE_MS = 5_000;
+
+type Services = Pick<HttpServices, 'reader' | 'clock' | 'settings'>;
+
+/** Nothing if too many are listening already. */
+export async function openJobEvents(
+  services: Services,
+  job: JobRecord,
+  signal: AbortSignal,
+): Promise<Readable | undefined> {
+  const { reader, clock, settings } = services;
+  const stream = new Readable({ read: () => {} });
+  /** Moves that came before the present state was read and sent. */
+  let early: JobRecord[] | undefined = [];
+  let sent: JobRecord | undefined;
+  let isEnded = false;
+
+  function write(text: string): void {
+    // A reader that does not read is let go; it may come back and gets the present state. One event may be of any size.
+    if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
+    else if (!isEnded && !stream.destroyed) stream.push(text);
+  }
+
+  function end(): void {
+    if (!isEnded && !stream.destroyed) stream.push(null);
+    isEnded = true;
+  }
+
+  function send(moved: JobRecord): void {
+    // Notices may repeat what the first reading already showed.
+    if (isEnded || (sent !== undefined && !isNewer(moved, sent))) return;
+    sent = moved;
+    const id = isSettled(moved.state) ? LAST_EVENT_ID : moved.state;
+    write(`id: ${id}\nevent: job\ndata: ${JSON.stringify(viewJob(moved))}\n\n`);
+    if (isSettled(moved.state)) end();
+  }
+
+  const subscription = reader.watch(job.jobId, (moved) => {
+    if (early === undefined) send(moved);
+    else early.push(moved);
+  });
+  if (subscription.kind === 'full') return undefined;
+
+  const beat = () => {
+    write(': still here\n\n');
+    cancelBeat = clock.after(settings.eventHeartbeatMs, beat);
+  };
+  let cancelBeat = clock.after(settings.eventHeartbeatMs, beat);
+  const cancelEnd = clock.after(Math.max(0, job.deadlineAt - clock.now()) + GRACE_AFTER_DEADLINE_MS, end);
+  signal.addEventListener('abort', end, { once: true });
+  stream.once('close', () => {
+    subscription.stop();
+    cancelBeat();
+    cancelEnd();
+    signal.removeEventListener('abort', end);
+  });
+
+  try {
+    send((await reader.get(job.jobId)) ?? job);
+  } catch (cause) {
+    stream.destroy();
+    throw cause;
+  }
+  for (const moved of early) send(moved);
+  early = undefined;
+  if (signal.aborted) end();
+  return stream;
+}
+
+/** Whether the first record is a later state of the job than the second. Timelines grow at the end only. */
+export function isNewer(moved: JobRecord, than: JobRecord): boolean {
+  const last = moved.timeline.at(-1);
+  const known = than.timeline.at(-1);
+  if (last === undefined || known === undefined) return last !== undefined;
+  if (isSame(last, known)) return false;
+  return last.at > known.at || (last.at === known.at && moved.timeline.some((entry) => isSame(entry, known)));
+}
+
+const isSame = (a: TimelineEntry, b: TimelineEntry): boolean =>
+  a.state === b.state && a.at === b.at && a.attempt === b.attempt && a.nodeId === b.nodeId;

@@ -1,0 +1,52 @@
+/** A job as callers and operators see it. Pure. */
+import type { JobOutcome, JobSummary, JobView } from '@lingua/protocol';
+import type { JobRecord } from '../../../domain/job.ts';
+import { given } from '../../wire/given.ts';
+
+export function viewJob(job: JobRecord): JobView {
+  return given({
+    ...summarizeJob(job),
+    deadline_at_ms: job.deadlineAt,
+    timeline: job.timeline.map(({ at, state, nodeId, attempt, reason }) =>
+      given({ at_ms: at, state, node_id: nodeId, attempt_id: attempt, reason }),
+    ),
+    result: outcomeOf(job),
+  });
+}
+
+export function summarizeJob(job: JobRecord): JobSummary {
+  const where = job.fence ?? job.intent;
+  const last = job.timeline.at(-1);
+  return given({
+    job_id: job.jobId,
+    state: job.state,
+    reason: job.failure?.code ?? last?.reason,
+    node_id: where?.nodeId,
+    attempt_id: where?.attempt ?? 0,
+    session_id: job.sessionId,
+    utterance_index: job.spec.utteranceIndex,
+    request_id: job.requestId,
+    tenant_id: job.tenantId,
+    trace_id: job.spec.traceId,
+    src_lang: job.spec.sourceLanguage,
+    tgt_lang: job.spec.targetLanguage,
+    created_at_ms: job.createdAt,
+    updated_at_ms: last?.at ?? job.createdAt,
+  });
+}
+
+function outcomeOf({ result, failure }: JobRecord): JobOutcome | undefined {
+  if (result !== undefined) {
+    return given({
+      ...result.details,
+      success: true,
+      text_asr: result.textAsr,
+      text_translated: result.textTranslated,
+      tts_audio: result.ttsAudio,
+      tts_format: result.ttsFormat,
+      processing_time_ms: result.processingTimeMs,
+      extra: result.extra,
+    }) as JobOutcome;
+  }
+  return failure === undefined ? undefined : { success: false, error: { ...failure } };
+}

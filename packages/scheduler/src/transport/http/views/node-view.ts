@@ -1,0 +1,67 @@
+/** A node as operators see it. Pure. */
+import type { NodeView } from '@lingua/protocol';
+import { ANY } from '../../../domain/language.ts';
+import type { NodeChannel } from '../../../domain/node.ts';
+import type { NodeStatus } from '../../../management/node-registry.ts';
+import type { NodeSheet } from '../../../ports/node-records.ts';
+import { given } from '../../wire/given.ts';
+
+export const DELIVERIES = {
+  socket: 'socket',
+  endpoint: 'endpoint',
+  mailbox: 'pull',
+} as const satisfies Record<NodeChannel, string>;
+
+export function viewNode(status: NodeStatus, usedSlots: number | undefined): NodeView {
+  const { view, resources } = status;
+  const { readyTypes } = view.profile;
+  return given({
+    node_id: view.nodeId,
+    status: view.health,
+    cordoned: view.isCordoned,
+    reason: status.lastReason,
+    version: status.version,
+    platform: status.platform,
+    region: status.region,
+    zone: status.zone,
+    delivery: DELIVERIES[status.channel],
+    generation: status.generation,
+    used_slots: usedSlots ?? resources.runningJobs,
+    max_concurrent_jobs: view.slots,
+    ready_types: readyTypes === ANY ? [ANY] : [...readyTypes],
+    unavailable_services: unavailableIn(view),
+    accept_public_jobs: view.profile.acceptsPublicJobs,
+    cpu_percent: resources.cpuPercent,
+    gpu_percent: resources.gpuPercent,
+    mem_percent: resources.memoryPercent,
+    registered_at_ms: status.registeredAt,
+    last_heartbeat_at_ms: view.lastBeatAt,
+  });
+}
+
+/** Absent, as nearly always, when it lacks none. */
+const unavailableIn = ({ markedServices }: NodeStatus['view']): string[] | undefined =>
+  markedServices.length === 0 ? undefined : [...markedServices];
+
+/** One that another instance holds: what its holder tells the others of it. */
+export function viewSheet(
+  { view, channel, generation, region, owner }: NodeSheet,
+  usedSlots: number | undefined,
+): NodeView {
+  const { readyTypes } = view.profile;
+  return given({
+    node_id: view.nodeId,
+    status: view.health,
+    cordoned: view.isCordoned,
+    region,
+    delivery: DELIVERIES[channel],
+    generation,
+    used_slots: usedSlots ?? 0,
+    max_concurrent_jobs: view.slots,
+    ready_types: readyTypes === ANY ? [ANY] : [...readyTypes],
+    unavailable_services: unavailableIn(view),
+    accept_public_jobs: view.profile.acceptsPublicJobs,
+    last_heartbeat_at_ms: view.lastBeatAt,
+    instance_id: owner.instanceId,
+  });
+}

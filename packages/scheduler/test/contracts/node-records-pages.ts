@@ -1,0 +1,72 @@
+/** Contract of NodeBoard, the part about pages: whoever missed every notice finds all nodes by them. */
+import { describe, expect, it } from 'vitest';
+import type { NodeBoard } from '../../src/ports/node-records.ts';
+import { edgeOf, perTest, times } from './harness.ts';
+import type { NodeBoardHarness } from './node-records.ts';
+import { sheetFor } from './node-sheets.ts';
+
+const LONG_MS = 60_000;
+const SHORT_MS = 300;
+
+export function nodeBoardPagesContract(
+  open: (limits: { forgetAfterMs: number }) => Promise<NodeBoardHarness>,
+): void {
+  describe('pages', () => {
+    const start = perTest(open);
+
+    async function round(board: NodeBoard, max: number, between = async () => {}): Promise<string[]> {
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await board.page(cursor, max);
+        expect(page.isWhole).toBe(true);
+        expect(page.nodeIds.length).toBeLessThanOrEqual(max);
+        found.push(...page.nodeIds);
+        cursor = page.cursor;
+        await between();
+      } while (cursor !== undefined);
+      return found;
+    }
+
+    it('name every posted id once in a round, a bounded number at a time, to whoever heard no notice', async () => {
+      const { here, there } = await start({ forgetAfterMs: LONG_MS });
+      const sheets = times(60, () => sheetFor());
+      await Promise.all(sheets.map((sheet) => here.post(sheet, LONG_MS)));
+      for (const max of [1, 3, 500]) {
+        expect((await round(there, max)).sort()).toEqual(sheets.map(({ nodeId }) => nodeId).sort());
+      }
+    });
+
+    it('leave nobody out who is enlisted anew meanwhile', async () => {
+      const { here, there } = await start({ forgetAfterMs: LONG_MS });
+      const ids = times(40, () => sheetFor().nodeId);
+      await here.enlist(ids);
+      let turn = 0;
+      const found = await round(there, 2, async () => {
+        turn += 1;
+        if (turn <= 40) await here.enlist([ids[(turn * 17) % 40] as string]);
+      });
+      expect([...new Set(found)].sort()).toEqual([...ids].sort());
+    });
+
+    it('name nobody on an empty board', async () => {
+      const { here } = await start({ forgetAfterMs: LONG_MS });
+      await here.enlist([]);
+      expect(await round(here, 10)).toEqual([]);
+    });
+
+    it('forget whoever is neither posted nor enlisted for a while, though not its sheet', async () => {
+      const { here, there, ...timed } = await start({ forgetAfterMs: 2 * SHORT_MS });
+      const [silent, enlisted] = [sheetFor(), sheetFor()];
+      await here.post(silent, LONG_MS);
+      await here.post(enlisted, LONG_MS);
+      await timed.advance(SHORT_MS + edgeOf(timed));
+      await here.enlist([enlisted.nodeId]);
+      await timed.advance(SHORT_MS);
+      expect(await round(there, 10)).toEqual([enlisted.nodeId]);
+      expect((await there.read([{ nodeId: silent.nodeId }])).get(silent.nodeId)?.kind).toBe('present');
+      await here.enlist([silent.nodeId]);
+      expect((await round(there, 10)).sort()).toEqual([silent.nodeId, enlisted.nodeId].sort());
+    });
+  });
+}

@@ -1,0 +1,46 @@
+/** Whispers keep their law on one Redis, on a Cluster, and on a server that has no sharded channels. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe } from 'vitest';
+import {
+  connectRedis,
+  type RedisConnection,
+  whenReady,
+} from '../../src/adapters/redis/connection/redis-connection.ts';
+import { createWhispers } from '../../src/adapters/redis/hint-bus.ts';
+import { createKeys } from '../../src/adapters/redis/keys.ts';
+import {
+  type RedisUnderTest,
+  startCluster,
+  startRedis,
+  startRedisWithoutShardedChannels,
+} from '../support/redis-servers.ts';
+import { hintBusContract } from './hint-bus.ts';
+
+const START_MS = 60_000;
+
+describe.each([
+  ['one Redis', startRedis],
+  ['a Cluster', startCluster],
+  ['a server without sharded channels', startRedisWithoutShardedChannels],
+])('on %s', (name, startServers) => {
+  let redis: RedisUnderTest;
+  let connection: RedisConnection;
+  let ear: RedisConnection;
+
+  beforeAll(async () => {
+    redis = await startServers();
+    connection = connectRedis(redis.settings, { name: 'test' });
+    ear = connectRedis(redis.settings, { name: 'ear', isListening: true });
+    await Promise.all([whenReady(connection, START_MS), whenReady(ear, START_MS)]);
+  }, START_MS);
+  afterAll(async () => {
+    connection?.disconnect();
+    ear?.disconnect();
+    await redis?.stop();
+  });
+
+  hintBusContract(name, async () => ({
+    whispers: createWhispers({ connection, ear, keys: createKeys(`test-${randomUUID()}`) }),
+    close: async () => undefined,
+  }));
+});
