@@ -2,7 +2,7 @@
 import { createCapacityLedger } from '../../packages/scheduler/dist/adapters/memory/capacity-ledger.js';
 import { createJobEvents } from '../../packages/scheduler/dist/adapters/memory/job-events.js';
 import { createJobStore } from '../../packages/scheduler/dist/adapters/memory/job-store.js';
-import { createNodeDirectory } from '../../packages/scheduler/dist/adapters/memory/node-id-claims.js';
+import { createNodeIdClaims } from '../../packages/scheduler/dist/adapters/memory/node-id-claims.js';
 import { systemClock as clock } from '../../packages/scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../packages/scheduler/dist/adapters/system/id-source.js';
 import { jobStoreLimits } from '../../packages/scheduler/dist/app/settings/settings-from-config.js';
@@ -84,7 +84,7 @@ export async function createEmbeddedEngine(
     ids: createIdSource({ clock, digestsRequests: false }),
     ledger: (numbers) => createCapacityLedger({ clock, numbers }),
     store: createJobStore({ clock, ...jobStoreLimits(config), maxRetained: 2_000 }),
-    directory: createNodeDirectory({ maxNodes: nodes + 1 }),
+    nodeIdClaims: createNodeIdClaims({ maxNodes: nodes + 1 }),
     events: createJobEvents({ maxListeners: 10_000 }),
     link: {
       // At once, as to a socket.

@@ -15,7 +15,7 @@ import type { CapacityLedger } from '../../packages/scheduler/dist/ports/capacit
 import type { IdSource } from '../../packages/scheduler/dist/ports/id-source.js';
 import type { JobEvents } from '../../packages/scheduler/dist/ports/job-events.js';
 import type { JobStore } from '../../packages/scheduler/dist/ports/job-store.js';
-import type { NodeDirectory } from '../../packages/scheduler/dist/ports/node-id-claims.js';
+import type { NodeIdClaims } from '../../packages/scheduler/dist/ports/node-id-claims.js';
 import type { NodeLink } from '../../packages/scheduler/dist/ports/node-link.js';
 import { createJobService } from '../../packages/scheduler/dist/runtime/create-job-service.js';
 import { createFleetView } from '../../packages/scheduler/dist/runtime/fleet/fleet-view.js';
@@ -26,14 +26,14 @@ export interface EngineParts {
   /** One of this process finds nodes by the numbers that the fleet has for them. */
   readonly ledger: (numbers: NodeNumbers) => CapacityLedger;
   readonly store: JobStore;
-  readonly directory: NodeDirectory;
+  readonly nodeIdClaims: NodeIdClaims;
   readonly events: JobEvents;
   readonly link: NodeLink;
 }
 
 export const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
-export function createEngine({ config, ids, store, directory, events, link, ...parts }: EngineParts) {
+export function createEngine({ config, ids, store, nodeIdClaims, events, link, ...parts }: EngineParts) {
   const fleet = createFleetView();
   const ledger = parts.ledger(fleet.numbers);
   const meter = createPrometheusMeter();
@@ -42,7 +42,7 @@ export function createEngine({ config, ids, store, directory, events, link, ...p
     chance: Math.random,
     ids,
     ledger,
-    directory,
+    nodeIdClaims,
     meter,
     log: QUIET,
     settings: managementSettings(config),

@@ -1,13 +1,13 @@
 /** HTTP requests on kept-alive connections, as many as are in flight. Raw sockets: the client must cost less than any server it measures. */
 import { connect, type Socket } from 'node:net';
 
-interface Answer {
+interface ReportedAttempt {
   readonly status: number;
   readonly body: string;
 }
 
 export interface HttpLanes {
-  post(body: string): Promise<Answer>;
+  post(body: string): Promise<ReportedAttempt>;
 }
 
 /** More than any server here has in flight before it is long saturated. */
@@ -20,11 +20,11 @@ interface Lane {
   readonly socket: Socket;
   text: string;
   idleSince: number;
-  settle: (answer: Answer) => void;
+  settle: (answer: ReportedAttempt) => void;
 }
 
 /** The first whole answer in `text`; answers are small and arrive whole, or nearly. */
-function answerIn(text: string): Answer | undefined {
+function answerIn(text: string): ReportedAttempt | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const length = Number(LENGTH.exec(text.slice(0, end))?.[1] ?? 0);

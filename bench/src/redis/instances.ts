@@ -1,8 +1,8 @@
 /** Several engines on one Redis, each with its own view of the fleet, that hear of one another only what instances tell. */
-import { createWhispers } from '../../../packages/scheduler/dist/adapters/redis/hint-bus.js';
+import { createHintBus } from '../../../packages/scheduler/dist/adapters/redis/hint-bus.js';
 import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
-import { createLedgerOfMany } from '../../../packages/scheduler/dist/cluster/guards/ledger.js';
-import { createGossip } from '../../../packages/scheduler/dist/cluster/messaging/hints.js';
+import { guardLedger } from '../../../packages/scheduler/dist/cluster/guards/ledger.js';
+import { createHints } from '../../../packages/scheduler/dist/cluster/messaging/hints.js';
 import type { Load } from '../../../packages/scheduler/dist/domain/lease.js';
 import type { CapacityLedger } from '../../../packages/scheduler/dist/ports/capacity-ledger.js';
 import type { Assignment } from '../../../packages/scheduler/dist/ports/node-link.js';
@@ -58,10 +58,10 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
     prefix,
     instanceId,
     onDelivery: (assignment) => options.onDelivery(instance, assignment),
-    throughLedger: (ledger) => telling(ledger, options, (nodeId, load) => gossip.load(nodeId, load)),
+    throughLedger: (ledger) => telling(ledger, options, (nodeId, load) => hints.load(nodeId, load)),
   });
-  const gossip = createGossip({
-    whispers: createWhispers({ connection: engine.connection, ear, keys: engine.keys }),
+  const hints = createHints({
+    hintBus: createHintBus({ connection: engine.connection, ear, keys: engine.keys }),
     clock,
     log: QUIET,
     instanceId,
@@ -78,12 +78,12 @@ async function createInstance(options: InstanceOptions, index: number): Promise<
   const instance: Instance = {
     engine,
     async stop() {
-      await gossip.stop();
+      await hints.stop();
       await engine.stop();
       ear.disconnect();
     },
   };
-  await gossip.start();
+  await hints.start();
   return instance;
 }
 
@@ -109,7 +109,7 @@ function telling(
   };
   const settled = () => undefined;
   return isTelling
-    ? createLedgerOfMany({
+    ? guardLedger({
         ledger: seen,
         settled,
         noteLoad,

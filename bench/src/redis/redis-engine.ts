@@ -8,7 +8,7 @@ import {
   type JobStoreLimits,
 } from '../../../packages/scheduler/dist/adapters/redis/job-store.js';
 import { createKeys } from '../../../packages/scheduler/dist/adapters/redis/keys.js';
-import { createNodeDirectory } from '../../../packages/scheduler/dist/adapters/redis/node-id-claims.js';
+import { createNodeIdClaims } from '../../../packages/scheduler/dist/adapters/redis/node-id-claims.js';
 import { systemClock as clock } from '../../../packages/scheduler/dist/adapters/system/clock.js';
 import { createIdSource } from '../../../packages/scheduler/dist/adapters/system/id-source.js';
 import { jobStoreLimits } from '../../../packages/scheduler/dist/app/settings/settings-from-config.js';
@@ -59,7 +59,7 @@ export async function createRedisEngine(options: RedisEngineOptions) {
     ids,
     ledger: () => throughLedger(createCapacityLedger({ connection, keys })),
     store,
-    directory: createNodeDirectory({ connection, keys, clock, maxNodes: 100_000 }),
+    nodeIdClaims: createNodeIdClaims({ connection, keys, clock, maxNodes: 100_000 }),
     events,
     link: {
       deliver(assignment) {

@@ -64,9 +64,9 @@ const running = new Map<ChildProcess, string>();
 let isWatching = false;
 
 function endAll(): void {
-  for (const [child, directory] of running) {
+  for (const [child, nodeIdClaims] of running) {
     child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(nodeIdClaims, { recursive: true, force: true });
   }
   running.clear();
 }
@@ -86,12 +86,12 @@ function endWithProcess(): void {
 }
 
 async function tryStart(): Promise<BenchRedis> {
-  const directory = mkdtempSync(join(tmpdir(), 'lingua-bench-redis-'));
+  const nodeIdClaims = mkdtempSync(join(tmpdir(), 'lingua-bench-redis-'));
   const port = await freePort();
-  const where = ['--port', String(port), '--bind', HOST, '--dir', directory];
+  const where = ['--port', String(port), '--bind', HOST, '--dir', nodeIdClaims];
   const child = spawn('redis-server', [...where, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
   endWithProcess();
-  running.set(child, directory);
+  running.set(child, nodeIdClaims);
   const ended = new Promise<Error>((resolve) => {
     child.once('error', (cause) =>
       resolve(new Error('redis-server could not be started: is it installed?', { cause })),
@@ -102,7 +102,7 @@ async function tryStart(): Promise<BenchRedis> {
     child.kill('SIGKILL');
     await ended;
     running.delete(child);
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(nodeIdClaims, { recursive: true, force: true });
   }
   try {
     const observer = await Promise.race([

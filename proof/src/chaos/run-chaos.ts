@@ -21,7 +21,7 @@ import { configOfRun } from './rig/configured.ts';
 import type { RedisStore } from './rig/redis-store.ts';
 import { startSchedulers } from './rig/schedulers.ts';
 import { OPERATOR_TOKEN } from './tenants.ts';
-import { instanceNames, withLetters } from './watch/monitored-calls.ts';
+import { instanceNames, withMessages } from './watch/monitored-calls.ts';
 import { watchCalls } from './watch/watch-calls.ts';
 import { watchLevels } from './watch/watch-levels.ts';
 import { type Balancer, createBalancer, takeTurns } from './wire/balancer.ts';
@@ -92,9 +92,9 @@ export async function runChaos(options: ChaosOptions): Promise<Evidence> {
     const [leftovers] = await Promise.all([store && readLeftovers(recorder, store), levels.settle()]);
     if (leftovers !== undefined) levels.noteKeys(leftovers.keys);
     const logs = schedulers.logs();
-    const { scripts, letters } = calls.seen();
+    const { scripts, messages } = calls.seen();
     const epochMs = Date.now() - recorder.now();
-    const history = withLetters(recorder.history, letters, { epochMs, names: instanceNames(logs) });
+    const history = withMessages(recorder.history, messages, { epochMs, names: instanceNames(logs) });
     return { history, logs, scripts, leftovers };
   } finally {
     calls.stop();

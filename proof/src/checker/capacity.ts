@@ -172,7 +172,7 @@ const latest = (at: number, spans: readonly Span[]): number =>
  * One that it was told to cancel keeps its lease: it may be at work.
  */
 function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[], allowances: Allowances) {
-  const { reservationMs, leaseMs, flightMs, letterMs, presenceMs, isExact } = allowances;
+  const { reservationMs, leaseMs, flightMs, messageMs, presenceMs, isExact } = allowances;
   const losses = lossesOf(faults, allowances);
   const cuts = hitsOf(faults, isOf('node_cut', 'node_frozen', 'node_parted', 'network_bad'));
   const sleeps = hitsOf(faults, isOf('node_frozen'));
@@ -215,7 +215,7 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     );
 
   /** It is used for as long as it outlives the wait for an acknowledgement. */
-  const oldestMs = reservationMs - letterMs;
+  const oldestMs = reservationMs - messageMs;
   /** A slot is had right before its job is sent, and that arrives at once, unless something holds them up. */
   const reservedAtLeast = ({ since, notBefore }: InHand, sentFrom = since): number =>
     delays.meets(sentFrom - oldestMs, sentFrom)
@@ -223,7 +223,7 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
       : sentFrom;
 
   const waysOf = (inHand: InHand, { written }: Loss): number =>
-    Math.max(inHand.since - reservedAtLeast(inHand), written.from === 0 ? letterMs : 0);
+    Math.max(inHand.since - reservedAtLeast(inHand), written.from === 0 ? messageMs : 0);
 
   /**
    * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a letter

@@ -28,7 +28,7 @@ const CROSSED = 'late results taken while their successors could not be recorded
 
 export function checkFencing({ history, faults, stories, seen }: Facts, allowances: Allowances): Finding {
   const losses = lossesOf(faults, allowances);
-  const { flightMs, letterMs, crossingMs, deadlineMs } = allowances;
+  const { flightMs, messageMs, crossingMs, deadlineMs } = allowances;
   const absences = hitsOf(faults, ({ what }) => what.startsWith('instance_'));
   const involved = instancesOf(history);
   const heldUp = spansOf(faults, disturbsStore, { after: flightMs });
@@ -94,7 +94,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     const calledOffAt = seen.calledOffAt(successor);
     if (calledOffAt === undefined || calledOffAt > successor.at + flightMs || calledOffAt >= doneAt)
       return false;
-    return seen.wasAcknowledged(by, successor.at - letterMs, calledOffAt);
+    return seen.wasAcknowledged(by, successor.at - messageMs, calledOffAt);
   }
 
   /** Whoever drives the job by the record that is left ends it within its deadline. */
@@ -118,7 +118,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   for (const { node, job, attempt, at } of ofKind(history, 'assigned')) {
     const settledAt = seen.settledAt(job);
     if (settledAt === undefined || at <= settledAt + flightMs) continue;
-    if (at <= settledAt + letterMs && heldUp.has(at)) {
+    if (at <= settledAt + messageMs && heldUp.has(at)) {
       counts[HELD_UP] += 1;
       continue;
     }
@@ -142,7 +142,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
     if (isExcused) counts[FORGOTTEN] += 1;
     return !isExcused;
   });
-  const twice = checkOnceOnly(history, disturbed, letterMs + flightMs).filter(({ job, cameAt }) => {
+  const twice = checkOnceOnly(history, disturbed, messageMs + flightMs).filter(({ job, cameAt }) => {
     const isExcused = isLostWithDriver(job, cameAt, cameAt);
     if (isExcused) counts[SENT_AGAIN] += 1;
     return !isExcused;

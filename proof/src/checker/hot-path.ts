@@ -28,7 +28,7 @@ export function checkHotPath({ history, faults }: Facts, allowances: Allowances)
     const tookMs = at - askedAt;
     const waitMs = waits.get(`${client} ${request}`) ?? 0;
     // Whoever is ready to wait may have waited for a node that was busy.
-    const handedOverMs = othersSilent.meets(askedAt, at) ? allowances.letterMs : 0;
+    const handedOverMs = othersSilent.meets(askedAt, at) ? allowances.messageMs : 0;
     if (tookMs > dispatchMs && tookMs <= dispatchMs + waitMs + handedOverMs) continue;
     timed += 1;
     longest = Math.max(longest, tookMs);

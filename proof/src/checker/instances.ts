@@ -75,9 +75,9 @@ export function checkInstances(
       [each.kind === 'delivered' ? client : each.request, instance],
     );
   }
-  const letters = ofKind(history, 'letter_sent');
-  judged += letters.length;
-  for (const { from, to, at } of letters) {
+  const messages = ofKind(history, 'letter_sent');
+  judged += messages.length;
+  for (const { from, to, at } of messages) {
     const stopped = since(silences.get(to), at, presenceMs);
     if (stopped === undefined) continue;
     // Its last renewal may have lain before a server that did not answer, and counted from then on; and of one that does not answer
@@ -102,7 +102,7 @@ export function checkInstances(
     violations,
     counts: {
       'errors in logs': logs.filter(({ level }) => level >= ERROR).length,
-      'letters between instances': letters.length,
+      'letters between instances': messages.length,
     },
     // A server refuses a script whose keys are of several slots, and whoever asked logs it.
     judged: { 'I8 one slot per script': scripts, 'I9 nothing to the dead': judged },

@@ -134,7 +134,7 @@ const READ_MS = 50;
  */
 function keptSlots(
   { history, faults, lives: { silences } }: Facts,
-  { reservationMs, letterMs, flightMs }: Allowances,
+  { reservationMs, messageMs, flightMs }: Allowances,
 ): (node: string, at: number) => number {
   const disturbed = spansOf(faults, disturbsStore);
   const arrived = new Set(ofKind(history, 'assigned').map(({ node, job }) => `${familyOf(node)} ${job}`));
@@ -143,7 +143,7 @@ function keptSlots(
     if (job === undefined || arrived.has(`${node} ${job}`)) continue;
     // Whoever comes back in time answers it.
     const silentUntil = silences.get(to)?.find(at + flightMs)?.to ?? 0;
-    const isLost = silentUntil >= at + letterMs - READ_MS || disturbed.meets(at, at + letterMs);
+    const isLost = silentUntil >= at + messageMs - READ_MS || disturbed.meets(at, at + messageMs);
     if (isLost) sentAt.set(node, [...(sentAt.get(node) ?? []), at]);
   }
   return (node, now) =>

@@ -15,7 +15,7 @@ interface Work extends Run {
 }
 
 export function checkResults({ history, faults, stories }: Facts, allowances: Allowances): Finding {
-  const { deadlineMs, flightMs, letterMs } = allowances;
+  const { deadlineMs, flightMs, messageMs } = allowances;
   const work = worksOf(history);
   const silent = new Set(
     ofKind(history, 'node_up').flatMap(({ node, acknowledges = false }) => (acknowledges ? [] : node)),
@@ -31,7 +31,8 @@ export function checkResults({ history, faults, stories }: Facts, allowances: Al
   /** It was taken in time, and its node and those who listen to it were well until they had heard of the end. */
   function isSure({ node, assignedAt, acknowledgedAt, doneAt = 0 }: Work): boolean {
     const isTaken =
-      silent.has(node) || (acknowledgedAt !== undefined && acknowledgedAt - assignedAt < letterMs - flightMs);
+      silent.has(node) ||
+      (acknowledgedAt !== undefined && acknowledgedAt - assignedAt < messageMs - flightMs);
     const [from, to] = [assignedAt - flightMs, doneAt + flightMs];
     return (
       isTaken &&

@@ -48,7 +48,7 @@ export interface Allowances {
   /** How long what was written before may still be on its way. */
   readonly flightMs: number;
   /** How long a letter may be held up by a store that is disturbed: after it an assignment has expired (ack_timeout_ms). */
-  readonly letterMs: number;
+  readonly messageMs: number;
   /** A result and the next attempt may cross; beyond this the result was late. */
   readonly crossingMs: number;
   /** How long what is ready waits for what was said before it (result_gap_timeout_ms). */
@@ -81,7 +81,7 @@ export const ALLOWANCES: Allowances = {
   failoverMs: 12_000,
   lossMs: 1_000,
   flightMs: 500,
-  letterMs: 3_000,
+  messageMs: 3_000,
   crossingMs: 2_000,
   gapMs: 10_000,
   answerMs: 800,

@@ -19,7 +19,7 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
     deadlineMs: scheduler.job_deadline_ms,
     reservationMs: scheduler.reservation_ttl_ms,
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
-    letterMs: scheduler.ack_timeout_ms,
+    messageMs: scheduler.ack_timeout_ms,
     // What a replica has is not lost when it takes over.
     lossMs: whole.durability === 'replica' ? 0 : ALLOWANCES.lossMs,
     crossingMs: 500,

@@ -2,7 +2,7 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRecorder, type Happening } from '../../../packages/scheduler/dist/simulation/history.js';
-import { instanceNames, readCall, withLetters } from '../../src/chaos/watch/monitored-calls.ts';
+import { instanceNames, readCall, withMessages } from '../../src/chaos/watch/monitored-calls.ts';
 import { sendingScript, watchCalls } from '../../src/chaos/watch/watch-calls.ts';
 import { checkHistory } from '../../src/checker/check-history.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';
@@ -14,7 +14,7 @@ const inboxOf = (id: string): string => `lingua:streams:{instance:${id}}:inbox`;
 const quoted = (word: string): string => `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 const line = (at: string, words: readonly string[], source = '127.0.0.1:4711'): string =>
   `+${at} [0 ${source}] ${words.map(quoted).join(' ')}\r`;
-const letter = (from: string, said = 'x'): string =>
+const message = (from: string, said = 'x'): string =>
   `job-1 ${JSON.stringify({ topic: 'assign', from, body: { said: `"from":"nobody" ${said}` } })}`;
 const sending = (to: string, ...bodies: readonly string[]): string[] => [
   ...['evalsha', SENDS.digest, '1', inboxOf(to), '1000', 'group', 'reader', 'channel', '256'],
@@ -24,39 +24,39 @@ const sending = (to: string, ...bodies: readonly string[]): string[] => [
 describe('a command that a server tells of', () => {
   it('is one letter per body, with sender, receiver and the time of the server', () => {
     const call = readCall(
-      line('1700000000.250000', sending('host-b', letter('host-a'), letter('host-a'))),
+      line('1700000000.250000', sending('host-b', message('host-a'), message('host-a'))),
       SENDS,
     );
     const sent = { from: 'host-a', to: 'host-b', atMs: 1_700_000_000_250 };
-    expect(call).toEqual({ letters: [sent, sent] });
+    expect(call).toEqual({ messages: [sent, sent] });
   });
 
   it('is the same when the script is sent whole', () => {
     const words = ['EVAL', `--[[ ${SENDS.name}: put letters into an inbox ]]\nreturn 1`];
     const call = readCall(
-      line('1.000000', [...words, ...sending('host-b', letter('host-a')).slice(2)]),
+      line('1.000000', [...words, ...sending('host-b', message('host-a')).slice(2)]),
       SENDS,
     );
-    expect(call?.letters).toEqual([{ from: 'host-a', to: 'host-b', atMs: 1_000 }]);
+    expect(call?.messages).toEqual([{ from: 'host-a', to: 'host-b', atMs: 1_000 }]);
   });
 
   it('is a script without letters if it is another one', () => {
-    expect(readCall(line('1.0', ['evalsha', 'd2', '1', inboxOf('host-b'), letter('host-a')]), SENDS)).toEqual(
-      {
-        letters: [],
-      },
-    );
+    expect(
+      readCall(line('1.0', ['evalsha', 'd2', '1', inboxOf('host-b'), message('host-a')]), SENDS),
+    ).toEqual({
+      messages: [],
+    });
   });
 
   it('is nothing if it is no script, comes from inside one, or only answers', () => {
-    expect(readCall(line('1.0', ['get', letter('host-a')]), SENDS)).toBeUndefined();
-    expect(readCall(line('1.0', sending('host-b', letter('host-a')), 'lua'), SENDS)).toBeUndefined();
+    expect(readCall(line('1.0', ['get', message('host-a')]), SENDS)).toBeUndefined();
+    expect(readCall(line('1.0', sending('host-b', message('host-a')), 'lua'), SENDS)).toBeUndefined();
     expect(readCall('+OK\r', SENDS)).toBeUndefined();
   });
 
   it('tells of a letter that was cut where it begins', () => {
-    const whole = line('1.0', sending('host-b', letter('host-a', 'y'.repeat(99))));
-    expect(readCall(whole.slice(0, -60), SENDS)?.letters).toMatchObject([{ from: 'host-a', to: 'host-b' }]);
+    const whole = line('1.0', sending('host-b', message('host-a', 'y'.repeat(99))));
+    expect(readCall(whole.slice(0, -60), SENDS)?.messages).toMatchObject([{ from: 'host-a', to: 'host-b' }]);
   });
 });
 
@@ -78,16 +78,16 @@ describe('a watch over servers', () => {
     const watch = watchCalls([(server.address() as { port: number }).port]);
     onTestFinished(() => watch.stop());
     await eventually(() => sockets[0]);
-    const text = told('host-b', letter('host-a'));
+    const text = told('host-b', message('host-a'));
     sockets[0]?.write(`+OK\r\n${text.slice(0, 40)}`);
     sockets[0]?.write(text.slice(40));
-    sockets[0]?.write(told('host-c', letter('host-a', 'z'.repeat(1_000_000))));
-    await eventually(() => watch.seen().letters.length === 2);
+    sockets[0]?.write(told('host-c', message('host-a', 'z'.repeat(1_000_000))));
+    await eventually(() => watch.seen().messages.length === 2);
     sockets[0]?.destroy();
     await eventually(() => sockets[1]);
-    sockets[1]?.write(told('host-d', letter('host-b')));
-    await eventually(() => watch.seen().letters.length === 3);
-    expect(watch.seen().letters.map(({ from, to }) => `${from} ${to}`)).toEqual([
+    sockets[1]?.write(told('host-d', message('host-b')));
+    await eventually(() => watch.seen().messages.length === 3);
+    expect(watch.seen().messages.map(({ from, to }) => `${from} ${to}`)).toEqual([
       'host-a host-b',
       'host-a host-c',
       'host-b host-d',
@@ -118,8 +118,8 @@ describe('a history with the letters that servers told of', () => {
   const logs = [logOf('i1.1', 'host-a'), logOf('i2.1', 'host-b'), logOf('i2.2', 'host-c')];
   const epochMs = 1_700_000_000_000;
   const judged = (to: string, at: number) => {
-    const letters = [{ from: 'host-a', to, atMs: epochMs + at }];
-    const merged = withLetters(history(), letters, { epochMs, names: instanceNames(logs) });
+    const messages = [{ from: 'host-a', to, atMs: epochMs + at }];
+    const merged = withMessages(history(), messages, { epochMs, names: instanceNames(logs) });
     expect(merged.map((each) => each.at)).toEqual(merged.map((each) => each.at).sort((a, b) => a - b));
     return checkHistory({ history: merged, logs, scripts: 7 });
   };

@@ -171,13 +171,13 @@ describe('I2 in a probe', () => {
     const half = (at: number): Step[] => [[at, began], started('n', 'a'), started('m', 'b'), ended];
     const down = { kind: 'instance_down', instance: 'k', isMeant: true } as const;
     const back = (at: number): Step => [at, { kind: 'instance_up', instance: 'k' }];
-    const { reservationMs, letterMs, flightMs } = ALLOWANCES;
+    const { reservationMs, messageMs, flightMs } = ALLOWANCES;
     const probe = (backAt: number, at: number) =>
       judge(true, back(0), [10, down], [20, handed], back(backAt), ...half(at));
-    expect(probe(20 + letterMs, letterMs + 30).violations).toEqual([]);
-    expect(probe(20 + letterMs, 21 + reservationMs + flightMs).violations).toMatchObject([{ about: ['n'] }]);
+    expect(probe(20 + messageMs, messageMs + 30).violations).toEqual([]);
+    expect(probe(20 + messageMs, 21 + reservationMs + flightMs).violations).toMatchObject([{ about: ['n'] }]);
     // It came back in time to say what it did with it.
-    expect(probe(1_000, letterMs + 30).violations).toHaveLength(1);
+    expect(probe(1_000, messageMs + 30).violations).toHaveLength(1);
   });
 
   it('judges nodes in virtual time although the store or an instance was away: their slots are given back again', () => {

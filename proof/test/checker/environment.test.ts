@@ -164,34 +164,34 @@ describe('I8 and I9 in a history', () => {
   });
 
   it('hold for a letter to the dead whose last renewal a store that did not answer counted late', () => {
-    const letter = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const story = (ms: number) =>
-      check([900, fault(1, 'shard_frozen', 's')], [1_000, down(true)], [2_000, healed(1)], [ms, letter]);
+      check([900, fault(1, 'shard_frozen', 's')], [1_000, down(true)], [2_000, healed(1)], [ms, message]);
     expect(story(2_000 + ALLOWANCES.presenceMs)).toEqual([]);
     expect(story(2_001 + ALLOWANCES.presenceMs)).toHaveLength(1);
   });
 
   it('hold for a letter to the dead while a server does not say who lives, and a moment longer', () => {
-    const letter = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const story = (ms: number) =>
-      check([1_000, down(true)], [2_000, fault(1, 'shard_frozen', 's')], [9_000, healed(1)], [ms, letter]);
+      check([1_000, down(true)], [2_000, fault(1, 'shard_frozen', 's')], [9_000, healed(1)], [ms, message]);
     expect(story(10_800)).toEqual([]);
     expect(story(10_801)).toHaveLength(1);
   });
 
   it('are broken by an answer of the dead, and by a letter to them once their death could be known', () => {
     const answer = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
-    const letter = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
+    const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const known = 1_000 + ALLOWANCES.presenceMs;
     expect(check([1_000, down(true)], [1_400, answer])).toEqual([]);
     expect(check([1_000, down(true)], [1_600, answer])).toHaveLength(1);
-    expect(check([1_000, down(true)], [known, letter])).toEqual([]);
-    expect(check([1_000, down(true)], [known + 1, letter])).toMatchObject([{ about: ['k', 'i'] }]);
+    expect(check([1_000, down(true)], [known, message])).toEqual([]);
+    expect(check([1_000, down(true)], [known + 1, message])).toMatchObject([{ about: ['k', 'i'] }]);
     const begins = [[1_000, fault(1, 'instance_killed', 'i')] as const, [1_000, down(true)] as const];
-    expect(check(...begins, [known + 1, letter])).toHaveLength(1);
-    expect(check(...begins, [known, healed(1)], [known + 1, letter])).toEqual([]);
+    expect(check(...begins, [known + 1, message])).toHaveLength(1);
+    expect(check(...begins, [known, healed(1)], [known + 1, message])).toEqual([]);
     const born = { kind: 'instance_up', instance: 'i' } as const;
-    expect(check([1_000, down(true)], [known, born], [known + 1, letter])).toEqual([]);
+    expect(check([1_000, down(true)], [known, born], [known + 1, message])).toEqual([]);
   });
 
   it('are broken by work from an instance that has to take itself for dead', () => {

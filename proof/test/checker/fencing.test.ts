@@ -149,7 +149,7 @@ describe('I4 in a history', () => {
     expect(check(frozen, healedBefore, ...oneJob(), [2_000, assigned('m', 'j', 2)]).violations).toHaveLength(
       1,
     );
-    const tooLate = 700 + ALLOWANCES.letterMs;
+    const tooLate = 700 + ALLOWANCES.messageMs;
     expect(check(...oneJob(), frozen, [tooLate, assigned('m', 'j', 2)]).violations).toHaveLength(1);
   });
 
@@ -271,7 +271,7 @@ describe('I4 in a history', () => {
     expect(
       check(assigned('n', 'j'), done('n', 'j'), fault(1, 'instance_killed'), assigned('n', 'j')).violations,
     ).toEqual([]);
-    const expired = 100 + ALLOWANCES.letterMs + ALLOWANCES.flightMs + 1;
+    const expired = 100 + ALLOWANCES.messageMs + ALLOWANCES.flightMs + 1;
     expect(
       check(assigned('n', 'j'), done('n', 'j'), fault(1, 'instance_killed'), [expired, assigned('n', 'j')])
         .violations,

@@ -176,7 +176,7 @@ describe('a job that runs without a lease', () => {
         [at, started('n', 'b')],
       ).violations;
     // As old as a reservation may be when its job is sent.
-    const ended = 1_000 + ALLOWANCES.letterMs - ALLOWANCES.flightMs;
+    const ended = 1_000 + ALLOWANCES.messageMs - ALLOWANCES.flightMs;
     expect(story(ended + 1, 'd', 7_000)).toEqual([]);
     expect(story(ended, 'd', 7_000)).toHaveLength(1);
     expect(story(ended + 1, 'another', 7_000)).toHaveLength(1);

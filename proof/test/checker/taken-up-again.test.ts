@@ -12,7 +12,7 @@ const calledOff = (node: string): Unrecorded => ({ kind: 'cancel_told', node, jo
 const CAME_AT = 10_000;
 const DONE_AT = 18_000;
 /** Its letter had not left before: it expires. */
-const SENT_AT = CAME_AT - ALLOWANCES.letterMs;
+const SENT_AT = CAME_AT - ALLOWANCES.messageMs;
 
 /** The first attempt is done, and its result told, long after the second had come to its node. */
 const check = (...between: readonly (readonly [number, Unrecorded])[]) => {

@@ -46,7 +46,7 @@ export const ClusterInstance = Type.Object(
     pools_digest: optional(
       label('The same for the same pools; absent: unknown, or the fleet is not divided'),
     ),
-    inbox_letters: optional(count('Letters in its inbox, pending ones included; absent: unknown')),
+    inbox_messages: optional(count('Letters in its inbox, pending ones included; absent: unknown')),
     inbox_pending: optional(
       count(
         'Letters handed out to it and not confirmed, which those it has handled are within ten seconds; absent: unknown',

@@ -9,9 +9,9 @@ import type { Log } from '../ports/log.ts';
 import { createAudioTokens } from '../transport/access/audio-tokens.ts';
 import { audioBaseUrl, createAudioReferences } from '../transport/link/audio-references.ts';
 
-/** `isAlone`: no other instance has to reach this one. */
-export function createInputAudio(deps: { config: Config; log: Log; isAlone: boolean }) {
-  const { config, log, isAlone } = deps;
+/** `isSingleInstance`: no other instance has to reach this one. */
+export function createInputAudio(deps: { config: Config; log: Log; isSingleInstance: boolean }) {
+  const { config, log, isSingleInstance } = deps;
   const { audio } = config.scheduler;
   const store = createAudioStore({
     maxBytes: audio.max_bytes_total,
@@ -32,7 +32,7 @@ export function createInputAudio(deps: { config: Config; log: Log; isAlone: bool
     serve(address: AddressInfo): string | undefined {
       const base = audioBaseUrl(config.server.advertise_url, address);
       if (base !== undefined) references.serveAt(base);
-      else if (isAlone) log.info({}, NO_AUDIO_BY_REFERENCE);
+      else if (isSingleInstance) log.info({}, NO_AUDIO_BY_REFERENCE);
       else throw new Error(NO_WAY_FOR_OTHERS);
       return base;
     },

@@ -8,9 +8,9 @@ import type { NodeRegistry } from '../management/node-registry.ts';
 import { countPart, type StatsSources } from '../management/stats/count-part.ts';
 import { createSharedSource } from '../management/stats/shared-source.ts';
 import {
-  createStatsDesk,
+  createStatsService,
   type SnapshotSource,
-  type StatsDesk,
+  type StatsService,
   statsTimes,
 } from '../management/stats/stats-service.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -20,13 +20,13 @@ import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 import type { SessionService } from '../session/session-service.ts';
 import { createPrintStats } from '../transport/http/views/print-stats.ts';
-import type { Neighbourhood } from './multi-instance.ts';
+import type { MultiInstance } from './multi-instance.ts';
 import type { SharedStore } from './redis-store.ts';
 import { catalogueSettings } from './settings/settings-from-config.ts';
 
-export interface Beside {
+export interface BackgroundServices {
   readonly catalogue: Catalogue;
-  readonly stats: StatsDesk;
+  readonly stats: StatsService;
   /** As that of the jobs; while the hub is down its outcomes are counted. */
   readonly dispatch: RunningJobService['dispatch'];
   /** How old everything is, asked when metrics are printed. */
@@ -35,7 +35,7 @@ export interface Beside {
   stop(): void;
 }
 
-export function createBeside(parts: {
+export function createBackgroundServices(parts: {
   readonly config: Config;
   readonly clock: Clock;
   readonly meter: Meter;
@@ -45,8 +45,8 @@ export function createBeside(parts: {
   readonly jobs: Pick<RunningJobService, 'dispatch'>;
   readonly sessions: () => Pick<SessionService, 'counts' | 'languageUses'>;
   readonly shared: Pick<SharedStore, 'statsBoard' | 'locks'> | undefined;
-  readonly together: Pick<Neighbourhood, 'instanceId' | 'living' | 'isFenced'> | undefined;
-}): Beside {
+  readonly together: Pick<MultiInstance, 'instanceId' | 'living' | 'isFenced'> | undefined;
+}): BackgroundServices {
   const { config, clock, meter, log, registry, fleet, jobs, sessions, shared, together } = parts;
   const startedAt = clock.now();
 
@@ -72,7 +72,7 @@ export function createBeside(parts: {
     build: async () => ({ stats: await count(), updatedAt: clock.now() }),
   };
   const { snapshot_interval_ms: intervalMs } = config.scheduler.stats;
-  const stats = createStatsDesk({
+  const stats = createStatsService({
     times: statsTimes(intervalMs),
     print: createPrintStats(catalogue),
     source:

@@ -27,7 +27,7 @@ import { createObservation } from './observability.ts';
 import { createClusterPage } from './operator-page.ts';
 import type { Reload } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
-import { createEdges } from './servers.ts';
+import { createServers } from './servers.ts';
 import { createShutDown } from './shutdown.ts';
 import { VERSION } from './version.ts';
 
@@ -64,7 +64,7 @@ export function createApp(deps: AppDeps): App {
   const observation = createObservation({ config, clock, meter, log, loop, shared });
   const tools = { config, clock, ids, meter, log, slow: observation.slow };
   const sockets = createNodeSockets({ clock });
-  const inputAudio = createInputAudio({ config, log, isAlone: shared === undefined });
+  const inputAudio = createInputAudio({ config, log, isSingleInstance: shared === undefined });
   const line = shared && createDirectLine();
   const core = createCore({
     ...tools,
@@ -76,10 +76,10 @@ export function createApp(deps: AppDeps): App {
     line,
     reread: deps.reread,
   });
-  const { fleet, pools, together, registry, jobs, sessions, reader, beside, traces } = core;
+  const { fleet, pools, together, registry, jobs, sessions, reader, backgroundServices, traces } = core;
 
   const page = createClusterPage({ clock, log, registry, sessions, jobs, pools, shared, together });
-  const { http, socketServer, phase, gate } = createEdges({
+  const { http, socketServer, phase, gate } = createServers({
     tenancy: core.tenancy,
     ...tools,
     ...observation.watched({ registry, sessions }),
@@ -93,13 +93,13 @@ export function createApp(deps: AppDeps): App {
     audio: inputAudio,
     together,
     cluster: page,
-    beside,
+    backgroundServices,
     pools,
-    metrics: observation.shown({ jobs, beside }),
+    metrics: observation.shown({ jobs, backgroundServices }),
   });
   meter.onPrint(registry.measure);
   meter.onPrint(pools.measure);
-  meter.onPrint(beside.printGauges);
+  meter.onPrint(backgroundServices.printGauges);
   meter.onPrint(
     createPrintGauges({
       meter,
@@ -132,7 +132,7 @@ export function createApp(deps: AppDeps): App {
     withdraw: together?.withdraw,
     leave: async () => {
       page.reporter?.stop();
-      beside.stop();
+      backgroundServices.stop();
       observation.stop();
       await together?.stop();
       line?.close();
@@ -161,7 +161,7 @@ export function createApp(deps: AppDeps): App {
       const base = inputAudio.serve(address);
       await together?.start(base);
       page.reporter?.start();
-      beside.start();
+      backgroundServices.start();
       observation.start();
       const mode = shared?.mode ?? 'embedded';
       const instance = together && { instance_id: together.instanceId };

@@ -23,8 +23,8 @@ import { createJobReader } from '../runtime/job-reader.ts';
 import { createSessionService } from '../session/create-session-service.ts';
 import type { AudioReferences } from '../transport/link/audio-references.ts';
 import type { NodeSockets } from '../transport/ws/node-sockets.ts';
-import { createBeside } from './background-services.ts';
-import { createNeighbourhood } from './multi-instance.ts';
+import { createBackgroundServices } from './background-services.ts';
+import { createMultiInstance } from './multi-instance.ts';
 import { createNodeSide } from './nodes.ts';
 import { createPoolsOfApp } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
@@ -77,7 +77,7 @@ export function createCore(deps: CoreDeps) {
   // What is remembered. One process keeps it in memory; several share a store behind the same ports.
   const together =
     shared &&
-    createNeighbourhood({
+    createMultiInstance({
       ...tools,
       process: deps.process,
       store: shared,
@@ -96,7 +96,7 @@ export function createCore(deps: CoreDeps) {
       },
     });
   const here = together ?? alone(config, clock, localEvents, fleet.numbers);
-  const { ledger, jobStore: store, directory, mailbox, modelDebounce, events } = here;
+  const { ledger, jobStore: store, nodeIdClaims, mailbox, modelDebounce, events } = here;
 
   const traces = createTraces({ config, clock, meter, log, instanceId: together?.instanceId });
 
@@ -110,7 +110,7 @@ export function createCore(deps: CoreDeps) {
     fleet,
     sockets,
     ledger,
-    directory,
+    nodeIdClaims,
     mailbox,
     audio,
     references,
@@ -118,7 +118,7 @@ export function createCore(deps: CoreDeps) {
     together,
     jobs: () => jobs,
     modelDebounce,
-    withdrawn: () => beside.catalogue.refreshSoon(),
+    withdrawn: () => backgroundServices.catalogue.refreshSoon(),
   });
 
   // Hot path: jobs onto nodes.
@@ -146,7 +146,7 @@ export function createCore(deps: CoreDeps) {
   const reader = createJobReader({ clock, store, events, lookAfter: together && jobs.lookAfter });
 
   // Beside the hot path: what can be had from the hub, and statistics.
-  const beside = createBeside({
+  const backgroundServices = createBackgroundServices({
     ...tools,
     registry,
     fleet,
@@ -162,7 +162,7 @@ export function createCore(deps: CoreDeps) {
     chance,
     audio,
     jobs: {
-      dispatch: async (request) => beside.dispatch(request),
+      dispatch: async (request) => backgroundServices.dispatch(request),
       waiting: jobs.waiting,
       cancel: (answers?.heard ?? jobs).cancel,
     },
@@ -195,7 +195,7 @@ export function createCore(deps: CoreDeps) {
     jobs,
     answers,
     reader,
-    beside,
+    backgroundServices,
     sessions,
   };
 }

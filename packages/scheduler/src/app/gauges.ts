@@ -6,7 +6,7 @@ import type { AudioStore } from '../ports/audio-store.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { SessionService } from '../session/session-service.ts';
-import type { Neighbourhood } from './multi-instance.ts';
+import type { MultiInstance } from './multi-instance.ts';
 import type { SharedStore } from './shared-store.ts';
 
 export interface GaugedParts {
@@ -23,7 +23,7 @@ export interface GaugedParts {
   readonly loop: { delayP99(): number };
   readonly modelReports: Pick<ModelReports, 'levels'>;
   readonly together:
-    | Pick<Neighbourhood, 'replica' | 'held' | 'backlog' | 'listening' | 'isFenced' | 'handling'>
+    | Pick<MultiInstance, 'replica' | 'held' | 'backlog' | 'listening' | 'isFenced' | 'handling'>
     | undefined;
   readonly shared: Pick<SharedStore, 'unfitServers'> | undefined;
 }
@@ -70,12 +70,12 @@ export function createPrintGauges(parts: GaugedParts): () => void {
     meter.gauge('scheduler_model_na_backlog', reports.queue, { of: 'queue' });
     meter.gauge('scheduler_model_na_backlog', reports.nodes, { of: 'nodes' });
     meter.gauge('scheduler_model_na_backlog', reports.versions, { of: 'versions' });
-    if (together !== undefined) printNeighbourhood(together);
+    if (together !== undefined) printMultiInstance(together);
     if (shared !== undefined) meter.gauge('scheduler_store_unfit_servers', shared.unfitServers());
     meter.gauge('scheduler_event_loop_delay_seconds', loop.delayP99());
   };
-  function printNeighbourhood(neighbourhood: NonNullable<typeof together>): void {
-    const { replica, held, backlog, listening, isFenced, handling } = neighbourhood;
+  function printMultiInstance(multiInstance: NonNullable<typeof together>): void {
+    const { replica, held, backlog, listening, isFenced, handling } = multiInstance;
     const { known, own, refused } = replica.stats();
     meter.gauge('scheduler_replica_nodes', own, { of: 'own' });
     meter.gauge('scheduler_replica_nodes', known, { of: 'others' });

@@ -1,6 +1,6 @@
 /** Composition root: what all instances share, as this one may use it: not while it is fenced, and not against what it knows better. */
 
-import { createDirectoryOfMany } from '../cluster/guards/node-id-claims.ts';
+import { guardNodeIdClaims } from '../cluster/guards/node-id-claims.ts';
 import { unlessFenced } from '../cluster/membership/fencing.ts';
 import type { NodeId } from '../domain/ids.ts';
 import type { SharedStore } from './redis-store.ts';
@@ -20,7 +20,10 @@ export function guardStore(deps: {
     sessions: unlessFenced(store.sessions, isFenced),
     locks: unlessFenced(store.locks, isFenced),
     modelDebounce: unlessFenced(store.modelDebounce, isFenced),
-    directory: createDirectoryOfMany({ directory: unlessFenced(store.directory, isFenced), credentialOf }),
+    nodeIdClaims: guardNodeIdClaims({
+      nodeIdClaims: unlessFenced(store.nodeIdClaims, isFenced),
+      credentialOf,
+    }),
     jobs: (by: Parameters<SharedStore['jobs']>[0]) =>
       unlessFenced(store.jobs(by), isFenced, ANSWERED_AT_ONCE),
   };

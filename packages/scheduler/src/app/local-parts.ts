@@ -1,5 +1,5 @@
 /** Composition root: what an instance among others must know of itself. */
-import type { GossipEvents } from '../cluster/messaging/hints.ts';
+import type { HintEvents } from '../cluster/messaging/hints.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
@@ -12,7 +12,7 @@ export interface LocalParts {
   readonly jobs: () => RunningJobService;
   readonly sessions: () => SessionService;
   readonly registry: () => NodeRegistry;
-  readonly heardMissing: GossipEvents['missing'];
+  readonly heardMissing: HintEvents['missing'];
   readonly fleet: FleetView;
   /** Where others fetch audio that is held here. */
   readonly audioAt: (jobId: JobId) => AudioAt | undefined;

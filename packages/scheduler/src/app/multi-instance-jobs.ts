@@ -2,23 +2,23 @@
 
 import { createJobClaims } from '../cluster/driver/driver-claims.ts';
 import { createRemoteNodes } from '../cluster/driver/remote-nodes.ts';
-import { createMailboxOfMany } from '../cluster/guards/mailbox.ts';
-import { createDriverBook } from '../cluster/holder/driver-cache.ts';
+import { guardMailbox } from '../cluster/guards/mailbox.ts';
+import { createDriverCache } from '../cluster/holder/driver-cache.ts';
 import { createFirstWords } from '../cluster/holder/first-words.ts';
 import { createGuestAttempts } from '../cluster/holder/guest-attempts.ts';
 import type { LastingSlots } from '../cluster/holder/lasting-slots.ts';
-import { createHeldAnswers } from '../cluster/holder/pending-reports.ts';
+import { createPendingReports } from '../cluster/holder/pending-reports.ts';
 import { createRemoteJobs } from '../cluster/holder/remote-jobs.ts';
 import { createSlotKeeping } from '../cluster/holder/slot-keeping.ts';
-import { createGraveyard } from '../cluster/membership/dead-instances.ts';
+import { createDeadInstances } from '../cluster/membership/dead-instances.ts';
 import type { Presence } from '../cluster/membership/presence.ts';
 import { createAskAround } from '../cluster/messaging/ask-around.ts';
-import type { Gossip } from '../cluster/messaging/hints.ts';
-import { laneOf, type PostOffice } from '../cluster/messaging/message-bus.ts';
+import type { Hints } from '../cluster/messaging/hints.ts';
+import { laneOf, type MessageBus } from '../cluster/messaging/message-bus.ts';
 import type { NodeReplica } from '../cluster/nodes/node-replica.ts';
-import { createReassertion } from '../cluster/recovery/failover-replay.ts';
-import { createAdoption } from '../cluster/recovery/takeover.ts';
-import { createTakingOver } from '../cluster/recovery/taking-over.ts';
+import { createFailoverReplay } from '../cluster/recovery/failover-replay.ts';
+import { createTakeover } from '../cluster/recovery/takeover.ts';
+import { createTakeoverLookup } from '../cluster/recovery/taking-over.ts';
 import { presenceTtlMs } from '../config/nesting.ts';
 import type { Config } from '../config/settings.ts';
 import { driverName, instanceOf } from '../domain/driver-name.ts';
@@ -34,24 +34,24 @@ import type { Meter } from '../ports/meter.ts';
 import type { NodeLink } from '../ports/node-link.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { LocalParts } from './local-parts.ts';
-import type { JobStoreOfMany, SharedStore } from './shared-store.ts';
+import type { SharedJobStore, SharedStore } from './shared-store.ts';
 
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
 const MOST_HELD = 10_000;
 const SECOND = 1_000;
 
-export function createJobsOfMany(deps: {
+export function createMultiInstanceJobs(deps: {
   readonly config: Config;
   readonly store: SharedStore;
-  readonly jobStore: JobStoreOfMany;
+  readonly jobStore: SharedJobStore;
   readonly publish: JobEvents['publish'];
   readonly ledger: Pick<SharedStore['ledger'], 'reassert' | 'fence' | 'keep'>;
   readonly mailbox: SharedStore['mailbox'];
   readonly presence: Presence;
   readonly driver: () => string;
-  readonly office: PostOffice;
+  readonly bus: MessageBus;
   readonly replica: NodeReplica;
-  readonly gossip: Gossip;
+  readonly hints: Hints;
   readonly lasting: LastingSlots;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -59,14 +59,14 @@ export function createJobsOfMany(deps: {
   readonly log: Log;
   readonly local: LocalParts;
 }) {
-  const { store, jobStore, presence, driver, office, replica, gossip, clock, meter, log, local } = deps;
+  const { store, jobStore, presence, driver, bus, replica, hints, clock, meter, log, local } = deps;
   const { scheduler } = deps.config;
   const { living, isFenced, storeNow } = presence;
   const { driverOf } = jobStore;
   const answerMs = scheduler.ack_timeout_ms;
-  const graveyard = createGraveyard();
+  const deadInstances = createDeadInstances();
 
-  const book = createDriverBook({ clock, keepMs: scheduler.job_deadline_ms });
+  const driverCache = createDriverCache({ clock, keepMs: scheduler.job_deadline_ms });
   const firstWords = createFirstWords({ clock });
   const acknowledges = (nodeId: NodeId): boolean | undefined =>
     local.fleet.view(nodeId)?.profile.supports.includes('job_ack');
@@ -95,7 +95,7 @@ export function createJobsOfMany(deps: {
     recordPlacement: (nodeId, use) => local.registry().recordPlacement(nodeId, use),
     recordSuccess: (nodeId, use) => local.registry().recordOutcome(nodeId, 'succeeded', use),
   });
-  const held = createHeldAnswers({
+  const held = createPendingReports({
     clock,
     log,
     meter,
@@ -104,16 +104,22 @@ export function createJobsOfMany(deps: {
     maxBytes: MOST_HELD_BYTES,
   });
   const adopt = (job: JobRecord): void => local.jobs().adopt(job);
-  const takingOver = createTakingOver({ estate: jobStore, instances: store.instances, adopt, clock, log });
-  const { takeOver } = takingOver;
+  const takeoverLookup = createTakeoverLookup({
+    takeoverStore: jobStore,
+    instances: store.instances,
+    adopt,
+    clock,
+    log,
+  });
+  const { takeOver } = takeoverLookup;
   const drivers = createJobClaims({
-    estate: { takeOver },
+    takeoverStore: { takeOver },
     driverOf,
     driver,
     living,
     livingNow: async (instanceId) => (await store.instances.living([instanceId])).get(instanceId),
-    isDead: graveyard.has,
-    office,
+    isDead: deadInstances.has,
+    bus,
     audioAt: local.audioAt,
     audioReturned: (jobId, at) => local.jobs().audioReturned(jobId, at),
     drives: (jobId) => local.jobs().drives(jobId),
@@ -126,17 +132,17 @@ export function createJobsOfMany(deps: {
     jobDeadlineMs: scheduler.job_deadline_ms,
     log,
   });
-  const adoption = createAdoption({
+  const takeover = createTakeover({
     self: presence.self,
     living,
     isFenced,
     instances: store.instances,
     inbox: store.inbox,
-    estate: { ...jobStore, takeOver },
+    takeoverStore: { ...jobStore, takeOver },
     adopt,
     orphan: store.deadLetters.orphan,
     laneOf,
-    receive: office.receive,
+    receive: bus.receive,
     clock,
     digest: deps.ids.digest,
     turnMs: presenceTtlMs(deps.config) / 2,
@@ -144,7 +150,7 @@ export function createJobsOfMany(deps: {
     log,
     meter,
   });
-  const reassertion = createReassertion({
+  const failoverReplay = createFailoverReplay({
     jobs: () => local.jobs().jobsToTellAgain(),
     isInFlight: (jobId) => local.jobs().drives(jobId),
     holdsSlot: (jobId, attempt) => local.jobs().holdsSlot(jobId, attempt),
@@ -153,8 +159,8 @@ export function createJobsOfMany(deps: {
     fence: async (nodeId, lease) => deps.ledger.fence(nodeId, lease),
     isGivenUp: (jobId, attempt) => local.jobs().isGivenUp(jobId, attempt),
     fenced: () => local.jobs().slotsToFenceAgain(),
-    givenBack: () => local.jobs().slotsToGiveBackAgain(),
-    giveBack: async (nodeId, lease) => local.jobs().giveBackAgain(nodeId, lease),
+    givenBack: () => local.jobs().leasesToReleaseAgain(),
+    giveBack: async (nodeId, lease) => local.jobs().releaseAgain(nodeId, lease),
     acknowledges: (nodeId) => acknowledges(nodeId) !== false,
     clock,
     doubtSlots: (isAffected) => local.jobs().doubtSlots(isAffected),
@@ -174,33 +180,33 @@ export function createJobsOfMany(deps: {
   return {
     drivers,
     held,
-    mailbox: createMailboxOfMany({ mailbox: deps.mailbox, driver, book }),
+    mailbox: guardMailbox({ mailbox: deps.mailbox, driver, driverCache }),
     /** Mailboxes that are listened to; undefined: the store needs no listening. */
     listening: store.mailbox.listening,
-    adoption,
-    reassertion,
+    takeover,
+    failoverReplay,
     died(instanceIds: readonly string[]): void {
-      graveyard.died(instanceIds);
-      adoption.died(instanceIds);
+      deadInstances.died(instanceIds);
+      takeover.died(instanceIds);
     },
     seen(living: Living): void {
       alive = living;
-      graveyard.seen(living);
+      deadInstances.seen(living);
     },
     /** What is bounded here, and not otherwise counted. */
     backlog: () => ({
-      takeovers: takingOver.unsure(),
+      takeovers: takeoverLookup.unsure(),
       audio_offers: drivers.offering(),
-      drivers: book.size(),
+      drivers: driverCache.size(),
       slots: slots.size(),
       lasting_slots: deps.lasting.size(),
       guests: guests.size(),
-      direct_asks: office.askingDirectly(),
+      direct_asks: bus.askingDirectly(),
     }),
     /** The way to nodes, wherever their sockets are. */
     link: (to: NodeLink): NodeLink =>
       createRemoteNodes({
-        office,
+        bus,
         local: to,
         find: replica.find,
         driver,
@@ -211,7 +217,7 @@ export function createJobsOfMany(deps: {
         moveFor: jobStore.moveFor,
         recordOf: (jobId) => Promise.resolve(jobStore.get(jobId)),
         publish: deps.publish,
-        book,
+        driverCache,
         slots,
         lasting: deps.lasting,
         guests,
@@ -223,17 +229,17 @@ export function createJobsOfMany(deps: {
     /** What is said of jobs, wherever they are driven. */
     answers: (jobs: RunningJobService) =>
       createRemoteJobs({
-        office,
+        bus,
         local: jobs,
         driverOf,
         driver,
         living,
         askAround:
-          (office.asksDirectly || undefined) &&
-          createAskAround({ office, self: presence.self, living, drives: jobs.drives, driver, book }),
-        othersTold: reassertion.othersTold,
-        mayBeLost: reassertion.mayBeLost,
-        book,
+          (bus.asksDirectly || undefined) &&
+          createAskAround({ bus, self: presence.self, living, drives: jobs.drives, driver, driverCache }),
+        othersTold: failoverReplay.othersTold,
+        mayBeLost: failoverReplay.mayBeLost,
+        driverCache,
         held,
         firstWords,
         slots,
@@ -244,9 +250,9 @@ export function createJobsOfMany(deps: {
       }),
     /** Text of a job that may be driven elsewhere. */
     partial(jobId: JobId, text: string, isFinal: boolean, nodeId: NodeId): void {
-      const to = book.find(jobId);
+      const to = driverCache.find(jobId);
       if (to === undefined) local.sessions().partial(jobId, text, isFinal, nodeId);
-      else gossip.partial(instanceOf(to), { jobId, text, isFinal, nodeId });
+      else hints.partial(instanceOf(to), { jobId, text, isFinal, nodeId });
     },
   };
 }

@@ -1,9 +1,9 @@
 /** Composition root: letters between instances: who writes them, who reads those that come, and what of both goes along with other writes. */
 
 import type { Presence } from '../cluster/membership/presence.ts';
-import type { Gossip } from '../cluster/messaging/hints.ts';
+import type { Hints } from '../cluster/messaging/hints.ts';
 import { createInboxReader } from '../cluster/messaging/inbox-reader.ts';
-import { createPostOffice, laneOf } from '../cluster/messaging/message-bus.ts';
+import { createMessageBus, laneOf } from '../cluster/messaging/message-bus.ts';
 import type { Config } from '../config/settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DirectLine } from '../ports/direct-line.ts';
@@ -13,12 +13,12 @@ import type { Meter } from '../ports/meter.ts';
 import type { SharedStore } from './redis-store.ts';
 import { inboxReaderSettings } from './settings/shared-settings.ts';
 
-export function createLettersOfMany(deps: {
+export function createMessaging(deps: {
   readonly config: Config;
   readonly instanceId: string;
   readonly store: Pick<SharedStore, 'inbox' | 'replaceReader' | 'confirmAlong'>;
   readonly presence: Pick<Presence, 'self' | 'isFenced' | 'living'>;
-  readonly gossip: Pick<Gossip, 'ask'>;
+  readonly hints: Pick<Hints, 'ask'>;
   readonly line: DirectLine | undefined;
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'traceId'>;
@@ -28,9 +28,9 @@ export function createLettersOfMany(deps: {
   const { config, instanceId, store, presence, clock, meter, log } = deps;
   const { inbox } = store;
   const { isFenced } = presence;
-  const office = createPostOffice({
+  const bus = createMessageBus({
     inbox,
-    whisper: deps.gossip.ask,
+    publishHint: deps.hints.ask,
     clock,
     meter,
     self: presence.self,
@@ -47,10 +47,10 @@ export function createLettersOfMany(deps: {
     meter,
     settings: inboxReaderSettings(config),
     laneOf,
-    handle: office.receive,
+    handle: bus.receive,
     isFenced,
     stuck: store.replaceReader,
   });
   store.confirmAlong?.(instanceId, reader.goAlong);
-  return { office, reader };
+  return { bus, reader };
 }

@@ -2,13 +2,13 @@
  * Composition root: this instance among others. What it owns is told to them, what they own is known here, and what concerns
  * somebody else's job, node or session finds its way there.
  */
-import { createAdmissionOfMany } from '../cluster/guards/job-store.ts';
-import { createLedgerOfMany } from '../cluster/guards/ledger.ts';
+import { guardJobStore } from '../cluster/guards/job-store.ts';
+import { guardLedger } from '../cluster/guards/ledger.ts';
 import { createLastingSlots } from '../cluster/holder/lasting-slots.ts';
 import { createSteadyInstances } from '../cluster/membership/last-known-instances.ts';
 import { createPresence } from '../cluster/membership/presence.ts';
 import { nameOfProcess, type ProcessName } from '../cluster/membership/process-name.ts';
-import { createGossip } from '../cluster/messaging/hints.ts';
+import { createHints } from '../cluster/messaging/hints.ts';
 import { createNodeReplica } from '../cluster/nodes/node-replica.ts';
 import { EVERYTHING } from '../cluster/recovery/failover-replay.ts';
 import { createSessionRelease } from '../cluster/recovery/session-release.ts';
@@ -24,21 +24,21 @@ import type { Meter } from '../ports/meter.ts';
 import { createHolders } from '../transport/link/ask-holders.ts';
 import { guardStore } from './guarded-store.ts';
 import type { LocalParts } from './local-parts.ts';
-import { createJobsOfMany } from './multi-instance-jobs.ts';
-import { createLettersOfMany } from './multi-instance-messages.ts';
-import { createNodeNews, recordNews } from './node-events.ts';
+import { createMultiInstanceJobs } from './multi-instance-jobs.ts';
+import { createMessaging } from './multi-instance-messages.ts';
+import { createNodeEvents, recordNews } from './node-events.ts';
 import type { SharedStore } from './redis-store.ts';
 import { ledgerSettings, presenceSettings, replicaSettings } from './settings/shared-settings.ts';
 import { VERSION } from './version.ts';
 
-export type Neighbourhood = ReturnType<typeof createNeighbourhood>;
+export type MultiInstance = ReturnType<typeof createMultiInstance>;
 
 const OWN_NAME = 'give each its own scheduler.phase2.instance_id, or leave it at "auto"';
 const READY = { isReady: true, reasons: [] };
 const JOINING = { isReady: false, reasons: ['joining'] };
 const STORE_AWAY = { isReady: false, reasons: ['store'] };
 
-export function createNeighbourhood(deps: {
+export function createMultiInstance(deps: {
   readonly config: Config;
   readonly process: ProcessName;
   readonly store: SharedStore;
@@ -97,9 +97,9 @@ export function createNeighbourhood(deps: {
       },
       emptied() {
         store.mark().catch((fault: unknown) => log.error({ err: fault }, 'the store has another schema'));
-        void ofJobs.reassertion.run(EVERYTHING);
+        void ofJobs.failoverReplay.run(EVERYTHING);
       },
-      reborn: () => void ofJobs.adoption.ownPast(),
+      reborn: () => void ofJobs.takeover.ownPast(),
       seen(alive) {
         instanceCount = Math.max(1, alive.size);
         areSlotsLasting = [...alive.values()].every(({ lastsFetched }) => lastsFetched === true);
@@ -123,8 +123,8 @@ export function createNeighbourhood(deps: {
   });
   const jobStore = guarded.jobs({ instanceId, driver, digest: ids.digest, onAudioDropped });
   const events = store.events({ instanceId, local: deps.localEvents, store: jobStore });
-  const gossip = createGossip({
-    whispers: store.whispers,
+  const hints = createHints({
+    hintBus: store.hintBus,
     clock,
     log,
     instanceId,
@@ -135,13 +135,13 @@ export function createNeighbourhood(deps: {
       nodeNews: (...news) => recordNews(local.registry(), ...news),
       missing: local.heardMissing,
       partial: ({ jobId, text, isFinal, nodeId }) => local.sessions().partial(jobId, text, isFinal, nodeId),
-      asked: (text) => void office.hear(text),
+      asked: (text) => void bus.hear(text),
     },
   });
-  const ledger = createLedgerOfMany({
+  const ledger = guardLedger({
     ledger: guarded.ledger,
-    settled: (nodeId) => reassertion.settled(nodeId),
-    noteLoad: gossip.load,
+    settled: (nodeId) => failoverReplay.settled(nodeId),
+    noteLoad: hints.load,
     lasts: lasting.settled,
     isHeldElsewhere: (nodeId) => replica.find(nodeId)?.channel === 'socket',
     lastsWhenFetched: () => areSlotsLasting,
@@ -149,18 +149,18 @@ export function createNeighbourhood(deps: {
     ...ledgerSettings(config),
   });
 
-  const letters = { config, instanceId, store, presence, gossip, line, clock, ids, meter, log };
-  const { office, reader } = createLettersOfMany(letters);
+  const messages = { config, instanceId, store, presence, hints, line, clock, ids, meter, log };
+  const { bus, reader } = createMessaging(messages);
 
   // Nodes of all instances.
-  const nodeNews = createNodeNews({
+  const nodeNews = createNodeEvents({
     config,
     fleet: local.fleet,
     ledger,
     jobs: local.jobs,
     registry: local.registry,
     replica: () => replica,
-    gossip,
+    hints,
     isStoreSteady,
     clock,
     log,
@@ -183,14 +183,14 @@ export function createNeighbourhood(deps: {
   });
   const holders = (): ReturnType<typeof createHolders> =>
     createHolders({
-      office,
+      bus,
       registry: local.registry(),
       replica,
       usedSlots: (nodeId) => local.fleet.load(nodeId)?.used,
       answerMs: scheduler.ack_timeout_ms,
     });
 
-  const ofJobs = createJobsOfMany({
+  const ofJobs = createMultiInstanceJobs({
     config,
     store,
     jobStore,
@@ -199,9 +199,9 @@ export function createNeighbourhood(deps: {
     mailbox: guarded.mailbox,
     presence,
     driver,
-    office,
+    bus,
     replica,
-    gossip,
+    hints,
     lasting,
     clock,
     ids,
@@ -209,7 +209,7 @@ export function createNeighbourhood(deps: {
     log,
     local,
   });
-  const { adoption, reassertion } = ofJobs;
+  const { takeover, failoverReplay } = ofJobs;
 
   return {
     instanceId,
@@ -219,14 +219,14 @@ export function createNeighbourhood(deps: {
     handling: reader.handling,
     self: presence.self,
     /** What others ask directly; undefined: not now. */
-    answerDirectly: office.answer,
+    answerDirectly: bus.answer,
     living,
     /** How many live, as last seen. */
     instances: () => instanceCount,
-    jobStore: createAdmissionOfMany({ jobs: jobStore, othersTold: reassertion.othersTold }),
+    jobStore: guardJobStore({ jobs: jobStore, othersTold: failoverReplay.othersTold }),
     events,
     ledger,
-    directory: guarded.directory,
+    nodeIdClaims: guarded.nodeIdClaims,
     sessionStore: guarded.sessions,
     locks: guarded.locks,
     modelDebounce: guarded.modelDebounce,
@@ -237,7 +237,7 @@ export function createNeighbourhood(deps: {
 
     /** Asks whoever has a session to let it go. */
     releaseSession: createSessionRelease({
-      office,
+      bus,
       self: driver,
       letGo: (sessionId) => local.sessions().release(sessionId),
     }),
@@ -251,13 +251,13 @@ export function createNeighbourhood(deps: {
       }
       // Only under a name that others know: should this instance die in between, nobody would ever look for its inbox.
       await store.inbox.open(instanceId);
-      await gossip.start();
+      await hints.start();
       await replica.start();
       // Its jobs before its letters: what is said of a job that nobody drives yet comes again only after a while.
-      await adoption.ownPast();
+      await takeover.ownPast();
       reader.start();
       watch = store.watch(instanceId, {
-        changed: (affected) => void reassertion.run(affected),
+        changed: (affected) => void failoverReplay.run(affected),
         returned() {
           returnedAt = clock.now();
           presence.freeze();
@@ -270,7 +270,7 @@ export function createNeighbourhood(deps: {
     async stop(): Promise<void> {
       watch?.close();
       await replica.stop();
-      await gossip.stop();
+      await hints.stop();
       await reader.stop();
       ofJobs.held.stop();
       await jobStore.close().catch((fault: unknown) => log.warn({ err: fault }, 'indexes were not written'));

@@ -1,5 +1,5 @@
 /** Composition root: what happens to nodes, here and elsewhere, brought to selection, to the engine and to the other instances. */
-import type { Gossip, GossipEvents } from '../cluster/messaging/hints.ts';
+import type { HintEvents, Hints } from '../cluster/messaging/hints.ts';
 import type { NodeReplica, ReplicaEvents } from '../cluster/nodes/node-replica.ts';
 import type { Config } from '../config/settings.ts';
 import type { NodeId } from '../domain/ids.ts';
@@ -9,7 +9,7 @@ import type { NodeRegistry, NodeStatus, RegistryEvents } from '../management/nod
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
-import type { NodeSheet } from '../ports/node-records.ts';
+import type { NodeRecord } from '../ports/node-records.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { NodeKnowledge } from '../runtime/engine.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
@@ -17,27 +17,27 @@ import type { FleetView } from '../runtime/fleet/fleet-view.ts';
 const PAGE = 1_000;
 const WITHDRAWAL_LOOK_MS = 100;
 
-export function createNodeNews(deps: {
+export function createNodeEvents(deps: {
   config: Config;
   fleet: FleetView;
   ledger: Pick<CapacityLedger, 'loads'>;
   jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
   registry: () => Pick<NodeRegistry, 'get' | 'list'>;
   replica: () => Pick<NodeReplica, 'keep' | 'beat' | 'drop' | 'find'>;
-  gossip: Pick<Gossip, 'nodeNews' | 'missing'>;
+  hints: Pick<Hints, 'nodeNews' | 'missing'>;
   /** No node is blamed for what may be the store's fault. */
   isStoreSteady: () => boolean;
   clock: Clock;
   log: Log;
 }) {
-  const { config, fleet, ledger, jobs, registry, replica, gossip, clock, log } = deps;
+  const { config, fleet, ledger, jobs, registry, replica, hints, clock, log } = deps;
   /** New here, and nobody has said yet how full they are. */
   const unweighed = new Set<NodeId>();
   /** Their sockets are about to end: others should give them nothing new. */
   let isLeaving = false;
 
-  const graceOf = ({ view }: NodeSheet): number =>
-    view.profile.isDeployed ? 0 : config.scheduler.node_reconnect_grace_ms;
+  const graceOf = ({ view }: NodeRecord): number =>
+    view.profile.isLegacy ? 0 : config.scheduler.node_reconnect_grace_ms;
 
   async function reload(nodeIds: readonly NodeId[]): Promise<void> {
     try {
@@ -61,8 +61,8 @@ export function createNodeNews(deps: {
   function keep(nodeId: NodeId, runningJobIds?: readonly string[]): boolean {
     const status = registry().get(nodeId);
     if (status === undefined) return false;
-    const sheet = sheetOf(status, runningJobIds);
-    return replica().keep(isLeaving ? { ...sheet, view: { ...sheet.view, isCordoned: true } } : sheet);
+    const record = recordOf(status, runningJobIds);
+    return replica().keep(isLeaving ? { ...record, view: { ...record.view, isCordoned: true } } : record);
   }
 
   function* ownSockets(): Iterable<NodeStatus> {
@@ -75,20 +75,20 @@ export function createNodeNews(deps: {
   }
 
   const ofOthers: Omit<ReplicaEvents, 'overtaken'> = {
-    changed(sheet, before) {
-      const { nodeId, view, generation } = sheet;
+    changed(record, before) {
+      const { nodeId, view, generation } = record;
       fleet.upsert(view);
       if (before === undefined) weighSoon(nodeId);
       // Once each: to be told again that it left would begin its grace anew.
-      if (before?.generation === generation && before.isConnected === sheet.isConnected) return;
-      if (sheet.isConnected) jobs().nodeReturned(nodeId, sheet.runningJobIds, generation);
-      else jobs().nodeLeft(nodeId, graceOf(sheet));
+      if (before?.generation === generation && before.isConnected === record.isConnected) return;
+      if (record.isConnected) jobs().nodeReturned(nodeId, record.runningJobIds, generation);
+      else jobs().nodeLeft(nodeId, graceOf(record));
     },
     beat: (nodeId, at) => fleet.beat(nodeId, at),
-    removed(sheet) {
-      fleet.remove(sheet.nodeId);
+    removed(record) {
+      fleet.remove(record.nodeId);
       // One that polls, or is called, has no connection to lose.
-      if (sheet.channel === 'socket') jobs().nodeLeft(sheet.nodeId, graceOf(sheet));
+      if (record.channel === 'socket') jobs().nodeLeft(record.nodeId, graceOf(record));
     },
   };
 
@@ -138,14 +138,14 @@ export function createNodeNews(deps: {
         placed(nodeId, need) {
           const holder = holderOf(nodeId);
           if (holder === undefined) here.placed(nodeId, need);
-          else gossip.nodeNews(holder, nodeId, 'placed', useOf(need));
+          else hints.nodeNews(holder, nodeId, 'placed', useOf(need));
         },
         outcome(nodeId, outcome, need) {
           const isDoubtful = outcome === 'failed' && !deps.isStoreSteady();
           const word = isDoubtful ? 'unproven' : outcome;
           const holder = holderOf(nodeId);
           if (holder === undefined) here.outcome(nodeId, word, need);
-          else gossip.nodeNews(holder, nodeId, word, useOf(need));
+          else hints.nodeNews(holder, nodeId, word, useOf(need));
         },
       };
     },
@@ -153,7 +153,7 @@ export function createNodeNews(deps: {
     /** Tells whoever holds the node that it lacks a model; false: it is nobody else's. */
     passOnMissing(nodeId: NodeId, missing: MissingModel): boolean {
       const holder = replica().find(nodeId)?.owner.instanceId;
-      if (holder !== undefined) gossip.missing(holder, nodeId, missing);
+      if (holder !== undefined) hints.missing(holder, nodeId, missing);
       return holder !== undefined;
     },
   };
@@ -162,13 +162,13 @@ export function createNodeNews(deps: {
 /** What others say of attempts on a node of this instance. */
 export function recordNews(
   registry: Pick<NodeRegistry, 'recordPlacement' | 'recordOutcome'>,
-  ...[nodeId, news, use]: Parameters<GossipEvents['nodeNews']>
+  ...[nodeId, news, use]: Parameters<HintEvents['nodeNews']>
 ): void {
   if (news === 'placed') registry.recordPlacement(nodeId, use);
   else registry.recordOutcome(nodeId, news, use);
 }
 
-function sheetOf(status: NodeStatus, runningJobIds: readonly string[] | undefined) {
+function recordOf(status: NodeStatus, runningJobIds: readonly string[] | undefined) {
   const { view, generation, channel, credential, isConnected, intervalMs, endpoint, region } = status;
   return {
     nodeId: view.nodeId,

@@ -15,7 +15,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { Locks } from '../ports/locks.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { NodeDirectory } from '../ports/node-id-claims.ts';
+import type { NodeIdClaims } from '../ports/node-id-claims.ts';
 import type { NodeMailbox } from '../ports/node-mailbox.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { NodeKnowledge } from '../runtime/engine.ts';
@@ -24,7 +24,7 @@ import { createNetworks } from '../transport/access/networks.ts';
 import type { AudioReferences } from '../transport/link/audio-references.ts';
 import { createNodeLink } from '../transport/link/node-link.ts';
 import type { NodeSockets } from '../transport/ws/node-sockets.ts';
-import type { Neighbourhood } from './multi-instance.ts';
+import type { MultiInstance } from './multi-instance.ts';
 import { linkSettings, managementSettings, modelReportSettings } from './settings/settings-from-config.ts';
 
 export function createNodeSide(parts: {
@@ -37,19 +37,19 @@ export function createNodeSide(parts: {
   readonly fleet: FleetView;
   readonly sockets: NodeSockets;
   readonly ledger: CapacityLedger;
-  readonly directory: NodeDirectory;
+  readonly nodeIdClaims: NodeIdClaims;
   readonly mailbox: NodeMailbox<JobAssign>;
   readonly audio: AudioStore;
   readonly references: AudioReferences;
   /** Audio that other instances hold. */
   readonly fetcher: AudioFetcher;
-  readonly together: Neighbourhood | undefined;
+  readonly together: MultiInstance | undefined;
   readonly jobs: () => Pick<RunningJobService, 'nodeLeft' | 'nodeReturned'>;
   readonly modelDebounce: Locks;
   /** Somewhere a model is missing: said once per service, version and window, by one of all instances. */
   readonly withdrawn: (serviceId: string, version: string) => void;
 }) {
-  const { config, clock, chance, ids, meter, log, fleet, sockets, ledger, directory, mailbox } = parts;
+  const { config, clock, chance, ids, meter, log, fleet, sockets, ledger, nodeIdClaims, mailbox } = parts;
   const { audio, references, together, jobs } = parts;
 
   const events: RegistryEvents = {
@@ -74,7 +74,7 @@ export function createNodeSide(parts: {
     chance,
     ids,
     ledger,
-    directory,
+    nodeIdClaims,
     meter,
     log,
     settings: managementSettings(config),

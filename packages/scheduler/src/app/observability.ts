@@ -3,7 +3,7 @@ import type { PrometheusMeter } from '../adapters/prometheus/meter.ts';
 import type { EventLoopProbe } from '../adapters/system/event-loop.ts';
 import { createSlowWatch } from '../adapters/system/slow-watch.ts';
 import type { Config } from '../config/settings.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import { createRecentFigures, sumOf } from '../management/health/recent-figures.ts';
 import type { NodeRegistry } from '../management/node-registry.ts';
 import type { Cancel, Clock } from '../ports/clock.ts';
@@ -12,7 +12,7 @@ import type { PathName, SlowWatch } from '../ports/slow-watch.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { SessionService } from '../session/session-service.ts';
 import type { HttpServices } from '../transport/http/server/http-services.ts';
-import type { Beside } from './background-services.ts';
+import type { BackgroundServices } from './background-services.ts';
 import type { SharedStore } from './redis-store.ts';
 
 export interface Observation {
@@ -22,7 +22,7 @@ export interface Observation {
   /** What GET /metrics and /api/v1/metrics show. */
   shown(parts: {
     readonly jobs: Pick<RunningJobService, 'excluded'>;
-    readonly beside: Pick<Beside, 'catalogue' | 'stats'>;
+    readonly backgroundServices: Pick<BackgroundServices, 'catalogue' | 'stats'>;
   }): NonNullable<HttpServices['metrics']>;
   start(): void;
   stop(): void;
@@ -75,7 +75,10 @@ export function createObservation(parts: {
   });
 
   /** Times a call; whatever it answers, and however it fails, is passed on as it is. */
-  function timed<A extends unknown[], R>(path: PathName, call: (...given: A) => Soon<R>): typeof call {
+  function timed<A extends unknown[], R>(
+    path: PathName,
+    call: (...given: A) => MaybePromise<R>,
+  ): typeof call {
     if (pathWarnMs === 0) return call;
     return (...given) => {
       const begunAt = clock.now();
@@ -98,14 +101,14 @@ export function createObservation(parts: {
       },
       sessions: { ...doors.sessions, open: timed('session_init', doors.sessions.open) },
     }),
-    shown: ({ jobs, beside }) => ({
+    shown: ({ jobs, backgroundServices }) => ({
       contentType: meter.contentType,
       print: meter.print,
       measured: {
         read: meter.read,
         facts: () => ({
-          statsUpdatedAt: beside.stats.latest()?.updatedAt,
-          catalogue: beside.catalogue.state(),
+          statsUpdatedAt: backgroundServices.stats.latest()?.updatedAt,
+          catalogue: backgroundServices.catalogue.state(),
           excluded: jobs.excluded(),
           lockWaitWarnMs,
           pathWarnMs,

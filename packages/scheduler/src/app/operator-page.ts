@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { type ClusterReader, createClusterReader } from '../cluster/operators/cluster-reader.ts';
 import { createFiguresReporter, type FiguresReporter } from '../cluster/operators/figures-reporter.ts';
 import {
-  createDeadLetterDesk,
-  type DeadLetterDesk,
+  createDeadLetterService,
+  type DeadLetterService,
   NO_DEAD_LETTERS,
 } from '../cluster/recovery/dead-letter-service.ts';
 import { asOutsideId } from '../domain/ids.ts';
@@ -15,14 +15,14 @@ import type { Instance } from '../ports/instances.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunningJobService } from '../runtime/create-job-service.ts';
 import type { SessionService } from '../session/session-service.ts';
-import type { Neighbourhood } from './multi-instance.ts';
+import type { MultiInstance } from './multi-instance.ts';
 import type { PoolsOfApp } from './pools.ts';
 import type { SharedStore } from './redis-store.ts';
 import { VERSION } from './version.ts';
 
 export interface ClusterPage {
   readonly reader: ClusterReader;
-  readonly deadLetters: DeadLetterDesk;
+  readonly deadLetters: DeadLetterService;
   readonly reporter?: FiguresReporter;
 }
 
@@ -34,7 +34,7 @@ export function createClusterPage(deps: {
   jobs: Pick<RunningJobService, 'inFlight'>;
   pools: Pick<PoolsOfApp, 'digest'>;
   shared: SharedStore | undefined;
-  together: Pick<Neighbourhood, 'self' | 'isFenced'> | undefined;
+  together: Pick<MultiInstance, 'self' | 'isFenced'> | undefined;
 }): ClusterPage {
   const { clock, log, shared, together } = deps;
   const figures = (): Figures => ({
@@ -83,7 +83,7 @@ function pageOfMany(deps: {
       warnings: () => store.warnings,
       shared: { instances, inbox, figures, deadLetters },
     }),
-    deadLetters: createDeadLetterDesk({ deadLetters, inbox, instances, clock, log, self, isFenced }),
+    deadLetters: createDeadLetterService({ deadLetters, inbox, instances, clock, log, self, isFenced }),
     reporter: createFiguresReporter({
       figures,
       clock,

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { FleetView } from '../runtime/fleet/fleet-view.ts';
-import { createPoolBook, type PoolBook } from '../runtime/pools/pool-map.ts';
+import { createPoolMap, type PoolMap } from '../runtime/pools/pool-map.ts';
 import { createPreferPool } from '../runtime/pools/prefer-pool.ts';
 import type { Pools } from '../session/speech/preferred-pool.ts';
 import { poolDigest, poolPlanOf } from './settings/pool-plan.ts';
@@ -42,14 +42,14 @@ export function createPoolsOfApp(deps: {
   const { fleet, clock, meter, log } = deps;
   let { config } = deps;
   let reloading: Promise<unknown> = Promise.resolve();
-  const digests = new WeakMap<PoolBook, string>();
+  const digests = new WeakMap<PoolMap, string>();
   divide(config)(Number.POSITIVE_INFINITY);
 
   function divide(by: Config): (maxNodes: number) => boolean {
     const plan = poolPlanOf(by);
-    const book = plan && createPoolBook(plan);
-    if (book !== undefined) digests.set(book, poolDigest(book.plan));
-    return fleet.changePools(book);
+    const poolMap = plan && createPoolMap(plan);
+    if (poolMap !== undefined) digests.set(poolMap, poolDigest(poolMap.plan));
+    return fleet.changePools(poolMap);
   }
 
   async function divideAnew(by: Config): Promise<void> {

@@ -13,7 +13,7 @@ import { watchStore } from '../adapters/redis/connection/store-inspection.ts';
 import { readTlsFiles } from '../adapters/redis/connection/tls-files.ts';
 import { withReplica } from '../adapters/redis/connection/wait-for-replica.ts';
 import { createDeadLetters } from '../adapters/redis/dead-letters.ts';
-import { createWhispers } from '../adapters/redis/hint-bus.ts';
+import { createHintBus } from '../adapters/redis/hint-bus.ts';
 import { createInbox } from '../adapters/redis/inbox.ts';
 import { createInstanceFigures } from '../adapters/redis/instance-figures.ts';
 import { createInstanceRounds } from '../adapters/redis/instance-rounds.ts';
@@ -22,9 +22,9 @@ import { createJobEvents } from '../adapters/redis/job-events.ts';
 import { createJobStore } from '../adapters/redis/job-store.ts';
 import { createKeys } from '../adapters/redis/keys.ts';
 import { createLocks } from '../adapters/redis/locks.ts';
-import { createNodeDirectory } from '../adapters/redis/node-id-claims.ts';
+import { createNodeIdClaims } from '../adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../adapters/redis/node-mailbox.ts';
-import { createNodeBoard } from '../adapters/redis/node-records.ts';
+import { createNodeRecords } from '../adapters/redis/node-records.ts';
 import { createSessionStore } from '../adapters/redis/session-store.ts';
 import { createStatsBoard } from '../adapters/redis/stats-board.ts';
 import { jobTag } from '../adapters/shared-jobs/job-tag.ts';
@@ -82,16 +82,16 @@ export async function openSharedStore(deps: {
     durability === 'replica'
       ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
       : shared;
-  const letters = inboxSettings(config);
+  const messages = inboxSettings(config);
   // What goes along with them may be lost: letters come again, and whoever finds a job that ended sees that it has.
-  const rounds = createInstanceRounds({ ...shared, group: letters.group });
-  const inbox = createInbox({ ...kept, rounds, blocking: reader.current, ...letters });
+  const rounds = createInstanceRounds({ ...shared, group: messages.group });
+  const inbox = createInbox({ ...kept, rounds, blocking: reader.current, ...messages });
 
   return {
     mode: settings.mode,
     instances: createInstances(shared),
     inbox,
-    confirmAlong: (instanceId, take) => rounds.join(instanceId, { letters: take }),
+    confirmAlong: (instanceId, take) => rounds.join(instanceId, { messages: take }),
     replaceReader: reader.reconnect,
     mark: () => checkSchemaVersion(connection, keys),
     get warnings() {
@@ -99,10 +99,10 @@ export async function openSharedStore(deps: {
     },
     unfitServers: inspection.unfitServers,
     commands: counts.drain,
-    whispers: createWhispers(shared),
-    board: createNodeBoard({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
+    hintBus: createHintBus(shared),
+    board: createNodeRecords({ ...shared, forgetAfterMs: forgetNodesAfterMs(config) }),
     ledger: createCapacityLedger({ ...kept, idleMs: nodeIdleMs(config) }),
-    directory: createNodeDirectory({
+    nodeIdClaims: createNodeIdClaims({
       ...shared,
       maxNodes: config.scheduler.max_nodes,
       idleMs: nodeIdleMs(config),

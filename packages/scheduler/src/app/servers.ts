@@ -21,16 +21,16 @@ import { DRAINING, type HttpServices } from '../transport/http/server/http-servi
 import type { NodeSockets } from '../transport/ws/node-sockets.ts';
 import { createSessionRoute } from '../transport/ws/session-route.ts';
 import { createSocketServer } from '../transport/ws/socket-server.ts';
-import type { Beside } from './background-services.ts';
+import type { BackgroundServices } from './background-services.ts';
 import { tellLimits } from './configured-limits.ts';
-import type { Neighbourhood } from './multi-instance.ts';
+import type { MultiInstance } from './multi-instance.ts';
 import { coreIdsOf } from './settings/pool-plan.ts';
 import { accessSettings, httpSettings, socketSettings } from './settings/settings-from-config.ts';
 import { VERSION } from './version.ts';
 
 const SESSION_INIT_DEADLINE_MS = 60_000;
 
-export function createEdges(parts: {
+export function createServers(parts: {
   readonly config: Config;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -49,10 +49,10 @@ export function createEdges(parts: {
   readonly sockets: NodeSockets;
   readonly fleet: FleetView;
   readonly audio: NonNullable<HttpServices['audio']>;
-  readonly together: Neighbourhood | undefined;
+  readonly together: MultiInstance | undefined;
   readonly tenancy: Tenancy;
   readonly cluster: NonNullable<HttpServices['cluster']>;
-  readonly beside: Pick<Beside, 'stats' | 'dispatch'>;
+  readonly backgroundServices: Pick<BackgroundServices, 'stats' | 'dispatch'>;
   readonly pools: NonNullable<HttpServices['pools']> & { readonly effective: () => object };
 }) {
   const { config, clock, ids, meter, log, registry, jobs, answers, sessions, together } = parts;
@@ -66,7 +66,7 @@ export function createEdges(parts: {
       elsewhere: together.holders(),
       direct: { key: () => together.self().directKey, answer: together.answerDirectly },
     }),
-    jobs: { ...(answers?.heard ?? jobs), dispatch: parts.beside.dispatch },
+    jobs: { ...(answers?.heard ?? jobs), dispatch: parts.backgroundServices.dispatch },
     reader: parts.reader,
     sessions,
     mailbox: parts.mailbox,
@@ -78,7 +78,7 @@ export function createEdges(parts: {
     clock,
     audio: parts.audio,
     cluster: parts.cluster,
-    stats: parts.beside.stats,
+    stats: parts.backgroundServices.stats,
     pools: parts.pools,
     explaining: {
       explain: jobs.explain,

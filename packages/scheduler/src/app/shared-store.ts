@@ -4,27 +4,27 @@
  */
 import type { JobAssign } from '@lingua/protocol';
 import type { Affected } from '../cluster/recovery/failover-replay.ts';
-import type { Estate } from '../cluster/recovery/takeover.ts';
+import type { TakeoverStore } from '../cluster/recovery/takeover.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { JobChange } from '../domain/job-change.ts';
 import type { LeaseId, Load } from '../domain/lease.ts';
 import type { CapacityLedger } from '../ports/capacity-ledger.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
-import type { Whispers } from '../ports/hint-bus.ts';
-import type { HandledLetters, Inbox } from '../ports/inbox.ts';
+import type { HintBus } from '../ports/hint-bus.ts';
+import type { HandledMessages, Inbox } from '../ports/inbox.ts';
 import type { InstanceFigures } from '../ports/instance-figures.ts';
 import type { Instances } from '../ports/instances.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { Expected, JobStore, MoveResult } from '../ports/job-store.ts';
 import type { Locks } from '../ports/locks.ts';
-import type { NodeDirectory } from '../ports/node-id-claims.ts';
+import type { NodeIdClaims } from '../ports/node-id-claims.ts';
 import type { NodeMailbox } from '../ports/node-mailbox.ts';
-import type { NodeBoard } from '../ports/node-records.ts';
+import type { NodeRecords } from '../ports/node-records.ts';
 import type { SessionStore } from '../ports/session-store.ts';
 import type { StatsBoard } from '../ports/stats-board.ts';
 
-export interface LedgerOfMany extends CapacityLedger {
+export interface SharedLedger extends CapacityLedger {
   /**
    * Writes a lease again that its holder knows to exist, whether it fits or not. `isTaken`: its node has the job, so that its reports
    * can prove it gone. Undefined: the node is unknown.
@@ -34,7 +34,7 @@ export interface LedgerOfMany extends CapacityLedger {
   keep(nodeId: NodeId, lease: LeaseId, ttlMs: number, isTaken?: boolean): Promise<boolean>;
 }
 
-export interface JobStoreOfMany extends JobStore, Estate {
+export interface SharedJobStore extends JobStore, TakeoverStore {
   readonly restore: NonNullable<JobStore['restore']>;
   /** Who drives the job, or drove it when it was settled. */
   driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
@@ -76,7 +76,7 @@ export interface SharedStore {
   readonly instances: Instances;
   readonly inbox: Inbox;
   /** Letters that this instance handled are confirmed along with what it writes by the clock. Absent: they are not. */
-  confirmAlong?(instanceId: string, take: () => HandledLetters | undefined): void;
+  confirmAlong?(instanceId: string, take: () => HandledMessages | undefined): void;
   /** The reader hangs on a server that does not answer. */
   replaceReader(): void;
   /** Says anew which schema its keys have, after it was emptied. */
@@ -87,10 +87,10 @@ export interface SharedStore {
   unfitServers(): number;
   /** What was asked of it since the last look. */
   commands(): readonly { readonly op: string; readonly result: 'ok' | 'err'; readonly count: number }[];
-  readonly whispers: Whispers;
-  readonly board: NodeBoard;
-  readonly ledger: LedgerOfMany;
-  readonly directory: NodeDirectory;
+  readonly hintBus: HintBus;
+  readonly board: NodeRecords;
+  readonly ledger: SharedLedger;
+  readonly nodeIdClaims: NodeIdClaims;
   readonly mailbox: NodeMailbox<JobAssign> & {
     /** How many of them this instance listens to. Absent: nobody counts. */
     listening?(): number;
@@ -101,12 +101,12 @@ export interface SharedStore {
   readonly statsBoard: StatsBoard;
   readonly locks: Locks;
   readonly modelDebounce: Locks;
-  jobs(by: JobStoreUser): JobStoreOfMany;
+  jobs(by: JobStoreUser): SharedJobStore;
   /** `local`: tells the waiters of this process, and bounds them. */
   events(by: {
     readonly instanceId: string;
     readonly local: JobEvents;
-    readonly store: Pick<JobStoreOfMany, 'watch' | 'watchersOf' | 'drives' | 'onWritten'>;
+    readonly store: Pick<SharedJobStore, 'watch' | 'watchersOf' | 'drives' | 'onWritten'>;
   }): JobEvents & { close(): Promise<void> };
   /** Tells when a part of it may have lost writes, and when all of it answers again. */
   watch(instanceId: string, on: { changed(affected: Affected): void; returned(): void }): StoreWatch;

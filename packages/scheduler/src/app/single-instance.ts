@@ -3,7 +3,7 @@ import type { JobAssign } from '@lingua/protocol';
 import { createCapacityLedger } from '../adapters/memory/capacity-ledger.ts';
 import { createJobStore } from '../adapters/memory/job-store.ts';
 import { createLocks } from '../adapters/memory/locks.ts';
-import { createNodeDirectory } from '../adapters/memory/node-id-claims.ts';
+import { createNodeIdClaims } from '../adapters/memory/node-id-claims.ts';
 import { createNodeMailbox } from '../adapters/memory/node-mailbox.ts';
 import type { Config } from '../config/settings.ts';
 import type { NodeNumbers } from '../domain/numbered/node-numbers.ts';
@@ -18,7 +18,7 @@ export function alone(config: Config, clock: Clock, events: JobEvents, numbers: 
   return {
     ledger,
     jobStore: createJobStore({ clock, ...jobStoreLimits(config) }),
-    directory: createNodeDirectory({ maxNodes: scheduler.max_nodes }),
+    nodeIdClaims: createNodeIdClaims({ maxNodes: scheduler.max_nodes }),
     mailbox: createNodeMailbox<JobAssign>({ clock, maxPerNode: scheduler.mailbox.max_jobs, slots: ledger }),
     locks: createLocks({ clock }),
     modelDebounce: createLocks({ clock }),

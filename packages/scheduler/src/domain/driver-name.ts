@@ -1,11 +1,11 @@
 /** Vocabulary: one life of an instance, in one word: who drives a job, owns a session or holds a node. */
 
-export interface InstanceLife {
+export interface InstanceIncarnation {
   readonly instanceId: string;
   readonly incarnation: string;
 }
 
-export const driverName = ({ instanceId, incarnation }: InstanceLife): string =>
+export const driverName = ({ instanceId, incarnation }: InstanceIncarnation): string =>
   `${instanceId}/${incarnation}`;
 
 /** Ids of instances have no slash. */

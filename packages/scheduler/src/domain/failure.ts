@@ -1,7 +1,7 @@
 /** Vocabulary: what a failed attempt means for the job and for the node. Pure. */
 
-import type { ReportedFailure } from './answer.ts';
 import { namedModel } from './missing-model.ts';
+import type { ReportedFailure } from './node-report.ts';
 
 export interface FailureMeaning {
   /** Another node may do better. */

@@ -1,20 +1,20 @@
 /** The one metrics table: every name, its kind, labels and meaning, by area. Printed to docs/metrics.md. */
 import { CLUSTER_METRICS } from './metrics/cluster.ts';
 import { DISPATCH_METRICS } from './metrics/dispatch.ts';
-import { EDGES_METRICS } from './metrics/edges.ts';
 import type { MetricEntry } from './metrics/metric-entry.ts';
 import { NODES_METRICS } from './metrics/nodes.ts';
 import { POOLS_METRICS } from './metrics/pools.ts';
 import { SERVICES_METRICS } from './metrics/services.ts';
 import { SESSIONS_METRICS } from './metrics/sessions.ts';
 import { TENANTS_METRICS } from './metrics/tenants.ts';
+import { TRANSPORT_METRICS } from './metrics/transport.ts';
 
 export type { MetricEntry } from './metrics/metric-entry.ts';
 
 export const METRICS = {
   ...DISPATCH_METRICS,
   ...NODES_METRICS,
-  ...EDGES_METRICS,
+  ...TRANSPORT_METRICS,
   ...SESSIONS_METRICS,
   ...CLUSTER_METRICS,
   ...SERVICES_METRICS,

@@ -35,7 +35,7 @@ export interface NodeProfile {
   readonly acceptsPublicJobs: boolean;
   readonly supports: readonly NodeExtension[];
   /** Says nothing of extensions: lives by the rules of the programs in the field. */
-  readonly isDeployed: boolean;
+  readonly isLegacy: boolean;
 }
 
 const NO_PAIRS: readonly Direction[] = [];

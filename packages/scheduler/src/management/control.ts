@@ -1,7 +1,7 @@
 /** Cold path: an operator's orders to one node, and what the loss of its socket, or of its place here, means. */
 import type { NodeId } from '../domain/ids.ts';
 import type { Fleet, RegistryDeps } from './fleet.ts';
-import { isConnected } from './node-record.ts';
+import { isConnected } from './registered-node.ts';
 
 export type Command = 'cordon' | 'uncordon' | 'drain';
 
@@ -30,7 +30,7 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
       if (node === undefined || node.generation !== generation) return;
       if (node.channel !== 'socket' || !isConnected(node)) return;
       // Nodes in the field come back after five seconds at best: no job waits for that.
-      const graceMs = node.profile.isDeployed ? 0 : settings.nodeReconnectGraceMs;
+      const graceMs = node.profile.isLegacy ? 0 : settings.nodeReconnectGraceMs;
       node.lostUntil = clock.now() + graceMs;
       node.isFresh = false;
       void fleet.publish(node);

@@ -1,7 +1,7 @@
 /** Cold path: the node registry, put together from its parts. */
 import { createControl } from './control.ts';
 import { createFleet, type RegistryDeps } from './fleet.ts';
-import { createVerdicts } from './health/attempt-outcomes.ts';
+import { createAttemptOutcomes } from './health/attempt-outcomes.ts';
 import { createHeartbeats } from './health/heartbeat.ts';
 import { createScan } from './health/scan.ts';
 import { createListing } from './listing.ts';
@@ -19,7 +19,7 @@ export function createNodeRegistry(deps: RegistryDeps): NodeRegistry {
     register,
     heartbeat,
     ...createControl(deps, fleet),
-    ...createVerdicts(deps, fleet, marks),
+    ...createAttemptOutcomes(deps, fleet, marks),
     markMissing: marks.markMissing,
     ...createListing(deps, fleet),
     online: fleet.online,

@@ -9,14 +9,14 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdSource } from '../ports/id-source.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { NodeDirectory } from '../ports/node-id-claims.ts';
+import type { NodeIdClaims } from '../ports/node-id-claims.ts';
 import { type EjectionState, isSuspect, mayEject } from './health/ejection.ts';
 import { type HealthChange, type HealthInput, stepHealth } from './health/health.ts';
 import { NOTHING_HIDDEN, type TypeOf } from './marks/marked-services.ts';
 import { createHiding } from './marks/marked-services-cache.ts';
 import type { MaybeMarks } from './marks/marks.ts';
-import { isSameView, type NodeRecord, viewOf } from './node-record.ts';
 import type { RegistryEvents } from './node-registry.ts';
+import { isSameView, type RegisteredNode, viewOf } from './registered-node.ts';
 import { type Understand, understand } from './registration/profile.ts';
 import type { ManagementSettings } from './settings.ts';
 import { createShare, createTextMap, textOf } from './share.ts';
@@ -26,7 +26,7 @@ export interface RegistryDeps {
   readonly chance: Chance;
   readonly ids: IdSource;
   readonly ledger: CapacityLedger;
-  readonly directory: NodeDirectory;
+  readonly nodeIdClaims: NodeIdClaims;
   readonly meter: Meter;
   readonly log: Log;
   readonly events: RegistryEvents;
@@ -36,22 +36,22 @@ export interface RegistryDeps {
 }
 
 export interface Fleet {
-  readonly nodes: ReadonlyMap<NodeId, NodeRecord>;
-  add(node: NodeRecord): void;
-  remove(node: NodeRecord): void;
+  readonly nodes: ReadonlyMap<NodeId, RegisteredNode>;
+  add(node: RegisteredNode): void;
+  remove(node: RegisteredNode): void;
   /** Moves the node's health; what came of it is told by `publish`. */
-  move(node: NodeRecord, input: HealthInput): readonly HealthChange[];
-  setEjection(node: NodeRecord, state: EjectionState): void;
-  setMarks(node: NodeRecord, marks: MaybeMarks): void;
+  move(node: RegisteredNode, input: HealthInput): readonly HealthChange[];
+  setEjection(node: RegisteredNode, state: EjectionState): void;
+  setMarks(node: RegisteredNode, marks: MaybeMarks): void;
   marksKnown(): number;
   /** Those that a job more is news of: they are not trusted, or something of theirs is marked. */
   isDoubted(nodeId: NodeId): boolean;
   /** What kind of service an id stands for on this node. */
-  typerOf(node: NodeRecord): TypeOf;
+  typerOf(node: RegisteredNode): TypeOf;
   /** The rest of the fleet can do without this node. */
-  canSpare(node: NodeRecord): boolean;
+  canSpare(node: RegisteredNode): boolean;
   /** Tells selection and the ledger whatever is new, and the node its new health. */
-  publish(node: NodeRecord, changes?: readonly HealthChange[]): Promise<void>;
+  publish(node: RegisteredNode, changes?: readonly HealthChange[]): Promise<void>;
   /** Equal profiles are one object, and a report like an earlier one is not understood twice. */
   readonly profileOf: Understand;
   shareReport(report: CapabilityReport): CapabilityReport;
@@ -66,8 +66,8 @@ export interface Fleet {
 const SHARED_CHARS = 8_000_000;
 
 export function createFleet(deps: RegistryDeps): Fleet {
-  const { clock, directory, events, ledger, log, meter, settings } = deps;
-  const nodes = new Map<NodeId, NodeRecord>();
+  const { clock, nodeIdClaims, events, ledger, log, meter, settings } = deps;
+  const nodes = new Map<NodeId, RegisteredNode>();
   const byHealth = Object.fromEntries(NODE_HEALTHS.map((health) => [health, 0])) as Record<
     NodeHealth,
     number
@@ -84,13 +84,13 @@ export function createFleet(deps: RegistryDeps): Fleet {
   let marksKnown = 0;
   const doubted = new Set<NodeId>();
 
-  function weigh(node: NodeRecord): void {
+  function weigh(node: RegisteredNode): void {
     if (isSuspect(node.ejection) || node.marks !== undefined) doubted.add(node.nodeId);
     else doubted.delete(node.nodeId);
   }
 
   /** Counted as nodes change, so that asking costs nothing. Offline nodes are no part of the working fleet. */
-  function tally(node: NodeRecord, by: 1 | -1): void {
+  function tally(node: RegisteredNode, by: 1 | -1): void {
     byHealth[node.health.health] += by;
     if (isWorkingSuspect(node)) suspects += by;
   }
@@ -98,7 +98,7 @@ export function createFleet(deps: RegistryDeps): Fleet {
   const online = (): number => nodes.size - byHealth.offline;
 
   /** Repeats until the ledger knows what is now true; after a fault the next heartbeat or scan tries again. */
-  async function declare(node: NodeRecord): Promise<void> {
+  async function declare(node: RegisteredNode): Promise<void> {
     if (node.isDeclaring) return;
     node.isDeclaring = true;
     const isLost = node.declared === undefined;
@@ -119,8 +119,8 @@ export function createFleet(deps: RegistryDeps): Fleet {
   }
 
   /** Who may have lost the one may have lost the other: until then anybody could take its id. */
-  async function claimAgain({ nodeId, identity, claim }: NodeRecord): Promise<void> {
-    if (await directory.restore(nodeId, identity.credential, claim)) return;
+  async function claimAgain({ nodeId, identity, claim }: RegisteredNode): Promise<void> {
+    if (await nodeIdClaims.restore(nodeId, identity.credential, claim)) return;
     log.warn(
       { node_id: nodeId, generation: claim },
       'the id of a node is claimed by another connection by now',
@@ -231,14 +231,14 @@ export function createFleet(deps: RegistryDeps): Fleet {
   };
 }
 
-const isWorkingSuspect = (node: NodeRecord): boolean =>
+const isWorkingSuspect = (node: RegisteredNode): boolean =>
   isSuspect(node.ejection) && node.health.health !== 'offline';
 
-export const capacityOf = (node: NodeRecord): NodeCapacity => ({
+export const capacityOf = (node: RegisteredNode): NodeCapacity => ({
   slots: node.slots,
   isAccepting: isAccepting({ health: node.health.health, isCordoned: node.isCordoned }),
   claim: node.claim,
 });
 
-const isDeclared = ({ declared }: NodeRecord, wanted: NodeCapacity): boolean =>
+const isDeclared = ({ declared }: RegisteredNode, wanted: NodeCapacity): boolean =>
   declared !== undefined && declared.slots === wanted.slots && declared.isAccepting === wanted.isAccepting;

@@ -1,7 +1,7 @@
 /** Cold path: nodes as an operator sees them, one page at a time, in the order of their first registration. */
 import type { Fleet, RegistryDeps } from './fleet.ts';
-import { isConnected, type NodeRecord, statusOf } from './node-record.ts';
 import type { CountedNode, NodeRegistry, NodeStatus } from './node-registry.ts';
+import { isConnected, type RegisteredNode, statusOf } from './registered-node.ts';
 
 const MAX_PAGE = 1_000;
 
@@ -23,7 +23,7 @@ export function createListing(
       const after = cursor === undefined ? 0 : Number(cursor);
       const size = Math.min(MAX_PAGE, Math.max(1, limit));
       const nodes: NodeStatus[] = [];
-      let last: NodeRecord | undefined;
+      let last: RegisteredNode | undefined;
       for (const node of fleet.nodes.values()) {
         if (!(node.sequence > after)) continue;
         if (nodes.length === size) return { nodes, cursor: String(last?.sequence) };
@@ -35,4 +35,4 @@ export function createListing(
   };
 }
 
-const isOnline = (node: NodeRecord): boolean => node.health.health !== 'offline' && isConnected(node);
+const isOnline = (node: RegisteredNode): boolean => node.health.health !== 'offline' && isConnected(node);

@@ -36,7 +36,7 @@ export interface ManagementSettings {
 }
 
 /** Nodes in the field beat this often, whatever they are told. */
-export const FIELD_INTERVAL_MS = 15_000;
+export const LEGACY_INTERVAL_MS = 15_000;
 
 /** Nodes are told to beat by this share more or less often, so that a fleet does not beat in step. */
 export const INTERVAL_JITTER = 0.1;

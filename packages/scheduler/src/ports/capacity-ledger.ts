@@ -8,7 +8,7 @@
  */
 import type { NodeId } from '../domain/ids.ts';
 import type { LeaseId, Load } from '../domain/lease.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 
 export type ReserveResult =
   | ({ readonly kind: 'reserved' | 'already' | 'full' } & Load)
@@ -70,7 +70,7 @@ export interface CapacityLedger {
    * Takes one slot for `lease`, for `ttlMs`. The same lease never takes two; asked for again it lasts as long as a new one would: the
    * answer to the first time may be lost, and then it was had long before its job is sent.
    */
-  reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<ReserveResult>;
+  reserve(nodeId: NodeId, lease: LeaseId, ttlMs: number): MaybePromise<ReserveResult>;
   /**
    * How long a commit of a young lease may wait, because a job that ends meanwhile needs none. Far less than any lease lasts, unless
    * whoever holds the node, or heard of the job, keeps its slots meanwhile. Absent: commits cost too little to wait for anything.
@@ -82,8 +82,8 @@ export interface CapacityLedger {
    */
   readonly lastsWhenFetched?: LastsWhenFetched;
   /** The attempt is on its way: its lease now lasts `ttlMs` from here. */
-  commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): Soon<CommitResult>;
-  release(nodeId: NodeId, lease: LeaseId): Soon<ReleaseResult>;
+  commit(nodeId: NodeId, lease: LeaseId, ttlMs: number): MaybePromise<CommitResult>;
+  release(nodeId: NodeId, lease: LeaseId): MaybePromise<ReleaseResult>;
   /** The attempt was given up but may still run: the lease stays until released, proven gone, or expired. */
   fence(nodeId: NodeId, lease: LeaseId): Promise<void>;
   /** A heartbeat's view of the node's load. */

@@ -9,7 +9,7 @@
  */
 export interface DeadLetter {
   /** Its place among the dead letters of its instance: "<epoch ms>-<number>". */
-  readonly letterId: string;
+  readonly messageId: string;
   readonly diedAt: number;
   /** How often it was handed out in vain. */
   readonly deliveries: number;
@@ -36,9 +36,9 @@ export interface DeadLetters {
     instanceId: string,
     page: { readonly max: number; readonly after?: string | undefined },
   ): Promise<DeadLetterPage>;
-  get(instanceId: string, letterId: string): Promise<WholeDeadLetter | undefined>;
+  get(instanceId: string, messageId: string): Promise<WholeDeadLetter | undefined>;
   /** Into the inbox of `to`. */
-  replay(instanceId: string, letterId: string, to: string): Promise<ReplayResult>;
+  replay(instanceId: string, messageId: string, to: string): Promise<ReplayResult>;
   /** Removes up to `max` of them: all, or those that died before. */
   purge(
     instanceId: string,
@@ -59,4 +59,4 @@ export const ORPHANED_FOR_MS = 7 * 24 * 3_600_000;
 /** At most so many are remembered; those gone for longest are forgotten first. */
 export const MOST_ORPHANED = 1_000;
 
-export const LETTER_ID = /^\d{1,16}-\d{1,16}$/;
+export const MESSAGE_ID = /^\d{1,16}-\d{1,16}$/;

@@ -4,7 +4,7 @@
  * The law: what is said to an instance that listens is usually heard, once, by it alone; what is said to all is heard by everybody,
  * the speaker included. Saying never waits and never fails. A listener that throws harms nobody else.
  */
-export interface Whispers {
+export interface HintBus {
   say(to: string, text: string): void;
   sayToAll(text: string): void;
   /** Resolves when words to this instance and to all are heard, to a function that ends it. */

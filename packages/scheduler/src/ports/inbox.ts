@@ -20,23 +20,23 @@ export const MOST_TOLD = 512;
 /** Characters of a letter that is told. A longer one is taken: what is told lies in the store until it is heard. */
 export const LONGEST_TOLD = 32_768;
 
-export interface Letter {
-  readonly letterId: string;
+export interface InboxMessage {
+  readonly messageId: string;
   readonly body: string;
   /** How often it was handed out, this time included. */
   readonly deliveries: number;
 }
 
 /** Letters that were handled, on their way to be confirmed along with something else. */
-export interface HandledLetters {
-  readonly letterIds: readonly string[];
+export interface HandledMessages {
+  readonly messageIds: readonly string[];
   /** For whoever took them along: with a fault it is unknown whether they are confirmed. */
   settle(fault?: unknown): void;
 }
 
 export interface InboxSize {
   /** Letters that are not confirmed, those that were handed out included. */
-  readonly letters: number;
+  readonly messages: number;
   readonly handedOut: number;
   readonly dead: number;
 }
@@ -46,12 +46,12 @@ export interface Inbox {
   open(instanceId: string): Promise<void>;
   send(to: string, body: string): Promise<'sent' | 'full' | 'gone'>;
   /** New letters, waiting for them if there are none. For one reader at a time. */
-  take(instanceId: string, limits: { max: number; waitMs: number }): Promise<readonly Letter[]>;
+  take(instanceId: string, limits: { max: number; waitMs: number }): Promise<readonly InboxMessage[]>;
   /**
    * From its end on new letters may be told as they are sent, instead of waiting to be taken; some are still to be taken, for not
    * every store can tell. Resolves to a function that ends it: what is told until that has ended is handed out.
    */
-  listen(instanceId: string, hear: (letters: readonly Letter[]) => void): Promise<() => Promise<void>>;
+  listen(instanceId: string, hear: (messages: readonly InboxMessage[]) => void): Promise<() => Promise<void>>;
   /**
    * Letters that were handed out and not confirmed for `idleMs`; those delivered too often are dead now. `except`: these are
    * being handled, and neither come again nor die, however long it takes.
@@ -59,8 +59,8 @@ export interface Inbox {
   takeAgain(
     instanceId: string,
     limits: { max: number; idleMs: number; except?: ReadonlySet<string> },
-  ): Promise<{ readonly letters: readonly Letter[]; readonly died: number }>;
-  confirm(instanceId: string, letterIds: readonly string[]): Promise<void>;
+  ): Promise<{ readonly messages: readonly InboxMessage[]; readonly died: number }>;
+  confirm(instanceId: string, messageIds: readonly string[]): Promise<void>;
   /** `not_empty`: something is still to be handled. Dead letters stay. */
   close(instanceId: string): Promise<'closed' | 'not_empty'>;
   size(instanceId: string): Promise<InboxSize>;

@@ -11,7 +11,7 @@
 import type { JobId, TenantId } from '../domain/ids.ts';
 import type { JobRecord, JobState } from '../domain/job.ts';
 import type { JobChange } from '../domain/job-change.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 
 export type { JobChange };
 
@@ -52,12 +52,12 @@ export interface JobQuery {
 
 export interface JobStore {
   /** Writes the record and its binding, or says whose the request already is. */
-  admit(draft: JobRecord): Soon<AdmitResult>;
+  admit(draft: JobRecord): MaybePromise<AdmitResult>;
   /**
    * `soon`: others may see it a moment later, and a crash before that loses it. If the job was not as expected after all, that is the
    * answer to its next move. Here it is seen at once.
    */
-  move(jobId: JobId, expected: Expected, change: JobChange, when?: 'now' | 'soon'): Soon<MoveResult>;
+  move(jobId: JobId, expected: Expected, change: JobChange, when?: 'now' | 'soon'): MaybePromise<MoveResult>;
   /**
    * Writes a job that is driven here as `job` says, if its record was lost or is an earlier state of it; one that is as far or further
    * is kept. `driven_elsewhere`: it is not ours to write. Only for records as this store gave them out. Absent: it loses nothing.

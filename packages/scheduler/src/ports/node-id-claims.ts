@@ -12,7 +12,7 @@ export type ClaimResult =
   | { readonly kind: 'conflict' }
   | { readonly kind: 'full' };
 
-export interface NodeDirectory {
+export interface NodeIdClaims {
   claim(nodeId: NodeId, credential: string): Promise<ClaimResult>;
   /** The generation that currently holds the id. */
   current(nodeId: NodeId): Promise<number | undefined>;

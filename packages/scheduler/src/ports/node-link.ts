@@ -9,7 +9,7 @@
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt } from '../domain/job-spec.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 
 export interface Assignment {
   readonly nodeId: NodeId;
@@ -43,7 +43,7 @@ export type Delivery =
   | { readonly kind: 'undeliverable' | 'declined' | 'overloaded' | 'unknown'; readonly reason: string };
 
 export interface NodeLink {
-  deliver(assignment: Assignment): Soon<Delivery>;
+  deliver(assignment: Assignment): MaybePromise<Delivery>;
   /** Best effort: nodes in the field ignore it. */
   cancel(nodeId: NodeId, jobId: JobId, reason: string): void;
   /**

@@ -14,13 +14,13 @@ import type { NodeId } from '../domain/ids.ts';
 import type { NodeChannel, NodeView } from '../domain/node.ts';
 import type { InstanceName } from './instances.ts';
 
-export interface SheetVersion {
+export interface RecordVersion {
   readonly nodeId: NodeId;
   readonly generation: number;
   readonly version: number;
 }
 
-export interface NodeSheet extends SheetVersion {
+export interface NodeRecord extends RecordVersion {
   /** Who holds the node: for a socket, the only one that reaches it. */
   readonly owner: InstanceName;
   readonly channel: NodeChannel;
@@ -41,13 +41,13 @@ export interface NodeSheet extends SheetVersion {
 /** `stale`: the board knows a later one, which is this. */
 export type Stale = { readonly kind: 'stale'; readonly generation: number; readonly version: number };
 
-export type Standing =
+export type RecordStatus =
   | {
       readonly kind: 'present';
       readonly generation: number;
       readonly version: number;
       /** Undefined: it is the one the asker knows. */
-      readonly sheet: NodeSheet | undefined;
+      readonly record: NodeRecord | undefined;
       /** When the node was last heard of, by the clock of whoever heard it. */
       readonly seenAt: number;
       /** How long it stays present unless it is seen again. */
@@ -66,12 +66,12 @@ export interface NodePage {
   readonly isWhole: boolean;
 }
 
-export interface NodeBoard {
+export interface NodeRecords {
   /** Makes the node present too. `already`: it is the one that is known. */
-  post(sheet: NodeSheet, ttlMs: number): Promise<{ readonly kind: 'posted' | 'already' } | Stale>;
+  post(record: NodeRecord, ttlMs: number): Promise<{ readonly kind: 'posted' | 'already' } | Stale>;
   /** The node was heard of at `at`. `missing`: the sheet is not there, or an earlier one is; nothing is changed, it must be posted. */
   seen(
-    sheet: SheetVersion,
+    record: RecordVersion,
     ttlMs: number,
     at: number,
   ): Promise<{ readonly kind: 'seen' | 'missing' } | Stale>;
@@ -80,12 +80,12 @@ export interface NodeBoard {
   enlist(nodeIds: readonly NodeId[]): Promise<void>;
   /** One answer for each id asked for. A sheet is left out if `generation` and `version` are its own. */
   read(
-    asked: readonly (Pick<SheetVersion, 'nodeId'> & Partial<SheetVersion>)[],
-  ): Promise<ReadonlyMap<NodeId, Standing>>;
+    asked: readonly (Pick<RecordVersion, 'nodeId'> & Partial<RecordVersion>)[],
+  ): Promise<ReadonlyMap<NodeId, RecordStatus>>;
   /** Some of all listed ids, at most `max`; without a cursor a round begins. */
   page(cursor: string | undefined, max: number): Promise<NodePage>;
   /** Resolves when notices are heard, to a function that ends it. Sheets that changed in quick succession are told together. */
-  subscribe(listen: (notices: readonly SheetVersion[]) => void): Promise<() => Promise<void>>;
+  subscribe(listen: (notices: readonly RecordVersion[]) => void): Promise<() => Promise<void>>;
 }
 
 /** Later than every version of its generation: nothing of it is taken any more. */

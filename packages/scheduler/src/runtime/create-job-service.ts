@@ -3,30 +3,30 @@ import { isOut, isSettled, type JobRecord } from '../domain/job.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import { leaseLeftMs, reservationLeftMs } from './attempts/lease-left.ts';
 import { createNodeLoss } from './attempts/node-loss.ts';
-import { createAnswers } from './attempts/node-reports.ts';
-import { createGivingUp, type GivingUp } from './attempts/retry-or-fail.ts';
-import { createSettling } from './attempts/settle-job.ts';
+import { createNodeReports } from './attempts/node-reports.ts';
+import { createRetryOrFail, type RetryOrFail } from './attempts/retry-or-fail.ts';
+import { createSettleJob } from './attempts/settle-job.ts';
 import { createDeadlines } from './attempts/timeouts.ts';
 import { createTimerWheel } from './attempts/timer-wheel.ts';
-import { createUnclearSends } from './attempts/unconfirmed-sends.ts';
+import { createUnconfirmedSends } from './attempts/unconfirmed-sends.ts';
 import { createAdmission } from './dispatch/admit-job.ts';
 import { createDiscards } from './dispatch/discard-queue.ts';
 import { createExclusionLog, type ExclusionLog } from './dispatch/exclusion-log.ts';
 import { createPlacement, type Placement } from './dispatch/placement.ts';
-import { createSecondLook } from './dispatch/refresh-full-nodes.ts';
+import { createRefreshFullNodes } from './dispatch/refresh-full-nodes.ts';
 import { placingOf } from './dispatch/repeats.ts';
 import { createSessionHistory } from './dispatch/session-history.ts';
 import {
   type Engine,
   type EnginePorts,
   type EngineSettings,
-  giveBackForGood,
   type NodeKnowledge,
+  releaseForGood,
 } from './engine.ts';
 import { createExplainer, type Explain } from './explain/create-explainer.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
-import { hasGivenBack } from './in-flight-job.ts';
-import { createFlights } from './in-flight-jobs.ts';
+import { hasReleased } from './in-flight-job.ts';
+import { createInFlightJobs } from './in-flight-jobs.ts';
 import type { JobService, SharedDriving } from './job-service.ts';
 import { createPoolWatch } from './pools/pool-watch.ts';
 import { createInflightCaps } from './queue/inflight-caps.ts';
@@ -34,9 +34,9 @@ import { createRetryBudget } from './queue/retry-budget.ts';
 import { createWaitingQueue } from './queue/waiting-queue.ts';
 import { NOBODY } from './select/select.ts';
 import { abandonAll } from './takeover/drop-lost-job.ts';
-import { createGivenBackLately } from './takeover/recently-released.ts';
-import { createSettledLately } from './takeover/recently-settled.ts';
-import { createAdoption } from './takeover/resume-job.ts';
+import { createRecentlyReleased } from './takeover/recently-released.ts';
+import { createRecentlySettled } from './takeover/recently-settled.ts';
+import { createResumeJobs } from './takeover/resume-job.ts';
 
 export interface JobServiceSettings extends EngineSettings {
   readonly retryBudget: { readonly percent: number; readonly burst: number };
@@ -49,7 +49,7 @@ const TICK_MS = 20;
 const QUEUE_BACKSTOP_MS = 250;
 const MOST_DISCARDS = 10_000;
 const MOST_LATELY = 10_000;
-const LONGEST_SETTLED_LATELY_BYTES = 64 * 1024 * 1024;
+const LONGEST_RECENTLY_SETTLED_BYTES = 64 * 1024 * 1024;
 
 export interface RunningJobService extends JobService, SharedDriving {
   /** What `dispatch` would decide now; nothing comes of it. */
@@ -95,10 +95,10 @@ export function createJobService(
     ...deps,
     wheel,
     queue,
-    secondLook:
-      deps.drivers && createSecondLook({ ...deps, wheel, isAnybodyWaiting: () => queue.size() > 0 }),
+    refreshFullNodes:
+      deps.drivers && createRefreshFullNodes({ ...deps, wheel, isAnybodyWaiting: () => queue.size() > 0 }),
     caps,
-    flights: createFlights(caps, queue.wakeOf, deps.fleet.numbers),
+    inFlightJobs: createInFlightJobs(caps, queue.wakeOf, deps.fleet.numbers),
     admitting: new Set(),
     budget: createRetryBudget(settings.retryBudget),
     history: createSessionHistory({ maxSessions: settings.maxSessionsRemembered }),
@@ -112,27 +112,27 @@ export function createJobService(
       avoid: undefined,
       pools: undefined,
     },
-    settledLately: isForgetful
-      ? createSettledLately({ ...lately, wheel, maxBytes: LONGEST_SETTLED_LATELY_BYTES })
+    recentlySettled: isForgetful
+      ? createRecentlySettled({ ...lately, wheel, maxBytes: LONGEST_RECENTLY_SETTLED_BYTES })
       : undefined,
-    givenBackLately: isForgetful ? createGivenBackLately(lately) : undefined,
-    fencedLately: isForgetful ? createGivenBackLately(lately) : undefined,
+    recentlyReleased: isForgetful ? createRecentlyReleased(lately) : undefined,
+    recentlyFenced: isForgetful ? createRecentlyReleased(lately) : undefined,
     abandonments: 0,
     foundSent: (flight, before) => void placement.foundSent(flight, before),
   };
 
-  const settling = createSettling(engine);
+  const settleJob = createSettleJob(engine);
   // Deadlines give attempts up and giving up sends new ones; a move may reveal that one was sent: the knots in the parts list.
-  let givingUp: GivingUp;
-  const deadlines = createDeadlines(engine, () => givingUp);
+  let retryOrFail: RetryOrFail;
+  const deadlines = createDeadlines(engine, () => retryOrFail);
   placement = createPlacement(engine, deadlines);
-  givingUp = createGivingUp(engine, placement, settling);
-  const unclearSends = createUnclearSends(engine, givingUp);
-  const adoption = createAdoption(engine, { deadlines, givingUp, settling, unclearSends });
+  retryOrFail = createRetryOrFail(engine, placement, settleJob);
+  const unconfirmedSends = createUnconfirmedSends(engine, retryOrFail);
+  const resumeJobs = createResumeJobs(engine, { deadlines, retryOrFail, settleJob, unconfirmedSends });
   const discards = createDiscards(engine, { maxPending: MOST_DISCARDS });
-  const dispatch = createAdmission(engine, { placement, deadlines, adoption, discards, unclearSends });
-  const answers = createAnswers(engine, { placement, deadlines, givingUp, settling });
-  const nodeLoss = createNodeLoss(engine, givingUp, answers.acknowledge);
+  const dispatch = createAdmission(engine, { placement, deadlines, resumeJobs, discards, unconfirmedSends });
+  const answers = createNodeReports(engine, { placement, deadlines, retryOrFail, settleJob });
+  const nodeLoss = createNodeLoss(engine, retryOrFail, answers.acknowledge);
 
   // Several slots may come free at once, when a node registers for instance: as many waiters are woken.
   deps.fleet.onFree((nodeId) => {
@@ -141,11 +141,15 @@ export function createJobService(
   });
 
   function lookAfter(job: JobRecord): void {
-    if (deps.drivers === undefined || isSettled(job.state) || engine.flights.get(job.jobId) !== undefined)
+    if (
+      deps.drivers === undefined ||
+      isSettled(job.state) ||
+      engine.inFlightJobs.get(job.jobId) !== undefined
+    )
       return;
     deps.drivers.claim(job).then(
       (claim) => {
-        if (claim.kind === 'ours') adoption.adopt(claim.job);
+        if (claim.kind === 'ours') resumeJobs.adopt(claim.job);
       },
       (fault: unknown) =>
         log.debug({ job_id: job.jobId, err: fault }, 'nobody can say who drives a job that is waited for'),
@@ -157,72 +161,74 @@ export function createJobService(
     explain: createExplainer(engine),
     ...answers,
     ...nodeLoss,
-    ...adoption,
+    ...resumeJobs,
 
     async cancel(jobId, reason, code = 'JOB_CANCELLED') {
-      const flight = engine.flights.get(jobId);
+      const flight = engine.inFlightJobs.get(jobId);
       if (flight === undefined) {
         const job = await deps.store.get(jobId);
         // A record that has no outcome and no flight is only being admitted: not known here yet.
         return { kind: job !== undefined && isSettled(job.state) ? 'settled' : 'unknown_job' };
       }
-      const isCancelled = await settling.fail(flight, { code, message: reason }, 'open');
+      const isCancelled = await settleJob.fail(flight, { code, message: reason }, 'open');
       return { kind: isCancelled ? 'cancelled' : 'settled' };
     },
 
     drain(limitMs) {
       return new Promise((resolve) => {
-        const limit = wheel.set(limitMs, () => resolve(engine.flights.size()));
-        engine.flights.onEmpty(() => {
+        const limit = wheel.set(limitMs, () => resolve(engine.inFlightJobs.size()));
+        engine.inFlightJobs.onEmpty(() => {
           limit.cancel();
           resolve(0);
         });
       });
     },
 
-    drives: (jobId) => engine.flights.get(jobId) !== undefined,
+    drives: (jobId) => engine.inFlightJobs.get(jobId) !== undefined,
     isConcernedWith: (jobId) =>
-      engine.flights.get(jobId) !== undefined || engine.admitting.has(jobId) || discards.isTakenBack(jobId),
+      engine.inFlightJobs.get(jobId) !== undefined ||
+      engine.admitting.has(jobId) ||
+      discards.isWithdrawn(jobId),
     holdsSlot(jobId, attempt) {
-      const flight = engine.flights.get(jobId);
-      return flight !== undefined && !hasGivenBack(flight, attempt);
+      const flight = engine.inFlightJobs.get(jobId);
+      return flight !== undefined && !hasReleased(flight, attempt);
     },
     slotLeftMs(jobId) {
-      const flight = engine.flights.get(jobId);
+      const flight = engine.inFlightJobs.get(jobId);
       return flight === undefined ? 0 : leaseLeftMs(flight, engine.settings, engine.clock.now());
     },
     reservationLeftMs(jobId, attempt) {
-      const flight = engine.flights.get(jobId);
+      const flight = engine.inFlightJobs.get(jobId);
       return flight === undefined ? 0 : reservationLeftMs(flight, attempt, engine.clock.now());
     },
     doubtSlots(isAffected) {
-      for (const flight of engine.flights.all()) {
+      for (const flight of engine.inFlightJobs.all()) {
         const { fence, intent } = flight.job;
         if ([fence, intent].some((of) => of !== undefined && isAffected(of.nodeId))) flight.isLasting = false;
       }
     },
     isGivenUp(jobId, attempt) {
-      const job = engine.flights.get(jobId)?.job;
+      const job = engine.inFlightJobs.get(jobId)?.job;
       if (job?.fence === undefined || job.intent?.attempt === attempt) return false;
       return job.fence.attempt !== attempt || !isOut(job);
     },
     lookAfter,
     async verdict(jobId) {
-      const flight = engine.flights.get(jobId);
+      const flight = engine.inFlightJobs.get(jobId);
       if (flight === undefined) return undefined;
       const outcome = await placingOf(flight);
       return outcome.kind === 'refused' ? outcome : { kind: 'placed' };
     },
     abandonAll: () => abandonAll(engine),
     *jobsToTellAgain() {
-      for (const { job } of engine.flights.all()) yield job;
-      if (engine.settledLately !== undefined) yield* engine.settledLately.all();
+      for (const { job } of engine.inFlightJobs.all()) yield job;
+      if (engine.recentlySettled !== undefined) yield* engine.recentlySettled.all();
     },
-    slotsToFenceAgain: () => engine.fencedLately?.all() ?? [],
-    slotsToGiveBackAgain: () => engine.givenBackLately?.all() ?? [],
-    giveBackAgain: (nodeId, lease) => giveBackForGood(engine, nodeId, lease),
+    slotsToFenceAgain: () => engine.recentlyFenced?.all() ?? [],
+    leasesToReleaseAgain: () => engine.recentlyReleased?.all() ?? [],
+    releaseAgain: (nodeId, lease) => releaseForGood(engine, nodeId, lease),
 
-    inFlight: () => engine.flights.size(),
+    inFlight: () => engine.inFlightJobs.size(),
     waiting: () => queue.size(),
     excluded: engine.excluded.lately,
     tenants: () => ({ inflight: caps?.tenants() ?? 0, waiting: queue.tenants() }),

@@ -2,9 +2,9 @@
 import type { JobId, NodeId } from '../domain/ids.ts';
 import { type Attempt, type JobEvent, type JobState, nextState, type TimelineEntry } from '../domain/job.ts';
 import type { JobResult } from '../domain/job-spec.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Need } from '../domain/need.ts';
 import type { NodeProfile } from '../domain/profile.ts';
-import type { Soon } from '../domain/soon.ts';
 import type { Tenancy } from '../domain/tenancy.ts';
 import type { AudioStore } from '../ports/audio-store.ts';
 import type { CapacityLedger, ReleaseResult } from '../ports/capacity-ledger.ts';
@@ -20,18 +20,18 @@ import type { SlowWatch } from '../ports/slow-watch.ts';
 import { takeMove, takeMoveLater } from './attempts/record-move.ts';
 import type { TimerWheel } from './attempts/timer-wheel.ts';
 import type { ExclusionLog } from './dispatch/exclusion-log.ts';
-import type { SecondLook } from './dispatch/refresh-full-nodes.ts';
+import type { RefreshFullNodes } from './dispatch/refresh-full-nodes.ts';
 import type { SessionHistory } from './dispatch/session-history.ts';
 import type { FleetView } from './fleet/fleet-view.ts';
-import type { Flight } from './in-flight-job.ts';
-import type { Flights } from './in-flight-jobs.ts';
+import type { InFlightJob } from './in-flight-job.ts';
+import type { InFlightJobs } from './in-flight-jobs.ts';
 import type { InflightCaps } from './queue/inflight-caps.ts';
 import type { RetryBudget } from './queue/retry-budget.ts';
 import type { WaitingQueue } from './queue/waiting-queue.ts';
 import type { PoolWatch, SelectOptions } from './select/select.ts';
 import type { JobDrivers } from './takeover/job-drivers.ts';
-import type { GivenBackLately } from './takeover/recently-released.ts';
-import type { SettledLately } from './takeover/recently-settled.ts';
+import type { RecentlyReleased } from './takeover/recently-released.ts';
+import type { RecentlySettled } from './takeover/recently-settled.ts';
 
 export interface EngineSettings {
   readonly ackTimeoutMs: number;
@@ -86,13 +86,13 @@ export interface Engine extends EnginePorts {
   readonly settings: EngineSettings;
   readonly fleet: FleetView;
   readonly nodes: NodeKnowledge;
-  readonly flights: Flights;
+  readonly inFlightJobs: InFlightJobs;
   /** Jobs whose record is being written, by a store that takes its time. */
   readonly admitting: Set<JobId>;
   readonly wheel: TimerWheel;
   readonly queue: WaitingQueue;
   /** Absent: nobody else takes slots, so that what is known of them is true. */
-  readonly secondLook: SecondLook | undefined;
+  readonly refreshFullNodes: RefreshFullNodes | undefined;
   readonly tenancy: Tenancy;
   /** Absent: no tenant has a cap on its jobs. */
   readonly caps: InflightCaps | undefined;
@@ -103,14 +103,14 @@ export interface Engine extends EnginePorts {
   /** How to choose for a job that rules nobody out. */
   readonly anybody: SelectOptions;
   /** Absent: the store loses nothing. */
-  readonly settledLately: SettledLately | undefined;
+  readonly recentlySettled: RecentlySettled | undefined;
   /** Absent: the ledger loses nothing. */
-  readonly givenBackLately: GivenBackLately | undefined;
-  readonly fencedLately: GivenBackLately | undefined;
+  readonly recentlyReleased: RecentlyReleased | undefined;
+  readonly recentlyFenced: RecentlyReleased | undefined;
   /** How often all jobs were abandoned: what is still being asked on their behalf is asked no more. */
   abandonments: number;
   /** The instance that holds the node's socket has written DISPATCHED, and this is how we learn of it. `before`: the fence until then. */
-  foundSent(flight: Flight, before: Attempt | undefined): void;
+  foundSent(flight: InFlightJob, before: Attempt | undefined): void;
 }
 
 /** What besides the state changes in a move. */
@@ -133,7 +133,12 @@ export interface Step {
  * caller thought; the flight then holds the record as it is. A store that fails is asked until it answers, and one that lost moves is
  * told them again.
  */
-export function advance(engine: Engine, flight: Flight, event: JobEvent, step: Step = {}): Soon<boolean> {
+export function advance(
+  engine: Engine,
+  flight: InFlightJob,
+  event: JobEvent,
+  step: Step = {},
+): MaybePromise<boolean> {
   if (flight.driving !== 'ours') return false;
   const { job } = flight;
   const at = step.at === undefined ? engine.clock.now() : Math.floor(step.at);
@@ -181,11 +186,11 @@ function passThrough(
   return passing;
 }
 
-const GIVE_BACK_AGAIN_MS = 1_000;
+const RELEASE_AGAIN_MS = 1_000;
 const NO_ATTEMPT = { nodeId: undefined, attempt: 0 };
 
 /** Gives a slot back and corrects the view with the answer. Never fails: a lease that is not given back expires. */
-export const giveBack = (engine: Engine, nodeId: NodeId, lease: string): Soon<void> =>
+export const releaseLease = (engine: Engine, nodeId: NodeId, lease: string): MaybePromise<void> =>
   release(engine, nodeId, lease, (fault) =>
     engine.log.warn(
       { node_id: nodeId, lease, err: fault },
@@ -197,13 +202,13 @@ export const giveBack = (engine: Engine, nodeId: NodeId, lease: string): Soon<vo
  * The same for an attempt that is over, so that nobody uses the name of its lease again: a store that does not answer is asked
  * until it does. The slot would be missing until the lease ends, which is a minute and more for one that ran.
  */
-export function giveBackForGood(engine: Engine, nodeId: NodeId, lease: string): Soon<void> {
+export function releaseForGood(engine: Engine, nodeId: NodeId, lease: string): MaybePromise<void> {
   const { jobTimeoutMs, leaseGraceMs } = engine.settings;
   const endsAt = engine.clock.now() + jobTimeoutMs + leaseGraceMs;
-  engine.givenBackLately?.note(nodeId, lease);
+  engine.recentlyReleased?.note(nodeId, lease);
   const tryAgain = (): void => {
     if (engine.clock.now() >= endsAt) return;
-    engine.wheel.set(GIVE_BACK_AGAIN_MS, () => void release(engine, nodeId, lease, tryAgain));
+    engine.wheel.set(RELEASE_AGAIN_MS, () => void release(engine, nodeId, lease, tryAgain));
   };
   return release(engine, nodeId, lease, (fault) => {
     engine.log.warn({ node_id: nodeId, lease, err: fault }, 'a slot could not be given back yet');
@@ -216,7 +221,7 @@ function release(
   nodeId: NodeId,
   lease: string,
   failed: (fault: unknown) => void,
-): Soon<void> {
+): MaybePromise<void> {
   const releasing = engine.ledger.release(nodeId, lease);
   if (!(releasing instanceof Promise)) return noteReleased(engine, nodeId, releasing);
   return releasing.then((released) => noteReleased(engine, nodeId, released), failed);
@@ -233,7 +238,7 @@ export async function leaveFenced(
   lease: string,
   until = engine.clock.now() + engine.settings.jobTimeoutMs + engine.settings.leaseGraceMs,
 ): Promise<void> {
-  engine.fencedLately?.note(nodeId, lease);
+  engine.recentlyFenced?.note(nodeId, lease);
   try {
     await engine.ledger.fence(nodeId, lease);
   } catch (fault) {

@@ -8,10 +8,10 @@ import { UNNUMBERED } from '../domain/numbered/node-numbers.ts';
 import { NOWHERE } from '../domain/numbered/numbered-places.ts';
 import type { Delivery } from '../ports/node-link.ts';
 import type { Timer } from './attempts/timer-wheel.ts';
-import type { Seat } from './queue/inflight-caps.ts';
+import type { QuotaUnit } from './queue/inflight-caps.ts';
 import type { CompiledNeed } from './select/compile-need.ts';
 
-export interface Flight {
+export interface InFlightJob {
   /** The newest record we know of. */
   job: JobRecord;
   readonly need: Need;
@@ -71,7 +71,7 @@ export interface Flight {
   /** The attempt that was given up last; 0 = none. An attempt is given up once. */
   givenUp: number;
   /** Attempts whose nodes are done with the job, so that their slots were given back. */
-  gaveBack: readonly number[];
+  released: readonly number[];
   /** An outcome is being written. */
   settling: Settlement | undefined;
   /**
@@ -82,13 +82,13 @@ export interface Flight {
   /** Nodes that could not be handed the job, and until when they are left alone. */
   shunned: ReadonlyMap<NodeId, number>;
   /** Among those of its tenant that have a node or are on their way to one; undefined: it waits, or nobody counts. */
-  seat: Seat | undefined;
+  quotaUnit: QuotaUnit | undefined;
   /** The node that left while the job was on its way to it. */
   leftBy: NodeId | undefined;
   /** Where it is in the index of all; NOWHERE: in none. */
   place: number;
   /** The number of the node in whose chain it is. */
-  aboard: number;
+  onNode: number;
 }
 
 export interface Settlement {
@@ -99,12 +99,12 @@ export interface Settlement {
 }
 
 /** Its outcome is being written, and that of no attempt whose successor counts by now: such a one comes to nothing. */
-export const isEnding = ({ settling, job }: Flight): boolean =>
-  settling !== undefined &&
-  (settling.of === undefined || holdsFence(job, settling.of.nodeId, settling.of.attempt));
+export const isEnding = ({ settleJob, job }: InFlightJob): boolean =>
+  settleJob !== undefined &&
+  (settleJob.of === undefined || holdsFence(job, settleJob.of.nodeId, settleJob.of.attempt));
 
 /** It is to be sent there, and by us. */
-export const isDue = ({ job, driving }: Flight, nodeId: NodeId, attempt: number): boolean =>
+export const isDue = ({ job, driving }: InFlightJob, nodeId: NodeId, attempt: number): boolean =>
   driving === 'ours' && isMeantFor(job, nodeId, attempt);
 
 /** Most jobs are sent to one node, once: that needs no list. */
@@ -116,12 +116,12 @@ const FIRST_ATTEMPT: readonly number[] = [1];
 export const NOBODY_SHUNNED: ReadonlyMap<NodeId, number> = new Map();
 
 /** A new map each time: this is rare, and most flights never need one. */
-export function shun(flight: Flight, nodeId: NodeId, until: number): void {
+export function shun(flight: InFlightJob, nodeId: NodeId, until: number): void {
   flight.shunned = new Map([...flight.shunned, [nodeId, until]]);
 }
 
 /** A new list each time: a push would keep room for sixteen more, in every flight. */
-export function noteSent(flight: Flight, nodeId: NodeId): void {
+export function noteSent(flight: InFlightJob, nodeId: NodeId): void {
   const { sentTo } = flight;
   if (sentTo.length === 0) flight.sentTo = nodeId;
   else if (!hasBeenSent(sentTo, nodeId)) flight.sentTo = nodesOf(sentTo).concat(nodeId);
@@ -131,29 +131,30 @@ export const nodesOf = (sentTo: SentTo): readonly NodeId[] =>
   typeof sentTo === 'string' ? [sentTo] : sentTo;
 
 /** No other node was sent the job. */
-export const isFirstSend = ({ sentTo }: Flight): boolean => typeof sentTo === 'string';
+export const isFirstSend = ({ sentTo }: InFlightJob): boolean => typeof sentTo === 'string';
 
 const hasBeenSent = (sentTo: SentTo, nodeId: NodeId): boolean =>
   typeof sentTo === 'string' ? sentTo === nodeId : sentTo.includes(nodeId);
 
 /** Before the slot is given back: nobody may take it again for that attempt. */
-export function noteGivenBack(flight: Flight, attempt: number): void {
-  const { gaveBack } = flight;
+export function noteReleased(flight: InFlightJob, attempt: number): void {
+  const { released } = flight;
   // Most jobs have one attempt, and need no list of their own.
-  if (gaveBack.length === 0) flight.gaveBack = attempt === 1 ? FIRST_ATTEMPT : [attempt];
-  else if (!gaveBack.includes(attempt)) flight.gaveBack = gaveBack.concat(attempt);
+  if (released.length === 0) flight.released = attempt === 1 ? FIRST_ATTEMPT : [attempt];
+  else if (!released.includes(attempt)) flight.released = released.concat(attempt);
 }
 
 /** It was not the node's last word: the attempt goes on. */
-export function noteTakenAgain(flight: Flight, attempt: number): void {
-  if (flight.gaveBack.length > 0) flight.gaveBack = flight.gaveBack.filter((one) => one !== attempt);
+export function noteTakenAgain(flight: InFlightJob, attempt: number): void {
+  if (flight.released.length > 0) flight.released = flight.released.filter((one) => one !== attempt);
 }
 
-export const hasGivenBack = ({ gaveBack }: Flight, attempt: number): boolean => gaveBack.includes(attempt);
+export const hasReleased = ({ released }: InFlightJob, attempt: number): boolean =>
+  released.includes(attempt);
 
 /** What a flight knows of its sends, should the next one turn out not to have happened. */
 export type Sends = Pick<
-  Flight,
+  InFlightJob,
   'attempts' | 'sentAt' | 'slotUntil' | 'sentTo' | 'generation' | 'isInMailbox' | 'isApart' | 'isLasting'
 >;
 
@@ -168,7 +169,7 @@ export const UNSENT: Sends = {
   isLasting: false,
 };
 
-export const sendsOf = (flight: Flight): Sends => ({
+export const sendsOf = (flight: InFlightJob): Sends => ({
   attempts: flight.attempts,
   sentAt: flight.sentAt,
   slotUntil: flight.slotUntil,
@@ -180,7 +181,7 @@ export const sendsOf = (flight: Flight): Sends => ({
 });
 
 /** Of a send that leaves: nobody can say yet by which way. */
-export function noteLeaving(flight: Flight): void {
+export function noteLeaving(flight: InFlightJob): void {
   flight.generation = Number.POSITIVE_INFINITY;
   flight.isInMailbox = false;
   flight.isApart = true;
@@ -188,7 +189,7 @@ export function noteLeaving(flight: Flight): void {
 }
 
 /** `doesLast`: slots of what is fetched last, on every instance. */
-export function noteWay(flight: Flight, delivery: Arrived, doesLast: boolean): void {
+export function noteWay(flight: InFlightJob, delivery: Arrived, doesLast: boolean): void {
   const isQueued = delivery.kind === 'queued';
   flight.generation = isQueued ? undefined : delivery.generation;
   flight.isInMailbox = isQueued;
@@ -199,18 +200,19 @@ export function noteWay(flight: Flight, delivery: Arrived, doesLast: boolean): v
 type Arrived = Extract<Delivery, { readonly kind: 'written' | 'queued' }>;
 
 /** The last send did not happen. Its node may have been told to stop meanwhile: the next one has not been. */
-export function noteUnsent(flight: Flight, previous: Sends): void {
+export function noteUnsent(flight: InFlightJob, previous: Sends): void {
   Object.assign(flight, previous);
   flight.withdrawn = Math.min(flight.withdrawn, nodesOf(previous.sentTo).length);
 }
 
 /** Another instance drives it by now: not a word more of ours, to anybody. */
-export const isAbandoned = ({ driving }: Flight): boolean => driving === 'elsewhere';
+export const isAbandoned = ({ driving }: InFlightJob): boolean => driving === 'elsewhere';
 
 /** No node can be sent the job. */
-export const lacksAudio = ({ audioAt }: Flight): boolean => audioAt === 'missing' || audioAt === 'awaited';
+export const lacksAudio = ({ audioAt }: InFlightJob): boolean =>
+  audioAt === 'missing' || audioAt === 'awaited';
 
-export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed): Flight {
+export function createInFlightJob(job: JobRecord, need: Need, compiled: CompiledNeed): InFlightJob {
   return {
     job,
     need,
@@ -240,13 +242,13 @@ export function createFlight(job: JobRecord, need: Need, compiled: CompiledNeed)
     securing: undefined,
     stopWaiting: undefined,
     givenUp: 0,
-    gaveBack: NO_ATTEMPTS,
+    released: NO_ATTEMPTS,
     settling: undefined,
     driving: 'ours',
     shunned: NOBODY_SHUNNED,
-    seat: undefined,
+    quotaUnit: undefined,
     leftBy: undefined,
     place: NOWHERE,
-    aboard: UNNUMBERED,
+    onNode: UNNUMBERED,
   };
 }

@@ -4,58 +4,58 @@ import { numberIn } from '../domain/numbered/job-name.ts';
 import { NodeChains } from '../domain/numbered/node-chains.ts';
 import { NodeNumbers, UNNUMBERED } from '../domain/numbered/node-numbers.ts';
 import { NOWHERE, NumberedPlaces } from '../domain/numbered/numbered-places.ts';
-import type { Flight } from './in-flight-job.ts';
+import type { InFlightJob } from './in-flight-job.ts';
 import type { InflightCaps } from './queue/inflight-caps.ts';
 
-export interface Flights {
-  add(flight: Flight): void;
-  get(jobId: JobId): Flight | undefined;
-  all(): Iterable<Flight>;
-  remove(flight: Flight): void;
+export interface InFlightJobs {
+  add(flight: InFlightJob): void;
+  get(jobId: JobId): InFlightJob | undefined;
+  all(): Iterable<InFlightJob>;
+  remove(flight: InFlightJob): void;
   /** It counts among its tenant's jobs on nodes from now on. False: the tenant has as many as it may. */
-  seat(flight: Flight): boolean;
+  quotaUnit(flight: InFlightJob): boolean;
   /** It waits again, or for the first time. */
-  unseat(flight: Flight): void;
+  unseat(flight: InFlightJob): void;
   /** The node is sent the job, or has it: its loss concerns the flight from now on. */
-  board(flight: Flight, nodeId: NodeId): void;
+  board(flight: InFlightJob, nodeId: NodeId): void;
   /** Those whose fence the node holds; a copy, safe to walk while they move. */
-  on(nodeId: NodeId): Flight[];
+  on(nodeId: NodeId): InFlightJob[];
   size(): number;
   /** Calls once, when none is left. */
   onEmpty(listen: () => void): void;
 }
 
 /** `caps`: absent where no tenant has a cap. `freed`: this tenant may have one more. `numbers`: those that selection has. */
-export function createFlights(
+export function createInFlightJobs(
   caps?: InflightCaps | undefined,
   freed: (tenantId: TenantId) => void = () => {},
   numbers: NodeNumbers = new NodeNumbers(),
-): Flights {
+): InFlightJobs {
   const places = new NumberedPlaces(numberIn);
-  const flights: (Flight | undefined)[] = [];
+  const inFlightJobs: (InFlightJob | undefined)[] = [];
   /** Those whose fence the same node holds. */
   const chains = new NodeChains();
 
   let empty: (() => void)[] = [];
 
-  function leave(flight: Flight): void {
-    const { aboard } = flight;
-    if (aboard === UNNUMBERED) return;
-    flight.aboard = UNNUMBERED;
-    chains.remove(aboard, flight.place);
-    numbers.drop(aboard);
+  function leave(flight: InFlightJob): void {
+    const { onNode } = flight;
+    if (onNode === UNNUMBERED) return;
+    flight.onNode = UNNUMBERED;
+    chains.remove(onNode, flight.place);
+    numbers.drop(onNode);
   }
 
-  function get(jobId: JobId): Flight | undefined {
+  function get(jobId: JobId): InFlightJob | undefined {
     const place = places.find(jobId);
-    return place === NOWHERE ? undefined : flights[place];
+    return place === NOWHERE ? undefined : inFlightJobs[place];
   }
 
-  function unseat(flight: Flight): void {
-    const { seat } = flight;
-    if (caps === undefined || seat === undefined) return;
-    flight.seat = undefined;
-    caps.giveBack(seat);
+  function unseat(flight: InFlightJob): void {
+    const { quotaUnit } = flight;
+    if (caps === undefined || quotaUnit === undefined) return;
+    flight.quotaUnit = undefined;
+    caps.releaseLease(quotaUnit);
   }
 
   return {
@@ -64,25 +64,25 @@ export function createFlights(
       const before = get(jobId);
       if (before !== undefined) leave(before);
       flight.place = before === undefined ? places.take(jobId) : before.place;
-      flights[flight.place] = flight;
+      inFlightJobs[flight.place] = flight;
     },
-    seat(flight) {
-      if (caps === undefined || flight.seat !== undefined) return true;
-      flight.seat = caps.take(flight.job.tenantId);
-      return flight.seat !== undefined;
+    quotaUnit(flight) {
+      if (caps === undefined || flight.quotaUnit !== undefined) return true;
+      flight.quotaUnit = caps.take(flight.job.tenantId);
+      return flight.quotaUnit !== undefined;
     },
     unseat,
     get,
     *all() {
-      for (const flight of flights) if (flight !== undefined) yield flight;
+      for (const flight of inFlightJobs) if (flight !== undefined) yield flight;
     },
     remove(flight) {
       // One that was abandoned has left already, and its job may be in flight again since.
-      if (flights[flight.place] !== flight) return;
+      if (inFlightJobs[flight.place] !== flight) return;
       leave(flight);
       places.leave(flight.place);
-      flights[flight.place] = undefined;
-      if (flight.seat !== undefined) {
+      inFlightJobs[flight.place] = undefined;
+      if (flight.quotaUnit !== undefined) {
         unseat(flight);
         freed(flight.job.tenantId);
       }
@@ -92,27 +92,27 @@ export function createFlights(
       for (const listen of listeners) listen();
     },
     board(flight, nodeId) {
-      const isCounted = caps === undefined || flight.seat !== undefined;
-      const isAboard = flight.aboard !== UNNUMBERED && flight.aboard === numbers.find(nodeId);
-      if ((isAboard && isCounted) || flights[flight.place] !== flight) return;
+      const isCounted = caps === undefined || flight.quotaUnit !== undefined;
+      const isOnNode = flight.onNode !== UNNUMBERED && flight.onNode === numbers.find(nodeId);
+      if ((isOnNode && isCounted) || inFlightJobs[flight.place] !== flight) return;
       // What is with a node counts, whether or not there was room: it may be found there.
-      if (!isCounted) flight.seat = caps.takeAnyway(flight.job.tenantId);
-      if (isAboard) return;
+      if (!isCounted) flight.quotaUnit = caps.takeAnyway(flight.job.tenantId);
+      if (isOnNode) return;
       leave(flight);
-      flight.aboard = numbers.keep(nodeId);
-      chains.add(flight.aboard, flight.place);
+      flight.onNode = numbers.keep(nodeId);
+      chains.add(flight.onNode, flight.place);
     },
     onEmpty(listen) {
       if (places.size === 0) listen();
       else empty.push(listen);
     },
     on(nodeId) {
-      const aboard: Flight[] = [];
+      const onNode: InFlightJob[] = [];
       const number = numbers.find(nodeId);
-      if (number === UNNUMBERED) return aboard;
+      if (number === UNNUMBERED) return onNode;
       for (let place = chains.first(number); place !== NOWHERE; place = chains.after(place))
-        aboard.push(flights[place] as Flight);
-      return aboard;
+        onNode.push(inFlightJobs[place] as InFlightJob);
+      return onNode;
     },
     size: () => places.size,
   };

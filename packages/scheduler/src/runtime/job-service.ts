@@ -1,20 +1,21 @@
 /** Hot path: what the rest of the program may ask of the job engine. */
-import type { Answer, AnswerOutcome, CancelOutcome, ReportedFailure } from '../domain/answer.ts';
+
 import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { AudioAt, JobResult } from '../domain/job-spec.ts';
 import type { LeaseId } from '../domain/lease.ts';
-import type { Soon } from '../domain/soon.ts';
-import type { PlacingVerdict } from './takeover/job-drivers.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { CancelOutcome, ReportedAttempt, ReportedFailure, ReportResult } from '../domain/node-report.ts';
+import type { PlacingResult } from './takeover/job-drivers.ts';
 
 export interface JobService {
   /** At once, if every port answers at once. Never throws: a fault rejects. */
-  dispatch(request: DispatchRequest): Soon<DispatchOutcome>;
-  acknowledge(answer: Answer): Promise<AnswerOutcome>;
-  finish(answer: Answer, result: JobResult): Promise<AnswerOutcome>;
-  fail(answer: Answer, failure: ReportedFailure): Promise<AnswerOutcome>;
+  dispatch(request: DispatchRequest): MaybePromise<DispatchOutcome>;
+  acknowledge(answer: ReportedAttempt): Promise<ReportResult>;
+  finish(answer: ReportedAttempt, result: JobResult): Promise<ReportResult>;
+  fail(answer: ReportedAttempt, failure: ReportedFailure): Promise<ReportResult>;
   /** `code`: what the job then failed with; JOB_CANCELLED unless told. */
   cancel(jobId: JobId, reason: string, code?: ErrorCode): Promise<CancelOutcome>;
   /** The node's connection ended: after the grace all its jobs are retried at once. */
@@ -45,7 +46,7 @@ export interface SharedDriving {
   /** It is in flight, and that attempt is neither the one that counts nor the one that is being made. */
   isGivenUp(jobId: JobId, attempt: number): boolean;
   /** What the first request for it came to, as soon as that is known. `undefined`: it is not in flight here. */
-  verdict(jobId: JobId): Promise<PlacingVerdict | undefined>;
+  verdict(jobId: JobId): Promise<PlacingResult | undefined>;
   /**
    * Somebody waits for it and hears nothing. Goes on with it if its driver is gone: a failover can lose how a job stood after
    * its driver had struck it off its list, and whoever adopts that one does not find it.
@@ -62,7 +63,7 @@ export interface SharedDriving {
   /** Slots of attempts that it gave up a moment ago and whose nodes may still work: without the mark that says so no report frees them. */
   slotsToFenceAgain(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
   /** Slots it gave back a moment ago: a ledger that lost that must be told again. */
-  slotsToGiveBackAgain(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
+  leasesToReleaseAgain(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
   /** Never rejects: a ledger that does not answer is asked until it does. */
-  giveBackAgain(nodeId: NodeId, lease: LeaseId): Soon<void>;
+  releaseAgain(nodeId: NodeId, lease: LeaseId): MaybePromise<void>;
 }

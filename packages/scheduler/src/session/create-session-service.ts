@@ -9,8 +9,8 @@ import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { SlowWatch } from '../ports/slow-watch.ts';
 import type { Tracer } from '../ports/tracer.ts';
-import { createAttendance } from './connection/session-table.ts';
-import { createTenantRooms } from './connection/tenant-session-caps.ts';
+import { createSessionTable } from './connection/session-table.ts';
+import { createTenantSessionCaps } from './connection/tenant-session-caps.ts';
 import type { SessionEffect, SessionEvent } from './event.ts';
 import { createMailbox } from './event-queue.ts';
 import { atMost } from './handover/at-most.ts';
@@ -18,11 +18,11 @@ import { createMoves } from './handover/handover.ts';
 import { createJobFollow } from './handover/remote-job-follower.ts';
 import { createSessionSaver } from './handover/session-saver.ts';
 import { nextWakeAt } from './outcomes/after-step.ts';
-import { createPatientDesk } from './outcomes/dispatch-with-retry.ts';
+import { createDispatchWithRetry } from './outcomes/dispatch-with-retry.ts';
 import { createJobWatch } from './outcomes/job-watch.ts';
 import type { SessionLink } from './output.ts';
 import { createSession, type Opening, type Session, type Utterance, understands } from './session.ts';
-import type { Elsewhere, JobDesk, Opened, SessionService } from './session-service.ts';
+import type { Elsewhere, JobDispatcher, Opened, SessionService } from './session-service.ts';
 import { createSessionTraces } from './session-traces.ts';
 import type { Pools } from './speech/preferred-pool.ts';
 import { stepSession } from './step.ts';
@@ -35,7 +35,7 @@ export interface SessionServiceDeps {
   readonly audio: AudioStore;
   readonly meter: Meter;
   readonly log: Log;
-  readonly jobs: JobDesk;
+  readonly jobs: JobDispatcher;
   readonly pools: Pools;
   readonly settings: SessionSettings & { readonly maxWaiting: number };
   /** Absent: no tenant has a cap. */
@@ -55,9 +55,9 @@ const SAVE_LIMIT_MS = 1_000;
 
 export function createSessionService(deps: SessionServiceDeps): SessionService {
   const { clock, chance, ids, audio, meter, log, settings, elsewhere } = deps;
-  const rooms = deps.tenancy?.capsSessions ? createTenantRooms({ tenancy: deps.tenancy }) : undefined;
-  const attendance = createAttendance({ maxSessions: settings.maxSessions, evict, rooms });
-  const { sessions } = attendance;
+  const rooms = deps.tenancy?.capsSessions ? createTenantSessionCaps({ tenancy: deps.tenancy }) : undefined;
+  const sessionTable = createSessionTable({ maxSessions: settings.maxSessions, evict, rooms });
+  const { sessions } = sessionTable;
   const tools: StepTools = {
     settings,
     ids,
@@ -70,7 +70,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   const traces = deps.tracer && createSessionTraces({ tracer: deps.tracer, clock });
   const post = createMailbox({ clock, slow: deps.slow, handle, emptied });
   const asked = new Set<Utterance>();
-  const desk = createPatientDesk({ ...deps, patienceMs: settings.pendingTimeoutMs });
+  const dispatcher = createDispatchWithRetry({ ...deps, patienceMs: settings.pendingTimeoutMs });
   const follow =
     elsewhere &&
     createJobFollow({
@@ -79,28 +79,28 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       patienceMs: settings.pendingTimeoutMs,
       isBeingAsked: (utterance) => asked.has(utterance),
     });
-  const watch = createJobWatch({ jobs: deps.jobs, desk, asked, elsewhere: follow, log, post });
+  const watch = createJobWatch({ jobs: deps.jobs, dispatcher, asked, elsewhere: follow, log, post });
   const saver = elsewhere && createSessionSaver({ ...elsewhere, clock, chance, log, post });
   const moves =
     elsewhere &&
     saver &&
-    createMoves({ elsewhere, saver, watch, ids, clock, log, attendance, settings, post });
+    createMoves({ elsewhere, saver, watch, ids, clock, log, sessionTable, settings, post });
 
   function evict(session: Session): void {
     post(session, { kind: 'evicted' });
   }
 
   function handle(session: Session, event: SessionEvent, at: number): void {
-    const before = attendance.noted(session);
+    const before = sessionTable.noted(session);
     runAll(session, stepSession(session, event, at, tools));
-    attendance.note(session, before);
+    sessionTable.note(session, before);
     // Of one that is over, whoever let it go writes what is left to write.
     if (session.unsaved !== 'nothing' && session.phase !== 'ended') saver?.want(session);
   }
 
   function emptied(session: Session): void {
     wakeInTime(session);
-    if (attendance.resultBytes() > settings.maxResultBytesTotal) attendance.evictOne();
+    if (sessionTable.resultBytes() > settings.maxResultBytesTotal) sessionTable.evictOne();
   }
 
   /** One that fails must not take the others with it: an utterance would be accepted and never dispatched. */
@@ -152,7 +152,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     session.wake?.cancel();
     session.wake = undefined;
     session.link = undefined;
-    if (attendance.remove(session)) meter.count('scheduler_sessions_ended_total', { reason });
+    if (sessionTable.remove(session)) meter.count('scheduler_sessions_ended_total', { reason });
     log.debug({ session_id: session.sessionId, reason }, 'a session ended');
   }
 
@@ -209,7 +209,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       resumeDigest: resumeToken === undefined ? undefined : ids.digest(resumeToken),
       isShared: canResume && elsewhere !== undefined,
     });
-    attendance.add(session);
+    sessionTable.add(session);
     return { session, resumeToken };
   }
 
@@ -230,7 +230,7 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   function openHere(opening: Opening, link: SessionLink): Opened {
     const session = resumable(opening);
     if (session !== undefined) return attach(session, opening, link);
-    const full = attendance.refusalFor(opening.tenantId);
+    const full = sessionTable.refusalFor(opening.tenantId);
     if (full !== undefined) return full;
     const created = create(opening);
     return attach(created.session, opening, link, created);
@@ -276,20 +276,20 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       saver?.stop();
     },
     reassert: () => saver?.reassert(),
-    list: attendance.page,
-    languageUses: attendance.languageUses,
-    capRefusal: attendance.capRefusal,
-    tenants: attendance.tenants,
-    isFull: () => attendance.connected() >= settings.maxSessions,
+    list: sessionTable.page,
+    languageUses: sessionTable.languageUses,
+    capRefusal: sessionTable.capRefusal,
+    tenants: sessionTable.tenants,
+    isFull: () => sessionTable.connected() >= settings.maxSessions,
     counts: () => ({
       sessions: sessions.size,
-      connected: attendance.connected(),
+      connected: sessionTable.connected(),
       watched: watch.size(),
-      resultBytes: attendance.resultBytes(),
+      resultBytes: sessionTable.resultBytes(),
     }),
     stop() {
       for (const session of sessions.values()) session.wake?.cancel();
-      desk.stop();
+      dispatcher.stop();
       follow?.stopAll();
       saver?.stop();
     },

@@ -3,7 +3,7 @@ import type { DispatchOutcome, DispatchRequest } from '../domain/dispatch.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { Soon } from '../domain/soon.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { JobStore } from '../ports/job-store.ts';
 import type { SessionStore } from '../ports/session-store.ts';
@@ -13,7 +13,7 @@ import type { SessionLink } from './output.ts';
 import type { Opening, Session } from './session.ts';
 
 /** What sessions need of the job engine. */
-export interface JobDesk {
+export interface JobDispatcher {
   dispatch(request: DispatchRequest): Promise<DispatchOutcome>;
   /** `code`: what the job then failed with. */
   cancel(jobId: JobId, message: string, code: ErrorCode): Promise<unknown>;
@@ -52,7 +52,7 @@ export interface SessionView {
   readonly tenantId: TenantId;
   readonly openedAt: number;
   readonly isConnected: boolean;
-  readonly isDeployed: boolean;
+  readonly isLegacy: boolean;
   readonly platform: string;
   readonly source: string;
   readonly target: string;
@@ -85,7 +85,7 @@ export interface SessionService {
    * Opens one, or the one that is resumed. The client is told on its link before this returns, or its promise does: only the resume of
    * a session that is not here has to wait.
    */
-  open(opening: Opening, link: SessionLink): Soon<Opened>;
+  open(opening: Opening, link: SessionLink): MaybePromise<Opened>;
   /** `unknown`: not open, or not for this credential. */
   receive(sessionId: SessionId, credential: string, event: ClientEvent): 'taken' | 'unknown';
   /** The connection is gone. */

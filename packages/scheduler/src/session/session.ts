@@ -200,7 +200,7 @@ export function createSession(
 }
 
 /** In the field: no extension is understood, errors are shown as alerts, finals overtake audio. */
-export const isDeployed = ({ opening }: Session): boolean => opening.abilities === undefined;
+export const isLegacy = ({ opening }: Session): boolean => opening.abilities === undefined;
 
 export const understands = ({ opening }: Session, ability: SessionAbility): boolean =>
   opening.abilities?.has(ability) === true;

@@ -1,8 +1,8 @@
 /** After a failover lost the record of a request, a repeat waits until its driver has told the store of it, and finds the one job there is. */
 import { describe, expect, it } from 'vitest';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
-import type { JobStoreOfMany } from '../../src/app/shared-store.ts';
-import { createAdmissionOfMany } from '../../src/cluster/guards/job-store.ts';
+import type { SharedJobStore } from '../../src/app/shared-store.ts';
+import { guardJobStore } from '../../src/cluster/guards/job-store.ts';
 import { isPending } from '../contracts/harness.ts';
 import { draftJob, draftRequest, repeatOf } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -18,12 +18,12 @@ const LIMITS = {
 
 function start() {
   // Of what many share only admitting matters here.
-  const jobs = createJobStore({ clock: createManualClock(), ...LIMITS }) as unknown as JobStoreOfMany;
+  const jobs = createJobStore({ clock: createManualClock(), ...LIMITS }) as unknown as SharedJobStore;
   let tell: () => void = () => {};
   const told = new Promise<void>((resolve) => {
     tell = resolve;
   });
-  const store = createAdmissionOfMany({ jobs, othersTold: () => told });
+  const store = guardJobStore({ jobs, othersTold: () => told });
   return { jobs, store, tell };
 }
 

@@ -1,8 +1,8 @@
 /** Survivors that adopt what dead instances left, on stores in memory that note in which order it happens. */
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
-import { createAdoption, type Estate } from '../../src/cluster/recovery/takeover.ts';
-import { createTakingOver } from '../../src/cluster/recovery/taking-over.ts';
+import { createTakeover, type TakeoverStore } from '../../src/cluster/recovery/takeover.ts';
+import { createTakeoverLookup } from '../../src/cluster/recovery/taking-over.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import type { Instance } from '../../src/ports/instances.ts';
@@ -17,7 +17,7 @@ export const AGAIN_MS = 5_000;
 const LIVES_MS = 3_600_000;
 
 /** Everything an adoption does to the stores. */
-export interface Stores extends Estate, Pick<Inbox, 'take' | 'takeAgain' | 'confirm' | 'close'> {
+export interface Stores extends TakeoverStore, Pick<Inbox, 'take' | 'takeAgain' | 'confirm' | 'close'> {
   living(instanceIds: readonly string[]): Promise<ReadonlyMap<string, Instance>>;
   orphan(instanceId: string): Promise<void>;
   remove(instanceId: string): Promise<void>;
@@ -25,7 +25,7 @@ export interface Stores extends Estate, Pick<Inbox, 'take' | 'takeAgain' | 'conf
 
 export function startEstate({ maxDeliveries = 3 } = {}) {
   const clock = createManualClock();
-  const inbox = createInbox({ clock, maxLetters: 10_000, maxDeliveries, maxDead: 100 });
+  const inbox = createInbox({ clock, maxMessages: 10_000, maxDeliveries, maxDead: 100 });
   const instances = createInstances({ clock });
   const jobs = createSharedJobs(clock);
   const { done } = jobs;
@@ -47,7 +47,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
     const state = {
       isFenced: false,
       adopted: [] as string[],
-      letters: [] as string[],
+      messages: [] as string[],
       opened: [] as string[],
       receive: async (_: string): Promise<void> => {},
     };
@@ -80,14 +80,20 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       done.push(`adopted ${jobId}`);
       state.adopted.push(jobId);
     };
-    const { takeOver } = createTakingOver({ estate: stores.port, instances, adopt, clock, log: QUIET });
-    const adoption = createAdoption({
+    const { takeOver } = createTakeoverLookup({
+      takeoverStore: stores.port,
+      instances,
+      adopt,
+      clock,
+      log: QUIET,
+    });
+    const takeover = createTakeover({
       self: () => self,
       living: async () => instances.living(await instances.all()),
       isFenced: () => state.isFenced,
       instances: stores.port,
       inbox: stores.port,
-      estate: {
+      takeoverStore: {
         drivenBy: stores.port.drivenBy,
         takeOver,
         inheritSettled: stores.port.inheritSettled,
@@ -99,7 +105,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       laneOf: (text) => text.split(':')[1] ?? '',
       async receive(text, wasOpened) {
         await state.receive(text);
-        state.letters.push(text);
+        state.messages.push(text);
         if (wasOpened) state.opened.push(text);
         done.push(`letter ${text}`);
       },
@@ -113,13 +119,13 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
     return {
       ...state,
       state,
-      adoption,
+      takeover,
       stores,
       counted,
       driver: `${instanceId}/${incarnation}`,
       /** It sees that these are dead, and what it does at once is done. */
       async sees(...instanceIds: string[]): Promise<void> {
-        adoption.died(instanceIds);
+        takeover.died(instanceIds);
         await clock.advance(0);
       },
     };

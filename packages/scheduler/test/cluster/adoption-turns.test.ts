@@ -12,14 +12,14 @@ describe('several survivors', () => {
     const all = await Promise.all(['a', 'b', 'c'].map((name) => survivor(name, { turnMs: 0 })));
     const left = await deadWith('dead', { jobCount: 100, pending: ['x'], fresh: ['y', 'z'] });
     for (const each of all) each.stores.plan({ fault: { delayMs: 1 } });
-    for (const each of all) each.adoption.died(['dead']);
+    for (const each of all) each.takeover.died(['dead']);
     await clock.advance(TURN_MS);
     const adopted = all.flatMap((each) => each.adopted);
     expect(adopted).toHaveLength(100);
     expect(unique(adopted)).toEqual(unique(left));
     for (const each of all)
       expect(each.adopted.map((jobId) => jobs.driver(jobId))).toEqual(each.adopted.map(() => each.driver));
-    expect(unique(all.flatMap((each) => each.letters))).toEqual(['x', 'y', 'z']);
+    expect(unique(all.flatMap((each) => each.messages))).toEqual(['x', 'y', 'z']);
     expect(await isForgotten('dead')).toBe(true);
   });
 
@@ -62,7 +62,7 @@ describe('several survivors', () => {
       ...(await deadWith('dead-2', { jobCount: 2, fresh: ['y'] })),
     ];
     await me.sees('dead-1', 'dead-2');
-    expect([unique(me.adopted), unique(me.letters)]).toEqual([unique(left), ['x', 'y']]);
+    expect([unique(me.adopted), unique(me.messages)]).toEqual([unique(left), ['x', 'y']]);
     expect([await isForgotten('dead-1'), await isForgotten('dead-2')]).toEqual([true, true]);
   });
 });
@@ -118,7 +118,7 @@ describe('an instance that is started again under its name', () => {
     expect(me.adopted).toEqual([old]);
     expect(jobs.driver(jobId)).toBe('reborn/reborn-2');
     expect(jobs.drivenIn('reborn')).toEqual([jobId]);
-    expect([me.letters, await isForgotten('reborn')]).toEqual([[], false]);
+    expect([me.messages, await isForgotten('reborn')]).toEqual([[], false]);
     expect(await inbox.send('reborn', 'more')).toBe('sent');
   });
 
@@ -164,7 +164,7 @@ describe('an instance that is started again under its name', () => {
     const { survivor, deadWith, jobs } = startEstate();
     const old = await deadWith('me', { jobCount: 2 });
     const me = await survivor('me', { incarnation: 'me-2' });
-    await me.adoption.ownPast();
+    await me.takeover.ownPast();
     expect(unique(me.adopted)).toEqual(unique(old));
     expect(old.map((jobId) => jobs.driver(jobId))).toEqual(old.map(() => 'me/me-2'));
     expect(unique(jobs.drivenIn('me'))).toEqual(unique(old));
@@ -175,7 +175,7 @@ describe('an instance that is started again under its name', () => {
     const [old] = await deadWith('me', { jobCount: 1 });
     const me = await survivor('me', { incarnation: 'me-2' });
     me.stores.plan({ method: 'drivenBy', fault: 'throw' });
-    await me.adoption.ownPast();
+    await me.takeover.ownPast();
     await clock.advance(3 * TURN_MS);
     expect(me.adopted).toEqual([]);
     me.stores.heal();

@@ -32,7 +32,7 @@ describe('a survivor that adopts', () => {
     const [pending, fresh] = [named('read', 100), named('new', 100)];
     await deadWith('dead', { pending, fresh });
     await me.sees('dead');
-    expect(me.letters).toEqual([...pending, ...fresh]);
+    expect(me.messages).toEqual([...pending, ...fresh]);
     expect(await inbox.send('dead', 'too late')).toBe('gone');
   });
 
@@ -46,7 +46,7 @@ describe('a survivor that adopts', () => {
     await clock.advance(10);
     expect([done.at(-1), await isForgotten('dead')]).toEqual(['inbox of dead not_empty', false]);
     await me.sees('dead');
-    expect([me.letters, await isForgotten('dead')]).toEqual([['late'], true]);
+    expect([me.messages, await isForgotten('dead')]).toEqual([['late'], true]);
   });
 
   it('takes over every job, a bounded number at once', async () => {
@@ -109,14 +109,14 @@ describe('a letter of the dead that cannot be handled', () => {
       if (text === 'bad') throw new Error('its job has no driver yet');
     };
     await me.sees('dead');
-    expect([me.letters, me.adopted]).toEqual([['b', 'c', 'd'], [jobId]]);
+    expect([me.messages, me.adopted]).toEqual([['b', 'c', 'd'], [jobId]]);
     // The dead had read the others, and may have done what they say.
     expect(me.state.opened).toEqual(['b']);
     expect(done.filter((what) => /inbox|settled|indexes|name/.test(what))).toEqual([]);
     me.state.receive = async () => {};
     await clock.advance(AGAIN_MS);
     await me.sees('dead');
-    expect(me.letters).toEqual(['b', 'c', 'd', 'bad']);
+    expect(me.messages).toEqual(['b', 'c', 'd', 'bad']);
     expect(await isForgotten('dead')).toBe(true);
   });
 
@@ -128,11 +128,11 @@ describe('a letter of the dead that cannot be handled', () => {
       if (text.endsWith(':sick')) await new Promise<void>((resolve) => clock.after(1_000, resolve));
     };
     await me.sees('dead');
-    expect(me.letters).toEqual(['first:sound', 'second:sound']);
+    expect(me.messages).toEqual(['first:sound', 'second:sound']);
     await clock.advance(1_000);
-    expect(me.letters.slice(2)).toEqual(['first:sick']);
+    expect(me.messages.slice(2)).toEqual(['first:sick']);
     await clock.advance(1_000);
-    expect(me.letters.slice(2)).toEqual(['first:sick', 'second:sick']);
+    expect(me.messages.slice(2)).toEqual(['first:sick', 'second:sick']);
     expect(await isForgotten('dead')).toBe(true);
   });
 
@@ -192,7 +192,7 @@ describe('an adoption that fails half-way', () => {
       if (!(await isForgotten('dead'))) await me.sees('dead');
       expect(unique(me.adopted)).toEqual(unique(left));
       expect(left.map((jobId) => jobs.driver(jobId))).toEqual(left.map(() => me.driver));
-      expect(unique(me.letters)).toEqual(['a', 'b']);
+      expect(unique(me.messages)).toEqual(['a', 'b']);
       expect(await isForgotten('dead')).toBe(true);
       expect(me.counted('scheduler_adoptions_total')).toBe(1);
     },
@@ -207,7 +207,7 @@ describe('an adoption that fails half-way', () => {
     const taken = left.filter((jobId) => jobs.driver(jobId) === me.driver);
     expect(taken).toHaveLength(39);
     expect(unique(me.adopted)).toEqual(unique(taken));
-    expect(me.letters).toEqual([]);
+    expect(me.messages).toEqual([]);
   });
 
   it('takes over every job that lies where the store answers, however many lie where it does not', async () => {
@@ -218,7 +218,7 @@ describe('an adoption that fails half-way', () => {
     me.stores.plan({ method: 'takeOver', at: away, fault: 'throw' });
     await me.sees('dead');
     expect(left.filter((jobId) => jobs.driver(jobId) === me.driver)).toHaveLength(50);
-    expect(me.letters).toEqual([]);
+    expect(me.messages).toEqual([]);
   });
 
   it('asks no further when the store answers nothing', async () => {

@@ -1,6 +1,6 @@
 /** Who drives a job of which an instance has heard nothing: asked of the others directly, and never by letter. */
 import { describe, expect, it } from 'vitest';
-import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
 import { createAskAround } from '../../src/cluster/messaging/ask-around.ts';
 import type { DirectAnswer, DirectLine } from '../../src/ports/direct-line.ts';
 import { isPending } from '../contracts/harness.ts';
@@ -14,7 +14,7 @@ async function startAll(names: readonly string[], { isDirect = true } = {}) {
     async ask({ url }, text) {
       const name = url.replace('http://', '');
       state.asked.push(name);
-      const answered = state.instead.get(name) ?? (await all.get(name)?.instance.office.answer(text));
+      const answered = state.instead.get(name) ?? (await all.get(name)?.instance.bus.answer(text));
       if (typeof answered === 'string') return { kind: 'answered', text: answered };
       return answered ?? { kind: 'busy' };
     },
@@ -27,18 +27,18 @@ async function startAll(names: readonly string[], { isDirect = true } = {}) {
   return { ...post, state, desk: (name: string): Desk => all.get(name) as Desk };
 }
 
-function withDesk(instance: PostedInstance, clock: Parameters<typeof createDriverBook>[0]['clock']) {
+function withDesk(instance: PostedInstance, clock: Parameters<typeof createDriverCache>[0]['clock']) {
   const driven = new Set<string>();
-  const book = createDriverBook({ clock, keepMs: 90_000 });
+  const driverCache = createDriverCache({ clock, keepMs: 90_000 });
   const askAround = createAskAround({
-    office: instance.office,
+    bus: instance.bus,
     self: () => instance.self,
     living: instance.living,
     drives: (jobId) => driven.has(jobId),
     driver: () => instance.driver,
-    book,
+    driverCache,
   });
-  return { instance, driven, book, askAround };
+  return { instance, driven, driverCache, askAround };
 }
 type Desk = ReturnType<typeof withDesk>;
 
@@ -49,7 +49,7 @@ describe('who drives a job', () => {
     const asking = desk('me').askAround('job-1');
     await settle();
     expect(await asking).toBe('them/them-1');
-    expect(desk('me').book.find('job-1')).toBe('them/them-1');
+    expect(desk('me').driverCache.find('job-1')).toBe('them/them-1');
     expect([state.asked.sort(), sent]).toEqual([['them', 'you'], []]);
   });
 
@@ -58,7 +58,7 @@ describe('who drives a job', () => {
     const asking = desk('me').askAround('job-1');
     await settle();
     expect(await asking).toBeUndefined();
-    expect(desk('me').book.size()).toBe(0);
+    expect(desk('me').driverCache.size()).toBe(0);
   });
 
   it('does not wait for those who do not answer, if another does', async () => {

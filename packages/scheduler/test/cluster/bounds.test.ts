@@ -1,8 +1,8 @@
 /** What instances remember of one another has limits: the oldest goes first, and whoever asks for it is told nothing. */
 import { describe, expect, it } from 'vitest';
-import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
 import { createSlotKeeping } from '../../src/cluster/holder/slot-keeping.ts';
-import { createDeadOwners } from '../../src/cluster/nodes/dead-holders.ts';
+import { createDeadHolders } from '../../src/cluster/nodes/dead-holders.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { QUIET } from './post-rig.ts';
 
@@ -11,11 +11,11 @@ const MOST_DEAD = 1_000;
 
 describe('limits of what instances remember', () => {
   it('I11 bounded: of the drivers of jobs, the oldest is forgotten first', () => {
-    const book = createDriverBook({ clock: createManualClock(), keepMs: 90_000 });
-    for (let job = 0; job < MOST_JOBS; job += 1) book.note(`job-${job}`, 'a/1');
-    expect(book.find('job-0')).toBe('a/1');
-    book.note('job-more', 'a/1');
-    expect([book.find('job-0'), book.find('job-1'), book.find('job-more')]).toEqual([
+    const driverCache = createDriverCache({ clock: createManualClock(), keepMs: 90_000 });
+    for (let job = 0; job < MOST_JOBS; job += 1) driverCache.note(`job-${job}`, 'a/1');
+    expect(driverCache.find('job-0')).toBe('a/1');
+    driverCache.note('job-more', 'a/1');
+    expect([driverCache.find('job-0'), driverCache.find('job-1'), driverCache.find('job-more')]).toEqual([
       undefined,
       'a/1',
       'a/1',
@@ -24,20 +24,24 @@ describe('limits of what instances remember', () => {
 
   it('I11 bounded: the driver of a job is noted for as long as a job may last, whoever hears its last word', async () => {
     const clock = createManualClock();
-    const book = createDriverBook({ clock, keepMs: 90_000 });
-    book.note('job-1', 'a/1');
-    book.note('job-2', 'a/1');
+    const driverCache = createDriverCache({ clock, keepMs: 90_000 });
+    driverCache.note('job-1', 'a/1');
+    driverCache.note('job-2', 'a/1');
     await clock.advance(60_000);
     // It was handed out once more.
-    book.note('job-1', 'b/1');
+    driverCache.note('job-1', 'b/1');
     await clock.advance(30_000);
-    expect([book.size(), book.find('job-1'), book.find('job-2')]).toEqual([1, 'b/1', undefined]);
+    expect([driverCache.size(), driverCache.find('job-1'), driverCache.find('job-2')]).toEqual([
+      1,
+      'b/1',
+      undefined,
+    ]);
     await clock.advance(60_000);
-    expect(book.size()).toBe(0);
+    expect(driverCache.size()).toBe(0);
   });
 
   it('I11 bounded: of the dead, the oldest is forgotten first', () => {
-    const dead = createDeadOwners();
+    const dead = createDeadHolders();
     const owner = (number: number) => ({ instanceId: `i-${number}`, incarnation: '1' });
     const isHeld = (number: number) => dead.held({ channel: 'socket', owner: owner(number) });
     for (let number = 0; number < MOST_DEAD; number += 1) dead.note(owner(number));

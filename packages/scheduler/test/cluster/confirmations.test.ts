@@ -15,11 +15,11 @@ function start(most?: number) {
     clock,
     waitMs: WAIT_MS,
     most,
-    async confirm(letterIds) {
-      commands.push(letterIds);
+    async confirm(messageIds) {
+      commands.push(messageIds);
     },
-    settled: (letterIds, fault) =>
-      void settled.push(...letterIds, ...(fault === undefined ? [] : ['in vain'])),
+    settled: (messageIds, fault) =>
+      void settled.push(...messageIds, ...(fault === undefined ? [] : ['in vain'])),
   });
   return { clock, commands, settled, confirmations };
 }
@@ -41,7 +41,7 @@ describe('confirmations', () => {
 
   it('are sent at once when they are many, when told to, and when nothing may wait any more', async () => {
     const { clock, commands, confirmations } = start();
-    for (const letterId of times(256, String)) confirmations.add(letterId);
+    for (const messageId of times(256, String)) confirmations.add(messageId);
     await clock.advance(0);
     confirmations.add('flushed');
     confirmations.flush();
@@ -49,7 +49,7 @@ describe('confirmations', () => {
     confirmations.hurry();
     confirmations.add('hurried');
     await clock.advance(0);
-    expect(commands.map((letterIds) => letterIds.length)).toEqual([256, 1, 1]);
+    expect(commands.map((messageIds) => messageIds.length)).toEqual([256, 1, 1]);
     await clock.advance(WAIT_MS);
     expect(commands).toHaveLength(3);
   });
@@ -60,7 +60,7 @@ describe('confirmations', () => {
     confirmations.add('1');
     confirmations.add('2');
     const along = confirmations.goAlong();
-    expect([along?.letterIds, settled, confirmations.goAlong()]).toEqual([['1', '2'], [], undefined]);
+    expect([along?.messageIds, settled, confirmations.goAlong()]).toEqual([['1', '2'], [], undefined]);
     await clock.advance(WAIT_MS);
     along?.settle();
     expect([commands, settled, clock.pending()]).toEqual([[], ['1', '2'], 0]);
@@ -74,15 +74,15 @@ describe('confirmations', () => {
 
   it('go along as many as fit into a command, and the others wait as before', async () => {
     const { clock, commands, confirmations } = start(1_000);
-    for (const letterId of times(300, String)) confirmations.add(letterId);
-    expect(confirmations.goAlong()?.letterIds).toEqual(times(256, String));
+    for (const messageId of times(300, String)) confirmations.add(messageId);
+    expect(confirmations.goAlong()?.messageIds).toEqual(times(256, String));
     await clock.advance(WAIT_MS);
     expect(commands).toEqual([times(44, (at) => String(256 + at))]);
   });
 
   it('I11 bounded: are sent at once when they are as many as the inbox bears', async () => {
     const { clock, commands, confirmations } = start(12);
-    for (const letterId of times(12, String)) confirmations.add(letterId);
+    for (const messageId of times(12, String)) confirmations.add(messageId);
     await clock.advance(0);
     expect(commands).toEqual([times(12, String)]);
   });
@@ -107,7 +107,7 @@ describe('a reader whose confirmations wait', () => {
     });
     await send('a:1', 'b:2');
     const along = reader.goAlong();
-    expect(along?.letterIds).toHaveLength(2);
+    expect(along?.messageIds).toHaveLength(2);
     // Meanwhile they are under way, however long that takes.
     await clock.advance(20_000);
     expect([seen, reader.handling()]).toEqual([['a:1', 'b:2'], 2]);
@@ -115,7 +115,7 @@ describe('a reader whose confirmations wait', () => {
     expect(reader.handling()).toBe(0);
     await clock.advance(10_000);
     const again = reader.goAlong();
-    await inbox.confirm('me', again?.letterIds ?? []);
+    await inbox.confirm('me', again?.messageIds ?? []);
     again?.settle();
     expect([seen, reader.handling(), await isEmpty()]).toEqual([['a:1', 'b:2'], 0, true]);
   });

@@ -1,19 +1,19 @@
 /** Dead letters of all instances: one list, replayed to whom they were for, purged with bounds. */
 import { describe, expect, it } from 'vitest';
-import type { LetterName } from '../../src/cluster/messaging/message-name.ts';
-import { createDeadLetterDesk, NO_DEAD_LETTERS } from '../../src/cluster/recovery/dead-letter-service.ts';
+import type { MessageName } from '../../src/cluster/messaging/message-name.ts';
+import { createDeadLetterService, NO_DEAD_LETTERS } from '../../src/cluster/recovery/dead-letter-service.ts';
 import { faulty } from '../support/faulty.ts';
 import { createInstancesInMemory } from '../support/instances-in-memory.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
-async function start({ maxLetters }: { maxLetters?: number } = {}) {
+async function start({ maxMessages }: { maxMessages?: number } = {}) {
   const clock = createManualClock();
-  const world = createInstancesInMemory({ clock, ...(maxLetters !== undefined && { maxLetters }) });
+  const world = createInstancesInMemory({ clock, ...(maxMessages !== undefined && { maxMessages }) });
   const state = { isFenced: false };
   const deadLetters = faulty(world.deadLetters, [], clock);
   const inbox = faulty(world.inbox, [], clock);
   await world.join('self');
-  const desk = createDeadLetterDesk({
+  const desk = createDeadLetterService({
     ...world,
     deadLetters: deadLetters.port,
     inbox: inbox.port,
@@ -24,7 +24,7 @@ async function start({ maxLetters }: { maxLetters?: number } = {}) {
   });
   const heads = async () =>
     (await desk.list({ limit: 100 })).letters.map(({ instanceId, head }) => `${instanceId} ${head}`);
-  const nameOf = async (wanted: string): Promise<LetterName> => {
+  const nameOf = async (wanted: string): Promise<MessageName> => {
     const found = (await desk.list({ limit: 100 })).letters.find(({ head }) => head === wanted);
     if (found === undefined) throw new Error(`no letter ${wanted}`);
     return found;
@@ -55,7 +55,7 @@ describe('the list', () => {
     for (const limit of [1, 2, 3, 4, 6]) {
       const found: string[] = [];
       let pages = 0;
-      for (let cursor: LetterName | undefined, isLast = false; !isLast; pages += 1) {
+      for (let cursor: MessageName | undefined, isLast = false; !isLast; pages += 1) {
         const page = await desk.list({ limit, cursor });
         found.push(...page.letters.map(({ instanceId, head }) => `${instanceId} ${head}`));
         cursor = page.cursor;
@@ -145,7 +145,7 @@ describe('a replay', () => {
   });
 
   it('leaves the letter where it is when the inbox is full, and says whose', async () => {
-    const { join, die, desk, nameOf, heads, inbox } = await start({ maxLetters: 1 });
+    const { join, die, desk, nameOf, heads, inbox } = await start({ maxMessages: 1 });
     await join('a');
     await die('a', 'x');
     await inbox.send('a', 'fills it');
@@ -159,7 +159,7 @@ describe('a replay', () => {
     const name = await nameOf('x');
     await desk.replay(name);
     expect(await desk.replay(name)).toEqual({ kind: 'absent' });
-    expect(await desk.replay({ instanceId: 'nobody', letterId: '1-1' })).toEqual({ kind: 'absent' });
+    expect(await desk.replay({ instanceId: 'nobody', messageId: '1-1' })).toEqual({ kind: 'absent' });
     expect(await arrived('self')).toEqual(['x']);
   });
 
@@ -245,7 +245,7 @@ it('an instance that may have been taken for dead replays and purges nothing', a
 });
 
 it('one process without others has no dead letters', async () => {
-  const name = { instanceId: 'a', letterId: '1-1' };
+  const name = { instanceId: 'a', messageId: '1-1' };
   expect(await NO_DEAD_LETTERS.list({ limit: 1 })).toEqual({ letters: [], unreachable: [] });
   expect(await NO_DEAD_LETTERS.get(name)).toBeUndefined();
   expect(await NO_DEAD_LETTERS.replay(name)).toEqual({ kind: 'absent' });

@@ -9,12 +9,12 @@ const asking = (parts: Partial<FindDriverDeps>) =>
     driver: () => 'me/1',
     living: async () => new Map(),
     mayBeLost: () => false,
-    book: { find: () => undefined },
+    driverCache: { find: () => undefined },
     ...parts,
   });
 
 it('is nobody yet if its assignment came through here: whoever takes it over tells the store again', async () => {
-  expect(await asking({ book: { find: () => 'dead/1' } })('job', 'said')).toBe('nobody');
+  expect(await asking({ driverCache: { find: () => 'dead/1' } })('job', 'said')).toBe('nobody');
   expect(await asking({})('job', 'said')).toBe('here');
 });
 
@@ -44,7 +44,7 @@ it('is asked of the others before the store, if somebody waits and nobody said i
   expect(await asking(parts)('unknown', 'asked')).toBe('here');
   expect(asked.splice(0)).toEqual(['unknown', 'store']);
   // Who was said to drive it is dead: whoever takes it over tells the store.
-  await asking({ ...parts, book: { find: () => 'dead/1' } })('known', 'asked');
+  await asking({ ...parts, driverCache: { find: () => 'dead/1' } })('known', 'asked');
   for (const way of ['said', 'forwarded'] as const) await asking(parts)('known', way);
   expect(asked).toEqual(['store', 'store', 'store']);
 });

@@ -17,8 +17,8 @@ const RARE = {
 };
 
 async function presenceOf(intervalMs: number): Promise<number> {
-  const { clock, sheets, lives } = openSheets(LONGEST);
-  sheets.keep(ownNode({ intervalMs }));
+  const { clock, records, lives } = openSheets(LONGEST);
+  records.keep(ownNode({ intervalMs }));
   await clock.advance(0);
   return lives.at(-1) ?? 0;
 }

@@ -23,7 +23,7 @@ describe('the load of a node', () => {
     for (const used of [1, 0]) a.load('n1', used, 8);
     await clock.advance(ROOMY_MS);
     expect([said, clock.pending()]).toEqual([[], 0]);
-    a.gossip.load('n1', { used: 0, max: 8 }, true);
+    a.hints.load('n1', { used: 0, max: 8 }, true);
     a.load('n1', 1, 8);
     a.load('n1', 0, 8);
     await clock.advance(ROOMY_MS);

@@ -1,8 +1,8 @@
 /** Instances that whisper to one another, and what was said and heard. */
-import { createWhispers } from '../../src/adapters/memory/hint-bus.ts';
-import { createGossip } from '../../src/cluster/messaging/hints.ts';
+import { createHintBus } from '../../src/adapters/memory/hint-bus.ts';
+import { createHints } from '../../src/cluster/messaging/hints.ts';
 import type { Load } from '../../src/domain/lease.ts';
-import type { Whispers } from '../../src/ports/hint-bus.ts';
+import type { HintBus } from '../../src/ports/hint-bus.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { QUIET } from './post-rig.ts';
 
@@ -12,27 +12,27 @@ export const FRESH_MS = 100;
 export function startTalk() {
   const clock = createManualClock();
   const faults: unknown[] = [];
-  const whispers = createWhispers({ onFault: (fault) => faults.push(fault) });
+  const hintBus = createHintBus({ onFault: (fault) => faults.push(fault) });
   const said: { readonly to: string; readonly text: string }[] = [];
-  const noting: Whispers = {
+  const noting: HintBus = {
     say(to, text) {
       said.push({ to, text });
-      whispers.say(to, text);
+      hintBus.say(to, text);
     },
     sayToAll(text) {
       said.push({ to: 'all', text });
-      whispers.sayToAll(text);
+      hintBus.sayToAll(text);
     },
-    listen: whispers.listen,
+    listen: hintBus.listen,
   };
 
-  function make(instanceId: string, listen: Whispers['listen'] = noting.listen) {
+  function make(instanceId: string, listen: HintBus['listen'] = noting.listen) {
     const heard: string[] = [];
     /** As its fleet view has it. */
     const known = new Map<string, Load>();
     const state = { isFenced: false };
-    const gossip = createGossip({
-      whispers: { ...noting, listen },
+    const hints = createHints({
+      hintBus: { ...noting, listen },
       clock,
       log: QUIET,
       instanceId,
@@ -54,16 +54,16 @@ export function startTalk() {
     });
     /** As the ledger answers: told to the others, then taken into the view. */
     function load(nodeId: string, used: number, max: number): void {
-      gossip.load(nodeId, { used, max });
+      hints.load(nodeId, { used, max });
       known.set(nodeId, { used, max });
     }
-    return { gossip, heard, state, known, load };
+    return { hints, heard, state, known, load };
   }
 
   async function join(instanceId: string) {
     const one = make(instanceId);
-    await one.gossip.start();
+    await one.hints.start();
     return one;
   }
-  return { clock, whispers, said, faults, make, join };
+  return { clock, hintBus, said, faults, make, join };
 }

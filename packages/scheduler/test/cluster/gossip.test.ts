@@ -10,7 +10,7 @@ describe('gossip', () => {
   it('tells everybody else the load of a node, soon', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
-    a.gossip.load('n1', { used: 2, max: 4 });
+    a.hints.load('n1', { used: 2, max: 4 });
     await clock.advance(FRESH_MS);
     expect([b.heard, c.heard, a.heard]).toEqual([['n1 2/4'], ['n1 2/4'], []]);
     expect(clock.pending()).toBe(0);
@@ -19,7 +19,7 @@ describe('gossip', () => {
   it('brings what the post office asks to whom it is for, at once', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
-    a.gossip.ask('b', 'node-1 {"topic":"question"}');
+    a.hints.ask('b', 'node-1 {"topic":"question"}');
     await clock.advance(1);
     expect([a.heard, b.heard, c.heard]).toEqual([[], ['asked node-1 {"topic":"question"}'], []]);
   });
@@ -28,8 +28,8 @@ describe('gossip', () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
     for (const news of ['placed', 'failed', 'placed', 'succeeded'] as const)
-      a.gossip.nodeNews('b', 'n1', news, NO_USE);
-    a.gossip.nodeNews('c', 'n2', 'placed', NO_USE);
+      a.hints.nodeNews('b', 'n1', news, NO_USE);
+    a.hints.nodeNews('c', 'n2', 'placed', NO_USE);
     await clock.advance(FRESH_MS);
     expect(b.heard).toEqual(['n1 placed', 'n1 failed', 'n1 placed', 'n1 succeeded']);
     expect(c.heard).toEqual(['n2 placed']);
@@ -39,15 +39,15 @@ describe('gossip', () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (let times = 0; times < 4; times += 1) {
-      a.gossip.nodeNews('b', 'n1', 'succeeded', NO_USE);
+      a.hints.nodeNews('b', 'n1', 'succeeded', NO_USE);
       await clock.advance(NEWS_MS / 4 - 1);
     }
     expect(said).toEqual([]);
-    a.gossip.nodeNews('b', 'n1', 'failed', NO_USE);
+    a.hints.nodeNews('b', 'n1', 'failed', NO_USE);
     await clock.advance(4);
     expect(b.heard).toHaveLength(5);
-    a.gossip.nodeNews('b', 'n2', 'placed', NO_USE);
-    a.gossip.nodeNews('b', 'n2', 'failed', NO_USE);
+    a.hints.nodeNews('b', 'n2', 'placed', NO_USE);
+    a.hints.nodeNews('b', 'n2', 'failed', NO_USE);
     await clock.advance(FRESH_MS);
     expect(b.heard.slice(5)).toEqual(['n2 placed', 'n2 failed']);
     expect([said.length, clock.pending()]).toEqual([2, 0]);
@@ -56,9 +56,9 @@ describe('gossip', () => {
   it('MODEL_NOT_AVAILABLE: tells the holder of a node which model it lacks, and what the job of an attempt used', async () => {
     const { clock, join } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
-    a.gossip.nodeNews('b', 'n1', 'placed', { types: ['semantic', 'nmt'], services: [] });
-    a.gossip.nodeNews('b', 'n1', 'succeeded', { types: ['semantic'], services: ['m2m', 'emotion-xlm-r'] });
-    a.gossip.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
+    a.hints.nodeNews('b', 'n1', 'placed', { types: ['semantic', 'nmt'], services: [] });
+    a.hints.nodeNews('b', 'n1', 'succeeded', { types: ['semantic'], services: ['m2m', 'emotion-xlm-r'] });
+    a.hints.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
     await clock.advance(NEWS_MS);
     expect(b.heard).toEqual([
       'n1 lacks m2m@1.2: not_found',
@@ -66,16 +66,16 @@ describe('gossip', () => {
       'n1 succeeded semantic m2m emotion-xlm-r',
     ]);
     expect(c.heard).toEqual([]);
-    a.gossip.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
+    a.hints.missing('b', 'n1', { serviceId: 'm2m', version: '1.2', reason: 'not_found' });
     a.state.isFenced = true;
     await clock.advance(FRESH_MS);
     expect(b.heard).toHaveLength(3);
   });
 
   it('understands news of instances of earlier versions, which do not say what a job used', async () => {
-    const { join, whispers, clock } = startTalk();
+    const { join, hintBus, clock } = startTalk();
     const b = await join('b');
-    whispers.say('b', JSON.stringify({ from: 'old', news: [['n1', 'placed']] }));
+    hintBus.say('b', JSON.stringify({ from: 'old', news: [['n1', 'placed']] }));
     await clock.advance(FRESH_MS);
     expect(b.heard).toEqual(['n1 placed']);
   });
@@ -83,10 +83,10 @@ describe('gossip', () => {
   it('tells text while it grows to the driver alone, and only what it is by then', async () => {
     const { clock, join, said } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
-    a.gossip.partial('b', partialOf('job-1', 'he'));
-    a.gossip.partial('b', partialOf('job-1', 'hello', true));
-    a.gossip.partial('b', partialOf('job-2', 'good'));
-    a.gossip.partial('c', partialOf('job-3', 'bye'));
+    a.hints.partial('b', partialOf('job-1', 'he'));
+    a.hints.partial('b', partialOf('job-1', 'hello', true));
+    a.hints.partial('b', partialOf('job-2', 'good'));
+    a.hints.partial('c', partialOf('job-3', 'bye'));
     await clock.advance(FRESH_MS);
     expect(b.heard).toEqual(['job-1 on n1: hello.', 'job-2 on n1: good…']);
     expect(c.heard).toEqual(['job-3 on n1: bye…']);
@@ -96,8 +96,8 @@ describe('gossip', () => {
   it('tells what follows closely as one, and only the last load of a node', async () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
-    for (let used = 0; used <= 4; used += 1) a.gossip.load('n1', { used, max: 4 });
-    a.gossip.load('n2', { used: 1, max: 1 });
+    for (let used = 0; used <= 4; used += 1) a.hints.load('n1', { used, max: 4 });
+    a.hints.load('n2', { used: 1, max: 1 });
     expect(clock.pending()).toBe(1);
     await clock.advance(FRESH_MS);
     expect(b.heard).toEqual(['n1 4/4', 'n2 1/1']);
@@ -108,9 +108,9 @@ describe('gossip', () => {
     const { clock, join } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (const round of ['first', 'second']) {
-      a.gossip.load(`n-${round}`, { used: 1, max: 1 });
-      a.gossip.nodeNews('b', `n-${round}`, 'placed', NO_USE);
-      a.gossip.partial('b', partialOf(`job-${round}`, 'text'));
+      a.hints.load(`n-${round}`, { used: 1, max: 1 });
+      a.hints.nodeNews('b', `n-${round}`, 'placed', NO_USE);
+      a.hints.partial('b', partialOf(`job-${round}`, 'text'));
       await clock.advance(NEWS_MS);
     }
     expect(b.heard).toHaveLength(6);
@@ -121,9 +121,9 @@ describe('gossip', () => {
     const { clock, join, said } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     for (let at = 0; at < 1_201; at += 1) {
-      a.gossip.load(`n${at}`, { used: 1, max: 1 });
-      a.gossip.nodeNews('b', `n${at}`, 'placed', NO_USE);
-      a.gossip.partial('b', partialOf(`job-${at}`, 'text'));
+      a.hints.load(`n${at}`, { used: 1, max: 1 });
+      a.hints.nodeNews('b', `n${at}`, 'placed', NO_USE);
+      a.hints.partial('b', partialOf(`job-${at}`, 'text'));
     }
     await clock.advance(NEWS_MS);
     expect(new Set(b.heard).size).toBe(3 * 1_201);
@@ -135,12 +135,12 @@ describe('gossip', () => {
     const { clock, join } = startTalk();
     const [a, b] = [await join('a'), await join('b')];
     a.state.isFenced = true;
-    a.gossip.load('n1', { used: 2, max: 4 });
-    a.gossip.nodeNews('b', 'n1', 'failed', NO_USE);
-    a.gossip.partial('b', partialOf('job-1', 'old'));
+    a.hints.load('n1', { used: 2, max: 4 });
+    a.hints.nodeNews('b', 'n1', 'failed', NO_USE);
+    a.hints.partial('b', partialOf('job-1', 'old'));
     await clock.advance(FRESH_MS);
     a.state.isFenced = false;
-    a.gossip.load('n2', { used: 0, max: 4 });
+    a.hints.load('n2', { used: 0, max: 4 });
     await clock.advance(FRESH_MS);
     expect(b.heard).toEqual(['n2 0/4']);
   });
@@ -148,7 +148,7 @@ describe('gossip', () => {
 
 describe('what is heard', () => {
   it('is not believed if it makes no sense, and harms nothing that comes after', async () => {
-    const { clock, whispers, join, faults } = startTalk();
+    const { clock, hintBus, join, faults } = startTalk();
     const b = await join('b');
     for (const text of [
       'not json',
@@ -158,7 +158,7 @@ describe('what is heard', () => {
       '{"from":"a","news":[null,["n4","praised"],["n5","failed","asr"],["n6","failed",["asr"],[7]],["n7","failed"]]}',
       '{"from":"a","missing":[null,["n8","m2m","1","not_found"]]}',
     ])
-      whispers.sayToAll(text);
+      hintBus.sayToAll(text);
     await clock.advance(0);
     expect(b.heard).toEqual(['n3 1/4', 'n7 failed', 'n8 lacks m2m@1: not_found']);
     expect(faults).toHaveLength(2);
@@ -167,19 +167,19 @@ describe('what is heard', () => {
 
 describe('an instance that cannot listen at first', () => {
   it('starts all the same, speaks, and goes on trying until it hears', async () => {
-    const { clock, whispers, make, join } = startTalk();
+    const { clock, hintBus, make, join } = startTalk();
     let failures = 3;
     const deaf = make('deaf', (...args) =>
-      failures-- > 0 ? Promise.reject(new Error('the store is away')) : whispers.listen(...args),
+      failures-- > 0 ? Promise.reject(new Error('the store is away')) : hintBus.listen(...args),
     );
-    await deaf.gossip.start();
+    await deaf.hints.start();
     const a = await join('a');
-    deaf.gossip.load('n1', { used: 1, max: 1 });
-    a.gossip.load('n2', { used: 1, max: 1 });
+    deaf.hints.load('n1', { used: 1, max: 1 });
+    a.hints.load('n2', { used: 1, max: 1 });
     await clock.advance(FRESH_MS);
     expect([a.heard, deaf.heard]).toEqual([['n1 1/1'], []]);
     await clock.advance(10_000);
-    a.gossip.load('n2', { used: 0, max: 1 });
+    a.hints.load('n2', { used: 0, max: 1 });
     await clock.advance(FRESH_MS);
     expect(deaf.heard).toEqual(['n2 0/1']);
     expect(clock.pending()).toBe(0);
@@ -192,8 +192,8 @@ describe('an instance that cannot listen at first', () => {
       tries += 1;
       return Promise.reject(new Error('the store is away'));
     });
-    await deaf.gossip.start();
-    await deaf.gossip.stop();
+    await deaf.hints.start();
+    await deaf.hints.stop();
     await clock.advance(60_000);
     expect(tries).toBe(1);
   });
@@ -202,28 +202,28 @@ describe('an instance that cannot listen at first', () => {
     const { clock, make } = startTalk();
     let fail: (fault: Error) => void = () => {};
     const slow = make('slow', () => new Promise((_, reject) => (fail = reject)));
-    const started = slow.gossip.start();
-    await slow.gossip.stop();
+    const started = slow.hints.start();
+    await slow.hints.stop();
     fail(new Error('the store is away'));
     await started;
     expect(clock.pending()).toBe(0);
   });
 
   it('listens to nobody if it is stopped while it begins to', async () => {
-    const { clock, whispers, make, join } = startTalk();
+    const { clock, hintBus, make, join } = startTalk();
     let begin: () => void = () => {};
     const slow = make('slow', async (...args) => {
       await new Promise<void>((resolve) => {
         begin = resolve;
       });
-      return whispers.listen(...args);
+      return hintBus.listen(...args);
     });
-    const started = slow.gossip.start();
-    await slow.gossip.stop();
+    const started = slow.hints.start();
+    await slow.hints.stop();
     begin();
     await started;
     const a = await join('a');
-    a.gossip.load('n1', { used: 1, max: 1 });
+    a.hints.load('n1', { used: 1, max: 1 });
     await clock.advance(FRESH_MS);
     expect(slow.heard).toEqual([]);
   });
@@ -233,14 +233,14 @@ describe('an instance that is stopped', () => {
   it('says nothing more, neither what waited nor what comes after, and hears nothing', async () => {
     const { clock, join, said } = startTalk();
     const [a, b, c] = [await join('a'), await join('b'), await join('c')];
-    a.gossip.load('n1', { used: 1, max: 1 });
-    await a.gossip.stop();
-    await b.gossip.stop();
-    a.gossip.load('n2', { used: 1, max: 1 });
-    b.gossip.load('n3', { used: 1, max: 1 });
+    a.hints.load('n1', { used: 1, max: 1 });
+    await a.hints.stop();
+    await b.hints.stop();
+    a.hints.load('n2', { used: 1, max: 1 });
+    b.hints.load('n3', { used: 1, max: 1 });
     await clock.advance(FRESH_MS);
     expect([said, c.heard, clock.pending()]).toEqual([[], [], 0]);
-    c.gossip.load('n4', { used: 1, max: 1 });
+    c.hints.load('n4', { used: 1, max: 1 });
     await clock.advance(FRESH_MS);
     expect([a.heard, b.heard]).toEqual([[], []]);
   });
@@ -248,7 +248,7 @@ describe('an instance that is stopped', () => {
   it('stops although the store does not let it go', async () => {
     const { make } = startTalk();
     const one = make('one', async () => () => Promise.reject(new Error('the store is away')));
-    await one.gossip.start();
-    await expect(one.gossip.stop()).resolves.toBeUndefined();
+    await one.hints.start();
+    await expect(one.hints.stop()).resolves.toBeUndefined();
   });
 });

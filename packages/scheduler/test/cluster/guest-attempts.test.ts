@@ -1,8 +1,8 @@
 /** How attempts went on nodes that others drive jobs on: counted once, by their holder where it sees it, by their driver where it does not. */
 import { describe, expect, it } from 'vitest';
 import { createGuestAttempts } from '../../src/cluster/holder/guest-attempts.ts';
-import { ANY_ATTEMPT } from '../../src/domain/answer.ts';
 import type { JobResult } from '../../src/domain/job-spec.ts';
+import { ANY_ATTEMPT } from '../../src/domain/node-report.ts';
 import { useOf } from '../../src/domain/service-use.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -16,7 +16,7 @@ const MOST_NOTED = 50_000;
 async function startPlaced() {
   const desks = await startDesks();
   const { holder, jobId } = desks;
-  holder.book.note(jobId, desks.driver.driver);
+  holder.driverCache.note(jobId, desks.driver.driver);
   holder.guests.placed({ jobId, nodeId: 'node-1', attempt: 1, use: USE });
   const { recorded } = holder.state;
   expect(recorded.splice(0)).toEqual(['node-1 placed']);
@@ -45,7 +45,7 @@ describe('an assignment from another instance', () => {
     expect(delivery).not.toHaveProperty('isCounted');
     const body = { nodeId: 'node-b', attempt: 1, expiresAt: Number.MAX_SAFE_INTEGER, driver: a.driver, job };
     for (const use of [null, 'asr', { types: ['asr'] }, { types: [1], services: [] }]) {
-      const answered = a.office.ask('b', { topic: 'assign', lane: job.jobId, body: { ...body, use } }, 1_000);
+      const answered = a.bus.ask('b', { topic: 'assign', lane: job.jobId, body: { ...body, use } }, 1_000);
       await settle();
       expect(await answered).toMatchObject({ kind: 'written' });
     }

@@ -1,7 +1,7 @@
 /** What nodes said while nobody could be told: kept in order per job, brought once, and bounded. */
 import { describe, expect, it } from 'vitest';
-import type { Saying } from '../../src/cluster/holder/node-report.ts';
-import { createHeldAnswers } from '../../src/cluster/holder/pending-reports.ts';
+import type { NodeReport } from '../../src/cluster/holder/node-report.ts';
+import { createPendingReports } from '../../src/cluster/holder/pending-reports.ts';
 import { RESULT } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createTally, QUIET } from './post-rig.ts';
@@ -10,27 +10,27 @@ const HOLD_MS = 90_000;
 /** Long enough for everything that waits to be tried once more. */
 const SOON_MS = 300;
 
-const acknowledged = (jobId: string): Saying => ({
+const acknowledged = (jobId: string): NodeReport => ({
   say: 'acknowledged',
   answer: { jobId, nodeId: 'node-1', attempt: 1 },
 });
-const finished = (jobId: string): Saying => ({ ...acknowledged(jobId), say: 'finished', result: RESULT });
-const nameOf = ({ say, answer }: Saying): string => `${answer.jobId} ${say}`;
+const finished = (jobId: string): NodeReport => ({ ...acknowledged(jobId), say: 'finished', result: RESULT });
+const nameOf = ({ say, answer }: NodeReport): string => `${answer.jobId} ${say}`;
 
 function hold({ maxHeld = 1_000, maxBytes = 1_000_000 } = {}) {
   const clock = createManualClock();
   const { meter, counted } = createTally();
-  const held = createHeldAnswers({ clock, log: QUIET, meter, holdMs: HOLD_MS, maxHeld, maxBytes });
+  const held = createPendingReports({ clock, log: QUIET, meter, holdMs: HOLD_MS, maxHeld, maxBytes });
   const state = {
     brought: [] as string[],
     tries: 0,
     /** Whether one can be handed over now. */
-    take: async (_: Saying): Promise<boolean> => true,
+    take: async (_: NodeReport): Promise<boolean> => true,
   };
-  held.onTry(async (saying) => {
+  held.onTry(async (report) => {
     state.tries += 1;
-    const isTaken = await state.take(saying);
-    if (isTaken) state.brought.push(nameOf(saying));
+    const isTaken = await state.take(report);
+    if (isTaken) state.brought.push(nameOf(report));
     return isTaken;
   });
   const dropped = (reason: string): number => counted(`scheduler_answers_dropped_total ${reason}`);
@@ -93,8 +93,8 @@ describe('answers that are held', () => {
     'are tried again when it %s, and keep back only what was said later of the same job',
     async (_, take) => {
       const { clock, held, state } = hold();
-      state.take = async (saying) => (saying.answer.jobId === 'a' ? take() : true);
-      for (const saying of [acknowledged('a'), finished('a'), finished('b')]) held.add(saying);
+      state.take = async (report) => (report.answer.jobId === 'a' ? take() : true);
+      for (const report of [acknowledged('a'), finished('a'), finished('b')]) held.add(report);
       await clock.advance(3 * SOON_MS);
       expect(state.brought).toEqual(['b finished']);
       expect([held.size(), held.holds('a')]).toEqual([2, true]);
@@ -162,7 +162,7 @@ describe('answers that nobody takes', () => {
 
   it('make room for newer ones at the limit of their number, oldest job first', async () => {
     const { clock, held, state, dropped } = hold({ maxHeld: 3 });
-    for (const saying of [acknowledged('a'), finished('a'), acknowledged('b')]) held.add(saying);
+    for (const report of [acknowledged('a'), finished('a'), acknowledged('b')]) held.add(report);
     held.add(acknowledged('c'));
     expect([held.holds('a'), held.holds('b'), held.holds('c'), held.size()]).toEqual([false, true, true, 2]);
     expect(dropped('too_many')).toBe(2);

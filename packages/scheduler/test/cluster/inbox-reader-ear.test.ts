@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import { fine, startReader } from './inbox-reader-rig.ts';
 
-const letters = (count: number, from = 0): string[] =>
+const messages = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, at) => `lane-${from + at}:text`);
 
 /** How often it was asked for letters, and whether it tells any now. */
@@ -32,8 +32,8 @@ describe('a reader that listens', () => {
   it('has letters handled and confirmed that it never asked for', async () => {
     const { state, wrap } = watched();
     const { send, seen, isEmpty, clock } = await startReader(fine, { isListening: true, wrap });
-    await send(...letters(5));
-    expect([seen, state.takes]).toEqual([letters(5), 1]);
+    await send(...messages(5));
+    expect([seen, state.takes]).toEqual([messages(5), 1]);
     await clock.advance(1);
     expect(await isEmpty()).toBe(true);
   });
@@ -78,9 +78,9 @@ describe('a reader that listens', () => {
       () => new Promise((resolve) => going.push(resolve)),
       { isListening: true, wrap, settings: { maxHandling: 8 } },
     );
-    await send(...letters(4));
+    await send(...messages(4));
     expect([seen.length, state.isListening]).toEqual([4, false]);
-    await send(...letters(8, 4));
+    await send(...messages(8, 4));
     await clock.advance(10);
     expect([seen.length, (await inbox.size('me')).handedOut]).toEqual([8, 8]);
     for (const end of going.splice(0)) end();
@@ -102,8 +102,8 @@ describe('a reader that listens', () => {
         },
       }),
     });
-    for (const letter of letters(20)) await send(letter);
-    expect([seen, listens]).toEqual([letters(20), 1]);
+    for (const message of messages(20)) await send(message);
+    expect([seen, listens]).toEqual([messages(20), 1]);
     expect(warnings.length).toBeLessThanOrEqual(2);
     await clock.advance(2_000);
     expect(listens).toBe(3);
@@ -128,6 +128,6 @@ describe('a reader that listens', () => {
     await stopping;
     await send('a:after');
     expect(seen).toEqual(['a:while stopping']);
-    expect(await inbox.size('me')).toMatchObject({ letters: 1 });
+    expect(await inbox.size('me')).toMatchObject({ messages: 1 });
   });
 });

@@ -45,7 +45,7 @@ describe('lanes of an inbox', () => {
         if (body === 'reply:1') answer?.();
         return body === 'ask:1' ? new Promise((resolve) => (answer = resolve)) : Promise.resolve();
       },
-      { settings: { maxLetters: 1 } },
+      { settings: { maxMessages: 1 } },
     );
     await send('ask:1', 'ask:2', 'reply:1');
     await clock.advance(100);
@@ -107,7 +107,7 @@ describe('lanes of an inbox', () => {
     await clock.advance(10);
     gates.end('a:behind');
     await clock.advance(10);
-    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
   it('do not get a letter twice at a time, whatever the store hands out', async () => {
@@ -140,7 +140,7 @@ describe('lanes of an inbox', () => {
   it('I11 bounded: at the limit of letters under way reading pauses, and goes on when one ends', async () => {
     const gates = createGates();
     const { clock, inbox, reader, send, stuck } = await startReader(gates.handle, {
-      settings: { maxHandling: 12, maxLetters: 10 },
+      settings: { maxHandling: 12, maxMessages: 10 },
     });
     await send(...Array.from({ length: 30 }, (_, index) => `${index}:x`));
     await clock.advance(10 * SETTINGS.scanIntervalMs);
@@ -156,7 +156,7 @@ describe('lanes of an inbox', () => {
       for (const body of gates.atWork()) gates.end(body);
       await clock.advance(10);
     }
-    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
     expect(reader.handling()).toBe(0);
   });
 
@@ -186,12 +186,12 @@ describe('confirmations', () => {
     const sizes: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
-      confirm(instanceId, letterIds) {
-        sizes.push(letterIds.length);
-        return inner.confirm(instanceId, letterIds);
+      confirm(instanceId, messageIds) {
+        sizes.push(messageIds.length);
+        return inner.confirm(instanceId, messageIds);
       },
     });
-    const { clock, inbox, send, isEmpty } = await startReader(fine, { wrap, settings: { maxLetters: 700 } });
+    const { clock, inbox, send, isEmpty } = await startReader(fine, { wrap, settings: { maxMessages: 700 } });
     for (let index = 0; index < 600; index += 1) void inbox.send('me', `${index}:x`);
     await clock.advance(100);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(256);
@@ -207,13 +207,13 @@ describe('confirmations', () => {
     const again: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
-      async confirm(instanceId, letterIds) {
+      async confirm(instanceId, messageIds) {
         await new Promise<void>((resolve) => held.push(resolve));
-        await inner.confirm(instanceId, letterIds);
+        await inner.confirm(instanceId, messageIds);
       },
       async takeAgain(instanceId, limits) {
         const found = await inner.takeAgain(instanceId, limits);
-        again.push(found.letters.length);
+        again.push(found.messages.length);
         return found;
       },
     });

@@ -5,7 +5,7 @@ import type { Inbox } from '../../src/ports/inbox.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 export const SETTINGS: InboxReaderSettings = {
-  maxLetters: 10,
+  maxMessages: 10,
   waitMs: 1_000,
   scanIntervalMs: 5_000,
   scanCount: 100,
@@ -30,7 +30,7 @@ export async function startReader(
   } = {},
 ) {
   const clock = createManualClock();
-  const inbox = createInbox({ clock, maxLetters: 10_000, maxDeliveries: 3, maxDead: 10 });
+  const inbox = createInbox({ clock, maxMessages: 10_000, maxDeliveries: 3, maxDead: 10 });
   await inbox.open('me');
   const counts = new Map<string, number>();
   const warnings: string[] = [];
@@ -64,8 +64,8 @@ export async function startReader(
     await clock.advance(0);
   };
   const isEmpty = async (): Promise<boolean> => {
-    const { letters, dead } = await inbox.size('me');
-    return letters === 0 && dead === 0;
+    const { messages, dead } = await inbox.size('me');
+    return messages === 0 && dead === 0;
   };
   return { clock, inbox, reader, seen, counts, warnings, send, isEmpty, stuck: () => stuck };
 }

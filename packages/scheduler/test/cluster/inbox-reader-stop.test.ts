@@ -27,7 +27,7 @@ describe('an answer that comes late', () => {
     await reader.stop();
     await clock.advance(20_000);
     expect(seen).toEqual(['a:1']);
-    expect((await inbox.size('me')).letters).toBe(1);
+    expect((await inbox.size('me')).messages).toBe(1);
   });
 
   it('is not waited for by a watchdog after the stop', async () => {

@@ -9,7 +9,7 @@ describe('the reader of an inbox', () => {
     for (const body of ['a', 'b', 'c']) await inbox.send('me', body);
     await clock.advance(10);
     expect(seen).toEqual(['a', 'b', 'c']);
-    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
   it('tries a letter again that failed, without holding up the others', async () => {
@@ -23,7 +23,7 @@ describe('the reader of an inbox', () => {
     await clock.advance(2 * SETTINGS.scanIntervalMs);
     expect(seen).toEqual(['bad', 'good', 'bad']);
     expect(counts.get('scheduler_inbox_failures_total')).toBe(1);
-    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
   it('puts a letter aside that always fails, and counts it', async () => {
@@ -35,7 +35,7 @@ describe('the reader of an inbox', () => {
     expect(seen).toEqual(['poison', 'poison', 'poison']);
     expect(counts.get('scheduler_phase2_dlq_moved_total')).toBe(1);
     expect(counts.get('scheduler_phase2_reclaimed_total')).toBe(2);
-    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 1 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 1 });
   });
 
   it('handles a letter once although its confirmation was lost', async () => {
@@ -49,7 +49,7 @@ describe('the reader of an inbox', () => {
     await inbox.send('me', 'once');
     await clock.advance(3 * SETTINGS.scanIntervalMs);
     expect(seen).toEqual(['once']);
-    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
   it('goes on reading after the store was away', async () => {
@@ -116,9 +116,9 @@ describe('the reader of an inbox', () => {
           if (hangs-- > 0) await new Promise<void>((resolve) => held.push(resolve));
           reads += 1;
           most = Math.max(most, reads);
-          const letters = await inner.take(...args);
+          const messages = await inner.take(...args);
           reads -= 1;
-          return letters;
+          return messages;
         },
       }),
     });
@@ -229,7 +229,7 @@ describe('the reader of an inbox', () => {
     await clock.advance(200);
     await stopping;
     expect(isDone).toBe(true);
-    expect(await inbox.size('me')).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
   it('handles nothing that comes after the stop: that is for whoever adopts the inbox', async () => {
@@ -238,7 +238,7 @@ describe('the reader of an inbox', () => {
     await send('a:1');
     await clock.advance(20_000);
     expect(seen).toEqual([]);
-    expect((await inbox.size('me')).letters).toBe(1);
+    expect((await inbox.size('me')).messages).toBe(1);
   });
 
   it('does not wait for ever for a letter that takes too long when it stops', async () => {
@@ -264,7 +264,7 @@ describe('an inbox that would end by itself', () => {
     const { clock, inbox } = await startReader(() => new Promise(() => {}), { settings: RARELY });
     await inbox.send('me', 'under way');
     await clock.advance(2 * INBOX_IDLE_MS);
-    expect((await inbox.size('me')).letters).toBe(1);
+    expect((await inbox.size('me')).messages).toBe(1);
   });
 
   it('is not kept by a reader that may have been taken for dead', async () => {

@@ -25,13 +25,13 @@ function withClaims(post: Post, jobs: SharedJobs, instance: PostedInstance) {
   };
   const store = faulty({ ...jobs.estateOf(() => instance.driver), driverOf: jobs.driverOf }, [], post.clock);
   const claims = createJobClaims({
-    estate: store.port,
+    takeoverStore: store.port,
     driverOf: store.port.driverOf,
     driver: () => instance.driver,
     living: () => state.look(),
     livingNow: async (instanceId) => (await post.instances.living([instanceId])).get(instanceId),
     isDead: (instanceId) => state.dead.has(instanceId),
-    office: instance.office,
+    bus: instance.bus,
     audioAt: (jobId) => state.audio.get(jobId),
     audioReturned: (jobId, { url }) => void state.returned.push(`${jobId} ${url}`),
     drives: (jobId) => state.drives.has(jobId),

@@ -1,6 +1,6 @@
 /** Jobs that several instances share, in memory: records that note who drives them, and the index of each driver. */
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
-import type { Estate, Position } from '../../src/cluster/recovery/takeover.ts';
+import type { Position, TakeoverStore } from '../../src/cluster/recovery/takeover.ts';
 import type { JobId } from '../../src/domain/ids.ts';
 import { isSettled, type JobRecord } from '../../src/domain/job.ts';
 import type { JobChange } from '../../src/domain/job-change.ts';
@@ -79,7 +79,7 @@ export function createSharedJobs(clock: Clock) {
     },
 
     /** What the store does for whoever adopts, as "instance/incarnation". */
-    estateOf: (adopter: () => string): Estate => ({
+    estateOf: (adopter: () => string): TakeoverStore => ({
       async drivenBy(instanceId, limit) {
         done.push(`jobs of ${instanceId}`);
         return [...indexOf(instanceId).values()].slice(0, limit);

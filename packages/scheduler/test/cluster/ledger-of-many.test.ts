@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
 import { reserveTimeoutMs } from '../../src/app/settings/shared-settings.ts';
-import { createLedgerOfMany } from '../../src/cluster/guards/ledger.ts';
+import { guardLedger } from '../../src/cluster/guards/ledger.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { isUnsent } from '../../src/domain/errors.ts';
 import type { Load } from '../../src/domain/lease.ts';
@@ -20,7 +20,7 @@ async function start(reserveMs?: number) {
   const lasting: string[] = [];
   const commitDelayMs = () => 20;
   const { declare, reserve, commit, release, fence, reconcile, loads, forget } = store.port;
-  const ledger = createLedgerOfMany({
+  const ledger = guardLedger({
     ledger: { commitDelayMs, declare, reserve, commit, release, fence, reconcile, loads, forget },
     settled(nodeId) {
       asked.push(nodeId);

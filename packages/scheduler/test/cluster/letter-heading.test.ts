@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { headingOf } from '../../src/cluster/messaging/message-heading.ts';
-import { printLetterName, readLetterName } from '../../src/cluster/messaging/message-name.ts';
+import { printMessageName, readMessageName } from '../../src/cluster/messaging/message-name.ts';
 
 const NOTHING = { kind: undefined, from: undefined, jobId: undefined, nodeId: undefined };
 
@@ -56,8 +56,8 @@ describe('the heading of a letter', () => {
 describe('the name of a dead letter', () => {
   it('is read as it was printed, also when the instance has colons', () => {
     for (const instanceId of ['a', 'host:5010:x', '1-2']) {
-      const name = { instanceId, letterId: '1700000000000-7' };
-      expect(readLetterName(printLetterName(name))).toEqual(name);
+      const name = { instanceId, messageId: '1700000000000-7' };
+      expect(readMessageName(printMessageName(name))).toEqual(name);
     }
   });
 
@@ -74,6 +74,6 @@ describe('the name of a dead letter', () => {
       '1-1',
       `a:${'9'.repeat(17)}-1`,
     ])
-      expect(readLetterName(text)).toBeUndefined();
+      expect(readMessageName(text)).toBeUndefined();
   });
 });

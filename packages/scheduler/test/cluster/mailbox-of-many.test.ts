@@ -1,8 +1,8 @@
 /** Mailboxes of many instances: whoever hands a job out knows who drives it, and the node is told nothing of that. */
 import { expect, it } from 'vitest';
 import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
-import { createMailboxOfMany } from '../../src/cluster/guards/mailbox.ts';
-import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { guardMailbox } from '../../src/cluster/guards/mailbox.ts';
+import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const NOW = { max: 9, waitMs: 0 };
@@ -11,8 +11,8 @@ it('a job that another instance put into a mailbox is noted with its driver when
   const clock = createManualClock();
   const mailbox = createNodeMailbox<string>({ clock, maxPerNode: 9 });
   const instance = (driver: string) => {
-    const book = createDriverBook({ clock, keepMs: 90_000 });
-    return { book, mailbox: createMailboxOfMany({ mailbox, driver: () => driver, book }) };
+    const driverCache = createDriverCache({ clock, keepMs: 90_000 });
+    return { driverCache, mailbox: guardMailbox({ mailbox, driver: () => driver, driverCache }) };
   };
   const [a, b] = [instance('a/1'), instance('b/1')];
   const entry = (jobId: string) => ({ jobId, expiresAt: clock.now() + 1_000, body: 'hello' });
@@ -26,6 +26,6 @@ it('a job that another instance put into a mailbox is noted with its driver when
     'of-b hello',
     'of-somebody hello',
   ]);
-  expect(['of-a', 'of-b', 'of-somebody'].map(b.book.find)).toEqual(['a/1', undefined, undefined]);
-  expect(a.book.size()).toBe(0);
+  expect(['of-a', 'of-b', 'of-somebody'].map(b.driverCache.find)).toEqual(['a/1', undefined, undefined]);
+  expect(a.driverCache.size()).toBe(0);
 });

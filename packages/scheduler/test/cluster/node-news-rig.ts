@@ -1,10 +1,10 @@
 /** Node news with a real fleet and ledger, and a record of everything that is told on. */
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
-import { createNodeNews } from '../../src/app/node-events.ts';
+import { createNodeEvents } from '../../src/app/node-events.ts';
 import type { OwnNode } from '../../src/cluster/nodes/publish-own-nodes.ts';
 import type { NodeView } from '../../src/domain/node.ts';
 import type { NodeStatus } from '../../src/management/node-registry.ts';
-import type { NodeSheet } from '../../src/ports/node-records.ts';
+import type { NodeRecord } from '../../src/ports/node-records.ts';
 import { createFleetView } from '../../src/runtime/fleet/fleet-view.ts';
 import { loaded } from '../config/loaded.ts';
 import { viewFor } from '../contracts/node-sheets.ts';
@@ -44,7 +44,7 @@ export function startNews() {
     [],
     clock,
   );
-  const state = { isElsewhere: false, isSteady: true, sheets: new Map<string, NodeSheet>() };
+  const state = { isElsewhere: false, isSteady: true, records: new Map<string, NodeRecord>() };
   const registry = new Map<string, NodeStatus>();
   /** To the engine, about nodes of others. */
   const told: string[] = [];
@@ -56,7 +56,7 @@ export function startNews() {
   const whispered: string[] = [];
   const here: string[] = [];
 
-  const news = createNodeNews({
+  const news = createNodeEvents({
     config,
     fleet,
     ledger: store.port,
@@ -83,9 +83,9 @@ export function startNews() {
         dropped.push(`${nodeId} ${generation}`);
         return !state.isElsewhere;
       },
-      find: (nodeId) => state.sheets.get(nodeId),
+      find: (nodeId) => state.records.get(nodeId),
     }),
-    gossip: {
+    hints: {
       nodeNews: (to, nodeId, word, { types }) =>
         void whispered.push(`${to} ${nodeId} ${word} ${types.join()}`),
       missing: (to, nodeId, { serviceId }) => void whispered.push(`${to} ${nodeId} lacks ${serviceId}`),

@@ -11,21 +11,21 @@ describe('a node of another instance', () => {
     const { news, fleet, ledger, settle } = startNews();
     await ledger.declare('n1', { slots: 4, isAccepting: true });
     await ledger.reserve('n1', 'job:1', 5_000);
-    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER });
-    news.ofOthers.changed(sheet, undefined);
+    const record = sheetFor({ nodeId: 'n1', owner: OTHER });
+    news.ofOthers.changed(record, undefined);
     await settle(() => fleet.load('n1')?.used === 1);
-    expect(fleet.view('n1')).toEqual(sheet.view);
-    news.ofOthers.changed({ ...sheet, view: { ...sheet.view, isCordoned: true } }, sheet);
+    expect(fleet.view('n1')).toEqual(record.view);
+    news.ofOthers.changed({ ...record, view: { ...record.view, isCordoned: true } }, record);
     expect(fleet.view('n1')?.isCordoned).toBe(true);
   });
 
   it('is weighed once, together with all that came at the same time', async () => {
     const { news, store, asked, settle } = startNews();
-    const sheets = ['n1', 'n2', 'n3'].map((nodeId) => sheetFor({ nodeId, owner: OTHER }));
-    for (const sheet of sheets) news.ofOthers.changed(sheet, undefined);
-    for (const sheet of sheets) news.ofOthers.changed(sheet, sheet);
+    const records = ['n1', 'n2', 'n3'].map((nodeId) => sheetFor({ nodeId, owner: OTHER }));
+    for (const record of records) news.ofOthers.changed(record, undefined);
+    for (const record of records) news.ofOthers.changed(record, record);
     await settle(() => store.calls('loads') > 0);
-    for (const sheet of sheets) news.ofOthers.changed(sheet, sheet);
+    for (const record of records) news.ofOthers.changed(record, record);
     news.ofOthers.changed(sheetFor({ nodeId: 'n4', owner: OTHER }), undefined);
     await settle(() => store.calls('loads') > 1);
     expect(asked).toEqual([['n1', 'n2', 'n3'], ['n4']]);
@@ -33,10 +33,10 @@ describe('a node of another instance', () => {
 
   it('is as fresh as its holder heard of it', () => {
     const { news, fleet } = startNews();
-    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER });
-    news.ofOthers.changed(sheet, sheet);
-    news.ofOthers.beat('n1', sheet.view.lastBeatAt + 5_000);
-    expect(fleet.table.columns.beatAt[fleet.table.indexOf('n1')]).toBe(sheet.view.lastBeatAt + 5_000);
+    const record = sheetFor({ nodeId: 'n1', owner: OTHER });
+    news.ofOthers.changed(record, record);
+    news.ofOthers.beat('n1', record.view.lastBeatAt + 5_000);
+    expect(fleet.table.columns.beatAt[fleet.table.indexOf('n1')]).toBe(record.view.lastBeatAt + 5_000);
   });
 
   it('is seen although the ledger cannot say how full it is', async () => {
@@ -49,20 +49,20 @@ describe('a node of another instance', () => {
 
   it('has come back, for the engine, with a new connection or after a lost one, and with nothing else', () => {
     const { news, told } = startNews();
-    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER, generation: 1, runningJobIds: ['job-1'] });
-    const again = { ...sheet, generation: 2 };
-    news.ofOthers.changed(sheet, undefined);
-    news.ofOthers.changed({ ...sheet, version: 2 }, sheet);
-    news.ofOthers.changed(again, sheet);
+    const record = sheetFor({ nodeId: 'n1', owner: OTHER, generation: 1, runningJobIds: ['job-1'] });
+    const again = { ...record, generation: 2 };
+    news.ofOthers.changed(record, undefined);
+    news.ofOthers.changed({ ...record, version: 2 }, record);
+    news.ofOthers.changed(again, record);
     news.ofOthers.changed(again, { ...again, isConnected: false });
     expect(told).toEqual(['n1 returned job-1 1', 'n1 returned job-1 2', 'n1 returned job-1 2']);
   });
 
   it('has left, for the engine, when its connection is lost: once, however often its sheet changes then', () => {
     const { news, told } = startNews();
-    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER });
-    const lost = { ...sheet, isConnected: false };
-    news.ofOthers.changed(lost, sheet);
+    const record = sheetFor({ nodeId: 'n1', owner: OTHER });
+    const lost = { ...record, isConnected: false };
+    news.ofOthers.changed(lost, record);
     news.ofOthers.changed({ ...lost, version: 3 }, lost);
     expect(told).toEqual([`n1 left ${GRACE_MS}`]);
     news.ofOthers.changed({ ...lost, generation: lost.generation + 1 }, lost);
@@ -77,19 +77,19 @@ describe('a node of another instance', () => {
 
   it('has no grace if it is one in the field, which does not come back in time', () => {
     const { news, told } = startNews();
-    const sheet = sheetFor({ nodeId: 'n1', owner: OTHER });
-    const view = { ...sheet.view, profile: { ...sheet.view.profile, isDeployed: true } };
-    news.ofOthers.changed({ ...sheet, view, isConnected: false }, sheet);
-    news.ofOthers.removed({ ...sheet, view });
+    const record = sheetFor({ nodeId: 'n1', owner: OTHER });
+    const view = { ...record.view, profile: { ...record.view.profile, isLegacy: true } };
+    news.ofOthers.changed({ ...record, view, isConnected: false }, record);
+    news.ofOthers.removed({ ...record, view });
     expect(told).toEqual(['n1 left 0', 'n1 left 0']);
   });
 
   it('is taken off selection when it is removed, and its jobs are retried if it had a connection to lose', () => {
     const { news, fleet, told } = startNews();
     for (const channel of ['socket', 'mailbox', 'endpoint'] as const) {
-      const sheet = sheetFor({ nodeId: channel, owner: OTHER, channel });
-      news.ofOthers.changed(sheet, sheet);
-      news.ofOthers.removed(sheet);
+      const record = sheetFor({ nodeId: channel, owner: OTHER, channel });
+      news.ofOthers.changed(record, record);
+      news.ofOthers.removed(record);
       expect(fleet.has(channel)).toBe(false);
     }
     expect(told).toEqual([`socket left ${GRACE_MS}`]);
@@ -141,7 +141,7 @@ const USED = 'semantic,asr,nmt';
 describe('what the engine says of a node', () => {
   it('MODEL_NOT_AVAILABLE: is passed on to whoever holds the node', () => {
     const { news, state, whispered } = startNews();
-    state.sheets.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    state.records.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
     const missing = { serviceId: 'm2m', version: '1', reason: 'not_found' } as const;
     expect(news.passOnMissing('n1', missing)).toBe(false);
     expect(news.passOnMissing('n2', missing)).toBe(true);
@@ -150,7 +150,7 @@ describe('what the engine says of a node', () => {
 
   it('is told to its holder, or here if that is this instance', () => {
     const { knowledge, state, whispered, here } = startNews();
-    state.sheets.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    state.records.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
     for (const nodeId of ['n1', 'n2']) {
       knowledge.placed(nodeId, NEED);
       knowledge.outcome(nodeId, 'succeeded', NEED);
@@ -162,7 +162,7 @@ describe('what the engine says of a node', () => {
 
   it('blames no node while the store is not steady', () => {
     const { knowledge, state, whispered, here } = startNews();
-    state.sheets.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
+    state.records.set('n2', sheetFor({ nodeId: 'n2', owner: OTHER }));
     state.isSteady = false;
     for (const nodeId of ['n1', 'n2']) {
       knowledge.outcome(nodeId, 'failed', NEED);

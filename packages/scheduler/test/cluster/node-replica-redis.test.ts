@@ -9,8 +9,8 @@ import {
 } from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys, type Keys, NODE_PARTS } from '../../src/adapters/redis/keys.ts';
 import { partOf } from '../../src/adapters/redis/node-id-claims/node-count.ts';
-import { createNodeDirectory } from '../../src/adapters/redis/node-id-claims.ts';
-import { createNodeBoard } from '../../src/adapters/redis/node-records.ts';
+import { createNodeIdClaims } from '../../src/adapters/redis/node-id-claims.ts';
+import { createNodeRecords } from '../../src/adapters/redis/node-records.ts';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { fresh, times } from '../contracts/harness.ts';
 import { eventually } from '../support/eventually.ts';
@@ -55,7 +55,7 @@ describe('the replica on one Redis', () => {
     ];
     const join = (connection: RedisConnection, ear: RedisConnection) =>
       joinBoard({
-        board: createNodeBoard({ connection, ear, keys, forgetAfterMs: 600_000 }),
+        board: createNodeRecords({ connection, ear, keys, forgetAfterMs: 600_000 }),
         clock,
         settings: { tickMs: 200, presenceMs: 45_000 },
       });
@@ -115,7 +115,7 @@ describe('the replica on one Redis', () => {
   it(`keeps an idle node in less than ${BYTES_PER_IDLE_NODE} bytes, its capacity and claim included`, async () => {
     const { connection, keys, here, there } = await pair();
     const nodeId = `node-${randomUUID()}`;
-    await createNodeDirectory({ connection, keys, clock, maxNodes: 100 }).claim(nodeId, fresh('credential'));
+    await createNodeIdClaims({ connection, keys, clock, maxNodes: 100 }).claim(nodeId, fresh('credential'));
     await createCapacityLedger({ connection, keys }).declare(nodeId, { slots: 4, isAccepting: true });
     here.replica.keep(ownNode({ nodeId, intervalMs: 15_000, region: 'eu-west-1' }));
     await eventually(() => there.views.has(nodeId));
@@ -156,7 +156,7 @@ async function memoryOf(
   const size = async (key: string) => Number((await connection.call('MEMORY', 'USAGE', key)) ?? 0);
   return {
     meta: await size(keys.nodeMeta(nodeId)),
-    sheet: await size(keys.nodeCapabilities(nodeId)),
+    record: await size(keys.nodeCapabilities(nodeId)),
     presence: await size(keys.nodePresence(nodeId)),
     owner: await size(keys.nodeOwner(nodeId)),
     leases: await size(keys.nodeLeases(nodeId)),

@@ -1,7 +1,7 @@
 /** The replica of the fleet: what one instance knows of another's nodes, with lost notices, outages and an emptied store. */
 import { describe, expect, it } from 'vitest';
-import { createNodeBoard } from '../../src/adapters/memory/node-records.ts';
-import type { NodeBoard } from '../../src/ports/node-records.ts';
+import { createNodeRecords } from '../../src/adapters/memory/node-records.ts';
+import type { NodeRecords } from '../../src/ports/node-records.ts';
 import { times } from '../contracts/harness.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { beating, INTERVAL_MS, joinBoard, ownNode, SETTINGS } from './replica-rig.ts';
@@ -11,10 +11,10 @@ const GONE_MS = SETTINGS.presenceMs + 2 * SETTINGS.tickMs;
 
 function startRig() {
   const clock = createManualClock();
-  const make = () => createNodeBoard({ clock, forgetAfterMs: 20_000 });
+  const make = () => createNodeRecords({ clock, forgetAfterMs: 20_000 });
   let current = make();
-  const board = new Proxy({} as NodeBoard, {
-    get: (_, method: keyof NodeBoard) => current[method],
+  const board = new Proxy({} as NodeRecords, {
+    get: (_, method: keyof NodeRecords) => current[method],
   });
   return {
     clock,

@@ -8,7 +8,7 @@ const NODE = ownNode({ nodeId: 'node-1', generation: 2 });
 
 async function start() {
   const rig = openHeldSheets();
-  rig.sheets.keep(NODE);
+  rig.records.keep(NODE);
   await rig.answer('post 2', { kind: 'posted' });
   return rig;
 }
@@ -17,59 +17,59 @@ it.each([
   ['a later connection elsewhere', { generation: 3, version: 1 }, 3],
   ['its own, which was taken off', { generation: 2, version: WITHDRAWN_VERSION }, 2],
 ])('gives a node up for %s', async (_, known, generation) => {
-  const { clock, sheets, overtaken, answer, asked } = await start();
-  sheets.beat('node-1', clock.now());
+  const { clock, records, overtaken, answer, asked } = await start();
+  records.beat('node-1', clock.now());
   await answer('seen 2', { kind: 'stale', ...known });
-  expect([sheets.get('node-1'), overtaken, asked()]).toEqual([undefined, [`node-1 ${generation}`], []]);
+  expect([records.get('node-1'), overtaken, asked()]).toEqual([undefined, [`node-1 ${generation}`], []]);
 });
 
 it('tells a node anew, with a later version, if the board knows a later one of the same connection', async () => {
-  const { clock, sheets, overtaken, posted, answer } = await start();
+  const { clock, records, overtaken, posted, answer } = await start();
   const version = clock.now() + 60_000;
-  sheets.beat('node-1', clock.now());
+  records.beat('node-1', clock.now());
   await answer('seen 2', { kind: 'stale', generation: 2, version });
   await answer('post 2', { kind: 'posted' });
-  expect([posted.at(-1)?.version, overtaken, sheets.get('node-1')]).toEqual([version + 1, [], NODE]);
+  expect([posted.at(-1)?.version, overtaken, records.get('node-1')]).toEqual([version + 1, [], NODE]);
 });
 
 it('tells nothing while this instance may have been taken for dead, and what is left afterwards', async () => {
-  const { clock, way, sheets, answer, asked } = await start();
-  sheets.keep(ownNode({ nodeId: 'node-2', generation: 5 }));
+  const { clock, way, records, answer, asked } = await start();
+  records.keep(ownNode({ nodeId: 'node-2', generation: 5 }));
   await answer('post 5', { kind: 'posted' });
   await clock.advance(ENLIST_MS);
   way.isFenced = true;
-  sheets.keep(NODE);
-  sheets.drop('node-2', 5);
-  await sheets.round();
+  records.keep(NODE);
+  records.drop('node-2', 5);
+  await records.round();
   expect(asked()).toEqual([]);
   way.isFenced = false;
-  void sheets.round();
+  void records.round();
   await answer('post 2', { kind: 'posted' });
   expect(asked()).toEqual(['enlist']);
 });
 
 it('tells a node anew under the name of the next life, at its next heartbeat', async () => {
-  const { clock, way, sheets, posted, answer, asked } = await start();
+  const { clock, way, records, posted, answer, asked } = await start();
   way.incarnation = 'me-2';
-  sheets.beat('node-1', clock.now());
+  records.beat('node-1', clock.now());
   await answer('post 2', { kind: 'posted' });
   expect(posted.map(({ incarnation }) => incarnation)).toEqual(['me-1', 'me-2']);
-  sheets.beat('node-1', clock.now());
+  records.beat('node-1', clock.now());
   expect(asked()).toEqual(['seen 2']);
 });
 
 it('keeps the later of two connections, whichever is heard of last', async () => {
-  const { sheets, asked } = await start();
-  sheets.keep(ownNode({ nodeId: 'node-1', generation: 1 }));
-  expect([sheets.get('node-1'), asked()]).toEqual([NODE, []]);
+  const { records, asked } = await start();
+  records.keep(ownNode({ nodeId: 'node-1', generation: 1 }));
+  expect([records.get('node-1'), asked()]).toEqual([NODE, []]);
 });
 
 it('tells nothing more of nodes that it took off at its end', async () => {
-  const { clock, sheets, answer, asked } = await start();
-  const leaving = sheets.leave();
-  sheets.beat('node-1', clock.now());
+  const { clock, records, answer, asked } = await start();
+  const leaving = records.leave();
+  records.beat('node-1', clock.now());
   await answer('withdraw 2', { kind: 'withdrawn' });
   await leaving;
-  await sheets.round();
+  await records.round();
   expect(asked()).toEqual([]);
 });

@@ -10,11 +10,11 @@ it.each([
   [0.5, 30_000],
   [1, 36_000],
 ])('is three times its interval, by a fifth either way: chance %d', async (chance, ttlMs) => {
-  const { clock, sheets, lives } = openSheets(chance);
+  const { clock, records, lives } = openSheets(chance);
   const node = ownNode({ intervalMs: INTERVAL_MS });
-  sheets.keep(node);
+  records.keep(node);
   await clock.advance(INTERVAL_MS);
-  sheets.beat(node.nodeId, clock.now());
+  records.beat(node.nodeId, clock.now());
   await clock.advance(0);
   expect(lives).toEqual([ttlMs, ttlMs]);
 });

@@ -20,19 +20,19 @@ async function startTwo() {
   const line: DirectLine = {
     async ask(_at, text) {
       state.asked += 1;
-      return state.instead ?? state.bring(await you.office.answer(text));
+      return state.instead ?? state.bring(await you.bus.answer(text));
     },
     close() {},
   };
   const me = await post.join('me', { line });
   const you = await post.join('you', { line });
   const heard: unknown[] = [];
-  you.office.on('question', async (body, from) => {
+  you.bus.on('question', async (body, from) => {
     heard.push([body, from]);
     return { echo: body, time: heard.length };
   });
   const ask = (body: unknown): Promise<unknown> =>
-    me.office.ask('you', question(body), LIMIT_MS).catch((fault: unknown) => fault);
+    me.bus.ask('you', question(body), LIMIT_MS).catch((fault: unknown) => fault);
   return { ...post, state, me, you, heard, ask };
 }
 
@@ -43,14 +43,14 @@ describe('a question that is asked directly', () => {
     await settle();
     expect(await asked).toEqual({ echo: { text: '“quoted” 你好' }, time: 1 });
     expect(heard).toEqual([[{ text: '“quoted” 你好' }, 'me']]);
-    expect(me.office.asking()).toBe(0);
+    expect(me.bus.asking()).toBe(0);
     await clock.advance(LIMIT_MS);
     expect(sent).toEqual([]);
   });
 
   it('is left to a letter unless it says that it may be asked so', async () => {
     const { me, state, sent, settle } = await startTwo();
-    const asked = me.office.ask('you', { ...question(1), isDirect: false }, LIMIT_MS);
+    const asked = me.bus.ask('you', { ...question(1), isDirect: false }, LIMIT_MS);
     await settle();
     expect(await asked).toEqual({ echo: 1, time: 1 });
     expect([state.asked, sent.length]).toEqual([0, 2]);
@@ -128,7 +128,7 @@ describe('a question that is asked directly', () => {
 
   it('fails as its handler does', async () => {
     const { ask, you, sent, settle } = await startTwo();
-    you.office.on('question', async () => {
+    you.bus.on('question', async () => {
       throw new Error('not now');
     });
     const asked = ask(1);
@@ -143,17 +143,17 @@ describe('a question that is asked directly', () => {
     const asked = ask(1);
     await clock.advance(LIMIT_MS);
     expect(await asked).toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN' });
-    expect([me.office.asking(), sent]).toEqual([0, []]);
+    expect([me.bus.asking(), sent]).toEqual([0, []]);
   });
 
   it('I11 bounded: what was answered is remembered for a while only', async () => {
     const { you, heard } = await startTwo();
     const asking = (ask: string): string => JSON.stringify({ topic: 'question', from: 'me', ask, body: ask });
-    const asLetter = (ask: string): Promise<void> => you.office.receive(`job-1 ${asking(ask)}`);
-    await you.office.answer(asking('first'));
+    const asLetter = (ask: string): Promise<void> => you.bus.receive(`job-1 ${asking(ask)}`);
+    await you.bus.answer(asking('first'));
     await asLetter('first');
     expect(heard).toHaveLength(1);
-    for (let at = 0; at < 10_000; at += 1) await you.office.answer(asking(`${at}`));
+    for (let at = 0; at < 10_000; at += 1) await you.bus.answer(asking(`${at}`));
     await asLetter('first');
     expect(heard).toHaveLength(10_002);
   });

@@ -14,12 +14,12 @@ async function startTwo() {
   const me = await post.join('me');
   const you = await post.join('you');
   const heard: unknown[] = [];
-  you.office.on('question', async (body, from) => {
+  you.bus.on('question', async (body, from) => {
     heard.push([body, from]);
     return { echo: body };
   });
   const ask = (body: unknown, limitMs = LIMIT_MS, lane?: string): Promise<unknown> =>
-    me.office.ask('you', question(body, lane), limitMs).catch((fault: unknown) => fault);
+    me.bus.ask('you', question(body, lane), limitMs).catch((fault: unknown) => fault);
   return { ...post, me, you, heard, ask };
 }
 
@@ -31,7 +31,7 @@ describe('a question that is soon outdated', () => {
     expect(await asked).toEqual({ echo: { text: '“quoted” 你好' } });
     expect(heard).toEqual([[{ text: '“quoted” 你好' }, 'me']]);
     expect(whispered.map(({ to }) => to)).toEqual(['you', 'me']);
-    expect(me.office.asking()).toBe(0);
+    expect(me.bus.asking()).toBe(0);
     // Nor later: it was answered.
     await clock.advance(2 * UNHEARD_MS);
     expect(sent).toEqual([]);
@@ -84,7 +84,7 @@ describe('a question that is soon outdated', () => {
 
   it('fails as its handler does', async () => {
     const { ask, you, settle } = await startTwo();
-    you.office.on('question', async () => {
+    you.bus.on('question', async () => {
       throw new Error('not now');
     });
     const asked = ask(1);
@@ -101,14 +101,14 @@ describe('a question that is soon outdated', () => {
       'lane null',
       'lane {"topic":"unheard of","from":"me","ask":"1"}',
     ])
-      await you.office.hear(text);
+      await you.bus.hear(text);
     expect(heard).toEqual([]);
   });
 
   it('waits as a letter when very many are whispered at a time (I11)', async () => {
     const { ask, you, sent, settle, clock } = await startTwo();
     const answers: (() => void)[] = [];
-    you.office.on('question', (body) => new Promise((resolve) => answers.push(() => resolve(body))));
+    you.bus.on('question', (body) => new Promise((resolve) => answers.push(() => resolve(body))));
     const many = 1_005;
     const asked = Array.from({ length: many }, (_, at) => ask(at, LIMIT_MS, `node-${at}`));
     await settle();

@@ -16,8 +16,8 @@ describe('I9: nothing to the dead', () => {
     const { join, inbox, sent } = startPost();
     const me = await join('me');
     await inbox.open('stranger');
-    expect(await me.office.tell('stranger', LETTER)).toBe(false);
-    expect(await outcomeOf(me.office.ask('stranger', LETTER, LIMIT_MS))).toBeInstanceOf(Unsent);
+    expect(await me.bus.tell('stranger', LETTER)).toBe(false);
+    expect(await outcomeOf(me.bus.ask('stranger', LETTER, LIMIT_MS))).toBeInstanceOf(Unsent);
     expect(sent).toEqual([]);
     expect(me.counted('scheduler_letters_refused_total not_living')).toBe(2);
   });
@@ -26,11 +26,11 @@ describe('I9: nothing to the dead', () => {
     const { join, inbox } = startPost();
     const me = await join('me');
     const you = await join('you');
-    expect(await me.office.tell('you', LETTER)).toBe(true);
+    expect(await me.bus.tell('you', LETTER)).toBe(true);
     await you.die();
     const before = await inbox.size('you');
-    expect(await me.office.tell('you', LETTER)).toBe(false);
-    expect(await outcomeOf(me.office.ask('you', LETTER, LIMIT_MS))).toBeInstanceOf(Unsent);
+    expect(await me.bus.tell('you', LETTER)).toBe(false);
+    expect(await outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS))).toBeInstanceOf(Unsent);
     expect(await inbox.size('you')).toEqual(before);
   });
 
@@ -39,8 +39,8 @@ describe('I9: nothing to the dead', () => {
     const me = await join('me');
     const you = await join('you');
     let answer: () => void = () => {};
-    you.office.on('word', () => new Promise<void>((resolve) => (answer = resolve)));
-    const outcome = outcomeOf(me.office.ask('you', LETTER, LIMIT_MS));
+    you.bus.on('word', () => new Promise<void>((resolve) => (answer = resolve)));
+    const outcome = outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
     await settle();
     await me.die();
     answer();
@@ -57,11 +57,11 @@ describe('an instance that may have been taken for dead', () => {
     const me = await join('me');
     await join('you');
     me.state.isFenced = true;
-    await expect(me.office.tell('you', LETTER)).rejects.toMatchObject(DOWN);
-    await expect(me.office.ask('you', LETTER, LIMIT_MS)).rejects.toMatchObject(DOWN);
+    await expect(me.bus.tell('you', LETTER)).rejects.toMatchObject(DOWN);
+    await expect(me.bus.ask('you', LETTER, LIMIT_MS)).rejects.toMatchObject(DOWN);
     expect(me.state.looks).toBe(0);
     expect(sent).toEqual([]);
-    expect(me.office.asking()).toBe(0);
+    expect(me.bus.asking()).toBe(0);
   });
 
   it('sends nothing if it froze while it looked who lives', async () => {
@@ -71,7 +71,7 @@ describe('an instance that may have been taken for dead', () => {
     me.state.whileLooking = () => {
       me.state.isFenced = true;
     };
-    await expect(me.office.tell('you', LETTER)).rejects.toMatchObject(DOWN);
+    await expect(me.bus.tell('you', LETTER)).rejects.toMatchObject(DOWN);
     expect(sent).toEqual([]);
   });
 
@@ -79,15 +79,15 @@ describe('an instance that may have been taken for dead', () => {
     const { join, clock, settle, isEmpty } = startPost();
     const me = await join('me');
     const you = await join('you');
-    you.office.on('word', async () => {
+    you.bus.on('word', async () => {
       you.state.isFenced = true;
       return 'said by one that may be dead';
     });
-    const asked = me.office.ask('you', LETTER, 10 * COMES_AGAIN_MS);
+    const asked = me.bus.ask('you', LETTER, 10 * COMES_AGAIN_MS);
     await settle();
     expect(await isPending(asked)).toBe(true);
     expect(await isEmpty('you')).toBe(false);
-    you.office.on('word', async () => 'said by one that lives');
+    you.bus.on('word', async () => 'said by one that lives');
     you.state.isFenced = false;
     await clock.advance(COMES_AGAIN_MS);
     expect(await asked).toBe('said by one that lives');
@@ -97,17 +97,17 @@ describe('an instance that may have been taken for dead', () => {
 
 describe('an ask is Unsent', () => {
   it.each(['full', 'gone'] as const)('when the inbox is %s, which is counted', async (reason) => {
-    const { join, inbox } = startPost({ maxLetters: 1 });
+    const { join, inbox } = startPost({ maxMessages: 1 });
     const me = await join('me');
     await join('you', { isDeaf: true });
     if (reason === 'full') await inbox.send('you', 'one');
     else await inbox.close('you');
-    expect(await me.office.tell('you', LETTER)).toBe(false);
-    const fault = await outcomeOf(me.office.ask('you', LETTER, LIMIT_MS));
+    expect(await me.bus.tell('you', LETTER)).toBe(false);
+    const fault = await outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
     expect(fault).toBeInstanceOf(Unsent);
     expect(fault).toMatchObject(DOWN);
     expect(me.counted(`scheduler_letters_refused_total ${reason}`)).toBe(2);
-    expect(me.office.asking()).toBe(0);
+    expect(me.bus.asking()).toBe(0);
   });
 
   it.each(['throw', 'throw_after_effect'] as const)('never when sending failed (%s)', async (fault) => {
@@ -115,20 +115,20 @@ describe('an ask is Unsent', () => {
     const me = await join('me');
     await join('you');
     me.way.plan({ method: 'send', fault });
-    const outcome = await outcomeOf(me.office.ask('you', LETTER, LIMIT_MS));
+    const outcome = await outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
     expect(outcome).toMatchObject(DOWN);
     expect(outcome).not.toBeInstanceOf(Unsent);
-    expect(me.office.asking()).toBe(0);
+    expect(me.bus.asking()).toBe(0);
   });
 
   it('never when the other side failed for want of its store', async () => {
     const { join, settle } = startPost();
     const me = await join('me');
     const you = await join('you');
-    you.office.on('word', async () => {
+    you.bus.on('word', async () => {
       throw new Unsent('somebody else');
     });
-    const outcome = outcomeOf(me.office.ask('you', LETTER, LIMIT_MS));
+    const outcome = outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
     await settle();
     expect(await outcome).toMatchObject(DOWN);
     expect(await outcome).not.toBeInstanceOf(Unsent);
@@ -138,8 +138,8 @@ describe('an ask is Unsent', () => {
 describe('a letter that makes no sense', () => {
   const received = async (text: string): Promise<unknown> => {
     const me = await startPost().join('me');
-    me.office.on('word', async () => 'heard');
-    return outcomeOf(me.office.receive(text));
+    me.bus.on('word', async () => 'heard');
+    return outcomeOf(me.bus.receive(text));
   };
 
   it.each([
@@ -168,11 +168,11 @@ describe('a letter that makes no sense', () => {
     const { join, clock, settle } = startPost();
     const me = await join('me');
     await join('you', { isDeaf: true });
-    const asked = me.office.ask('you', LETTER, LIMIT_MS);
+    const asked = me.bus.ask('you', LETTER, LIMIT_MS);
     const outcome = outcomeOf(asked);
     await settle();
     const reply = JSON.stringify({ topic: 'reply', from: 'you', ask: 'me:1', body });
-    await expect(me.office.receive(`me:1 ${reply}`)).rejects.toThrow();
+    await expect(me.bus.receive(`me:1 ${reply}`)).rejects.toThrow();
     expect(await isPending(asked)).toBe(true);
     await clock.advance(LIMIT_MS);
     expect(await outcome).toMatchObject(DOWN);
@@ -183,10 +183,10 @@ describe('a letter that makes no sense', () => {
     const { join, settle } = startPost();
     const me = await join('me');
     await join('you', { isDeaf: true });
-    const outcome = outcomeOf(me.office.ask('you', LETTER, LIMIT_MS));
+    const outcome = outcomeOf(me.bus.ask('you', LETTER, LIMIT_MS));
     await settle();
     const body = { code: 'OUT_OF_COFFEE', message: 'no coffee' };
-    await me.office.receive(`me:1 ${JSON.stringify({ topic: 'reply', from: 'you', ask: 'me:1', body })}`);
+    await me.bus.receive(`me:1 ${JSON.stringify({ topic: 'reply', from: 'you', ask: 'me:1', body })}`);
     expect(await outcome).toBeInstanceOf(SchedulerError);
     expect(await outcome).toMatchObject({ code: 'INTERNAL_ERROR', message: 'no coffee' });
   });

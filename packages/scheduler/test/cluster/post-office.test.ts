@@ -9,12 +9,12 @@ const DOWN = { code: 'SCHEDULER_DEPENDENCY_DOWN' };
 const LIMIT_MS = 3_000;
 const word = (body: unknown, lane = 'job-1') => ({ topic: 'word', lane, body });
 
-async function startTwo(options: { maxLetters?: number; isDeaf?: boolean } = {}) {
+async function startTwo(options: { maxMessages?: number; isDeaf?: boolean } = {}) {
   const post = startPost(options);
   const me = await post.join('me');
   const you = await post.join('you', { isDeaf: options.isDeaf ?? false });
   const heard: unknown[] = [];
-  you.office.on('word', async (body, from) => {
+  you.bus.on('word', async (body, from) => {
     heard.push([body, from]);
     return { echo: body };
   });
@@ -26,7 +26,7 @@ async function startTwo(options: { maxLetters?: number; isDeaf?: boolean } = {})
 describe('a letter that is told', () => {
   it('reaches its handler with who wrote it, and is confirmed', async () => {
     const { me, heard, settle, isEmpty } = await startTwo();
-    expect(await me.office.tell('you', word({ text: '“quoted” 你好' }))).toBe(true);
+    expect(await me.bus.tell('you', word({ text: '“quoted” 你好' }))).toBe(true);
     await settle();
     expect(heard).toEqual([[{ text: '“quoted” 你好' }, 'me']]);
     expect(await isEmpty('you')).toBe(true);
@@ -34,7 +34,7 @@ describe('a letter that is told', () => {
 
   it('is not answered', async () => {
     const { me, sent, settle } = await startTwo();
-    await me.office.tell('you', word(1));
+    await me.bus.tell('you', word(1));
     await settle();
     expect(sent.map(({ to }) => to)).toEqual(['you']);
   });
@@ -43,7 +43,7 @@ describe('a letter that is told', () => {
     const { me, you, settle } = await startTwo();
     const begun: unknown[] = [];
     let end: () => void = () => {};
-    you.office.on('word', async (body) => {
+    you.bus.on('word', async (body) => {
       begun.push(body);
       if (body === 'slow')
         await new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ describe('a letter that is told', () => {
       ['next', 'a'],
       ['other', 'b'],
     ] as const)
-      await me.office.tell('you', word(body, lane));
+      await me.bus.tell('you', word(body, lane));
     await settle();
     expect(begun).toEqual(['slow', 'other']);
     end();
@@ -67,11 +67,11 @@ describe('a letter that is told', () => {
     const { me, you, clock, settle, isEmpty } = await startTwo();
     let failures = 1;
     let tries = 0;
-    you.office.on('word', async () => {
+    you.bus.on('word', async () => {
       tries += 1;
       if (failures-- > 0) throw new Error('not now');
     });
-    await me.office.tell('you', word(1));
+    await me.bus.tell('you', word(1));
     await settle();
     expect(await isEmpty('you')).toBe(false);
     await clock.advance(COMES_AGAIN_MS);
@@ -81,34 +81,34 @@ describe('a letter that is told', () => {
 
   it('is a dead letter in the end if nobody handles its topic', async () => {
     const { me, inbox, clock } = await startTwo();
-    await me.office.tell('you', { topic: 'of-a-newer-version', lane: 'job-1', body: {} });
+    await me.bus.tell('you', { topic: 'of-a-newer-version', lane: 'job-1', body: {} });
     await clock.advance(4 * COMES_AGAIN_MS);
-    expect(await inbox.size('you')).toEqual({ letters: 0, handedOut: 0, dead: 1 });
+    expect(await inbox.size('you')).toEqual({ messages: 0, handedOut: 0, dead: 1 });
   });
 
   it('rejects when it may have been sent, and says false when it was not', async () => {
     const { me } = await startTwo();
     me.way.plan({ method: 'send', fault: 'throw_after_effect' });
-    await expect(me.office.tell('you', word(1))).rejects.toMatchObject(DOWN);
+    await expect(me.bus.tell('you', word(1))).rejects.toMatchObject(DOWN);
     me.way.heal();
-    expect(await me.office.tell('nobody', word(1))).toBe(false);
+    expect(await me.bus.tell('nobody', word(1))).toBe(false);
   });
 });
 
 describe('a letter that asks', () => {
   it('is answered with what its handler says', async () => {
     const { me, settle, isEmpty } = await startTwo();
-    const asked = me.office.ask('you', word([1, { two: null }]), LIMIT_MS);
+    const asked = me.bus.ask('you', word([1, { two: null }]), LIMIT_MS);
     await settle();
     expect(await asked).toEqual({ echo: [1, { two: null }] });
-    expect(me.office.asking()).toBe(0);
+    expect(me.bus.asking()).toBe(0);
     expect(await isEmpty('me')).toBe(true);
   });
 
   it('is answered with nothing by a handler that has nothing to say', async () => {
     const { me, you, settle } = await startTwo();
-    you.office.on('word', async () => undefined);
-    const asked = me.office.ask('you', word(1), LIMIT_MS);
+    you.bus.on('word', async () => undefined);
+    const asked = me.bus.ask('you', word(1), LIMIT_MS);
     await settle();
     expect(await asked).toBeNull();
   });
@@ -116,11 +116,11 @@ describe('a letter that asks', () => {
   it('gets its own answer among many that are asked at once', async () => {
     const { me, you, settle } = await startTwo();
     const late: (() => void)[] = [];
-    you.office.on('word', async (body) => {
+    you.bus.on('word', async (body) => {
       await new Promise<void>((resolve) => late.unshift(resolve));
       return body;
     });
-    const asked = ['a', 'b', 'c'].map((body) => me.office.ask('you', word(body, body), LIMIT_MS));
+    const asked = ['a', 'b', 'c'].map((body) => me.bus.ask('you', word(body, body), LIMIT_MS));
     await settle();
     for (const answer of late) answer();
     await settle();
@@ -129,10 +129,10 @@ describe('a letter that asks', () => {
 
   it('fails with the code its handler fails with', async () => {
     const { me, you, settle, outcomeOf, isEmpty } = await startTwo();
-    you.office.on('word', async () => {
+    you.bus.on('word', async () => {
       throw new SchedulerError('RATE_LIMITED', 'slow down');
     });
-    const outcome = outcomeOf(me.office.ask('you', word(1), LIMIT_MS));
+    const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
     await settle();
     expect(await outcome).toMatchObject({ code: 'RATE_LIMITED', message: 'slow down' });
     expect(await isEmpty('you')).toBe(true);
@@ -143,10 +143,10 @@ describe('a letter that asks', () => {
     ['no error at all', 'just words', 'just words'],
   ])('fails as INTERNAL_ERROR when its handler throws %s', async (_, thrown, message) => {
     const { me, you, settle, outcomeOf } = await startTwo();
-    you.office.on('word', async () => {
+    you.bus.on('word', async () => {
       throw thrown;
     });
-    const outcome = outcomeOf(me.office.ask('you', word(1), LIMIT_MS));
+    const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
     await settle();
     expect(await outcome).toMatchObject({ code: 'INTERNAL_ERROR', message });
   });
@@ -154,21 +154,21 @@ describe('a letter that asks', () => {
   it('ends by its limit if nobody answers, not before, and leaves nothing behind', async () => {
     const { me, clock, outcomeOf } = await startTwo({ isDeaf: true });
     const timers = clock.pending();
-    const asked = me.office.ask('you', word(1), LIMIT_MS);
+    const asked = me.bus.ask('you', word(1), LIMIT_MS);
     const outcome = outcomeOf(asked);
     await clock.advance(LIMIT_MS - 1);
     expect(await isPending(asked)).toBe(true);
     await clock.advance(1);
     expect(await outcome).toMatchObject(DOWN);
     expect(await outcome).not.toBeInstanceOf(Unsent);
-    expect(me.office.asking()).toBe(0);
+    expect(me.bus.asking()).toBe(0);
     expect(clock.pending()).toBe(timers);
   });
 
   it('ends by its limit although the store itself does not answer', async () => {
     const { me, clock, outcomeOf } = await startTwo();
     me.way.plan({ method: 'send', fault: { delayMs: 10 * LIMIT_MS } });
-    const outcome = outcomeOf(me.office.ask('you', word(1), LIMIT_MS));
+    const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
     await clock.advance(LIMIT_MS);
     expect(await Promise.race([outcome, Promise.resolve('still open')])).toMatchObject(DOWN);
   });
@@ -176,13 +176,13 @@ describe('a letter that asks', () => {
   it('is not changed by an answer that comes too late, nor is the next one', async () => {
     const { me, you, clock, settle, outcomeOf, isEmpty } = await startTwo();
     let answer: (said: string) => void = () => {};
-    you.office.on('word', () => new Promise((resolve) => (answer = resolve)));
-    const outcome = outcomeOf(me.office.ask('you', word(1), LIMIT_MS));
+    you.bus.on('word', () => new Promise((resolve) => (answer = resolve)));
+    const outcome = outcomeOf(me.bus.ask('you', word(1), LIMIT_MS));
     await clock.advance(LIMIT_MS);
     expect(await outcome).toMatchObject(DOWN);
-    you.office.on('word', async () => 'in time');
+    you.bus.on('word', async () => 'in time');
     answer('too late');
-    const next = me.office.ask('you', word(2, 'job-2'), LIMIT_MS);
+    const next = me.bus.ask('you', word(2, 'job-2'), LIMIT_MS);
     await settle();
     expect(await next).toBe('in time');
     expect(await isEmpty('me')).toBe(true);
@@ -192,29 +192,29 @@ describe('a letter that asks', () => {
     const { me, clock, settle } = await startTwo();
     await settle();
     const timers = clock.pending();
-    const asked = me.office.ask('you', word(1), LIMIT_MS);
+    const asked = me.bus.ask('you', word(1), LIMIT_MS);
     await settle();
     await asked;
     expect(clock.pending()).toBe(timers);
   });
 
   it('is refused beyond the number of answers that can be waited for, and taken again after one came', async () => {
-    const { me, outcomeOf } = await startTwo({ isDeaf: true, maxLetters: 30_000 });
+    const { me, outcomeOf } = await startTwo({ isDeaf: true, maxMessages: 30_000 });
     const outcomes = Array.from({ length: 20_000 }, (_, at) =>
-      outcomeOf(me.office.ask('you', word(at), LIMIT_MS)),
+      outcomeOf(me.bus.ask('you', word(at), LIMIT_MS)),
     );
-    expect(me.office.asking()).toBe(20_000);
-    await expect(me.office.ask('you', word('one more'), LIMIT_MS)).rejects.toMatchObject(DOWN);
-    await me.office.receive('me:1 {"topic":"reply","from":"you","ask":"me:1","body":{"answer":"one less"}}');
+    expect(me.bus.asking()).toBe(20_000);
+    await expect(me.bus.ask('you', word('one more'), LIMIT_MS)).rejects.toMatchObject(DOWN);
+    await me.bus.receive('me:1 {"topic":"reply","from":"you","ask":"me:1","body":{"answer":"one less"}}');
     expect(await outcomes[0]).toBe('one less');
-    expect(await isPending(me.office.ask('you', word('again'), LIMIT_MS))).toBe(true);
+    expect(await isPending(me.bus.ask('you', word('again'), LIMIT_MS))).toBe(true);
   });
 });
 
 describe('the lane of a letter', () => {
   it('is known without reading it', async () => {
     const { me, sent } = await startTwo();
-    await me.office.tell('you', word({ text: 'with spaces in it' }, 'job-7'));
+    await me.bus.tell('you', word({ text: 'with spaces in it' }, 'job-7'));
     expect(sent.map(({ text }) => laneOf(text))).toEqual(['job-7']);
   });
 });

@@ -2,7 +2,7 @@
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createInboxReader } from '../../src/cluster/messaging/inbox-reader.ts';
-import { createPostOffice, laneOf } from '../../src/cluster/messaging/message-bus.ts';
+import { createMessageBus, laneOf } from '../../src/cluster/messaging/message-bus.ts';
 import type { DirectLine } from '../../src/ports/direct-line.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import type { Instance } from '../../src/ports/instances.ts';
@@ -38,9 +38,9 @@ export function createTally() {
   return { meter, counted: (key: string): number => counts.get(key) ?? 0 };
 }
 
-export function startPost({ maxLetters = 1_000 } = {}) {
+export function startPost({ maxMessages = 1_000 } = {}) {
   const clock = createManualClock();
-  const inbox = createInbox({ clock, maxLetters, maxDeliveries: MAX_DELIVERIES, maxDead: 100 });
+  const inbox = createInbox({ clock, maxMessages, maxDeliveries: MAX_DELIVERIES, maxDead: 100 });
   const instances = createInstances({ clock });
   const sent: { readonly to: string; readonly text: string }[] = [];
   const noting: Inbox = {
@@ -54,7 +54,7 @@ export function startPost({ maxLetters = 1_000 } = {}) {
 
   const whispered: { readonly to: string; readonly text: string }[] = [];
   const ears = new Map<string, (text: string) => Promise<void>>();
-  function whisper(to: string, text: string): void {
+  function publishHint(to: string, text: string): void {
     whispered.push({ to, text });
     void ears.get(to)?.(text);
   }
@@ -76,9 +76,9 @@ export function startPost({ maxLetters = 1_000 } = {}) {
       state.whileLooking();
       return found;
     }
-    const office = createPostOffice({
+    const bus = createMessageBus({
       inbox: way.port,
-      whisper,
+      publishHint,
       clock,
       meter,
       self: () => self,
@@ -95,19 +95,19 @@ export function startPost({ maxLetters = 1_000 } = {}) {
       meter,
       settings: SETTINGS,
       laneOf,
-      handle: office.receive,
+      handle: bus.receive,
       isFenced: () => state.isFenced,
     });
     await instances.announce(self, LIVES_MS);
     await inbox.open(instanceId);
     if (!isDeaf) {
       reader.start();
-      ears.set(instanceId, office.hear);
+      ears.set(instanceId, bus.hear);
     }
     return {
       self,
       driver: `${instanceId}/${incarnation}`,
-      office,
+      bus,
       state,
       way,
       meter,
@@ -132,7 +132,7 @@ export function startPost({ maxLetters = 1_000 } = {}) {
     join,
     /** Lets letters that are under way arrive, and their replies. */
     settle: (): Promise<void> => clock.advance(POST_MS),
-    isEmpty: async (instanceId: string): Promise<boolean> => (await inbox.size(instanceId)).letters === 0,
+    isEmpty: async (instanceId: string): Promise<boolean> => (await inbox.size(instanceId)).messages === 0,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Presence on a store that is disturbed again and again: the dead are known all the same, and nobody else is taken for dead. */
 import { describe, expect, it } from 'vitest';
-import { createSilences } from '../../src/cluster/membership/missed-time.ts';
+import { createMissedTime } from '../../src/cluster/membership/missed-time.ts';
 import { SETTINGS, startPresences } from './presence-rig.ts';
 
 const LIVES = 2 * SETTINGS.ttlMs;
@@ -65,32 +65,32 @@ describe('presence on a store that is away every few seconds', () => {
 
 describe('how long somebody was missed', () => {
   it('adds up between looks, and not over what was in doubt', () => {
-    const silences = createSilences(2_000);
-    silences.missed(['b'], 0);
-    silences.missed(['b'], 1_500);
-    silences.doubt();
-    silences.missed(['b'], 2_500);
-    silences.missed(['b'], 3_000);
-    expect(silences.lengthMs('b')).toBe(2_000);
+    const missedTime = createMissedTime(2_000);
+    missedTime.missed(['b'], 0);
+    missedTime.missed(['b'], 1_500);
+    missedTime.doubt();
+    missedTime.missed(['b'], 2_500);
+    missedTime.missed(['b'], 3_000);
+    expect(missedTime.lengthMs('b')).toBe(2_000);
   });
 
   it('begins anew when it was seen', () => {
-    const silences = createSilences(2_000);
-    silences.missed(['b'], 0);
-    silences.missed(['b'], 1_000);
-    silences.missed([], 1_500);
-    silences.missed(['b'], 2_000);
-    expect(silences.lengthMs('b')).toBe(0);
-    silences.missed(['b'], 3_000);
-    silences.doubt();
-    silences.seen(new Map([['b', {}]]));
-    expect(silences.lengthMs('b')).toBe(0);
+    const missedTime = createMissedTime(2_000);
+    missedTime.missed(['b'], 0);
+    missedTime.missed(['b'], 1_000);
+    missedTime.missed([], 1_500);
+    missedTime.missed(['b'], 2_000);
+    expect(missedTime.lengthMs('b')).toBe(0);
+    missedTime.missed(['b'], 3_000);
+    missedTime.doubt();
+    missedTime.seen(new Map([['b', {}]]));
+    expect(missedTime.lengthMs('b')).toBe(0);
   });
 
   it('does not count a time in which this process stood still', () => {
-    const silences = createSilences(2_000);
-    silences.missed(['b'], 0);
-    silences.missed(['b'], 60_000);
-    expect(silences.lengthMs('b')).toBe(2_000);
+    const missedTime = createMissedTime(2_000);
+    missedTime.missed(['b'], 0);
+    missedTime.missed(['b'], 60_000);
+    expect(missedTime.lengthMs('b')).toBe(2_000);
   });
 });

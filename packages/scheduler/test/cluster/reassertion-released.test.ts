@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { onNode, RUNNING_MS, runningOn, start } from './reassertion-rig.ts';
 
 it('is given back once more: the first time may have found nothing to give back', async () => {
-  const { state, told, reassertion } = start([runningOn('n1', 'a')]);
+  const { state, told, failoverReplay } = start([runningOn('n1', 'a')]);
   state.whileTelling = () => {
     state.givenBack.add('a:1');
     state.releases = [['a:1', 'n1']];
   };
-  await reassertion.run(onNode('n1'));
+  await failoverReplay.run(onNode('n1'));
   expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 a:1 free']);
 });

@@ -9,33 +9,33 @@ const [first, second] = [
 
 describe('I1 no oversell: a reservation under which nothing was sent', () => {
   it('is told with what is left of it', async () => {
-    const { reassertion, state, told } = start([jobNamed('a', { state: 'RESERVED', intent: first })]);
+    const { failoverReplay, state, told } = start([jobNamed('a', { state: 'RESERVED', intent: first })]);
     state.reservationLeftMs.set('a:1', 1_200);
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', 'n1 a:1 1200']);
   });
 
   it('is not told once it ended: the slot may be another’s', async () => {
-    const { reassertion, state, told } = start([
+    const { failoverReplay, state, told } = start([
       jobNamed('a', { state: 'RESERVED', intent: first }),
       jobNamed('b', { state: 'RESERVED', fence: first, intent: second }),
       jobNamed('c', { state: 'RUNNING', fence: first }),
     ]);
     state.reservationLeftMs.set('a:1', 0).set('b:2', 0);
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 b:1 ${RESERVATION_MS}`, `n1 c:1 ${RUNNING_MS}`]);
   });
 
   it('lets nobody rely on what others made to last where writes may be lost', async () => {
-    const { reassertion, state } = start([]);
-    await reassertion.run(onNode('n1'));
+    const { failoverReplay, state } = start([]);
+    await failoverReplay.run(onNode('n1'));
     expect(state.doubted).toEqual(['n1']);
   });
 
   it('says nothing of an attempt that was sent: its node may have taken it', async () => {
-    const { reassertion, state, told } = start([jobNamed('a', { state: 'DISPATCHED', fence: first })]);
+    const { failoverReplay, state, told } = start([jobNamed('a', { state: 'DISPATCHED', fence: first })]);
     state.reservationLeftMs.set('a:1', 0);
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RESERVATION_MS}`]);
   });
 });

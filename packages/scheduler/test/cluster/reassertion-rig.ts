@@ -1,5 +1,5 @@
 /** A store that takes down what it is told again, and may be slow or silent. */
-import { type Affected, createReassertion } from '../../src/cluster/recovery/failover-replay.ts';
+import { type Affected, createFailoverReplay } from '../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import { draftJob } from '../contracts/job-draft.ts';
 import { faulty } from '../support/faulty.ts';
@@ -61,7 +61,7 @@ export function start(jobs: readonly JobRecord[]) {
     [],
     clock,
   );
-  const reassertion = createReassertion({
+  const failoverReplay = createFailoverReplay({
     jobs: () => state.jobs,
     isInFlight: (jobId) => !state.ended.has(jobId),
     holdsSlot: (jobId, attempt) => !state.ended.has(jobId) && !state.givenBack.has(`${jobId}:${attempt}`),
@@ -88,5 +88,5 @@ export function start(jobs: readonly JobRecord[]) {
     log: QUIET,
     meter,
   });
-  return { clock, counted, state, told, store, reassertion };
+  return { clock, counted, state, told, store, failoverReplay };
 }

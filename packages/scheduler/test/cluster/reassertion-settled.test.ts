@@ -1,6 +1,6 @@
 /** Outcomes of a moment ago are told again like jobs in flight, but nobody holds a slot for them any more. */
 import { expect, it } from 'vitest';
-import { createReassertion, EVERYTHING } from '../../src/cluster/recovery/failover-replay.ts';
+import { createFailoverReplay, EVERYTHING } from '../../src/cluster/recovery/failover-replay.ts';
 import type { JobRecord, JobState } from '../../src/domain/job.ts';
 import { draftJob } from '../contracts/job-draft.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -17,7 +17,7 @@ it.each([true, false])(
   'tells of settled jobs, and of no slot of theirs (in flight: %s)',
   async (isInFlight) => {
     const told: string[] = [];
-    const reassertion = createReassertion({
+    const failoverReplay = createFailoverReplay({
       jobs: () => [jobIn('RUNNING'), jobIn('FINISHED'), jobIn('FAILED'), jobIn('RELEASED')],
       isInFlight: (jobId) => jobId === 'RUNNING' || isInFlight,
       isGivenUp: () => false,
@@ -42,7 +42,7 @@ it.each([true, false])(
       log: QUIET,
       meter: createTally().meter,
     });
-    await reassertion.run(EVERYTHING);
+    await failoverReplay.run(EVERYTHING);
     expect(told).toEqual(['RUNNING:1', 'RUNNING', 'FINISHED', 'FAILED', 'RELEASED']);
   },
 );

@@ -18,54 +18,54 @@ const LONG_MS = 60_000;
 
 describe('a store that may have lost writes', () => {
   it('is told the slots first and the jobs after all of them', async () => {
-    const { reassertion, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
-    await reassertion.run(EVERYTHING);
+    const { failoverReplay, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    await failoverReplay.run(EVERYTHING);
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n2 b:1 ${RUNNING_MS}`, 'a', 'b']);
     expect(counted('scheduler_store_reasserted_total leases')).toBe(2);
     expect(counted('scheduler_store_reasserted_total jobs')).toBe(2);
   });
 
   it('is told again which slots were given back a moment ago, where it may have lost that', async () => {
-    const { reassertion, told, state, counted } = start([runningOn('n1', 'a')]);
+    const { failoverReplay, told, state, counted } = start([runningOn('n1', 'a')]);
     state.releases = [
       ['x:1', 'n1'],
       ['y:1', 'n2'],
     ];
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 x:1 free']);
     expect(counted('scheduler_store_reasserted_total releases')).toBe(1);
   });
 
   it('is told again which attempts were given up a moment ago, unless their nodes took them up again', async () => {
-    const { reassertion, told, state, counted } = start([runningOn('n1', 'a')]);
+    const { failoverReplay, told, state, counted } = start([runningOn('n1', 'a')]);
     state.fences = [
       ['a:1', 'n1'],
       ['x:1', 'n1'],
       ['y:1', 'n2'],
     ];
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'n1 x:1 given up']);
     expect(counted('scheduler_store_reasserted_total fences')).toBe(1);
   });
 
   it('is told that an attempt was given up while its slot was told: the mark found nothing to mark', async () => {
-    const { reassertion, told, state } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
+    const { failoverReplay, told, state } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
     state.whileTelling = () => void state.givenUp.add('b:1');
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n1 b:1 ${RUNNING_MS}`, 'n1 b:1 given up']);
   });
 
   it('is not told that a slot was given back which its job holds again', async () => {
-    const { reassertion, told, state } = start([runningOn('n1', 'a')]);
+    const { failoverReplay, told, state } = start([runningOn('n1', 'a')]);
     state.releases = [['a:1', 'n1']];
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`]);
   });
 
   it('is told no job before the last slot was answered', async () => {
-    const { clock, reassertion, store, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    const { clock, failoverReplay, store, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     store.plan({ method: 'reassert', at: [2], fault: { answerDelayMs: 100 } });
-    const run = reassertion.run(EVERYTHING);
+    const run = failoverReplay.run(EVERYTHING);
     await clock.advance(99);
     expect(told).not.toContain('a');
     await clock.advance(1);
@@ -74,8 +74,12 @@ describe('a store that may have lost writes', () => {
   });
 
   it('is told only what lies where writes may be lost', async () => {
-    const { reassertion, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
-    await reassertion.run({ ...NOTHING, job: (jobId) => jobId === 'b', node: (nodeId) => nodeId === 'n1' });
+    const { failoverReplay, told } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    await failoverReplay.run({
+      ...NOTHING,
+      job: (jobId) => jobId === 'b',
+      node: (nodeId) => nodeId === 'n1',
+    });
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, 'b']);
   });
 
@@ -84,7 +88,7 @@ describe('a store that may have lost writes', () => {
       { nodeId: 'n1', attempt: 1 },
       { nodeId: 'n2', attempt: 2 },
     ];
-    const { reassertion, told } = start([
+    const { failoverReplay, told } = start([
       jobNamed('sent', { state: 'DISPATCHED', fence }),
       jobNamed('running', { state: 'RUNNING', fence }),
       jobNamed('reserved', { state: 'RESERVED', intent }),
@@ -92,7 +96,7 @@ describe('a store that may have lost writes', () => {
       jobNamed('runs-again', { state: 'RUNNING', fence, intent }),
       jobNamed('waiting'),
     ]);
-    await reassertion.run({ ...NOTHING, node: () => true });
+    await failoverReplay.run({ ...NOTHING, node: () => true });
     expect(told).toEqual([
       'others',
       `n1 sent:1 ${RESERVATION_MS}`,
@@ -106,57 +110,57 @@ describe('a store that may have lost writes', () => {
   });
 
   it('I2 no leak: is told what is left of a running attempt, not that it has just begun', async () => {
-    const { reassertion, state, told } = start([runningOn('n1', 'a')]);
+    const { failoverReplay, state, told } = start([runningOn('n1', 'a')]);
     state.slotLeftMs.set('a', 12_000);
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', 'n1 a:1 12000']);
   });
 
   it('is told that a node which never acknowledges runs what it was sent', async () => {
-    const { reassertion, state, told } = start([
+    const { failoverReplay, state, told } = start([
       jobNamed('a', { state: 'DISPATCHED', fence: { nodeId: 'n1', attempt: 1 } }),
       jobNamed('b', { state: 'RESERVED', intent: { nodeId: 'n1', attempt: 1 } }),
     ]);
     state.deaf.add('n1');
-    await reassertion.run(onNode('n1'));
+    await failoverReplay.run(onNode('n1'));
     expect(told).toEqual(['others', `n1 a:1 ${RUNNING_MS}`, `n1 b:1 ${RESERVATION_MS}`]);
     expect(state.taken).toEqual(['a:1']);
   });
 
   it('is not told of a job that ended while others were told: nobody would give its slot back, nor end it', async () => {
     const jobs = Array.from({ length: 65 }, (_, at) => runningOn('n1', `job-${at}`));
-    const { reassertion, state, told } = start(jobs);
+    const { failoverReplay, state, told } = start(jobs);
     state.whileTelling = () => state.ended.add('job-64');
-    await reassertion.run(EVERYTHING);
+    await failoverReplay.run(EVERYTHING);
     expect(told.filter((what) => what.includes('job-64'))).toEqual([]);
     expect(told).toHaveLength(1 + 64 + 64);
   });
 
   it('is told of a job, but not of its slot, if that was given back before the end of the job is written', async () => {
-    const { reassertion, state, told } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
+    const { failoverReplay, state, told } = start([runningOn('n1', 'a'), runningOn('n1', 'b')]);
     state.givenBack.add('a:1');
-    await reassertion.run(EVERYTHING);
+    await failoverReplay.run(EVERYTHING);
     expect(told).toEqual(['others', `n1 b:1 ${RUNNING_MS}`, 'a', 'b']);
   });
 
   it('is told everything it takes, although it refuses some', async () => {
-    const { reassertion, store, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    const { failoverReplay, store, told, counted } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     store.plan(
       { method: 'reassert', at: [1], fault: 'throw' },
       { method: 'restore', at: [2], fault: 'throw' },
     );
-    await reassertion.run(EVERYTHING);
+    await failoverReplay.run(EVERYTHING);
     expect(told).toEqual(['others', `n2 b:1 ${RUNNING_MS}`, 'a']);
     expect(counted('scheduler_store_reasserted_total leases')).toBe(1);
     expect(counted('scheduler_store_reasserted_total jobs')).toBe(1);
   });
 
   it('is told a bounded number of things at once', async () => {
-    const { clock, reassertion, store } = start(
+    const { clock, failoverReplay, store } = start(
       Array.from({ length: 200 }, (_, at) => runningOn('n1', `${at}`)),
     );
     store.plan({ fault: { answerDelayMs: 1 } });
-    const run = reassertion.run(EVERYTHING);
+    const run = failoverReplay.run(EVERYTHING);
     await clock.advance(0);
     expect(store.calls()).toBe(64);
     await clock.advance(LONG_MS);
@@ -165,38 +169,38 @@ describe('a store that may have lost writes', () => {
   });
 
   it('is told again by the next run although one could not even begin', async () => {
-    const { reassertion, state, told } = start([runningOn('n1', 'a')]);
+    const { failoverReplay, state, told } = start([runningOn('n1', 'a')]);
     const { jobs } = state;
     state.jobs = {
       [Symbol.iterator]() {
         throw new Error('the engine is not made yet');
       },
     } as unknown as JobRecord[];
-    await reassertion.run(EVERYTHING);
-    expect(reassertion.settled('n1')).toBeUndefined();
+    await failoverReplay.run(EVERYTHING);
+    expect(failoverReplay.settled('n1')).toBeUndefined();
     state.jobs = jobs;
-    await reassertion.run(EVERYTHING);
+    await failoverReplay.run(EVERYTHING);
     expect(told).toContain('a');
   });
 });
 
 describe('whoever wants a slot', () => {
   it('is not kept waiting when nothing is to be told, nor on a node that lost nothing', async () => {
-    const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
-    expect(reassertion.settled('n1')).toBeUndefined();
+    const { clock, failoverReplay, store } = start([runningOn('n1', 'a')]);
+    expect(failoverReplay.settled('n1')).toBeUndefined();
     store.plan({ method: 'reassert', fault: { answerDelayMs: 100 } });
-    const run = reassertion.run(onNode('n1'));
-    expect(reassertion.settled('n2')).toBeUndefined();
+    const run = failoverReplay.run(onNode('n1'));
+    expect(failoverReplay.settled('n2')).toBeUndefined();
     await clock.advance(100);
     await run;
-    expect(reassertion.settled('n1')).toBeUndefined();
+    expect(failoverReplay.settled('n1')).toBeUndefined();
   });
 
   it('waits until the slots of the node are told', async () => {
-    const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
+    const { clock, failoverReplay, store } = start([runningOn('n1', 'a')]);
     store.plan({ method: 'reassert', fault: { answerDelayMs: 100 } });
-    void reassertion.run(EVERYTHING);
-    const settled = reassertion.settled('n1') ?? Promise.resolve();
+    void failoverReplay.run(EVERYTHING);
+    const settled = failoverReplay.settled('n1') ?? Promise.resolve();
     await clock.advance(99);
     expect(await isPending(settled)).toBe(true);
     await clock.advance(1);
@@ -205,20 +209,20 @@ describe('whoever wants a slot', () => {
   });
 
   it('waits for every run that concerns the node, however they overlap', async () => {
-    const { clock, reassertion, store } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
+    const { clock, failoverReplay, store } = start([runningOn('n1', 'a'), runningOn('n2', 'b')]);
     store.plan(
       { method: 'reassert', at: [1], fault: { answerDelayMs: 1_000 } },
       { method: 'reassert', at: [2], fault: { answerDelayMs: 100 } },
     );
-    void reassertion.run(onNode('n1'));
-    void reassertion.run(onNode('n2'));
-    const [first, second] = ['n1', 'n2'].map((nodeId) => reassertion.settled(nodeId) ?? Promise.resolve());
+    void failoverReplay.run(onNode('n1'));
+    void failoverReplay.run(onNode('n2'));
+    const [first, second] = ['n1', 'n2'].map((nodeId) => failoverReplay.settled(nodeId) ?? Promise.resolve());
     await clock.advance(100);
     expect([await isPending(first as Promise<void>), await isPending(second as Promise<void>)]).toEqual([
       true,
       false,
     ]);
-    expect([reassertion.settled('n1') === undefined, reassertion.settled('n2') === undefined]).toEqual([
+    expect([failoverReplay.settled('n1') === undefined, failoverReplay.settled('n2') === undefined]).toEqual([
       false,
       true,
     ]);
@@ -227,21 +231,21 @@ describe('whoever wants a slot', () => {
   });
 
   it('waits for the last of several runs on the same node', async () => {
-    const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
+    const { clock, failoverReplay, store } = start([runningOn('n1', 'a')]);
     store.plan({ method: 'reassert', at: [2], fault: { answerDelayMs: 100 } });
-    void reassertion.run(onNode('n1'));
-    void reassertion.run(onNode('n1'));
-    const settled = reassertion.settled('n1') ?? Promise.resolve();
+    void failoverReplay.run(onNode('n1'));
+    void failoverReplay.run(onNode('n1'));
+    const settled = failoverReplay.settled('n1') ?? Promise.resolve();
     expect(await isPending(settled)).toBe(true);
     await clock.advance(100);
     expect(await isPending(settled)).toBe(false);
   });
 
   it('waits for no store that stays away: the reserve itself is refused there', async () => {
-    const { clock, reassertion, store } = start([runningOn('n1', 'a')]);
+    const { clock, failoverReplay, store } = start([runningOn('n1', 'a')]);
     store.plan({ method: 'reassert', fault: { answerDelayMs: LONG_MS } });
-    void reassertion.run(EVERYTHING);
-    const settled = reassertion.settled('n1') ?? Promise.resolve();
+    void failoverReplay.run(EVERYTHING);
+    const settled = failoverReplay.settled('n1') ?? Promise.resolve();
     await clock.advance(3_000);
     expect(await isPending(settled)).toBe(false);
   });
@@ -255,42 +259,42 @@ describe('a request that such a store does not know', () => {
   });
 
   it('may have a job until the others had their time, and no longer', async () => {
-    const { clock, reassertion } = start([]);
-    expect(reassertion.othersTold('a')).toBeUndefined();
-    await reassertion.run(onShard('a'));
-    const told = reassertion.othersTold('a') as Promise<void>;
+    const { clock, failoverReplay } = start([]);
+    expect(failoverReplay.othersTold('a')).toBeUndefined();
+    await failoverReplay.run(onShard('a'));
+    const told = failoverReplay.othersTold('a') as Promise<void>;
     await clock.advance(1_999);
     expect(await isPending(told)).toBe(true);
     await clock.advance(1);
     await told;
-    expect(reassertion.othersTold('a')).toBeUndefined();
+    expect(failoverReplay.othersTold('a')).toBeUndefined();
     expect(clock.pending()).toBe(0);
   });
 
   it('is found to be in doubt without a timer that nobody waits for', async () => {
-    const { clock, reassertion } = start([]);
-    await reassertion.run(onShard('a'));
-    expect([reassertion.mayBeLost('a'), reassertion.mayBeLost('b'), clock.pending()]).toEqual([
+    const { clock, failoverReplay } = start([]);
+    await failoverReplay.run(onShard('a'));
+    expect([failoverReplay.mayBeLost('a'), failoverReplay.mayBeLost('b'), clock.pending()]).toEqual([
       true,
       false,
       0,
     ]);
     await clock.advance(2_000);
-    expect(reassertion.mayBeLost('a')).toBe(false);
+    expect(failoverReplay.mayBeLost('a')).toBe(false);
   });
 
   it('is unknown at once where no record was lost', async () => {
-    const { reassertion } = start([]);
-    await reassertion.run(onShard('a'));
-    expect(reassertion.othersTold('b')).toBeUndefined();
+    const { failoverReplay } = start([]);
+    await failoverReplay.run(onShard('a'));
+    expect(failoverReplay.othersTold('b')).toBeUndefined();
   });
 
   it('waits for the last of several losses', async () => {
-    const { clock, reassertion } = start([]);
-    await reassertion.run(onShard('a'));
+    const { clock, failoverReplay } = start([]);
+    await failoverReplay.run(onShard('a'));
     await clock.advance(1_500);
-    await reassertion.run(onShard('a'));
-    const told = reassertion.othersTold('a') as Promise<void>;
+    await failoverReplay.run(onShard('a'));
+    const told = failoverReplay.othersTold('a') as Promise<void>;
     await clock.advance(1_999);
     expect(await isPending(told)).toBe(true);
     await clock.advance(1);

@@ -20,7 +20,7 @@ describe('an answer that is waited for', () => {
   it('asks nobody about a job that is driven here, whatever an earlier assignment said', async () => {
     const { holder, driver, driveBy, sent } = await startDesks();
     const jobId = await driveBy(holder);
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     await holder.heard.acknowledge({ jobId, nodeId: 'n', attempt: 1 });
     expect(holder.state.told).toEqual([`${jobId} acknowledged`]);
     expect([holder.store.calls(), sent]).toEqual([0, []]);
@@ -28,7 +28,7 @@ describe('an answer that is waited for', () => {
 
   it('goes to the successor of the driver that its assignment named', async () => {
     const { holder, driver, third, takeOver, jobId, answer, outcomeOf } = await startDesks();
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     await driver.instance.die();
     takeOver(third);
     expect(await outcomeOf(holder.heard.acknowledge(answer))).toEqual(ACCEPTED);
@@ -162,7 +162,7 @@ describe('a cancel', () => {
 
   it('goes on to who drives the job, if that changed while it was on its way', async () => {
     const { holder, driver, third, takeOver, jobId, outcomeOf } = await startDesks();
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     takeOver(third);
     expect(await outcomeOf(holder.heard.cancel(jobId, 'closed'))).toEqual({ kind: 'cancelled' });
     expect([driver.state.told, third.state.told]).toEqual([[], [`${jobId} closed JOB_CANCELLED`]]);
@@ -172,7 +172,7 @@ describe('a cancel', () => {
 describe('a letter that reaches somebody who no longer drives the job', () => {
   it('goes on to who does, and the verdict comes back all the way', async () => {
     const { holder, driver, third, takeOver, jobId, answer, outcomeOf } = await startDesks();
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     takeOver(third);
     third.state.say = async () => ({ kind: 'ignored', reason: 'lease_lost' });
     const verdict = { kind: 'ignored', reason: 'lease_lost' };
@@ -182,7 +182,7 @@ describe('a letter that reaches somebody who no longer drives the job', () => {
 
   it('goes on although nobody waits for it', async () => {
     const { holder, driver, third, takeOver, jobId, answer, settle, isEmpty } = await startDesks();
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     takeOver(third);
     await holder.handedOver.finish(answer, RESULT);
     await settle();
@@ -193,7 +193,7 @@ describe('a letter that reaches somebody who no longer drives the job', () => {
   it('waits in its inbox while nobody drives the job', async () => {
     const { driver, holder, third, takeOver, jobs, jobId, answer, clock, settle, isEmpty } =
       await startDesks();
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     driver.state.drives.delete(jobId);
     jobs.assign(jobId, 'gone/gone-1');
     await holder.handedOver.finish(answer, RESULT);

@@ -76,8 +76,8 @@ describe('the slot of a job that is acknowledged over HTTP', () => {
   it('is not kept for a driver that was told nothing', async () => {
     const { holder, driver, jobId, answer, clock } = await startDesks();
     // Its inbox has no room.
-    for (let letter = 0; letter < 20; letter += 1)
-      await holder.instance.office
+    for (let message = 0; message < 20; message += 1)
+      await holder.instance.bus
         .tell('driver', { topic: 'nothing', lane: jobId, body: {} })
         .catch(() => false);
     const acknowledging = holder.heard.acknowledge(answer).catch((fault: unknown) => fault);
@@ -90,10 +90,10 @@ describe('the slot of a job that is acknowledged over HTTP', () => {
 describe('who drives a job whose last word came over HTTP', () => {
   it('is not remembered any longer', async () => {
     const { holder, driver, jobId, answer, outcomeOf } = await startDesks();
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     await outcomeOf(holder.heard.acknowledge(answer));
-    expect(holder.book.find(jobId)).toBe(driver.driver);
+    expect(holder.driverCache.find(jobId)).toBe(driver.driver);
     await outcomeOf(holder.heard.finish(answer, RESULT));
-    expect([holder.book.size(), holder.store.calls()]).toEqual([0, 0]);
+    expect([holder.driverCache.size(), holder.store.calls()]).toEqual([0, 0]);
   });
 });

@@ -12,7 +12,7 @@ describe('an answer that is a letter', () => {
     const { holder, driver, driveBy, answer, jobId, clock, sent } = await startDesks();
     const other = await driveBy(driver);
     for (const handed of [jobId, other]) {
-      holder.book.note(handed, driver.driver);
+      holder.driverCache.note(handed, driver.driver);
       void holder.firstWords.wait(handed, driver.driver);
       expect(await holder.handedOver.acknowledge({ ...answer, jobId: handed })).toEqual(ACCEPTED);
     }
@@ -63,7 +63,7 @@ describe('an answer that is a letter', () => {
       { say: 'toString', answer },
     ];
     for (const body of bodies)
-      await holder.instance.office.tell('driver', { topic: 'answer', lane: 'lane', body });
+      await holder.instance.bus.tell('driver', { topic: 'answer', lane: 'lane', body });
     await clock.advance(1_000);
     expect(driver.state.told).toEqual([]);
     expect(driver.instance.counted('scheduler_inbox_failures_total')).toBeGreaterThanOrEqual(bodies.length);

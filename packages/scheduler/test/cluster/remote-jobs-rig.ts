@@ -1,12 +1,12 @@
 /** Instances that hear of one another's jobs, each with a desk that writes down what it is told. */
 
-import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
 import { createFirstWords } from '../../src/cluster/holder/first-words.ts';
 import { createGuestAttempts } from '../../src/cluster/holder/guest-attempts.ts';
-import { createHeldAnswers } from '../../src/cluster/holder/pending-reports.ts';
+import { createPendingReports } from '../../src/cluster/holder/pending-reports.ts';
 import { createRemoteJobs } from '../../src/cluster/holder/remote-jobs.ts';
-import type { AnswerOutcome, CancelOutcome } from '../../src/domain/answer.ts';
 import { fitResult } from '../../src/domain/fit-result.ts';
+import type { CancelOutcome, ReportResult } from '../../src/domain/node-report.ts';
 import { faulty } from '../support/faulty.ts';
 import { createSharedJobs, type SharedJobs } from './jobs-rig.ts';
 import { type Post, type PostedInstance, QUIET, startPost } from './post-rig.ts';
@@ -39,7 +39,7 @@ export function withDesk(
     /** Jobs whose slots somebody else was said to keep. */
     saidKept: [] as string[],
     drives: new Set<string>(),
-    say: async (jobId: string): Promise<AnswerOutcome> => ({
+    say: async (jobId: string): Promise<ReportResult> => ({
       kind: 'accepted',
       job: await jobs.record(jobId),
     }),
@@ -53,13 +53,13 @@ export function withDesk(
     /** Who joined after the last look at who lives: found by whoever asks for it. */
     joined: new Set<string>(),
   };
-  const hear = (word: string, jobId: string): Promise<AnswerOutcome> => {
+  const hear = (word: string, jobId: string): Promise<ReportResult> => {
     state.told.push(`${jobId} ${word}`);
     return state.say(jobId);
   };
-  const book = createDriverBook({ clock, keepMs: 90_000 });
+  const driverCache = createDriverCache({ clock, keepMs: 90_000 });
   const store = faulty({ driverOf: jobs.driverOf }, [], clock);
-  const held = createHeldAnswers({
+  const held = createPendingReports({
     clock,
     log: QUIET,
     meter: instance.meter,
@@ -75,7 +75,7 @@ export function withDesk(
     recordSuccess: (nodeId, { types }) => void state.recorded.push(`${nodeId} succeeded ${types}`),
   });
   const answers = createRemoteJobs({
-    office: instance.office,
+    bus: instance.bus,
     local: {
       acknowledge({ jobId, isKept }) {
         if (isKept !== undefined) state.saidKept.push(jobId);
@@ -104,7 +104,7 @@ export function withDesk(
       return state.othersTold;
     },
     mayBeLost: () => state.othersTold !== undefined,
-    book,
+    driverCache,
     held,
     firstWords,
     slots: {
@@ -121,14 +121,24 @@ export function withDesk(
     answerMs: ANSWER_MS,
     clock,
   });
-  return { ...answers, instance, driver: instance.driver, state, book, store, held, firstWords, guests };
+  return {
+    ...answers,
+    instance,
+    driver: instance.driver,
+    state,
+    driverCache,
+    store,
+    held,
+    firstWords,
+    guests,
+  };
 }
 
 export type Desk = ReturnType<typeof withDesk>;
 
 /** `holder` has the node, `driver` the job; `third` is somebody else. */
 export async function startDesks({ inlineMaxBytes = INLINE_MAX_BYTES } = {}) {
-  const post = startPost({ maxLetters: 20 });
+  const post = startPost({ maxMessages: 20 });
   const jobs = createSharedJobs(post.clock);
   const join = async (instanceId: string, incarnation?: string): Promise<Desk> =>
     withDesk(

@@ -46,9 +46,9 @@ describe('what a node says of a job that several instances drove, each of which 
   async function inACircle() {
     const desks = await startDesks();
     const { holder, driver, third, jobId, jobs } = desks;
-    holder.book.note(jobId, driver.driver);
-    driver.book.note(jobId, third.driver);
-    third.book.note(jobId, holder.driver);
+    holder.driverCache.note(jobId, driver.driver);
+    driver.driverCache.note(jobId, third.driver);
+    third.driverCache.note(jobId, holder.driver);
     driver.state.drives.delete(jobId);
     await jobs.settle(jobId);
     for (const { state } of [holder, driver, third])
@@ -78,7 +78,7 @@ describe('what a node says of a job that several instances drove, each of which 
 describe('what a node says of a job whose own driver handed it over in the place of a dead one', () => {
   it('is heard there when the job is over, and no letter goes round', async () => {
     const { driver, jobs, jobId, answer, settle, sent } = await startDesks();
-    driver.book.note(jobId, driver.driver);
+    driver.driverCache.note(jobId, driver.driver);
     driver.state.drives.delete(jobId);
     await jobs.settle(jobId);
     driver.state.say = async () => ({ kind: 'ignored', reason: 'settled' });

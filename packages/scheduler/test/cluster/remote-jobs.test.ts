@@ -41,15 +41,15 @@ describe('what a node says of a job that is driven elsewhere', () => {
     });
     const other = await driveBy(driver);
     holder.instance.way.plan({ method: 'send', fault: { delayMs: 100 } });
-    const saying = [
+    const report = [
       holder.handedOver.acknowledge(answer),
       holder.handedOver.finish(answer, RESULT),
       holder.handedOver.finish({ ...answer, jobId: other }, { ...RESULT, ttsAudio }),
     ];
-    expect(await Promise.all(saying.map(isPending))).toEqual([false, false, true]);
+    expect(await Promise.all(report.map(isPending))).toEqual([false, false, true]);
     await clock.advance(200);
     expect(driver.state.told).toEqual([`${jobId} acknowledged`, `${jobId} finished`, `${other} finished`]);
-    expect(await isPending(saying[2] as Promise<unknown>)).toBe(false);
+    expect(await isPending(report[2] as Promise<unknown>)).toBe(false);
   });
 
   it('says until when its slot must be kept here, unless it is driven here: then its driver keeps it', async () => {
@@ -76,13 +76,13 @@ describe('what a node says of a job that is driven elsewhere', () => {
 
   it('goes where the assignment said without asking the store, until its last word', async () => {
     const { holder, driver, answer, settle } = await startDesks();
-    holder.book.note(answer.jobId, driver.driver);
+    holder.driverCache.note(answer.jobId, driver.driver);
     await holder.handedOver.acknowledge(answer);
-    expect(holder.book.find(answer.jobId)).toBe(driver.driver);
+    expect(holder.driverCache.find(answer.jobId)).toBe(driver.driver);
     await holder.handedOver.finish(answer, RESULT);
     await settle();
     expect(holder.store.calls()).toBe(0);
-    expect(holder.book.find(answer.jobId)).toBeUndefined();
+    expect(holder.driverCache.find(answer.jobId)).toBeUndefined();
     expect(driver.state.told).toHaveLength(2);
   });
 
@@ -109,7 +109,7 @@ describe('what a node says of a job that is driven elsewhere', () => {
 describe('what a node says while its job has no driver', () => {
   it('is held and brought to the successor, in order and once', async () => {
     const { holder, driver, third, takeOver, jobId, answer, clock } = await startDesks();
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     await driver.instance.die();
     expect(await holder.handedOver.acknowledge(answer)).toEqual(ACCEPTED);
     expect(await holder.handedOver.finish(answer, RESULT)).toEqual(ACCEPTED);
@@ -126,7 +126,7 @@ describe('what a node says while its job has no driver', () => {
   it('is held while the store has no trace of an assigned job: it was emptied, and will be told again', async () => {
     const { holder, driver, third, takeOver, jobId, answer, clock, settle } = await startDesks();
     const { driverOf } = holder.store.port;
-    holder.book.note(jobId, driver.driver);
+    holder.driverCache.note(jobId, driver.driver);
     await driver.instance.die();
     holder.store.port.driverOf = async () => undefined;
     await holder.handedOver.finish(answer, RESULT);
@@ -243,7 +243,7 @@ describe('what a node says while its job has no driver', () => {
     const stuck = await inbox.takeAgain('driver', { max: 100, idleMs: 0 });
     await inbox.confirm(
       'driver',
-      stuck.letters.map(({ letterId }) => letterId),
+      stuck.messages.map(({ messageId }) => messageId),
     );
     await clock.advance(SOON_MS);
     await settle();

@@ -42,7 +42,7 @@ describe('a node of another instance that acknowledges', () => {
     const { a, driver, holder, job, assignment, clock } = await start();
     void driver.link.deliver(assignment);
     await clock.advance(1);
-    expect(holder.book.find(job.jobId)).toBe(a.driver);
+    expect(holder.driverCache.find(job.jobId)).toBe(a.driver);
   });
 
   it('is told to stop, behind its assignment, when nobody said in time that it was sent the job', async () => {

@@ -54,7 +54,7 @@ describe('a node of another instance', () => {
   ])('does not get one of a job that is meant for %s by now', async (_, other) => {
     const { b, driver, holder, deliver } = await startDriverAndHolder();
     holder.sockets.set('node-d', 3);
-    driver.sheets.set('node-d', sheetFor({ nodeId: 'node-d', owner: b.self }));
+    driver.records.set('node-d', sheetFor({ nodeId: 'node-d', owner: b.self }));
     expect(await deliver({ ...late(driver.now()), ...other })).toEqual({
       kind: 'unknown',
       reason: 'superseded',

@@ -1,7 +1,7 @@
 /** Instances with nodes on sockets of their own, which drive jobs on one another's. */
 
 import { createRemoteNodes } from '../../src/cluster/driver/remote-nodes.ts';
-import { createDriverBook } from '../../src/cluster/holder/driver-cache.ts';
+import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
 import { createFirstWords } from '../../src/cluster/holder/first-words.ts';
 import type { Guest } from '../../src/cluster/holder/guest-attempts.ts';
 import type { Handed } from '../../src/cluster/holder/slot-keeping.ts';
@@ -9,7 +9,7 @@ import type { JobRecord } from '../../src/domain/job.ts';
 import type { AudioAt } from '../../src/domain/job-spec.ts';
 import type { Need } from '../../src/domain/need.ts';
 import type { Assignment, Delivery } from '../../src/ports/node-link.ts';
-import type { NodeSheet } from '../../src/ports/node-records.ts';
+import type { NodeRecord } from '../../src/ports/node-records.ts';
 import { sheetFor } from '../contracts/node-sheets.ts';
 import { faulty } from '../support/faulty.ts';
 import { createSharedJobs, type SharedJobs } from './jobs-rig.ts';
@@ -43,7 +43,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     /** Those of them that say when they have a job. */
     acknowledging: new Set<string>(),
     /** Nodes of others. */
-    sheets: new Map<string, NodeSheet>(),
+    records: new Map<string, NodeRecord>(),
     audio: new Map<string, AudioAt>(),
     delivered: [] as Assignment[],
     handed: [] as Handed[],
@@ -58,7 +58,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     published: [] as JobRecord[],
     whileDelivering: async (_: Assignment): Promise<void> => {},
   };
-  const book = createDriverBook({ clock, keepMs: 90_000 });
+  const driverCache = createDriverCache({ clock, keepMs: 90_000 });
   const firstWords = createFirstWords({ clock });
   const store = faulty(
     { moveFor: jobs.moveFor, recordOf: (jobId: string) => Promise.resolve(jobs.store.get(jobId)) },
@@ -66,7 +66,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     clock,
   );
   const link = createRemoteNodes({
-    office: instance.office,
+    bus: instance.bus,
     local: {
       async deliver(assignment): Promise<Delivery> {
         if (assignment.expiresAt <= now()) return { kind: 'undeliverable', reason: 'expired' };
@@ -78,7 +78,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
       cancel: (nodeId, jobId, reason) => void state.cancelled.push(`${nodeId} ${jobId} ${reason}`),
       giveUp: (nodeId, jobId, attempt) => void state.cancelled.push(`${nodeId} ${jobId} given up ${attempt}`),
     },
-    find: (nodeId) => state.sheets.get(nodeId),
+    find: (nodeId) => state.records.get(nodeId),
     driver: () => instance.driver,
     audioAt: (jobId) => state.audio.get(jobId),
     generationOf: (nodeId) => state.sockets.get(nodeId),
@@ -87,7 +87,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     moveFor: store.port.moveFor,
     recordOf: store.port.recordOf,
     publish: (job) => void state.published.push(job),
-    book,
+    driverCache,
     slots: { handed: (job) => void state.handed.push(job), secure: () => state.secured() },
     lasting: {
       left: (nodeId, lease, slotUntil) => state.left.push(`${nodeId} ${lease} ${slotUntil - now()}`),
@@ -101,7 +101,7 @@ export function withNodes(post: Post, jobs: SharedJobs, instance: PostedInstance
     answerMs: ANSWER_MS,
     log: QUIET,
   });
-  return { ...state, state, book, firstWords, store, link, now };
+  return { ...state, state, driverCache, firstWords, store, link, now };
 }
 
 export async function startDriverAndHolder(clocks: { driverAheadMs?: number; holderAheadMs?: number } = {}) {
@@ -111,7 +111,7 @@ export async function startDriverAndHolder(clocks: { driverAheadMs?: number; hol
   const driver = withNodes(post, jobs, a, { aheadMs: clocks.driverAheadMs ?? 0 });
   const holder = withNodes(post, jobs, b, { aheadMs: clocks.holderAheadMs ?? 0 });
   holder.sockets.set('node-b', 7);
-  driver.sheets.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
+  driver.records.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
   const attempt = { nodeId: 'node-b', attempt: 1 };
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: attempt, need: NEED });
   const assignment = { ...attempt, job, expiresAt: driver.now() + ANSWER_MS };

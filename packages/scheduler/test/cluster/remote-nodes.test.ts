@@ -15,7 +15,7 @@ async function letterUnread() {
   const driver = withNodes(post, jobs, a);
   const holder = withNodes(post, jobs, b);
   holder.sockets.set('node-b', 1);
-  driver.sheets.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
+  driver.records.set('node-b', sheetFor({ nodeId: 'node-b', owner: b.self }));
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: { nodeId: 'node-b', attempt: 1 } });
   const expiresAt = post.clock.now() + ANSWER_MS;
   const delivery = driver.link.deliver({ nodeId: 'node-b', attempt: 1, job, expiresAt });
@@ -26,7 +26,7 @@ describe('a node of this instance', () => {
   it('is reached without a letter, and so is one that no socket leads to', async () => {
     const { driver, sent, b, deliver } = await startDriverAndHolder();
     driver.sockets.set('node-a', 1).set('node-c', 1);
-    driver.sheets.set('node-c', sheetFor({ nodeId: 'node-c', owner: b.self, channel: 'endpoint' }));
+    driver.records.set('node-c', sheetFor({ nodeId: 'node-c', owner: b.self, channel: 'endpoint' }));
     expect(await deliver({ nodeId: 'node-a' })).toEqual({ kind: 'written' });
     expect(await deliver({ nodeId: 'node-c' })).toEqual({ kind: 'written' });
     driver.link.cancel('node-a', 'job-1', 'cancelled');
@@ -90,8 +90,8 @@ describe('a node that another instance holds', () => {
   it('is told by the holder who drives the job, and what it needs of a node does not travel', async () => {
     const { a, driver, holder, job, deliver, sent } = await startDriverAndHolder();
     const delivery = await deliver();
-    expect(holder.book.find(job.jobId)).toBe(a.driver);
-    expect(driver.book.find(job.jobId)).toBeUndefined();
+    expect(holder.driverCache.find(job.jobId)).toBe(a.driver);
+    expect(driver.driverCache.find(job.jobId)).toBeUndefined();
     expect(sent[0]?.text).not.toContain('"need"');
     expect(delivery.kind === 'written' && delivery.job?.need).toEqual(NEED);
   });
@@ -122,7 +122,7 @@ describe('a node that another instance holds', () => {
     holder.sockets.clear();
     expect(await deliver()).toEqual({ kind: 'undeliverable', reason: 'no_connection' });
     expect((await jobs.record(job.jobId)).state).toBe('RESERVED');
-    expect(holder.book.find(job.jobId)).toBeUndefined();
+    expect(holder.driverCache.find(job.jobId)).toBeUndefined();
   });
 
   it.each([
@@ -147,7 +147,7 @@ describe('a node that another instance holds', () => {
     const { post, jobs, b, holder, job, delivery } = await letterUnread();
     await post.clock.advance(ANSWER_MS);
     expect(await delivery).toEqual({ kind: 'unknown', reason: 'holder_silent' });
-    for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) await b.office.receive(body);
+    for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) await b.bus.receive(body);
     expect(holder.delivered).toEqual([]);
     expect((await jobs.record(job.jobId)).state).toBe('RESERVED');
   });
@@ -162,7 +162,7 @@ describe('a node that another instance holds', () => {
       await post.clock.advance(1_500);
       if (isOver) await jobs.settle(job.jobId);
       if (isDown) holder.store.plan({ method: 'recordOf', fault: 'throw' });
-      for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) void b.office.receive(body);
+      for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) void b.bus.receive(body);
       await post.settle();
       expect(holder.delivered).toHaveLength(delivered);
     }
@@ -176,7 +176,7 @@ describe('a node that another instance holds', () => {
     await post.settle();
     // Whoever adopts what the holder left reads it: here the driver itself.
     for (const { body } of await post.inbox.take('b', { max: 10, waitMs: 0 })) {
-      void a.office.receive(body, wasOpened);
+      void a.bus.receive(body, wasOpened);
     }
     await post.settle();
     expect(await delivery).toMatchObject(expected);

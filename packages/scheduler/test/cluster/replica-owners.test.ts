@@ -1,12 +1,12 @@
 /** The replica of the fleet when instances die and nodes come back: whose socket is gone, and what a node said when it returned. */
 import { describe, expect, it } from 'vitest';
-import { createNodeBoard } from '../../src/adapters/memory/node-records.ts';
+import { createNodeRecords } from '../../src/adapters/memory/node-records.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { joinBoard, ownNode, SETTINGS } from './replica-rig.ts';
 
 async function startPair() {
   const clock = createManualClock();
-  const board = createNodeBoard({ clock, forgetAfterMs: 20_000 });
+  const board = createNodeRecords({ clock, forgetAfterMs: 20_000 });
   const a = joinBoard({ board, clock, name: 'a' });
   const b = joinBoard({ board, clock, name: 'b' });
   await Promise.all([a.replica.start(), b.replica.start()]);
@@ -89,7 +89,7 @@ describe('what a node said when it connected', () => {
 
 it('a node that connects here while the board is asked about its connection elsewhere stays here', async () => {
   const clock = createManualClock();
-  const board = createNodeBoard({ clock, forgetAfterMs: 20_000 });
+  const board = createNodeRecords({ clock, forgetAfterMs: 20_000 });
   const read: typeof board.read = async (asked) => {
     const answer = await board.read(asked);
     await new Promise<void>((resolve) => clock.after(10, resolve));

@@ -4,7 +4,7 @@ import { createNodeReplica, type ReplicaSettings } from '../../src/cluster/nodes
 import type { OwnNode } from '../../src/cluster/nodes/publish-own-nodes.ts';
 import type { NodeView } from '../../src/domain/node.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { NodeBoard } from '../../src/ports/node-records.ts';
+import type { NodeRecords } from '../../src/ports/node-records.ts';
 import { fresh } from '../contracts/harness.ts';
 import { viewFor } from '../contracts/node-sheets.ts';
 
@@ -36,7 +36,7 @@ export const ownNode = (part: Partial<OwnNode> = {}, view: Partial<NodeView> = {
 };
 
 export function joinBoard(deps: {
-  board: NodeBoard;
+  board: NodeRecords;
   clock: Clock;
   name?: string;
   settings?: Partial<ReplicaSettings>;
@@ -52,9 +52,9 @@ export function joinBoard(deps: {
     calls[method] += 1;
     return way.isCut ? Promise.reject(new Error('the store is away')) : ask();
   };
-  const guarded: NodeBoard = {
-    post: (sheet, ttlMs) => through('post', () => board.post(sheet, ttlMs)),
-    seen: (sheet, ttlMs, at) => through('seen', () => board.seen(sheet, ttlMs, at)),
+  const guarded: NodeRecords = {
+    post: (record, ttlMs) => through('post', () => board.post(record, ttlMs)),
+    seen: (record, ttlMs, at) => through('seen', () => board.seen(record, ttlMs, at)),
     withdraw: (nodeId, generation) => through('withdraw', () => board.withdraw(nodeId, generation)),
     enlist: (nodeIds) => through('enlist', () => board.enlist(nodeIds)),
     read(asked) {

@@ -9,7 +9,7 @@ async function start() {
   const letGo: string[] = [];
   const join = (instance: PostedInstance) =>
     createSessionRelease({
-      office: instance.office,
+      bus: instance.bus,
       self: () => instance.driver,
       async letGo(sessionId) {
         letGo.push(`${sessionId} by ${instance.driver}`);

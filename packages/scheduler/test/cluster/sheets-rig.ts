@@ -1,6 +1,6 @@
 /** The sheets of an instance's own nodes on a board. */
-import { createOwnSheets } from '../../src/cluster/nodes/publish-own-nodes.ts';
-import type { NodeBoard } from '../../src/ports/node-records.ts';
+import { createOwnNodePublisher } from '../../src/cluster/nodes/publish-own-nodes.ts';
+import type { NodeRecords } from '../../src/ports/node-records.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 export const ENLIST_MS = 30_000;
@@ -18,8 +18,8 @@ export function openSheets(chance: number) {
       lives.push(life);
       return { kind: 'seen' };
     },
-  } as unknown as NodeBoard;
-  const sheets = createOwnSheets({
+  } as unknown as NodeRecords;
+  const records = createOwnNodePublisher({
     board,
     clock,
     chance: () => chance,
@@ -31,7 +31,7 @@ export function openSheets(chance: number) {
     },
     overtaken() {},
   });
-  return { clock, sheets, lives };
+  return { clock, records, lives };
 }
 
 /** On a board of which every question waits until the test answers it. */
@@ -52,8 +52,8 @@ export function openHeldSheets() {
     seen: ({ generation }) => ask(`seen ${generation}`),
     withdraw: (_, generation) => ask(`withdraw ${generation}`),
     enlist: () => ask('enlist'),
-  } as Partial<NodeBoard> as NodeBoard;
-  const sheets = createOwnSheets({
+  } as Partial<NodeRecords> as NodeRecords;
+  const records = createOwnNodePublisher({
     board,
     clock,
     chance: () => 0.5,
@@ -71,5 +71,5 @@ export function openHeldSheets() {
     asked.splice(at, 1)[0]?.answer(how);
     await clock.advance(0);
   }
-  return { clock, way, sheets, overtaken, posted, answer, asked: () => asked.map(({ what }) => what) };
+  return { clock, way, records, overtaken, posted, answer, asked: () => asked.map(({ what }) => what) };
 }

@@ -1,7 +1,7 @@
 /** The holder of a node keeps the slots of what it handed to it for others, and asks nothing of the store for what is over by then. */
 import { describe, expect, it } from 'vitest';
 import { createSlotKeeping, type Handed } from '../../src/cluster/holder/slot-keeping.ts';
-import { ANY_ATTEMPT } from '../../src/domain/answer.ts';
+import { ANY_ATTEMPT } from '../../src/domain/node-report.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { QUIET } from './post-rig.ts';
 

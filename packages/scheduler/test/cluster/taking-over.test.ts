@@ -1,7 +1,7 @@
 /** A job that may have been taken over although the call failed: it is asked again until it is known, so that somebody drives it. */
 import { describe, expect, it } from 'vitest';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
-import { createTakingOver } from '../../src/cluster/recovery/taking-over.ts';
+import { createTakeoverLookup } from '../../src/cluster/recovery/taking-over.ts';
 import { faulty } from '../support/faulty.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { startEstate } from './adoption-rig.ts';
@@ -23,8 +23,8 @@ function start() {
     [],
     clock,
   );
-  const { takeOver, unsure } = createTakingOver({
-    estate: store.port,
+  const { takeOver, unsure } = createTakeoverLookup({
+    takeoverStore: store.port,
     instances,
     adopt: ({ jobId }) => void adopted.push(jobId),
     clock,

@@ -1,11 +1,11 @@
 /** Contract of DeadLetters: its law as tests, for any adapter. */
 import { describe, expect, it } from 'vitest';
-import { type DeadLetters, HEAD_BYTES, LETTER_ID, PAGE_BYTES } from '../../src/ports/dead-letters.ts';
+import { type DeadLetters, HEAD_BYTES, MESSAGE_ID, PAGE_BYTES } from '../../src/ports/dead-letters.ts';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import { type Closable, edgeOf, fresh, perTest, type Timed, times } from './harness.ts';
 
 export interface DeadLettersLimits {
-  readonly maxLetters: number;
+  readonly maxMessages: number;
   readonly maxDeliveries: number;
   readonly maxDead: number;
   readonly orphanedForMs: number;
@@ -17,7 +17,7 @@ export interface DeadLettersHarness extends Timed, Closable {
 }
 
 const ROOMY: DeadLettersLimits = {
-  maxLetters: 1_000,
+  maxMessages: 1_000,
   maxDeliveries: 1,
   maxDead: 1_000,
   orphanedForMs: 60_000,
@@ -52,7 +52,7 @@ export function deadLettersContract(
         (await deadLetters.list(instanceId, { max: 100 })).letters.map(({ head }) => head);
       const idOf = async (wanted: string): Promise<string> => {
         const { letters } = await deadLetters.list(me, { max: 100 });
-        return letters.find(({ head }) => head === wanted)?.letterId ?? 'nothing';
+        return letters.find(({ head }) => head === wanted)?.messageId ?? 'nothing';
       };
       const arrived = async (instanceId: string) =>
         (await inbox.take(instanceId, AT_ONCE)).map(({ body }) => body);
@@ -68,9 +68,9 @@ export function deadLettersContract(
         { head: '{"text":"你好"}', deliveries: 1, bytes: 17 },
         { head: 'first', deliveries: 1, bytes: 5 },
       ]);
-      for (const { letterId, diedAt } of letters) {
-        expect(letterId).toMatch(LETTER_ID);
-        expect(letterId.startsWith(`${diedAt}-`)).toBe(true);
+      for (const { messageId, diedAt } of letters) {
+        expect(messageId).toMatch(MESSAGE_ID);
+        expect(messageId.startsWith(`${diedAt}-`)).toBe(true);
       }
       expect(letters[0]).not.toHaveProperty('body');
     });
@@ -94,7 +94,7 @@ export function deadLettersContract(
       for (let isLast = false; !isLast; ) {
         const page = await deadLetters.list(me, { max: 2, after });
         pages.push(page.letters.map(({ head }) => head));
-        after = page.letters.at(-1)?.letterId;
+        after = page.letters.at(-1)?.messageId;
         isLast = page.isLast;
       }
       expect(pages).toEqual([
@@ -111,7 +111,7 @@ export function deadLettersContract(
       expect(page.letters.map(({ bytes }) => bytes)).toEqual([3, long.length, long.length]);
       expect(page.letters[1]?.head).toBe('x'.repeat(HEAD_BYTES));
       expect(page.isLast).toBe(false);
-      const rest = await deadLetters.list(me, { max: 100, after: page.letters[2]?.letterId });
+      const rest = await deadLetters.list(me, { max: 100, after: page.letters[2]?.messageId });
       expect(rest).toMatchObject({ letters: [{ head: 'old' }], isLast: true });
     });
 
@@ -121,7 +121,7 @@ export function deadLettersContract(
       await die(body, 'other');
       const { letters } = await deadLetters.list(me, { max: 10 });
       const long = letters[1];
-      expect(await deadLetters.get(me, long?.letterId ?? '')).toEqual({ ...long, body });
+      expect(await deadLetters.get(me, long?.messageId ?? '')).toEqual({ ...long, body });
       expect(await deadLetters.get(fresh('another'), await idOf('other'))).toBeUndefined();
       for (const unknown of ['1-1', 'x', '', '-', '+', '99999999999999999999999-1']) {
         expect(await deadLetters.get(me, unknown)).toBeUndefined();
@@ -134,9 +134,9 @@ export function deadLettersContract(
       const other = fresh('instance');
       await inbox.open(other);
       await die('for other', 'stays', 'for me');
-      const letterId = await idOf('for other');
-      expect(await deadLetters.replay(me, letterId, other)).toBe('replayed');
-      expect(await deadLetters.replay(me, letterId, other)).toBe('absent');
+      const messageId = await idOf('for other');
+      expect(await deadLetters.replay(me, messageId, other)).toBe('replayed');
+      expect(await deadLetters.replay(me, messageId, other)).toBe('absent');
       expect(await deadLetters.replay(me, await idOf('for me'), me)).toBe('replayed');
       expect(await inbox.take(other, AT_ONCE)).toMatchObject([{ body: 'for other', deliveries: 1 }]);
       expect(await arrived(me)).toEqual(['for me']);
@@ -144,20 +144,20 @@ export function deadLettersContract(
     });
 
     it('keeps a letter that its inbox refuses', async () => {
-      const { deadLetters, inbox, me, die, idOf, heads } = await start({ maxLetters: 1 });
+      const { deadLetters, inbox, me, die, idOf, heads } = await start({ maxMessages: 1 });
       await die('letter');
-      const letterId = await idOf('letter');
-      expect(await deadLetters.replay(me, letterId, fresh('nobody'))).toBe('gone');
+      const messageId = await idOf('letter');
+      expect(await deadLetters.replay(me, messageId, fresh('nobody'))).toBe('gone');
       await inbox.send(me, 'fills it');
-      expect(await deadLetters.replay(me, letterId, me)).toBe('full');
+      expect(await deadLetters.replay(me, messageId, me)).toBe('full');
       expect(await heads()).toEqual(['letter']);
     });
 
     it('loses no letter to replays at once: it arrives at least once and is gone', async () => {
       const { deadLetters, me, die, idOf, heads, arrived } = await start();
       await die('wanted');
-      const letterId = await idOf('wanted');
-      const results = await Promise.all(times(5, () => deadLetters.replay(me, letterId, me)));
+      const messageId = await idOf('wanted');
+      const results = await Promise.all(times(5, () => deadLetters.replay(me, messageId, me)));
       const replayed = results.filter((result) => result === 'replayed').length;
       expect(replayed).toBeGreaterThan(0);
       expect(await arrived(me)).toEqual(times(replayed, () => 'wanted'));
@@ -203,11 +203,11 @@ export function deadLettersContract(
       await deadLetters.orphan(me);
       expect(await deadLetters.orphaned()).toEqual([me]);
       expect(await heads()).toEqual(['left behind']);
-      const letterId = await idOf('left behind');
+      const messageId = await idOf('left behind');
       await timed.advance(SHORT_MS + edgeOf(timed));
       expect(await heads()).toEqual([]);
-      expect(await deadLetters.get(me, letterId)).toBeUndefined();
-      expect(await deadLetters.replay(me, letterId, me)).toBe('absent');
+      expect(await deadLetters.get(me, messageId)).toBeUndefined();
+      expect(await deadLetters.replay(me, messageId, me)).toBe('absent');
       expect(await deadLetters.purge(me, { max: 10 })).toEqual({ purged: 0, isDone: true });
     });
 

@@ -1,6 +1,6 @@
 /** Contract of Inbox, for whoever listens: what it is told is handed out, and nobody else is given it. */
 import { expect, it } from 'vitest';
-import { type Inbox, type Letter, LONGEST_TOLD, MOST_TOLD } from '../../src/ports/inbox.ts';
+import { type Inbox, type InboxMessage, LONGEST_TOLD, MOST_TOLD } from '../../src/ports/inbox.ts';
 import { fresh, isPending, type Timed } from './harness.ts';
 
 interface Opened extends Timed {
@@ -13,16 +13,16 @@ interface Opened extends Timed {
 }
 
 const AT_ONCE = { max: 1_000, waitMs: 0 };
-const bodies = (letters: readonly Letter[]): string[] => letters.map(({ body }) => body);
-const idsOf = (letters: readonly Letter[]): string[] => letters.map(({ letterId }) => letterId);
+const bodies = (messages: readonly InboxMessage[]): string[] => messages.map(({ body }) => body);
+const idsOf = (messages: readonly InboxMessage[]): string[] => messages.map(({ messageId }) => messageId);
 
 export function inboxListening(start: () => Promise<Opened>): void {
   it('tells whoever listens what is sent, in order, once, with every character, and no reader', async () => {
     const opened = await start();
     if (opened.isTelling === false) return expectRead(opened);
     const { inbox, me, advance } = opened;
-    const told: Letter[] = [];
-    await inbox.listen(me, (letters) => void told.push(...letters));
+    const told: InboxMessage[] = [];
+    await inbox.listen(me, (messages) => void told.push(...messages));
     const waiting = inbox.take(me, { max: 10, waitMs: 300 });
     expect(await isPending(waiting)).toBe(true);
     const sent = ['one', '{"text":"你好 👋\\n"}', '', ' x '.repeat(10_000)];
@@ -37,22 +37,22 @@ export function inboxListening(start: () => Promise<Opened>): void {
     const opened = await start();
     if (opened.isTelling === false) return expectRead(opened);
     const { inbox, me, advance, stuck } = opened;
-    const told: Letter[] = [];
-    await inbox.listen(me, (letters) => void told.push(...letters));
+    const told: InboxMessage[] = [];
+    await inbox.listen(me, (messages) => void told.push(...messages));
     for (const body of ['handled', 'forgotten']) await inbox.send(me, body);
     await advance(50);
     await inbox.confirm(me, idsOf(told).slice(0, 1));
-    expect(await inbox.size(me)).toEqual({ letters: 1, handedOut: 1, dead: 0 });
-    expect((await stuck()).letters).toMatchObject([{ body: 'forgotten', deliveries: 2 }]);
+    expect(await inbox.size(me)).toEqual({ messages: 1, handedOut: 1, dead: 0 });
+    expect((await stuck()).messages).toMatchObject([{ body: 'forgotten', deliveries: 2 }]);
   });
 
   it('tells first what was sent before anybody listened, and nothing to whoever listens no more', async () => {
     const opened = await start();
     if (opened.isTelling === false) return expectRead(opened);
     const { inbox, me, advance } = opened;
-    const told: Letter[] = [];
+    const told: InboxMessage[] = [];
     await inbox.send(me, 'before');
-    const stop = await inbox.listen(me, (letters) => void told.push(...letters));
+    const stop = await inbox.listen(me, (messages) => void told.push(...messages));
     await inbox.send(me, 'then');
     await advance(50);
     expect(bodies(told)).toEqual(['before', 'then']);
@@ -69,8 +69,8 @@ export function inboxListening(start: () => Promise<Opened>): void {
     const opened = await start();
     if (opened.isTelling === false) return expectRead(opened);
     const { inbox, me, advance } = opened;
-    const told: Letter[] = [];
-    await inbox.listen(me, (letters) => void told.push(...letters));
+    const told: InboxMessage[] = [];
+    await inbox.listen(me, (messages) => void told.push(...messages));
     const long = 'x'.repeat(LONGEST_TOLD + 1);
     await inbox.send(me, long);
     await advance(50);
@@ -93,10 +93,10 @@ export function inboxListening(start: () => Promise<Opened>): void {
     const opened = await start();
     if (opened.isTelling === false) return expectRead(opened);
     const { inbox, me, advance } = opened;
-    const told: Letter[] = [];
+    const told: InboxMessage[] = [];
     const other = fresh('instance');
     await inbox.open(other);
-    await inbox.listen(me, (letters) => void told.push(...letters));
+    await inbox.listen(me, (messages) => void told.push(...messages));
     await inbox.send(other, 'theirs');
     await advance(50);
     expect(told).toEqual([]);
@@ -106,8 +106,8 @@ export function inboxListening(start: () => Promise<Opened>): void {
 
 /** Whoever listens in vain has it wait, and reads it. */
 async function expectRead({ inbox, me, advance }: Opened): Promise<void> {
-  const told: Letter[] = [];
-  const stop = await inbox.listen(me, (letters) => void told.push(...letters));
+  const told: InboxMessage[] = [];
+  const stop = await inbox.listen(me, (messages) => void told.push(...messages));
   await inbox.send(me, 'not told');
   await advance(50);
   expect(told).toEqual([]);

@@ -1,11 +1,11 @@
 /** Contract of Inbox: its law as tests, for any adapter. */
 import { describe, expect, it } from 'vitest';
-import type { Inbox, Letter } from '../../src/ports/inbox.ts';
+import type { Inbox, InboxMessage } from '../../src/ports/inbox.ts';
 import { type Closable, edgeOf, fresh, isPending, isStepped, perTest, type Timed, times } from './harness.ts';
 import { inboxListening } from './inbox-listening.ts';
 
 export interface InboxLimits {
-  readonly maxLetters: number;
+  readonly maxMessages: number;
   readonly maxDeliveries: number;
   readonly maxDead: number;
   readonly minIdleToDieMs?: number;
@@ -18,11 +18,11 @@ export interface InboxHarness extends Timed, Closable {
   readonly isTelling?: boolean;
 }
 
-const ROOMY: InboxLimits = { maxLetters: 10_000, maxDeliveries: 3, maxDead: 100 };
+const ROOMY: InboxLimits = { maxMessages: 10_000, maxDeliveries: 3, maxDead: 100 };
 const IDLE_MS = 100;
 const AT_ONCE = { max: 1_000, waitMs: 0 };
-const bodies = (letters: readonly Letter[]): string[] => letters.map(({ body }) => body);
-const idsOf = (letters: readonly Letter[]): string[] => letters.map(({ letterId }) => letterId);
+const bodies = (messages: readonly InboxMessage[]): string[] => messages.map(({ body }) => body);
+const idsOf = (messages: readonly InboxMessage[]): string[] => messages.map(({ messageId }) => messageId);
 
 export function inboxContract(name: string, open: (limits: InboxLimits) => Promise<InboxHarness>): void {
   describe(`Inbox: ${name}`, () => {
@@ -43,9 +43,9 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       const { inbox, me } = await start();
       const sent = ['one', '{"text":"你好 👋\\n"}', '', 'x'.repeat(100_000)];
       for (const body of sent) expect(await inbox.send(me, body)).toBe('sent');
-      const letters = await inbox.take(me, AT_ONCE);
-      expect(bodies(letters)).toEqual(sent);
-      expect(letters.every(({ deliveries }) => deliveries === 1)).toBe(true);
+      const messages = await inbox.take(me, AT_ONCE);
+      expect(bodies(messages)).toEqual(sent);
+      expect(messages.every(({ deliveries }) => deliveries === 1)).toBe(true);
       expect(await inbox.take(me, AT_ONCE)).toEqual([]);
     });
 
@@ -111,19 +111,19 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['kept']);
       await advance(idleMs);
       expect(await inbox.send(me, 'too late')).toBe('gone');
-      expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
     });
 
     it('I11 bounded: at its limit it refuses the sender and drops nothing', async () => {
-      const { inbox, me } = await start({ maxLetters: 3 });
+      const { inbox, me } = await start({ maxMessages: 3 });
       const results = await Promise.all(times(20, (index) => inbox.send(me, `letter ${index}`)));
       expect(results.filter((result) => result === 'sent')).toHaveLength(3);
       expect(results.filter((result) => result === 'full')).toHaveLength(17);
-      const letters = await inbox.take(me, AT_ONCE);
-      expect(letters).toHaveLength(3);
+      const messages = await inbox.take(me, AT_ONCE);
+      expect(messages).toHaveLength(3);
       // Handed out is not handled: there is room only after the confirmation.
       expect(await inbox.send(me, 'one more')).toBe('full');
-      await inbox.confirm(me, idsOf(letters).slice(0, 1));
+      await inbox.confirm(me, idsOf(messages).slice(0, 1));
       expect(await inbox.send(me, 'one more')).toBe('sent');
     });
 
@@ -132,12 +132,12 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await inbox.send(me, 'handled');
       await inbox.send(me, 'forgotten');
       const [handled] = await inbox.take(me, AT_ONCE);
-      await inbox.confirm(me, handled === undefined ? [] : [handled.letterId]);
+      await inbox.confirm(me, handled === undefined ? [] : [handled.messageId]);
       await inbox.send(me, 'not handed out');
       const again = await stuck();
       expect(again.died).toBe(0);
-      expect(again.letters).toMatchObject([{ body: 'forgotten', deliveries: 2 }]);
-      expect((await stuck()).letters).toMatchObject([{ body: 'forgotten', deliveries: 3 }]);
+      expect(again.messages).toMatchObject([{ body: 'forgotten', deliveries: 2 }]);
+      expect((await stuck()).messages).toMatchObject([{ body: 'forgotten', deliveries: 3 }]);
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['not handed out']);
     });
 
@@ -146,19 +146,19 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await inbox.send(me, 'just now');
       await inbox.take(me, AT_ONCE);
       const again = await inbox.takeAgain(me, { max: 10, idleMs: 60_000 });
-      expect(again).toEqual({ letters: [], died: 0 });
+      expect(again).toEqual({ messages: [], died: 0 });
     });
 
     it('puts a letter among the dead after too many deliveries, and goes on with the others', async () => {
       const { inbox, me, stuck } = await start({ maxDeliveries: 2 });
       await inbox.send(me, 'poison');
       await inbox.take(me, AT_ONCE);
-      expect((await stuck()).letters).toMatchObject([{ body: 'poison', deliveries: 2 }]);
+      expect((await stuck()).messages).toMatchObject([{ body: 'poison', deliveries: 2 }]);
       await inbox.send(me, 'fine');
-      expect(await stuck()).toEqual({ letters: [], died: 1 });
-      expect(await inbox.size(me)).toEqual({ letters: 1, handedOut: 0, dead: 1 });
+      expect(await stuck()).toEqual({ messages: [], died: 1 });
+      expect(await inbox.size(me)).toEqual({ messages: 1, handedOut: 0, dead: 1 });
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['fine']);
-      expect(await stuck()).toMatchObject({ letters: [{ body: 'fine' }], died: 0 });
+      expect(await stuck()).toMatchObject({ messages: [{ body: 'fine' }], died: 0 });
     });
 
     it('leaves alone what is still being handled, however long: it neither comes again nor dies', async () => {
@@ -166,13 +166,13 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       for (const body of ['slow', 'stuck', 'slow too']) await inbox.send(me, body);
       const [slow, , slowToo] = idsOf(await inbox.take(me, AT_ONCE));
       const except = new Set([slow ?? '', slowToo ?? '']);
-      for (const expected of [{ letters: [{ body: 'stuck', deliveries: 2 }] }, { letters: [], died: 1 }]) {
+      for (const expected of [{ messages: [{ body: 'stuck', deliveries: 2 }] }, { messages: [], died: 1 }]) {
         await advance(IDLE_MS + edgeOf({ advance, ...timed }));
         expect(await inbox.takeAgain(me, { max: 1, idleMs: IDLE_MS, except })).toMatchObject(expected);
       }
       // They were delivered once all the time.
       const again = await inbox.takeAgain(me, { max: 10, idleMs: IDLE_MS });
-      expect(again.letters).toMatchObject([
+      expect(again.messages).toMatchObject([
         { body: 'slow', deliveries: 2 },
         { body: 'slow too', deliveries: 2 },
       ]);
@@ -186,24 +186,24 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await stuck();
       const except = new Set(ids.slice(0, -2));
       const again = await inbox.takeAgain(me, { max: 5, idleMs: 0, except });
-      expect(bodies(again.letters)).toEqual(bodiesSent.slice(-2));
+      expect(bodies(again.messages)).toEqual(bodiesSent.slice(-2));
     });
 
     it('lets a letter die only after it has lain for a while', async () => {
       const { inbox, me, advance, stuck } = await start({ maxDeliveries: 1, minIdleToDieMs: 1_000 });
       await inbox.send(me, 'poison');
       await inbox.take(me, AT_ONCE);
-      expect(await stuck()).toEqual({ letters: [], died: 0 });
+      expect(await stuck()).toEqual({ messages: [], died: 0 });
       await advance(1_000);
-      expect(await stuck()).toEqual({ letters: [], died: 1 });
+      expect(await stuck()).toEqual({ messages: [], died: 1 });
     });
 
     it('drops dead letters where none are kept, and counts them', async () => {
       const { inbox, me, stuck } = await start({ maxDeliveries: 1, maxDead: 0 });
       for (const body of ['a', 'b']) await inbox.send(me, body);
       await inbox.take(me, AT_ONCE);
-      expect(await stuck()).toEqual({ letters: [], died: 2 });
-      expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+      expect(await stuck()).toEqual({ messages: [], died: 2 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
     });
 
     it('I11 bounded: keeps no more dead letters than its limit', async () => {
@@ -211,7 +211,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       for (const body of ['a', 'b', 'c', 'd']) await inbox.send(me, body);
       await inbox.take(me, AT_ONCE);
       expect((await stuck()).died).toBe(4);
-      expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 2 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 2 });
     });
 
     it('confirms what it does not know, or knows no more, without harm', async () => {
@@ -222,23 +222,23 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       await inbox.confirm(me, ids);
       await inbox.confirm(me, []);
       await inbox.confirm(fresh('nobody'), ids);
-      expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
     });
 
     it('confirms thousands of letters at once', async () => {
       const { inbox, me } = await start();
       await Promise.all(times(2_500, (index) => inbox.send(me, String(index))));
       await inbox.confirm(me, idsOf(await inbox.take(me, { max: 3_000, waitMs: 0 })));
-      expect(await inbox.size(me)).toEqual({ letters: 0, handedOut: 0, dead: 0 });
+      expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
     });
 
     it('is not closed while something is in it, handed out or not', async () => {
       const { inbox, me } = await start();
       await inbox.send(me, 'unread');
       expect(await inbox.close(me)).toBe('not_empty');
-      const letters = await inbox.take(me, AT_ONCE);
+      const messages = await inbox.take(me, AT_ONCE);
       expect(await inbox.close(me)).toBe('not_empty');
-      await inbox.confirm(me, idsOf(letters));
+      await inbox.confirm(me, idsOf(messages));
       expect(await inbox.close(me)).toBe('closed');
     });
 

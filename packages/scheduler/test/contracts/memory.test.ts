@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudioStore } from '../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
-import { createWhispers } from '../../src/adapters/memory/hint-bus.ts';
+import { createHintBus } from '../../src/adapters/memory/hint-bus.ts';
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createJobEvents } from '../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../src/adapters/memory/job-store.ts';
-import { createNodeDirectory } from '../../src/adapters/memory/node-id-claims.ts';
+import { createNodeIdClaims } from '../../src/adapters/memory/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/adapters/memory/node-mailbox.ts';
 import { systemClock } from '../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../src/adapters/system/id-source.ts';
@@ -24,7 +24,7 @@ import { jobEventsContract } from './job-events.ts';
 import { jobEventsAcrossContract } from './job-events-across.ts';
 import { jobStoreContract } from './job-store.ts';
 import { nodeIdClaimsContract } from './node-id-claims.ts';
-import { type Letter, nodeMailboxContract } from './node-mailbox.ts';
+import { type InboxMessage, nodeMailboxContract } from './node-mailbox.ts';
 
 const ROOMY = {
   bindingLeaseMs: 60_000,
@@ -53,13 +53,17 @@ jobStoreContract('memory', async (limits) => {
 
 nodeIdClaimsContract('memory', async (limits) => ({
   ...stepped().harness,
-  directory: createNodeDirectory(limits),
+  nodeIdClaims: createNodeIdClaims(limits),
 }));
 
 nodeMailboxContract('memory', async (limits) => {
   const { clock, harness } = stepped();
   const ledger = createCapacityLedger({ clock });
-  return { ...harness, ledger, mailbox: createNodeMailbox<Letter>({ clock, slots: ledger, ...limits }) };
+  return {
+    ...harness,
+    ledger,
+    mailbox: createNodeMailbox<InboxMessage>({ clock, slots: ledger, ...limits }),
+  };
 });
 
 audioStoreContract('memory', async (limits) => ({ ...stepped().harness, store: createAudioStore(limits) }));
@@ -112,4 +116,4 @@ idSourceContract('system', async () => {
   };
 });
 
-hintBusContract('memory', async () => ({ whispers: createWhispers(), close: async () => undefined }));
+hintBusContract('memory', async () => ({ hintBus: createHintBus(), close: async () => undefined }));

@@ -1,10 +1,10 @@
 /** Contract of NodeDirectory: its law as tests, for any adapter. */
 import { describe, expect, it } from 'vitest';
-import type { ClaimResult, NodeDirectory } from '../../src/ports/node-id-claims.ts';
+import type { ClaimResult, NodeIdClaims } from '../../src/ports/node-id-claims.ts';
 import { type Closable, fresh, perTest, times } from './harness.ts';
 
 export interface DirectoryHarness extends Closable {
-  readonly directory: NodeDirectory;
+  readonly nodeIdClaims: NodeIdClaims;
 }
 
 /** `maxNodes` is the limit of this one harness. */
@@ -17,56 +17,56 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
     const start = perTest(open);
 
     it('gives a new id to whoever claims it, and knows its current generation', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      expect(await directory.current(node)).toBeUndefined();
-      const claim = await directory.claim(node, 'mine');
+      expect(await nodeIdClaims.current(node)).toBeUndefined();
+      const claim = await nodeIdClaims.claim(node, 'mine');
       expect(claim).toMatchObject({ kind: 'claimed', isReturning: false });
       // 0 is what stands for "none" elsewhere.
       expect(generationOf(claim)).toBeGreaterThan(0);
-      expect(await directory.current(node)).toBe(generationOf(claim));
+      expect(await nodeIdClaims.current(node)).toBe(generationOf(claim));
     });
 
     it('gives the same credential a later generation each time', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       let newest = 0;
       for (let round = 0; round < 5; round += 1) {
-        const claim = await directory.claim(node, 'mine');
+        const claim = await nodeIdClaims.claim(node, 'mine');
         expect(claim).toMatchObject({ kind: 'claimed', isReturning: round > 0 });
         expect(generationOf(claim)).toBeGreaterThan(newest);
         newest = generationOf(claim);
-        expect(await directory.current(node)).toBe(newest);
+        expect(await nodeIdClaims.current(node)).toBe(newest);
       }
     });
 
     it('gives concurrent claims distinct generations, and the newest of them wins', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      const claims = await Promise.all(times(200, () => directory.claim(node, 'mine')));
+      const claims = await Promise.all(times(200, () => nodeIdClaims.claim(node, 'mine')));
       const generations = claims.map(generationOf);
       expect(new Set(generations).size).toBe(200);
       expect(generations.some(Number.isNaN)).toBe(false);
-      expect(await directory.current(node)).toBe(Math.max(...generations));
+      expect(await nodeIdClaims.current(node)).toBe(Math.max(...generations));
       const isNew = claims.filter((claim) => claim.kind === 'claimed' && !claim.isReturning);
       expect(isNew).toHaveLength(1);
     });
 
     it('refuses a living id to another credential, and nothing changes', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      const mine = generationOf(await directory.claim(node, 'mine'));
-      expect(await directory.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
-      expect(await directory.current(node)).toBe(mine);
-      expect(await directory.claim(node, 'mine')).toMatchObject({ kind: 'claimed', isReturning: true });
-      expect(await directory.claim(node, '')).toEqual({ kind: 'conflict' });
+      const mine = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      expect(await nodeIdClaims.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
+      expect(await nodeIdClaims.current(node)).toBe(mine);
+      expect(await nodeIdClaims.claim(node, 'mine')).toMatchObject({ kind: 'claimed', isReturning: true });
+      expect(await nodeIdClaims.claim(node, '')).toEqual({ kind: 'conflict' });
     });
 
     it('gives an id claimed by several credentials at once to exactly one of them', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       const claims = await Promise.all(
-        times(60, (index) => directory.claim(node, `credential-${index % 6}`)),
+        times(60, (index) => nodeIdClaims.claim(node, `credential-${index % 6}`)),
       );
       const winners = new Set(
         claims.flatMap((claim, index) => (claim.kind === 'claimed' ? [index % 6] : [])),
@@ -77,111 +77,111 @@ export function nodeIdClaimsContract(name: string, open: OpenDirectory): void {
     });
 
     it('ignores the release of an old generation', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      const old = generationOf(await directory.claim(node, 'mine'));
-      const newest = generationOf(await directory.claim(node, 'mine'));
-      expect(await directory.release(node, old)).toBe(false);
-      expect(await directory.current(node)).toBe(newest);
-      expect(await directory.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
+      const old = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      const newest = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      expect(await nodeIdClaims.release(node, old)).toBe(false);
+      expect(await nodeIdClaims.current(node)).toBe(newest);
+      expect(await nodeIdClaims.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
     });
 
     it('ignores the release of a generation that was never given, and of an unknown id', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      const mine = generationOf(await directory.claim(node, 'mine'));
-      expect(await directory.release(node, mine + 1_000)).toBe(false);
-      expect(await directory.current(node)).toBe(mine);
-      expect(await directory.release(fresh('node'), 1)).toBe(false);
+      const mine = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      expect(await nodeIdClaims.release(node, mine + 1_000)).toBe(false);
+      expect(await nodeIdClaims.current(node)).toBe(mine);
+      expect(await nodeIdClaims.release(fresh('node'), 1)).toBe(false);
     });
 
     it('forgets the id when its newest generation is released, once, and another credential may have it', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      const mine = generationOf(await directory.claim(node, 'mine'));
-      const releases = await Promise.all(times(20, () => directory.release(node, mine)));
+      const mine = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      const releases = await Promise.all(times(20, () => nodeIdClaims.release(node, mine)));
       expect(releases.filter(Boolean)).toHaveLength(1);
-      expect(await directory.current(node)).toBeUndefined();
-      expect(await directory.claim(node, 'theirs')).toMatchObject({ kind: 'claimed' });
-      expect(await directory.claim(node, 'mine')).toEqual({ kind: 'conflict' });
+      expect(await nodeIdClaims.current(node)).toBeUndefined();
+      expect(await nodeIdClaims.claim(node, 'theirs')).toMatchObject({ kind: 'claimed' });
+      expect(await nodeIdClaims.claim(node, 'mine')).toEqual({ kind: 'conflict' });
     });
 
     it('never gives a generation again, not even after the id was forgotten', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
       let newest = 0;
       for (let round = 0; round < 3; round += 1) {
-        const generation = generationOf(await directory.claim(node, `credential-${round}`));
+        const generation = generationOf(await nodeIdClaims.claim(node, `credential-${round}`));
         expect(generation).toBeGreaterThan(newest);
-        expect(await directory.release(node, newest)).toBe(false);
-        expect(await directory.current(node)).toBe(generation);
+        expect(await nodeIdClaims.release(node, newest)).toBe(false);
+        expect(await nodeIdClaims.current(node)).toBe(generation);
         newest = generation;
-        await directory.release(node, newest);
+        await nodeIdClaims.release(node, newest);
       }
     });
 
     it('knows a claim again that it has lost, and gives the id to nobody else after that', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      const mine = generationOf(await directory.claim(node, 'mine'));
-      await directory.release(node, mine);
-      expect(await directory.restore(node, 'mine', mine)).toBe(true);
-      expect(await directory.restore(node, 'mine', mine)).toBe(true);
-      expect(await directory.current(node)).toBe(mine);
-      expect(await directory.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
-      const next = await directory.claim(node, 'mine');
+      const mine = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      await nodeIdClaims.release(node, mine);
+      expect(await nodeIdClaims.restore(node, 'mine', mine)).toBe(true);
+      expect(await nodeIdClaims.restore(node, 'mine', mine)).toBe(true);
+      expect(await nodeIdClaims.current(node)).toBe(mine);
+      expect(await nodeIdClaims.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
+      const next = await nodeIdClaims.claim(node, 'mine');
       expect(next).toMatchObject({ kind: 'claimed', isReturning: true });
       expect(generationOf(next)).toBeGreaterThan(mine);
     });
 
     it('takes the later generation of a claim whose last steps it has lost, and gives none again', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      const kept = generationOf(await directory.claim(node, 'mine'));
-      expect(await directory.restore(node, 'mine', kept + 5)).toBe(true);
-      expect(await directory.current(node)).toBe(kept + 5);
-      expect(generationOf(await directory.claim(node, 'mine'))).toBeGreaterThan(kept + 5);
+      const kept = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      expect(await nodeIdClaims.restore(node, 'mine', kept + 5)).toBe(true);
+      expect(await nodeIdClaims.current(node)).toBe(kept + 5);
+      expect(generationOf(await nodeIdClaims.claim(node, 'mine'))).toBeGreaterThan(kept + 5);
     });
 
     it('restores neither an older generation nor a claim on what is another’s by now', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const node = fresh('node');
-      const old = generationOf(await directory.claim(node, 'mine'));
-      const newest = generationOf(await directory.claim(node, 'mine'));
-      expect(await directory.restore(node, 'mine', old)).toBe(false);
-      expect(await directory.current(node)).toBe(newest);
-      await directory.release(node, newest);
-      const theirs = generationOf(await directory.claim(node, 'theirs'));
-      expect(await directory.restore(node, 'mine', theirs + 1)).toBe(false);
-      expect(await directory.current(node)).toBe(theirs);
-      expect(await directory.claim(node, 'mine')).toEqual({ kind: 'conflict' });
+      const old = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      const newest = generationOf(await nodeIdClaims.claim(node, 'mine'));
+      expect(await nodeIdClaims.restore(node, 'mine', old)).toBe(false);
+      expect(await nodeIdClaims.current(node)).toBe(newest);
+      await nodeIdClaims.release(node, newest);
+      const theirs = generationOf(await nodeIdClaims.claim(node, 'theirs'));
+      expect(await nodeIdClaims.restore(node, 'mine', theirs + 1)).toBe(false);
+      expect(await nodeIdClaims.current(node)).toBe(theirs);
+      expect(await nodeIdClaims.claim(node, 'mine')).toEqual({ kind: 'conflict' });
     });
 
     it('keeps ids apart', async () => {
-      const { directory } = await start({ maxNodes: 100 });
+      const { nodeIdClaims } = await start({ maxNodes: 100 });
       const [a, b] = [fresh('node'), fresh('node')];
-      const first = generationOf(await directory.claim(a, 'mine'));
-      expect(await directory.claim(b, 'theirs')).toMatchObject({ kind: 'claimed' });
-      await directory.release(a, first);
-      expect(await directory.current(b)).toBeGreaterThan(0);
+      const first = generationOf(await nodeIdClaims.claim(a, 'mine'));
+      expect(await nodeIdClaims.claim(b, 'theirs')).toMatchObject({ kind: 'claimed' });
+      await nodeIdClaims.release(a, first);
+      expect(await nodeIdClaims.current(b)).toBeGreaterThan(0);
     });
 
     it('I11 bounded: is full for new ids at its limit, not for known ones, and has room after a release', async () => {
-      const { directory } = await start({ maxNodes: 3 });
+      const { nodeIdClaims } = await start({ maxNodes: 3 });
       const nodes = times(20, () => fresh('node'));
-      const claims = await Promise.all(nodes.map((node) => directory.claim(node, 'mine')));
+      const claims = await Promise.all(nodes.map((node) => nodeIdClaims.claim(node, 'mine')));
       expect(claims.filter((claim) => claim.kind === 'claimed')).toHaveLength(3);
       expect(claims.filter((claim) => claim.kind === 'full')).toHaveLength(17);
       const inside = nodes[claims.findIndex((claim) => claim.kind === 'claimed')] as string;
       const outside = nodes[claims.findIndex((claim) => claim.kind === 'full')] as string;
-      expect(await directory.current(outside)).toBeUndefined();
-      const again = await directory.claim(inside, 'mine');
+      expect(await nodeIdClaims.current(outside)).toBeUndefined();
+      const again = await nodeIdClaims.claim(inside, 'mine');
       expect(again).toMatchObject({ kind: 'claimed', isReturning: true });
-      expect(await directory.claim(inside, 'theirs')).toEqual({ kind: 'conflict' });
-      expect(await directory.claim(outside, 'mine')).toEqual({ kind: 'full' });
-      await directory.release(inside, generationOf(again));
-      expect(await directory.claim(outside, 'mine')).toMatchObject({ kind: 'claimed' });
-      expect(await directory.claim(inside, 'mine')).toEqual({ kind: 'full' });
+      expect(await nodeIdClaims.claim(inside, 'theirs')).toEqual({ kind: 'conflict' });
+      expect(await nodeIdClaims.claim(outside, 'mine')).toEqual({ kind: 'full' });
+      await nodeIdClaims.release(inside, generationOf(again));
+      expect(await nodeIdClaims.claim(outside, 'mine')).toMatchObject({ kind: 'claimed' });
+      expect(await nodeIdClaims.claim(inside, 'mine')).toEqual({ kind: 'full' });
     });
   });
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { leaseId } from '../../src/domain/lease.ts';
 import type { MailboxEntry } from '../../src/ports/node-mailbox.ts';
 import { edgeOf } from './harness.ts';
-import { ids, type Letter, NOW, type StartedMailbox } from './node-mailbox.ts';
+import { type InboxMessage, ids, NOW, type StartedMailbox } from './node-mailbox.ts';
 
 /** How long a slot is reserved for a job that nobody has fetched yet. */
 const RESERVED_MS = 600;
@@ -15,7 +15,9 @@ export function nodeMailboxSlots(startMailbox: () => Promise<StartedMailbox>): v
     const { ledger, node, write } = started;
     await ledger.declare(node, { slots: 4, isAccepting: true });
     /** A new entry whose slot is reserved for a moment. */
-    async function reserve(ttlMs = LASTING_MS): Promise<MailboxEntry<Letter> & { readonly lease: string }> {
+    async function reserve(
+      ttlMs = LASTING_MS,
+    ): Promise<MailboxEntry<InboxMessage> & { readonly lease: string }> {
       const entry = write();
       const lease = leaseId(entry.jobId, 1);
       await ledger.reserve(node, lease, RESERVED_MS);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { MailboxEntry } from '../../src/ports/node-mailbox.ts';
 import { edgeOf, fresh, holdsBefore, isPending, times } from './harness.ts';
-import { ids, type Letter, NOW, type StartedMailbox } from './node-mailbox.ts';
+import { type InboxMessage, ids, NOW, type StartedMailbox } from './node-mailbox.ts';
 
 export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
   it('wakes a waiting take when something arrives', async () => {
@@ -33,7 +33,7 @@ export function nodeMailboxWaits(start: () => Promise<StartedMailbox>): void {
     const waiting = times(3, () => mailbox.take(node, { max: 1, waitMs: 10_000 }));
     await advance(20);
     const entries = times(3, () => write());
-    await mailbox.put(node, entries[0] as MailboxEntry<Letter>);
+    await mailbox.put(node, entries[0] as MailboxEntry<InboxMessage>);
     expect(await Promise.race(waiting)).toEqual([entries[0]]);
     await advance(50);
     const open = await Promise.all(waiting.map(isPending));

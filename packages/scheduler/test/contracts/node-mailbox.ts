@@ -8,12 +8,12 @@ import { type Closable, edgeOf, fresh, holdsBefore, perTest, type Timed, times }
 import { nodeMailboxSlots } from './node-mailbox-slots.ts';
 import { nodeMailboxWaits } from './node-mailbox-waits.ts';
 
-export interface Letter {
+export interface InboxMessage {
   readonly text: string;
 }
 
 export interface MailboxHarness extends Timed, Closable {
-  readonly mailbox: NodeMailbox<Letter>;
+  readonly mailbox: NodeMailbox<InboxMessage>;
   /** On the same store. */
   readonly ledger: CapacityLedger;
   /** The mailbox's own clock. */
@@ -23,13 +23,13 @@ export interface MailboxHarness extends Timed, Closable {
 export interface StartedMailbox extends MailboxHarness {
   readonly node: NodeId;
   /** A new entry that expires in `ttlMs`. */
-  write(ttlMs?: number): MailboxEntry<Letter>;
+  write(ttlMs?: number): MailboxEntry<InboxMessage>;
 }
 
 export type OpenMailbox = (limits: { maxPerNode: number }) => Promise<MailboxHarness>;
 
 export const NOW = { max: 100, waitMs: 0 };
-export const ids = (entries: readonly MailboxEntry<Letter>[]): string[] =>
+export const ids = (entries: readonly MailboxEntry<InboxMessage>[]): string[] =>
   entries.map((entry) => entry.jobId);
 
 export function nodeMailboxContract(name: string, open: OpenMailbox): void {
@@ -38,7 +38,7 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
 
     async function start(maxPerNode = 100): Promise<StartedMailbox> {
       const harness = await startWith({ maxPerNode });
-      const write = (ttlMs = 60_000): MailboxEntry<Letter> => {
+      const write = (ttlMs = 60_000): MailboxEntry<InboxMessage> => {
         const jobId = fresh('job');
         return { jobId, expiresAt: harness.now() + ttlMs, body: { text: `for ${jobId} 你好` } };
       };
@@ -142,7 +142,11 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
     it('takes back an entry nobody has fetched, once, and gives its room away', async () => {
       const { mailbox, node, write } = await start(3);
       const entries = times(3, () => write());
-      const [a, b, c] = entries as [MailboxEntry<Letter>, MailboxEntry<Letter>, MailboxEntry<Letter>];
+      const [a, b, c] = entries as [
+        MailboxEntry<InboxMessage>,
+        MailboxEntry<InboxMessage>,
+        MailboxEntry<InboxMessage>,
+      ];
       for (const entry of entries) await mailbox.put(node, entry);
       const drops = await Promise.all(times(10, () => mailbox.drop(node, b.jobId)));
       expect(drops.filter(Boolean)).toHaveLength(1);
@@ -185,7 +189,7 @@ export function nodeMailboxContract(name: string, open: OpenMailbox): void {
           const node = fresh('node');
           const queued: string[] = [];
           const dropped: string[] = [];
-          const takes: Promise<readonly MailboxEntry<Letter>[]>[] = [];
+          const takes: Promise<readonly MailboxEntry<InboxMessage>[]>[] = [];
           const aborts: AbortController[] = [];
           for (const act of steps) {
             if (act === 'put') {

@@ -1,6 +1,6 @@
 /** Contract of NodeBoard, the part about pages: whoever missed every notice finds all nodes by them. */
 import { describe, expect, it } from 'vitest';
-import type { NodeBoard } from '../../src/ports/node-records.ts';
+import type { NodeRecords } from '../../src/ports/node-records.ts';
 import { edgeOf, perTest, times } from './harness.ts';
 import type { NodeBoardHarness } from './node-records.ts';
 import { sheetFor } from './node-sheets.ts';
@@ -14,7 +14,7 @@ export function nodeBoardPagesContract(
   describe('pages', () => {
     const start = perTest(open);
 
-    async function round(board: NodeBoard, max: number, between = async () => {}): Promise<string[]> {
+    async function round(board: NodeRecords, max: number, between = async () => {}): Promise<string[]> {
       const found: string[] = [];
       let cursor: string | undefined;
       do {
@@ -30,10 +30,10 @@ export function nodeBoardPagesContract(
 
     it('name every posted id once in a round, a bounded number at a time, to whoever heard no notice', async () => {
       const { here, there } = await start({ forgetAfterMs: LONG_MS });
-      const sheets = times(60, () => sheetFor());
-      await Promise.all(sheets.map((sheet) => here.post(sheet, LONG_MS)));
+      const records = times(60, () => sheetFor());
+      await Promise.all(records.map((record) => here.post(record, LONG_MS)));
       for (const max of [1, 3, 500]) {
-        expect((await round(there, max)).sort()).toEqual(sheets.map(({ nodeId }) => nodeId).sort());
+        expect((await round(there, max)).sort()).toEqual(records.map(({ nodeId }) => nodeId).sort());
       }
     });
 

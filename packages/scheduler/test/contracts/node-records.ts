@@ -1,7 +1,7 @@
 /** Contract of NodeBoard: its law as tests, for any adapter, seen by two instances. */
 import { describe, expect, it } from 'vitest';
 import { ANY } from '../../src/domain/language.ts';
-import { type NodeBoard, type SheetVersion, WITHDRAWN_VERSION } from '../../src/ports/node-records.ts';
+import { type NodeRecords, type RecordVersion, WITHDRAWN_VERSION } from '../../src/ports/node-records.ts';
 import {
   type Closable,
   edgeOf,
@@ -17,9 +17,9 @@ import { nodeBoardPagesContract } from './node-records-pages.ts';
 import { sheetFor, typicalProfile } from './node-sheets.ts';
 
 export interface NodeBoardHarness extends Timed, Closable {
-  readonly here: NodeBoard;
+  readonly here: NodeRecords;
   /** Of another instance on the same store. */
-  readonly there: NodeBoard;
+  readonly there: NodeRecords;
 }
 
 const LONG_MS = 60_000;
@@ -32,8 +32,10 @@ export function nodeRecordsContract(
 ): void {
   describe(`NodeBoard: ${name}`, () => {
     const start = perTest(() => open({ forgetAfterMs: LONG_MS }));
-    const standing = async (board: NodeBoard, asked: Pick<SheetVersion, 'nodeId'> & Partial<SheetVersion>) =>
-      (await board.read([asked])).get(asked.nodeId);
+    const status = async (
+      board: NodeRecords,
+      asked: Pick<RecordVersion, 'nodeId'> & Partial<RecordVersion>,
+    ) => (await board.read([asked])).get(asked.nodeId);
 
     describe('sheets', () => {
       it('are read elsewhere with everything that was said', async () => {
@@ -53,7 +55,7 @@ export function nodeRecordsContract(
               asr: ANY,
               tts: [],
               hasGpu: false,
-              isDeployed: true,
+              isLegacy: true,
             },
             health: 'degraded',
             isFresh: false,
@@ -66,75 +68,75 @@ export function nodeRecordsContract(
             markedTypes: ['nmt', 'tone'],
           },
         );
-        for (const sheet of [plain, full]) {
-          expect(await here.post(sheet, LONG_MS)).toEqual({ kind: 'posted' });
-          expect(await standing(there, sheet)).toMatchObject({
+        for (const record of [plain, full]) {
+          expect(await here.post(record, LONG_MS)).toEqual({ kind: 'posted' });
+          expect(await status(there, record)).toMatchObject({
             kind: 'present',
-            sheet: undefined,
+            record: undefined,
             version: 1,
           });
-          expect(await standing(there, { nodeId: sheet.nodeId })).toMatchObject({ kind: 'present', sheet });
+          expect(await status(there, { nodeId: record.nodeId })).toMatchObject({ kind: 'present', record });
         }
       });
 
       it('share one profile among nodes that say the same', async () => {
         const { here, there } = await start();
-        const sheets = times(3, () => sheetFor());
-        for (const sheet of sheets) await here.post(sheet, LONG_MS);
-        const read = await there.read(sheets.map(({ nodeId }) => ({ nodeId })));
-        const profiles = [...read.values()].map((one) => one.kind === 'present' && one.sheet?.view.profile);
+        const records = times(3, () => sheetFor());
+        for (const record of records) await here.post(record, LONG_MS);
+        const read = await there.read(records.map(({ nodeId }) => ({ nodeId })));
+        const profiles = [...read.values()].map((one) => one.kind === 'present' && one.record?.view.profile);
         expect(new Set(profiles).size).toBe(1);
       });
 
       it('give way to later ones only, in whatever order they arrive', async () => {
         const { here, there } = await start();
-        const sheet = sheetFor({ version: 5 });
-        const stale = { kind: 'stale', generation: sheet.generation, version: 5 };
-        await here.post(sheet, LONG_MS);
-        expect(await there.post({ ...sheet, version: 4 }, LONG_MS)).toEqual(stale);
-        const older = { ...sheet, generation: sheet.generation - 1, version: 9_000 };
+        const record = sheetFor({ version: 5 });
+        const stale = { kind: 'stale', generation: record.generation, version: 5 };
+        await here.post(record, LONG_MS);
+        expect(await there.post({ ...record, version: 4 }, LONG_MS)).toEqual(stale);
+        const older = { ...record, generation: record.generation - 1, version: 9_000 };
         expect(await there.post(older, LONG_MS)).toEqual(stale);
         expect(await there.seen(older, LONG_MS, AT + 1)).toEqual(stale);
-        expect(await there.withdraw(sheet.nodeId, older.generation)).toEqual(stale);
-        expect(await standing(here, { nodeId: sheet.nodeId })).toMatchObject({ sheet });
-        const newer = { ...sheet, generation: sheet.generation + 1, version: 1 };
+        expect(await there.withdraw(record.nodeId, older.generation)).toEqual(stale);
+        expect(await status(here, { nodeId: record.nodeId })).toMatchObject({ record });
+        const newer = { ...record, generation: record.generation + 1, version: 1 };
         expect(await there.post(newer, LONG_MS)).toEqual({ kind: 'posted' });
-        expect(await here.post({ ...sheet, version: 6 }, LONG_MS)).toMatchObject({
+        expect(await here.post({ ...record, version: 6 }, LONG_MS)).toMatchObject({
           kind: 'stale',
           version: 1,
         });
-        expect(await standing(here, { nodeId: sheet.nodeId })).toMatchObject({ sheet: newer });
+        expect(await status(here, { nodeId: record.nodeId })).toMatchObject({ record: newer });
       });
 
       it('end as the latest of many that are posted at once', async () => {
         const { here, there } = await start();
         const { nodeId } = sheetFor();
-        const sheets = times(40, (n) =>
+        const records = times(40, (n) =>
           sheetFor({ nodeId, version: ((n * 7) % 40) + 1 }, { slots: (n * 7) % 40 }),
         );
-        await Promise.all(sheets.map((sheet, n) => (n % 2 === 0 ? here : there).post(sheet, LONG_MS)));
-        expect(await standing(here, { nodeId })).toMatchObject({
+        await Promise.all(records.map((record, n) => (n % 2 === 0 ? here : there).post(record, LONG_MS)));
+        expect(await status(here, { nodeId })).toMatchObject({
           version: 40,
-          sheet: { view: { slots: 39 } },
+          record: { view: { slots: 39 } },
         });
       });
 
       it('may be posted twice: the first of a version stays', async () => {
         const { here } = await start();
-        const sheet = sheetFor();
-        await here.post(sheet, LONG_MS);
-        const other = sheetFor({ nodeId: sheet.nodeId }, { slots: 99 });
+        const record = sheetFor();
+        await here.post(record, LONG_MS);
+        const other = sheetFor({ nodeId: record.nodeId }, { slots: 99 });
         expect(await here.post(other, LONG_MS)).toEqual({ kind: 'already' });
-        expect(await standing(here, { nodeId: sheet.nodeId })).toMatchObject({ sheet });
+        expect(await status(here, { nodeId: record.nodeId })).toMatchObject({ record });
       });
 
       it('are absent for ids nobody posted, in the company of others', async () => {
         const { here } = await start();
-        const sheet = sheetFor();
-        await here.post(sheet, LONG_MS);
+        const record = sheetFor();
+        await here.post(record, LONG_MS);
         const nobody = fresh('nobody');
-        const read = await here.read([{ nodeId: nobody }, { nodeId: sheet.nodeId }, { nodeId: nobody }]);
-        expect([...read.keys()].sort()).toEqual([nobody, sheet.nodeId].sort());
+        const read = await here.read([{ nodeId: nobody }, { nodeId: record.nodeId }, { nodeId: nobody }]);
+        expect([...read.keys()].sort()).toEqual([nobody, record.nodeId].sort());
         expect(read.get(nobody)).toEqual({ kind: 'absent' });
         expect(await here.read([])).toEqual(new Map());
       });
@@ -143,99 +145,99 @@ export function nodeRecordsContract(
     describe('presence', () => {
       it('lasts its time to the edge, and leaves the sheet to be told from one that is lost', async () => {
         const { here, there, ...timed } = await start();
-        const sheet = sheetFor();
+        const record = sheetFor();
         const begunAt = performance.now();
-        await here.post(sheet, SHORT_MS);
+        await here.post(record, SHORT_MS);
         await timed.advance(SHORT_MS - edgeOf(timed));
         await holdsBefore(timed, begunAt, SHORT_MS, async () => {
-          const now = await standing(there, sheet);
+          const now = await status(there, record);
           expect(now).toMatchObject({ kind: 'present', seenAt: AT });
           expect(now?.kind === 'present' && now.presentForMs).toBeLessThanOrEqual(edgeOf(timed));
         });
         await timed.advance(edgeOf(timed));
-        expect(await standing(there, sheet)).toEqual({ kind: 'expired', generation: sheet.generation });
+        expect(await status(there, record)).toEqual({ kind: 'expired', generation: record.generation });
       });
 
       it('is renewed by being seen, and says when', async () => {
         const { here, there, ...timed } = await start();
-        const sheet = sheetFor();
-        await here.post(sheet, SHORT_MS);
-        expect(await here.seen(sheet, LONG_MS, AT + 5)).toEqual({ kind: 'seen' });
+        const record = sheetFor();
+        await here.post(record, SHORT_MS);
+        expect(await here.seen(record, LONG_MS, AT + 5)).toEqual({ kind: 'seen' });
         await timed.advance(SHORT_MS + edgeOf(timed));
-        expect(await standing(there, sheet)).toMatchObject({ kind: 'present', seenAt: AT + 5 });
+        expect(await status(there, record)).toMatchObject({ kind: 'present', seenAt: AT + 5 });
       });
 
       it('is changed by no older news, be it seen or posted', async () => {
         const { here, ...timed } = await start();
-        const sheet = sheetFor();
-        await here.post(sheet, LONG_MS);
-        await here.seen(sheet, LONG_MS, AT + 10);
-        expect(await here.seen(sheet, SHORT_MS, AT + 9)).toEqual({ kind: 'seen' });
-        await here.post({ ...sheet, version: 2 }, SHORT_MS);
+        const record = sheetFor();
+        await here.post(record, LONG_MS);
+        await here.seen(record, LONG_MS, AT + 10);
+        expect(await here.seen(record, SHORT_MS, AT + 9)).toEqual({ kind: 'seen' });
+        await here.post({ ...record, version: 2 }, SHORT_MS);
         await timed.advance(SHORT_MS + edgeOf(timed));
-        expect(await standing(here, sheet)).toMatchObject({ kind: 'present', version: 2, seenAt: AT + 10 });
+        expect(await status(here, record)).toMatchObject({ kind: 'present', version: 2, seenAt: AT + 10 });
       });
 
       it('returns when the node is seen again after its time', async () => {
         const { here, there, ...timed } = await start();
-        const sheet = sheetFor();
-        await here.post(sheet, SHORT_MS);
+        const record = sheetFor();
+        await here.post(record, SHORT_MS);
         await timed.advance(SHORT_MS + edgeOf(timed));
-        expect(await here.seen(sheet, LONG_MS, AT + 1)).toEqual({ kind: 'seen' });
-        expect(await standing(there, { nodeId: sheet.nodeId })).toMatchObject({ kind: 'present', sheet });
+        expect(await here.seen(record, LONG_MS, AT + 1)).toEqual({ kind: 'seen' });
+        expect(await status(there, { nodeId: record.nodeId })).toMatchObject({ kind: 'present', record });
       });
 
       it('is not made of nothing: what was never posted, or was lost, is missing', async () => {
         const { here } = await start();
-        const sheet = sheetFor();
-        expect(await here.seen(sheet, LONG_MS, AT)).toEqual({ kind: 'missing' });
-        expect(await standing(here, sheet)).toEqual({ kind: 'absent' });
-        await here.post(sheet, LONG_MS);
-        expect(await here.seen({ ...sheet, version: 2 }, LONG_MS, AT)).toEqual({ kind: 'missing' });
-        const next = { ...sheet, generation: sheet.generation + 1 };
+        const record = sheetFor();
+        expect(await here.seen(record, LONG_MS, AT)).toEqual({ kind: 'missing' });
+        expect(await status(here, record)).toEqual({ kind: 'absent' });
+        await here.post(record, LONG_MS);
+        expect(await here.seen({ ...record, version: 2 }, LONG_MS, AT)).toEqual({ kind: 'missing' });
+        const next = { ...record, generation: record.generation + 1 };
         expect(await here.seen(next, LONG_MS, AT)).toEqual({ kind: 'missing' });
       });
 
       it('outlasted by its sheet for an hour, not for ever', async () => {
         const { here, ...timed } = await start();
         if (!isStepped(timed)) return;
-        const sheet = sheetFor();
-        await here.post(sheet, SHORT_MS);
+        const record = sheetFor();
+        await here.post(record, SHORT_MS);
         await timed.advance(3_599_999);
-        expect(await standing(here, sheet)).toMatchObject({ kind: 'expired' });
+        expect(await status(here, record)).toMatchObject({ kind: 'expired' });
         await timed.advance(1);
-        expect(await standing(here, sheet)).toEqual({ kind: 'absent' });
+        expect(await status(here, record)).toEqual({ kind: 'absent' });
       });
     });
 
     describe('withdrawal', () => {
       it('is final for its generation, whatever arrives of it late', async () => {
         const { here, there } = await start();
-        const sheet = sheetFor();
-        const stale = { kind: 'stale', generation: sheet.generation, version: WITHDRAWN_VERSION };
-        await here.post(sheet, LONG_MS);
-        expect(await here.withdraw(sheet.nodeId, sheet.generation)).toEqual({ kind: 'withdrawn' });
-        expect(await here.withdraw(sheet.nodeId, sheet.generation)).toEqual({ kind: 'withdrawn' });
-        expect(await here.post({ ...sheet, version: 2 }, LONG_MS)).toEqual(stale);
-        expect(await here.seen(sheet, LONG_MS, AT + 1)).toEqual(stale);
-        const gone = { kind: 'withdrawn', generation: sheet.generation };
-        expect(await standing(there, sheet)).toEqual(gone);
-        const next = { ...sheet, generation: sheet.generation + 1 };
+        const record = sheetFor();
+        const stale = { kind: 'stale', generation: record.generation, version: WITHDRAWN_VERSION };
+        await here.post(record, LONG_MS);
+        expect(await here.withdraw(record.nodeId, record.generation)).toEqual({ kind: 'withdrawn' });
+        expect(await here.withdraw(record.nodeId, record.generation)).toEqual({ kind: 'withdrawn' });
+        expect(await here.post({ ...record, version: 2 }, LONG_MS)).toEqual(stale);
+        expect(await here.seen(record, LONG_MS, AT + 1)).toEqual(stale);
+        const gone = { kind: 'withdrawn', generation: record.generation };
+        expect(await status(there, record)).toEqual(gone);
+        const next = { ...record, generation: record.generation + 1 };
         expect(await there.post(next, LONG_MS)).toEqual({ kind: 'posted' });
-        expect(await standing(here, sheet)).toMatchObject({ kind: 'present', sheet: next });
+        expect(await status(here, record)).toMatchObject({ kind: 'present', record: next });
       });
 
       it('holds also for a post it overtook', async () => {
         const { here } = await start();
-        const sheet = sheetFor();
-        await here.withdraw(sheet.nodeId, sheet.generation);
-        expect(await here.post(sheet, LONG_MS)).toMatchObject({ kind: 'stale' });
+        const record = sheetFor();
+        await here.withdraw(record.nodeId, record.generation);
+        expect(await here.post(record, LONG_MS)).toMatchObject({ kind: 'stale' });
       });
     });
 
     describe('notices', () => {
-      const listen = async (board: NodeBoard) => {
-        const heard: SheetVersion[] = [];
+      const listen = async (board: NodeRecords) => {
+        const heard: RecordVersion[] = [];
         const stop = await board.subscribe((notices) => void heard.push(...notices));
         return { heard, stop };
       };
@@ -243,20 +245,20 @@ export function nodeRecordsContract(
       it('tell another instance of posts, withdrawals and returns, and of nothing else', async () => {
         const { here, there, ...timed } = await start();
         const { heard } = await listen(there);
-        const sheet = sheetFor();
-        const { nodeId, generation } = sheet;
+        const record = sheetFor();
+        const { nodeId, generation } = record;
         const expectLast = (version: number) =>
           eventually(timed, async () => expect(heard.at(-1)).toEqual({ nodeId, generation, version }));
-        await here.post(sheet, SHORT_MS);
+        await here.post(record, SHORT_MS);
         await expectLast(1);
-        await here.post({ ...sheet, version: 2 }, SHORT_MS);
+        await here.post({ ...record, version: 2 }, SHORT_MS);
         await expectLast(2);
         const before = heard.length;
-        await here.seen({ ...sheet, version: 2 }, SHORT_MS, AT + 1);
-        await here.post(sheet, SHORT_MS);
+        await here.seen({ ...record, version: 2 }, SHORT_MS, AT + 1);
+        await here.post(record, SHORT_MS);
         await timed.advance(SHORT_MS + edgeOf(timed));
         expect(heard).toHaveLength(before);
-        await here.seen({ ...sheet, version: 2 }, LONG_MS, AT + 2);
+        await here.seen({ ...record, version: 2 }, LONG_MS, AT + 2);
         await eventually(timed, async () => expect(heard).toHaveLength(before + 1));
         await expectLast(2);
         await here.withdraw(nodeId, generation);

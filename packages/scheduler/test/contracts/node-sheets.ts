@@ -1,7 +1,7 @@
 /** Sheets as a fleet has them, for the tests of the board and of the replica. */
 import type { NodeView } from '../../src/domain/node.ts';
 import type { NodeProfile } from '../../src/domain/profile.ts';
-import type { NodeSheet } from '../../src/ports/node-records.ts';
+import type { NodeRecord } from '../../src/ports/node-records.ts';
 import { fresh } from './harness.ts';
 
 const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'hi', 'it', 'ja', 'ko', 'nl', 'pl', 'pt', 'ru', 'tr', 'zh'];
@@ -32,7 +32,7 @@ export const typicalProfile: NodeProfile = {
   hasGpu: true,
   acceptsPublicJobs: true,
   supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
-  isDeployed: false,
+  isLegacy: false,
 };
 
 export const viewFor = (nodeId: string, part: Partial<NodeView> = {}): NodeView => ({
@@ -51,7 +51,7 @@ export const viewFor = (nodeId: string, part: Partial<NodeView> = {}): NodeView 
   ...part,
 });
 
-export const sheetFor = (part: Partial<NodeSheet> = {}, view: Partial<NodeView> = {}): NodeSheet => {
+export const sheetFor = (part: Partial<NodeRecord> = {}, view: Partial<NodeView> = {}): NodeRecord => {
   const nodeId = part.nodeId ?? fresh('node');
   return {
     nodeId,

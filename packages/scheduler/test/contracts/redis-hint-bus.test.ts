@@ -6,7 +6,7 @@ import {
   type RedisConnection,
   whenReady,
 } from '../../src/adapters/redis/connection/redis-connection.ts';
-import { createWhispers } from '../../src/adapters/redis/hint-bus.ts';
+import { createHintBus } from '../../src/adapters/redis/hint-bus.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
 import {
   type RedisUnderTest,
@@ -40,7 +40,7 @@ describe.each([
   });
 
   hintBusContract(name, async () => ({
-    whispers: createWhispers({ connection, ear, keys: createKeys(`test-${randomUUID()}`) }),
+    hintBus: createHintBus({ connection, ear, keys: createKeys(`test-${randomUUID()}`) }),
     close: async () => undefined,
   }));
 });

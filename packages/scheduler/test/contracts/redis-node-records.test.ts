@@ -8,7 +8,7 @@ import {
   whenReady,
 } from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { createNodeBoard } from '../../src/adapters/redis/node-records.ts';
+import { createNodeRecords } from '../../src/adapters/redis/node-records.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { nodeRecordsContract } from './node-records.ts';
 
@@ -45,8 +45,8 @@ describe.each([
       RedisConnection,
     ];
     return {
-      here: createNodeBoard({ connection: here, ear: earHere, keys, ...limits }),
-      there: createNodeBoard({ connection: there, ear: earThere, keys, ...limits }),
+      here: createNodeRecords({ connection: here, ear: earHere, keys, ...limits }),
+      there: createNodeRecords({ connection: there, ear: earThere, keys, ...limits }),
       // Timers may fire up to a millisecond early by the server's clock.
       advance: async (ms) => void (await sleep(ms + 2)),
       close: async () => undefined,

@@ -9,13 +9,13 @@ import {
   whenReady,
 } from '../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../src/adapters/redis/keys.ts';
-import { createNodeDirectory } from '../../src/adapters/redis/node-id-claims.ts';
+import { createNodeIdClaims } from '../../src/adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../../src/adapters/redis/node-mailbox.ts';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../support/redis-servers.ts';
 import { capacityLedgerContract } from './capacity-ledger.ts';
 import { nodeIdClaimsContract } from './node-id-claims.ts';
-import { type Letter, nodeMailboxContract } from './node-mailbox.ts';
+import { type InboxMessage, nodeMailboxContract } from './node-mailbox.ts';
 
 const START_MS = 30_000;
 
@@ -57,7 +57,7 @@ describe.each([
 
   nodeIdClaimsContract(where, async (limits) => ({
     ...real,
-    directory: createNodeDirectory({ connection, keys: freshKeys(), clock, ...limits }),
+    nodeIdClaims: createNodeIdClaims({ connection, keys: freshKeys(), clock, ...limits }),
   }));
 
   nodeMailboxContract(where, async (limits) => {
@@ -65,7 +65,7 @@ describe.each([
     return {
       ...real,
       ledger: createCapacityLedger({ connection, keys }),
-      mailbox: createNodeMailbox<Letter>({ connection, ear, keys, clock, ...limits }),
+      mailbox: createNodeMailbox<InboxMessage>({ connection, ear, keys, clock, ...limits }),
     };
   });
 });

@@ -2,7 +2,7 @@
 import type { AudioRef, ErrorReply, JobAssign } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode } from './support/field-node.ts';
+import { connectLegacyNode } from './support/legacy-node.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { nodesOf, type RunningApp, type Settings, startApp } from './support/start-app.ts';
 
@@ -61,7 +61,7 @@ describe('audio by reference', () => {
 
   it('is inline, the same bytes, for a node in the field', async () => {
     const app = await startApp(BY_REFERENCE);
-    const node = await connectFieldNode({ url: app.nodeUrl }).registered();
+    const node = await connectLegacyNode({ url: app.nodeUrl }).registered();
     await app.readyNodes(1);
     await app.dispatch({ audio: AUDIO });
     const job = await node.job();
@@ -143,7 +143,7 @@ describe('a node that cannot reach the audio', () => {
     // Nobody listens there.
     const app = await startApp({ ...BY_REFERENCE, 'server.advertise_url': 'http://127.0.0.1:1' });
     const { assigned, heard } = await joinFetchingNode(app);
-    const field = await connectFieldNode({ url: app.nodeUrl, nodeId: 'node-b' }).registered();
+    const field = await connectLegacyNode({ url: app.nodeUrl, nodeId: 'node-b' }).registered();
     await app.readyNodes(2);
     const { job_id } = await app.dispatch({ audio: AUDIO, options: { preferred_node_id: 'node-a' } });
     const job = await app.settled(job_id);

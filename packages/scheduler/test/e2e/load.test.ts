@@ -18,7 +18,7 @@ const AT_ONCE = 80;
 const QUICK: Behaviour = { ...HEALTHY, latency: { kind: 'uniform', minMs: 20, maxMs: 100 }, ttsMs: 0 };
 const MIX = [
   { share: 8, behaviour: QUICK },
-  { share: 3, behaviour: { ...QUICK, isDeployed: true } },
+  { share: 3, behaviour: { ...QUICK, isLegacy: true } },
   { share: 3, behaviour: { ...QUICK, failureRate: 0.2, duplicateRate: 0.2, overloadRate: 0.1 } },
   { share: 2, behaviour: { ...QUICK, ackSilenceRate: 0.1, modelNotAvailableRate: 0.1 } },
   // Late: after the job timeout, and before the end of the lease that the fenced attempt keeps.
@@ -42,7 +42,7 @@ const SETTINGS = {
 
 /** Which of the fleet are of that kind: it deals them out in a fixed order. */
 const DEPLOYED = new Set(
-  spread(MIX, NODES).flatMap(({ isDeployed }, index) => (isDeployed ? [`node-sim-${index + 1}`] : [])),
+  spread(MIX, NODES).flatMap(({ isLegacy }, index) => (isLegacy ? [`node-sim-${index + 1}`] : [])),
 );
 
 interface Run {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { ensureBuilt } from './support/ensure-built.ts';
-import { connectFieldNode } from './support/field-node.ts';
+import { connectLegacyNode } from './support/legacy-node.ts';
 import { lingua } from './support/lingua.ts';
 import { createClient } from './support/start-app.ts';
 
@@ -16,7 +16,7 @@ describe('a scheduler that is restarted', () => {
     const before = lingua(['serve', '--port', '0']);
     const url = await before.url();
     const { port } = new URL(url);
-    const node = connectFieldNode({ url: `${url.replace('http', 'ws')}/ws/node`, reconnectMs: 60_000 });
+    const node = connectLegacyNode({ url: `${url.replace('http', 'ws')}/ws/node`, reconnectMs: 60_000 });
     await node.registered();
     before.signal('SIGTERM');
     await eventually(() => !node.isOpen());

@@ -2,7 +2,7 @@
 import type { NodeOptions } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { failure } from './support/field-node.ts';
+import { failure } from './support/legacy-node.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { chunk, INIT, openSession, sessionUrl, spoken, utterance } from './support/session-client.ts';
 import { holdEachJob } from './support/session-jobs.ts';

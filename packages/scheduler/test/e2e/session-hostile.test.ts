@@ -1,7 +1,7 @@
 /** Sessions that send what they should not: every frame is answered or dropped, bounded, and harms nobody else. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode, TRANSLATED } from './support/field-node.ts';
+import { connectLegacyNode, TRANSLATED } from './support/legacy-node.ts';
 import { joinSdkNode } from './support/sdk-node.ts';
 import {
   chunk,
@@ -98,7 +98,7 @@ describe('a frame', () => {
   it('of a node with such keys reaches nothing either', async () => {
     const app = await startApp(QUICK);
     const extra = JSON.parse('{"__proto__":{"polluted":1},"emotion":"calm"}') as Record<string, unknown>;
-    connectFieldNode({ url: app.nodeUrl, answer: () => ({ ...TRANSLATED, extra }) });
+    connectLegacyNode({ url: app.nodeUrl, answer: () => ({ ...TRANSLATED, extra }) });
     await app.readyNodes(1);
     const session = await openSession({ url: sessionUrl(app) });
     session.send(spoken(session, 1));

@@ -1,7 +1,7 @@
 /** What is said in sessions stays out of logs, metrics and lists: audio at every level, text above debug. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode, failure, TRANSLATED } from './support/field-node.ts';
+import { connectLegacyNode, failure, TRANSLATED } from './support/legacy-node.ts';
 import { joinSdkNode } from './support/sdk-node.ts';
 import { chunk, openSession, type SessionClient, sessionUrl, utterance } from './support/session-client.ts';
 import { QUICK } from './support/session-settings.ts';
@@ -70,7 +70,7 @@ describe('what is said in a session', () => {
 
   it('appears in none either when the client is in the field and its jobs fail', async () => {
     const app = await startApp({ ...QUICK, 'log.level': 'debug', 'scheduler.pending_timeout_ms': 50 });
-    connectFieldNode({
+    connectLegacyNode({
       url: app.nodeUrl,
       answer: ({ utterance_index: index }) =>
         index === 0 ? failure('SEM_REPAIR_TIMEOUT') : { ...TRANSLATED, text_asr: HEARD },

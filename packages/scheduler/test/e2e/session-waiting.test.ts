@@ -1,7 +1,7 @@
 /** Sessions and a fleet that is full, fails or dies: who waits is told, served as soon as there is room, and spread over all nodes. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode, type FieldNode, TRANSLATED } from './support/field-node.ts';
+import { connectLegacyNode, type LegacyNode, TRANSLATED } from './support/legacy-node.ts';
 import { joinSdkNode } from './support/sdk-node.ts';
 import {
   openSession,
@@ -200,13 +200,13 @@ describe('a node that dies in the middle of an utterance', () => {
     const app = await startApp({ ...QUICK, ...SHORT_TIMES });
     const registration = { supports: ['job_ack'] };
     const nodes = ['node-0', 'node-1'].map((nodeId) =>
-      connectFieldNode({ url: app.nodeUrl, nodeId, registration, answer: () => undefined }),
+      connectLegacyNode({ url: app.nodeUrl, nodeId, registration, answer: () => undefined }),
     );
     await app.readyNodes(2);
     const session = await openSession({ url: sessionUrl(app) });
-    const holding = (not?: FieldNode) =>
+    const holding = (not?: LegacyNode) =>
       eventually(() => nodes.find((node) => node !== not && node.jobs.length > 0));
-    const say = async (node: FieldNode, text: string) => {
+    const say = async (node: LegacyNode, text: string) => {
       const { job_id, session_id, utterance_index, trace_id, attempt_id } = await node.job();
       const about = { job_id, session_id, trace_id, node_id: node.nodeId() };
       node.send({ type: 'job_ack', ...about, attempt_id });
@@ -241,7 +241,7 @@ describe('the utterances of one session', () => {
       'scheduler.max_concurrent_jobs_per_node': 1_000,
     });
     const fleet = Array.from({ length: nodes }, (_, index) =>
-      connectFieldNode({ url: app.nodeUrl, nodeId: `node-${index}` }),
+      connectLegacyNode({ url: app.nodeUrl, nodeId: `node-${index}` }),
     );
     await app.readyNodes(nodes);
     const sessions = await open(sessionUrl(app), 2);

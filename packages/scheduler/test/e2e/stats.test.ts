@@ -2,7 +2,7 @@
 import { StatsReply, validator } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode } from './support/field-node.ts';
+import { connectLegacyNode } from './support/legacy-node.ts';
 import { startModelHub } from './support/model-hub.ts';
 import { connectSession, INIT, sessionUrl } from './support/session-client.ts';
 import { type RunningApp, startApp } from './support/start-app.ts';
@@ -28,7 +28,7 @@ describe('GET /api/v1/stats', () => {
     async () => {
       const hub = await startModelHub();
       const app = await startApp({ ...OFTEN, 'model_hub.base_url': hub.url });
-      const node = await connectFieldNode({
+      const node = await connectLegacyNode({
         url: app.nodeUrl,
         nodeId: 'node-1',
         answer: () => undefined,
@@ -118,7 +118,7 @@ describe('GET /api/v1/stats', () => {
       'model_hub.base_url': hub.url,
       'scheduler.service_catalog.request_timeout_ms': 100,
     });
-    await connectFieldNode({ url: app.nodeUrl, nodeId: 'node-1' }).registered();
+    await connectLegacyNode({ url: app.nodeUrl, nodeId: 'node-1' }).registered();
     await app.readyNodes(1);
     await eventually(async () => (await metric(app, 'scheduler_hub_up')) === 0);
     await app.settled((await app.dispatch()).job_id);
@@ -156,7 +156,7 @@ describe('GET /api/v1/stats', () => {
   it('shows what the hub has soon after nodes lack a model, not only at the next refresh', async () => {
     const hub = await startModelHub();
     const app = await startApp({ ...OFTEN, 'model_hub.base_url': hub.url });
-    await connectFieldNode({
+    await connectLegacyNode({
       url: app.nodeUrl,
       nodeId: 'node-1',
       answer: () => ({

@@ -142,7 +142,7 @@ describe('a node that registered over HTTP', () => {
       view: {
         health: 'ready',
         slots: 7,
-        profile: { semantic: ['en', 'zh'], tts: ['ja'], isDeployed: false },
+        profile: { semantic: ['en', 'zh'], tts: ['ja'], isLegacy: false },
       },
     });
     expect(of('connected')).toHaveLength(2);

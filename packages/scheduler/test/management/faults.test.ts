@@ -7,12 +7,12 @@ const REFUSED = { kind: 'refused', code: 'SCHEDULER_DEPENDENCY_DOWN' };
 describe('a registration while a store is away', () => {
   for (const call of ['claim', 'declare', 'reconcile']) {
     it(`is refused when "${call}" fails, and leaves nothing behind`, async () => {
-      const { registry, broken, told, directory, ledger, counts } = createFixture();
+      const { registry, broken, told, nodeIdClaims, ledger, counts } = createFixture();
       broken.add(call);
       expect(await registry.register(aRegistration({ runningJobIds: [] }))).toMatchObject(REFUSED);
       expect(told).toEqual([]);
       expect(registry.get('node-1')).toBeUndefined();
-      expect(await directory.current('node-1')).toBeUndefined();
+      expect(await nodeIdClaims.current('node-1')).toBeUndefined();
       expect((await ledger.loads(['node-1'])).size).toBe(0);
       expect(counts.get('scheduler_dependency_down_total')).toBe(1);
     });
@@ -39,14 +39,14 @@ describe('a registration while a store is away', () => {
   });
 
   it('does not keep the id from being forgotten later', async () => {
-    const { registry, readyNode, broken, clock, directory } = createFixture();
+    const { registry, readyNode, broken, clock, nodeIdClaims } = createFixture();
     const { generation } = await readyNode();
     broken.add('declare');
     await registry.register(aRegistration());
     broken.clear();
     registry.disconnected('node-1', generation);
     await clock.advance(610_000);
-    expect(await directory.current('node-1')).toBeUndefined();
+    expect(await nodeIdClaims.current('node-1')).toBeUndefined();
   });
 });
 
@@ -92,7 +92,7 @@ describe('an order while the ledger is away', () => {
 describe('forgetting while a store is away', () => {
   for (const call of ['current', 'forget', 'release']) {
     it(`is tried again when "${call}" fails`, async () => {
-      const { readyNode, registry, broken, clock, directory, of } = createFixture();
+      const { readyNode, registry, broken, clock, nodeIdClaims, of } = createFixture();
       const { generation } = await readyNode();
       registry.disconnected('node-1', generation);
       broken.add(call);
@@ -101,7 +101,7 @@ describe('forgetting while a store is away', () => {
       broken.clear();
       await clock.advance(2_000);
       expect(of('removed')).toHaveLength(1);
-      expect(await directory.current('node-1')).toBeUndefined();
+      expect(await nodeIdClaims.current('node-1')).toBeUndefined();
     });
   }
 });
@@ -111,43 +111,43 @@ describe('a store that has lost everything', () => {
     const fixture = createFixture();
     const { generation } = await fixture.readyNode({ slots: 2 });
     await fixture.ledger.forget('node-1');
-    await fixture.directory.release('node-1', generation);
+    await fixture.nodeIdClaims.release('node-1', generation);
     return { ...fixture, generation };
   }
 
   it('is told whose a node is, and how much fits on it, by the next scan', async () => {
-    const { registry, clock, directory, ledger, generation } = await emptied();
+    const { registry, clock, nodeIdClaims, ledger, generation } = await emptied();
     registry.redeclare();
     await clock.advance(1_000);
-    expect(await directory.current('node-1')).toBe(generation);
-    expect(await directory.claim('node-1', 'mallory')).toEqual({ kind: 'conflict' });
+    expect(await nodeIdClaims.current('node-1')).toBe(generation);
+    expect(await nodeIdClaims.claim('node-1', 'mallory')).toEqual({ kind: 'conflict' });
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved', max: 2 });
   });
 
   it('hears from the node’s next heartbeat whose it is, and what still runs there', async () => {
-    const { beat, directory, ledger, generation } = await emptied();
+    const { beat, nodeIdClaims, ledger, generation } = await emptied();
     await beat({ resources: { cpuPercent: 10, gpuPercent: 20, memoryPercent: 30, runningJobs: 2 } });
-    expect(await directory.current('node-1')).toBe(generation);
+    expect(await nodeIdClaims.current('node-1')).toBe(generation);
     expect(await ledger.reserve('node-1', 'job-1:1', 1_000)).toEqual({ kind: 'full', used: 2, max: 2 });
   });
 
   it('is told again until it hears', async () => {
-    const { registry, broken, clock, directory, generation } = await emptied();
+    const { registry, broken, clock, nodeIdClaims, generation } = await emptied();
     broken.add('restore');
     registry.redeclare();
     await clock.advance(3_000);
-    expect(await directory.current('node-1')).toBeUndefined();
+    expect(await nodeIdClaims.current('node-1')).toBeUndefined();
     broken.clear();
     await clock.advance(1_000);
-    expect(await directory.current('node-1')).toBe(generation);
+    expect(await nodeIdClaims.current('node-1')).toBe(generation);
   });
 
   it('keeps what somebody else has claimed meanwhile, and is told of the slots all the same', async () => {
-    const { registry, clock, directory, ledger } = await emptied();
-    await directory.claim('node-1', 'mallory');
+    const { registry, clock, nodeIdClaims, ledger } = await emptied();
+    await nodeIdClaims.claim('node-1', 'mallory');
     registry.redeclare();
     await clock.advance(1_000);
-    expect(await directory.claim('node-1', 'alice')).toEqual({ kind: 'conflict' });
+    expect(await nodeIdClaims.claim('node-1', 'alice')).toEqual({ kind: 'conflict' });
     expect((await ledger.loads(['node-1'])).get('node-1')).toMatchObject({ max: 2 });
   });
 });

@@ -203,13 +203,13 @@ describe('declared languages', () => {
 
 describe('traits', () => {
   it('make a node that names no extensions one of the field', () => {
-    expect(understand(READY_REPORT, TRAITS, RULES)).toMatchObject({ isDeployed: true, supports: [] });
+    expect(understand(READY_REPORT, TRAITS, RULES)).toMatchObject({ isLegacy: true, supports: [] });
     const supports = ['job_ack', 'telepathy'];
     expect(understand(READY_REPORT, { ...TRAITS, supports }, RULES)).toMatchObject({
-      isDeployed: false,
+      isLegacy: false,
       supports: ['job_ack'],
     });
-    expect(understand(READY_REPORT, { ...TRAITS, supports: [] }, RULES).isDeployed).toBe(false);
+    expect(understand(READY_REPORT, { ...TRAITS, supports: [] }, RULES).isLegacy).toBe(false);
   });
 
   it.each([

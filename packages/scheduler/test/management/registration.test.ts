@@ -46,7 +46,7 @@ describe('a registration', () => {
     await join({ nodeId: 'node-b', slots: 9 });
     await join({ nodeId: 'node-c', slots: -3 });
     await join({ nodeId: 'node-d', slots: Number.NaN });
-    expect(['a', 'b', 'c', 'd'].map((letter) => view(`node-${letter}`)?.slots)).toEqual([4, 9, 0, 4]);
+    expect(['a', 'b', 'c', 'd'].map((message) => view(`node-${message}`)?.slots)).toEqual([4, 9, 0, 4]);
   });
 
   it('takes no jobs before the node has proved itself', async () => {
@@ -153,8 +153,8 @@ describe('a registration is refused', () => {
 
   it('for models whose union amounts to more than ten thousand pairs', async () => {
     const { registry } = createFixture();
-    const block = (letter: string) => ({
-      languages: Array.from({ length: 110 }, (_, index) => `${letter}${index}`),
+    const block = (message: string) => ({
+      languages: Array.from({ length: 110 }, (_, index) => `${message}${index}`),
       rule: 'any_to_any',
       blockedPairs: [],
       supportedPairs: [],

@@ -1,7 +1,7 @@
 /** A registry on the memory adapters, a stepped clock, and a record of everything it tells. */
 import { afterEach } from 'vitest';
 import { createCapacityLedger } from '../../src/adapters/memory/capacity-ledger.ts';
-import { createNodeDirectory } from '../../src/adapters/memory/node-id-claims.ts';
+import { createNodeIdClaims } from '../../src/adapters/memory/node-id-claims.ts';
 import type { CapabilityReport } from '../../src/domain/capability-report.ts';
 import type { Load } from '../../src/domain/lease.ts';
 import type { MetricName } from '../../src/domain/metrics.ts';
@@ -10,7 +10,7 @@ import { createNodeRegistry } from '../../src/management/create-node-registry.ts
 import type { Heartbeat, NodeRegistry, Registration } from '../../src/management/node-registry.ts';
 import type { ManagementSettings } from '../../src/management/settings.ts';
 import type { CapacityLedger } from '../../src/ports/capacity-ledger.ts';
-import type { NodeDirectory } from '../../src/ports/node-id-claims.ts';
+import type { NodeIdClaims } from '../../src/ports/node-id-claims.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 export const SETTINGS: ManagementSettings = {
@@ -97,9 +97,9 @@ export function createFixture(
   const held = new Map<string, Promise<void>>();
   const calls: string[] = [];
   const memoryLedger = createCapacityLedger({ clock });
-  const memoryDirectory = createNodeDirectory({ maxNodes: settings.maxNodes });
+  const memoryDirectory = createNodeIdClaims({ maxNodes: settings.maxNodes });
   const ledger: CapacityLedger = faulty(memoryLedger, { broken, held, calls });
-  const directory: NodeDirectory = faulty(memoryDirectory, { broken, held, calls });
+  const nodeIdClaims: NodeIdClaims = faulty(memoryDirectory, { broken, held, calls });
   let made = 0;
   const name = () => `node-made-${++made}`;
   const ignore = () => {};
@@ -118,7 +118,7 @@ export function createFixture(
       digest: String,
     },
     ledger,
-    directory,
+    nodeIdClaims,
     meter: {
       count: (metric, labels, by = 1) =>
         counts.set(key(metric, labels), (counts.get(key(metric, labels)) ?? 0) + by),
@@ -163,7 +163,7 @@ export function createFixture(
     counts,
     gauges,
     ledger: memoryLedger,
-    directory: memoryDirectory,
+    nodeIdClaims: memoryDirectory,
     /** The next call of that name waits until the answered function is called. */
     hold(call: string): () => void {
       let open = () => {};

@@ -91,13 +91,13 @@ describe('a node that stays away', () => {
   }
 
   it('is forgotten everywhere after its time', async () => {
-    const { clock, registry, of, ledger, directory } = await lostNode();
+    const { clock, registry, of, ledger, nodeIdClaims } = await lostNode();
     await clock.advance(600_000);
     expect(registry.get('node-1')).toBeDefined();
     await clock.advance(2_000);
     expect(registry.get('node-1')).toBeUndefined();
     expect(of('removed')).toEqual([{ event: 'removed', nodeId: 'node-1' }]);
-    expect(await directory.current('node-1')).toBeUndefined();
+    expect(await nodeIdClaims.current('node-1')).toBeUndefined();
     expect((await ledger.loads(['node-1'])).size).toBe(0);
   });
 
@@ -115,12 +115,12 @@ describe('a node that stays away', () => {
   });
 
   it('keeps its leases when another instance has it by now', async () => {
-    const { clock, registry, ledger, directory } = await lostNode();
-    await directory.claim('node-1', 'alice');
+    const { clock, registry, ledger, nodeIdClaims } = await lostNode();
+    await nodeIdClaims.claim('node-1', 'alice');
     await clock.advance(602_000);
     expect(registry.get('node-1')).toBeUndefined();
     expect((await ledger.loads(['node-1'])).size).toBe(1);
-    expect(await directory.current('node-1')).toBeDefined();
+    expect(await nodeIdClaims.current('node-1')).toBeDefined();
   });
 
   it('is new when it registers while it is being forgotten, and waits for that', async () => {

@@ -4,7 +4,7 @@ import { judgeRetry } from '../../src/runtime/attempts/retry-or-fail.ts';
 import { createSessionHistory } from '../../src/runtime/dispatch/session-history.ts';
 import { createPlainQueries } from '../../src/runtime/fleet/plain-queries.ts';
 import type { StandingQuery } from '../../src/runtime/fleet/standing-queries.ts';
-import { createPoolBook, type PoolBook } from '../../src/runtime/pools/pool-map.ts';
+import { createPoolMap, type PoolMap } from '../../src/runtime/pools/pool-map.ts';
 import { createPreferPool } from '../../src/runtime/pools/prefer-pool.ts';
 import { nodeView, someNeed } from './fleet/fleet-fixture.ts';
 import { dividedFleet, planOf, pool } from './pools/pool-fixture.ts';
@@ -34,8 +34,8 @@ describe('limits of the hot path', () => {
   });
 
   it('I11 bounded: kinds of jobs that pools are known for are all forgotten when there are too many', () => {
-    const book = createPoolBook(planOf([pool(1), pool(2)], { matchScope: 'all_required' }));
-    const eligible = (number: number) => book.eligible(someNeed({ services: [`s${number}`] }));
+    const poolMap = createPoolMap(planOf([pool(1), pool(2)], { matchScope: 'all_required' }));
+    const eligible = (number: number) => poolMap.eligible(someNeed({ services: [`s${number}`] }));
     const first = eligible(0);
     for (let number = 1; number < MAX_KINDS; number += 1) eligible(number);
     expect(eligible(0)).toBe(first);
@@ -47,12 +47,12 @@ describe('limits of the hot path', () => {
   it('I11 bounded: language pairs that pools are preferred for are all forgotten when there are too many', () => {
     const fleet = dividedFleet(planOf([pool(1), pool(2)]), nodeView('node-1'));
     let routes = 0;
-    const book = fleet.pools as PoolBook;
-    const counted: PoolBook = {
-      ...book,
+    const poolMap = fleet.pools as PoolMap;
+    const counted: PoolMap = {
+      ...poolMap,
       route(need) {
         routes += 1;
-        return book.route(need);
+        return poolMap.route(need);
       },
     };
     const prefer = createPreferPool({ ...fleet, pools: counted, table: fleet.table, stats: fleet.stats });

@@ -126,7 +126,7 @@ function quietProblems(player: Player): string[] {
 /** Everything that was said and not refused is in a job or in an utterance that was refused aloud, in order. */
 function audioProblems({ rig, isTight }: History, player: Player): string[] {
   const { sent, view } = player;
-  const jobs = rig.desk.jobs.filter((job) => isOf(job, player));
+  const jobs = rig.dispatcher.jobs.filter((job) => isOf(job, player));
   let complaint = '';
 
   /** Utterances above the number that may run have no job; they have outcomes. What is repeated may be in several places. */

@@ -94,7 +94,7 @@ export function createInstancesRig(
         observe() {},
       },
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      jobs: jobs.desk(name, (job) => service.jobMoved(job)),
+      jobs: jobs.dispatcher(name, (job) => service.jobMoved(job)),
       pools: NO_POOLS,
       settings: { ...SETTINGS, ...options.settings },
       elsewhere: {

@@ -30,7 +30,7 @@ function asked() {
   let answer: (outcome: DispatchOutcome) => void = () => {};
   const watch = createJobWatch({
     jobs: { cancel: async (jobId) => void cancelled.push(jobId) },
-    desk: {
+    dispatcher: {
       ask(_, given) {
         request = given;
         return new Promise((resolve) => {

@@ -150,7 +150,7 @@ export async function playHistory(seed: number): Promise<History> {
     if (what < 0.6) return note(player, 'says', say);
     if (what < 0.66) return note(player, 'utters', (one) => utter(one, `${words(3)}!`, `u${names++}`));
     if (what < 0.7) {
-      const earlier = pick(rig.desk.jobs.filter(({ request }) => request.requestId?.startsWith('u')));
+      const earlier = pick(rig.dispatcher.jobs.filter(({ request }) => request.requestId?.startsWith('u')));
       if (earlier !== undefined)
         note(player, 'utters again', (one) => utter(one, earlier.text, earlier.request.requestId ?? ''));
     } else if (what < 0.76) note(player, 'acknowledges', acknowledge);
@@ -174,7 +174,7 @@ export async function playHistory(seed: number): Promise<History> {
     const { requestId } = job.request;
     const isLive = (one: DeskJob) =>
       one !== job && one.record.fence !== undefined && one.record.failure === undefined && !isCancelled(one);
-    const bound = rig.desk.jobs.find(
+    const bound = rig.dispatcher.jobs.find(
       (one) => requestId !== undefined && one.request.requestId === requestId && isLive(one),
     );
     if (bound === undefined || isCancelled(job)) return job.dispatch();
@@ -182,7 +182,8 @@ export async function playHistory(seed: number): Promise<History> {
     return job.repeat(bound);
   }
 
-  const isCancelled = (job: DeskJob): boolean => rig.desk.cancelled.some(({ jobId }) => jobId === job.jobId);
+  const isCancelled = (job: DeskJob): boolean =>
+    rig.dispatcher.cancelled.some(({ jobId }) => jobId === job.jobId);
 
   async function actOfJob(job: DeskJob): Promise<void> {
     const what = chance();
@@ -213,7 +214,7 @@ export async function playHistory(seed: number): Promise<History> {
 
   /** The engine ends every job by its deadline. */
   async function endJobs(): Promise<void> {
-    for (const job of [...rig.desk.jobs]) {
+    for (const job of [...rig.dispatcher.jobs]) {
       if (settledJobs.has(job) || repeats.has(job)) continue;
       if (job.record.fence === undefined) await end(job, () => job.refuse('JOB_TIMEOUT'));
       else await end(job, () => job.fail('JOB_TIMEOUT'));
@@ -224,7 +225,7 @@ export async function playHistory(seed: number): Promise<History> {
   for (let count = 0; count < ACTS; count++) {
     const what = chance();
     const player = pick(players);
-    const job = chance() < 0.7 ? pick(rig.desk.jobs.slice(-4)) : pick(rig.desk.jobs);
+    const job = chance() < 0.7 ? pick(rig.dispatcher.jobs.slice(-4)) : pick(rig.dispatcher.jobs);
     if (what < 0.5 && player !== undefined) actOfClient(player);
     else if (what < 0.8 && job !== undefined) await actOfJob(job);
     else await pass(rig, pick(PAUSES) ?? 1, acts);

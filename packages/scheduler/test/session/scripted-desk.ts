@@ -5,7 +5,7 @@ import type { JobRecord, JobState } from '../../src/domain/job.ts';
 import type { JobResult } from '../../src/domain/job-spec.ts';
 import type { AudioStore } from '../../src/ports/audio-store.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { JobDesk } from '../../src/session/session-service.ts';
+import type { JobDispatcher } from '../../src/session/session-service.ts';
 
 type Refusal = Extract<DispatchOutcome, { kind: 'refused' }>;
 
@@ -32,7 +32,7 @@ export interface DeskJob {
   succeed(): Promise<void>;
 }
 
-export interface ScriptedDesk extends JobDesk {
+export interface ScriptedDesk extends JobDispatcher {
   readonly jobs: readonly DeskJob[];
   readonly cancelled: readonly { jobId: string; message: string; code: ErrorCode }[];
   /** The newest, or the one that says this. */

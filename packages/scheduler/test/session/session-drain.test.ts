@@ -18,16 +18,16 @@ function watched(promise: Promise<void>): () => Promise<boolean> {
 
 describe('draining', () => {
   it('tells those who understand it to move, seals what was said, and ends with the last outcome', async () => {
-    const { open, desk, service, clock } = createSessionRig();
+    const { open, dispatcher, service, clock } = createSessionRig();
     const client = open();
     client.say('half');
     const { told, ended } = service.drain(LIMITS);
     const isEnded = watched(ended);
     expect(told).toBe(1);
     expect(client.link.lines()).toContain('draining 500');
-    expect(desk.job().text).toBe('half');
+    expect(dispatcher.job().text).toBe('half');
     expect(await isEnded()).toBe(false);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:half']);
     expect(await isEnded()).toBe(true);
     // The timer of the pause finds nothing to do.
@@ -36,33 +36,33 @@ describe('draining', () => {
   });
 
   it('takes no more audio of a client that will send it again elsewhere', () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const client = open();
     service.drain(LIMITS);
     client.speak('a');
     client.utter('b');
-    expect(desk.jobs).toEqual([]);
+    expect(dispatcher.jobs).toEqual([]);
     expect(client.link.of('error')).toEqual([]);
   });
 
   it('pauses a client in the field, and still takes what it has said', async () => {
-    const { open, desk, service, clock } = createSessionRig();
+    const { open, dispatcher, service, clock } = createSessionRig();
     const client = open(deployed());
     const { told } = service.drain(LIMITS);
     expect(told).toBe(0);
     expect(client.link.lines()).toEqual(['opened', 'pressure PAUSE 30000']);
     client.say('late', { isFinal: true });
     await clock.advance(200);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:late']);
   });
 
   it('takes what is said by a client that could not send it again', async () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const client = open(opening({ abilities: new Set(['result_ack']) }));
     service.drain(LIMITS);
     client.speak('a');
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
   });
 
   it('ends at its limit, whatever is left', async () => {
@@ -97,14 +97,14 @@ describe('draining', () => {
   });
 
   it('waits for a job that is found under another name', async () => {
-    const { open, desk, service } = createSessionRig({ settings: { resumeTtlMs: 0 } });
+    const { open, dispatcher, service } = createSessionRig({ settings: { resumeTtlMs: 0 } });
     const first = open();
     first.utter('hello', { requestId: 'r1' });
-    const job = desk.job();
+    const job = dispatcher.job();
     await job.dispatch();
     const second = open();
     second.utter('hello', { requestId: 'r1' });
-    const repeated = desk.job();
+    const repeated = dispatcher.job();
     const isEnded = watched(service.drain(LIMITS).ended);
     first.leave();
     await repeated.repeat(job);
@@ -114,46 +114,46 @@ describe('draining', () => {
   });
 
   it('is over for a session that comes back all the same', () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const client = open();
     service.drain(LIMITS);
     client.leave();
     client.resume().speak('a');
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
   });
 
   it('does not keep a closing session from its end', async () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const client = open();
     client.speak('a');
     client.send({ kind: 'close' });
     service.drain(LIMITS);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.lines().slice(-2)).toEqual(['outcome 0:a', 'closed']);
     expect(service.counts().sessions).toBe(0);
   });
 
   it('still lets a session be closed', async () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const client = open();
     client.speak('a');
     service.drain(LIMITS);
     client.send({ kind: 'close' });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.lines().slice(-2)).toEqual(['outcome 0:a', 'closed']);
   });
 });
 
 describe('stopping', () => {
   it('leaves no timer behind', async () => {
-    const { open, service, clock, desk } = createSessionRig();
+    const { open, service, clock, dispatcher } = createSessionRig();
     const client = open();
     client.say('a');
     open().leave();
     service.stop();
     expect(clock.pending()).toBe(0);
     client.speak('b');
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(clock.pending()).toBe(0);
   });
 });

@@ -3,15 +3,15 @@ import { createSessionRig, deployed, opening, SETTINGS } from './session-rig.ts'
 
 describe('closing a session', () => {
   it('translates what was said so far and is answered after the last outcome', async () => {
-    const { open, desk, service, audio, clock } = createSessionRig();
+    const { open, dispatcher, service, audio, clock } = createSessionRig();
     const client = open();
     client.speak('a');
     client.say('b');
     client.send({ kind: 'close' });
-    expect(desk.jobs.map(({ text }) => text)).toEqual(['a', 'b']);
-    await desk.job('b').succeed();
+    expect(dispatcher.jobs.map(({ text }) => text)).toEqual(['a', 'b']);
+    await dispatcher.job('b').succeed();
     expect(client.link.lines()).not.toContain('closed');
-    await desk.job('a').succeed();
+    await dispatcher.job('a').succeed();
     expect(client.link.lines().slice(-3)).toEqual(['outcome 0:a', 'outcome 1:b', 'closed']);
     expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
     expect(audio.size()).toBe(0);
@@ -19,14 +19,14 @@ describe('closing a session', () => {
   });
 
   it('is answered when its client was told all outcomes, also those that waited for it to take the others', async () => {
-    const { open, desk } = createSessionRig({
+    const { open, dispatcher } = createSessionRig({
       settings: { delivery: { ...SETTINGS.delivery, maxPendingBytes: 2_000 } },
     });
     const client = open();
     for (const text of ['a', 'b']) {
       client.speak(text);
-      await desk.job().dispatch();
-      desk.job().finish({ ttsAudio: 'x'.repeat(1_000) });
+      await dispatcher.job().dispatch();
+      dispatcher.job().finish({ ttsAudio: 'x'.repeat(1_000) });
     }
     client.send({ kind: 'close' });
     expect(client.link.outcomes()).toEqual(['0:a']);
@@ -36,11 +36,11 @@ describe('closing a session', () => {
   });
 
   it('is done at once if its client is away and all has its outcome', async () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const client = open();
     client.speak('a');
     client.leave();
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.send({ kind: 'close' });
     expect(service.counts().sessions).toBe(0);
   });
@@ -54,7 +54,7 @@ describe('closing a session', () => {
   });
 
   it('refuses what is said afterwards, and a client in the field is not alarmed by it', async () => {
-    const { open, desk, audio, clock } = createSessionRig();
+    const { open, dispatcher, audio, clock } = createSessionRig();
     const client = open();
     const old = open(deployed());
     client.speak('a');
@@ -68,31 +68,31 @@ describe('closing a session', () => {
     }
     expect(client.link.of('error').map(({ code }) => code)).toEqual(['SESSION_CLOSED', 'SESSION_CLOSED']);
     expect(old.link.of('error')).toEqual([]);
-    expect(desk.jobs).toHaveLength(2);
-    for (const job of desk.jobs) await job.succeed();
+    expect(dispatcher.jobs).toHaveLength(2);
+    for (const job of dispatcher.jobs) await job.succeed();
     expect(audio.size()).toBe(0);
   });
 
   it('ends with the connection: nobody waits for the rest', async () => {
-    const { open, desk, service, clock } = createSessionRig();
+    const { open, dispatcher, service, clock } = createSessionRig();
     const client = open();
     client.speak('a');
     client.send({ kind: 'close' });
     client.leave();
     expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
-    expect(desk.cancelled).toHaveLength(1);
-    await desk.job().dispatch();
-    expect(desk.cancelled).toHaveLength(2);
+    expect(dispatcher.cancelled).toHaveLength(1);
+    await dispatcher.job().dispatch();
+    expect(dispatcher.cancelled).toHaveLength(2);
     expect(clock.pending()).toBe(0);
   });
 
   it('tells nothing after the end, whatever becomes of jobs', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     client.speak('a');
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.send({ kind: 'close' });
-    desk.job().fail('PROCESSING_ERROR');
+    dispatcher.job().fail('PROCESSING_ERROR');
     await clock.advance(100_000);
     expect(client.link.told.at(-1)?.kind).toBe('closed');
   });
@@ -100,18 +100,18 @@ describe('closing a session', () => {
 
 describe('a session that ends', () => {
   it('does not cancel a job that another session waits for', async () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const first = open();
     first.utter('hello', { requestId: 'r1' });
-    const job = desk.job();
+    const job = dispatcher.job();
     await job.dispatch();
     const second = open();
     second.utter('hello', { requestId: 'r1' });
-    await desk.job().repeat(job);
+    await dispatcher.job().repeat(job);
     expect(service.counts().watched).toBe(1);
     first.send({ kind: 'close' });
     first.leave();
-    expect(desk.cancelled).toEqual([]);
+    expect(dispatcher.cancelled).toEqual([]);
     job.finish();
     expect(second.link.outcomes()).toEqual(['0:hello']);
     expect(second.link.of('outcome')[0]?.delivered.place.jobId).toBe(job.jobId);
@@ -119,96 +119,96 @@ describe('a session that ends', () => {
   });
 
   it('cancels it as the last one to wait', async () => {
-    const { open, desk } = createSessionRig({ settings: { resumeTtlMs: 0 } });
+    const { open, dispatcher } = createSessionRig({ settings: { resumeTtlMs: 0 } });
     const [first, second] = [open(), open()];
     first.utter('hello', { requestId: 'r1' });
-    const job = desk.job();
+    const job = dispatcher.job();
     await job.dispatch();
     second.utter('hello', { requestId: 'r1' });
-    await desk.job().repeat(job);
+    await dispatcher.job().repeat(job);
     first.leave();
     second.leave();
-    expect(desk.cancelled.map(({ jobId }) => jobId)).toEqual([job.jobId]);
+    expect(dispatcher.cancelled.map(({ jobId }) => jobId)).toEqual([job.jobId]);
   });
 
   it('gives both sessions the result if both stay', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const [first, second] = [open(), open()];
     first.utter('hello', { requestId: 'r1' });
-    const job = desk.job();
+    const job = dispatcher.job();
     await job.dispatch();
     second.utter('hello', { requestId: 'r1' });
-    await desk.job().repeat(job);
+    await dispatcher.job().repeat(job);
     job.move('RUNNING');
     job.finish();
     for (const { link } of [first, second]) expect(link.outcomes()).toEqual(['0:hello']);
   });
 
   it('has the outcome at once when the repeated job has ended already', async () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const [first, second] = [open(), open()];
     first.utter('hello', { requestId: 'r1' });
-    const job = desk.job();
+    const job = dispatcher.job();
     await job.succeed();
     second.utter('hello', { requestId: 'r1' });
-    await desk.job().repeat(job);
+    await dispatcher.job().repeat(job);
     expect(second.link.outcomes()).toEqual(['0:hello']);
     expect(service.counts().watched).toBe(0);
   });
 
   it('cancels a job that turns up under another name after its end', async () => {
-    const { open, desk, service } = createSessionRig({ settings: { resumeTtlMs: 0 } });
+    const { open, dispatcher, service } = createSessionRig({ settings: { resumeTtlMs: 0 } });
     const other = open();
     other.utter('hello', { requestId: 'r1' });
-    const job = desk.job();
+    const job = dispatcher.job();
     await job.dispatch();
     const client = open();
     client.utter('hello', { requestId: 'r1' });
-    const repeated = desk.job();
+    const repeated = dispatcher.job();
     client.leave();
     other.leave();
     await repeated.repeat(job);
-    expect(desk.cancelled.at(-1)?.jobId).toBe(job.jobId);
+    expect(dispatcher.cancelled.at(-1)?.jobId).toBe(job.jobId);
     expect(service.counts().watched).toBe(0);
   });
 });
 
 describe('requests by name', () => {
   it('one that means something else now becomes a job of its own, if it is cut from chunks', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.say('hello', { requestId: 'r1', isFinal: true });
-    expect(desk.job().request.requestId).toBe('r1:0');
-    await desk.job().refuse('IDEMPOTENCY_CONFLICT');
-    expect(desk.jobs).toHaveLength(2);
-    expect(desk.job().request).not.toHaveProperty('requestId');
-    expect(desk.job().request).not.toHaveProperty('fingerprint');
-    expect(desk.job().request).not.toHaveProperty('jobId');
+    expect(dispatcher.job().request.requestId).toBe('r1:0');
+    await dispatcher.job().refuse('IDEMPOTENCY_CONFLICT');
+    expect(dispatcher.jobs).toHaveLength(2);
+    expect(dispatcher.job().request).not.toHaveProperty('requestId');
+    expect(dispatcher.job().request).not.toHaveProperty('fingerprint');
+    expect(dispatcher.job().request).not.toHaveProperty('jobId');
     // Under the name it was admitted with, before anybody else may speak of it.
-    desk.job().admit();
+    dispatcher.job().admit();
     const [accepted] = client.link.of('accepted');
-    expect(accepted?.utterance.jobId).toBe(desk.job().jobId);
-    await desk.job().succeed();
+    expect(accepted?.utterance.jobId).toBe(dispatcher.job().jobId);
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:hello']);
   });
 
   it('one that means something else now is refused, if it is a whole utterance', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.utter('hello', { requestId: 'r1' });
-    await desk.job().refuse('IDEMPOTENCY_CONFLICT');
+    await dispatcher.job().refuse('IDEMPOTENCY_CONFLICT');
     expect(client.link.of('error')).toMatchObject([{ code: 'IDEMPOTENCY_CONFLICT' }]);
     expect(client.link.outcomes()).toEqual(['0!job_failed']);
   });
 
   it('one that is repeated while it runs makes no second job and no second outcome', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open(opening({ abilities: new Set() }));
     client.utter('hello', { requestId: 'r1' });
     client.utter('hello', { requestId: 'r1' });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.utter('hello', { requestId: 'r1' });
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
     expect(client.link.outcomes()).toEqual(['0:hello']);
   });
 
@@ -216,39 +216,39 @@ describe('requests by name', () => {
     ['acknowledged', undefined],
     ['told to a client that acknowledges nothing', opening({ abilities: new Set() })],
   ])('one that failed may be tried again when that was %s', async (_, how) => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open(how);
     client.utter('hello', { requestId: 'r1' });
-    await desk.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+    await dispatcher.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
     if (how === undefined) client.send({ kind: 'acknowledged', deliverySeq: 1 });
     client.utter('hello', { requestId: 'r1' });
-    expect(desk.jobs).toHaveLength(2);
-    await desk.job().succeed();
+    expect(dispatcher.jobs).toHaveLength(2);
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual(['0!job_failed', '1:hello']);
   });
 
   it('one that failed is not tried again because an earlier outcome was acknowledged', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     for (const requestId of ['r1', 'r2']) {
       client.utter('hello', { requestId });
-      await desk.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+      await dispatcher.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
     }
     client.send({ kind: 'acknowledged', deliverySeq: 1 });
     client.utter('hello', { requestId: 'r2' });
-    expect(desk.jobs).toHaveLength(2);
+    expect(dispatcher.jobs).toHaveLength(2);
     expect(client.link.outcomes()).toEqual(['0!job_failed', '1!job_failed']);
   });
 
   it('one that failed while its client was away has one outcome, although the client sends it again before it hears of that', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.utter('hello', { requestId: 'r1' });
     client.leave();
-    await desk.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+    await dispatcher.job().refuse('ALL_CANDIDATES_FULL_OR_FAILED');
     const again = client.resume();
     again.utter('hello', { requestId: 'r1' });
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
     expect(again.link.outcomes()).toEqual(['0!job_failed']);
   });
 });

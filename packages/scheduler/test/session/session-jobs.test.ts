@@ -4,25 +4,25 @@ import { createSessionRig, deployed, languages, opening, openNow, PRESSURE, spee
 
 describe('what a session remembers', () => {
   it('is the names of its last 64 requests, and no more', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     for (let count = 0; count <= 64; count += 1) {
       client.utter(`${count}`, { requestId: `r${count}` });
-      await desk.job().succeed();
+      await dispatcher.job().succeed();
     }
-    const jobs = desk.jobs.length;
+    const jobs = dispatcher.jobs.length;
     client.utter('64', { requestId: 'r64' });
-    expect(desk.jobs).toHaveLength(jobs);
+    expect(dispatcher.jobs).toHaveLength(jobs);
     client.utter('0', { requestId: 'r0' });
-    expect(desk.jobs).toHaveLength(jobs + 1);
+    expect(dispatcher.jobs).toHaveLength(jobs + 1);
   });
 
   it('is the last eight groups that may be played', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     for (let count = 0; count < 9; count += 1) {
       client.speak(`${count}`);
-      await desk.job().succeed();
+      await dispatcher.job().succeed();
       await clock.advance(5_000);
     }
     const groups = client.link.of('outcome').map(({ delivered }) => delivered.place.groupId);
@@ -34,17 +34,17 @@ describe('what a session remembers', () => {
   });
 
   it('is how long the client’s audio was under way, and tells it with the result', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     client.say('a', { clientTimestampMs: clock.now() - 40, isFinal: true, requestId: 'r' });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.of('outcome')).toMatchObject([{ webToSchedulerMs: 40 }]);
   });
 });
 
 describe('what a session asks of the job desk', () => {
   it('is asked although the client could not be told of it', async () => {
-    const { service, desk } = createSessionRig();
+    const { service, dispatcher } = createSessionRig();
     const broken: SessionLink = {
       tell(_sessionId, output) {
         if (output.kind === 'ui_event') throw new Error('the connection broke');
@@ -55,20 +55,20 @@ describe('what a session asks of the job desk', () => {
     const sessionId = openNow(service, opening(), broken);
     const spoken = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: true, requestId: 'r' } as const;
     service.receive(sessionId, 'anybody', spoken);
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
   });
 
   it('has padding and cut as the utterance was ended', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     client.speak('manual');
-    expect(desk.job().request.spec).toMatchObject({ cut: 'manual', paddingMs: 280 });
+    expect(dispatcher.job().request.spec).toMatchObject({ cut: 'manual', paddingMs: 280 });
     client.say('pause');
     await clock.advance(1_150);
-    expect(desk.job().request.spec).toMatchObject({ cut: 'pause', paddingMs: 220 });
+    expect(dispatcher.job().request.spec).toMatchObject({ cut: 'pause', paddingMs: 220 });
     client.utter('given', { isManualCut: false });
-    expect(desk.job().request.spec).toMatchObject({ cut: 'pause', paddingMs: 220 });
-    expect(desk.job().request.waitMs).toBe(10_000);
+    expect(dispatcher.job().request.spec).toMatchObject({ cut: 'pause', paddingMs: 220 });
+    expect(dispatcher.job().request.waitMs).toBe(10_000);
   });
 
   it('names one turn for the parts of an over-long utterance, and another for the next', async () => {
@@ -81,13 +81,13 @@ describe('what a session asks of the job desk', () => {
       hangoverManualMs: 0,
       lateAudioMs: 0,
     };
-    const { open, desk, clock, counts } = createSessionRig({ settings: { segmentation } });
+    const { open, dispatcher, clock, counts } = createSessionRig({ settings: { segmentation } });
     const client = open();
     client.say('aaaa');
     client.say('bbbb');
     await clock.advance(1_000);
     client.say('cccc', { isFinal: true });
-    const turns = desk.jobs.map(({ request }) => request.spec.turnId);
+    const turns = dispatcher.jobs.map(({ request }) => request.spec.turnId);
     expect(turns[0]).toBe(turns[1]);
     expect(turns[2]).not.toBe(turns[1]);
     expect(turns[0]).toContain(client.sessionId);
@@ -97,55 +97,55 @@ describe('what a session asks of the job desk', () => {
   });
 
   it('numbers utterances without holes or repeats, whatever numbers the client gives', () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.utter('a', { index: 0 });
     client.utter('b', { index: 0 });
     client.utter('c', { index: 9 });
     client.speak('d');
-    expect(desk.jobs.map(({ request }) => request.spec.utteranceIndex)).toEqual([0, 1, 9, 10]);
+    expect(dispatcher.jobs.map(({ request }) => request.spec.utteranceIndex)).toEqual([0, 1, 9, 10]);
   });
 
   it('begins with a random number if it is told to', () => {
     const numbers = [0, 0.25, 0.999].map((chance) => {
-      const { open, desk } = createSessionRig({
+      const { open, dispatcher } = createSessionRig({
         settings: { isIndexBaseRandom: true },
         chance: () => chance,
       });
       open(deployed()).utter('a');
-      return desk.job().request.spec.utteranceIndex;
+      return dispatcher.job().request.spec.utteranceIndex;
     });
     expect(numbers).toEqual([0, 2 ** 29, Math.floor(0.999 * 2 ** 31)]);
   });
 
   it('what was spoken before a whole utterance comes before it', () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.say('spoken');
     client.utter('whole');
-    expect(desk.jobs.map(({ text }) => text)).toEqual(['spoken', 'whole']);
-    expect(desk.jobs[0]?.request.spec.cut).toBe('manual');
+    expect(dispatcher.jobs.map(({ text }) => text)).toEqual(['spoken', 'whole']);
+    expect(dispatcher.jobs[0]?.request.spec.cut).toBe('manual');
   });
 
   it('keeps to its pool while the languages stay the same', () => {
     let asked = 0;
     const pools = { edition: 1, preferred: () => ++asked };
-    const { open, desk } = createSessionRig({ pools });
+    const { open, dispatcher } = createSessionRig({ pools });
     const client = open();
     const other = speech({ languages: languages({ src_lang: 'de', tgt_lang: 'en' }) });
     client.speak('a');
     client.speak('b');
     client.utter('c', { speech: other });
     client.speak('d');
-    expect(desk.jobs.map(({ request }) => request.need.preferredPoolId)).toEqual([1, 1, 2, 3]);
+    expect(dispatcher.jobs.map(({ request }) => request.need.preferredPoolId)).toEqual([1, 1, 2, 3]);
   });
 
   for (const waiting of [4, 5, 6]) {
     it(`knows that ${waiting} of its utterances wait for a slot, whatever was done before`, async () => {
-      const { open, desk, clock } = createSessionRig({ settings: { pressure: PRESSURE } });
+      const { open, dispatcher, clock } = createSessionRig({ settings: { pressure: PRESSURE } });
       const client = open();
       client.speak('done');
-      await desk.job().succeed();
+      await dispatcher.job().succeed();
       for (let count = 0; count < waiting; count++) client.speak(`waits ${count}`);
       await clock.advance(1_000);
       client.send({ kind: 'heartbeat' });
@@ -154,7 +154,7 @@ describe('what a session asks of the job desk', () => {
   }
 
   it('takes nothing that comes while its end is being told', () => {
-    const { service, audio, desk } = createSessionRig();
+    const { service, audio, dispatcher } = createSessionRig();
     const chunk = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: false } as const;
     const link: SessionLink = {
       tell(id, { kind }) {
@@ -166,29 +166,29 @@ describe('what a session asks of the job desk', () => {
     service.receive(openNow(service, opening(), link), 'anybody', { kind: 'close' });
     expect(service.counts().sessions).toBe(0);
     expect(audio.size()).toBe(0);
-    expect(desk.jobs).toEqual([]);
+    expect(dispatcher.jobs).toEqual([]);
   });
 
   it('never has two jobs of one name', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     for (let count = 0; count < 20; count++) {
       client.say(`${count}`, count % 2 === 0 ? { isFinal: true, requestId: 'same' } : {});
       await clock.advance(1_200);
     }
-    const names = desk.jobs.map(({ jobId }) => jobId);
+    const names = dispatcher.jobs.map(({ jobId }) => jobId);
     expect(new Set(names).size).toBe(names.length);
   });
 
   it('frees claimed room when the job takes the audio over, and never counts it twice', async () => {
-    const { open, desk, audio, service } = createSessionRig();
+    const { open, dispatcher, audio, service } = createSessionRig();
     const client = open();
     client.say('12345');
     expect(audio.size()).toBe(5);
     client.say('678', { isFinal: true, requestId: 'r' });
     expect(audio.size()).toBe(8);
     expect(service.list({ limit: 10 }).sessions).toMatchObject([{ audioBytes: 8, running: 1 }]);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(audio.size()).toBe(0);
     expect(service.list({ limit: 10 }).sessions).toMatchObject([{ audioBytes: 0, running: 0 }]);
   });
@@ -196,7 +196,7 @@ describe('what a session asks of the job desk', () => {
 
 describe('connections are counted', () => {
   it('once, also when one breaks while it is being told something', async () => {
-    const { service, desk } = createSessionRig();
+    const { service, dispatcher } = createSessionRig();
     const link: SessionLink = {
       tell(id, output) {
         if (output.kind === 'outcome') service.left(id, link);
@@ -208,7 +208,7 @@ describe('connections are counted', () => {
     const chunk = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: true, requestId: 'r' } as const;
     service.receive(sessionId, 'anybody', chunk);
     service.receive(sessionId, 'anybody', { kind: 'close' });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
   });
 

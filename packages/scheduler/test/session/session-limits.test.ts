@@ -3,94 +3,94 @@ import { createSessionRig, deployed, opening, PRESSURE, SETTINGS } from './sessi
 
 describe('limits of a session', () => {
   it('audio above its own is refused aloud; what came before is translated', async () => {
-    const { open, desk, audio } = createSessionRig({ settings: { maxAudioBytes: 10 } });
+    const { open, dispatcher, audio } = createSessionRig({ settings: { maxAudioBytes: 10 } });
     const client = open();
     client.say('12345678');
     client.say('too much', { seq: 77 });
-    expect(desk.job().text).toBe('12345678');
-    expect(desk.job().request.spec.cut).toBe('max_duration');
+    expect(dispatcher.job().text).toBe('12345678');
+    expect(dispatcher.job().request.spec.cut).toBe('max_duration');
     expect(client.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED', details: { seq: 77 } }]);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.say('1234567890', { isFinal: true, requestId: 'r' });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:12345678', '1:1234567890']);
     expect(audio.size()).toBe(0);
   });
 
   it('the refused chunk may be sent again under its number', async () => {
-    const { open, desk } = createSessionRig({ settings: { maxAudioBytes: 10 } });
+    const { open, dispatcher } = createSessionRig({ settings: { maxAudioBytes: 10 } });
     const client = open();
     client.say('12345678', { seq: 1 });
     client.say('again', { seq: 2 });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.say('again', { seq: 2, isFinal: true, requestId: 'r' });
-    expect(desk.job().text).toBe('again');
+    expect(dispatcher.job().text).toBe('again');
   });
 
   it('audio above the store’s is refused aloud, also to a client in the field', async () => {
-    const { open, desk, audio, clock } = createSessionRig({ audioBytes: 10 });
+    const { open, dispatcher, audio, clock } = createSessionRig({ audioBytes: 10 });
     const [client, other] = [open(deployed()), open(deployed())];
     client.say('123456');
     other.say('123456');
     expect(other.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED' }]);
     expect(audio.size()).toBe(6);
     await clock.advance(1_150);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:123456']);
     expect(audio.size()).toBe(0);
   });
 
   it('an utterance that finds the store full has its one outcome', async () => {
-    const { open, desk } = createSessionRig({ audioBytes: 10 });
+    const { open, dispatcher } = createSessionRig({ audioBytes: 10 });
     const client = open();
     client.utter('12345678');
     client.utter('12345678');
-    for (const job of desk.jobs) await job.succeed();
+    for (const job of dispatcher.jobs) await job.succeed();
     expect(client.link.outcomes()).toEqual(['0:12345678', '1!job_failed']);
     expect(client.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED' }]);
   });
 
   it('a whole utterance above its own is refused aloud by its name, and takes no number', async () => {
-    const { open, desk } = createSessionRig({ settings: { maxAudioBytes: 10 } });
+    const { open, dispatcher } = createSessionRig({ settings: { maxAudioBytes: 10 } });
     const client = open();
     client.utter('12345678', { requestId: 'r1' });
     client.utter('12345678', { requestId: 'r2' });
     expect(client.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED', details: { request_id: 'r2' } }]);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.utter('12345678', { requestId: 'r2' });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:12345678', '1:12345678']);
   });
 
   it('what was under way behind refused audio waits for it, so that all of it can be sent again in order', async () => {
-    const { open, desk } = createSessionRig({ settings: { maxAudioBytes: 100 } });
+    const { open, dispatcher } = createSessionRig({ settings: { maxAudioBytes: 100 } });
     const client = open();
     client.say('x'.repeat(95), { seq: 1 });
     client.say('refused!', { seq: 2 });
     client.say('z', { seq: 3 });
     expect(client.link.of('error').map(({ details }) => details)).toEqual([{ seq: 2 }, { seq: 3 }]);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.say('refused!', { seq: 2 });
     client.say('z', { seq: 3, isFinal: true, requestId: 'r' });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual([`0:${'x'.repeat(95)}`, '1:refused!z']);
   });
 
   it('a client that never sends again what was refused is heard again after a while', async () => {
-    const { open, desk, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
+    const { open, dispatcher, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
     const client = open();
     client.say('x'.repeat(95), { seq: 1 });
     client.say('refused!', { seq: 2 });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.say('a', { seq: 3, isFinal: true, requestId: 'r' });
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
     await clock.advance(10_000);
     client.say('b', { seq: 4, isFinal: true, requestId: 'r' });
-    expect(desk.jobs).toHaveLength(2);
+    expect(dispatcher.jobs).toHaveLength(2);
   });
 
   it('a client that sends it again in vain is waited for anew: what is behind it does not overtake it', async () => {
-    const { open, desk, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
+    const { open, dispatcher, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
     const client = open();
     client.say('x'.repeat(95), { seq: 1 });
     client.say('refused!', { seq: 2 });
@@ -99,51 +99,51 @@ describe('limits of a session', () => {
       client.say('refused!', { seq: 2 });
       client.say('z', { seq: 3 });
     }
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.say('refused!', { seq: 2 });
     client.say('z', { seq: 3, isFinal: true, requestId: 'r' });
-    expect(desk.job().text).toBe('refused!z');
+    expect(dispatcher.job().text).toBe('refused!z');
   });
 
   it('a client that goes on without it is waited for with what is refused next', async () => {
-    const { open, desk, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
+    const { open, dispatcher, clock } = createSessionRig({ settings: { maxAudioBytes: 100 } });
     const client = open();
     client.say('x'.repeat(95), { seq: 1 });
     client.say('refused!', { seq: 2 });
     await clock.advance(10_000);
     client.say('refused, too', { seq: 3 });
     client.say('z', { seq: 4 });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     client.say('refused, too', { seq: 3 });
     client.say('z', { seq: 4, isFinal: true, requestId: 'r' });
-    expect(desk.job().text).toBe('refused, tooz');
+    expect(dispatcher.job().text).toBe('refused, tooz');
   });
 
   it('utterances above the number that may run do not push those out that run', async () => {
-    const { open, desk } = createSessionRig({
+    const { open, dispatcher } = createSessionRig({
       settings: { maxUtterances: 2, delivery: { ...SETTINGS.delivery, maxPendingResults: 3 } },
     });
     const client = open();
     for (let count = 0; count < 20; count += 1) client.speak(`${count}`);
-    expect(desk.cancelled).toEqual([]);
-    for (const job of desk.jobs) await job.succeed();
+    expect(dispatcher.cancelled).toEqual([]);
+    for (const job of dispatcher.jobs) await job.succeed();
     expect(client.link.outcomes().slice(0, 3)).toEqual(['0:0', '1:1', '2!job_failed']);
   });
 
   it('an utterance above the number that may run has its outcome at once, in order', async () => {
-    const { open, desk, audio } = createSessionRig({ settings: { maxUtterances: 2 } });
+    const { open, dispatcher, audio } = createSessionRig({ settings: { maxUtterances: 2 } });
     const client = open();
     for (const text of ['a', 'b', 'c']) client.speak(text);
-    expect(desk.jobs).toHaveLength(2);
+    expect(dispatcher.jobs).toHaveLength(2);
     expect(client.link.of('error')).toMatchObject([
       { code: 'RATE_LIMITED', details: { utterance_index: 2 } },
     ]);
     expect(client.link.outcomes()).toEqual([]);
-    for (const job of desk.jobs) await job.succeed();
+    for (const job of dispatcher.jobs) await job.succeed();
     expect(client.link.outcomes()).toEqual(['0:a', '1:b', '2!job_failed']);
     expect(audio.size()).toBe(0);
     client.speak('d');
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.outcomes().at(-1)).toBe('3:d');
   });
 
@@ -157,7 +157,9 @@ describe('limits of a session', () => {
   });
 
   it('the session that has been away longest makes room for one that comes', async () => {
-    const { open, service, desk, audio, clock, counts } = createSessionRig({ settings: { maxSessions: 2 } });
+    const { open, service, dispatcher, audio, clock, counts } = createSessionRig({
+      settings: { maxSessions: 2 },
+    });
     const [first, second] = [open(), open()];
     first.speak('lost');
     second.speak('kept');
@@ -167,25 +169,25 @@ describe('limits of a session', () => {
     expect(service.isFull()).toBe(false);
     const third = open();
     expect(third.sessionId).not.toBe(first.sessionId);
-    expect(desk.cancelled).toMatchObject([{ code: 'SESSION_CLOSED' }]);
+    expect(dispatcher.cancelled).toMatchObject([{ code: 'SESSION_CLOSED' }]);
     expect(second.resume().sessionId).toBe(second.sessionId);
     expect(service.isFull()).toBe(true);
     expect(service.open(opening(), third.link)).toMatchObject({ kind: 'full', limit: 'instance' });
     expect(counts.get('scheduler_sessions_ended_total evicted')).toBe(1);
-    await desk.jobs[1]?.succeed();
+    await dispatcher.jobs[1]?.succeed();
     expect(audio.size()).toBe(0);
   });
 
   it('results of all sessions are bounded: the session that has been away longest makes room', async () => {
-    const { open, desk, service } = createSessionRig({ settings: { maxResultBytesTotal: 1_200 } });
+    const { open, dispatcher, service } = createSessionRig({ settings: { maxResultBytesTotal: 1_200 } });
     const [first, second] = [open(), open()];
     for (const client of [first, second]) client.speak('a');
     for (const client of [first, second]) client.leave();
-    for (const job of desk.jobs) await job.succeed();
+    for (const job of dispatcher.jobs) await job.succeed();
     expect(service.counts()).toMatchObject({ sessions: 2 });
     const third = open();
     third.speak('b');
-    await desk.job('b').succeed();
+    await dispatcher.job('b').succeed();
     expect(service.counts()).toMatchObject({ sessions: 2 });
     expect(service.counts().resultBytes).toBeLessThanOrEqual(1_200);
     expect(second.resume().link.outcomes()).toEqual(['0:a']);
@@ -193,13 +195,13 @@ describe('limits of a session', () => {
   });
 
   it('only its own credential speaks for a session', () => {
-    const { open, service, desk } = createSessionRig();
+    const { open, service, dispatcher } = createSessionRig();
     const { sessionId } = open(opening({ credential: 'mine' }));
     const utterance = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: true } as const;
     expect(service.receive(sessionId, 'yours', utterance)).toBe('unknown');
     expect(service.receive('s-nobody', 'mine', utterance)).toBe('unknown');
     expect(service.receive(sessionId, 'mine', { ...utterance, requestId: 'r' })).toBe('taken');
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
   });
 });
 
@@ -219,7 +221,7 @@ describe('backpressure', () => {
   });
 
   it('suspends the pause rule for whoever obeys it', async () => {
-    const { open, clock, desk } = createSessionRig({
+    const { open, clock, dispatcher } = createSessionRig({
       settings: { maxAudioBytes: 100, pressure: PRESSURE },
     });
     const client = open();
@@ -227,27 +229,27 @@ describe('backpressure', () => {
     expect(client.link.of('pressure')).toMatchObject([{ action: 'PAUSE' }]);
     await clock.advance(2_900);
     client.say('and on');
-    expect(desk.jobs).toHaveLength(0);
+    expect(dispatcher.jobs).toHaveLength(0);
     await clock.advance(1_000 + 2_000 + 200);
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
   });
 
   it('is BUSY when the fleet’s queue grows', () => {
-    const { open, desk } = createSessionRig({ settings: { pressure: PRESSURE } });
+    const { open, dispatcher } = createSessionRig({ settings: { pressure: PRESSURE } });
     const client = open();
-    desk.setWaiting(50);
+    dispatcher.setWaiting(50);
     client.send({ kind: 'heartbeat' });
     expect(client.link.lines().slice(1)).toEqual(['heartbeat', 'pressure BUSY 2000']);
   });
 
   it('is only PAUSE for a client in the field, at least 500 ms apart', async () => {
-    const { open, desk, clock } = createSessionRig({
+    const { open, dispatcher, clock } = createSessionRig({
       settings: { pressure: { ...PRESSURE, resumeAfterMs: 100 } },
     });
     const client = open(deployed());
-    desk.setWaiting(79);
+    dispatcher.setWaiting(79);
     client.send({ kind: 'heartbeat' });
-    desk.setWaiting(80);
+    dispatcher.setWaiting(80);
     for (let beat = 0; beat < 10; beat++) {
       client.send({ kind: 'heartbeat' });
       await clock.advance(100);
@@ -256,7 +258,7 @@ describe('backpressure', () => {
   });
 
   it('comes when utterances wait for a slot, and goes with the slots', async () => {
-    const { open, desk, clock } = createSessionRig({ settings: { pressure: PRESSURE } });
+    const { open, dispatcher, clock } = createSessionRig({ settings: { pressure: PRESSURE } });
     const client = open();
     for (let count = 0; count < 5; count++) client.speak(`${count}`);
     // Whether there are slots nobody knows yet.
@@ -264,7 +266,7 @@ describe('backpressure', () => {
     await clock.advance(100);
     client.send({ kind: 'heartbeat' });
     expect(client.link.of('pressure').map(({ action }) => action)).toEqual(['SLOW_DOWN']);
-    for (const job of desk.jobs) await job.dispatch();
+    for (const job of dispatcher.jobs) await job.dispatch();
     const told = client.link.of('pressure').length;
     client.send({ kind: 'heartbeat' });
     expect(client.link.of('pressure')).toHaveLength(told);

@@ -7,28 +7,28 @@ const down = 'SCHEDULER_DEPENDENCY_DOWN';
 
 describe('an utterance that nobody can record', () => {
   it('is asked for again, for the same request and under a new name, until somebody can', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     client.speak('one');
     for (let tries = 1; tries < 8; tries += 1) {
-      await desk.job().refuse(down);
-      expect(desk.jobs).toHaveLength(tries);
+      await dispatcher.job().refuse(down);
+      expect(dispatcher.jobs).toHaveLength(tries);
       await clock.advance(250);
-      expect(desk.jobs).toHaveLength(tries + 1);
+      expect(dispatcher.jobs).toHaveLength(tries + 1);
     }
-    const [first, last] = [desk.jobs[0]?.request, desk.job().request];
+    const [first, last] = [dispatcher.jobs[0]?.request, dispatcher.job().request];
     expect(last).toMatchObject({ requestId: first?.requestId, fingerprint: first?.fingerprint });
     // What takes the first one back must not find the next.
     expect(last.jobId).toBeUndefined();
     expect(last.waitMs).toBe(10_000 - 7 * 250);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.outcomes()).toEqual(['0:one']);
     expect(client.link.of('error')).toEqual([]);
   });
 
   it('is refused as ever when that has lasted as long as it may wait for a slot', async () => {
-    const { open, desk, clock, audio } = createSessionRig();
-    desk.onDispatch((job) => void job.refuse(down));
+    const { open, dispatcher, clock, audio } = createSessionRig();
+    dispatcher.onDispatch((job) => void job.refuse(down));
     const [client, field] = [open(), open(deployed())];
     client.speak('one');
     field.say('two', { isFinal: true });
@@ -44,33 +44,33 @@ describe('an utterance that nobody can record', () => {
   });
 
   it('is not asked for any more when nobody waits for it', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open(deployed());
     client.say('one', { isFinal: true });
     await clock.advance(300);
-    await desk.job().refuse(down);
+    await dispatcher.job().refuse(down);
     client.leave();
     await clock.advance(20_000);
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
   });
 
   it('counts with its audio while it waits; without room for that it is refused', async () => {
-    const { open, desk, audio } = createSessionRig({ audioBytes: 6 });
+    const { open, dispatcher, audio } = createSessionRig({ audioBytes: 6 });
     open().speak('one');
-    await desk.job().refuse(down);
+    await dispatcher.job().refuse(down);
     expect(audio.size()).toBe(3);
     const client = open();
     client.speak('two');
-    const refusing = desk.job('two').refuse(down);
+    const refusing = dispatcher.job('two').refuse(down);
     audio.claim(1);
     await refusing;
     expect(client.link.outcomes()).toEqual(['0!job_failed']);
   });
 
   it('does not keep a process that stops', async () => {
-    const { open, desk, clock, service, audio } = createSessionRig();
+    const { open, dispatcher, clock, service, audio } = createSessionRig();
     open().speak('one');
-    await desk.job().refuse(down);
+    await dispatcher.job().refuse(down);
     service.stop();
     await settled();
     expect([clock.pending(), audio.size()]).toEqual([0, 0]);

@@ -3,11 +3,11 @@ import { createSessionRig, deployed, opening } from './session-rig.ts';
 
 describe('what a session is told of an utterance', () => {
   it('comes in the order of its stages, the outcome last', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.say('hel');
     client.say('lo', { isFinal: true, requestId: 'r' });
-    const job = desk.job('hello');
+    const job = dispatcher.job('hello');
     await job.dispatch();
     job.move('RUNNING');
     job.finish();
@@ -31,21 +31,21 @@ describe('what a session is told of an utterance', () => {
   });
 
   it('names the same job and trace from the first sound to the outcome', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.say('hello');
     client.say('', { isFinal: true, requestId: 'r' });
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     const names = client.link.of('ui_event').map(({ about }) => `${about.jobId} ${about.traceId}`);
     expect(new Set(names).size).toBe(1);
-    expect(client.link.of('outcome')[0]?.delivered.place.jobId).toBe(desk.job().jobId);
+    expect(client.link.of('outcome')[0]?.delivered.place.jobId).toBe(dispatcher.job().jobId);
   });
 
   it('is told at most once over retries, duplicates and late moves', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.speak('hello');
-    const job = desk.job();
+    const job = dispatcher.job();
     await job.dispatch();
     job.move('RUNNING');
     job.retry();
@@ -62,10 +62,10 @@ describe('what a session is told of an utterance', () => {
   });
 
   it('makes up for stages that were not heard of', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.speak('hello');
-    desk.job().move('FINISHED', {
+    dispatcher.job().move('FINISHED', {
       fence: { nodeId: 'node-1', attempt: 1 },
       result: { textAsr: 'a', textTranslated: 'b', ttsAudio: '', ttsFormat: '' },
     });
@@ -75,20 +75,20 @@ describe('what a session is told of an utterance', () => {
       'ASR_FINAL 0',
       'NMT_DONE 0',
     ]);
-    await desk.job().dispatch();
+    await dispatcher.job().dispatch();
     expect(client.link.outcomes()).toEqual(['0:a']);
     expect(client.link.ui(0).filter((event) => event === 'DISPATCHED 0')).toHaveLength(1);
   });
 
   it('has partial texts, after the stages that come before them', async () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const client = open();
     client.speak('hello');
-    const { jobId } = desk.job();
-    await desk.job().dispatch();
+    const { jobId } = dispatcher.job();
+    await dispatcher.job().dispatch();
     service.partial(jobId, 'he', false);
     service.partial(jobId, 'hello', true);
-    desk.job().finish();
+    dispatcher.job().finish();
     service.partial(jobId, 'too late', true);
     expect(client.link.lines().slice(2)).toEqual(['partial 0 he', 'partial 0 hello', 'outcome 0:hello']);
     expect(client.link.ui(0).slice(2)).toEqual([
@@ -101,19 +101,19 @@ describe('what a session is told of an utterance', () => {
   });
 
   it('I5 order: comes in the order of utterances, whatever order jobs end in', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     for (const text of ['a', 'b', 'c']) client.speak(text);
-    for (const text of ['c', 'a', 'b']) await desk.job(text).succeed();
+    for (const text of ['c', 'a', 'b']) await dispatcher.job(text).succeed();
     expect(client.link.outcomes()).toEqual(['0:a', '1:b', '2:c']);
     expect(client.link.of('outcome').map(({ delivered }) => delivered.deliverySeq)).toEqual([1, 2, 3]);
   });
 
   it('has a group for every result, and playback is told of it', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     client.speak('hello');
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     const [first] = client.link.of('outcome');
     const groupId = first?.delivered.place.groupId ?? '';
     expect(groupId).not.toBe('');
@@ -123,17 +123,17 @@ describe('what a session is told of an utterance', () => {
     expect(client.link.ui().slice(-2)).toEqual(['TTS_PLAY_STARTED 0', 'TTS_PLAY_ENDED 0']);
     await clock.advance(2_000);
     client.speak('again');
-    expect(desk.job().request.spec).toMatchObject({ groupId, partIndex: 1, contextText: 'hello' });
+    expect(dispatcher.job().request.spec).toMatchObject({ groupId, partIndex: 1, contextText: 'hello' });
   });
 });
 
 describe('an utterance that fails', () => {
   it('is missing_result, ui_event and error for an SDK client', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.speak('hello');
-    await desk.job().dispatch();
-    desk.job().fail('PROCESSING_ERROR');
+    await dispatcher.job().dispatch();
+    dispatcher.job().fail('PROCESSING_ERROR');
     expect(client.link.lines()).toEqual([
       'opened',
       'accepted 0',
@@ -143,31 +143,31 @@ describe('an utterance that fails', () => {
     expect(client.link.ui().at(-1)).toBe('ERROR 0 PROCESSING_ERROR');
     expect(client.link.of('error')[0]?.details).toMatchObject({
       utterance_index: 0,
-      job_id: desk.job().jobId,
+      job_id: dispatcher.job().jobId,
     });
   });
 
   it('is never an error for a client in the field', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open(deployed());
     client.say('hello', { isFinal: true });
     await clock.advance(300);
-    await desk.job().dispatch();
-    desk.job().fail('PROCESSING_ERROR');
+    await dispatcher.job().dispatch();
+    dispatcher.job().fail('PROCESSING_ERROR');
     expect(client.link.lines()).toEqual(['opened', 'outcome 0!job_failed']);
     expect(client.link.ui().at(-1)).toBe('ERROR 0 PROCESSING_ERROR');
   });
 
   for (const code of ['NO_CAPABLE_NODE', 'ALL_CANDIDATES_FULL_OR_FAILED'] as const) {
     it(`is NO_AVAILABLE_NODE with a reason when the answer is ${code}`, async () => {
-      const { open, desk } = createSessionRig();
+      const { open, dispatcher } = createSessionRig();
       const client = open();
       client.speak('a');
-      await desk
+      await dispatcher
         .job()
         .refuse(code, { reasons: [{ reason: 'language_missing', count: 3, sample: [] }] as never });
       client.speak('b');
-      await desk.job().refuse(code);
+      await dispatcher.job().refuse(code);
       expect(client.link.outcomes()).toEqual(['0!job_failed', '1!job_failed']);
       expect(client.link.of('error')).toMatchObject([
         { code: 'NO_AVAILABLE_NODE', details: { reason: 'language_missing' } },
@@ -177,22 +177,22 @@ describe('an utterance that fails', () => {
   }
 
   it('has the code of its job, or PROCESSING_ERROR for one nobody knows', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.speak('a');
-    await desk.job().dispatch();
-    desk.job().fail('JOB_TIMEOUT');
+    await dispatcher.job().dispatch();
+    dispatcher.job().fail('JOB_TIMEOUT');
     client.speak('b');
-    await desk.job().dispatch();
-    desk.job().fail('SOMETHING_OF_A_NODE');
+    await dispatcher.job().dispatch();
+    dispatcher.job().fail('SOMETHING_OF_A_NODE');
     expect(client.link.of('error').map(({ code }) => code)).toEqual(['JOB_TIMEOUT', 'PROCESSING_ERROR']);
   });
 
   it('is told even if the desk breaks', async () => {
-    const { open, desk, service } = createSessionRig();
+    const { open, dispatcher, service } = createSessionRig();
     const client = open();
     client.speak('hello');
-    await desk.job().break(new Error('broken'));
+    await dispatcher.job().break(new Error('broken'));
     expect(client.link.lines().slice(1)).toEqual([
       'accepted 0',
       'error INTERNAL_ERROR',
@@ -202,11 +202,11 @@ describe('an utterance that fails', () => {
   });
 
   it('is silence_detected, and no error, when nothing was said', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.speak('hello');
-    await desk.job().dispatch();
-    desk
+    await dispatcher.job().dispatch();
+    dispatcher
       .job()
       .finish({ textAsr: '', textTranslated: '', ttsAudio: '', extra: { reason: 'NO_TEXT_ASSIGNED' } });
     expect(client.link.lines()).toEqual(['opened', 'accepted 0', 'outcome 0!silence_detected']);
@@ -217,18 +217,18 @@ describe('an utterance that fails', () => {
 
 describe('a gap', () => {
   it('is closed 10 s after a later result, and the job behind it cancelled; its late result reaches nobody', async () => {
-    const { open, desk, clock, service } = createSessionRig();
+    const { open, dispatcher, clock, service } = createSessionRig();
     const client = open();
     client.speak('slow');
     client.speak('quick');
-    const slow = desk.job('slow');
+    const slow = dispatcher.job('slow');
     await slow.dispatch();
-    await desk.job('quick').succeed();
+    await dispatcher.job('quick').succeed();
     await clock.advance(9_999);
     expect(client.link.outcomes()).toEqual([]);
     await clock.advance(1);
     expect(client.link.outcomes()).toEqual(['0!gap_timeout', '1:quick']);
-    expect(desk.cancelled).toMatchObject([{ jobId: slow.jobId, code: 'RESULT_TIMEOUT' }]);
+    expect(dispatcher.cancelled).toMatchObject([{ jobId: slow.jobId, code: 'RESULT_TIMEOUT' }]);
     expect(client.link.of('error')).toMatchObject([
       { code: 'RESULT_TIMEOUT', details: { utterance_index: 0 } },
     ]);
@@ -240,28 +240,28 @@ describe('a gap', () => {
   });
 
   it('is no error for a client in the field', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open(deployed());
     client.say('slow');
     await clock.advance(1_150);
     client.say('quick');
     await clock.advance(1_150);
-    await desk.job('quick').succeed();
+    await dispatcher.job('quick').succeed();
     await clock.advance(10_000);
     expect(client.link.lines()).toEqual(['opened', 'outcome 0!gap_timeout', 'outcome 1:quick']);
     expect(client.link.ui(0).at(-1)).toBe('ERROR 0 RESULT_TIMEOUT');
   });
 
   it('over a job that was not even admitted is closed too: it is accepted first, and cancelled as soon as it is known', async () => {
-    const { open, desk, clock, service } = createSessionRig();
+    const { open, dispatcher, clock, service } = createSessionRig();
     const client = open(opening());
     client.speak('stuck');
     client.speak('quick');
-    const stuck = desk.job('stuck');
-    await desk.job('quick').succeed();
+    const stuck = dispatcher.job('stuck');
+    await dispatcher.job('quick').succeed();
     await clock.advance(10_000);
     await stuck.dispatch();
-    expect(desk.cancelled.map(({ jobId }) => jobId)).toEqual([stuck.jobId, stuck.jobId]);
+    expect(dispatcher.cancelled.map(({ jobId }) => jobId)).toEqual([stuck.jobId, stuck.jobId]);
     expect(client.link.lines().filter((line) => line.endsWith(' 0') || line.includes(' 0!'))).toEqual([
       'accepted 0',
       'outcome 0!gap_timeout',
@@ -270,7 +270,7 @@ describe('a gap', () => {
   });
 
   it('is closed at once when too many results wait behind it', async () => {
-    const { open, desk } = createSessionRig({
+    const { open, dispatcher } = createSessionRig({
       settings: {
         delivery: {
           gapTimeoutMs: 10_000,
@@ -283,8 +283,10 @@ describe('a gap', () => {
     });
     const client = open();
     for (const text of ['slow', 'a', 'b', 'c']) client.speak(text);
-    for (const text of ['a', 'b', 'c']) await desk.job(text).succeed();
+    for (const text of ['a', 'b', 'c']) await dispatcher.job(text).succeed();
     expect(client.link.outcomes()).toEqual(['0!pending_overflow_evict', '1:a', '2:b', '3:c']);
-    expect(desk.cancelled).toMatchObject([{ jobId: desk.job('slow').jobId, code: 'RESULT_TIMEOUT' }]);
+    expect(dispatcher.cancelled).toMatchObject([
+      { jobId: dispatcher.job('slow').jobId, code: 'RESULT_TIMEOUT' },
+    ]);
   });
 });

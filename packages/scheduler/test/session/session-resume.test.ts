@@ -6,22 +6,22 @@ const seqsOf = (told: readonly { delivered: { deliverySeq: number } }[]) =>
 
 describe('a session that is resumed', () => {
   it('keeps its name, its numbering and its undelivered results; jobs go on meanwhile', async () => {
-    const { open, desk, clock, service } = createSessionRig();
+    const { open, dispatcher, clock, service } = createSessionRig();
     const client = open();
     client.speak('a');
     client.speak('b');
     client.leave();
     await clock.advance(30_000);
-    await desk.job('b').succeed();
-    await desk.job('a').succeed();
-    expect(desk.cancelled).toEqual([]);
+    await dispatcher.job('b').succeed();
+    await dispatcher.job('a').succeed();
+    expect(dispatcher.cancelled).toEqual([]);
     const again = client.resume();
     expect(again.sessionId).toBe(client.sessionId);
     expect(again.link.outcomes()).toEqual(['0:a', '1:b']);
     expect(seqsOf(again.link.of('outcome'))).toEqual([1, 2]);
     expect(again.link.of('opened')).toMatchObject([{ isResumed: true, resumeToken: undefined }]);
     again.speak('c');
-    await desk.job('c').succeed();
+    await dispatcher.job('c').succeed();
     expect(again.link.outcomes().at(-1)).toBe('2:c');
     expect(client.link.outcomes()).toEqual([]);
     expect(service.counts()).toMatchObject({ sessions: 1, connected: 1, watched: 0 });
@@ -41,13 +41,13 @@ describe('a session that is resumed', () => {
   });
 
   it('gets unacknowledged results again, in order and under the same numbers, before new ones', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     for (const text of ['a', 'b', 'c', 'd']) client.speak(text);
-    for (const text of ['a', 'b', 'c']) await desk.job(text).succeed();
+    for (const text of ['a', 'b', 'c']) await dispatcher.job(text).succeed();
     client.send({ kind: 'acknowledged', deliverySeq: 1 });
     client.leave();
-    await desk.job('d').succeed();
+    await dispatcher.job('d').succeed();
     const again = client.resume();
     expect(again.link.outcomes()).toEqual(['1:b', '2:c', '3:d']);
     expect(seqsOf(again.link.of('outcome'))).toEqual([2, 3, 4]);
@@ -58,13 +58,13 @@ describe('a session that is resumed', () => {
 
   it('is told no more at once than its connection takes; the rest follows its acknowledgements', async () => {
     // One result weighs a little over 512 bytes.
-    const { open, desk } = createSessionRig({
+    const { open, dispatcher } = createSessionRig({
       settings: { delivery: { ...SETTINGS.delivery, maxPendingBytes: 1_200 } },
     });
     const client = open();
     for (const text of ['a', 'b', 'c', 'd', 'e']) client.speak(text);
     client.leave();
-    for (const text of ['a', 'b', 'c', 'd', 'e']) await desk.job(text).succeed();
+    for (const text of ['a', 'b', 'c', 'd', 'e']) await dispatcher.job(text).succeed();
     const again = client.resume();
     expect(seqsOf(again.link.of('outcome'))).toEqual([1, 2]);
     again.send({ kind: 'acknowledged', deliverySeq: 1 });
@@ -74,14 +74,14 @@ describe('a session that is resumed', () => {
   });
 
   it('gets what a client that does not acknowledge has not been sent, once', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open(opening({ abilities: new Set() }));
     client.speak('a');
     client.speak('b');
-    await desk.job('a').succeed();
+    await dispatcher.job('a').succeed();
     expect(client.link.outcomes()).toEqual(['0:a']);
     client.leave();
-    await desk.job('b').succeed();
+    await dispatcher.job('b').succeed();
     const again = client.resume();
     expect(again.link.outcomes()).toEqual(['1:b']);
     again.leave();
@@ -89,18 +89,18 @@ describe('a session that is resumed', () => {
   });
 
   it('is told again what was accepted: the first telling may be lost, or nobody was there to hear it', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.speak('a');
     client.speak('b');
     client.speak('c');
-    desk.job('a').admit();
-    await desk.job('b').succeed();
+    dispatcher.job('a').admit();
+    await dispatcher.job('b').succeed();
     client.leave();
-    desk.job('c').admit();
+    dispatcher.job('c').admit();
     const again = client.resume();
     expect(again.link.lines()).toEqual(['resumed', 'accepted 0', 'accepted 1', 'accepted 2']);
-    await desk.job('a').succeed();
+    await dispatcher.job('a').succeed();
     again.leave();
     expect(again.resume().link.lines()).toEqual([
       'resumed',
@@ -113,13 +113,13 @@ describe('a session that is resumed', () => {
   });
 
   it('takes over from a connection that still looks open, whose end then ends nothing', async () => {
-    const { open, desk, service, clock } = createSessionRig();
+    const { open, dispatcher, service, clock } = createSessionRig();
     const client = open();
     client.speak('a');
     const again = client.resume();
     expect(client.link.isReplaced()).toBe(true);
     client.leave();
-    await desk.job('a').succeed();
+    await dispatcher.job('a').succeed();
     expect(again.link.outcomes()).toEqual(['0:a']);
     expect(client.link.outcomes()).toEqual([]);
     await clock.advance(120_000);
@@ -127,7 +127,7 @@ describe('a session that is resumed', () => {
   });
 
   it('goes on with the utterance that was being spoken', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     client.say('good ');
     client.leave();
@@ -135,12 +135,12 @@ describe('a session that is resumed', () => {
     const again = client.resume();
     again.say('morning');
     await clock.advance(1_150);
-    expect(desk.jobs.map(({ text }) => text)).toEqual(['good morning']);
+    expect(dispatcher.jobs.map(({ text }) => text)).toEqual(['good morning']);
     expect(client.link.ui().concat(again.link.ui())).toEqual(['INPUT_STARTED 0', 'INPUT_ENDED 0']);
   });
 
   it('ignores chunks that are repeated by number, and takes those that are new', async () => {
-    const { open, desk, counts } = createSessionRig();
+    const { open, dispatcher, counts } = createSessionRig();
     const client = open();
     client.say('a', { seq: 10, requestId: 'r' });
     client.say('b', { seq: 11, requestId: 'r' });
@@ -149,12 +149,12 @@ describe('a session that is resumed', () => {
     again.say('a', { seq: 10, requestId: 'r' });
     again.say('b', { seq: 11, requestId: 'r' });
     again.say('c', { seq: 12, requestId: 'r', isFinal: true });
-    expect(desk.jobs.map(({ text }) => text)).toEqual(['abc']);
+    expect(dispatcher.jobs.map(({ text }) => text)).toEqual(['abc']);
     expect(counts.get('scheduler_session_messages_dropped_total repeated_chunk')).toBe(2);
   });
 
   it('I3 one outcome: is not cut in the middle of a sentence while it slowly repeats what was said before', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open();
     for (const seq of [1, 2, 3, 4]) client.say('a', { seq, requestId: 'earlier', isFinal: seq === 4 });
     client.say('good ', { seq: 5, requestId: 'later' });
@@ -168,21 +168,21 @@ describe('a session that is resumed', () => {
     again.say('good ', { seq: 5, requestId: 'later' });
     await clock.advance(500);
     again.say('morning', { seq: 6, requestId: 'later', isFinal: true });
-    expect(desk.jobs.map(({ text }) => text)).toEqual(['aaaa', 'good morning']);
+    expect(dispatcher.jobs.map(({ text }) => text)).toEqual(['aaaa', 'good morning']);
   });
 
   it('has its repeated utterances accepted again, without a second job', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.utter('hello', { requestId: 'r1' });
-    desk.job().admit();
+    dispatcher.job().admit();
     client.leave();
     const again = client.resume();
     again.link.forget();
     again.utter('hello', { requestId: 'r1' });
-    expect(desk.jobs).toHaveLength(1);
+    expect(dispatcher.jobs).toHaveLength(1);
     expect(again.link.lines()).toEqual(['accepted 0']);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(again.link.outcomes()).toEqual(['0:hello']);
   });
 });
@@ -195,7 +195,7 @@ describe('a session is not resumed', () => {
   };
   for (const [how, make] of Object.entries(strangers)) {
     it(`${how}: a new one is opened, and the old one stays as it was`, async () => {
-      const { open, desk, service } = createSessionRig();
+      const { open, dispatcher, service } = createSessionRig();
       const client = open();
       client.speak('a');
       client.leave();
@@ -206,7 +206,7 @@ describe('a session is not resumed', () => {
       });
       expect(stranger.sessionId).not.toBe(client.sessionId);
       expect(stranger.link.of('opened')).toMatchObject([{ isResumed: false }]);
-      await desk.job().succeed();
+      await dispatcher.job().succeed();
       expect(stranger.link.outcomes()).toEqual([]);
       expect(client.resume().link.outcomes()).toEqual(['0:a']);
       expect(service.counts()).toMatchObject({ sessions: 2, connected: 2 });
@@ -214,23 +214,23 @@ describe('a session is not resumed', () => {
   }
 
   it('after its time: it has ended, its jobs are cancelled and nothing is left of it', async () => {
-    const { open, desk, clock, service, audio } = createSessionRig();
+    const { open, dispatcher, clock, service, audio } = createSessionRig();
     const client = open();
     client.speak('running');
     client.say('open');
-    await desk.job().dispatch();
+    await dispatcher.job().dispatch();
     client.leave();
     expect(audio.size()).toBeGreaterThan(0);
     await clock.advance(59_999);
     expect(service.counts().sessions).toBe(1);
     await clock.advance(1);
     expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
-    expect(desk.cancelled).toMatchObject([{ jobId: desk.job().jobId, code: 'SESSION_CLOSED' }]);
+    expect(dispatcher.cancelled).toMatchObject([{ jobId: dispatcher.job().jobId, code: 'SESSION_CLOSED' }]);
     expect(audio.size()).toBe(0);
     expect(clock.pending()).toBe(0);
     const again = client.resume();
     expect(again.sessionId).not.toBe(client.sessionId);
-    desk.job().finish();
+    dispatcher.job().finish();
     expect(again.link.outcomes()).toEqual([]);
   });
 
@@ -243,51 +243,53 @@ describe('a session is not resumed', () => {
   });
 
   it('while it is closing', async () => {
-    const { open, desk } = createSessionRig();
+    const { open, dispatcher } = createSessionRig();
     const client = open();
     client.speak('a');
     client.send({ kind: 'close' });
     const again = client.resume();
     expect(again.sessionId).not.toBe(client.sessionId);
-    await desk.job().succeed();
+    await dispatcher.job().succeed();
     expect(client.link.lines().slice(-2)).toEqual(['outcome 0:a', 'closed']);
   });
 });
 
 describe('a session of a client in the field', () => {
   it('ends with its connection: jobs are cancelled and audio is freed at once', async () => {
-    const { open, desk, service, audio, clock } = createSessionRig();
+    const { open, dispatcher, service, audio, clock } = createSessionRig();
     const client = open(deployed());
     client.say('a', { isFinal: true });
     await clock.advance(200);
-    await desk.job().dispatch();
+    await dispatcher.job().dispatch();
     client.say('half');
     expect(client.link.token()).toBeUndefined();
     client.leave();
     expect(service.counts()).toEqual({ sessions: 0, connected: 0, watched: 0, resultBytes: 0 });
-    expect(desk.cancelled).toMatchObject([{ jobId: desk.job('a').jobId, code: 'SESSION_CLOSED' }]);
+    expect(dispatcher.cancelled).toMatchObject([
+      { jobId: dispatcher.job('a').jobId, code: 'SESSION_CLOSED' },
+    ]);
     expect(audio.size()).toBe(0);
     expect(clock.pending()).toBe(0);
   });
 
   it('gets each outcome once, under no number', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open(deployed());
     client.say('a', { isFinal: true });
     await clock.advance(200);
-    await desk.job().succeed();
-    desk.job().finish();
+    await dispatcher.job().succeed();
+    dispatcher.job().finish();
     await clock.advance(60_000);
     expect(client.link.of('outcome')).toMatchObject([{ isNumbered: false }]);
   });
 
   it('takes chunks whatever their numbers are', async () => {
-    const { open, desk, clock } = createSessionRig();
+    const { open, dispatcher, clock } = createSessionRig();
     const client = open(deployed());
     client.say('a', { seq: 70 });
     client.say('b', { seq: 70 });
     client.say('c', { seq: 3 });
     await clock.advance(1_150);
-    expect(desk.job().text).toBe('abc');
+    expect(dispatcher.job().text).toBe('abc');
   });
 });

@@ -97,7 +97,7 @@ export interface Client {
 export interface SessionRig {
   readonly clock: ManualClock;
   readonly audio: AudioStore;
-  readonly desk: ScriptedDesk;
+  readonly dispatcher: ScriptedDesk;
   readonly service: SessionService;
   /** By name, with the values of the labels. */
   readonly counts: ReadonlyMap<string, number>;
@@ -119,7 +119,7 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
   const audio = createAudioStore({ maxBytes: options.audioBytes ?? 10_000_000, maxBytesPerJob: 5_000_000 });
   const counts = new Map<string, number>();
   const observed: [name: string, seconds: number][] = [];
-  const desk = createScriptedDesk({ clock, audio, moved: (job) => service.jobMoved(job) });
+  const dispatcher = createScriptedDesk({ clock, audio, moved: (job) => service.jobMoved(job) });
   const service = createSessionService({
     clock,
     audio,
@@ -135,7 +135,7 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
         void observed.push([[name, ...Object.values(labels ?? {})].join(' '), value]),
     },
     log: { debug() {}, info() {}, warn() {}, error() {} },
-    jobs: desk,
+    jobs: dispatcher,
     pools: options.pools ?? NO_POOLS,
     tenancy: options.tenancy,
     settings: { ...SETTINGS, ...options.settings },
@@ -172,5 +172,5 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
     };
   }
 
-  return { clock, audio, desk, service, counts, observed, open };
+  return { clock, audio, dispatcher, service, counts, observed, open };
 }

@@ -4,7 +4,7 @@ import type { DispatchOutcome, DispatchRequest } from '../../src/domain/dispatch
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { JobRecord } from '../../src/domain/job.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import type { JobDesk } from '../../src/session/session-service.ts';
+import type { JobDispatcher } from '../../src/session/session-service.ts';
 
 export interface SharedJob {
   readonly text: string;
@@ -36,7 +36,7 @@ export interface SharedJobs {
   readonly cancelled: readonly string[];
   readonly records: { get(jobId: string): Promise<JobRecord | undefined> };
   readonly events: ReturnType<typeof createJobEvents>;
-  desk(instance: string, moved: (job: JobRecord) => void): JobDesk;
+  dispatcher(instance: string, moved: (job: JobRecord) => void): JobDispatcher;
   /** What it asked for and was not recorded is gone with it; the rest goes on. */
   kill(instance: string): void;
   job(text: string): SharedJob;
@@ -181,7 +181,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
       },
     },
     events,
-    desk(instance, moved) {
+    dispatcher(instance, moved) {
       drivers.set(instance, moved);
       return {
         dispatch: (request) => ask(instance, request),

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { equalTenancy } from '../../src/domain/tenancy.ts';
-import { createTenantRooms } from '../../src/session/connection/tenant-session-caps.ts';
+import { createTenantSessionCaps } from '../../src/session/connection/tenant-session-caps.ts';
 import type { Session } from '../../src/session/session.ts';
 import { createRecordingLink } from './recording-link.ts';
 import { type Client, createSessionRig, opening } from './session-rig.ts';
@@ -85,7 +85,7 @@ describe('the count of sessions', () => {
   });
 
   it('I11 bounded: past so many tenants the others share one', () => {
-    const rooms = createTenantRooms({ ...capped(2), maxTenants: 1 });
+    const rooms = createTenantSessionCaps({ ...capped(2), maxTenants: 1 });
     const session = (tenantId: string) => ({ tenantId }) as Session;
     const [a, b, c] = [session('a'), session('b'), session('c')];
     for (const each of [a, b, c]) rooms.enter(each);

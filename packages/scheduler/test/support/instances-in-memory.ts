@@ -10,7 +10,7 @@ import type { Instance } from '../../src/ports/instances.ts';
 export const STARTED_AT = 1_699_999_000_000;
 
 const LIVES_MS = 3_600_000;
-const LIMITS = { maxLetters: 1_000, maxDeliveries: 1, maxDead: 1_000 };
+const LIMITS = { maxMessages: 1_000, maxDeliveries: 1, maxDead: 1_000 };
 
 export const instanceNamed = (instanceId: string, parts: Partial<Instance> = {}): Instance => ({
   instanceId,
@@ -23,8 +23,8 @@ export const instanceNamed = (instanceId: string, parts: Partial<Instance> = {})
   ...parts,
 });
 
-export function createInstancesInMemory({ clock, maxLetters }: { clock: Clock; maxLetters?: number }) {
-  const limits = { ...LIMITS, ...(maxLetters !== undefined && { maxLetters }) };
+export function createInstancesInMemory({ clock, maxMessages }: { clock: Clock; maxMessages?: number }) {
+  const limits = { ...LIMITS, ...(maxMessages !== undefined && { maxMessages }) };
   const shelf = createDeadShelf({ clock, ...limits });
   const inbox = createInbox({ clock, shelf, ...limits });
   const instances = createInstances({ clock });

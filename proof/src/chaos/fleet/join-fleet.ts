@@ -4,14 +4,14 @@ import {
   seedOf,
 } from '../../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
 import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
-import { FIELD_SLOTS } from '../rig/configured.ts';
+import { LEGACY_SLOTS } from '../rig/configured.ts';
 import { TENANTS, type Tenant } from '../tenants.ts';
 import { type Backend, liveNear, takeTurns } from '../wire/balancer.ts';
 import type { Brake } from './brake.ts';
-import { joinFieldFleetNode } from './field-fleet-node.ts';
 import type { FleetNode } from './fleet-node.ts';
 import { createTemper } from './hands.ts';
 import { joinHttpFleetNode } from './http-fleet-node.ts';
+import { joinLegacyFleetNode } from './legacy-fleet-node.ts';
 import { joinSdkFleetNode } from './sdk-fleet-node.ts';
 
 /**
@@ -41,7 +41,7 @@ export function joinFleet(options: {
       }),
     ),
     ...[1, 2].map((number) =>
-      joinFieldFleetNode({ ...member(number, 'field', FIELD_SLOTS), backends: takeTurns(backends) }),
+      joinLegacyFleetNode({ ...member(number, 'field', LEGACY_SLOTS), backends: takeTurns(backends) }),
     ),
     ...[1, 2].map((number) =>
       joinHttpFleetNode({ ...member(number, 'poll', 2), backends: takeTurns(backends), way: 'poll' }),

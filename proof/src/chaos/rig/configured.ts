@@ -5,7 +5,7 @@ import type { Config } from '../../../../packages/scheduler/dist/config/settings
 import { tenantSettings } from '../tenants.ts';
 
 /** Nodes in the field do not say how many they have. */
-export const FIELD_SLOTS = 3;
+export const LEGACY_SLOTS = 3;
 
 /**
  * Short where a run would wait for it, long where a busy machine would cut utterances, and few where a limit is to be within reach;
@@ -19,7 +19,7 @@ job_timeout_seconds = 8
 job_deadline_ms = 20000
 pending_timeout_ms = 6000
 job_retention_ms = 240000
-max_concurrent_jobs_per_node = ${FIELD_SLOTS}
+max_concurrent_jobs_per_node = ${LEGACY_SLOTS}
 max_inflight_jobs = 150
 [scheduler.queue]
 max_waiting = 48

@@ -3,7 +3,7 @@ import type { Happening } from '../../../../packages/scheduler/dist/simulation/h
 import type { LogLine } from '../../checker/instances.ts';
 
 /** Under the names by which instances know each other. */
-export interface SentLetter {
+export interface SentMessage {
   readonly from: string;
   readonly to: string;
   /** Time of the server, since the epoch. */
@@ -12,7 +12,7 @@ export interface SentLetter {
 
 /** A script that was run, and the letters it was to put into an inbox. */
 export interface Call {
-  readonly letters: readonly SentLetter[];
+  readonly messages: readonly SentMessage[];
 }
 
 /** The script by which letters are sent: its digest, and its name, with which its text begins. */
@@ -36,9 +36,9 @@ export function readCall(line: string, sending: SendingScript): Call | undefined
   const [script = '', , inbox = '', ...args] = Array.from(line.slice(head.length).matchAll(WORD), wordOf);
   const isSending = script === sending.digest || script.startsWith(`--[[ ${sending.name}:`);
   const to = isSending ? INBOX.exec(inbox)?.[1] : undefined;
-  if (to === undefined) return { letters: [] };
+  if (to === undefined) return { messages: [] };
   const senders = args.flatMap((arg) => LETTER.exec(arg)?.[1] ?? []);
-  return { letters: senders.map((from) => ({ from, to, atMs: Number(time) * 1_000 })) };
+  return { messages: senders.map((from) => ({ from, to, atMs: Number(time) * 1_000 })) };
 }
 
 const wordOf = ([, word = '']: RegExpExecArray): string => word;
@@ -54,13 +54,13 @@ export function instanceNames(logs: readonly Pick<LogLine, 'instance' | 'text'>[
 }
 
 /** The history with these letters where they belong. `epochMs`: when it began. */
-export function withLetters(
+export function withMessages(
   history: readonly Happening[],
-  letters: readonly SentLetter[],
+  messages: readonly SentMessage[],
   { epochMs, names }: { readonly epochMs: number; readonly names: ReadonlyMap<string, string> },
 ): Happening[] {
   const nameOf = (id: string): string => names.get(id) ?? id;
-  const sent = letters.map(
+  const sent = messages.map(
     ({ from, to, atMs }): Happening => ({
       at: atMs - epochMs,
       kind: 'letter_sent',

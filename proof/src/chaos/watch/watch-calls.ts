@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { readCall, type SendingScript, type SentLetter } from './monitored-calls.ts';
+import { readCall, type SendingScript, type SentMessage } from './monitored-calls.ts';
 
 export interface CallWatch {
-  seen(): { readonly scripts: number; readonly letters: readonly SentLetter[] };
+  seen(): { readonly scripts: number; readonly messages: readonly SentMessage[] };
   stop(): void;
 }
 
@@ -25,7 +25,7 @@ export function sendingScript(name = 'send-messages'): SendingScript {
 /** Of all servers, whoever is master: replicas tell of no scripts. */
 export function watchCalls(ports: readonly number[]): CallWatch {
   const sending = sendingScript();
-  const letters: SentLetter[] = [];
+  const messages: SentMessage[] = [];
   const sockets = new Set<Socket>();
   let scripts = 0;
   let isWatching = true;
@@ -34,7 +34,7 @@ export function watchCalls(ports: readonly number[]): CallWatch {
     const call = readCall(line, sending);
     if (call === undefined) return;
     scripts += 1;
-    letters.push(...call.letters);
+    messages.push(...call.messages);
   }
 
   function watch(port: number): void {
@@ -59,7 +59,7 @@ export function watchCalls(ports: readonly number[]): CallWatch {
 
   for (const port of ports) watch(port);
   return {
-    seen: () => ({ scripts, letters }),
+    seen: () => ({ scripts, messages }),
     stop() {
       isWatching = false;
       for (const socket of sockets) socket.destroy();

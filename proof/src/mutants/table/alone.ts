@@ -39,8 +39,8 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'forgets to give back the slot of a finished job',
     breaks: ['I2 no leak'],
     file: 'runtime/attempts/settle-job.ts',
-    find: 'const giveBack = (): Soon<void> => giveBackForGood(engine, nodeId, leaseId(jobId, attempt));',
-    replace: 'const giveBack = (): Soon<void> => void leaseId(jobId, attempt);',
+    find: 'const releaseLease = (): MaybePromise<void> => releaseForGood(engine, nodeId, leaseId(jobId, attempt));',
+    replace: 'const releaseLease = (): MaybePromise<void> => void leaseId(jobId, attempt);',
     world: CALM,
   },
   {
@@ -136,8 +136,8 @@ export const ALONE_MUTANTS: readonly Mutant[] = [
     name: 'gives the slot of a cancelled job back at once',
     breaks: ['I1 no oversell'],
     file: 'runtime/create-job-service.ts',
-    find: "settling.fail(flight, { code, message: reason }, 'open');",
-    replace: "settling.fail(flight, { code, message: reason }, 'over');",
+    find: "settleJob.fail(flight, { code, message: reason }, 'open');",
+    replace: "settleJob.fail(flight, { code, message: reason }, 'over');",
     world: LASTING,
   },
   {

@@ -39,7 +39,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     name: 'takes a reserve that did not answer for a slot',
     breaks: ['I1 no oversell'],
     file: 'runtime/dispatch/placement.ts',
-    find: 'if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);\n        return false;',
+    find: 'if (!isUnsent(fault)) void releaseLease(engine, nodeId, lease);\n        return false;',
     replace: 'return true;',
     world: { faults: ['shard_lossy'], scenario: { nodes: 4 }, jobs: 300 },
   },
@@ -81,7 +81,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     name: 'forgets to give back the slot of a job that could not be sent',
     breaks: ['I2 no leak'],
     file: 'runtime/dispatch/placement.ts',
-    find: "await giveBack(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
+    find: "await releaseLease(engine, nodeId, leaseId(jobId, attempt));\n    return 'nobody';",
     replace: "return 'nobody';",
     world: { ...LEAVING, skips: 18 },
   },
@@ -89,9 +89,9 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
     name: 'says something else than that the store is away',
     breaks: ['I7 fail closed'],
     file: 'runtime/dispatch/admit-job.ts',
-    find: `void giveBackUnused(engine, jobId, reserved, undefined);
+    find: `void releaseUnused(engine, jobId, reserved, undefined);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);`,
-    replace: `void giveBackUnused(engine, jobId, reserved, undefined);
+    replace: `void releaseUnused(engine, jobId, reserved, undefined);
       return refuse('RATE_LIMITED', STORE_SILENT);`,
     world: OUTAGES,
   },

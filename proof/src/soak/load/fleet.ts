@@ -4,13 +4,13 @@ import {
   createSeededChance,
   seedOf,
 } from '../../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
-import { joinFieldFleetNode } from '../../chaos/fleet/field-fleet-node.ts';
 import type { FleetNode } from '../../chaos/fleet/fleet-node.ts';
 import { createTemper } from '../../chaos/fleet/hands.ts';
 import { joinHttpFleetNode } from '../../chaos/fleet/http-fleet-node.ts';
+import { joinLegacyFleetNode } from '../../chaos/fleet/legacy-fleet-node.ts';
 import { joinSdkFleetNode } from '../../chaos/fleet/sdk-fleet-node.ts';
 import { type Backend, liveNear, takeTurns } from '../../chaos/wire/balancer.ts';
-import { FIELD_SLOTS } from '../rig/settings.ts';
+import { LEGACY_SLOTS } from '../rig/settings.ts';
 import { countingRecorder, type Work } from './tally.ts';
 
 export interface Fleet {
@@ -48,7 +48,7 @@ export async function joinFleet(options: {
       joinHttpFleetNode({ ...member(`node-${way}`, 2, 5 + index), backends: takeTurns(backends), way }),
     ),
   ]);
-  const field = await joinFieldFleetNode({ ...member('node-field', FIELD_SLOTS, 9), backends });
+  const field = await joinLegacyFleetNode({ ...member('node-field', LEGACY_SLOTS, 9), backends });
 
   const over = new AbortController();
   let troubling: Promise<void> = Promise.resolve();

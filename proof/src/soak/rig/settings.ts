@@ -4,7 +4,7 @@
  */
 
 /** Nodes in the field do not say how many they have. */
-export const FIELD_SLOTS = 3;
+export const LEGACY_SLOTS = 3;
 
 const [DEADLINE_S, RETENTION_S, RESUME_S] = [24, 10, 6];
 
@@ -32,7 +32,7 @@ job_deadline_ms = ${DEADLINE_S * 1_000}
 pending_timeout_ms = 5000
 job_retention_ms = ${RETENTION_S * 1_000}
 session_resume_ttl_ms = ${RESUME_S * 1_000}
-max_concurrent_jobs_per_node = ${FIELD_SLOTS}
+max_concurrent_jobs_per_node = ${LEGACY_SLOTS}
 [scheduler.task_binding]
 lease_seconds = ${RETENTION_S}
 [scheduler.node_health]

@@ -15,7 +15,7 @@ export interface DeadShelf {
   bury(instanceId: string, letter: { readonly body: string; readonly deliveries: number }): void;
   /** Oldest first. */
   of(instanceId: string): readonly WholeDeadLetter[];
-  remove(instanceId: string, letterIds: readonly string[]): void;
+  remove(instanceId: string, messageIds: readonly string[]): void;
 }
 
 export function createDeadShelf(deps: { clock: Clock; maxDead: number }): DeadShelf {
@@ -27,7 +27,7 @@ export function createDeadShelf(deps: { clock: Clock; maxDead: number }): DeadSh
       const diedAt = deps.clock.now();
       const text = Buffer.from(body);
       letters.push({
-        letterId: `${diedAt}-${++buried}`,
+        messageId: `${diedAt}-${++buried}`,
         diedAt,
         deliveries,
         body,
@@ -38,8 +38,8 @@ export function createDeadShelf(deps: { clock: Clock; maxDead: number }): DeadSh
       shelves.set(instanceId, letters);
     },
     of: (instanceId) => shelves.get(instanceId) ?? [],
-    remove(instanceId, letterIds) {
-      const left = (shelves.get(instanceId) ?? []).filter(({ letterId }) => !letterIds.includes(letterId));
+    remove(instanceId, messageIds) {
+      const left = (shelves.get(instanceId) ?? []).filter(({ messageId }) => !messageIds.includes(messageId));
       if (left.length === 0) shelves.delete(instanceId);
       else shelves.set(instanceId, left);
     },
@@ -57,7 +57,7 @@ export function createDeadLetters(deps: {
   const orphans = new Map<string, { goneAt: number; keptUntil: number }>();
 
   /** Oldest first. What an instance left stays for good again with the next letter that died there. */
-  function lettersOf(instanceId: string): readonly WholeDeadLetter[] {
+  function messagesOf(instanceId: string): readonly WholeDeadLetter[] {
     const letters = shelf.of(instanceId);
     const orphan = orphans.get(instanceId);
     if (orphan === undefined || orphan.keptUntil > clock.now()) return letters;
@@ -65,12 +65,12 @@ export function createDeadLetters(deps: {
   }
 
   const find = (instanceId: string, wanted: string): WholeDeadLetter | undefined =>
-    lettersOf(instanceId).find(({ letterId }) => letterId === wanted);
+    messagesOf(instanceId).find(({ messageId }) => messageId === wanted);
 
   return {
     async list(instanceId, { max, after }) {
-      const all = lettersOf(instanceId).filter(
-        ({ letterId }) => after === undefined || isBefore(letterId, after),
+      const all = messagesOf(instanceId).filter(
+        ({ messageId }) => after === undefined || isBefore(messageId, after),
       );
       const letters: WholeDeadLetter[] = [];
       let bytes = 0;
@@ -84,23 +84,23 @@ export function createDeadLetters(deps: {
         isLast: letters.length === all.length,
       };
     },
-    async get(instanceId, letterId) {
-      return find(instanceId, letterId);
+    async get(instanceId, messageId) {
+      return find(instanceId, messageId);
     },
-    async replay(instanceId, letterId, to) {
-      const letter = find(instanceId, letterId);
+    async replay(instanceId, messageId, to) {
+      const letter = find(instanceId, messageId);
       if (letter === undefined) return 'absent';
       const result = await inbox.send(to, letter.body);
       if (result !== 'sent') return result;
-      shelf.remove(instanceId, [letterId]);
+      shelf.remove(instanceId, [messageId]);
       return 'replayed';
     },
     async purge(instanceId, { diedBefore = Number.POSITIVE_INFINITY, max }) {
-      const meant = lettersOf(instanceId).filter(({ diedAt }) => diedAt < diedBefore);
+      const meant = messagesOf(instanceId).filter(({ diedAt }) => diedAt < diedBefore);
       const gone = meant.slice(-max);
       shelf.remove(
         instanceId,
-        gone.map(({ letterId }) => letterId),
+        gone.map(({ messageId }) => messageId),
       );
       return { purged: gone.length, isDone: gone.length === meant.length };
     },
@@ -118,8 +118,8 @@ export function createDeadLetters(deps: {
   };
 }
 
-function isBefore(letterId: string, other: string): boolean {
-  const [[at = 0, number = 0], [otherAt = 0, otherNumber = 0]] = [letterId, other].map((id) =>
+function isBefore(messageId: string, other: string): boolean {
+  const [[at = 0, number = 0], [otherAt = 0, otherNumber = 0]] = [messageId, other].map((id) =>
     id.split('-').map(Number),
   ) as [number[], number[]];
   return at === otherAt ? number < otherNumber : at < otherAt;

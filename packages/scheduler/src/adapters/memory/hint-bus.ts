@@ -1,7 +1,7 @@
 /** Words between instances of one process: the readable specification of those on Redis. */
-import type { Whispers } from '../../ports/hint-bus.ts';
+import type { HintBus } from '../../ports/hint-bus.ts';
 
-export function createWhispers(deps: { onFault?: (fault: unknown) => void } = {}): Whispers {
+export function createHintBus(deps: { onFault?: (fault: unknown) => void } = {}): HintBus {
   const listeners = new Set<{ readonly instanceId: string; readonly hear: (text: string) => void }>();
 
   function tell(text: string, isMeant: (instanceId: string) => boolean): void {

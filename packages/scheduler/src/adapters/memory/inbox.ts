@@ -1,10 +1,10 @@
 /** Letters between instances that share one process: for the simulator and for tests, and the readable specification of the Redis one. */
 import type { Clock } from '../../ports/clock.ts';
-import { INBOX_IDLE_MS, type Inbox, type Letter, LONGEST_TOLD, MOST_TOLD } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type InboxMessage, LONGEST_TOLD, MOST_TOLD } from '../../ports/inbox.ts';
 import { createDeadShelf, type DeadShelf } from './dead-letters.ts';
 
 export interface InboxLimits {
-  readonly maxLetters: number;
+  readonly maxMessages: number;
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
@@ -15,7 +15,7 @@ export interface InboxLimits {
 }
 
 interface Kept {
-  readonly letterId: string;
+  readonly messageId: string;
   readonly body: string;
   deliveries: number;
   /** When it was last handed out; undefined = not yet. */
@@ -23,11 +23,11 @@ interface Kept {
 }
 
 interface Box {
-  readonly letters: Map<string, Kept>;
+  readonly messages: Map<string, Kept>;
   isOpen: boolean;
   endsAt: number;
   wake: (() => void) | undefined;
-  readonly listeners: Set<(letters: readonly Letter[]) => void>;
+  readonly listeners: Set<(messages: readonly InboxMessage[]) => void>;
 }
 
 export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLimits): Inbox {
@@ -35,17 +35,17 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
   const boxes = new Map<string, Box>();
   let lastId = 0;
 
-  function handOut(kept: Kept): Letter {
+  function handOut(kept: Kept): InboxMessage {
     kept.deliveries += 1;
     kept.handedOutAt = clock.now();
-    return { letterId: kept.letterId, body: kept.body, deliveries: kept.deliveries };
+    return { messageId: kept.messageId, body: kept.body, deliveries: kept.deliveries };
   }
 
-  const handedOut = ({ letters }: Box): number =>
-    [...letters.values()].filter(({ handedOutAt }) => handedOutAt !== undefined).length;
+  const handedOut = ({ messages }: Box): number =>
+    [...messages.values()].filter(({ handedOutAt }) => handedOutAt !== undefined).length;
 
-  const fresh = (box: Box | undefined, max: number): Letter[] =>
-    [...(box?.letters.values() ?? [])]
+  const fresh = (box: Box | undefined, max: number): InboxMessage[] =>
+    [...(box?.messages.values() ?? [])]
       .filter(({ handedOutAt }) => handedOutAt === undefined)
       .slice(0, max)
       .map(handOut);
@@ -61,7 +61,7 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
   }
 
   function bury(instanceId: string, box: Box, kept: Kept): void {
-    box.letters.delete(kept.letterId);
+    box.messages.delete(kept.messageId);
     shelf.bury(instanceId, kept);
   }
 
@@ -78,7 +78,7 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
       const box = find(instanceId);
       if (box === undefined) {
         boxes.set(instanceId, {
-          letters: new Map(),
+          messages: new Map(),
           isOpen: true,
           endsAt,
           wake: undefined,
@@ -89,9 +89,9 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
     async send(to, body) {
       const box = find(to);
       if (box === undefined || !box.isOpen) return 'gone';
-      if (box.letters.size >= deps.maxLetters) return 'full';
-      const letterId = String(++lastId);
-      box.letters.set(letterId, { letterId, body, deliveries: 0, handedOutAt: undefined });
+      if (box.messages.size >= deps.maxMessages) return 'full';
+      const messageId = String(++lastId);
+      box.messages.set(messageId, { messageId, body, deliveries: 0, handedOutAt: undefined });
       const room = body.length > LONGEST_TOLD ? 0 : MOST_TOLD - handedOut(box);
       if (box.listeners.size === 0 || room <= 0) box.wake?.();
       else {
@@ -115,32 +115,32 @@ export function createInbox(deps: { clock: Clock; shelf?: DeadShelf } & InboxLim
     },
     async takeAgain(instanceId, { max, idleMs, except }) {
       const box = find(instanceId);
-      if (box === undefined) return { letters: [], died: 0 };
+      if (box === undefined) return { messages: [], died: 0 };
       const idleOf = ({ handedOutAt = Number.POSITIVE_INFINITY }: Kept): number => clock.now() - handedOutAt;
-      const stuck = [...box.letters.values()]
-        .filter((kept) => idleOf(kept) >= idleMs && except?.has(kept.letterId) !== true)
+      const stuck = [...box.messages.values()]
+        .filter((kept) => idleOf(kept) >= idleMs && except?.has(kept.messageId) !== true)
         .slice(0, max);
       const isHopeless = ({ deliveries }: Kept): boolean => deliveries >= deps.maxDeliveries;
       const dead = stuck.filter((kept) => isHopeless(kept) && idleOf(kept) >= (deps.minIdleToDieMs ?? 0));
       for (const kept of dead) bury(instanceId, box, kept);
-      return { letters: stuck.filter((kept) => !isHopeless(kept)).map(handOut), died: dead.length };
+      return { messages: stuck.filter((kept) => !isHopeless(kept)).map(handOut), died: dead.length };
     },
-    async confirm(instanceId, letterIds) {
-      for (const letterId of letterIds) find(instanceId)?.letters.delete(letterId);
+    async confirm(instanceId, messageIds) {
+      for (const messageId of messageIds) find(instanceId)?.messages.delete(messageId);
     },
     async close(instanceId) {
       const box = find(instanceId);
       if (box === undefined) return 'closed';
-      if (box.letters.size > 0) return 'not_empty';
+      if (box.messages.size > 0) return 'not_empty';
       box.isOpen = false;
       return 'closed';
     },
     async size(instanceId) {
       const box = find(instanceId);
-      const letters = [...(box?.letters.values() ?? [])];
+      const messages = [...(box?.messages.values() ?? [])];
       return {
-        letters: letters.length,
-        handedOut: letters.filter(({ handedOutAt }) => handedOutAt !== undefined).length,
+        messages: messages.length,
+        handedOut: messages.filter(({ handedOutAt }) => handedOutAt !== undefined).length,
         dead: shelf.of(instanceId).length,
       };
     },

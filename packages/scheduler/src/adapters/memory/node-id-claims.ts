@@ -1,8 +1,8 @@
 /** Node ids, their credentials and generations, of one process. */
 import type { NodeId } from '../../domain/ids.ts';
-import type { ClaimResult, NodeDirectory } from '../../ports/node-id-claims.ts';
+import type { ClaimResult, NodeIdClaims } from '../../ports/node-id-claims.ts';
 
-export function createNodeDirectory(deps: { maxNodes: number }): NodeDirectory {
+export function createNodeIdClaims(deps: { maxNodes: number }): NodeIdClaims {
   const holders = new Map<NodeId, { credential: string; generation: number }>();
   // One counter for all ids: a generation can then never repeat, even for an id that was forgotten in between.
   let lastGeneration = 0;

@@ -3,11 +3,11 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import {
   isLater,
-  type NodeBoard,
-  type NodeSheet,
-  type SheetVersion,
+  type NodeRecord,
+  type NodeRecords,
+  type RecordStatus,
+  type RecordVersion,
   type Stale,
-  type Standing,
   WITHDRAWN_VERSION,
 } from '../../ports/node-records.ts';
 
@@ -15,27 +15,27 @@ interface Posted {
   readonly generation: number;
   readonly version: number;
   /** Undefined: withdrawn. */
-  readonly sheet: NodeSheet | undefined;
+  readonly record: NodeRecord | undefined;
   expiresAt: number;
   seenAt: number;
   presentUntil: number;
 }
 
-const SHEET_LIFE_MS = 3_600_000;
+const RECORD_LIFE_MS = 3_600_000;
 const WITHDRAWN_LIFE_MS = 60_000;
 
-export function createNodeBoard(deps: {
+export function createNodeRecords(deps: {
   clock: Clock;
   /** Ids that nobody enlisted for this long are no longer listed. */
   forgetAfterMs: number;
   onFault?: (fault: unknown) => void;
-}): NodeBoard {
+}): NodeRecords {
   const { clock } = deps;
   const board = new Map<NodeId, Posted>();
   /** In the order of `turn`: whoever is listed anew goes to the end. */
   const listed = new Map<NodeId, { turn: number; at: number }>();
-  const listeners = new Set<(notices: readonly SheetVersion[]) => void>();
-  const untold = new Map<NodeId, SheetVersion>();
+  const listeners = new Set<(notices: readonly RecordVersion[]) => void>();
+  const untold = new Map<NodeId, RecordVersion>();
   let turns = 0;
 
   function find(nodeId: NodeId): Posted | undefined {
@@ -53,7 +53,7 @@ export function createNodeBoard(deps: {
     listed.set(nodeId, { turn: turns, at: clock.now() });
   }
 
-  function tell(notice: SheetVersion): void {
+  function tell(notice: RecordVersion): void {
     if (untold.size === 0) clock.after(0, tellAll);
     untold.set(notice.nodeId, notice);
   }
@@ -77,41 +77,48 @@ export function createNodeBoard(deps: {
     posted.presentUntil = now + ttlMs;
   }
 
-  function standing(asked: Partial<SheetVersion>, posted: Posted | undefined): Standing {
+  function status(asked: Partial<RecordVersion>, posted: Posted | undefined): RecordStatus {
     if (posted === undefined) return { kind: 'absent' };
-    const { generation, version, sheet, seenAt } = posted;
-    if (sheet === undefined) return { kind: 'withdrawn', generation };
+    const { generation, version, record, seenAt } = posted;
+    if (record === undefined) return { kind: 'withdrawn', generation };
     const presentForMs = posted.presentUntil - clock.now();
     if (presentForMs <= 0) return { kind: 'expired', generation };
     const isKnown = asked.generation === generation && asked.version === version;
-    return { kind: 'present', generation, version, sheet: isKnown ? undefined : sheet, seenAt, presentForMs };
+    return {
+      kind: 'present',
+      generation,
+      version,
+      record: isKnown ? undefined : record,
+      seenAt,
+      presentForMs,
+    };
   }
 
   return {
-    async post(sheet, ttlMs) {
-      const known = find(sheet.nodeId);
-      if (known !== undefined && isLater(known, sheet)) return staleOf(known);
-      const isNew = known === undefined || isLater(sheet, known);
-      if (known === undefined || sheet.generation > known.generation || !isNew) list(sheet.nodeId);
-      const { generation, version } = sheet;
+    async post(record, ttlMs) {
+      const known = find(record.nodeId);
+      if (known !== undefined && isLater(known, record)) return staleOf(known);
+      const isNew = known === undefined || isLater(record, known);
+      if (known === undefined || record.generation > known.generation || !isNew) list(record.nodeId);
+      const { generation, version } = record;
       const { seenAt, presentUntil } =
         known?.generation === generation ? known : { seenAt: 0, presentUntil: 0 };
-      const expiresAt = clock.now() + SHEET_LIFE_MS;
-      const posted = isNew ? { generation, version, sheet, expiresAt, seenAt, presentUntil } : known;
-      board.set(sheet.nodeId, posted);
-      beat(posted, ttlMs, sheet.view.lastBeatAt);
-      tell({ nodeId: sheet.nodeId, generation, version });
+      const expiresAt = clock.now() + RECORD_LIFE_MS;
+      const posted = isNew ? { generation, version, record, expiresAt, seenAt, presentUntil } : known;
+      board.set(record.nodeId, posted);
+      beat(posted, ttlMs, record.view.lastBeatAt);
+      tell({ nodeId: record.nodeId, generation, version });
       return { kind: isNew ? 'posted' : 'already' };
     },
 
-    async seen(sheet, ttlMs, at) {
-      const known = find(sheet.nodeId);
-      if (known === undefined || isLater(sheet, known)) return { kind: 'missing' };
-      if (isLater(known, sheet)) return staleOf(known);
+    async seen(record, ttlMs, at) {
+      const known = find(record.nodeId);
+      if (known === undefined || isLater(record, known)) return { kind: 'missing' };
+      if (isLater(known, record)) return staleOf(known);
       const wasPresent = known.presentUntil > clock.now();
       beat(known, ttlMs, at);
-      known.expiresAt = clock.now() + SHEET_LIFE_MS;
-      if (!wasPresent) tell({ nodeId: sheet.nodeId, generation: known.generation, version: known.version });
+      known.expiresAt = clock.now() + RECORD_LIFE_MS;
+      if (!wasPresent) tell({ nodeId: record.nodeId, generation: known.generation, version: known.version });
       return { kind: 'seen' };
     },
 
@@ -120,7 +127,7 @@ export function createNodeBoard(deps: {
       if (known !== undefined && known.generation > generation) return staleOf(known);
       const expiresAt = clock.now() + WITHDRAWN_LIFE_MS;
       const version = WITHDRAWN_VERSION;
-      board.set(nodeId, { generation, version, sheet: undefined, expiresAt, seenAt: 0, presentUntil: 0 });
+      board.set(nodeId, { generation, version, record: undefined, expiresAt, seenAt: 0, presentUntil: 0 });
       tell({ nodeId, generation, version });
       return { kind: 'withdrawn' };
     },
@@ -130,7 +137,7 @@ export function createNodeBoard(deps: {
     },
 
     async read(asked) {
-      return new Map(asked.map((one) => [one.nodeId, standing(one, find(one.nodeId))]));
+      return new Map(asked.map((one) => [one.nodeId, status(one, find(one.nodeId))]));
     },
 
     async page(cursor, max) {
@@ -151,7 +158,7 @@ export function createNodeBoard(deps: {
 
     async subscribe(listen) {
       // A wrapper, so that one function may subscribe twice and each end only its own.
-      const own = (notices: readonly SheetVersion[]) => listen(notices);
+      const own = (notices: readonly RecordVersion[]) => listen(notices);
       listeners.add(own);
       return async () => void listeners.delete(own);
     },

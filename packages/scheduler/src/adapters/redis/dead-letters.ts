@@ -2,7 +2,7 @@
 import {
   type DeadLetters,
   HEAD_BYTES,
-  LETTER_ID,
+  MESSAGE_ID,
   MOST_ORPHANED,
   ORPHANED_FOR_MS,
   type WholeDeadLetter,
@@ -29,9 +29,9 @@ export function createDeadLetters(deps: {
   const remove = createRemoveDeadLetters(connection, keys);
   const noteOrphan = createNoteOrphan(connection, keys);
 
-  async function find(instanceId: string, letterId: string): Promise<WholeDeadLetter | undefined> {
-    if (!LETTER_ID.test(letterId)) return undefined;
-    const [entry] = await connection.xrange(keys.deadLetters(instanceId), letterId, letterId);
+  async function find(instanceId: string, messageId: string): Promise<WholeDeadLetter | undefined> {
+    if (!MESSAGE_ID.test(messageId)) return undefined;
+    const [entry] = await connection.xrange(keys.deadLetters(instanceId), messageId, messageId);
     return entry === undefined ? undefined : wholeLetter(entry);
   }
 
@@ -40,15 +40,15 @@ export function createDeadLetters(deps: {
       asDependency('listing dead letters', () =>
         page(instanceId, { from: after === undefined ? '+' : `(${after}`, max, headBytes: HEAD_BYTES }),
       ),
-    get: (instanceId, letterId) => asDependency('reading a dead letter', () => find(instanceId, letterId)),
-    replay: (instanceId, letterId, to) =>
+    get: (instanceId, messageId) => asDependency('reading a dead letter', () => find(instanceId, messageId)),
+    replay: (instanceId, messageId, to) =>
       asDependency('replaying a dead letter', async () => {
-        const letter = await find(instanceId, letterId);
+        const letter = await find(instanceId, messageId);
         if (letter === undefined) return 'absent';
         // The two lie in different slots: sent first, so that what fails in between can cost a second delivery and no letter.
         const result = await inbox.send(to, letter.body);
         if (result !== 'sent') return result;
-        await remove(instanceId, [letterId]);
+        await remove(instanceId, [messageId]);
         return 'replayed';
       }),
     purge: (instanceId, { diedBefore, max }) =>
@@ -61,8 +61,8 @@ export function createDeadLetters(deps: {
             max: Math.min(max - purged, MOST_PER_SCRIPT),
             headBytes: 0,
           });
-          const letterIds = found.letters.map(({ letterId }) => letterId);
-          if (letterIds.length > 0) purged += await remove(instanceId, letterIds);
+          const messageIds = found.letters.map(({ messageId }) => messageId);
+          if (messageIds.length > 0) purged += await remove(instanceId, messageIds);
           if (found.isLast || purged >= max) return { purged, isDone: found.isLast };
         }
       }),
@@ -80,14 +80,14 @@ export function createDeadLetters(deps: {
   };
 }
 
-function wholeLetter([letterId, flat]: [id: string, fields: string[]]): WholeDeadLetter {
+function wholeLetter([messageId, flat]: [id: string, fields: string[]]): WholeDeadLetter {
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < flat.length; at += 2) fields.set(flat[at] as string, flat[at + 1] as string);
   const body = fields.get('body') ?? '';
   const text = Buffer.from(body);
   return {
-    letterId,
-    diedAt: timeOf(letterId),
+    messageId,
+    diedAt: timeOf(messageId),
     deliveries: Number(fields.get('deliveries') ?? 0),
     bytes: text.length,
     head: text.subarray(0, HEAD_BYTES).toString(),

@@ -1,17 +1,17 @@
 /** Words between instances, by pub/sub: one channel for each and one for all. */
-import type { Whispers } from '../../ports/hint-bus.ts';
+import type { HintBus } from '../../ports/hint-bus.ts';
 import { createChannels } from './connection/channels.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import type { Keys } from './keys.ts';
 
-export function createWhispers(deps: {
+export function createHintBus(deps: {
   connection: RedisConnection;
   /** Only listens. */
   ear: RedisConnection;
   keys: Keys;
   onFault?: (fault: unknown) => void;
-}): Whispers {
+}): HintBus {
   const { keys } = deps;
   const channels = createChannels(deps);
 
@@ -21,11 +21,11 @@ export function createWhispers(deps: {
   }
 
   return {
-    say: (to, text) => publish(keys.instanceWhispers(to), text),
-    sayToAll: (text) => publish(keys.commonWhispers, text),
+    say: (to, text) => publish(keys.instanceHints(to), text),
+    sayToAll: (text) => publish(keys.commonHints, text),
     listen: (instanceId, hear) =>
       asDependency('listening for whispers', async () => {
-        const own = [keys.instanceWhispers(instanceId), keys.commonWhispers];
+        const own = [keys.instanceHints(instanceId), keys.commonHints];
         const ear = await channels.subscribe(own, (_, text) => {
           try {
             hear(text);

@@ -3,23 +3,23 @@
  * read; where nobody can be told they are read. Reading blocks, and has a connection of its own for it.
  */
 import type { Clock } from '../../ports/clock.ts';
-import { INBOX_IDLE_MS, type Inbox, type Letter } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type InboxMessage } from '../../ports/inbox.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
-import { createConfirmLetters } from './inbox/ack-messages.ts';
-import { createBuryLetter } from './inbox/bury-message.ts';
+import { createAckMessages } from './inbox/ack-messages.ts';
+import { createBuryMessage } from './inbox/bury-message.ts';
 import { createCloseInbox } from './inbox/close-inbox.ts';
 import { createOpenInbox } from './inbox/open-inbox.ts';
-import { createOutgoingLetters } from './inbox/outgoing-messages.ts';
-import { createToldLetters } from './inbox/pushed-messages.ts';
-import { createSendLetters } from './inbox/send-messages.ts';
-import { findStuckLetters, type StuckLetter } from './inbox/stuck-messages.ts';
+import { createOutgoingMessages } from './inbox/outgoing-messages.ts';
+import { createPushedMessages } from './inbox/pushed-messages.ts';
+import { createSendMessages } from './inbox/send-messages.ts';
+import { findStuckMessages, type StuckMessage } from './inbox/stuck-messages.ts';
 import type { InstanceRounds } from './instance-rounds.ts';
 import type { Keys } from './keys.ts';
 
 export interface InboxSettings {
   readonly group: string;
-  readonly maxLetters: number;
+  readonly maxMessages: number;
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
@@ -49,15 +49,15 @@ export function createInbox(
 ): Inbox {
   const { connection, keys, group, minIdleToDieMs = 0, idleMs = INBOX_IDLE_MS } = deps;
   const openInbox = createOpenInbox(connection, keys, { group, idleMs });
-  const send = createOutgoingLetters(
-    createSendLetters(connection, keys, { maxLetters: deps.maxLetters, group, reader: READER }),
+  const send = createOutgoingMessages(
+    createSendMessages(connection, keys, { maxMessages: deps.maxMessages, group, reader: READER }),
   );
-  const listen = createToldLetters(deps);
+  const listen = createPushedMessages(deps);
   const close = createCloseInbox(connection, keys);
-  const confirm = createConfirmLetters(connection, keys, group);
-  const bury = createBuryLetter(connection, keys, deps);
+  const confirm = createAckMessages(connection, keys, group);
+  const bury = createBuryMessage(connection, keys, deps);
 
-  async function read(instanceId: string, max: number, waitMs: number): Promise<readonly Letter[]> {
+  async function read(instanceId: string, max: number, waitMs: number): Promise<readonly InboxMessage[]> {
     const inbox = keys.inbox(instanceId);
     const answer = (await (waitMs > 0
       ? deps
@@ -66,31 +66,35 @@ export function createInbox(
       : connection.xreadgroup('GROUP', group, READER, 'COUNT', max, 'STREAMS', inbox, '>'))) as unknown as
       | [[string, Entry[]]]
       | null;
-    return lettersOf(answer?.[0][1] ?? [], () => 1);
+    return messagesOf(answer?.[0][1] ?? [], () => 1);
   }
 
-  async function claim(inbox: string, stuck: readonly StuckLetter[], idleMs: number): Promise<Letter[]> {
+  async function claim(
+    inbox: string,
+    stuck: readonly StuckMessage[],
+    idleMs: number,
+  ): Promise<InboxMessage[]> {
     if (stuck.length === 0) return [];
-    const deliveries = new Map(stuck.map((letter) => [letter.letterId, letter.deliveries + 1]));
+    const deliveries = new Map(stuck.map((message) => [message.messageId, message.deliveries + 1]));
     // Whoever else claimed it in between has it: it is not idle any more.
-    const ids = stuck.map(({ letterId }) => letterId);
+    const ids = stuck.map(({ messageId }) => messageId);
     const claimed = await connection.call('XCLAIM', inbox, group, READER, idleMs, ...ids);
-    return lettersOf(claimed as Entry[], (id) => deliveries.get(id) ?? 1);
+    return messagesOf(claimed as Entry[], (id) => deliveries.get(id) ?? 1);
   }
 
   async function takeAgain(
     instanceId: string,
     limits: { max: number; idleMs: number; except?: ReadonlySet<string> },
-  ): Promise<{ letters: readonly Letter[]; died: number }> {
+  ): Promise<{ messages: readonly InboxMessage[]; died: number }> {
     const inbox = keys.inbox(instanceId);
-    const found = await findStuckLetters(connection, inbox, { group, except: new Set(), ...limits });
-    const isHopeless = ({ deliveries }: StuckLetter): boolean => deliveries >= deps.maxDeliveries;
+    const found = await findStuckMessages(connection, inbox, { group, except: new Set(), ...limits });
+    const isHopeless = ({ deliveries }: StuckMessage): boolean => deliveries >= deps.maxDeliveries;
     let died = 0;
-    for (const letter of found.filter(isHopeless)) {
-      if (letter.idleMs >= minIdleToDieMs && (await bury(instanceId, letter))) died += 1;
+    for (const message of found.filter(isHopeless)) {
+      if (message.idleMs >= minIdleToDieMs && (await bury(instanceId, message))) died += 1;
     }
-    const again = found.filter((letter) => !isHopeless(letter));
-    return { letters: await claim(inbox, again, limits.idleMs), died };
+    const again = found.filter((message) => !isHopeless(message));
+    return { messages: await claim(inbox, again, limits.idleMs), died };
   }
 
   return {
@@ -98,34 +102,34 @@ export function createInbox(
     send: (to, body) => asDependency('sending a letter', () => send(to, body)),
     take: (instanceId, { max, waitMs }) =>
       asDependency('reading an inbox', () =>
-        read(instanceId, max, waitMs).catch(ifGone<readonly Letter[]>([])),
+        read(instanceId, max, waitMs).catch(ifGone<readonly InboxMessage[]>([])),
       ),
     listen: (instanceId, hear) => asDependency('listening for letters', () => listen(instanceId, hear)),
     takeAgain: (instanceId, limits) =>
       asDependency('reading stuck letters', () =>
-        takeAgain(instanceId, limits).catch(ifGone({ letters: [], died: 0 })),
+        takeAgain(instanceId, limits).catch(ifGone({ messages: [], died: 0 })),
       ),
-    confirm: (instanceId, letterIds) =>
-      asDependency('confirming letters', () => confirm(instanceId, letterIds)),
+    confirm: (instanceId, messageIds) =>
+      asDependency('confirming letters', () => confirm(instanceId, messageIds)),
     close: (instanceId) => asDependency('closing an inbox', () => close(instanceId)),
     size: (instanceId) =>
       asDependency('measuring an inbox', async () => {
         const inbox = keys.inbox(instanceId);
-        const [letters, dead, pending] = await Promise.all([
+        const [messages, dead, pending] = await Promise.all([
           connection.xlen(inbox),
           connection.xlen(keys.deadLetters(instanceId)),
           connection.xpending(inbox, group).catch(ifGone([0])),
         ]);
-        return { letters, dead, handedOut: Number(pending[0] ?? 0) };
+        return { messages, dead, handedOut: Number(pending[0] ?? 0) };
       }),
   };
 }
 
-function lettersOf(entries: readonly Entry[], deliveries: (id: string) => number): Letter[] {
+function messagesOf(entries: readonly Entry[], deliveries: (id: string) => number): InboxMessage[] {
   return entries.flatMap((entry) => {
     // One that was deleted meanwhile comes without fields, or as nothing, depending on the server.
-    const [letterId, fields] = entry ?? ['', null];
-    return fields === null ? [] : [{ letterId, body: fields[1] ?? '', deliveries: deliveries(letterId) }];
+    const [messageId, fields] = entry ?? ['', null];
+    return fields === null ? [] : [{ messageId, body: fields[1] ?? '', deliveries: deliveries(messageId) }];
   });
 }
 

@@ -4,7 +4,7 @@
  * has them to give knows what to do if no round comes, or one fails. Cold path.
  */
 import type { Clock } from '../../ports/clock.ts';
-import type { HandledLetters } from '../../ports/inbox.ts';
+import type { HandledMessages } from '../../ports/inbox.ts';
 import type { EndedJobs } from '../shared-jobs/job-scripts.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import { createMakeRound, type Round } from './instance-rounds/make-round.ts';
@@ -19,7 +19,7 @@ export interface Word {
 
 /** Each is asked once per round, and gives little enough that the script does not keep its server for long. */
 export interface RoundParts {
-  readonly letters?: () => HandledLetters | undefined;
+  readonly messages?: () => HandledMessages | undefined;
   readonly jobs?: { readonly limits: IndexLimits; take(): EndedJobs | undefined };
   readonly ear?: () => Word | undefined;
 }
@@ -47,14 +47,14 @@ export function createInstanceRounds(deps: {
     },
 
     async make(instanceId, figures) {
-      const { letters, jobs, ear } = joined.get(instanceId) ?? NOBODY;
-      const handled = letters?.();
+      const { messages, jobs, ear } = joined.get(instanceId) ?? NOBODY;
+      const handled = messages?.();
       const ended = jobs?.take();
       const word = ear?.();
       const round: Round = {
         figures,
         way: word?.way ?? 'none',
-        letterIds: handled?.letterIds ?? [],
+        messageIds: handled?.messageIds ?? [],
         jobs: ended ?? NO_JOBS,
         limits: jobs?.limits ?? NO_LIMITS,
         now: deps.clock.now(),

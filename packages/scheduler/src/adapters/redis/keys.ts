@@ -54,7 +54,7 @@ export interface Keys {
   /** STREAM · {instance} · until adopted, at the latest 1 h after it was last opened. */
   inbox(instanceId: string): string;
   /** CHANNEL · {instance}. Letters as they are put into the inbox: "id body". */
-  instanceLetters(instanceId: string): string;
+  instanceMessages(instanceId: string): string;
   /** STREAM · {instance} · bounded; after its instance is gone, for a week. */
   deadLetters(instanceId: string): string;
   /** ZSET · own slot · bounded. Instances that are gone and left dead letters → until when those are kept (ms). */
@@ -68,9 +68,9 @@ export interface Keys {
   /** CHANNEL · {instance}. Ids of jobs that moved and that somebody on this instance waits for; carries nothing else. */
   instanceMoves(instanceId: string): string;
   /** CHANNEL · {instance}. What others whisper to this instance: partial texts, outcomes of its nodes. */
-  instanceWhispers(instanceId: string): string;
+  instanceHints(instanceId: string): string;
   /** CHANNEL · own slot. What is whispered to all: loads of nodes. */
-  readonly commonWhispers: string;
+  readonly commonHints: string;
   /** SET · own slot · for ever. Every instance that was not yet adopted. */
   readonly instances: string;
   /** STRING · {instance} · 15 s. Its part of the statistics, as JSON. */
@@ -107,15 +107,15 @@ export function createKeys(prefix: string): Keys {
     sessionState: (sessionId) => `${v}:sessions:{session:${sessionId}}:state`,
     presence: (instanceId) => `${prefix}:schedulers:presence:${instanceId}`,
     inbox: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:inbox`,
-    instanceLetters: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:letters`,
+    instanceMessages: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:letters`,
     deadLetters: (instanceId) => `${prefix}:streams:{instance:${instanceId}}:dlq`,
     orphanedDeadLetters: `${v}:schedulers:dlq_orphaned`,
     instanceFigures: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:figures`,
     instanceJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs`,
     instanceSettledJobs: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:jobs_settled`,
     instanceMoves: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:job_moves`,
-    instanceWhispers: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:whispers`,
-    commonWhispers: `${v}:schedulers:whispers`,
+    instanceHints: (instanceId) => `${v}:schedulers:{instance:${instanceId}}:whispers`,
+    commonHints: `${v}:schedulers:whispers`,
     instances: `${prefix}:schedulers:all`,
     statsPart: (instanceId) => `${v}:stats:{instance:${instanceId}}:part`,
     statsSnapshot: `${v}:stats:snapshot`,

@@ -6,7 +6,7 @@
  * An id whose node nobody reports any more is free again after a while; its next generation is later all the same.
  */
 import type { Clock } from '../../ports/clock.ts';
-import type { ClaimResult, NodeDirectory } from '../../ports/node-id-claims.ts';
+import type { ClaimResult, NodeIdClaims } from '../../ports/node-id-claims.ts';
 import { asDependency } from './connection/dependency.ts';
 import type { RedisConnection } from './connection/redis-connection.ts';
 import { type Keys, NODE_IDLE_MS } from './keys.ts';
@@ -15,14 +15,14 @@ import { createNodeCount } from './node-id-claims/node-count.ts';
 import { createReleaseClaim } from './node-id-claims/release-claim.ts';
 import { createRestoreClaim } from './node-id-claims/restore-claim.ts';
 
-export function createNodeDirectory(deps: {
+export function createNodeIdClaims(deps: {
   connection: RedisConnection;
   keys: Keys;
   clock: Clock;
   maxNodes: number;
   /** As the ledger's. */
   idleMs?: number;
-}): NodeDirectory {
+}): NodeIdClaims {
   const { connection, keys } = deps;
   const count = createNodeCount(deps);
   const { idleMs = NODE_IDLE_MS } = deps;

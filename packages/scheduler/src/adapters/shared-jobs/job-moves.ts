@@ -3,7 +3,7 @@ import { fitResult } from '../../domain/fit-result.ts';
 import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Expected, MoveResult } from '../../ports/job-store.ts';
 import type { JobIndex } from './job-index.ts';
@@ -28,7 +28,7 @@ export interface JobMoves {
     expected: Expected,
     change: JobChange,
     when: 'now' | 'soon',
-  ): Soon<MoveResult>;
+  ): MaybePromise<MoveResult>;
   /** In another's name: what is counted here stays as it is. */
   moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
   watchersOf(record: JobRecord): readonly string[];

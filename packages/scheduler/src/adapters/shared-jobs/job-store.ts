@@ -20,7 +20,7 @@ import { createJobTally, type TallyLimits } from './job-tally.ts';
 import { createKnownJobs } from './known-jobs.ts';
 import { lifeOf } from './life-of.ts';
 import { listJobs } from './list-jobs.ts';
-import { createJobAdoption, type JobAdoption } from './takeover-store.ts';
+import { createJobTakeovers, type JobTakeovers } from './takeover-store.ts';
 
 export interface JobStoreLimits extends TallyLimits {
   /** Longest speech that stays with its result. */
@@ -28,13 +28,13 @@ export interface JobStoreLimits extends TallyLimits {
 }
 
 /** What instances need of one another's jobs, beyond the port. */
-export interface BookedJobStore extends JobStore, JobAdoption {
+export interface BookedJobStore extends JobStore, JobTakeovers {
   /**
    * Moves a job in the name of who drives it, as the holder of a node's socket does when the job has left. What is counted and
    * indexed here stays as it is: the job is the driver's.
    */
   moveFor(driver: string, jobId: JobId, expected: Expected, change: JobChange): Promise<MoveResult>;
-  restore: JobAdoption['restore'];
+  restore: JobTakeovers['restore'];
   /** From now on moves of the job are told to this instance. Its record, unless it is unknown or still that revision. */
   watch(jobId: JobId, revision: number): Promise<{ record: JobRecord; revision: number } | undefined>;
   /** Who watched the job when it became this record, which must be the very object that `move` gave out. */
@@ -87,10 +87,10 @@ export function createJobStore(
     write: scripts.move,
     drop: scripts.drop,
     isTakenOver: (jobId) => formers.get(jobId) !== undefined,
-    restore: (job) => adoption.restore(job),
+    restore: (job) => takeover.restore(job),
   });
   const { owed } = moves;
-  const adoption: JobAdoption = createJobAdoption({ ...deps, driver, index, tally, known, owed, formers });
+  const takeover: JobTakeovers = createJobTakeovers({ ...deps, driver, index, tally, known, owed, formers });
   let counted = deps.driver();
 
   /** What an earlier incarnation drove is not driven by this one, unless it takes it over. */
@@ -208,7 +208,7 @@ export function createJobStore(
     onWritten: moves.onWritten,
     drives,
 
-    ...adoption,
+    ...takeover,
     levels: tally.levels,
     async close() {
       await owed.flush();

@@ -13,7 +13,7 @@ import { deadlineOf, lifeOf } from './life-of.ts';
 import type { Position } from './list-jobs.ts';
 import type { OwedMoves } from './owed-moves.ts';
 
-export interface JobAdoption {
+export interface JobTakeovers {
   /** Who drives the job, or drove it when it was settled. */
   driverOf(jobId: JobId): Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
   /** Jobs another instance drives, by what its index says: some may be settled or gone. Next deadlines first. */
@@ -48,7 +48,7 @@ interface RestoreLimits {
   readonly liveMarginMs: number;
 }
 
-export function createJobAdoption(
+export function createJobTakeovers(
   deps: {
     scripts: RecordScripts;
     indexes: IndexScripts;
@@ -62,7 +62,7 @@ export function createJobAdoption(
     formers: FormerDrivers;
     maxRetained: number;
   } & RestoreLimits,
-): JobAdoption {
+): JobTakeovers {
   const { scripts, indexes, index, tally, known, owed, formers } = deps;
 
   /** The index of an instance names what any incarnation of it drives: another one's jobs must not be taken off it. */

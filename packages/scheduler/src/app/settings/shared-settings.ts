@@ -9,7 +9,7 @@ import type { ReplicaSettings } from '../../cluster/nodes/node-replica.ts';
 import { longestPresenceMs } from '../../cluster/nodes/publish-own-nodes.ts';
 import { presenceTtlMs } from '../../config/nesting.ts';
 import type { Config } from '../../config/settings.ts';
-import { longestIntervalMs } from '../../management/node-record.ts';
+import { longestIntervalMs } from '../../management/registered-node.ts';
 import { jobStoreLimits, managementSettings } from './settings-from-config.ts';
 
 const SECOND = 1_000;
@@ -78,7 +78,7 @@ export function replicaSettings(config: Config): ReplicaSettings {
 export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings {
   return {
     group: phase2.stream_group,
-    maxLetters: phase2.stream_maxlen,
+    maxMessages: phase2.stream_maxlen,
     maxDeliveries: phase2.dlq_max_deliveries,
     maxDead: phase2.dlq_enabled ? phase2.dlq_maxlen : 0,
     minIdleToDieMs: phase2.dlq_min_idle_ms,
@@ -96,7 +96,7 @@ const CONFIRM_AT = 256;
 
 export function inboxReaderSettings({ scheduler: { phase2 } }: Config): InboxReaderSettings {
   return {
-    maxLetters: phase2.stream_count,
+    maxMessages: phase2.stream_count,
     waitMs: phase2.stream_block_ms,
     scanIntervalMs: phase2.dlq_scan_interval_ms,
     scanCount: phase2.dlq_scan_count,

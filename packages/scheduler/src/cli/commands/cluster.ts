@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<ClusterInstance>[] = [
   { title: 'SESSIONS', cell: (instance) => instance.sessions },
   { title: 'JOBS', cell: (instance) => instance.jobs_in_flight },
   { title: 'POOLS', cell: (instance) => instance.pools_digest ?? '-' },
-  { title: 'INBOX', cell: (instance) => instance.inbox_letters },
+  { title: 'INBOX', cell: (instance) => instance.inbox_messages },
   { title: 'PENDING', cell: (instance) => instance.inbox_pending },
   { title: 'DEAD LETTERS', cell: (instance) => instance.dead_letters },
 ];

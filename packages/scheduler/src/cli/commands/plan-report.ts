@@ -2,10 +2,10 @@
 import {
   erlangLoss,
   erlangOf,
+  type FleetAssessment,
   type FoundFleet,
   type JudgedSize,
   type Length,
-  type Verdict,
 } from '../../simulation/plan/find-fleet.ts';
 import type { Range, SizeFigures } from '../../simulation/plan/size-figures.ts';
 import { offeredSlots, type Spread } from '../../simulation/plan/workload.ts';
@@ -20,7 +20,7 @@ export interface Plan {
   readonly instances: number;
 }
 
-const VERDICTS: Readonly<Record<Verdict, string>> = {
+const VERDICTS: Readonly<Record<FleetAssessment, string>> = {
   enough: 'enough',
   too_few: 'too few',
   not_settled: 'not settled',

@@ -40,7 +40,7 @@ export interface Behaviour {
   /** Length of the spoken answer. */
   readonly ttsMs: number;
   /** Behaves like the nodes in the field (docs/protocol.md), and not like one made with the SDK. */
-  readonly isDeployed: boolean;
+  readonly isLegacy: boolean;
 }
 
 export const HEALTHY: Behaviour = {
@@ -56,7 +56,7 @@ export const HEALTHY: Behaviour = {
   modelNotAvailableService: 'simulated-nmt',
   overloadRate: 0,
   ttsMs: 100,
-  isDeployed: false,
+  isLegacy: false,
 };
 
 /** Behaviours that have a name on the command line. */
@@ -73,7 +73,7 @@ export const NAMED_BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   },
   crashing: { ...HEALTHY, crashAfterJobs: 20, restartAfterMs: 2_000 },
   dying: { ...HEALTHY, slowDeath: { afterJobs: 20, factor: 1.5, silentAboveMs: 60_000 } },
-  deployed: { ...HEALTHY, isDeployed: true },
+  deployed: { ...HEALTHY, isLegacy: true },
 };
 
 /** One kind of node in a fleet, and how many of them there are in proportion to the others. */

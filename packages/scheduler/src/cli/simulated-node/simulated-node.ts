@@ -12,7 +12,7 @@ import {
 import { simulatedCapabilities, simulatedResources } from '../../simulation/fleet/simulated-capabilities.ts';
 import { heardIn } from '../simulated-speech.ts';
 import type { Behaviour } from './behaviour.ts';
-import { createDeployedNode } from './deployed-node.ts';
+import { createLegacyNode } from './legacy-node.ts';
 import { missingModel } from './missing-model.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
@@ -48,7 +48,7 @@ export interface SimulatedNode {
 }
 
 export const createSimulatedNode = (options: SimulatedNodeOptions): SimulatedNode =>
-  options.behaviour.isDeployed ? createDeployedNode(options) : createSdkNode(options);
+  options.behaviour.isLegacy ? createLegacyNode(options) : createSdkNode(options);
 
 /** A job that is never answered keeps its slot this long, unless it is cancelled. */
 const SILENCE_MS = 120_000;

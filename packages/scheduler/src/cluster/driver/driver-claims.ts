@@ -7,15 +7,15 @@ import type { AudioAt } from '../../domain/job-spec.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Instance } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
-import type { PostOffice } from '../messaging/message-bus.ts';
-import { readLetter } from '../messaging/read-message.ts';
-import type { Estate } from '../recovery/takeover.ts';
+import type { MessageBus } from '../messaging/message-bus.ts';
+import { readMessage } from '../messaging/read-message.ts';
+import type { TakeoverStore } from '../recovery/takeover.ts';
 
 export type Claimed = { kind: 'ours'; job: JobRecord } | { kind: 'theirs' } | { kind: 'over' };
 
-type Verdict = { readonly kind: 'placed' } | Extract<DispatchOutcome, { readonly kind: 'refused' }>;
+type ReportOutcome = { readonly kind: 'placed' } | Extract<DispatchOutcome, { readonly kind: 'refused' }>;
 
-interface AudioLetter {
+interface AudioMessage {
   readonly jobId: JobId;
   readonly at: AudioAt;
 }
@@ -24,7 +24,7 @@ const OFFER_AGAIN_MS = 250;
 const MOST_OFFERS = 10_000;
 
 export function createJobClaims(deps: {
-  estate: Pick<Estate, 'takeOver'>;
+  takeoverStore: Pick<TakeoverStore, 'takeOver'>;
   driverOf: (jobId: JobId) => Promise<{ readonly driver: string; readonly isSettled: boolean } | undefined>;
   /** "instance/incarnation" of this one. */
   driver: () => string;
@@ -33,11 +33,11 @@ export function createJobClaims(deps: {
   livingNow: (instanceId: string) => Promise<Instance | undefined>;
   /** Declared dead, and not seen alive since: silence alone proves nothing. */
   isDead: (instanceId: string) => boolean;
-  office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
+  bus: Pick<MessageBus, 'tell' | 'ask' | 'on'>;
   audioAt: (jobId: JobId) => AudioAt | undefined;
   audioReturned: (jobId: JobId, at: AudioAt) => void;
   drives: (jobId: JobId) => boolean;
-  verdictHere: (jobId: JobId) => Promise<Verdict | undefined>;
+  verdictHere: (jobId: JobId) => Promise<ReportOutcome | undefined>;
   /** It is in flight here, being admitted or being taken back. */
   isConcernedWith: (jobId: JobId) => boolean;
   recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
@@ -48,18 +48,18 @@ export function createJobClaims(deps: {
   jobDeadlineMs: number;
   log: Log;
 }) {
-  const { estate, office, clock, log } = deps;
+  const { takeoverStore, bus, clock, log } = deps;
   /** Audio that is held here for a job whose driver does not know it yet. */
   const offers = new Set<JobId>();
 
-  office.on('audio', async (body) => {
-    const letter = readLetter<AudioLetter>('audio', body, AUDIO);
-    const { jobId, at } = letter;
+  bus.on('audio', async (body) => {
+    const message = readMessage<AudioMessage>('audio', body, AUDIO);
+    const { jobId, at } = message;
     if (deps.drives(jobId)) return deps.audioReturned(jobId, at);
     const stored = await deps.driverOf(jobId);
     if (stored === undefined || stored.isSettled) return;
     const isElsewhere = stored.driver !== deps.driver();
-    if (isElsewhere && (await tellDriver(stored.driver, letter))) return;
+    if (isElsewhere && (await tellDriver(stored.driver, message))) return;
     const claimed = isElsewhere ? await claimFromDead(jobId) : undefined;
     if (claimed?.kind === 'over') return;
     // Somebody is just taking it over: the letter comes again.
@@ -78,17 +78,17 @@ export function createJobClaims(deps: {
    * False: no such driver lives. One that runs under the same name since is another, and knows nothing of the job; were this instance
    * that other, it would write to itself for ever.
    */
-  async function tellDriver(driver: string, letter: AudioLetter): Promise<boolean> {
+  async function tellDriver(driver: string, message: AudioMessage): Promise<boolean> {
     const instanceId = instanceOf(driver);
     const living = (await deps.living()).get(instanceId);
     if (living === undefined || driverName(living) !== driver) return false;
-    return office.tell(instanceId, audioLetter(letter));
+    return bus.tell(instanceId, audioLetter(message));
   }
 
   // Null, because nothing else of "nothing" survives a letter.
-  office.on('verdict', async (body) => (await verdictOfOurs(readJobId(body))) ?? null);
+  bus.on('verdict', async (body) => (await verdictOfOurs(readJobId(body))) ?? null);
 
-  async function verdictOfOurs(jobId: JobId): Promise<Verdict | undefined> {
+  async function verdictOfOurs(jobId: JobId): Promise<ReportOutcome | undefined> {
     const verdict = await deps.verdictHere(jobId);
     if (verdict !== undefined) return verdict;
     const stored = await deps.driverOf(jobId);
@@ -144,7 +144,7 @@ export function createJobClaims(deps: {
     const living = (await deps.livingNow(instanceId)) ?? seen;
     const from =
       living === undefined ? { instanceId } : { instanceId, livingIncarnation: living.incarnation };
-    const taken = await estate.takeOver({ jobId, deadlineAt }, from);
+    const taken = await takeoverStore.takeOver({ jobId, deadlineAt }, from);
     if (taken.kind === 'taken') return { kind: 'ours', job: taken.job };
     return { kind: taken.kind === 'driven' ? 'theirs' : 'over' };
   }
@@ -153,13 +153,13 @@ export function createJobClaims(deps: {
     claim,
 
     /** What came of the first request for a job that has no node yet. */
-    async verdict({ jobId }: JobRecord): Promise<Verdict | undefined> {
+    async verdict({ jobId }: JobRecord): Promise<ReportOutcome | undefined> {
       const stored = await deps.driverOf(jobId);
       if (stored === undefined || stored.isSettled) return undefined;
       // A lane of its own: it may wait for long, and what nodes say of the job must not wait behind it.
-      const letter = { topic: 'verdict', lane: `verdict:${jobId}`, body: jobId };
-      const verdict = await office.ask(instanceOf(stored.driver), letter, deps.verdictMs);
-      return (verdict as Verdict | null) ?? undefined;
+      const message = { topic: 'verdict', lane: `verdict:${jobId}`, body: jobId };
+      const verdict = await bus.ask(instanceOf(stored.driver), message, deps.verdictMs);
+      return (verdict as ReportOutcome | null) ?? undefined;
     },
 
     offerAudio({ jobId, deadlineAt }: JobRecord): void {
@@ -179,4 +179,4 @@ function readJobId(body: unknown): JobId {
   throw new Error('a letter that asks for a verdict on no job');
 }
 
-const audioLetter = (body: AudioLetter) => ({ topic: 'audio', lane: body.jobId, body });
+const audioLetter = (body: AudioMessage) => ({ topic: 'audio', lane: body.jobId, body });

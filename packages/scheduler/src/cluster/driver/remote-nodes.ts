@@ -14,16 +14,16 @@ import { readUse, type ServiceUse, useOf } from '../../domain/service-use.ts';
 import type { Expected, MoveResult } from '../../ports/job-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Assignment, Delivery, NodeLink } from '../../ports/node-link.ts';
-import type { NodeSheet } from '../../ports/node-records.ts';
-import type { DriverBook } from '../holder/driver-cache.ts';
+import type { NodeRecord } from '../../ports/node-records.ts';
+import type { DriverCache } from '../holder/driver-cache.ts';
 import type { FirstWords } from '../holder/first-words.ts';
 import type { GuestAttempts } from '../holder/guest-attempts.ts';
 import type { LastingSlots } from '../holder/lasting-slots.ts';
 import type { SlotKeeping } from '../holder/slot-keeping.ts';
-import { type PostOffice, Unsent } from '../messaging/message-bus.ts';
-import { readLetter } from '../messaging/read-message.ts';
+import { type MessageBus, Unsent } from '../messaging/message-bus.ts';
+import { readMessage } from '../messaging/read-message.ts';
 
-interface AssignLetter extends Assignment {
+interface AssignMessage extends Assignment {
   readonly driver: string;
   /** Of its slot, among all that its driver took on nodes of others; absent: of an earlier version. */
   readonly slotNumber?: number;
@@ -31,7 +31,7 @@ interface AssignLetter extends Assignment {
   readonly use?: ServiceUse | undefined;
 }
 
-interface WithdrawLetter {
+interface WithdrawMessage {
   readonly nodeId: NodeId;
   readonly jobId: JobId;
   readonly reason: string;
@@ -49,11 +49,11 @@ interface Written {
 type Answered = Written | Exclude<Delivery, { kind: 'written' }>;
 
 export interface RemoteNodesDeps {
-  readonly office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
+  readonly bus: Pick<MessageBus, 'tell' | 'ask' | 'on'>;
   /** To nodes that are reached from here. */
   readonly local: NodeLink;
   /** A node of another instance. */
-  readonly find: (nodeId: NodeId) => NodeSheet | undefined;
+  readonly find: (nodeId: NodeId) => NodeRecord | undefined;
   /** "instance/incarnation" of this one. */
   readonly driver: () => string;
   /** Where others fetch the audio that is held here; undefined if it is not. */
@@ -70,7 +70,7 @@ export interface RemoteNodesDeps {
   ) => Promise<MoveResult>;
   readonly recordOf: (jobId: JobId) => Promise<JobRecord | undefined>;
   readonly publish: (job: JobRecord) => void;
-  readonly book: Pick<DriverBook, 'note'>;
+  readonly driverCache: Pick<DriverCache, 'note'>;
   readonly slots: Pick<SlotKeeping, 'handed' | 'secure'>;
   readonly lasting: Pick<LastingSlots, 'left'>;
   readonly guests: Pick<GuestAttempts, 'placed' | 'withdrawn'>;
@@ -87,12 +87,12 @@ const FRESH_MS = 1_000;
 const APART_MS = 200;
 
 export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
-  const { office, local, log } = deps;
+  const { bus, local, log } = deps;
 
   /** Who holds its socket, if that is not us. */
   function holderOf(nodeId: NodeId): string | undefined {
-    const sheet = deps.find(nodeId);
-    return sheet?.channel === 'socket' ? sheet.owner.instanceId : undefined;
+    const record = deps.find(nodeId);
+    return record?.channel === 'socket' ? record.owner.instanceId : undefined;
   }
 
   async function deliverThrough(holder: string, assignment: Assignment): Promise<Delivery> {
@@ -100,7 +100,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     const { need, ...sent } = job;
     const toStore = deps.storeNow() - deps.now();
     const slotUntil = assignment.slotUntil ?? assignment.expiresAt;
-    const letter: AssignLetter = {
+    const message: AssignMessage = {
       ...assignment,
       job: sent,
       audioAt: assignment.audioAt ?? deps.audioAt(job.jobId),
@@ -112,9 +112,9 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     };
     let answered: Answered;
     try {
-      answered = (await office.ask(
+      answered = (await bus.ask(
         holder,
-        { topic: 'assign', lane: job.jobId, body: letter },
+        { topic: 'assign', lane: job.jobId, body: message },
         deps.answerMs,
       )) as Answered;
     } catch (fault) {
@@ -132,13 +132,13 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   }
 
   /** One that is yet to be written was written while all clocks of this machine stood still: they cannot tell how old it is. */
-  function isFresh({ expiresAt }: AssignLetter): boolean {
+  function isFresh({ expiresAt }: AssignMessage): boolean {
     const ageMs = deps.storeNow() - (expiresAt - deps.answerMs);
     return -APART_MS < ageMs && ageMs < FRESH_MS;
   }
 
   /** Of a letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
-  async function isSuperseded({ nodeId, attempt, job }: AssignLetter): Promise<boolean> {
+  async function isSuperseded({ nodeId, attempt, job }: AssignMessage): Promise<boolean> {
     try {
       const now = await deps.recordOf(job.jobId);
       const isMeant = now?.intent?.nodeId === nodeId && now.intent.attempt === attempt;
@@ -156,7 +156,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     nodeId,
     attempt,
     job: { jobId },
-  }: AssignLetter): Promise<number | undefined> {
+  }: AssignMessage): Promise<number | undefined> {
     try {
       return await deps.slots.secure({ nodeId, jobId, attempt });
     } catch (fault) {
@@ -165,36 +165,36 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     }
   }
 
-  async function assigned(letter: AssignLetter): Promise<Answered> {
-    if (isFresh(letter)) return handOver(letter, undefined);
-    if (await isSuperseded(letter)) return SUPERSEDED;
-    const slotUntil = await securedUntil(letter);
-    return slotUntil === undefined ? SLOT_IN_DOUBT : handOver(letter, slotUntil);
+  async function assigned(message: AssignMessage): Promise<Answered> {
+    if (isFresh(message)) return handOver(message, undefined);
+    if (await isSuperseded(message)) return SUPERSEDED;
+    const slotUntil = await securedUntil(message);
+    return slotUntil === undefined ? SLOT_IN_DOUBT : handOver(message, slotUntil);
   }
 
   /** `secured`: until when its slot is held, if that is not what the letter says. */
-  async function handOver(letter: AssignLetter, secured: number | undefined): Promise<Answered> {
-    const { nodeId, attempt, job, driver } = letter;
+  async function handOver(message: AssignMessage, secured: number | undefined): Promise<Answered> {
+    const { nodeId, attempt, job, driver } = message;
     const fromStore = deps.now() - deps.storeNow();
-    const delivery = await local.deliver({ ...letter, expiresAt: letter.expiresAt + fromStore });
+    const delivery = await local.deliver({ ...message, expiresAt: message.expiresAt + fromStore });
     if (delivery.kind !== 'written') return delivery;
-    deps.book.note(job.jobId, driver);
+    deps.driverCache.note(job.jobId, driver);
     const generation = deps.generationOf(nodeId) ?? 0;
     const written = { kind: 'written', generation, isApart: delivery.isApart } as const;
     const isTaken = !deps.acknowledges(nodeId);
-    const slotUntil = secured ?? (letter.slotUntil ?? letter.expiresAt) + fromStore;
+    const slotUntil = secured ?? (message.slotUntil ?? message.expiresAt) + fromStore;
     // Of a slot that was secured here its driver knows no more than that its reservation has ended.
-    const slotNumber = secured === undefined ? letter.slotNumber : undefined;
+    const slotNumber = secured === undefined ? message.slotNumber : undefined;
     const handed = { jobId: job.jobId, nodeId, attempt, generation, slotUntil, isTaken, driver, slotNumber };
     deps.slots.handed(handed);
-    if (isTaken) return counted(letter, await recorded(letter, written));
-    const answered = counted(letter, written);
+    if (isTaken) return counted(message, await recorded(message, written));
+    const answered = counted(message, written);
     await deps.firstWords.wait(job.jobId, driver);
     return answered;
   }
 
   /** At once: of a node that is doubted nobody should think that it may have another. */
-  function counted({ nodeId, attempt, job, use: given }: AssignLetter, answered: Answered): Answered {
+  function counted({ nodeId, attempt, job, use: given }: AssignMessage, answered: Answered): Answered {
     const use = readUse(given);
     if (answered.kind !== 'written' || use === undefined) return answered;
     deps.guests.placed({ jobId: job.jobId, nodeId, attempt, use });
@@ -203,7 +203,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
 
   /** DISPATCHED, on behalf of the driver. */
   async function recorded(
-    { nodeId, attempt, job, driver }: AssignLetter,
+    { nodeId, attempt, job, driver }: AssignMessage,
     written: Written,
   ): Promise<Answered> {
     const at = deps.now();
@@ -225,8 +225,8 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
 
   /** Best effort, as everywhere: the attempt is fenced whether or not the node hears of it. */
   function withdraw(holder: string, nodeId: NodeId, jobId: JobId, reason: string): void {
-    const body: WithdrawLetter = { nodeId, jobId, reason };
-    office
+    const body: WithdrawMessage = { nodeId, jobId, reason };
+    bus
       .tell(holder, { topic: 'withdraw', lane: jobId, body })
       .catch((fault: unknown) =>
         log.info({ job_id: jobId, node_id: nodeId, err: fault }, 'a cancel was lost'),
@@ -234,11 +234,11 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
   }
 
   // Whoever opened it before, this very instance perhaps, may have handed the job to its node: only its driver can end that attempt, and begin another.
-  office.on('assign', async (body, _, wasOpened) =>
-    wasOpened ? ALREADY_OPENED : assigned(readLetter<AssignLetter>('assign', body, ASSIGN)),
+  bus.on('assign', async (body, _, wasOpened) =>
+    wasOpened ? ALREADY_OPENED : assigned(readMessage<AssignMessage>('assign', body, ASSIGN)),
   );
-  office.on('withdraw', async (body) => {
-    const { nodeId, jobId, reason } = readLetter<WithdrawLetter>('withdraw', body, WITHDRAW);
+  bus.on('withdraw', async (body) => {
+    const { nodeId, jobId, reason } = readMessage<WithdrawMessage>('withdraw', body, WITHDRAW);
     deps.guests.withdrawn(nodeId, jobId);
     local.cancel(nodeId, jobId, reason);
   });

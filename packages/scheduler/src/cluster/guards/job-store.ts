@@ -2,7 +2,7 @@
 import type { JobId } from '../../domain/ids.ts';
 import type { JobStore } from '../../ports/job-store.ts';
 
-export function createAdmissionOfMany<Jobs extends JobStore>(deps: {
+export function guardJobStore<Jobs extends JobStore>(deps: {
   jobs: Jobs;
   /** Resolves when everybody has told the store again of the jobs it drives; undefined: it has lost nothing. */
   othersTold: (jobId: JobId) => Promise<void> | undefined;

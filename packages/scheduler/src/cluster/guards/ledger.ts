@@ -12,7 +12,7 @@ import { within } from '../messaging/within.ts';
  */
 const KEPT_SHARE = 0.4;
 
-export function createLedgerOfMany(deps: {
+export function guardLedger(deps: {
   ledger: CapacityLedger;
   /** Resolves when the store knows again which slots of the node are taken; undefined: it does. */
   settled: (nodeId: NodeId) => Promise<void> | undefined;

@@ -3,15 +3,15 @@
  * out notes that, as the holder of a socket does: what the node then says of it finds its way without a question to the store.
  */
 import type { NodeMailbox } from '../../ports/node-mailbox.ts';
-import type { DriverBook } from '../holder/driver-cache.ts';
+import type { DriverCache } from '../holder/driver-cache.ts';
 
-export function createMailboxOfMany<T>(deps: {
+export function guardMailbox<T>(deps: {
   mailbox: NodeMailbox<T>;
   /** "instance/incarnation" of this one. */
   driver: () => string;
-  book: Pick<DriverBook, 'note'>;
+  driverCache: Pick<DriverCache, 'note'>;
 }): NodeMailbox<T> {
-  const { mailbox, driver, book } = deps;
+  const { mailbox, driver, driverCache } = deps;
   return {
     ...mailbox,
     put: (nodeId, entry) => mailbox.put(nodeId, { ...entry, driver: driver() }),
@@ -19,7 +19,8 @@ export function createMailboxOfMany<T>(deps: {
       const entries = await mailbox.take(nodeId, limits);
       for (const entry of entries) {
         // What is driven here is known without a note.
-        if (entry.driver !== undefined && entry.driver !== driver()) book.note(entry.jobId, entry.driver);
+        if (entry.driver !== undefined && entry.driver !== driver())
+          driverCache.note(entry.jobId, entry.driver);
       }
       return entries;
     },

@@ -1,19 +1,19 @@
 /** Composition root: the directory as many instances use it: what a store that was emptied has forgotten, they still know. */
 import type { NodeId } from '../../domain/ids.ts';
-import type { NodeDirectory } from '../../ports/node-id-claims.ts';
+import type { NodeIdClaims } from '../../ports/node-id-claims.ts';
 
-export function createDirectoryOfMany(deps: {
-  directory: NodeDirectory;
+export function guardNodeIdClaims(deps: {
+  nodeIdClaims: NodeIdClaims;
   /** Whose the id is, as far as this instance knows of a node here or elsewhere. */
   credentialOf: (nodeId: NodeId) => string | undefined;
-}): NodeDirectory {
-  const { directory, credentialOf } = deps;
+}): NodeIdClaims {
+  const { nodeIdClaims, credentialOf } = deps;
   return {
-    ...directory,
+    ...nodeIdClaims,
     async claim(nodeId, credential) {
       const known = credentialOf(nodeId);
       if (known !== undefined && known !== credential) return { kind: 'conflict' };
-      return directory.claim(nodeId, credential);
+      return nodeIdClaims.claim(nodeId, credential);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts';
 /** More jobs than the nodes of one instance work on at a time; the oldest is forgotten first. */
 const MOST_NOTED = 50_000;
 
-export interface DriverBook {
+export interface DriverCache {
   /** `driver`: "instance/incarnation". */
   note(jobId: JobId, driver: string): void;
   find(jobId: JobId): string | undefined;
@@ -14,7 +14,7 @@ export interface DriverBook {
 }
 
 /** `keepMs`: as long as a job may last. Of one whose node says its last word to another instance nothing more is heard here. */
-export function createDriverBook({ clock, keepMs }: { clock: Clock; keepMs: number }): DriverBook {
+export function createDriverCache({ clock, keepMs }: { clock: Clock; keepMs: number }): DriverCache {
   /** In the order in which they were noted. */
   const drivers = new Map<JobId, { readonly driver: string; readonly notedAt: number }>();
 

@@ -3,7 +3,7 @@ import { driverName, instanceOf } from '../../domain/driver-name.ts';
 import type { JobId } from '../../domain/ids.ts';
 import type { Instance } from '../../ports/instances.ts';
 import type { AskAround } from '../messaging/ask-around.ts';
-import type { DriverBook } from './driver-cache.ts';
+import type { DriverCache } from './driver-cache.ts';
 
 /** `here`: it is driven here, or it is over and only a lease is left to give back. `nobody`: its driver is being replaced. */
 export type Direction = 'here' | 'nobody' | { readonly instanceId: string };
@@ -25,7 +25,7 @@ export interface FindDriverDeps {
   readonly living: (expected?: string) => Promise<ReadonlyMap<string, Instance>>;
   /** The store may have lost the job. */
   readonly mayBeLost: (jobId: JobId) => boolean;
-  readonly book: Pick<DriverBook, 'find'>;
+  readonly driverCache: Pick<DriverCache, 'find'>;
   /** Absent: the others cannot be asked directly. */
   readonly askAround?: AskAround | undefined;
 }
@@ -49,7 +49,7 @@ export function createFindDriver(deps: FindDriverDeps) {
 
   /** An assignment of our own that an heir handed to a node of ours says no more than we know: whoever wrote to himself would do so again and again. */
   function notedOther(jobId: JobId): string | undefined {
-    const noted = deps.book.find(jobId);
+    const noted = deps.driverCache.find(jobId);
     return noted === deps.driver() ? undefined : noted;
   }
 

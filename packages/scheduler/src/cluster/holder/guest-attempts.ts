@@ -4,12 +4,13 @@
  * gets anyway, and need not say it. Whatever else there is to say its driver knows better: what failed, what proves nothing, what was
  * heard past this instance.
  */
-import { ANY_ATTEMPT, type Answer } from '../../domain/answer.ts';
+
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
+import { ANY_ATTEMPT, type ReportedAttempt } from '../../domain/node-report.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Saying } from './node-report.ts';
+import type { NodeReport } from './node-report.ts';
 
 export interface Guest {
   readonly jobId: JobId;
@@ -21,9 +22,9 @@ export interface Guest {
 export interface GuestAttempts {
   placed(guest: Guest): void;
   /** What a node said, as it leaves for its driver: marked, if it is counted here as a success. */
-  marked(saying: Saying): Saying;
+  marked(report: NodeReport): NodeReport;
   /** It has left. */
-  left(saying: Saying): void;
+  left(report: NodeReport): void;
   /** Its driver gave it up: what its node still says of it proves nothing. */
   withdrawn(nodeId: NodeId, jobId: JobId): void;
   size(): number;
@@ -51,7 +52,7 @@ export function createGuestAttempts(deps: {
     }
   }
 
-  function find({ nodeId, jobId, attempt }: Answer): Guest | undefined {
+  function find({ nodeId, jobId, attempt }: ReportedAttempt): Guest | undefined {
     const guest = guests.get(nameOf(nodeId, jobId));
     return attempt === ANY_ATTEMPT || attempt === guest?.attempt ? guest : undefined;
   }
@@ -64,11 +65,11 @@ export function createGuestAttempts(deps: {
       forgetOld();
       deps.recordPlacement(guest.nodeId, guest.use);
     },
-    marked(saying) {
-      const { answer } = saying;
-      if (saying.say !== 'finished' || isUntranslated(saying.result) || find(answer) === undefined)
-        return saying;
-      return { ...saying, answer: { ...answer, isCounted: true } };
+    marked(report) {
+      const { answer } = report;
+      if (report.say !== 'finished' || isUntranslated(report.result) || find(answer) === undefined)
+        return report;
+      return { ...report, answer: { ...answer, isCounted: true } };
     },
     left({ say, answer }) {
       if (say === 'acknowledged') return;

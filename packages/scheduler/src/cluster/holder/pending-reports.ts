@@ -3,20 +3,20 @@ import type { JobId } from '../../domain/ids.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
-import type { Saying } from './node-report.ts';
+import type { NodeReport } from './node-report.ts';
 
-export interface HeldAnswers {
-  add(saying: Saying): void;
+export interface PendingReports {
+  add(report: NodeReport): void;
   /** Something of this job waits here. */
   holds(jobId: JobId): boolean;
   /** How one is handed over; false or a throw: not yet. */
-  onTry(handOver: (saying: Saying) => Promise<boolean>): void;
+  onTry(handOver: (report: NodeReport) => Promise<boolean>): void;
   size(): number;
   stop(): void;
 }
 
 interface Held {
-  readonly saying: Saying;
+  readonly report: NodeReport;
   readonly bytes: number;
   readonly until: number;
 }
@@ -24,7 +24,7 @@ interface Held {
 const TRY_AGAIN_MS = 250;
 const MOST_AT_ONCE = 64;
 
-export function createHeldAnswers(deps: {
+export function createPendingReports(deps: {
   clock: Clock;
   log: Log;
   meter: Meter;
@@ -32,7 +32,7 @@ export function createHeldAnswers(deps: {
   holdMs: number;
   maxHeld: number;
   maxBytes: number;
-}): HeldAnswers {
+}): PendingReports {
   const { clock, log, meter } = deps;
   const byJob = new Map<JobId, Held[]>();
   /** Being handed over, which may take as long as a part of the store is away. */
@@ -41,7 +41,7 @@ export function createHeldAnswers(deps: {
   let bytes = 0;
   let cancel: Cancel | undefined;
   let isStopped = false;
-  let handOver: (saying: Saying) => Promise<boolean> = async () => false;
+  let handOver: (report: NodeReport) => Promise<boolean> = async () => false;
 
   function drop(jobId: JobId, reason: string): void {
     for (const each of byJob.get(jobId) ?? []) {
@@ -59,7 +59,7 @@ export function createHeldAnswers(deps: {
     if (waiting === undefined) return;
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
       if (clock.now() > first.until) return drop(jobId, 'too_old');
-      if (!(await handOver(first.saying).catch(() => false))) return;
+      if (!(await handOver(first.report).catch(() => false))) return;
       // Meanwhile it had to make room: what is held of the job now is not this.
       if (byJob.get(jobId) !== waiting) return;
       waiting.shift();
@@ -95,15 +95,15 @@ export function createHeldAnswers(deps: {
   }
 
   return {
-    add(saying) {
-      const { jobId } = saying.answer;
-      const size = JSON.stringify(saying).length;
+    add(report) {
+      const { jobId } = report.answer;
+      const size = JSON.stringify(report).length;
       while (count > 0 && (count >= deps.maxHeld || bytes + size > deps.maxBytes)) {
         const [oldest] = byJob.keys();
         if (oldest === undefined) break;
         drop(oldest, 'too_many');
       }
-      const held = { saying, bytes: size, until: clock.now() + deps.holdMs };
+      const held = { report, bytes: size, until: clock.now() + deps.holdMs };
       const waiting = byJob.get(jobId);
       // In place: it may be on its way already.
       if (waiting === undefined) byJob.set(jobId, [held]);

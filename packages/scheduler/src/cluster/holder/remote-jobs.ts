@@ -4,41 +4,47 @@
  * A node's socket must not be held up: what it says is handed over to its driver's inbox and, while that driver is being replaced
  * or the store is away, held here and handed over later. Over HTTP the answer is waited for.
  */
-import type { Answer, CancelOutcome, ReportedFailure, Verdict } from '../../domain/answer.ts';
+
 import { type ErrorCode, SchedulerError } from '../../domain/errors.ts';
 import type { JobId } from '../../domain/ids.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
+import type {
+  CancelOutcome,
+  ReportedAttempt,
+  ReportedFailure,
+  ReportOutcome,
+} from '../../domain/node-report.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type PostOffice, Unsent } from '../messaging/message-bus.ts';
-import { readLetter } from '../messaging/read-message.ts';
+import { type MessageBus, Unsent } from '../messaging/message-bus.ts';
+import { readMessage } from '../messaging/read-message.ts';
 import { within } from '../messaging/within.ts';
-import type { DriverBook } from './driver-cache.ts';
+import type { DriverCache } from './driver-cache.ts';
 import { createFindDriver, type FindDriverDeps, type Way } from './find-driver.ts';
 import type { FirstWords } from './first-words.ts';
 import type { GuestAttempts } from './guest-attempts.ts';
-import { readSaying, type Saying } from './node-report.ts';
-import type { HeldAnswers } from './pending-reports.ts';
+import { type NodeReport, readNodeReport } from './node-report.ts';
+import type { PendingReports } from './pending-reports.ts';
 import type { SlotKeeping } from './slot-keeping.ts';
 
 /** The part of the engine that answers go to. */
-export interface AnswerDesk {
-  acknowledge(answer: Answer): Promise<Verdict>;
-  finish(answer: Answer, result: JobResult): Promise<Verdict>;
-  fail(answer: Answer, failure: ReportedFailure): Promise<Verdict>;
+export interface NodeReportService {
+  acknowledge(answer: ReportedAttempt): Promise<ReportOutcome>;
+  finish(answer: ReportedAttempt, result: JobResult): Promise<ReportOutcome>;
+  fail(answer: ReportedAttempt, failure: ReportedFailure): Promise<ReportOutcome>;
 }
 
-export interface CancelDesk {
+export interface CancelService {
   cancel(jobId: JobId, reason: string, code?: ErrorCode): Promise<CancelOutcome>;
 }
 
 export interface RemoteJobs {
   /** For nodes that wait for what becomes of their answer. */
-  readonly heard: AnswerDesk & CancelDesk;
+  readonly heard: NodeReportService & CancelService;
   /** For nodes on sockets. `accepted` means no more than that it will be brought to whoever drives the job. */
-  readonly handedOver: AnswerDesk;
+  readonly handedOver: NodeReportService;
 }
 
-interface CancelLetter {
+interface CancelMessage {
   readonly jobId: JobId;
   readonly reason: string;
   readonly code?: ErrorCode;
@@ -50,8 +56,8 @@ const MOST_UNDER_WAY = 1_000;
 const LARGE = 16_384;
 
 export function createRemoteJobs(deps: {
-  office: Pick<PostOffice, 'tell' | 'ask' | 'on'>;
-  local: AnswerDesk & CancelDesk & { drives(jobId: JobId): boolean };
+  bus: Pick<MessageBus, 'tell' | 'ask' | 'on'>;
+  local: NodeReportService & CancelService & { drives(jobId: JobId): boolean };
   driverOf: FindDriverDeps['driverOf'];
   driver: FindDriverDeps['driver'];
   living: FindDriverDeps['living'];
@@ -59,8 +65,8 @@ export function createRemoteJobs(deps: {
   /** The store may have lost the job. Resolves when whoever drives it had time to tell it again. */
   othersTold: (jobId: JobId) => Promise<void> | undefined;
   mayBeLost: FindDriverDeps['mayBeLost'];
-  book: DriverBook;
-  held: HeldAnswers;
+  driverCache: DriverCache;
+  held: PendingReports;
   firstWords: Pick<FirstWords, 'orAtOnce' | 'end'>;
   slots: Pick<SlotKeeping, 'taken' | 'beside' | 'over'>;
   guests: Pick<GuestAttempts, 'marked' | 'left'>;
@@ -69,61 +75,61 @@ export function createRemoteJobs(deps: {
   answerMs: number;
   clock: Clock;
 }): RemoteJobs {
-  const { office, local, book, held } = deps;
+  const { bus, local, driverCache, held } = deps;
   const directionOf = createFindDriver({ ...deps, drives: local.drives });
   /** The latest that a node on a socket said of each job, while it is on its way to another instance. */
   const underWay = new Map<JobId, Promise<void>>();
 
   /** Another instance may take the job over while it is told something of it: then it is for that one to hear. */
-  async function hear(saying: Saying): Promise<Verdict> {
-    const { jobId } = saying.answer;
+  async function hear(report: NodeReport): Promise<ReportOutcome> {
+    const { jobId } = report.answer;
     const wasHere = local.drives(jobId);
-    const verdict = await tell(saying);
+    const verdict = await tell(report);
     const isLost =
       wasHere && verdict.kind === 'ignored' && verdict.reason === 'fenced' && !local.drives(jobId);
     if (!isLost) return verdict;
     // Whoever has it now, the record knows.
-    await bring(fitted(saying), 'forwarded');
+    await bring(fitted(report), 'forwarded');
     return ACCEPTED;
   }
 
-  function tell(saying: Saying): Promise<Verdict> {
-    switch (saying.say) {
+  function tell(report: NodeReport): Promise<ReportOutcome> {
+    switch (report.say) {
       case 'acknowledged':
-        return local.acknowledge(saying.answer);
+        return local.acknowledge(report.answer);
       case 'finished':
-        return local.finish(saying.answer, saying.result);
+        return local.finish(report.answer, report.result);
       case 'failed':
-        return local.fail(saying.answer, saying.failure);
+        return local.fail(report.answer, report.failure);
     }
   }
 
-  async function handOver(saying: Saying, way: Way = 'said'): Promise<boolean> {
-    const { jobId } = saying.answer;
+  async function handOver(report: NodeReport, way: Way = 'said'): Promise<boolean> {
+    const { jobId } = report.answer;
     const direction = await directionOf(jobId, way);
     if (direction === 'nobody') return false;
     if (direction === 'here') {
-      await hear(saying);
+      await hear(report);
       return true;
     }
-    const body = deps.guests.marked(saying);
-    const isSent = await office.tell(direction.instanceId, { topic: 'answer', lane: jobId, body });
+    const body = deps.guests.marked(report);
+    const isSent = await bus.tell(direction.instanceId, { topic: 'answer', lane: jobId, body });
     if (isSent) deps.guests.left(body);
-    if (isSent && saying.say !== 'acknowledged') book.forget(jobId);
+    if (isSent && report.say !== 'acknowledged') driverCache.forget(jobId);
     return isSent;
   }
 
-  async function handOverOrHold(saying: Saying): Promise<Verdict> {
-    const { jobId } = saying.answer;
-    const isLast = saying.say !== 'acknowledged';
+  async function handOverOrHold(report: NodeReport): Promise<ReportOutcome> {
+    const { jobId } = report.answer;
+    const isLast = report.say !== 'acknowledged';
     // What was said before of the same job goes first, also when it was taken over by this instance meanwhile.
-    if (isLast || local.drives(jobId)) deps.firstWords.end(jobId, book.find(jobId));
+    if (isLast || local.drives(jobId)) deps.firstWords.end(jobId, driverCache.find(jobId));
     if (local.drives(jobId)) await underWay.get(jobId);
     const isHere = local.drives(jobId);
-    if (isLast) deps.slots.over(saying.answer);
-    else if (!isHere) deps.slots.taken(saying.answer);
-    if (isHere && !held.holds(jobId)) return hear(saying);
-    const fitting = isHere ? saying : fitted(saying);
+    if (isLast) deps.slots.over(report.answer);
+    else if (!isHere) deps.slots.taken(report.answer);
+    if (isHere && !held.holds(jobId)) return hear(report);
+    const fitting = isHere ? report : fitted(report);
     if (held.holds(jobId)) held.add(fitting);
     else if (!mayGoOn(fitting)) await bring(fitting);
     else if (isLast) void bring(fitting);
@@ -131,12 +137,12 @@ export function createRemoteJobs(deps: {
     return ACCEPTED;
   }
 
-  function bring(saying: Saying, way?: Way): Promise<void> {
-    const { jobId } = saying.answer;
-    const bringing = handOver(saying, way)
+  function bring(report: NodeReport, way?: Way): Promise<void> {
+    const { jobId } = report.answer;
+    const bringing = handOver(report, way)
       .catch(() => false)
       .then((isSent) => {
-        if (!isSent) held.add(saying);
+        if (!isSent) held.add(report);
         if (underWay.get(jobId) === bringing) underWay.delete(jobId);
       });
     underWay.set(jobId, bringing);
@@ -147,11 +153,11 @@ export function createRemoteJobs(deps: {
    * What follows on the same connection need not wait, so that it can go along. Should it overtake this one, an acknowledgement after
    * the result changes nothing. But what is on its way is bounded.
    */
-  const mayGoOn = (saying: Saying): boolean =>
-    underWay.size < MOST_UNDER_WAY && !(saying.say === 'finished' && saying.result.ttsAudio.length > LARGE);
+  const mayGoOn = (report: NodeReport): boolean =>
+    underWay.size < MOST_UNDER_WAY && !(report.say === 'finished' && report.result.ttsAudio.length > LARGE);
 
-  const fitted = (saying: Saying): Saying =>
-    saying.say === 'finished' ? { ...saying, result: deps.fit(saying.result) } : saying;
+  const fitted = (report: NodeReport): NodeReport =>
+    report.say === 'finished' ? { ...report, result: deps.fit(report.result) } : report;
 
   async function elsewhereOr<T>(
     jobId: JobId,
@@ -176,50 +182,50 @@ export function createRemoteJobs(deps: {
   }
 
   const asked = async <T>(instanceId: string, topic: string, lane: JobId, body: unknown): Promise<T> =>
-    (await office.ask(instanceId, { topic, lane, body }, deps.answerMs)) as T;
+    (await bus.ask(instanceId, { topic, lane, body }, deps.answerMs)) as T;
 
   /** The node waits for it: asked directly, if that can be. */
-  const askOf = async (instanceId: string, saying: Saying): Promise<Verdict> => {
-    const lane = saying.answer.jobId;
-    const letter = { topic: 'answer', lane, body: fitted(saying), isDirect: true };
-    return (await office.ask(instanceId, letter, deps.answerMs)) as Verdict;
+  const askOf = async (instanceId: string, report: NodeReport): Promise<ReportOutcome> => {
+    const lane = report.answer.jobId;
+    const message = { topic: 'answer', lane, body: fitted(report), isDirect: true };
+    return (await bus.ask(instanceId, message, deps.answerMs)) as ReportOutcome;
   };
 
-  const forward = (saying: Saying): Promise<Verdict> =>
+  const forward = (report: NodeReport): Promise<ReportOutcome> =>
     elsewhereOr(
-      saying.answer.jobId,
-      () => hear(saying),
-      (instanceId) => askOf(instanceId, saying),
+      report.answer.jobId,
+      () => hear(report),
+      (instanceId) => askOf(instanceId, report),
       'forwarded',
     );
 
   /** Over HTTP, where nodes that have a socket may speak, too. */
-  async function askBeside(saying: Saying): Promise<Verdict> {
-    const { jobId } = saying.answer;
-    const isLast = saying.say !== 'acknowledged';
+  async function askBeside(report: NodeReport): Promise<ReportOutcome> {
+    const { jobId } = report.answer;
+    const isLast = report.say !== 'acknowledged';
     const verdict = await elsewhereOr(
       jobId,
-      () => (isLast ? hear(saying) : takenHere(saying)),
-      (instanceId) => (isLast ? askOf(instanceId, saying) : takenElsewhere(instanceId, saying)),
+      () => (isLast ? hear(report) : takenHere(report)),
+      (instanceId) => (isLast ? askOf(instanceId, report) : takenElsewhere(instanceId, report)),
       'asked',
     );
-    if (isLast) book.forget(jobId);
+    if (isLast) driverCache.forget(jobId);
     return verdict;
   }
 
-  async function takenHere(saying: Saying): Promise<Verdict> {
-    const { answer } = saying;
-    const verdict = await hear(saying);
+  async function takenHere(report: NodeReport): Promise<ReportOutcome> {
+    const { answer } = report;
+    const verdict = await hear(report);
     if (verdict.kind === 'accepted') deps.slots.beside(answer, local.drives(answer.jobId)).accepted();
     return verdict;
   }
 
   /** Two hands keep its slot, this one and its driver's. The driver may take its time if it is told that this one does not. */
-  async function takenElsewhere(instanceId: string, saying: Saying): Promise<Verdict> {
-    const { answer } = saying;
+  async function takenElsewhere(instanceId: string, report: NodeReport): Promise<ReportOutcome> {
+    const { answer } = report;
     const { isKept, accepted } = deps.slots.beside(answer, false);
     try {
-      const told = isKept ? { ...saying, answer: { ...answer, isKept } } : saying;
+      const told = isKept ? { ...report, answer: { ...answer, isKept } } : report;
       const verdict = await askOf(instanceId, told);
       if (verdict.kind === 'accepted' && verdict.isLasting !== true) accepted();
       return verdict;
@@ -230,26 +236,26 @@ export function createRemoteJobs(deps: {
     }
   }
 
-  const cancelDesk = (way: Way): CancelDesk => ({
+  const cancelDesk = (way: Way): CancelService => ({
     cancel(jobId, reason, code) {
-      const letter: CancelLetter = { jobId, reason, ...(code !== undefined && { code }) };
+      const message: CancelMessage = { jobId, reason, ...(code !== undefined && { code }) };
       return elsewhereOr(
         jobId,
         () => local.cancel(jobId, reason, code),
-        (instanceId) => asked(instanceId, 'cancel', jobId, letter),
+        (instanceId) => asked(instanceId, 'cancel', jobId, message),
         way,
       );
     },
   });
 
-  held.onTry((saying) => handOver(saying));
+  held.onTry((report) => handOver(report));
   // Who drives it may have changed while the letter was on its way: then it goes on from here.
   // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
-  office.on('answer', async (body) =>
-    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => forward(readSaying(body)))),
+  bus.on('answer', async (body) =>
+    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => forward(readNodeReport(body)))),
   );
-  office.on('cancel', async (body) => {
-    const { jobId, reason, code } = readLetter<CancelLetter>('cancel', body, CANCEL);
+  bus.on('cancel', async (body) => {
+    const { jobId, reason, code } = readMessage<CancelMessage>('cancel', body, CANCEL);
     const cancel = () => cancelDesk('forwarded').cancel(jobId, reason, code);
     return within(deps.clock, HANDLE_MS, 'a cancel', cancel);
   });
@@ -262,17 +268,17 @@ export function createRemoteJobs(deps: {
 
 const CANCEL = { jobId: 'string', reason: 'string' } as const;
 
-const ACCEPTED: Verdict = { kind: 'accepted' };
-const LASTING: Verdict = { kind: 'accepted', isLasting: true };
+const ACCEPTED: ReportOutcome = { kind: 'accepted' };
+const LASTING: ReportOutcome = { kind: 'accepted', isLasting: true };
 
-const deskOf = (take: (saying: Saying) => Promise<Verdict>): AnswerDesk => ({
+const deskOf = (take: (report: NodeReport) => Promise<ReportOutcome>): NodeReportService => ({
   acknowledge: (answer) => take({ say: 'acknowledged', answer }),
   finish: (answer, result) => take({ say: 'finished', answer, result }),
   fail: (answer, failure) => take({ say: 'failed', answer, failure }),
 });
 
 /** Without the record, which nobody at the other end reads. */
-const wordOf = (verdict: Verdict): Verdict => {
+const wordOf = (verdict: ReportOutcome): ReportOutcome => {
   if (verdict.kind !== 'accepted') return verdict;
   return verdict.isLasting === true ? LASTING : ACCEPTED;
 };

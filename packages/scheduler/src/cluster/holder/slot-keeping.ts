@@ -6,9 +6,10 @@
  * that still run when their reservation is about to end, unless it knows by then that their driver has (lasting-slots.ts). Most are
  * over long before, and cost nothing.
  */
-import { ANY_ATTEMPT, type Answer } from '../../domain/answer.ts';
+
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import { type LeaseId, leaseId } from '../../domain/lease.ts';
+import { ANY_ATTEMPT, type ReportedAttempt } from '../../domain/node-report.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 
@@ -44,14 +45,14 @@ export interface SlotKeeping {
   secure(job: Pick<Handed, 'jobId' | 'nodeId' | 'attempt'>): Promise<number | undefined>;
   handed(job: Handed): void;
   /** The node says that it has it, and another drives it: the holder before, perhaps, who died. Then nobody knows when its slot ends. */
-  taken(answer: Answer): void;
+  taken(answer: ReportedAttempt): void;
   /**
    * The node says so over HTTP, beside any socket, whose holder does not hear it. Who drives the job here makes its lease last, unless it
    * leaves that to whoever has the socket.
    */
-  beside(answer: Answer, isDrivenHere: boolean): HeardBeside;
+  beside(answer: ReportedAttempt, isDrivenHere: boolean): HeardBeside;
   /** The node has said its last word on it. */
-  over(answer: Answer): void;
+  over(answer: ReportedAttempt): void;
   size(): number;
 }
 
@@ -135,7 +136,7 @@ export function createSlotKeeping(deps: {
     lookLater();
   }
 
-  function taken({ nodeId, jobId, attempt }: Answer): void {
+  function taken({ nodeId, jobId, attempt }: ReportedAttempt): void {
     const name = nameOf(nodeId, jobId);
     const job = jobs.get(name);
     const generation = deps.generationOf(nodeId);
@@ -159,14 +160,14 @@ export function createSlotKeeping(deps: {
     });
   }
 
-  function keepAtOnce({ nodeId, jobId, attempt }: Answer): void {
+  function keepAtOnce({ nodeId, jobId, attempt }: ReportedAttempt): void {
     deps.keep(nodeId, leaseId(jobId, attempt), deps.runningTtlMs, true).catch((fault: unknown) => {
       // Whoever drives the job commits its lease later, and long before it ends.
       log.warn({ job_id: jobId, node_id: nodeId, err: fault }, 'the slot of a running job could not be kept');
     });
   }
 
-  function beside(answer: Answer, isDrivenHere: boolean): HeardBeside {
+  function beside(answer: ReportedAttempt, isDrivenHere: boolean): HeardBeside {
     const { nodeId, jobId, attempt } = answer;
     if (isDrivenHere && !deps.isHeldElsewhere(nodeId)) return NOT_KEPT;
     // Handed out here: kept when its time has come, should the connection last.

@@ -3,14 +3,14 @@
 /** As many as ever ran beside one another; the one that died first is forgotten first. */
 const MOST_REMEMBERED = 1_000;
 
-export interface Graveyard {
+export interface DeadInstances {
   died(instanceIds: readonly string[]): void;
   /** Whoever was started again under its name is silent at most, from here on. */
   seen(living: ReadonlyMap<string, unknown>): void;
   has(instanceId: string): boolean;
 }
 
-export function createGraveyard(): Graveyard {
+export function createDeadInstances(): DeadInstances {
   const dead = new Set<string>();
   return {
     died(instanceIds) {

@@ -2,7 +2,7 @@
  * How long each instance was missed while the store could have shown it. A store that is disturbed again and again never answers for
  * two lives on end; but what was missed for that long in between, piece by piece, had as much time to come back. Pure but for what it keeps.
  */
-export interface Silences {
+export interface MissedTime {
   /** Whatever else is in doubt: these are there. */
   seen(living: ReadonlyMap<string, unknown>): void;
   /** A whole look, on which nothing cast doubt, began then and did not show these. */
@@ -14,7 +14,7 @@ export interface Silences {
 }
 
 /** `mostBetweenMs`: looks are not further apart, unless this process stood still, and saw nothing meanwhile. */
-export function createSilences(mostBetweenMs: number): Silences {
+export function createMissedTime(mostBetweenMs: number): MissedTime {
   /** Bounded by the list of instances in the store. */
   const lengths = new Map<string, number>();
   let lastAt: number | undefined;

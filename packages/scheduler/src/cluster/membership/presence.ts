@@ -2,7 +2,7 @@
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import { DEATH_REMEMBERED_MS, type Instance, type Instances, type Living } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
-import { createSilences } from './missed-time.ts';
+import { createMissedTime } from './missed-time.ts';
 import { createStoreTime } from './store-clock.ts';
 
 export interface PresenceSettings {
@@ -74,7 +74,7 @@ export function createPresence(deps: {
 }): Presence {
   const { instances, clock, log, settings, events } = deps;
   const storeTime = createStoreTime();
-  const silences = createSilences(settings.intervalMs);
+  const missedTime = createMissedTime(settings.intervalMs);
   let self = deps.first;
   /** When the last successful renewal was sent, by this clock. */
   let renewedAt = Number.NEGATIVE_INFINITY;
@@ -115,8 +115,8 @@ export function createPresence(deps: {
     view = { at, living };
     events.seen?.(living);
     const silent = others(all).filter((instanceId) => !living.has(instanceId));
-    silences.seen(living);
-    if (doubts === doubtsBefore) silences.missed(silent, at);
+    missedTime.seen(living);
+    if (doubts === doubtsBefore) missedTime.missed(silent, at);
     const gone = silent.filter(hadTimeToComeBack);
     if (gone.length > 0) void tellDead(gone).catch(unreachable);
     if (silent.length === 0) tellDied([]);
@@ -177,11 +177,12 @@ export function createPresence(deps: {
 
   /** After an outage nobody has renewed anything: silence proves no death until everybody had time to come back. */
   const hadTimeToComeBack = (instanceId: string): boolean =>
-    mayAdopt() && Math.max(clock.now() - reachableSince, silences.lengthMs(instanceId)) >= 2 * settings.ttlMs;
+    mayAdopt() &&
+    Math.max(clock.now() - reachableSince, missedTime.lengthMs(instanceId)) >= 2 * settings.ttlMs;
 
   function doubt(): void {
     doubts += 1;
-    silences.doubt();
+    missedTime.doubt();
   }
 
   function freeze(): void {

@@ -1,11 +1,11 @@
 /** Confirmations of letters, gathered: one command at a time, and what comes meanwhile or within a moment goes with the next. */
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import type { HandledLetters } from '../../ports/inbox.ts';
+import type { HandledMessages } from '../../ports/inbox.ts';
 
 export interface Confirmations {
-  add(letterId: string): void;
+  add(messageId: string): void;
   /** Some of what waits, for whoever writes something in the same place anyway. */
-  goAlong(): HandledLetters | undefined;
+  goAlong(): HandledMessages | undefined;
   /** What waits is sent now. */
   flush(): void;
   /** From now on nothing waits. */
@@ -20,9 +20,9 @@ export function createConfirmations(deps: {
   waitMs: number;
   /** So many do not wait. */
   most?: number | undefined;
-  confirm: (letterIds: readonly string[]) => Promise<void>;
+  confirm: (messageIds: readonly string[]) => Promise<void>;
   /** Whether the store heard it or not: then the letters come again, and are confirmed again. */
-  settled: (letterIds: readonly string[], fault?: unknown) => void;
+  settled: (messageIds: readonly string[], fault?: unknown) => void;
 }): Confirmations {
   const { clock, most = MOST_PER_COMMAND } = deps;
   const waiting: string[] = [];
@@ -35,12 +35,12 @@ export function createConfirmations(deps: {
     cancel = undefined;
     isSending = true;
     while (waiting.length > 0) {
-      const letterIds = waiting.splice(0, MOST_PER_COMMAND);
+      const messageIds = waiting.splice(0, MOST_PER_COMMAND);
       try {
-        await deps.confirm(letterIds);
-        deps.settled(letterIds);
+        await deps.confirm(messageIds);
+        deps.settled(messageIds);
       } catch (fault) {
-        deps.settled(letterIds, fault);
+        deps.settled(messageIds, fault);
       }
     }
     isSending = false;
@@ -51,8 +51,8 @@ export function createConfirmations(deps: {
   }
 
   return {
-    add(letterId) {
-      waiting.push(letterId);
+    add(messageId) {
+      waiting.push(messageId);
       if (isSending) return;
       if (waiting.length >= most) flush();
       // Not at once: letters that end together share a command.
@@ -60,12 +60,12 @@ export function createConfirmations(deps: {
     },
     goAlong() {
       if (waiting.length === 0) return undefined;
-      const letterIds = waiting.splice(0, MOST_PER_COMMAND);
+      const messageIds = waiting.splice(0, MOST_PER_COMMAND);
       if (waiting.length === 0) {
         cancel?.();
         cancel = undefined;
       }
-      return { letterIds, settle: (fault) => deps.settled(letterIds, fault) };
+      return { messageIds, settle: (fault) => deps.settled(messageIds, fault) };
     },
     flush,
     hurry() {

@@ -4,9 +4,9 @@
  */
 import type { JobId } from '../../domain/ids.ts';
 import type { Instance } from '../../ports/instances.ts';
-import type { DriverBook } from '../holder/driver-cache.ts';
-import type { PostOffice } from './message-bus.ts';
-import { readLetter } from './read-message.ts';
+import type { DriverCache } from '../holder/driver-cache.ts';
+import type { MessageBus } from './message-bus.ts';
+import { readMessage } from './read-message.ts';
 
 /** "instance/incarnation". Undefined: nobody says so, or there are too many to be asked. Never rejects. */
 export type AskAround = (jobId: JobId) => Promise<string | undefined>;
@@ -19,21 +19,21 @@ const LIMIT_MS = 900;
 const MOST_ASKED = 8;
 
 export function createAskAround(deps: {
-  office: Pick<PostOffice, 'ask' | 'on'>;
+  bus: Pick<MessageBus, 'ask' | 'on'>;
   self: () => { readonly instanceId: string };
   living: () => Promise<ReadonlyMap<string, Instance>>;
   drives: (jobId: JobId) => boolean;
   /** "instance/incarnation" of this one. */
   driver: () => string;
-  book: Pick<DriverBook, 'note'>;
+  driverCache: Pick<DriverCache, 'note'>;
 }): AskAround {
-  const { office, book } = deps;
-  office.on(TOPIC, async (body) =>
-    deps.drives(readLetter<{ jobId: JobId }>(TOPIC, body, QUESTION).jobId) ? deps.driver() : undefined,
+  const { bus, driverCache } = deps;
+  bus.on(TOPIC, async (body) =>
+    deps.drives(readMessage<{ jobId: JobId }>(TOPIC, body, QUESTION).jobId) ? deps.driver() : undefined,
   );
 
   const ask = (instanceId: string, jobId: JobId): Promise<unknown> =>
-    office
+    bus
       .ask(instanceId, { topic: TOPIC, lane: jobId, body: { jobId }, isDirect: 'only' }, LIMIT_MS)
       .catch(() => undefined);
 
@@ -55,7 +55,7 @@ export function createAskAround(deps: {
     if (others.length === 0 || others.length > MOST_ASKED) return undefined;
     const driver = await firstOf(others, jobId);
     // The node's next word on it may come here, too.
-    if (driver !== undefined) book.note(jobId, driver);
+    if (driver !== undefined) driverCache.note(jobId, driver);
     return driver;
   };
 }

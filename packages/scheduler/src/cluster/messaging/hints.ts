@@ -7,7 +7,7 @@ import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
 import { isWords, NO_USE, type ServiceUse } from '../../domain/service-use.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import type { Whispers } from '../../ports/hint-bus.ts';
+import type { HintBus } from '../../ports/hint-bus.ts';
 import type { Log } from '../../ports/log.ts';
 
 export interface PartialText {
@@ -27,7 +27,7 @@ export interface MissingNews {
   readonly reason: string;
 }
 
-export interface GossipEvents {
+export interface HintEvents {
   /** A slot of a node was taken or came free elsewhere. */
   loaded(nodeId: NodeId, load: Load): void;
   /** An attempt on a node of this instance, driven elsewhere. */
@@ -39,7 +39,7 @@ export interface GossipEvents {
   asked(text: string): void;
 }
 
-export interface Gossip {
+export interface Hints {
   start(): Promise<void>;
   /** `isReport`: the node said so itself. Then it is told even if it is no news: others may have missed it. */
   load(nodeId: NodeId, load: Load, isReport?: boolean): void;
@@ -56,7 +56,7 @@ type Loads = readonly (readonly [NodeId, number, number])[];
 type News = readonly [NodeId, NodeNews, types?: readonly string[], services?: readonly string[]];
 type Missing = readonly [NodeId, serviceId: string, version: string, reason: string];
 
-type Whisper =
+type Hint =
   | { readonly from: string; readonly loads: Loads }
   | { readonly from: string; readonly partials: readonly PartialText[] }
   | { readonly from: string; readonly news: readonly News[] }
@@ -80,17 +80,17 @@ const NEWS_MS = 5_000;
 const MOST_AT_ONCE = 500;
 const LISTEN_AGAIN_MS = 2_000;
 
-export function createGossip(deps: {
-  whispers: Whispers;
+export function createHints(deps: {
+  hintBus: HintBus;
   clock: Clock;
   log: Log;
   instanceId: string;
   isFenced: () => boolean;
   /** As this instance knows it up to now, and usually everybody. Where others are wrong the node's next report tells them. */
   loadOf: (nodeId: NodeId) => Load | undefined;
-  events: GossipEvents;
-}): Gossip {
-  const { whispers, clock, log, instanceId, events } = deps;
+  events: HintEvents;
+}): Hints {
+  const { hintBus, clock, log, instanceId, events } = deps;
   const loads = new Map<NodeId, Untold>();
   const partials = new Map<string, Map<JobId, PartialText>>();
   const news = new Map<string, News[]>();
@@ -115,7 +115,7 @@ export function createGossip(deps: {
       .filter(([, untold]) => isNewsOfLoad(untold))
       .map(([nodeId, { load }]) => [nodeId, load.used, load.max] as const);
     loads.clear();
-    for (const some of portions(all)) whispers.sayToAll(JSON.stringify({ from: instanceId, loads: some }));
+    for (const some of portions(all)) hintBus.sayToAll(JSON.stringify({ from: instanceId, loads: some }));
   }
 
   function tellAll(): void {
@@ -124,11 +124,11 @@ export function createGossip(deps: {
     tellLoads();
     for (const [to, byJob] of partials)
       for (const some of portions([...byJob.values()]))
-        whispers.say(to, JSON.stringify({ from, partials: some }));
+        hintBus.say(to, JSON.stringify({ from, partials: some }));
     partials.clear();
     if (isNewsUrgent) tellNews();
     for (const [to, list] of missing)
-      for (const some of portions(list)) whispers.say(to, JSON.stringify({ from, missing: some }));
+      for (const some of portions(list)) hintBus.say(to, JSON.stringify({ from, missing: some }));
     missing.clear();
   }
 
@@ -138,7 +138,7 @@ export function createGossip(deps: {
     isNewsUrgent = false;
     if (deps.isFenced()) forget();
     for (const [to, list] of news)
-      for (const some of portions(list)) whispers.say(to, JSON.stringify({ from: instanceId, news: some }));
+      for (const some of portions(list)) hintBus.say(to, JSON.stringify({ from: instanceId, news: some }));
     news.clear();
   }
 
@@ -151,16 +151,16 @@ export function createGossip(deps: {
   }
 
   function hear(text: string): void {
-    const whisper = JSON.parse(text) as Whisper;
-    if (whisper.from === instanceId) return;
-    if ('loads' in whisper)
-      for (const [nodeId, used, max] of whisper.loads)
+    const publish = JSON.parse(text) as Hint;
+    if (publish.from === instanceId) return;
+    if ('loads' in publish)
+      for (const [nodeId, used, max] of publish.loads)
         if (Number.isInteger(used) && Number.isInteger(max)) hearLoad(nodeId, { used, max });
-    if ('news' in whisper) for (const one of whisper.news) if (isNews(one)) hearNews(one);
-    if ('missing' in whisper)
-      for (const one of whisper.missing) if (Array.isArray(one)) hearMissing(one as unknown as Missing);
-    if ('asked' in whisper) events.asked(whisper.asked);
-    if ('partials' in whisper) for (const partial of whisper.partials) events.partial(partial);
+    if ('news' in publish) for (const one of publish.news) if (isNews(one)) hearNews(one);
+    if ('missing' in publish)
+      for (const one of publish.missing) if (Array.isArray(one)) hearMissing(one as unknown as Missing);
+    if ('asked' in publish) events.asked(publish.asked);
+    if ('partials' in publish) for (const partial of publish.partials) events.partial(partial);
   }
 
   function hearLoad(nodeId: NodeId, load: Load): void {
@@ -180,7 +180,7 @@ export function createGossip(deps: {
   /** Deaf is slower, not wrong: it goes on trying to listen. */
   async function listen(): Promise<void> {
     try {
-      const end = await whispers.listen(instanceId, hear);
+      const end = await hintBus.listen(instanceId, hear);
       if (isStopped) await end();
       else stopListening = end;
     } catch (fault) {
@@ -221,7 +221,7 @@ export function createGossip(deps: {
       byJob.set(partial.jobId, partial);
       soon();
     },
-    ask: (to, text) => whispers.say(to, JSON.stringify({ from: instanceId, asked: text })),
+    ask: (to, text) => hintBus.say(to, JSON.stringify({ from: instanceId, asked: text })),
     async stop() {
       isStopped = true;
       telling?.();

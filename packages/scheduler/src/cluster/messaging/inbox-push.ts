@@ -4,9 +4,9 @@
  * as far as the store knows it was handed out, and would come again only after a while.
  */
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import type { Letter } from '../../ports/inbox.ts';
+import type { InboxMessage } from '../../ports/inbox.ts';
 
-export interface LetterEar {
+export interface InboxPush {
   /** Something has changed, or a while has passed. */
   look(): void;
   /** Resolves when nothing more is told. */
@@ -18,9 +18,9 @@ const AFTER_A_FAULT_MS = 1_000;
 /** How long it takes to notice that what was told may be handled. */
 const HELD_UP_MS = 100;
 
-export function createLetterEar(deps: {
-  listen: (hear: (letters: readonly Letter[]) => void) => Promise<() => Promise<void>>;
-  accept: (letters: readonly Letter[]) => void;
+export function createInboxPush(deps: {
+  listen: (hear: (messages: readonly InboxMessage[]) => void) => Promise<() => Promise<void>>;
+  accept: (messages: readonly InboxMessage[]) => void;
   /** Nothing may be handled now. */
   isHeldUp: () => boolean;
   /** Letters that may wait for that to end; what is told beyond comes again. */
@@ -29,12 +29,12 @@ export function createLetterEar(deps: {
   isWelcome: (isListening: boolean) => boolean;
   clock: Clock;
   failed: (fault: unknown) => void;
-}): LetterEar {
+}): InboxPush {
   let stop: (() => Promise<void>) | undefined;
   let changing: Promise<void> | undefined;
   let notBefore = 0;
   let isClosed = false;
-  let waiting: Letter[] = [];
+  let waiting: InboxMessage[] = [];
   let lookingAgain: Cancel | undefined;
 
   const isListening = (): boolean => stop !== undefined;
@@ -54,8 +54,8 @@ export function createLetterEar(deps: {
     }
   }
 
-  function hear(letters: readonly Letter[]): void {
-    waiting.push(...letters.slice(0, deps.maxWaiting - waiting.length));
+  function hear(messages: readonly InboxMessage[]): void {
+    waiting.push(...messages.slice(0, deps.maxWaiting - waiting.length));
     look();
   }
 

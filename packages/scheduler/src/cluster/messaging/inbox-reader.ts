@@ -8,16 +8,16 @@
  * order, maybe after newer letters; so may one that is read where being told begins or ends. A letter that is being handled is not handed out again however long it takes.
  */
 import type { Cancel, Clock } from '../../ports/clock.ts';
-import { INBOX_IDLE_MS, type Inbox, type Letter, MOST_TOLD } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type InboxMessage, MOST_TOLD } from '../../ports/inbox.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { type Confirmations, createConfirmations } from './ack-batcher.ts';
-import { createLetterEar } from './inbox-push.ts';
-import { createLetterLanes } from './message-lanes.ts';
+import { createInboxPush } from './inbox-push.ts';
+import { createMessageLanes } from './message-lanes.ts';
 
 export interface InboxReaderSettings {
   /** Letters of one read. */
-  readonly maxLetters: number;
+  readonly maxMessages: number;
   readonly waitMs: number;
   readonly scanIntervalMs: number;
   /** Stuck letters of one look. */
@@ -72,18 +72,18 @@ export function createInboxReader(deps: {
   const handled = new Set<string>();
   /** From being read until the confirmation is answered. */
   const underWay = new Set<string>();
-  const lanes = createLetterLanes({ laneOf, handle });
+  const lanes = createMessageLanes({ laneOf, handle });
   const confirmations = createConfirmations({
     clock,
     waitMs: confirmMs,
     most: settings.confirmAt,
-    confirm: (letterIds) => inbox.confirm(instanceId, letterIds),
-    settled(letterIds, fault) {
+    confirm: (messageIds) => inbox.confirm(instanceId, messageIds),
+    settled(messageIds, fault) {
       if (fault !== undefined) noteFault(fault);
-      for (const letterId of letterIds) end(letterId);
+      for (const messageId of messageIds) end(messageId);
     },
   });
-  const ear = createLetterEar({
+  const ear = createInboxPush({
     async listen(hear) {
       const stop = await inbox.listen(instanceId, hear);
       isDeaf = false;
@@ -117,47 +117,47 @@ export function createInboxReader(deps: {
     }
   }
 
-  function remember(letterId: string): void {
-    handled.add(letterId);
+  function remember(messageId: string): void {
+    handled.add(messageId);
     if (handled.size <= MAX_REMEMBERED) return;
     const [oldest] = handled;
     if (oldest !== undefined) handled.delete(oldest);
   }
 
-  async function handle({ letterId, body, deliveries }: Letter): Promise<void> {
-    if (isFenced()) return end(letterId);
+  async function handle({ messageId, body, deliveries }: InboxMessage): Promise<void> {
+    if (isFenced()) return end(messageId);
     try {
       await deps.handle(body, deliveries > 1);
-      remember(letterId);
-      confirmations.add(letterId);
+      remember(messageId);
+      confirmations.add(messageId);
       // Nothing is read meanwhile that it could wait for.
       if (room() < 1) confirmations.flush();
     } catch (fault) {
       meter.count('scheduler_inbox_failures_total');
       log.warn(
-        { letter_id: letterId, deliveries, err: fault },
+        { message_id: messageId, deliveries, err: fault },
         'a letter could not be handled; it comes again',
       );
-      end(letterId);
+      end(messageId);
     }
   }
 
-  function accept(letters: readonly Letter[]): void {
-    for (const letter of letters) {
-      if (underWay.has(letter.letterId)) continue;
-      underWay.add(letter.letterId);
-      if (handled.has(letter.letterId)) confirmations.add(letter.letterId);
-      else lanes.add(letter);
+  function accept(messages: readonly InboxMessage[]): void {
+    for (const message of messages) {
+      if (underWay.has(message.messageId)) continue;
+      underWay.add(message.messageId);
+      if (handled.has(message.messageId)) confirmations.add(message.messageId);
+      else lanes.add(message);
     }
   }
 
-  function hear(letters: readonly Letter[]): void {
+  function hear(messages: readonly InboxMessage[]): void {
     // What is told after a stop is for whoever adopts the inbox. What is read meanwhile may take the room there was for what is told.
-    if (!isStopped) accept(letters.slice(0, Math.max(0, room() + MOST_TOLD)));
+    if (!isStopped) accept(messages.slice(0, Math.max(0, room() + MOST_TOLD)));
   }
 
-  function end(letterId: string): void {
-    underWay.delete(letterId);
+  function end(messageId: string): void {
+    underWay.delete(messageId);
     const waiting = ended;
     ended = [];
     for (const wake of waiting) wake();
@@ -194,14 +194,14 @@ export function createInboxReader(deps: {
   async function readOnce(own: number): Promise<boolean> {
     const begunAt = clock.now();
     try {
-      const max = Math.min(settings.maxLetters, room());
-      const letters = await inbox.take(instanceId, { max, waitMs: settings.waitMs });
+      const max = Math.min(settings.maxMessages, room());
+      const messages = await inbox.take(instanceId, { max, waitMs: settings.waitMs });
       // What comes after a stop is for whoever adopts the inbox.
-      if (!isStopped) accept(letters);
+      if (!isStopped) accept(messages);
       if (own !== generation) return false;
       calmWatchdog();
       isFaulty = false;
-      return letters.length > 0 || clock.now() - begunAt >= settings.waitMs / 2 || !(await reopen());
+      return messages.length > 0 || clock.now() - begunAt >= settings.waitMs / 2 || !(await reopen());
     } catch (fault) {
       if (own === generation) noteFault(fault);
       return false;
@@ -257,11 +257,11 @@ export function createInboxReader(deps: {
     if (max > 0 && !isFenced()) {
       try {
         const limits = { max, idleMs: settings.idleMs, except: underWay };
-        const { letters, died } = await inbox.takeAgain(instanceId, limits);
+        const { messages, died } = await inbox.takeAgain(instanceId, limits);
         if (died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, died);
-        if (letters.length > 0) meter.count('scheduler_phase2_reclaimed_total', undefined, letters.length);
-        if (!isStopped) accept(letters);
-        hasMore = letters.length + died === max;
+        if (messages.length > 0) meter.count('scheduler_phase2_reclaimed_total', undefined, messages.length);
+        if (!isStopped) accept(messages);
+        hasMore = messages.length + died === max;
         // Here as everywhere: what the store says is pending, those included that failed and lie until it is their turn again.
         meter.gauge('scheduler_phase2_inbox_pending', (await inbox.size(instanceId)).handedOut);
       } catch (fault) {

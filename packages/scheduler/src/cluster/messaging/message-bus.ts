@@ -17,13 +17,13 @@ import type { Instance } from '../../ports/instances.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { createDirectAsks } from './direct-asks.ts';
 
-export interface PostOffice {
+export interface MessageBus {
   /** False: nobody is there, or its inbox is full; then it was not sent. Throws: it may have been. */
-  tell(to: string, letter: Outgoing): Promise<boolean>;
+  tell(to: string, message: Outgoing): Promise<boolean>;
   /** Rejects with SCHEDULER_DEPENDENCY_DOWN if there is no answer in time; whether it was heard is then unknown, unless it is `Unsent`. */
-  ask(to: string, letter: Outgoing, limitMs: number): Promise<unknown>;
+  ask(to: string, message: Outgoing, limitMs: number): Promise<unknown>;
   /** Who handles letters about this. What it answers goes to whoever asked. */
-  on(topic: string, handle: HandleLetter): void;
+  on(topic: string, handle: HandleMessage): void;
   /** A letter has come. Rejects if it could not be handled. `wasOpened`: by somebody who may have done what it says, and died over it, or could not answer. */
   receive(text: string, wasOpened?: boolean): Promise<void>;
   /** A whisper has come. Never rejects: what is not answered comes as a letter. */
@@ -36,7 +36,7 @@ export interface PostOffice {
   askingDirectly(): number;
 }
 
-export type HandleLetter = (body: unknown, from: string, wasOpened: boolean) => Promise<unknown>;
+export type HandleMessage = (body: unknown, from: string, wasOpened: boolean) => Promise<unknown>;
 
 export interface Outgoing {
   readonly topic: string;
@@ -58,7 +58,7 @@ interface Envelope {
   readonly body: unknown;
 }
 
-type Means = 'letter' | 'whisper';
+type Means = 'message' | 'hint';
 
 type Reply =
   | { readonly answer: unknown }
@@ -85,9 +85,9 @@ const MOST_ANSWERED = 10_000;
 /** What comes before the letter itself, so that its lane is known without reading it. */
 export const laneOf = (text: string): string => text.slice(0, text.indexOf(' '));
 
-export function createPostOffice(deps: {
+export function createMessageBus(deps: {
   inbox: Pick<Inbox, 'send'>;
-  whisper: (to: string, text: string) => void;
+  publishHint: (to: string, text: string) => void;
   clock: Clock;
   meter: Meter;
   self: () => { readonly instanceId: string };
@@ -97,10 +97,10 @@ export function createPostOffice(deps: {
   newAskId: () => string;
   /** Absent: nobody is asked directly. */
   line?: DirectLine | undefined;
-}): PostOffice {
+}): MessageBus {
   const { inbox, clock, line } = deps;
   const direct = line && createDirectAsks({ ...deps, line });
-  const handlers = new Map<string, HandleLetter>();
+  const handlers = new Map<string, HandleMessage>();
   const asked = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
   /** What was answered to those who asked directly, lately: they may not have heard it, and ask the same by letter. */
   const answered = new Map<string, Promise<Reply>>();
@@ -122,11 +122,11 @@ export function createPostOffice(deps: {
       from: deps.self().instanceId,
       body,
       ...(ask !== undefined && { ask }),
-      ...(means === 'whisper' && { isFleeting: true }),
+      ...(means === 'hint' && { isFleeting: true }),
     };
     const text = `${lane} ${JSON.stringify(envelope)}`;
-    if (means === 'whisper') {
-      deps.whisper(to, text);
+    if (means === 'hint') {
+      deps.publishHint(to, text);
       return true;
     }
     const sent = await inbox.send(to, text);
@@ -171,23 +171,23 @@ export function createPostOffice(deps: {
     }
   }
 
-  async function putDirectly(to: string, letter: Outgoing, askId: string, limitMs: number): Promise<void> {
-    const { topic, body } = letter;
+  async function putDirectly(to: string, message: Outgoing, askId: string, limitMs: number): Promise<void> {
+    const { topic, body } = message;
     const question: Envelope = { topic, from: deps.self().instanceId, ask: askId, body };
     const told = await direct?.ask(to, JSON.stringify(question), limitMs);
     const reply = told?.kind === 'answered' ? readText(told.text) : undefined;
     if (reply !== undefined) settle(askId, reply);
-    else if (letter.isDirect === 'only') settle(askId, replyOf(down(`instance ${to} did not answer`)));
+    else if (message.isDirect === 'only') settle(askId, replyOf(down(`instance ${to} did not answer`)));
     else if (asked.has(askId))
-      put(to, letter, 'letter', askId, told !== undefined && told.kind !== 'unheard');
+      put(to, message, 'message', askId, told !== undefined && told.kind !== 'unheard');
   }
 
   /**
    * Not waited for: whoever asks has a limit, which holds for a store that does not answer, too. `mayBeHeard`: it was asked before, and
    * nobody knows what came of it.
    */
-  function put(to: string, letter: Outgoing, means: Means, askId: string, mayBeHeard = false): void {
-    post(to, letter, means, askId).then(
+  function put(to: string, message: Outgoing, means: Means, askId: string, mayBeHeard = false): void {
+    post(to, message, means, askId).then(
       (isSent) => {
         if (!isSent) settle(askId, mayBeHeard ? replyOf(down(`instance ${to} is gone`)) : { absent: to });
       },
@@ -207,23 +207,23 @@ export function createPostOffice(deps: {
       return;
     }
     const reply = await (answered.get(ask) ?? answerOf(() => handle(body, from, wasOpened)));
-    await post(from, { topic: REPLY, lane: ask, body: reply }, isFleeting ? 'whisper' : 'letter', ask);
+    await post(from, { topic: REPLY, lane: ask, body: reply }, isFleeting ? 'hint' : 'message', ask);
   }
 
   return {
-    tell: (to, letter) => post(to, letter, 'letter'),
+    tell: (to, message) => post(to, message, 'message'),
 
-    async ask(to, letter, limitMs) {
+    async ask(to, message, limitMs) {
       if (asked.size >= MAX_ASKING) throw down('too many answers of other instances are waited for');
       const askId = deps.newAskId();
       const reply = awaitReply(askId, to, limitMs);
-      if (letter.isDirect === 'only' || (letter.isDirect === true && direct !== undefined))
-        void putDirectly(to, letter, askId, limitMs);
-      else if (letter.isFleeting !== true) put(to, letter, 'letter', askId);
+      if (message.isDirect === 'only' || (message.isDirect === true && direct !== undefined))
+        void putDirectly(to, message, askId, limitMs);
+      else if (message.isFleeting !== true) put(to, message, 'message', askId);
       else {
-        put(to, letter, 'whisper', askId);
+        put(to, message, 'hint', askId);
         clock.after(Math.min(UNHEARD_MS, limitMs / 2), () => {
-          if (asked.has(askId)) put(to, letter, 'letter', askId);
+          if (asked.has(askId)) put(to, message, 'message', askId);
         });
       }
       return reply;

@@ -1,6 +1,6 @@
 /** Cold path: what a dead letter is about, without what was said in it. Pure. */
 
-export interface LetterHeading {
+export interface MessageHeading {
   readonly kind?: string | undefined;
   readonly from?: string | undefined;
   readonly jobId?: string | undefined;
@@ -11,7 +11,7 @@ export interface LetterHeading {
  * From the beginning of a letter, which may be cut anywhere. Quotes inside a text are escaped in JSON, so that `"name":"` is
  * never found in one; and only what can be a word or an id is taken, so that no text gets through.
  */
-export const headingOf = (head: string): LetterHeading => ({
+export const headingOf = (head: string): MessageHeading => ({
   kind: firstOf(head, ['topic', 'kind', 'type']),
   from: firstOf(head, ['from']),
   jobId: firstOf(head, ['jobId', 'job_id']),

@@ -1,37 +1,37 @@
 /** Letters in lanes: those of one lane are handled one after the other, those of different lanes at the same time. */
-import type { Letter } from '../../ports/inbox.ts';
+import type { InboxMessage } from '../../ports/inbox.ts';
 
-export interface LetterLanes {
+export interface MessageLanes {
   /** A letter that comes again is older than what waits in its lane, and goes before it. */
-  add(letter: Letter): void;
+  add(message: InboxMessage): void;
   /** Letters that wait or are being handled. */
   size(): number;
 }
 
-export function createLetterLanes(deps: {
+export function createMessageLanes(deps: {
   laneOf: (body: string) => string;
   /** Never rejects. */
-  handle: (letter: Letter) => Promise<void>;
-}): LetterLanes {
+  handle: (message: InboxMessage) => Promise<void>;
+}): MessageLanes {
   /** What waits behind the letter that is being handled. A lane without one is not here. */
-  const lanes = new Map<string, Letter[]>();
+  const lanes = new Map<string, InboxMessage[]>();
   let size = 0;
 
-  async function run(lane: string, waiting: Letter[]): Promise<void> {
-    for (let letter = waiting.shift(); letter !== undefined; letter = waiting.shift()) {
-      await deps.handle(letter);
+  async function run(lane: string, waiting: InboxMessage[]): Promise<void> {
+    for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
+      await deps.handle(message);
       size -= 1;
     }
     lanes.delete(lane);
   }
 
   return {
-    add(letter) {
+    add(message) {
       size += 1;
-      const lane = deps.laneOf(letter.body);
+      const lane = deps.laneOf(message.body);
       const waiting = lanes.get(lane);
-      if (waiting !== undefined) return insert(waiting, letter);
-      const own = [letter];
+      if (waiting !== undefined) return insert(waiting, message);
+      const own = [message];
       lanes.set(lane, own);
       void run(lane, own);
     },
@@ -39,9 +39,9 @@ export function createLetterLanes(deps: {
   };
 }
 
-const comesAgain = ({ deliveries }: Letter): boolean => deliveries > 1;
+const comesAgain = ({ deliveries }: InboxMessage): boolean => deliveries > 1;
 
-function insert(waiting: Letter[], letter: Letter): void {
-  const firstNew = comesAgain(letter) ? waiting.findIndex((other) => !comesAgain(other)) : -1;
-  waiting.splice(firstNew < 0 ? waiting.length : firstNew, 0, letter);
+function insert(waiting: InboxMessage[], message: InboxMessage): void {
+  const firstNew = comesAgain(message) ? waiting.findIndex((other) => !comesAgain(other)) : -1;
+  waiting.splice(firstNew < 0 ? waiting.length : firstNew, 0, message);
 }

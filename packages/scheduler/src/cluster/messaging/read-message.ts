@@ -6,7 +6,7 @@
 /** What must be there; what may be absent is not named. */
 export type Shape = { readonly [field: string]: 'string' | 'number' | Shape };
 
-export function readLetter<T>(topic: string, body: unknown, shape: Shape): T {
+export function readMessage<T>(topic: string, body: unknown, shape: Shape): T {
   const lacking = lackingIn(body, shape);
   if (lacking === undefined) return body as T;
   throw new Error(`a letter about ${topic} that makes no sense: ${lacking === '' ? 'its body' : lacking}`);

@@ -1,20 +1,20 @@
 /** Cold path: incarnations that are known to be dead, for as long as sheets of theirs may still be read. */
 import { driverName } from '../../domain/driver-name.ts';
 import type { InstanceName } from '../../ports/instances.ts';
-import type { NodeSheet } from '../../ports/node-records.ts';
+import type { NodeRecord } from '../../ports/node-records.ts';
 
 /** More than ever die within the life of a sheet. */
 const MOST_REMEMBERED = 1_000;
 
-export interface DeadOwners {
+export interface DeadHolders {
   note(owner: InstanceName): void;
   /** Those who live under the very incarnation that was dead are not: their sockets are there. */
   seen(living: ReadonlyMap<string, InstanceName>): void;
   /** Nobody reaches the node of this sheet: its socket ended with its owner. */
-  held(sheet: Pick<NodeSheet, 'channel' | 'owner'>): boolean;
+  held(record: Pick<NodeRecord, 'channel' | 'owner'>): boolean;
 }
 
-export function createDeadOwners(): DeadOwners {
+export function createDeadHolders(): DeadHolders {
   const dead = new Set<string>();
   return {
     note(owner) {

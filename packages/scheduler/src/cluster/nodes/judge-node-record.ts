@@ -1,9 +1,9 @@
 /** Cold path: what an answer of the board means for what this instance knows of another's node. Pure. */
-import { isLater, type NodeSheet, type Standing } from '../../ports/node-records.ts';
+import { isLater, type NodeRecord, type RecordStatus } from '../../ports/node-records.ts';
 
 /** A node of another instance, as it was last told. */
 export interface KnownNode {
-  readonly sheet: NodeSheet;
+  readonly record: NodeRecord;
   /** When to ask for it again. */
   readonly lookAt: number;
   /** Since when the board has had no trace of it. */
@@ -21,7 +21,7 @@ export interface Circumstances {
   readonly retryMs: number;
 }
 
-export type Verdict =
+export type RecordDecision =
   /** It is new, or changed. */
   | { readonly kind: 'take'; readonly node: KnownNode }
   | { readonly kind: 'seen'; readonly node: KnownNode; readonly seenAt: number }
@@ -30,19 +30,19 @@ export type Verdict =
   | { readonly kind: 'remove' }
   | { readonly kind: 'ignore' };
 
-export function judgeStanding(
+export function judgeNodeRecord(
   known: KnownNode | undefined,
-  standing: Standing,
+  status: RecordStatus,
   circumstances: Circumstances,
-): Verdict {
-  if (standing.kind === 'present') return judgePresent(known, standing, circumstances);
+): RecordDecision {
+  if (status.kind === 'present') return judgePresent(known, status, circumstances);
   if (known === undefined) return { kind: 'ignore' };
-  switch (standing.kind) {
+  switch (status.kind) {
     case 'withdrawn':
-      return standing.generation >= known.sheet.generation ? { kind: 'remove' } : miss(known, circumstances);
+      return status.generation >= known.record.generation ? { kind: 'remove' } : miss(known, circumstances);
     case 'expired':
       // An earlier generation is what a failover left of the one that is known.
-      if (standing.generation < known.sheet.generation) return miss(known, circumstances);
+      if (status.generation < known.record.generation) return miss(known, circumstances);
       return circumstances.isFrozen ? wait(known, circumstances) : { kind: 'remove' };
     case 'absent':
       return miss(known, circumstances);
@@ -53,32 +53,32 @@ export function judgeStanding(
 
 function judgePresent(
   known: KnownNode | undefined,
-  standing: Standing & { kind: 'present' },
+  status: RecordStatus & { kind: 'present' },
   circumstances: Circumstances,
-): Verdict {
-  const { sheet, seenAt, presentForMs } = standing;
+): RecordDecision {
+  const { record, seenAt, presentForMs } = status;
   const lookAt = circumstances.now + Math.min(circumstances.verifyMs, presentForMs + 1);
-  if (sheet !== undefined && (known === undefined || isLater(sheet, known.sheet))) {
-    return { kind: 'take', node: { sheet: withBeat(sheet, seenAt), lookAt } };
+  if (record !== undefined && (known === undefined || isLater(record, known.record))) {
+    return { kind: 'take', node: { record: withBeat(record, seenAt), lookAt } };
   }
   if (known === undefined) return { kind: 'ignore' };
   // A write was lost in a failover; the holder will notice.
-  if (isLater(known.sheet, standing)) return wait(known, circumstances);
-  return { kind: 'seen', node: { sheet: known.sheet, lookAt }, seenAt };
+  if (isLater(known.record, status)) return wait(known, circumstances);
+  return { kind: 'seen', node: { record: known.record, lookAt }, seenAt };
 }
 
-function withBeat(sheet: NodeSheet, seenAt: number): NodeSheet {
-  if (seenAt <= sheet.view.lastBeatAt) return sheet;
-  return { ...sheet, view: { ...sheet.view, lastBeatAt: seenAt } };
+function withBeat(record: NodeRecord, seenAt: number): NodeRecord {
+  if (seenAt <= record.view.lastBeatAt) return record;
+  return { ...record, view: { ...record.view, lastBeatAt: seenAt } };
 }
 
-const wait = (known: KnownNode, { now, retryMs }: Circumstances): Verdict => ({
+const wait = (known: KnownNode, { now, retryMs }: Circumstances): RecordDecision => ({
   kind: 'wait',
   node: { ...known, lookAt: now + retryMs },
 });
 
 /** The store forgot it without anybody saying so: that is the store's fault before it is the node's. */
-function miss(known: KnownNode, circumstances: Circumstances): Verdict {
+function miss(known: KnownNode, circumstances: Circumstances): RecordDecision {
   const { now, isFrozen, patienceMs, retryMs } = circumstances;
   const missingSince = known.missingSince ?? now;
   if (!isFrozen && now - missingSince >= patienceMs) return { kind: 'remove' };

@@ -12,14 +12,14 @@ import type { InstanceName } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
 import {
   isLater,
-  type NodeBoard,
-  type NodeSheet,
-  type SheetVersion,
-  type Standing,
+  type NodeRecord,
+  type NodeRecords,
+  type RecordStatus,
+  type RecordVersion,
 } from '../../ports/node-records.ts';
-import { createDeadOwners } from './dead-holders.ts';
-import { judgeStanding, type KnownNode } from './judge-node-record.ts';
-import { createOwnSheets, type OwnNode } from './publish-own-nodes.ts';
+import { createDeadHolders } from './dead-holders.ts';
+import { judgeNodeRecord, type KnownNode } from './judge-node-record.ts';
+import { createOwnNodePublisher, type OwnNode } from './publish-own-nodes.ts';
 
 export interface ReplicaSettings {
   readonly tickMs: number;
@@ -37,10 +37,10 @@ export interface ReplicaSettings {
 
 export interface ReplicaEvents {
   /** A node of another instance is new or changed. `before`: as it was known so far. */
-  changed(sheet: NodeSheet, before: NodeSheet | undefined): void;
+  changed(record: NodeRecord, before: NodeRecord | undefined): void;
   beat(nodeId: NodeId, at: number): void;
   /** Gone, or nobody knows how to reach it. */
-  removed(sheet: NodeSheet): void;
+  removed(record: NodeRecord): void;
   /** A node that was held here is held elsewhere since: its connection here is an old one. May be said more than once. */
   overtaken(nodeId: NodeId, generation: number): void;
 }
@@ -55,9 +55,9 @@ export interface NodeReplica {
   /** Gone from here. False: it lives elsewhere, and selection keeps that one's view. */
   drop(nodeId: NodeId, generation: number): boolean;
   /** A node of another instance: who holds it and how it gets its jobs. */
-  find(nodeId: NodeId): NodeSheet | undefined;
+  find(nodeId: NodeId): NodeRecord | undefined;
   /** Those of all other instances. */
-  all(): Iterable<NodeSheet>;
+  all(): Iterable<NodeRecord>;
   /** An instance is dead: its sockets are gone, and nobody else reaches the nodes on them until they connect anew. */
   disown(instanceId: string): void;
   /** These live, whatever was thought of them: a store that fails over may forget that it declared one dead. */
@@ -75,7 +75,7 @@ const MOST_PAGES_PER_TICK = 16;
 const MOST_WANTED = 10_000;
 
 export function createNodeReplica(deps: {
-  board: NodeBoard;
+  board: NodeRecords;
   clock: Clock;
   chance: Chance;
   log: Log;
@@ -91,8 +91,8 @@ export function createNodeReplica(deps: {
   const wanted = new Set<NodeId>();
   /** Being looked at. One look per node at a time, so that no late answer undoes a later one. */
   const asking = new Set<NodeId>();
-  const dead = createDeadOwners();
-  const own = createOwnSheets({
+  const dead = createDeadHolders();
+  const own = createOwnNodePublisher({
     ...deps,
     enlistMs: settings.enlistMs,
     onFault: unreachable,
@@ -124,15 +124,15 @@ export function createNodeReplica(deps: {
     log.warn({ err: fault }, 'the board of nodes could not be asked; no node is taken for gone');
   }
 
-  function hear(notices: readonly SheetVersion[]): void {
+  function hear(notices: readonly RecordVersion[]): void {
     want(notices.filter(isNews).map(({ nodeId }) => nodeId));
   }
 
-  function isNews(notice: SheetVersion): boolean {
+  function isNews(notice: RecordVersion): boolean {
     const mine = own.get(notice.nodeId);
     if (mine !== undefined) return notice.generation > mine.generation;
     const node = known.get(notice.nodeId);
-    return node === undefined || isLater(notice, node.sheet);
+    return node === undefined || isLater(notice, node.record);
   }
 
   function want(nodeIds: readonly NodeId[]): void {
@@ -160,8 +160,8 @@ export function createNodeReplica(deps: {
     for (const nodeId of free) asking.add(nodeId);
     reads += 1;
     try {
-      const standings = await board.read(free.map((nodeId) => known.get(nodeId)?.sheet ?? { nodeId }));
-      if (!isStopped) for (const [nodeId, standing] of standings) learn(nodeId, standing);
+      const standings = await board.read(free.map((nodeId) => known.get(nodeId)?.record ?? { nodeId }));
+      if (!isStopped) for (const [nodeId, status] of standings) learn(nodeId, status);
     } catch (fault) {
       unreachable(fault);
     } finally {
@@ -171,39 +171,39 @@ export function createNodeReplica(deps: {
     }
   }
 
-  function learn(nodeId: NodeId, standing: Standing): void {
-    if (standing.kind === 'unknown') unreachable();
+  function learn(nodeId: NodeId, status: RecordStatus): void {
+    if (status.kind === 'unknown') unreachable();
     const mine = own.get(nodeId);
     if (mine !== undefined) {
-      if (standing.kind !== 'present' || standing.generation <= mine.generation) return;
-      own.yieldTo(nodeId, standing.generation);
+      if (status.kind !== 'present' || status.generation <= mine.generation) return;
+      own.yieldTo(nodeId, status.generation);
     }
-    const verdict = judgeStanding(known.get(nodeId), standing, {
+    const verdict = judgeNodeRecord(known.get(nodeId), status, {
       now: clock.now(),
       isFrozen: isFrozen(),
       patienceMs: settings.presenceMs,
       verifyMs: settings.verifyMs,
       retryMs: settings.tickMs,
     });
-    if (verdict.kind === 'ignore' || (verdict.kind === 'take' && dead.held(verdict.node.sheet))) return;
+    if (verdict.kind === 'ignore' || (verdict.kind === 'take' && dead.held(verdict.node.record))) return;
     if (verdict.kind === 'take' && !known.has(nodeId) && known.size >= settings.maxNodes) {
       refused += 1;
       return;
     }
-    const before = known.get(nodeId)?.sheet;
+    const before = known.get(nodeId)?.record;
     known.delete(nodeId);
     if (verdict.kind !== 'remove') known.set(nodeId, verdict.node);
     else if (before !== undefined) events.removed(before);
-    if (verdict.kind === 'take') events.changed(verdict.node.sheet, before);
+    if (verdict.kind === 'take') events.changed(verdict.node.record, before);
     if (verdict.kind === 'seen') events.beat(nodeId, verdict.seenAt);
   }
 
   function disown(instanceId: string): void {
-    for (const [nodeId, { sheet }] of known) {
-      if (sheet.owner.instanceId !== instanceId || sheet.channel !== 'socket') continue;
-      dead.note(sheet.owner);
+    for (const [nodeId, { record }] of known) {
+      if (record.owner.instanceId !== instanceId || record.channel !== 'socket') continue;
+      dead.note(record.owner);
       known.delete(nodeId);
-      events.removed(sheet);
+      events.removed(record);
     }
   }
 
@@ -267,7 +267,7 @@ export function createNodeReplica(deps: {
 
     keep(node) {
       const elsewhere = known.get(node.nodeId);
-      if (elsewhere !== undefined && elsewhere.sheet.generation > node.generation) return false;
+      if (elsewhere !== undefined && elsewhere.record.generation > node.generation) return false;
       known.delete(node.nodeId);
       own.keep(node);
       return true;
@@ -280,8 +280,8 @@ export function createNodeReplica(deps: {
       return !known.has(nodeId) && own.get(nodeId) === undefined;
     },
 
-    find: (nodeId) => known.get(nodeId)?.sheet,
-    all: () => [...known.values()].map(({ sheet }) => sheet),
+    find: (nodeId) => known.get(nodeId)?.record,
+    all: () => [...known.values()].map(({ record }) => record),
     disown,
     seen: dead.seen,
     reassert() {

@@ -8,12 +8,17 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { Chance } from '../../ports/chance.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { InstanceName } from '../../ports/instances.ts';
-import { type NodeBoard, type NodeSheet, type Stale, WITHDRAWN_VERSION } from '../../ports/node-records.ts';
+import {
+  type NodeRecord,
+  type NodeRecords,
+  type Stale,
+  WITHDRAWN_VERSION,
+} from '../../ports/node-records.ts';
 
 /** A node that this instance holds. */
-export type OwnNode = Omit<NodeSheet, 'version' | 'owner'>;
+export type OwnNode = Omit<NodeRecord, 'version' | 'owner'>;
 
-export interface OwnSheets {
+export interface OwnNodePublisher {
   readonly size: number;
   get(nodeId: NodeId): OwnNode | undefined;
   keep(node: OwnNode): void;
@@ -51,8 +56,8 @@ const MOST_PER_ROUND = 512;
 export const longestPresenceMs = (intervalMs: number): number =>
   Math.ceil(PRESENT_FOR_BEATS * intervalMs * (1 + JITTER));
 
-export function createOwnSheets(deps: {
-  board: NodeBoard;
+export function createOwnNodePublisher(deps: {
+  board: NodeRecords;
   clock: Clock;
   chance: Chance;
   self: () => InstanceName;
@@ -61,7 +66,7 @@ export function createOwnSheets(deps: {
   enlistMs: number;
   onFault: (fault: unknown) => void;
   overtaken: (nodeId: NodeId, generation: number) => void;
-}): OwnSheets {
+}): OwnNodePublisher {
   const { board, clock, chance, self } = deps;
   const owned = new Map<NodeId, Own>();
 

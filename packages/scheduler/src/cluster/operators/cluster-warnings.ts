@@ -2,7 +2,7 @@
 import type { ClusterView, InstanceLine } from './cluster-view.ts';
 
 /** A busy inbox is emptied in milliseconds: this many letters mean that it is not. */
-const MANY_LETTERS = 1_000;
+const MANY_MESSAGES = 1_000;
 
 export function clusterWarnings({
   store,
@@ -11,8 +11,8 @@ export function clusterWarnings({
 }: Pick<ClusterView, 'store' | 'instances' | 'orphans'>): string[] {
   const dead = instances.filter(({ state }) => state === 'dead');
   const unknown = instances.filter(({ state }) => state === 'unknown');
-  const crowded = instances.filter(({ inbox }) => (inbox?.letters ?? 0) >= MANY_LETTERS);
-  const letters = instances.reduce((sum, { inbox }) => sum + (inbox?.dead ?? 0), 0);
+  const crowded = instances.filter(({ inbox }) => (inbox?.messages ?? 0) >= MANY_MESSAGES);
+  const messages = instances.reduce((sum, { inbox }) => sum + (inbox?.dead ?? 0), 0);
   const left = orphans.reduce((sum, { deadLetters }) => sum + deadLetters, 0);
   return [
     ...(store.isOk
@@ -26,11 +26,11 @@ export function clusterWarnings({
       : [`nothing could be learned in time of ${names(unknown)}: the part of the store they are in is slow`]),
     ...crowded.map(
       ({ instanceId, inbox }) =>
-        `${inbox?.letters} letters wait in the inbox of ${instanceId}: it is too slow, or hangs`,
+        `${inbox?.messages} letters wait in the inbox of ${instanceId}: it is too slow, or hangs`,
     ),
     ...versionsDiffer(instances),
     ...poolsDiffer(instances),
-    ...deadLetters(letters + left, left),
+    ...deadLetters(messages + left, left),
   ];
 }
 

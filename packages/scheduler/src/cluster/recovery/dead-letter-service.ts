@@ -5,45 +5,45 @@ import type { DeadLetter, DeadLetters, WholeDeadLetter } from '../../ports/dead-
 import type { Inbox } from '../../ports/inbox.ts';
 import type { Instances } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
-import type { LetterName } from '../messaging/message-name.ts';
+import type { MessageName } from '../messaging/message-name.ts';
 import { within } from '../messaging/within.ts';
 
-export interface DeskPage {
+export interface DeadLetterListing {
   /** By instance; of each the newest first. */
-  readonly letters: readonly (DeadLetter & LetterName)[];
+  readonly letters: readonly (DeadLetter & MessageName)[];
   /** A page may be short and have one all the same. */
-  readonly cursor?: LetterName | undefined;
+  readonly cursor?: MessageName | undefined;
   /** Instances whose letters could not be asked for in time. */
   readonly unreachable: readonly string[];
 }
 
-export type DeskReplay =
+export type DeadLetterReplayResult =
   | { readonly kind: 'replayed' | 'full'; readonly to: string }
   | { readonly kind: 'absent' };
 
-export interface DeskPurge {
+export interface DeadLetterPurge {
   readonly purged: number;
   /** False: ask again for the rest. */
   readonly isDone: boolean;
   readonly unreachable: readonly string[];
 }
 
-export interface DeadLetterDesk {
+export interface DeadLetterService {
   list(query: {
     readonly instanceId?: string | undefined;
     readonly limit: number;
-    readonly cursor?: LetterName | undefined;
-  }): Promise<DeskPage>;
-  get(name: LetterName): Promise<WholeDeadLetter | undefined>;
+    readonly cursor?: MessageName | undefined;
+  }): Promise<DeadLetterListing>;
+  get(name: MessageName): Promise<WholeDeadLetter | undefined>;
   /**
    * Into the inbox of the instance it was for or, if that one is gone, of this one. Whoever takes it out handles it like any
    * other letter: what it says of a job counts only if it names the current node and attempt (I4).
    */
-  replay(name: LetterName): Promise<DeskReplay>;
+  replay(name: MessageName): Promise<DeadLetterReplayResult>;
   purge(which: {
     readonly instanceId?: string | undefined;
     readonly olderThanMs?: number | undefined;
-  }): Promise<DeskPurge>;
+  }): Promise<DeadLetterPurge>;
 }
 
 const ANSWER_MS = 1_000;
@@ -51,7 +51,7 @@ const ANSWER_MS = 1_000;
 const MOST_PURGED = 5_000;
 const PURGE_STEP = 500;
 
-export function createDeadLetterDesk(deps: {
+export function createDeadLetterService(deps: {
   deadLetters: Omit<DeadLetters, 'orphan'>;
   inbox: Pick<Inbox, 'size'>;
   instances: Pick<Instances, 'all' | 'living'>;
@@ -61,7 +61,7 @@ export function createDeadLetterDesk(deps: {
   /** It may have been taken for dead: it sends and writes nothing then. */
   isFenced: () => boolean;
   answerMs?: number;
-}): DeadLetterDesk {
+}): DeadLetterService {
   const { deadLetters, inbox, instances, clock, log, answerMs = ANSWER_MS } = deps;
   const soon = <T>(what: string, ask: () => Promise<T>): Promise<T> => within(clock, answerMs, what, ask);
 
@@ -95,10 +95,10 @@ export function createDeadLetterDesk(deps: {
   return {
     async list({ instanceId: only, limit, cursor }) {
       const { holding, unreachable } = await holders(only);
-      const letters: (DeadLetter & LetterName)[] = [];
+      const letters: (DeadLetter & MessageName)[] = [];
       for (const instanceId of holding.filter((name) => cursor === undefined || name >= cursor.instanceId)) {
         if (letters.length >= limit) return { letters, cursor: letters.at(-1), unreachable };
-        const after = cursor?.instanceId === instanceId ? cursor.letterId : undefined;
+        const after = cursor?.instanceId === instanceId ? cursor.messageId : undefined;
         const max = limit - letters.length;
         try {
           const page = await soon(instanceId, () => deadLetters.list(instanceId, { max, after }));
@@ -111,22 +111,22 @@ export function createDeadLetterDesk(deps: {
       return { letters, unreachable };
     },
 
-    get: ({ instanceId, letterId }) => soon(instanceId, () => deadLetters.get(instanceId, letterId)),
+    get: ({ instanceId, messageId }) => soon(instanceId, () => deadLetters.get(instanceId, messageId)),
 
-    async replay({ instanceId, letterId }) {
+    async replay({ instanceId, messageId }) {
       refuseIfFenced();
       const self = deps.self().instanceId;
       const isThere = (await soon('presence', () => instances.living([instanceId]))).has(instanceId);
       let to = isThere ? instanceId : self;
-      let result = await deadLetters.replay(instanceId, letterId, to);
+      let result = await deadLetters.replay(instanceId, messageId, to);
       if (result === 'gone' && to !== self) {
         to = self;
-        result = await deadLetters.replay(instanceId, letterId, to);
+        result = await deadLetters.replay(instanceId, messageId, to);
       }
       if (result === 'absent') return { kind: 'absent' };
       if (result === 'gone')
         throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', `the inbox of ${to} is not open`);
-      log.info({ instance_id: instanceId, letter_id: letterId, to, result }, 'a dead letter is replayed');
+      log.info({ instance_id: instanceId, message_id: messageId, to, result }, 'a dead letter is replayed');
       return { kind: result, to };
     },
 
@@ -155,7 +155,7 @@ export function createDeadLetterDesk(deps: {
 }
 
 /** One process that has no others writes no letters. */
-export const NO_DEAD_LETTERS: DeadLetterDesk = {
+export const NO_DEAD_LETTERS: DeadLetterService = {
   list: async () => ({ letters: [], unreachable: [] }),
   get: async () => undefined,
   replay: async () => ({ kind: 'absent' }),

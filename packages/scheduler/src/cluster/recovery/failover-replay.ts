@@ -20,7 +20,7 @@ export interface Affected {
 
 export const EVERYTHING: Affected = { job: () => true, record: () => true, node: () => true };
 
-export interface Reassertion {
+export interface FailoverReplay {
   run(affected: Affected): Promise<void>;
   /** Resolves when nothing that concerns the node is still to be told: a slot that is taken is not given away meanwhile. */
   settled(nodeId: NodeId): Promise<void> | undefined;
@@ -38,7 +38,7 @@ const SETTLED_WITHIN_MS = 2_000;
 /** They look at the masters once a second, and notice one that does not answer sooner. */
 const OTHERS_TELL_WITHIN_MS = 2_000;
 
-export function createReassertion(deps: {
+export function createFailoverReplay(deps: {
   jobs: () => Iterable<JobRecord>;
   isInFlight: (jobId: JobId) => boolean;
   /** It is, and the slot of that attempt was not given back. */
@@ -68,7 +68,7 @@ export function createReassertion(deps: {
   reservationLeftMs: (jobId: JobId, attempt: number) => number;
   log: Log;
   meter: Meter;
-}): Reassertion {
+}): FailoverReplay {
   const { log, meter } = deps;
   const underWay = new Set<{ readonly affected: Affected; readonly done: Promise<void> }>();
   /** What may have been lost, and until when somebody may still have to tell of it. */

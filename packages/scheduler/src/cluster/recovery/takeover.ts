@@ -8,7 +8,7 @@
 import type { JobId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Inbox, Letter } from '../../ports/inbox.ts';
+import type { Inbox, InboxMessage } from '../../ports/inbox.ts';
 import type { Instance, Instances } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
@@ -19,7 +19,7 @@ export interface Position {
 }
 
 /** What the store must do for whoever adopts. */
-export interface Estate {
+export interface TakeoverStore {
   drivenBy(instanceId: string, limit: number): Promise<readonly Position[]>;
   takeOver(
     job: Position,
@@ -30,7 +30,7 @@ export interface Estate {
   forgetIndexes(instanceId: string): Promise<boolean>;
 }
 
-export interface Adoption {
+export interface Takeover {
   /** These live no more. Said again and again until they are removed. */
   died(instanceIds: readonly string[]): void;
   /** Jobs of an earlier incarnation of this very instance, which crashed and was started again under its name. */
@@ -39,11 +39,11 @@ export interface Adoption {
 
 /** More than one instance ever drives. */
 const MOST_JOBS = 200_000;
-const MOST_LETTERS = 64;
+const MOST_MESSAGES = 64;
 const JOBS_AT_ONCE = 32;
 const AGAIN_MS = 1_000;
 
-type Former = Parameters<Estate['takeOver']>[1];
+type Former = Parameters<TakeoverStore['takeOver']>[1];
 
 interface Dead {
   /** As far as is known here. */
@@ -53,13 +53,13 @@ interface Dead {
   hasRefused: boolean;
 }
 
-export function createAdoption(deps: {
+export function createTakeover(deps: {
   self: () => Instance;
   living: () => Promise<ReadonlyMap<string, Instance>>;
   isFenced: () => boolean;
   instances: Pick<Instances, 'living' | 'remove'>;
   inbox: Pick<Inbox, 'take' | 'takeAgain' | 'confirm' | 'close'>;
-  estate: Estate;
+  takeoverStore: TakeoverStore;
   adopt: (job: JobRecord) => void;
   /** Its dead letters stay, for operators to look at. */
   orphan: (instanceId: string) => Promise<void>;
@@ -75,8 +75,8 @@ export function createAdoption(deps: {
   againMs: number;
   log: Log;
   meter: Meter;
-}): Adoption {
-  const { inbox, estate, clock, log, meter } = deps;
+}): Takeover {
+  const { inbox, takeoverStore, clock, log, meter } = deps;
   const known = new Map<string, Dead>();
 
   async function isMyTurn(instanceId: string, since: number): Promise<boolean> {
@@ -98,15 +98,15 @@ export function createAdoption(deps: {
   }
 
   async function adoptJobs(instanceId: string): Promise<number> {
-    const positions = await estate.drivenBy(instanceId, MOST_JOBS);
-    let adopted = 0;
+    const positions = await takeoverStore.drivenBy(instanceId, MOST_JOBS);
+    let takenOver = 0;
     let fault: unknown;
     async function adoptOne(position: Position, from: Former): Promise<void> {
-      const taken = await estate.takeOver(position, from);
+      const taken = await takeoverStore.takeOver(position, from);
       if (taken.kind !== 'taken') return;
       // At once: what its node says meanwhile must find it.
       deps.adopt(taken.job);
-      adopted += 1;
+      takenOver += 1;
     }
     for (let at = 0; at < positions.length; at += JOBS_AT_ONCE) {
       const some = positions.slice(at, at + JOBS_AT_ONCE);
@@ -119,19 +119,19 @@ export function createAdoption(deps: {
       if (failed.length === some.length) break;
     }
     if (fault !== undefined) throw fault;
-    return adopted;
+    return takenOver;
   }
 
   async function handle(
     instanceId: string,
-    { letterId, body }: Letter,
+    { messageId, body }: InboxMessage,
     wasOpened: boolean,
   ): Promise<boolean> {
     try {
       await deps.receive(body, wasOpened);
       return true;
     } catch (fault) {
-      log.warn({ of: instanceId, letter_id: letterId, err: fault }, 'a dead instance’s letter must wait');
+      log.warn({ of: instanceId, message_id: messageId, err: fault }, 'a dead instance’s letter must wait');
       return false;
     }
   }
@@ -145,34 +145,34 @@ export function createAdoption(deps: {
     for (;;) {
       if ((await livingOf(instanceId)) !== undefined) return false;
       // What the dead had read comes first: it is older. And one that is taken now must not come again at once.
-      const again = await inbox.takeAgain(instanceId, { max: MOST_LETTERS, idleMs, except: failed });
+      const again = await inbox.takeAgain(instanceId, { max: MOST_MESSAGES, idleMs, except: failed });
       if (again.died > 0) meter.count('scheduler_phase2_dlq_moved_total', undefined, again.died);
-      if (again.letters.length > 0)
-        meter.count('scheduler_phase2_reclaimed_total', undefined, again.letters.length);
-      const letters =
-        again.letters.length > 0
-          ? again.letters
-          : await inbox.take(instanceId, { max: MOST_LETTERS, waitMs: 0 });
-      if (letters.length === 0) return failed.size === 0 && (await inbox.close(instanceId)) === 'closed';
+      if (again.messages.length > 0)
+        meter.count('scheduler_phase2_reclaimed_total', undefined, again.messages.length);
+      const messages =
+        again.messages.length > 0
+          ? again.messages
+          : await inbox.take(instanceId, { max: MOST_MESSAGES, waitMs: 0 });
+      if (messages.length === 0) return failed.size === 0 && (await inbox.close(instanceId)) === 'closed';
       const handled: string[] = [];
-      const handleLane = async (lane: readonly Letter[]): Promise<void> => {
-        for (const letter of lane) {
-          if (await handle(instanceId, letter, again.letters.length > 0)) handled.push(letter.letterId);
-          else failed.add(letter.letterId);
+      const handleLane = async (lane: readonly InboxMessage[]): Promise<void> => {
+        for (const message of lane) {
+          if (await handle(instanceId, message, again.messages.length > 0)) handled.push(message.messageId);
+          else failed.add(message.messageId);
         }
       };
       // One may take its time, where the store is away: those of other lanes do not wait for it.
-      await Promise.all(inLanes(letters).map(handleLane));
+      await Promise.all(inLanes(messages).map(handleLane));
       state.hasRefused ||= failed.size > 0;
       await inbox.confirm(instanceId, handled);
     }
   }
 
-  function inLanes(letters: readonly Letter[]): readonly (readonly Letter[])[] {
-    const lanes = new Map<string, Letter[]>();
-    for (const letter of letters) {
-      const lane = deps.laneOf(letter.body);
-      lanes.set(lane, [...(lanes.get(lane) ?? []), letter]);
+  function inLanes(messages: readonly InboxMessage[]): readonly (readonly InboxMessage[])[] {
+    const lanes = new Map<string, InboxMessage[]>();
+    for (const message of messages) {
+      const lane = deps.laneOf(message.body);
+      lanes.set(lane, [...(lanes.get(lane) ?? []), message]);
     }
     return [...lanes.values()];
   }
@@ -183,8 +183,8 @@ export function createAdoption(deps: {
     // Once more: the dead may have written until its very end, and the index comes before the job.
     const late = await adoptJobs(instanceId);
     if ((await livingOf(instanceId)) !== undefined) return;
-    await estate.inheritSettled(instanceId);
-    if (!(await estate.forgetIndexes(instanceId))) return;
+    await takeoverStore.inheritSettled(instanceId);
+    if (!(await takeoverStore.forgetIndexes(instanceId))) return;
     await deps.orphan(instanceId);
     await deps.instances.remove(instanceId);
     meter.count('scheduler_adoptions_total');

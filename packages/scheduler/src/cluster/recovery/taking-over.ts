@@ -7,7 +7,7 @@ import type { JobRecord } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Instances } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Estate, Position } from './takeover.ts';
+import type { Position, TakeoverStore } from './takeover.ts';
 
 interface Unsure extends Position {
   /** Who drove it. */
@@ -19,15 +19,15 @@ const AT_ONCE = 32;
 /** Far more than are asked for before it is noticed that the store does not answer. */
 const MOST_UNSURE = 10_000;
 
-export function createTakingOver(deps: {
-  estate: Pick<Estate, 'takeOver'>;
+export function createTakeoverLookup(deps: {
+  takeoverStore: Pick<TakeoverStore, 'takeOver'>;
   instances: Pick<Instances, 'living'>;
   /** Drives it from now on. Safe to repeat. */
   adopt: (job: JobRecord) => void;
   clock: Clock;
   log: Log;
-}): { readonly takeOver: Estate['takeOver']; unsure(): number } {
-  const { estate, clock, log } = deps;
+}): { readonly takeOver: TakeoverStore['takeOver']; unsure(): number } {
+  const { takeoverStore, clock, log } = deps;
   const unsure = new Map<JobId, Unsure>();
   let isWaiting = false;
 
@@ -37,7 +37,7 @@ export function createTakingOver(deps: {
       // It may have been started again since, and what its next life drives is its own.
       const livingIncarnation = (await deps.instances.living([instanceId])).get(instanceId)?.incarnation;
       const from = livingIncarnation === undefined ? { instanceId } : { instanceId, livingIncarnation };
-      const taken = await estate.takeOver(job, from);
+      const taken = await takeoverStore.takeOver(job, from);
       unsure.delete(jobId);
       if (taken.kind === 'taken') deps.adopt(taken.job);
     } catch (fault) {
@@ -64,7 +64,7 @@ export function createTakingOver(deps: {
     async takeOver(position, from) {
       const { jobId, deadlineAt } = position;
       try {
-        const taken = await estate.takeOver(position, from);
+        const taken = await takeoverStore.takeOver(position, from);
         unsure.delete(jobId);
         return taken;
       } catch (fault) {

@@ -3,16 +3,16 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import type { MarkKeeper } from '../marks/mark-keeper.ts';
-import type { NodeRecord } from '../node-record.ts';
 import type { NodeOutcome } from '../node-registry.ts';
+import type { RegisteredNode } from '../registered-node.ts';
 import { afterNothing, afterOutcome, afterPlacement, type EjectionState, isSuspect } from './ejection.ts';
 
-export function createVerdicts(
+export function createAttemptOutcomes(
   { clock, log, meter, settings }: RegistryDeps,
   fleet: Fleet,
   marks: Pick<MarkKeeper, 'placed' | 'ended' | 'unproven'>,
 ) {
-  function turn(node: NodeRecord, next: EjectionState): void {
+  function turn(node: RegisteredNode, next: EjectionState): void {
     const before = node.ejection;
     fleet.setEjection(node, next);
     if (next.phase === before.phase) return;

@@ -3,8 +3,8 @@ import type { CapabilityReport, Efficiencies } from '../../domain/capability-rep
 import type { LoadReport } from '../../ports/capacity-ledger.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import type { MarkKeeper } from '../marks/mark-keeper.ts';
-import { isConnected, type NodeRecord } from '../node-record.ts';
 import type { Heartbeat, HeartbeatOutcome } from '../node-registry.ts';
+import { isConnected, type RegisteredNode } from '../registered-node.ts';
 import { soundSlots } from '../registration/admission.ts';
 import { isSame } from '../registration/is-same.ts';
 import { excessOf, excessOfPairs } from '../registration/report-limits.ts';
@@ -19,7 +19,7 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
   const { events, ledger, log, meter, settings } = deps;
 
   /** A report that is too large is not understood; the last one that was stays in force. */
-  function learn(node: NodeRecord, parts: Partial<CapabilityReport>): void {
+  function learn(node: RegisteredNode, parts: Partial<CapabilityReport>): void {
     if (repeats(node.report, parts)) return;
     const report = { ...node.report, ...parts };
     let excess = excessOf(report);
@@ -36,7 +36,7 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
   }
 
   /** The ledger's failure is not the node's: its heartbeat counts all the same. */
-  async function reconcile(node: NodeRecord, report: LoadReport): Promise<void> {
+  async function reconcile(node: RegisteredNode, report: LoadReport): Promise<void> {
     try {
       const load = await ledger.reconcile(node.nodeId, report);
       if (fleet.nodes.get(node.nodeId) !== node) return;
@@ -89,7 +89,7 @@ export function createHeartbeats(deps: RegistryDeps, fleet: Fleet, marks: Pick<M
 }
 
 /** A node that registered over HTTP and has lost its socket gets its jobs as before; one that began with a socket must register. */
-function comeHome(node: NodeRecord): boolean {
+function comeHome(node: RegisteredNode): boolean {
   if (node.homeChannel === undefined) return false;
   node.channel = node.homeChannel;
   node.lostUntil = undefined;
@@ -97,7 +97,7 @@ function comeHome(node: NodeRecord): boolean {
 }
 
 function inputOf(
-  { profile }: NodeRecord,
+  { profile }: RegisteredNode,
   { health, resources }: Heartbeat,
   requireGpu: boolean,
 ): HealthInput {

@@ -3,7 +3,7 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { Cancel } from '../../ports/clock.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import type { MarkKeeper } from '../marks/mark-keeper.ts';
-import { isConnected, type NodeRecord, offlineAfterMs, staleAfterMs } from '../node-record.ts';
+import { isConnected, offlineAfterMs, type RegisteredNode, staleAfterMs } from '../registered-node.ts';
 import { afterTime, forgive, isSuspect } from './ejection.ts';
 
 /** No uninterrupted piece of cold work may be longer: jobs wait behind it. */
@@ -24,10 +24,10 @@ export function createScan(
   marks: Pick<MarkKeeper, 'passTime'>,
   isArriving: (nodeId: NodeId) => boolean,
 ): Scan {
-  const { clock, directory, ledger, log, meter, settings } = deps;
+  const { clock, nodeIdClaims, ledger, log, meter, settings } = deps;
   const intervalMs = Math.min(settings.scanIntervalMs, MAX_INTERVAL_MS);
   const departures = new Map<NodeId, Promise<void>>();
-  let rest: Iterator<NodeRecord> | undefined;
+  let rest: Iterator<RegisteredNode> | undefined;
   let lastTickAt = clock.now();
   let patientUntil = 0;
   let cancel: Cancel = clock.after(intervalMs, tick);
@@ -48,7 +48,7 @@ export function createScan(
     cancel = clock.after(isDone ? intervalMs : 1, tick);
   }
 
-  function visitSome(nodes: Iterator<NodeRecord>, now: number): boolean {
+  function visitSome(nodes: Iterator<RegisteredNode>, now: number): boolean {
     for (let visited = 1; ; visited += 1) {
       const { value: node, done } = nodes.next();
       if (done === true) return true;
@@ -58,7 +58,7 @@ export function createScan(
     }
   }
 
-  function visit(node: NodeRecord, now: number): void {
+  function visit(node: RegisteredNode, now: number): void {
     if (node.isLeaving) return;
     if (node.health.lastBeatAt > now || node.health.since > now) {
       node.health = { ...node.health, lastBeatAt: now, since: now };
@@ -67,7 +67,7 @@ export function createScan(
     else look(node, now);
   }
 
-  function look(node: NodeRecord, now: number): void {
+  function look(node: RegisteredNode, now: number): void {
     const { ejection, isFresh } = node;
     if (isSuspect(ejection)) {
       fleet.setEjection(node, fleet.canSpare(node) ? afterTime(ejection, now) : forgive(ejection, now));
@@ -79,7 +79,7 @@ export function createScan(
     if (isNews || node.declared === undefined) void fleet.publish(node, changes);
   }
 
-  function watch(node: NodeRecord, now: number) {
+  function watch(node: RegisteredNode, now: number) {
     if (!isConnected(node)) {
       return now >= (node.lostUntil ?? now) ? fleet.move(node, { kind: 'loss' }) : [];
     }
@@ -88,26 +88,26 @@ export function createScan(
     return fleet.move(node, { kind: 'scan', silenceMs: offlineAfterMs(node, settings) });
   }
 
-  const isOverdue = (node: NodeRecord, now: number): boolean =>
+  const isOverdue = (node: RegisteredNode, now: number): boolean =>
     node.health.health === 'offline' &&
     settings.removeStaleAfterMs > 0 &&
     now - node.health.since > settings.removeStaleAfterMs &&
     !isArriving(node.nodeId);
 
   /** The stores forget it first: if they cannot, the next scan tries again. */
-  function depart(node: NodeRecord): void {
+  function depart(node: RegisteredNode): void {
     node.isLeaving = true;
     departures.set(node.nodeId, forget(node));
   }
 
-  async function forget(node: NodeRecord): Promise<void> {
+  async function forget(node: RegisteredNode): Promise<void> {
     const { nodeId, claim } = node;
     try {
-      const current = await directory.current(nodeId);
+      const current = await nodeIdClaims.current(nodeId);
       // A newer claim that is not ours: the node lives on at another instance, and so must its leases.
       if (current === undefined || current === claim) {
         await ledger.forget(nodeId);
-        await directory.release(nodeId, claim);
+        await nodeIdClaims.release(nodeId, claim);
       }
       fleet.remove(node);
       log.info({ node_id: nodeId }, 'node forgotten');

@@ -4,8 +4,8 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { ServiceUse } from '../../domain/service-use.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import { afterNothing as afterNoProof } from '../health/ejection.ts';
-import type { NodeRecord } from '../node-record.ts';
 import type { MarkResult } from '../node-registry.ts';
+import type { RegisteredNode } from '../registered-node.ts';
 import { readinessIn, usedAmong } from './marked-services.ts';
 import {
   afterClaims,
@@ -23,7 +23,7 @@ export type MarkKeeper = ReturnType<typeof createMarkKeeper>;
 export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, fleet: Fleet) {
   const rules = settings.marks;
 
-  const usedBy = (node: NodeRecord, marks: Marks, use: ServiceUse): ReadonlySet<string> =>
+  const usedBy = (node: RegisteredNode, marks: Marks, use: ServiceUse): ReadonlySet<string> =>
     usedAmong(marks, node.profile, fleet.typerOf(node), use);
 
   function countProbes(
@@ -36,7 +36,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
         meter.count('scheduler_model_na_probes_total', { result });
   }
 
-  function put(node: NodeRecord, marks: Marks | undefined): void {
+  function put(node: RegisteredNode, marks: Marks | undefined): void {
     if (marks === node.marks) return;
     fleet.setMarks(node, marks);
     void fleet.publish(node);
@@ -65,18 +65,18 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
     },
 
     /** It comes from another instance, which has marked these. Whoever calls this publishes the node. */
-    inherit(node: NodeRecord, serviceIds: readonly string[]): void {
+    inherit(node: RegisteredNode, serviceIds: readonly string[]): void {
       for (const serviceId of serviceIds)
         if (fleet.marksKnown() < rules.maxKnown)
           fleet.setMarks(node, afterReport(node.marks, serviceId, rules, clock.now()));
     },
 
-    placed(node: NodeRecord, use: ServiceUse): void {
+    placed(node: RegisteredNode, use: ServiceUse): void {
       const { marks } = node;
       if (marks !== undefined) put(node, afterPlacement(marks, usedBy(node, marks, use), rules, clock.now()));
     },
 
-    ended(node: NodeRecord, hasFailed: boolean, use: ServiceUse): void {
+    ended(node: RegisteredNode, hasFailed: boolean, use: ServiceUse): void {
       const { marks } = node;
       if (marks === undefined) return;
       const used = usedBy(node, marks, use);
@@ -87,7 +87,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
         log.info({ node_id: node.nodeId, service_id: serviceId }, 'a model is there again');
     },
 
-    unproven(node: NodeRecord, use: ServiceUse): void {
+    unproven(node: RegisteredNode, use: ServiceUse): void {
       const { marks } = node;
       if (marks === undefined) return;
       const used = usedBy(node, marks, use);
@@ -96,7 +96,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
     },
 
     /** The parts of a report that just came are in the node's profile already. Whoever calls this publishes the node. */
-    claimed(node: NodeRecord, parts: Partial<CapabilityReport>): void {
+    claimed(node: RegisteredNode, parts: Partial<CapabilityReport>): void {
       const { marks, profile } = node;
       if (marks === undefined) return;
       const typeOf = fleet.typerOf(node);
@@ -105,7 +105,7 @@ export function createMarkKeeper({ clock, log, meter, settings }: RegistryDeps, 
     },
 
     /** Answers whether anything ended. Whoever calls this publishes the node. */
-    passTime(node: NodeRecord, now: number): boolean {
+    passTime(node: RegisteredNode, now: number): boolean {
       const { marks } = node;
       if (marks === undefined) return false;
       const after = afterTime(marks, now);

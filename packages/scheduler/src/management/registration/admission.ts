@@ -8,8 +8,8 @@ import { TRUSTED } from '../health/ejection.ts';
 import { type HealthInput, newHealth, stepHealth } from '../health/health.ts';
 import { findFault } from '../health/vitals.ts';
 import { NOTHING_HIDDEN } from '../marks/marked-services.ts';
-import type { NodeIdentity, NodeRecord } from '../node-record.ts';
 import type { Registration } from '../node-registry.ts';
+import type { NodeIdentity, RegisteredNode } from '../registered-node.ts';
 import type { ManagementSettings } from '../settings.ts';
 import type { Understand } from './profile.ts';
 
@@ -39,7 +39,7 @@ const MAX_SLOTS = 1_024;
 const NOTHING_KNOWN: ResourceReport = { runningJobs: 0 };
 
 export function prepareAdmission(
-  known: NodeRecord | undefined,
+  known: RegisteredNode | undefined,
   registration: Registration,
   claim: Claim,
   context: { readonly profileOf: Understand; readonly settings: ManagementSettings; readonly now: number },
@@ -87,7 +87,7 @@ export const newRecord = (
   identity: NodeIdentity,
   { report, profile, channel, slots, resources }: Admission,
   now: number,
-): NodeRecord => ({
+): RegisteredNode => ({
   nodeId,
   sequence,
   identity,
@@ -115,18 +115,22 @@ export const newRecord = (
 });
 
 /** The same node by another way, not a new start: it registered over HTTP and now opens its socket, or the reverse. */
-function isContinuation(known: NodeRecord, { channel }: Registration, { isBesideSocket }: Claim): boolean {
+function isContinuation(
+  known: RegisteredNode,
+  { channel }: Registration,
+  { isBesideSocket }: Claim,
+): boolean {
   if (known.health.health === 'offline') return false;
   return isBesideSocket || (channel === 'socket' && known.channel !== 'socket');
 }
 
 /** Where its jobs go when its socket closes. */
-function homeOf(known: NodeRecord | undefined, { channel }: Registration): NodeChannel | undefined {
+function homeOf(known: RegisteredNode | undefined, { channel }: Registration): NodeChannel | undefined {
   if (channel !== 'socket') return channel;
   return known?.channel === 'socket' ? known.homeChannel : known?.channel;
 }
 
-const mergeTraits = (kept: NodeRecord, { traits }: Registration): NodeTraits => {
+const mergeTraits = (kept: RegisteredNode, { traits }: Registration): NodeTraits => {
   const supports = traits.supports ?? kept.identity.traits.supports;
   return { ...traits, ...(supports !== undefined && { supports }) };
 };

@@ -27,7 +27,7 @@ export function understand(report: CapabilityReport, traits: NodeTraits, rules: 
     hasGpu: traits.gpuCount > 0,
     acceptsPublicJobs: traits.acceptsPublicJobs,
     supports: NODE_EXTENSIONS.filter((extension) => traits.supports?.includes(extension)),
-    isDeployed: traits.supports === undefined,
+    isLegacy: traits.supports === undefined,
   };
 }
 

@@ -5,8 +5,8 @@ import type { Load } from '../../domain/lease.ts';
 import type { NodeCapacity } from '../../ports/capacity-ledger.ts';
 import type { Fleet, RegistryDeps } from '../fleet.ts';
 import type { MarkKeeper } from '../marks/mark-keeper.ts';
-import { isConnected, type NodeIdentity, type NodeRecord } from '../node-record.ts';
 import type { RegisterOutcome, Registration } from '../node-registry.ts';
+import { isConnected, type NodeIdentity, type RegisteredNode } from '../registered-node.ts';
 import { INTERVAL_JITTER, type ManagementSettings } from '../settings.ts';
 import { type Admission, type Claim, newRecord, prepareAdmission } from './admission.ts';
 import type { Understand } from './profile.ts';
@@ -32,7 +32,7 @@ export function createRegistrations(
   marks: Pick<MarkKeeper, 'inherit' | 'claimed'>,
   departed: (nodeId: NodeId) => Promise<void> | undefined,
 ): Registrations {
-  const { clock, chance, directory, events, ids, ledger, log, meter, settings } = deps;
+  const { clock, chance, nodeIdClaims, events, ids, ledger, log, meter, settings } = deps;
   const { profileOf } = fleet;
   const arriving = new Map<NodeId, number>();
   let lastSequence = 0;
@@ -46,7 +46,7 @@ export function createRegistrations(
     }
     let nodeId = registration.nodeId ?? ids.nodeId();
     for (let left = MAX_CLAIMS; left > 0; left -= 1) {
-      const answer = await directory.claim(nodeId, credential);
+      const answer = await nodeIdClaims.claim(nodeId, credential);
       if (answer.kind === 'claimed') {
         const { generation, isReturning } = answer;
         return { claim: { nodeId, generation, isReturning, isBesideSocket: false } };
@@ -132,7 +132,7 @@ export function createRegistrations(
       known.claim = Math.max(known.claim, generation);
       known.declared = undefined;
     } else if (!isReturning) {
-      await Promise.allSettled([ledger.forget(nodeId), directory.release(nodeId, generation)]);
+      await Promise.allSettled([ledger.forget(nodeId), nodeIdClaims.release(nodeId, generation)]);
     }
   }
 
@@ -224,7 +224,7 @@ const identify = (
   ...(zone !== undefined && { zone }),
 });
 
-const holdsSocket = (node: NodeRecord, credential: string): boolean =>
+const holdsSocket = (node: RegisteredNode, credential: string): boolean =>
   node.channel === 'socket' && isConnected(node) && node.identity.credential === credential;
 
 const refuse = (code: ErrorCode, message: string): Refusal => ({ kind: 'refused', code, message });

@@ -24,7 +24,7 @@ export type StatsReading =
     }
   | { readonly kind: 'not_ready'; readonly retryAfterMs: number };
 
-export interface StatsDesk {
+export interface StatsService {
   /** For a request: counted, and it may begin a build. */
   read(): StatsReading;
   /** For metrics. */
@@ -57,7 +57,7 @@ export interface SnapshotSource {
   look?(): Promise<StatsSnapshot | undefined>;
 }
 
-export function createStatsDesk(deps: {
+export function createStatsService(deps: {
   readonly source: SnapshotSource;
   /** A piece at a time. */
   readonly print: (stats: StatsPart) => Generator<void, Buffer>;
@@ -65,7 +65,7 @@ export function createStatsDesk(deps: {
   readonly meter: Meter;
   readonly log: Log;
   readonly times: StatsTimes;
-}): StatsDesk {
+}): StatsService {
   const { source, clock, meter, log } = deps;
   const { intervalMs, staleAfterMs, fallbackApartMs, giveUpAfterMs } = deps.times;
   let snapshot: (StatsSnapshot & { readonly body: Buffer }) | undefined;

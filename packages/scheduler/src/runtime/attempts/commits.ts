@@ -2,29 +2,29 @@
 import { type Attempt, holdsFence, isOut, isSettled } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import { lasting } from '../dispatch/renew-slot.ts';
-import { type Engine, giveBackForGood, leaveFenced } from '../engine.ts';
-import { type Flight, hasGivenBack, isAbandoned } from '../in-flight-job.ts';
+import { type Engine, leaveFenced, releaseForGood } from '../engine.ts';
+import { hasReleased, type InFlightJob, isAbandoned } from '../in-flight-job.ts';
 import { leaseLeftMs } from './lease-left.ts';
-import type { GivingUp } from './retry-or-fail.ts';
+import type { RetryOrFail } from './retry-or-fail.ts';
 
 export interface Commits {
   /** False: its slot was given away. A ledger that does not answer is asked again for as long as the attempt goes on. */
-  now(flight: Flight, of: Attempt): Promise<boolean>;
+  now(flight: InFlightJob, of: Attempt): Promise<boolean>;
   /**
    * When a commit may be made later, because the reservation lasts for long enough after that; undefined: it has to be now.
    * `isKept`: whoever heard the acknowledgement makes the lease last, too.
    */
-  dueAt(flight: Flight, heardAt: number, isKept: boolean): number | undefined;
+  dueAt(flight: InFlightJob, heardAt: number, isKept: boolean): number | undefined;
   /** The lease of the attempt that is out lasts since it was fetched, and needs no commit. */
-  isLasting(flight: Flight): boolean;
+  isLasting(flight: InFlightJob): boolean;
   /** Not before then, should it still run. */
-  later(flight: Flight, dueAt: number): void;
+  later(flight: InFlightJob, dueAt: number): void;
   /** Of a job that was taken over: whoever drove it may have died before its lease was made to last. */
-  adopted(flight: Flight): void;
+  adopted(flight: InFlightJob): void;
   /** The attempt was over before its commit was answered: what that took belongs to nobody. */
-  undo(flight: Flight, of: Attempt): Promise<void>;
+  undo(flight: InFlightJob, of: Attempt): Promise<void>;
   /** Its slot was given away. */
-  loseSlot(flight: Flight, of: Attempt): Promise<void>;
+  loseSlot(flight: InFlightJob, of: Attempt): Promise<void>;
 }
 
 /** Far less than a reservation lasts, so that a commit is made before its lease ends. */
@@ -32,38 +32,38 @@ const AGAIN_MS = 250;
 /** Before a reservation ends. */
 const LATEST_MS = 1_000;
 
-export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
+export function createCommits(engine: Engine, retryOrFail: RetryOrFail): Commits {
   const { ledger, settings, wheel } = engine;
 
-  const now = (flight: Flight, of: Attempt): Promise<boolean> => ask(engine, flight, of, commit);
+  const now = (flight: InFlightJob, of: Attempt): Promise<boolean> => ask(engine, flight, of, commit);
 
-  const delayMs = ({ job: { fence } }: Flight, isKept: boolean): number =>
+  const delayMs = ({ job: { fence } }: InFlightJob, isKept: boolean): number =>
     (fence && ledger.commitDelayMs?.(fence.nodeId, isKept)) ?? Number.POSITIVE_INFINITY;
 
-  async function commit(flight: Flight, of: Attempt): Promise<void> {
+  async function commit(flight: InFlightJob, of: Attempt): Promise<void> {
     if (!goesOn(engine, flight, of)) return;
     const hasRoom = await now(flight, of);
     if (!(await undoIfOver(engine, flight, of)) && !hasRoom) await loseSlot(flight, of);
   }
 
-  async function loseSlot(flight: Flight, { nodeId, attempt }: Attempt): Promise<void> {
+  async function loseSlot(flight: InFlightJob, { nodeId, attempt }: Attempt): Promise<void> {
     engine.meter.count('scheduler_leases_lost_total');
     engine.link.cancel(nodeId, flight.job.jobId, 'lease_lost');
     const message = `${nodeId} acknowledged after its slot had been given away`;
     if (isOut(flight.job) && holdsFence(flight.job, nodeId, attempt))
-      await givingUp.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
+      await retryOrFail.giveUp(flight, { code: 'NODE_OVERLOADED', message, isCounted: true, side: 'open' });
   }
 
-  const isLasting = ({ isLasting, attempts, job: { fence } }: Flight): boolean =>
+  const isLasting = ({ isLasting, attempts, job: { fence } }: InFlightJob): boolean =>
     isLasting && fence?.attempt === attempts && ledger.lastsWhenFetched?.() === true;
 
-  function commitIfRunning(flight: Flight): void {
+  function commitIfRunning(flight: InFlightJob): void {
     const { state, fence } = flight.job;
     if (state === 'RUNNING' && fence !== undefined) void commit(flight, fence);
   }
 
   /** An instance of an earlier version, which makes nothing last, may have joined and handed it out before that was seen. */
-  function commitUnlessLasting(flight: Flight): void {
+  function commitUnlessLasting(flight: InFlightJob): void {
     if (!isLasting(flight)) commitIfRunning(flight);
   }
 
@@ -85,7 +85,7 @@ export function createCommits(engine: Engine, givingUp: GivingUp): Commits {
 }
 
 /** A node that never acknowledges has accepted the job by taking it from the wire. Never rejects. */
-export async function commitUnasked(engine: Engine, flight: Flight, of: Attempt): Promise<void> {
+export async function commitUnasked(engine: Engine, flight: InFlightJob, of: Attempt): Promise<void> {
   await ask(engine, flight, of, async () => {
     if (goesOn(engine, flight, of)) await commitUnasked(engine, flight, of);
   });
@@ -94,9 +94,9 @@ export async function commitUnasked(engine: Engine, flight: Flight, of: Attempt)
 
 async function ask(
   engine: Engine,
-  flight: Flight,
+  flight: InFlightJob,
   of: Attempt,
-  again: (flight: Flight, of: Attempt) => Promise<void>,
+  again: (flight: InFlightJob, of: Attempt) => Promise<void>,
 ): Promise<boolean> {
   const { nodeId } = of;
   const ttlMs = leaseLeftMs(flight, engine.settings, engine.clock.now());
@@ -115,24 +115,26 @@ async function ask(
 }
 
 /** Not one that is just being ended: its slot is given back already, and must not be taken again. */
-const goesOn = (engine: Engine, flight: Flight, of: Attempt): boolean =>
-  engine.flights.get(flight.job.jobId) === flight && !isOver(flight, of) && flight.givenUp !== of.attempt;
+const goesOn = (engine: Engine, flight: InFlightJob, of: Attempt): boolean =>
+  engine.inFlightJobs.get(flight.job.jobId) === flight &&
+  !isOver(flight, of) &&
+  flight.givenUp !== of.attempt;
 
 /** A commit may have been sent to a master which is none any more, and so come after the attempt has ended. True: nothing is left to do. */
-async function undoIfOver(engine: Engine, flight: Flight, of: Attempt): Promise<boolean> {
+async function undoIfOver(engine: Engine, flight: InFlightJob, of: Attempt): Promise<boolean> {
   if (isAbandoned(flight)) return true;
   if (!isOver(flight, of)) return false;
   await undo(engine, flight, of);
   return true;
 }
 
-async function undo(engine: Engine, flight: Flight, { nodeId, attempt }: Attempt): Promise<void> {
+async function undo(engine: Engine, flight: InFlightJob, { nodeId, attempt }: Attempt): Promise<void> {
   const lease = leaseId(flight.job.jobId, attempt);
-  await (hasGivenBack(flight, attempt)
-    ? giveBackForGood(engine, nodeId, lease)
+  await (hasReleased(flight, attempt)
+    ? releaseForGood(engine, nodeId, lease)
     : leaveFenced(engine, nodeId, lease));
 }
 
 /** Another attempt has the job by now, or nobody; or the node has had its last word on this one. */
-export const isOver = (flight: Flight, { nodeId, attempt }: Attempt): boolean =>
-  isSettled(flight.job.state) || !holdsFence(flight.job, nodeId, attempt) || hasGivenBack(flight, attempt);
+export const isOver = (flight: InFlightJob, { nodeId, attempt }: Attempt): boolean =>
+  isSettled(flight.job.state) || !holdsFence(flight.job, nodeId, attempt) || hasReleased(flight, attempt);

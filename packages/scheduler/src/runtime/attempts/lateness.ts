@@ -1,11 +1,15 @@
 /** Hot path, seldom: by how much an answer came too late. */
-import { ANY_ATTEMPT, type Answer } from '../../domain/answer.ts';
+
 import type { JobRecord, JobState } from '../../domain/job.ts';
+import { ANY_ATTEMPT, type ReportedAttempt } from '../../domain/node-report.ts';
 
 const OVER: ReadonlySet<JobState> = new Set(['RETRYING', 'FINISHED', 'FAILED']);
 
 /** When the attempt an answer speaks of was over. Undefined: as far as the record says it never was out. */
-export function endOfAttempt({ timeline }: JobRecord, { nodeId, attempt }: Answer): number | undefined {
+export function endOfAttempt(
+  { timeline }: JobRecord,
+  { nodeId, attempt }: ReportedAttempt,
+): number | undefined {
   const sentAt = timeline.findLastIndex(
     (entry) =>
       entry.state === 'DISPATCHED' &&

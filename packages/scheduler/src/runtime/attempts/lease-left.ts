@@ -5,10 +5,10 @@
  * heard is given up by its timer, and a lease that began anew with every writing would keep its slot long after that (I2).
  */
 import type { EngineSettings } from '../engine.ts';
-import type { Flight } from '../in-flight-job.ts';
+import type { InFlightJob } from '../in-flight-job.ts';
 
 export const leaseLeftMs = (
-  { sentAt }: Pick<Flight, 'sentAt'>,
+  { sentAt }: Pick<InFlightJob, 'sentAt'>,
   { jobTimeoutMs, leaseGraceMs }: Pick<EngineSettings, 'jobTimeoutMs' | 'leaseGraceMs'>,
   now: number,
 ): number =>
@@ -21,7 +21,7 @@ export const leaseLeftMs = (
  * that such a slot is held gives it to two (I1).
  */
 export const reservationLeftMs = (
-  { attempts, slotUntil }: Pick<Flight, 'attempts' | 'slotUntil'>,
+  { attempts, slotUntil }: Pick<InFlightJob, 'attempts' | 'slotUntil'>,
   attempt: number,
   now: number,
 ): number => (attempts === attempt ? Math.max(0, slotUntil - now) : 0);

@@ -3,20 +3,20 @@ import type { NodeId } from '../../domain/ids.ts';
 import { isOut } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import { type Engine, leaveFenced } from '../engine.ts';
-import type { Flight } from '../in-flight-job.ts';
+import type { InFlightJob } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
-import type { GivingUp } from './retry-or-fail.ts';
+import type { RetryOrFail } from './retry-or-fail.ts';
 import type { Timer } from './timer-wheel.ts';
 
 export function createNodeLoss(
   engine: Engine,
-  givingUp: GivingUp,
+  retryOrFail: RetryOrFail,
   acknowledge: JobService['acknowledge'],
 ): Pick<JobService, 'nodeLeft' | 'nodeReturned'> {
   /** Bounded by the number of nodes: one grace each. */
   const graces = new Map<NodeId, Timer>();
 
-  function abandon(flight: Flight, nodeId: NodeId, message: string, isOver: boolean): void {
+  function abandon(flight: InFlightJob, nodeId: NodeId, message: string, isOver: boolean): void {
     const { jobId, fence, intent } = flight.job;
     if (intent?.nodeId === nodeId) {
       // Known only after the send has been recorded: then the attempt is given up at once.
@@ -27,20 +27,32 @@ export function createNodeLoss(
     // The node may be alive, and at work on it: its next report decides about the slot.
     if (!isOver) void leaveFenced(engine, nodeId, leaseId(jobId, fence.attempt));
     const side = isOver ? 'over' : 'open';
-    void givingUp.giveUp(flight, { code: 'WS_DISCONNECTED', message, isCounted: true, side, isLoss: true });
+    void retryOrFail.giveUp(flight, {
+      code: 'WS_DISCONNECTED',
+      message,
+      isCounted: true,
+      side,
+      isLoss: true,
+    });
   }
 
   /** It was not there to be named when the node came back, or nobody can say whether it was. */
-  const isLaterThan = ({ job, generation }: Flight, nodeId: NodeId, returned: number | undefined): boolean =>
+  const isLaterThan = (
+    { job, generation }: InFlightJob,
+    nodeId: NodeId,
+    returned: number | undefined,
+  ): boolean =>
     returned !== undefined &&
     (job.intent?.nodeId === nodeId || (generation !== undefined && generation >= returned));
 
   /** Not lost: it lies where the node fetches it, until it expires with the time to acknowledge it. */
-  const isUnfetched = ({ job, isInMailbox }: Flight): boolean => isInMailbox && job.state === 'DISPATCHED';
+  const isUnfetched = ({ job, isInMailbox }: InFlightJob): boolean =>
+    isInMailbox && job.state === 'DISPATCHED';
 
   function lose(nodeId: NodeId): void {
     graces.delete(nodeId);
-    for (const flight of engine.flights.on(nodeId)) abandon(flight, nodeId, `${nodeId} disconnected`, false);
+    for (const flight of engine.inFlightJobs.on(nodeId))
+      abandon(flight, nodeId, `${nodeId} disconnected`, false);
   }
 
   return {
@@ -59,7 +71,7 @@ export function createNodeLoss(
       graces.delete(nodeId);
       if (runningJobIds === undefined) return;
       const running = new Set(runningJobIds);
-      for (const flight of engine.flights.on(nodeId)) {
+      for (const flight of engine.inFlightJobs.on(nodeId)) {
         const { jobId, fence, intent } = flight.job;
         if (running.has(jobId)) {
           if (flight.leftBy === nodeId) flight.leftBy = undefined;

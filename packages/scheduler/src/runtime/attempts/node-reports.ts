@@ -1,43 +1,43 @@
 /** Hot path: what nodes say about their jobs. Only the attempt that holds the fence is heard (I4). */
 
-import { ANY_ATTEMPT, type Answer, type AnswerOutcome } from '../../domain/answer.ts';
 import { meaningOf } from '../../domain/failure.ts';
 import { holdsFence, isMeantFor, isOut, isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
 import { leaseId } from '../../domain/lease.ts';
+import { ANY_ATTEMPT, type ReportedAttempt, type ReportResult } from '../../domain/node-report.ts';
 import type { Placement } from '../dispatch/placement.ts';
 import { ACK, noteStage, RUN } from '../dispatch/stage-times.ts';
-import { advance, type Engine, giveBackForGood } from '../engine.ts';
+import { advance, type Engine, releaseForGood } from '../engine.ts';
 import {
-  type Flight,
-  hasGivenBack,
+  hasReleased,
+  type InFlightJob,
   isAbandoned,
   isEnding,
-  noteGivenBack,
+  noteReleased,
   noteTakenAgain,
 } from '../in-flight-job.ts';
 import type { JobService } from '../job-service.ts';
 import { createCommits, isOver } from './commits.ts';
 import { endOfAttempt } from './lateness.ts';
 import { createOverloads } from './overloaded-nodes.ts';
-import type { GivingUp } from './retry-or-fail.ts';
-import type { Settling } from './settle-job.ts';
+import type { RetryOrFail } from './retry-or-fail.ts';
+import type { SettleJob } from './settle-job.ts';
 import { withdrawUnclear } from './superseded-leases.ts';
 import type { Deadlines } from './timeouts.ts';
 
 type Kind = 'ack' | 'result' | 'failure';
-type Ignored = Extract<AnswerOutcome, { kind: 'ignored' }>;
+type Ignored = Extract<ReportResult, { kind: 'ignored' }>;
 
-export function createAnswers(
+export function createNodeReports(
   engine: Engine,
-  parts: { placement: Placement; deadlines: Deadlines; givingUp: GivingUp; settling: Settling },
+  parts: { placement: Placement; deadlines: Deadlines; retryOrFail: RetryOrFail; settleJob: SettleJob },
 ): Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
-  const { placement, deadlines, givingUp, settling } = parts;
-  const commits = createCommits(engine, givingUp);
+  const { placement, deadlines, retryOrFail, settleJob } = parts;
+  const commits = createCommits(engine, retryOrFail);
 
   const noteOverload = createOverloads(engine);
 
-  function ignore(kind: Kind, answer: Answer, reason: Ignored['reason']): Ignored {
+  function ignore(kind: Kind, answer: ReportedAttempt, reason: Ignored['reason']): Ignored {
     engine.meter.count('scheduler_fenced_total', { kind });
     engine.log.debug(
       { job_id: answer.jobId, node_id: answer.nodeId, attempt_id: answer.attempt, reason },
@@ -47,8 +47,8 @@ export function createAnswers(
   }
 
   /** The flight the answer may move, or why it may not. At once, if the job is known here and its attempt is the fence. */
-  function find(kind: Kind, answer: Answer): Flight | Promise<Flight | Ignored['reason']> {
-    const flight = engine.flights.get(answer.jobId);
+  function find(kind: Kind, answer: ReportedAttempt): InFlightJob | Promise<InFlightJob | Ignored['reason']> {
+    const flight = engine.inFlightJobs.get(answer.jobId);
     if (flight === undefined) {
       return engine.store.get(answer.jobId).then((job) => {
         if (job === undefined) return 'unknown_job';
@@ -60,7 +60,7 @@ export function createAnswers(
     return isFence ? flight : findClosely(kind, flight, answer);
   }
 
-  function noteLate(kind: Kind, answer: Answer, job: JobRecord): void {
+  function noteLate(kind: Kind, answer: ReportedAttempt, job: JobRecord): void {
     const endedAt = endOfAttempt(job, answer);
     if (endedAt === undefined) return;
     const lateMs = Math.max(0, engine.clock.now() - endedAt);
@@ -69,9 +69,9 @@ export function createAnswers(
 
   async function findClosely(
     kind: Kind,
-    flight: Flight,
-    answer: Answer,
-  ): Promise<Flight | Ignored['reason']> {
+    flight: InFlightJob,
+    answer: ReportedAttempt,
+  ): Promise<InFlightJob | Ignored['reason']> {
     const attempt = namedAttempt(flight, answer);
     // Quicker than the send's own return: the answer proves that the node has the job.
     if (isMeantFor(flight.job, answer.nodeId, attempt)) {
@@ -84,13 +84,13 @@ export function createAnswers(
   }
 
   /** Its last word on an attempt, whatever it is worth to the job: the slot is free. */
-  async function giveBackLate(answer: Answer): Promise<void> {
+  async function giveBackLate(answer: ReportedAttempt): Promise<void> {
     const { jobId, nodeId } = answer;
-    const flight = engine.flights.get(jobId);
+    const flight = engine.inFlightJobs.get(jobId);
     const attempt = flight === undefined ? answer.attempt : namedAttempt(flight, answer);
     if (attempt === ANY_ATTEMPT) return;
-    if (flight !== undefined && holdsFence(flight.job, nodeId, attempt)) noteGivenBack(flight, attempt);
-    await giveBackForGood(engine, nodeId, leaseId(jobId, attempt));
+    if (flight !== undefined && holdsFence(flight.job, nodeId, attempt)) noteReleased(flight, attempt);
+    await releaseForGood(engine, nodeId, leaseId(jobId, attempt));
   }
 
   return {
@@ -127,7 +127,7 @@ export function createAnswers(
       flight.runningAt = heardAt;
       flight.givenUp = 0;
       // A successor may have been on its way elsewhere: it is this node's loss that counts again.
-      engine.flights.board(flight, fence.nodeId);
+      engine.inFlightJobs.board(flight, fence.nodeId);
       if (flight.attempts !== fence.attempt) {
         Object.assign(flight, UNKNOWN_WAY);
         withdrawUnclear(engine, flight, fence);
@@ -157,11 +157,11 @@ export function createAnswers(
       if (isTranslationMissing(flight, result) && isOut(flight.job)) {
         noteStage(engine, RUN, ranMs);
         flight.fallback = result;
-        await givingUp.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
+        await retryOrFail.giveUp(flight, { ...UNTRANSLATED, isCounted: true, side: 'over' });
         engine.nodes.outcome(answer.nodeId, 'unproven', flight.need);
         return { kind: 'accepted', job: flight.job };
       }
-      const finishing = settling.finish(flight, result);
+      const finishing = settleJob.finish(flight, result);
       const isFinished = finishing instanceof Promise ? await finishing : finishing;
       if (!isFinished) return ignore('result', answer, 'fenced');
       noteStage(engine, RUN, ranMs);
@@ -191,9 +191,9 @@ export function createAnswers(
       if (meaning.isRetryable) {
         // Before its slot is given back, or the next in line would be sent after it.
         if (code === 'NODE_OVERLOADED') noteOverload(answer.nodeId);
-        await givingUp.giveUp(flight, { code, message, isCounted: meaning.isCounted, side: 'over' });
+        await retryOrFail.giveUp(flight, { code, message, isCounted: meaning.isCounted, side: 'over' });
       } else {
-        await givingUp.conclude(flight, { code, message }, 'over', flight.job.fence);
+        await retryOrFail.conclude(flight, { code, message }, 'over', flight.job.fence);
       }
       // Not before: one that is full should be known to be before it is found again.
       if (!meaning.blamesNode && code !== 'MODEL_NOT_AVAILABLE')
@@ -213,13 +213,13 @@ const UNTRANSLATED = {
   message: 'the node recognised speech but gave no translation',
 };
 
-const startOfRun = ({ runningAt, sentAt }: Flight): number => (runningAt > 0 ? runningAt : sentAt);
+const startOfRun = ({ runningAt, sentAt }: InFlightJob): number => (runningAt > 0 ? runningAt : sentAt);
 
 /** The node of the attempt that counts has had its last word on it. */
-const isSaidAgain = (flight: Flight): boolean =>
-  flight.fallback !== undefined && hasGivenBack(flight, flight.job.fence?.attempt ?? 0);
+const isSaidAgain = (flight: InFlightJob): boolean =>
+  flight.fallback !== undefined && hasReleased(flight, flight.job.fence?.attempt ?? 0);
 
-function namedAttempt(flight: Flight, answer: Answer): number {
+function namedAttempt(flight: InFlightJob, answer: ReportedAttempt): number {
   if (answer.attempt !== ANY_ATTEMPT) return answer.attempt;
   const { fence, intent } = flight.job;
   if (fence?.nodeId === answer.nodeId) return fence.attempt;
@@ -227,5 +227,5 @@ function namedAttempt(flight: Flight, answer: Answer): number {
 }
 
 /** What a node in the field answers for an utterance that came after a later one of its session. */
-const isTranslationMissing = (flight: Flight, result: JobResult): boolean =>
+const isTranslationMissing = (flight: InFlightJob, result: JobResult): boolean =>
   flight.job.spec.pipeline.use_nmt && result.textAsr !== '' && result.textTranslated === '';

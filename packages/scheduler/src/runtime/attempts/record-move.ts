@@ -1,21 +1,21 @@
 /** Hot path: what the answer to a move means for the flight; and, seldom, what is done about a store that failed or has lost moves. */
 import { isSettled, type JobRecord, type TimelineEntry } from '../../domain/job.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Expected, JobChange, MoveResult } from '../../ports/job-store.ts';
 import type { Engine } from '../engine.ts';
-import type { Flight } from '../in-flight-job.ts';
+import type { InFlightJob } from '../in-flight-job.ts';
 import { abandon } from '../takeover/drop-lost-job.ts';
 
-type Answer = MoveResult | { readonly kind: 'failed'; readonly fault: unknown };
+type ReportedAttempt = MoveResult | { readonly kind: 'failed'; readonly fault: unknown };
 
 /** Whether the move was made, and the job is still ours. */
 export function takeMove(
   engine: Engine,
-  flight: Flight,
+  flight: InFlightJob,
   expected: Expected,
   change: JobChange,
   moved: MoveResult,
-): Soon<boolean> {
+): MaybePromise<boolean> {
   if (moved.kind !== 'moved' && isLost(engine, flight, moved)) {
     return insist(engine, flight, expected, change, moved);
   }
@@ -25,7 +25,7 @@ export function takeMove(
 /** The same, of a store that does not answer at once. */
 export const takeMoveLater = (
   engine: Engine,
-  flight: Flight,
+  flight: InFlightJob,
   expected: Expected,
   change: JobChange,
   moving: Promise<MoveResult>,
@@ -35,10 +35,10 @@ export const takeMoveLater = (
     (fault: unknown) => insist(engine, flight, expected, change, { kind: 'failed', fault }),
   );
 
-function take(engine: Engine, flight: Flight, moved: MoveResult): boolean {
+function take(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean {
   if (moved.kind === 'moved') {
     flight.job = moved.job;
-    if (isSettled(moved.job.state)) engine.settledLately?.note(moved.job);
+    if (isSettled(moved.job.state)) engine.recentlySettled?.note(moved.job);
     engine.events.publish(moved.job);
     // It may have been abandoned while this was being written.
     return flight.driving === 'ours';
@@ -50,20 +50,20 @@ function take(engine: Engine, flight: Flight, moved: MoveResult): boolean {
 }
 
 /** Somebody else moved it: the record is as it is now. */
-export function catchUp(engine: Engine, flight: Flight, job: JobRecord): void {
+export function catchUp(engine: Engine, flight: InFlightJob, job: JobRecord): void {
   const before = flight.job.fence;
   flight.job = job;
   const isNewlySent = job.state === 'DISPATCHED' && job.fence?.attempt !== before?.attempt;
   if (isNewlySent && flight.driving === 'ours') engine.foundSent(flight, before);
 }
 
-export function loseToOther(engine: Engine, flight: Flight): void {
+export function loseToOther(engine: Engine, flight: InFlightJob): void {
   engine.meter.count('scheduler_fenced_total', DRIVER);
   engine.log.warn(
     { job_id: flight.job.jobId },
     'another instance drives this job by now; it is dropped here',
   );
-  engine.settledLately?.forget(flight.job.jobId);
+  engine.recentlySettled?.forget(flight.job.jobId);
   abandon(engine, flight);
 }
 
@@ -71,7 +71,7 @@ export function loseToOther(engine: Engine, flight: Flight): void {
  * A failover or an emptied store lost what this driver was told it had written. Not so a record that was settled and is gone: it
  * had its time. Nor one that was taken back: then the flight is not ours to move any more.
  */
-function isLost(engine: Engine, flight: Flight, moved: MoveResult): boolean {
+function isLost(engine: Engine, flight: InFlightJob, moved: MoveResult): boolean {
   if (engine.store.restore === undefined || flight.driving !== 'ours') return false;
   const { job } = flight;
   if (moved.kind === 'stale') return isBehind(moved.job, job);
@@ -98,10 +98,10 @@ export function isBehind(stored: JobRecord, known: JobRecord): boolean {
  */
 async function insist(
   engine: Engine,
-  flight: Flight,
+  flight: InFlightJob,
   expected: Expected,
   change: JobChange,
-  first: Answer,
+  first: ReportedAttempt,
 ): Promise<boolean> {
   const { jobId } = flight.job;
   const { abandonments } = engine;

@@ -2,15 +2,15 @@
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, isOut, isSettled } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { candidates, exclusions } from '../dispatch/candidates.ts';
 import type { Placement } from '../dispatch/placement.ts';
-import { advance, type Engine, giveBackForGood } from '../engine.ts';
-import { type Flight, hasGivenBack, isEnding, lacksAudio, noteGivenBack } from '../in-flight-job.ts';
+import { advance, type Engine, releaseForGood } from '../engine.ts';
+import { hasReleased, type InFlightJob, isEnding, lacksAudio, noteReleased } from '../in-flight-job.ts';
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { markedOut, markedOutWords } from '../select/marked-out.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
-import type { NodeSide, Settling } from './settle-job.ts';
+import type { NodeSide, SettleJob } from './settle-job.ts';
 import { leaveUnacknowledged } from './superseded-leases.ts';
 
 export interface Reason {
@@ -23,23 +23,23 @@ export interface Reason {
   readonly isLoss?: boolean;
 }
 
-export interface GivingUp {
+export interface RetryOrFail {
   /**
    * Only for the attempt that holds the fence; the caller has checked. Resolves once the job was tried elsewhere or
    * waits for a slot, not when the wait ends: whoever brought the news must not be kept.
    */
-  giveUp(flight: Flight, reason: Reason): Promise<boolean>;
+  giveUp(flight: InFlightJob, reason: Reason): Promise<boolean>;
   /** For a job that no node has, or whose last attempt was given up: another node, now or as soon as one is free. */
-  tryElsewhere(flight: Flight, side: NodeSide): Promise<void>;
+  tryElsewhere(flight: InFlightJob, side: NodeSide): Promise<void>;
   /** The end of a job that could not be retried: its best result, or its last failure. */
   conclude(
-    flight: Flight,
+    flight: InFlightJob,
     failure: { code: string; message: string },
     side: NodeSide,
     of?: Attempt,
   ): Promise<void>;
   /** The end of a job whose time is over. */
-  runOut(flight: Flight, failure: { code: string; message: string }): Promise<void>;
+  runOut(flight: InFlightJob, failure: { code: string; message: string }): Promise<void>;
 }
 
 /** Uncounted retries end somewhere too: a fleet that refuses everything must not be walked for ever. */
@@ -47,15 +47,15 @@ const MAX_ATTEMPTS = 32;
 /** A job that lost this many nodes is probably what kills them. */
 const POISON_LOSSES = 2;
 
-export type RetryVerdict = 'retry' | 'exhausted' | 'poison' | 'over_budget';
+export type RetryDecision = 'retry' | 'exhausted' | 'poison' | 'over_budget';
 
 /** Pure but for the budget, which is asked last so that only real retries are paid for. */
 export function judgeRetry(
-  flight: Pick<Flight, 'attempts' | 'retries' | 'nodesLost'>,
+  flight: Pick<InFlightJob, 'attempts' | 'retries' | 'nodesLost'>,
   isCounted: boolean,
   maxRetry: number,
   takeFromBudget: () => boolean,
-): RetryVerdict {
+): RetryDecision {
   if (flight.nodesLost >= POISON_LOSSES) return 'poison';
   if (flight.attempts >= MAX_ATTEMPTS) return 'exhausted';
   if (!isCounted) return 'retry';
@@ -63,27 +63,27 @@ export function judgeRetry(
   return takeFromBudget() ? 'retry' : 'over_budget';
 }
 
-export function createGivingUp(engine: Engine, placement: Placement, settling: Settling): GivingUp {
+export function createRetryOrFail(engine: Engine, placement: Placement, settleJob: SettleJob): RetryOrFail {
   async function conclude(
-    flight: Flight,
+    flight: InFlightJob,
     failure: { code: string; message: string },
     side: NodeSide,
     of?: Attempt,
   ): Promise<void> {
     if (of !== undefined && flight.job.fence?.attempt !== of.attempt) return;
     const { fallback } = flight;
-    if (fallback === undefined) await settling.fail(flight, failure, side, of);
-    else if (side === 'over') await settling.finish(flight, fallback);
-    else await settling.finishOpen(flight, fallback, of);
+    if (fallback === undefined) await settleJob.fail(flight, failure, side, of);
+    else if (side === 'over') await settleJob.finish(flight, fallback);
+    else await settleJob.finishOpen(flight, fallback, of);
   }
 
   /** What is left to wait: as long as the last attempt may still answer, until the deadline; otherwise not long. */
-  function patienceMs(flight: Flight, side: NodeSide): number {
+  function patienceMs(flight: InFlightJob, side: NodeSide): number {
     const left = flight.job.deadlineAt - engine.clock.now();
     return side === 'open' ? left : Math.min(left, engine.settings.pendingTimeoutMs);
   }
 
-  async function tryElsewhere(flight: Flight, side: NodeSide): Promise<void> {
+  async function tryElsewhere(flight: InFlightJob, side: NodeSide): Promise<void> {
     if (lacksAudio(flight)) return awaitAudio(flight, side);
     const placed = await placement.place(flight, candidates(engine, flight, flight.job.spec.utteranceIndex));
     if (placed !== 'nobody') return;
@@ -91,7 +91,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
   }
 
   /** No node can be sent a job without its audio: there is nothing to do but wait for it, until the deadline. */
-  async function awaitAudio(flight: Flight, side: NodeSide): Promise<void> {
+  async function awaitAudio(flight: InFlightJob, side: NodeSide): Promise<void> {
     if (!(await backToWaiting(engine, flight, true))) return;
     if (lacksAudio(flight)) flight.audioAt = 'awaited';
     // It came back while that was being written.
@@ -99,7 +99,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
   }
 
   /** Never silently: if only marks kept a free node from the job, that is counted and said. */
-  function withMarks<F extends { readonly message: string }>(flight: Flight, failure: F): F {
+  function withMarks<F extends { readonly message: string }>(flight: InFlightJob, failure: F): F {
     const excluded = exclusions(engine, flight, flight.job.spec.utteranceIndex);
     const marked = markedOut(engine.fleet, flight.compiled, excluded);
     if (marked === undefined) return failure;
@@ -107,7 +107,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
     return { ...failure, message: `${failure.message}; ${markedOutWords(marked)}` };
   }
 
-  async function waitElsewhere(flight: Flight, side: NodeSide): Promise<void> {
+  async function waitElsewhere(flight: InFlightJob, side: NodeSide): Promise<void> {
     const limitMs = patienceMs(flight, side);
     const { fence } = flight.job;
     const waited = await waitForSlot(engine, placement, flight, { isRetry: true, limitMs });
@@ -117,9 +117,9 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
   }
 
   /** Its node has said its last word on the attempt. */
-  function free(flight: Flight, { nodeId, attempt }: Attempt): Soon<void> {
-    noteGivenBack(flight, attempt);
-    return giveBackForGood(engine, nodeId, leaseId(flight.job.jobId, attempt));
+  function free(flight: InFlightJob, { nodeId, attempt }: Attempt): MaybePromise<void> {
+    noteReleased(flight, attempt);
+    return releaseForGood(engine, nodeId, leaseId(flight.job.jobId, attempt));
   }
 
   return {
@@ -172,7 +172,7 @@ export function createGivingUp(engine: Engine, placement: Placement, settling: S
       engine.meter.count('scheduler_retries_total', { reason: code });
       if (side === 'over') await free(flight, fence);
       else watchLeaseEnd(engine, fence.nodeId);
-      await tryElsewhere(flight, hasGivenBack(flight, fence.attempt) ? 'over' : side);
+      await tryElsewhere(flight, hasReleased(flight, fence.attempt) ? 'over' : side);
       return true;
     },
   };

@@ -4,15 +4,15 @@ import type { Changeable } from '../../domain/changeable.ts';
 import { type Attempt, isSettled, type JobEvent, nextState } from '../../domain/job.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { noteStage, TOTAL } from '../dispatch/stage-times.ts';
-import { advance, type Engine, giveBackForGood, leaveFenced, type Step } from '../engine.ts';
+import { advance, type Engine, leaveFenced, releaseForGood, type Step } from '../engine.ts';
 import {
-  type Flight,
-  hasGivenBack,
+  hasReleased,
+  type InFlightJob,
   isEnding,
   isFirstSend,
-  noteGivenBack,
+  noteReleased,
   type Settlement,
 } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
@@ -21,45 +21,45 @@ import { leaveUnacknowledged, withdrawUnclear } from './superseded-leases.ts';
 /** `over`: the node is done with the job, or never had it. `open`: it may still be working on it. */
 export type NodeSide = 'over' | 'open';
 
-export interface Settling {
+export interface SettleJob {
   /** By the node that holds the fence, which is done with the job. */
-  finish(flight: Flight, result: JobResult): Soon<boolean>;
+  finish(flight: InFlightJob, result: JobResult): MaybePromise<boolean>;
   /** The same whatever its nodes do, with a result from before. With an attempt: only while that one holds the fence. */
-  finishOpen(flight: Flight, result: JobResult, of?: Attempt): Promise<boolean>;
+  finishOpen(flight: InFlightJob, result: JobResult, of?: Attempt): Promise<boolean>;
   /** With an attempt: only while that one holds the fence. */
   fail(
-    flight: Flight,
+    flight: InFlightJob,
     failure: { code: string; message: string },
     side: NodeSide,
     of?: Attempt,
   ): Promise<boolean>;
 }
 
-export function createSettling(engine: Engine): Settling {
-  function land(flight: Flight): void {
+export function createSettleJob(engine: Engine): SettleJob {
+  function land(flight: InFlightJob): void {
     flight.attemptTimer?.cancel();
     flight.deadlineTimer?.cancel();
-    engine.flights.remove(flight);
+    engine.inFlightJobs.remove(flight);
     flight.stopWaiting?.();
     const { jobId, fence } = flight.job;
     engine.audio.drop(jobId);
     if (fence === undefined || !isFirstSend(flight)) withdrawUnclear(engine, flight, fence);
   }
 
-  function close(flight: Flight, side: NodeSide): Soon<unknown> {
+  function close(flight: InFlightJob, side: NodeSide): MaybePromise<unknown> {
     land(flight);
     const { jobId, fence } = flight.job;
     if (fence === undefined) return advance(engine, flight, 'released');
     // What its node has said its last word on is not open, whoever ends the job.
-    if (side === 'open' && !hasGivenBack(flight, fence.attempt)) return closeOpen(flight, fence);
-    noteGivenBack(flight, fence.attempt);
-    const giving = giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+    if (side === 'open' && !hasReleased(flight, fence.attempt)) return closeOpen(flight, fence);
+    noteReleased(flight, fence.attempt);
+    const giving = releaseForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     return giving instanceof Promise
       ? giving.then(() => advance(engine, flight, 'released'))
       : advance(engine, flight, 'released');
   }
 
-  async function closeOpen(flight: Flight, fence: Attempt): Promise<void> {
+  async function closeOpen(flight: InFlightJob, fence: Attempt): Promise<void> {
     const { jobId, failure } = flight.job;
     const reason = failure?.code ?? 'superseded';
     if (reason !== 'JOB_TIMEOUT' || engine.settings.cancelsTimedOut)
@@ -71,12 +71,12 @@ export function createSettling(engine: Engine): Settling {
   }
 
   /** The outcome was written by somebody else, or its record is gone: what the job held here ends all the same. */
-  async function letGo(flight: Flight): Promise<void> {
-    if (engine.flights.get(flight.job.jobId) !== flight) return;
+  async function letGo(flight: InFlightJob): Promise<void> {
+    if (engine.inFlightJobs.get(flight.job.jobId) !== flight) return;
     if (isSettled(flight.job.state) || flight.driving === 'record_gone') await close(flight, 'open');
   }
 
-  const isOpen = (flight: Flight, of: Attempt | undefined): boolean =>
+  const isOpen = (flight: InFlightJob, of: Attempt | undefined): boolean =>
     flight.driving === 'ours' &&
     !isSettled(flight.job.state) &&
     (of === undefined || isSame(flight.job.fence, of));
@@ -86,10 +86,15 @@ export function createSettling(engine: Engine): Settling {
    * One at a time: two equal answers could not tell whose write it was that the store kept. One of an attempt that does not count any
    * more is not waited for: the store has it refused, or this one.
    */
-  function settle(flight: Flight, event: Ending, step: () => Step, of: Attempt | undefined): Soon<boolean> {
+  function settle(
+    flight: InFlightJob,
+    event: Ending,
+    step: () => Step,
+    of: Attempt | undefined,
+  ): MaybePromise<boolean> {
     if (isEnding(flight)) return false;
     flight.settling = AT_ONCE;
-    const write = (): Soon<boolean> | undefined =>
+    const write = (): MaybePromise<boolean> | undefined =>
       isOpen(flight, of) && isAllowed(flight, event) ? advance(engine, flight, event, step()) : undefined;
     const first = write();
     if (first !== true) {
@@ -104,9 +109,9 @@ export function createSettling(engine: Engine): Settling {
   }
 
   async function settleSlowly(
-    flight: Flight,
-    write: () => Soon<boolean> | undefined,
-    first: Soon<boolean> | undefined,
+    flight: InFlightJob,
+    write: () => MaybePromise<boolean> | undefined,
+    first: MaybePromise<boolean> | undefined,
     own: Settlement,
   ): Promise<boolean> {
     try {
@@ -119,7 +124,7 @@ export function createSettling(engine: Engine): Settling {
     }
   }
 
-  function noteFinished(flight: Flight): void {
+  function noteFinished(flight: InFlightJob): void {
     engine.meter.count('scheduler_jobs_settled_total', FINISHED);
     noteStage(engine, TOTAL, engine.clock.precise() - flight.job.createdAt);
   }
@@ -128,26 +133,30 @@ export function createSettling(engine: Engine): Settling {
    * The node is done with the job: the result and the end of its slot are one move, and the slot is given back beside it, not
    * after it. Whatever the result is worth, the node works on it no more.
    */
-  function finishOver(flight: Flight, result: JobResult, { nodeId, attempt }: Attempt): Soon<boolean> {
+  function finishOver(
+    flight: InFlightJob,
+    result: JobResult,
+    { nodeId, attempt }: Attempt,
+  ): MaybePromise<boolean> {
     const { jobId } = flight.job;
-    const giveBack = (): Soon<void> => giveBackForGood(engine, nodeId, leaseId(jobId, attempt));
+    const releaseLease = (): MaybePromise<void> => releaseForGood(engine, nodeId, leaseId(jobId, attempt));
     const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? RAN : RAN_UNASKED });
     const settling = settle(flight, 'released', step, { nodeId, attempt });
     if (settling === false) return false;
     const isWaiting = settling instanceof Promise;
-    noteGivenBack(flight, attempt);
-    const giving = isWaiting ? giveBack() : undefined;
-    const goOn = (isOurs: boolean): Soon<boolean> => {
+    noteReleased(flight, attempt);
+    const giving = isWaiting ? releaseLease() : undefined;
+    const goOn = (isOurs: boolean): MaybePromise<boolean> => {
       if (!isOurs) return false;
       noteFinished(flight);
       land(flight);
-      const given = giving ?? giveBack();
+      const given = giving ?? releaseLease();
       return given instanceof Promise ? given.then(() => true) : true;
     };
     return isWaiting ? settling.then(goOn) : goOn(settling);
   }
 
-  async function finishOpen(flight: Flight, result: JobResult, of?: Attempt): Promise<boolean> {
+  async function finishOpen(flight: InFlightJob, result: JobResult, of?: Attempt): Promise<boolean> {
     const step = () => ({ result, intent: null, via: flight.job.state === 'RUNNING' ? NONE : UNASKED });
     if (!(await settle(flight, 'finished', step, of))) return false;
     noteFinished(flight);
@@ -182,7 +191,7 @@ export function createSettling(engine: Engine): Settling {
 }
 
 /** Finishing passes through RUNNING; a job that was never sent has no way there. */
-const isAllowed = (flight: Flight, event: Ending): boolean =>
+const isAllowed = (flight: InFlightJob, event: Ending): boolean =>
   event === 'failed' ||
   flight.job.state === 'RUNNING' ||
   nextState(flight.job.state, 'acknowledged') === 'RUNNING';

@@ -4,14 +4,14 @@ import { type Attempt, holdsFence } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
 import type { Placed } from '../dispatch/placed.ts';
 import { type Engine, leaveFenced } from '../engine.ts';
-import { type Flight, hasGivenBack, isAbandoned, nodesOf } from '../in-flight-job.ts';
+import { hasReleased, type InFlightJob, isAbandoned, nodesOf } from '../in-flight-job.ts';
 import { commitUnasked } from './commits.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
 
 /** `sent` all the same if the answer was quicker than the record. */
-export async function notBoarded(
+export async function notSentThere(
   engine: Engine,
-  flight: Flight,
+  flight: InFlightJob,
   nodeId: NodeId,
   attempt: number,
 ): Promise<Placed> {
@@ -27,14 +27,14 @@ export async function notBoarded(
 
 export async function settleLeases(
   engine: Engine,
-  flight: Flight,
+  flight: InFlightJob,
   nodeId: NodeId,
   attempt: number,
   before: Attempt | undefined,
 ): Promise<Placed> {
   const { jobId } = flight.job;
   // The attempt before is fenced now that it has a successor, and not earlier: until here its answer would have counted.
-  if (before !== undefined && !hasGivenBack(flight, before.attempt)) {
+  if (before !== undefined && !hasReleased(flight, before.attempt)) {
     engine.link.cancel(before.nodeId, jobId, 'superseded');
     await leaveFenced(engine, before.nodeId, leaseId(jobId, before.attempt));
   }
@@ -49,7 +49,7 @@ export async function settleLeases(
  */
 export function withdrawUnclear(
   engine: Engine,
-  flight: Flight,
+  flight: InFlightJob,
   counted: Attempt | undefined,
   now?: NodeId,
 ): void {
@@ -70,7 +70,7 @@ export function withdrawUnclear(
  */
 export function leaveUnacknowledged(
   { link, nodes }: Engine,
-  { job: { jobId, timeline } }: Flight,
+  { job: { jobId, timeline } }: InFlightJob,
   { nodeId, attempt }: Attempt,
 ): void {
   // What a node took that never acknowledges, it has.

@@ -2,25 +2,25 @@
 import type { NodeId } from '../../domain/ids.ts';
 import { isOut } from '../../domain/job.ts';
 import type { Engine } from '../engine.ts';
-import type { Flight } from '../in-flight-job.ts';
-import type { GivingUp } from './retry-or-fail.ts';
+import type { InFlightJob } from '../in-flight-job.ts';
+import type { RetryOrFail } from './retry-or-fail.ts';
 
 export interface Deadlines {
   /** The whole job, waiting and all attempts included. */
-  startJob(flight: Flight, deadlineAt?: number): void;
-  attemptSent(flight: Flight): void;
-  acknowledged(flight: Flight): void;
+  startJob(flight: InFlightJob, deadlineAt?: number): void;
+  attemptSent(flight: InFlightJob): void;
+  acknowledged(flight: InFlightJob): void;
 }
 
-export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadlines {
+export function createDeadlines(engine: Engine, retryOrFail: () => RetryOrFail): Deadlines {
   const { wheel, settings } = engine;
 
   /** The attempt that is out; its timer is cancelled when it is not any more. */
-  function holder(flight: Flight): NodeId | undefined {
+  function holder(flight: InFlightJob): NodeId | undefined {
     return isOut(flight.job) ? flight.job.fence?.nodeId : undefined;
   }
 
-  function ackMissed(flight: Flight): void {
+  function ackMissed(flight: InFlightJob): void {
     const nodeId = holder(flight);
     if (nodeId === undefined || flight.job.state !== 'DISPATCHED') return;
     if (isPatient(engine, flight)) {
@@ -30,30 +30,33 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
     engine.meter.count('scheduler_ack_timeout_total');
     engine.nodes.outcome(nodeId, 'failed', flight.need);
     const message = `${nodeId} did not acknowledge within ${settings.ackTimeoutMs} ms`;
-    void givingUp().giveUp(flight, { code: 'NODE_UNAVAILABLE', message, isCounted: true, side: 'open' });
+    void retryOrFail().giveUp(flight, { code: 'NODE_UNAVAILABLE', message, isCounted: true, side: 'open' });
   }
 
-  function ranTooLong(flight: Flight): void {
+  function ranTooLong(flight: InFlightJob): void {
     const nodeId = holder(flight);
     if (nodeId === undefined) return;
     const message = `${nodeId} gave no result within ${settings.jobTimeoutMs} ms`;
     const failure = { code: 'JOB_TIMEOUT', message };
     if (flight.doesAcknowledge) {
       engine.nodes.outcome(nodeId, 'failed', flight.need);
-      void givingUp().giveUp(flight, { ...failure, isCounted: true, side: 'open' });
+      void retryOrFail().giveUp(flight, { ...failure, isCounted: true, side: 'open' });
       return;
     }
     // A node in the field may stay silent on purpose, having merged the audio into another utterance: nothing to retry,
     // and nobody to blame.
-    void givingUp().conclude(flight, failure, 'open', flight.job.fence);
+    void retryOrFail().conclude(flight, failure, 'open', flight.job.fence);
   }
 
-  function deadlinePassed(flight: Flight): void {
+  function deadlinePassed(flight: InFlightJob): void {
     const late = { code: 'JOB_TIMEOUT', message: `no outcome within ${settings.jobDeadlineMs} ms` };
-    void givingUp().runOut(flight, flight.audioAt === 'awaited' ? AUDIO_GONE : (flight.lastFailure ?? late));
+    void retryOrFail().runOut(
+      flight,
+      flight.audioAt === 'awaited' ? AUDIO_GONE : (flight.lastFailure ?? late),
+    );
   }
 
-  function armRun(flight: Flight): void {
+  function armRun(flight: InFlightJob): void {
     flight.attemptTimer?.cancel();
     flight.attemptTimer = wheel.setAt(flight.sentAt + settings.jobTimeoutMs, ranTooLong, flight);
   }
@@ -67,7 +70,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
       flight.leftBy = undefined;
       if (leftBy !== undefined && leftBy === flight.job.fence?.nodeId) {
         const message = `${leftBy} disconnected`;
-        void givingUp().giveUp(flight, {
+        void retryOrFail().giveUp(flight, {
           code: 'WS_DISCONNECTED',
           message,
           isCounted: true,
@@ -90,7 +93,7 @@ export function createDeadlines(engine: Engine, givingUp: () => GivingUp): Deadl
 /** How many times as long an acknowledgement is waited for that the store may have held up. */
 const PATIENCE = 4;
 
-export const isPatient = ({ isStoreSteady, clock, settings }: Engine, { sentAt }: Flight): boolean =>
+export const isPatient = ({ isStoreSteady, clock, settings }: Engine, { sentAt }: InFlightJob): boolean =>
   isStoreSteady?.() === false && clock.now() < sentAt + PATIENCE * settings.ackTimeoutMs;
 
 const AUDIO_GONE = {

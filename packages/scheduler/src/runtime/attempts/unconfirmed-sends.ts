@@ -1,20 +1,20 @@
 /** Hot path, seldom: a send of which nobody can say whether it arrived, and no other node to turn to. Its own may speak up yet. */
 import { leaseId } from '../../domain/lease.ts';
 import { advance, type Engine, leaveFenced } from '../engine.ts';
-import { type Flight, nodesOf } from '../in-flight-job.ts';
+import { type InFlightJob, nodesOf } from '../in-flight-job.ts';
 import { watchLeaseEnd } from './lease-expiry-watch.ts';
-import type { GivingUp } from './retry-or-fail.ts';
+import type { RetryOrFail } from './retry-or-fail.ts';
 import { isPatient } from './timeouts.ts';
 
-export interface UnclearSends {
+export interface UnconfirmedSends {
   /** The job is accepted, whatever comes of the send: its node may be at work on it. Without a word of that node it is tried elsewhere. */
-  awaitWord(flight: Flight): Promise<void>;
+  awaitWord(flight: InFlightJob): Promise<void>;
 }
 
-export function createUnclearSends(engine: Engine, givingUp: GivingUp): UnclearSends {
+export function createUnconfirmedSends(engine: Engine, retryOrFail: RetryOrFail): UnconfirmedSends {
   const { clock, wheel, settings } = engine;
 
-  function silent(flight: Flight): void {
+  function silent(flight: InFlightJob): void {
     const { jobId, intent } = flight.job;
     if (!isOpen(flight) || intent === undefined) return;
     // It has spoken, and that is being written.
@@ -32,22 +32,22 @@ export function createUnclearSends(engine: Engine, givingUp: GivingUp): UnclearS
     engine.link.giveUp?.(nodeId, jobId, attempt);
     if (!isAdopted(flight)) {
       // Nothing it says counts from here on, so the client is not kept waiting for long.
-      void givingUp.tryElsewhere(flight, 'over');
+      void retryOrFail.tryElsewhere(flight, 'over');
       return;
     }
     // Sent by an instance that is gone: nobody else looks after that slot, so the node's reports may. Of our own send see `notSent`.
     void leaveFenced(engine, nodeId, leaseId(jobId, attempt));
     watchLeaseEnd(engine, nodeId);
     // Right after the death of an instance its nodes are on their way back: they are waited for.
-    void givingUp.tryElsewhere(flight, 'open');
+    void retryOrFail.tryElsewhere(flight, 'open');
   }
 
-  function listen(flight: Flight): void {
+  function listen(flight: InFlightJob): void {
     flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, silent, flight);
   }
 
   /** Another node was meant to have it since, and could not be reached. By the record that would be the one whose word counts. */
-  async function isMeantAgain(flight: Flight): Promise<boolean> {
+  async function isMeantAgain(flight: InFlightJob): Promise<boolean> {
     const nodeId = nodesOf(flight.sentTo).at(-1);
     if (nodeId === undefined) return false;
     return advance(engine, flight, 'reserved', { intent: { nodeId, attempt: flight.attempts } });
@@ -60,13 +60,13 @@ export function createUnclearSends(engine: Engine, givingUp: GivingUp): UnclearS
         isAdopted(flight) || flight.job.intent?.attempt === flight.attempts || (await isMeantAgain(flight));
       const { intent } = flight.job;
       if (!isMeant || !isOpen(flight) || intent === undefined) return;
-      engine.flights.board(flight, intent.nodeId);
+      engine.inFlightJobs.board(flight, intent.nodeId);
       listen(flight);
     },
   };
 }
 
 /** Nobody has moved it, or taken it over, since. */
-const isOpen = ({ job, driving }: Flight): boolean => job.state === 'RESERVED' && driving === 'ours';
+const isOpen = ({ job, driving }: InFlightJob): boolean => job.state === 'RESERVED' && driving === 'ours';
 
-const isAdopted = ({ slotUntil }: Flight): boolean => slotUntil === 0;
+const isAdopted = ({ slotUntil }: InFlightJob): boolean => slotUntil === 0;

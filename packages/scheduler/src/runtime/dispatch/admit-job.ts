@@ -3,57 +3,62 @@ import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts'
 import { isUnsent } from '../../domain/errors.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AdmitResult } from '../../ports/job-store.ts';
 import { catchUp } from '../attempts/record-move.ts';
 import type { Deadlines } from '../attempts/timeouts.ts';
-import type { UnclearSends } from '../attempts/unconfirmed-sends.ts';
+import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
 import type { Engine } from '../engine.ts';
-import { createFlight, type Flight } from '../in-flight-job.ts';
-import type { InflightCaps, Seat } from '../queue/inflight-caps.ts';
+import { createInFlightJob, type InFlightJob } from '../in-flight-job.ts';
+import type { InflightCaps, QuotaUnit } from '../queue/inflight-caps.ts';
 import { backToWaiting, waitForSlot } from '../queue/waiting.ts';
 import { compileNeed } from '../select/compile-need.ts';
 import { ABANDONED } from '../takeover/drop-lost-job.ts';
-import type { Adoption } from '../takeover/resume-job.ts';
+import type { ResumeJobs } from '../takeover/resume-job.ts';
 import { boundJob } from './bound-job.ts';
 import { type Asked, candidates, exclusions } from './candidates.ts';
 import { createRefusing } from './count-refusals.ts';
 import type { Discards } from './discard-queue.ts';
-import { createProbe, giveUpSeat, type Probe, whileSeated } from './dispatch-context.ts';
+import {
+  createDispatchContext,
+  type DispatchContext,
+  releaseQuotaUnit,
+  whileSeated,
+} from './dispatch-context.ts';
 import { draftJob } from './draft-job.ts';
 import type { Placed } from './placed.ts';
 import type { Placement } from './placement.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { createRepeats } from './repeats.ts';
-import { giveBackUnused, type Reserved } from './unused-slot.ts';
-import { createTakingBack } from './withdraw-admission.ts';
+import { type Reserved, releaseUnused } from './unused-slot.ts';
+import { createWithdrawAdmission } from './withdraw-admission.ts';
 
 export function createAdmission(
   engine: Engine,
   parts: {
     placement: Placement;
     deadlines: Deadlines;
-    adoption: Adoption;
+    resumeJobs: ResumeJobs;
     discards: Discards;
-    unclearSends: UnclearSends;
+    unconfirmedSends: UnconfirmedSends;
   },
-): (request: DispatchRequest) => Soon<DispatchOutcome> {
-  const { placement, deadlines, discards, unclearSends } = parts;
+): (request: DispatchRequest) => MaybePromise<DispatchOutcome> {
+  const { placement, deadlines, discards, unconfirmedSends } = parts;
   const startedAt = engine.clock.now();
-  const takeBack = createTakingBack(engine, discards, deadlines);
+  const withdraw = createWithdrawAdmission(engine, discards, deadlines);
   const { refuse, refuseWith, atCap, atQueueCap } = createRefusing(engine);
 
   const whyNot = (asked: Asked, utteranceIndex: number): Refusal =>
     refusal(engine.fleet, asked, exclusions(engine, asked, utteranceIndex));
 
   const repeat = createRepeats(engine, {
-    adoption: parts.adoption,
+    resumeJobs: parts.resumeJobs,
     refuse,
-    isTakenBack: discards.isTakenBack,
+    isWithdrawn: discards.isWithdrawn,
     dispatchAnew: (request) => begin(request),
   });
 
-  function admit(draft: JobRecord): Soon<AdmitResult | Down> {
+  function admit(draft: JobRecord): MaybePromise<AdmitResult | Down> {
     const admitting = engine.store.admit(draft);
     if (!(admitting instanceof Promise)) return admitting;
     return admitting.catch((fault: unknown) => {
@@ -65,7 +70,7 @@ export function createAdmission(
 
   /** After the candidates of the first round: waits if that was asked for. */
   async function waitOrRefuse(
-    flight: Flight,
+    flight: InFlightJob,
     { waitMs, priority }: DispatchRequest,
     isTried: boolean,
   ): Promise<DispatchOutcome | undefined> {
@@ -81,7 +86,7 @@ export function createAdmission(
     const { tenantId } = flight.job;
     const isHeld = engine.caps?.hasRoom(tenantId) === false;
     const why = whyNot(flight, flight.job.spec.utteranceIndex);
-    if (!(await takeBack(flight))) return undefined;
+    if (!(await withdraw(flight))) return undefined;
     if (waited === 'tenant_queue_full') return atQueueCap(tenantId);
     return isHeld ? atCap(tenantId) : refuseWith(why, flight, isTried);
   }
@@ -90,16 +95,16 @@ export function createAdmission(
    * Of what was sent nobody knows whether it arrived, and a node may be at work on it: that is not taken back any more. Whoever has
    * the client by now may have told it of the job.
    */
-  async function acceptUnclear(flight: Flight): Promise<undefined> {
+  async function acceptUnclear(flight: InFlightJob): Promise<undefined> {
     const stored = await engine.store.get(flight.job.jobId).catch(() => undefined);
     // Its node has spoken meanwhile, and the job is driven by that; or others drive it.
     if (flight.job.fence !== undefined || flight.driving !== 'ours') return;
     // Whoever holds the node's socket may have written that it left.
     if (stored?.fence !== undefined) catchUp(engine, flight, stored);
-    else await unclearSends.awaitWord(flight);
+    else await unconfirmedSends.awaitWord(flight);
   }
 
-  function launched(flight: Flight, hasWaited: boolean): DispatchOutcome {
+  function dispatched(flight: InFlightJob, hasWaited: boolean): DispatchOutcome {
     const { job } = flight;
     if (flight.driving !== 'ours' && job.fence === undefined)
       return refuse(ABANDONED.code, ABANDONED.message);
@@ -118,34 +123,34 @@ export function createAdmission(
   const isFleetKnown = (): boolean => engine.clock.now() - startedAt >= engine.settings.fleetWarmupMs;
 
   /** Nobody is free. An answer, unless the caller will wait and waiting can help. */
-  async function withoutCandidate(probe: Probe): Promise<DispatchOutcome | undefined> {
-    const { request } = probe;
+  async function withoutCandidate(context: DispatchContext): Promise<DispatchOutcome | undefined> {
+    const { request } = context;
     const bound = await boundJob(engine, request);
     if (bound === 'down') return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     if (bound !== undefined) {
-      giveUpSeat(engine, probe);
+      releaseQuotaUnit(engine, context);
       return repeat(request, bound);
     }
-    const why = whyNot(probe, request.spec.utteranceIndex);
+    const why = whyNot(context, request.spec.utteranceIndex);
     const isFinal = request.waitMs <= 0 || (!why.isCapable && isFleetKnown());
-    return isFinal ? refuseWith(why, probe, false) : undefined;
+    return isFinal ? refuseWith(why, context, false) : undefined;
   }
 
   async function notAdmitted(
-    probe: Probe,
+    context: DispatchContext,
     admitted: Exclude<AdmitResult, { kind: 'admitted' }> | Down,
   ): Promise<DispatchOutcome> {
-    const { request, jobId } = probe;
-    const reserved = reservedFor(probe);
+    const { request, jobId } = context;
+    const reserved = reservedFor(context);
     engine.audio.drop(jobId);
     discards.resume(jobId);
     if (admitted.kind === 'down') {
       // It may have been written all the same. Whoever asked is not kept waiting for a store that does not answer.
       if (!admitted.isUnsent) discards.soon(jobId);
-      void giveBackUnused(engine, jobId, reserved, undefined);
+      void releaseUnused(engine, jobId, reserved, undefined);
       return refuse('SCHEDULER_DEPENDENCY_DOWN', STORE_SILENT);
     }
-    await giveBackUnused(engine, jobId, reserved, 'job' in admitted ? admitted.job : undefined);
+    await releaseUnused(engine, jobId, reserved, 'job' in admitted ? admitted.job : undefined);
     if (admitted.kind === 'full') return refuse('RATE_LIMITED', 'too many jobs in flight');
     return repeat(request, admitted);
   }
@@ -159,73 +164,90 @@ export function createAdmission(
   const noRoomForAudio = (): DispatchOutcome =>
     refuse('RATE_LIMITED', 'no room for more audio on this instance');
 
-  function enter(probe: Probe): Soon<DispatchOutcome> {
-    const { request } = probe;
+  function enter(context: DispatchContext): MaybePromise<DispatchOutcome> {
+    const { request } = context;
     const jobId = request.jobId ?? engine.ids.jobId(request.tenantId, request.requestId);
-    probe.jobId = jobId;
+    context.jobId = jobId;
     if (request.audio !== undefined && engine.audio.put(jobId, request.audio) === 'full') {
       return withoutRoom(request, noRoomForAudio);
     }
     const clearing = discards.hold(jobId);
-    return clearing === undefined ? reserveAndAdmit(probe) : enterLater(probe, clearing);
+    return clearing === undefined ? reserveAndAdmit(context) : enterLater(context, clearing);
   }
 
-  const enterLater = (probe: Probe, clearing: Promise<void>): Promise<DispatchOutcome> =>
-    clearing.then(() => reserveAndAdmit(probe));
+  const enterLater = (context: DispatchContext, clearing: Promise<void>): Promise<DispatchOutcome> =>
+    clearing.then(() => reserveAndAdmit(context));
 
-  function reserveAndAdmit(probe: Probe): Soon<DispatchOutcome> {
-    const { nodeId, jobId, begunAt } = probe;
+  function reserveAndAdmit(context: DispatchContext): MaybePromise<DispatchOutcome> {
+    const { nodeId, jobId, begunAt } = context;
     // In parallel: the slot, and the record with its intent. Either may land first; both are safe alone.
-    if (nodeId !== undefined) probe.reserving = placement.reserve(nodeId, leaseId(jobId, 1), begunAt, true);
-    const admitting = admit(draftJob(engine, probe.request, jobId, nodeId, Math.floor(begunAt)));
-    return admitting instanceof Promise ? embarkLater(probe, admitting) : embark(probe, admitting);
+    if (nodeId !== undefined) context.reserving = placement.reserve(nodeId, leaseId(jobId, 1), begunAt, true);
+    const admitting = admit(draftJob(engine, context.request, jobId, nodeId, Math.floor(begunAt)));
+    return admitting instanceof Promise
+      ? afterAdmissionLater(context, admitting)
+      : afterAdmission(context, admitting);
   }
 
-  function embarkLater(probe: Probe, admitting: Promise<AdmitResult | Down>): Promise<DispatchOutcome> {
-    engine.admitting.add(probe.jobId);
+  function afterAdmissionLater(
+    context: DispatchContext,
+    admitting: Promise<AdmitResult | Down>,
+  ): Promise<DispatchOutcome> {
+    engine.admitting.add(context.jobId);
     return admitting.then((admitted) => {
-      engine.admitting.delete(probe.jobId);
-      return embark(probe, admitted);
+      engine.admitting.delete(context.jobId);
+      return afterAdmission(context, admitted);
     });
   }
 
-  function embark(probe: Probe, admitted: AdmitResult | Down): Soon<DispatchOutcome> {
-    const { request, jobId, nodeId } = probe;
+  function afterAdmission(
+    context: DispatchContext,
+    admitted: AdmitResult | Down,
+  ): MaybePromise<DispatchOutcome> {
+    const { request, jobId, nodeId } = context;
     // With other instances: a repeat that was quicker than this answer, or this fault, may have made it ours already.
-    const adopted = engine.drivers && engine.flights.get(jobId);
+    const adopted = engine.drivers && engine.inFlightJobs.get(jobId);
     if (adopted !== undefined) {
       discards.forget(jobId);
-      void giveBackUnused(engine, jobId, reservedFor(probe), adopted.job);
+      void releaseUnused(engine, jobId, reservedFor(context), adopted.job);
       return { kind: 'dispatched', job: adopted.job, isRepeat: true };
     }
     if (admitted.kind !== 'admitted') {
-      giveUpSeat(engine, probe);
-      return notAdmitted(probe, admitted);
+      releaseQuotaUnit(engine, context);
+      return notAdmitted(context, admitted);
     }
     discards.forget(jobId);
-    const flight = createFlight(admitted.job, request.need, probe.compiled);
-    flight.seat = probe.seat;
-    probe.seat = undefined;
-    engine.flights.add(flight);
+    const flight = createInFlightJob(admitted.job, request.need, context.compiled);
+    flight.quotaUnit = context.quotaUnit;
+    context.quotaUnit = undefined;
+    engine.inFlightJobs.add(flight);
     deadlines.startJob(flight);
     request.admitted?.(admitted.job);
-    if (nodeId === undefined || probe.reserving !== true)
-      return placeElsewhere(flight, probe, reservedFor(probe));
+    if (nodeId === undefined || context.reserving !== true)
+      return placeElsewhere(flight, context, reservedFor(context));
     // The common case: the first candidate had a slot.
-    const sending = placement.send(flight, nodeId, 1, probe.begunAt);
-    return sending instanceof Promise ? landLater(flight, probe, sending) : land(flight, probe, sending);
+    const sending = placement.send(flight, nodeId, 1, context.begunAt);
+    return sending instanceof Promise ? landLater(flight, context, sending) : land(flight, context, sending);
   }
 
-  const landLater = (flight: Flight, probe: Probe, sending: Promise<Placed>): Promise<DispatchOutcome> =>
-    sending.then((placed) => land(flight, probe, placed));
+  const landLater = (
+    flight: InFlightJob,
+    context: DispatchContext,
+    sending: Promise<Placed>,
+  ): Promise<DispatchOutcome> => sending.then((placed) => land(flight, context, placed));
 
-  const land = (flight: Flight, probe: Probe, placed: Placed): Soon<DispatchOutcome> =>
-    placed === 'nobody' ? placeElsewhere(flight, probe, REFUSED) : concluded(flight, launched(flight, false));
+  const land = (
+    flight: InFlightJob,
+    context: DispatchContext,
+    placed: Placed,
+  ): MaybePromise<DispatchOutcome> =>
+    placed === 'nobody'
+      ? placeElsewhere(flight, context, REFUSED)
+      : concluded(flight, dispatched(flight, false));
 
   /** Anything but a slot at the first candidate, at once. */
   async function placeElsewhere(
-    flight: Flight,
-    { request, selection }: Probe,
+    flight: InFlightJob,
+    { request, selection }: DispatchContext,
     reserved: Reserved | undefined,
   ): Promise<DispatchOutcome> {
     let placed: Placed = 'nobody';
@@ -236,41 +258,52 @@ export function createAdmission(
     }
     const hasWaited = placed === 'nobody';
     const refused = hasWaited ? await waitOrRefuse(flight, request, reserved !== undefined) : undefined;
-    return concluded(flight, refused ?? launched(flight, hasWaited));
+    return concluded(flight, refused ?? dispatched(flight, hasWaited));
   }
 
-  function concluded(flight: Flight, outcome: DispatchOutcome): DispatchOutcome {
+  function concluded(flight: InFlightJob, outcome: DispatchOutcome): DispatchOutcome {
     flight.isPlacing = false;
     if (flight.repeats !== undefined) for (const tell of flight.repeats) tell(outcome);
     return outcome;
   }
 
-  function begin(request: DispatchRequest): Soon<DispatchOutcome> {
+  function begin(request: DispatchRequest): MaybePromise<DispatchOutcome> {
     const { caps } = engine;
     return caps === undefined ? start(request, undefined, false) : beginCapped(request, caps);
   }
 
   /** At its cap a tenant's job waits like for a slot, or is refused if it may not wait. */
-  function beginCapped(request: DispatchRequest, caps: InflightCaps): Soon<DispatchOutcome> {
-    const seat = caps.take(request.tenantId);
-    if (seat === undefined && request.waitMs <= 0) return withoutRoom(request, () => atCap(request.tenantId));
-    return start(request, seat, seat === undefined);
+  function beginCapped(request: DispatchRequest, caps: InflightCaps): MaybePromise<DispatchOutcome> {
+    const quotaUnit = caps.take(request.tenantId);
+    if (quotaUnit === undefined && request.waitMs <= 0)
+      return withoutRoom(request, () => atCap(request.tenantId));
+    return start(request, quotaUnit, quotaUnit === undefined);
   }
 
-  function start(request: DispatchRequest, seat: Seat | undefined, isHeld: boolean): Soon<DispatchOutcome> {
+  function start(
+    request: DispatchRequest,
+    quotaUnit: QuotaUnit | undefined,
+    isHeld: boolean,
+  ): MaybePromise<DispatchOutcome> {
     const begunAt = engine.clock.precise();
-    const probe = createProbe(request, compileNeed(engine.fleet, request.need), seat, isHeld, begunAt);
-    return seat === undefined ? choose(probe) : whileSeated(engine, probe, choose);
+    const context = createDispatchContext(
+      request,
+      compileNeed(engine.fleet, request.need),
+      quotaUnit,
+      isHeld,
+      begunAt,
+    );
+    return quotaUnit === undefined ? choose(context) : whileSeated(engine, context, choose);
   }
 
-  function choose(probe: Probe): Soon<DispatchOutcome> {
-    if (!probe.isHeld) probe.selection = candidates(engine, probe, probe.request.spec.utteranceIndex);
-    probe.nodeId = probe.selection.next();
-    return probe.nodeId === undefined ? chooseNobody(probe) : enter(probe);
+  function choose(context: DispatchContext): MaybePromise<DispatchOutcome> {
+    if (!context.isHeld) context.selection = candidates(engine, context, context.request.spec.utteranceIndex);
+    context.nodeId = context.selection.next();
+    return context.nodeId === undefined ? chooseNobody(context) : enter(context);
   }
 
-  const chooseNobody = (probe: Probe): Promise<DispatchOutcome> =>
-    withoutCandidate(probe).then((answer) => answer ?? enter(probe));
+  const chooseNobody = (context: DispatchContext): Promise<DispatchOutcome> =>
+    withoutCandidate(context).then((answer) => answer ?? enter(context));
 
   // Not an async function: its frame would be the largest thing a dispatch leaves to the collector.
   return function dispatch(request) {
@@ -288,7 +321,7 @@ interface Down {
   readonly isUnsent: boolean;
 }
 
-const reservedFor = ({ nodeId, reserving }: Probe): Reserved | undefined =>
+const reservedFor = ({ nodeId, reserving }: DispatchContext): Reserved | undefined =>
   nodeId === undefined || reserving === undefined ? undefined : { nodeId, reserving };
 
 /** The first candidate had a slot, but could not be handed the job. */

@@ -1,10 +1,10 @@
 /** Hot path: what a node is handed of a flight. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Assignment } from '../../ports/node-link.ts';
-import type { Flight } from '../in-flight-job.ts';
+import type { InFlightJob } from '../in-flight-job.ts';
 
 export function assign(
-  { job, audioAt, slotUntil }: Flight,
+  { job, audioAt, slotUntil }: InFlightJob,
   nodeId: NodeId,
   attempt: number,
   expiresAt: number,

@@ -1,12 +1,12 @@
 /** Hot path: whom to try for a job, given what it and its session have been through. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Engine } from '../engine.ts';
-import { type Flight, nodesOf } from '../in-flight-job.ts';
+import { type InFlightJob, nodesOf } from '../in-flight-job.ts';
 import { matches } from '../select/compile-need.ts';
 import { NOBODY, type Selection, select } from '../select/select.ts';
 
 /** What the choice depends on; a request that has no flight yet can be asked about too. */
-export type Asked = Pick<Flight, 'compiled' | 'need' | 'sentTo' | 'retries'> & {
+export type Asked = Pick<InFlightJob, 'compiled' | 'need' | 'sentTo' | 'retries'> & {
   readonly shunned: ReadonlyMap<NodeId, number>;
 };
 
@@ -50,7 +50,7 @@ export function exclusions(
 ): ReadonlySet<NodeId> {
   const later = engine.history.sawLater(asked.need.sessionId, utteranceIndex);
   if (later.length === 0 && asked.sentTo.length === 0 && asked.shunned.size === 0) return NOBODY;
-  const unfit = later.filter((nodeId) => engine.nodes.profile(nodeId)?.isDeployed === true);
+  const unfit = later.filter((nodeId) => engine.nodes.profile(nodeId)?.isLegacy === true);
   const now = engine.clock.now();
   const shunned = [...asked.shunned].filter(([, until]) => until > now).map(([nodeId]) => nodeId);
   return new Set([...nodesOf(asked.sentTo), ...unfit, ...shunned]);

@@ -28,7 +28,7 @@ export function selectorOf({ need, compiled }: Asked, isTried: boolean): Selecto
 }
 
 export function createRefusing(
-  engine: Pick<Engine, 'meter' | 'excluded' | 'caps' | 'tenancy' | 'secondLook'>,
+  engine: Pick<Engine, 'meter' | 'excluded' | 'caps' | 'tenancy' | 'refreshFullNodes'>,
 ): Refusing {
   function refuse(code: ErrorCode, message: string, reasons?: readonly RejectionCount[]): DispatchOutcome {
     engine.meter.count('scheduler_jobs_refused_total', { code });
@@ -58,7 +58,7 @@ export function createRefusing(
       engine.meter.count('scheduler_no_available_node_total', { selector, reason });
       if (isMarkedOut === true) engine.meter.count('scheduler_model_na_last_candidate_total');
       engine.excluded.note(reasons);
-      if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.secondLook?.needed();
+      if (code === 'ALL_CANDIDATES_FULL_OR_FAILED') engine.refreshFullNodes?.needed();
       return refuse(code, message, reasons);
     },
   };

@@ -15,7 +15,7 @@ export interface Discards {
   /** Whoever refuses does not wait for it. */
   soon(jobId: JobId): void;
   /** Refused, and discarded just now or as soon as the store answers. */
-  isTakenBack(jobId: JobId): boolean;
+  isWithdrawn(jobId: JobId): boolean;
   /** Something under that id is about to be admitted: nothing is discarded until `resume`. Resolves when nothing is being, either. */
   hold(jobId: JobId): Promise<void> | undefined;
   /** It was not admitted: what was refused before is to be taken back as ever. */
@@ -88,7 +88,7 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
   const isOver = (jobId: JobId, { until, abandonments }: Pending): boolean =>
     clock.now() >= until || abandonments !== engine.abandonments || isInFlight(jobId);
 
-  const isInFlight = (jobId: JobId): boolean => engine.flights.get(jobId)?.driving === 'ours';
+  const isInFlight = (jobId: JobId): boolean => engine.inFlightJobs.get(jobId)?.driving === 'ours';
 
   function ask(jobId: JobId, one: Pending): Promise<TakenBack> {
     one.underWay ??= discard(jobId, one).finally(() => {
@@ -149,7 +149,7 @@ export function createDiscards(engine: Engine, deps: { maxPending: number }): Di
       enter(jobId);
       if (waking === undefined) void sweep();
     },
-    isTakenBack: (jobId) => pending.has(jobId) || clock.now() - (gone.get(jobId) ?? 0) < ASK_AGAIN_MS,
+    isWithdrawn: (jobId) => pending.has(jobId) || clock.now() - (gone.get(jobId) ?? 0) < ASK_AGAIN_MS,
     hold(jobId) {
       // Nearly always there is nothing: then not even the name is looked at.
       const one = pending.size === 0 ? undefined : pending.get(jobId);

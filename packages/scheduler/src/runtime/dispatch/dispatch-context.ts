@@ -1,15 +1,15 @@
 /** Hot path, where some tenant has a cap: a request takes one of its tenant's seats before it is anything else, and its flight keeps it. */
 import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Engine } from '../engine.ts';
 import { NOBODY_SHUNNED } from '../in-flight-job.ts';
-import type { Seat } from '../queue/inflight-caps.ts';
+import type { QuotaUnit } from '../queue/inflight-caps.ts';
 import { NO_ONE, type Selection } from '../select/select.ts';
 import type { Asked } from './candidates.ts';
 
 /** A request that has no flight yet, and what is decided of it until it has one: one object, handed on from step to step. */
-export interface Probe extends Asked {
+export interface DispatchContext extends Asked {
   readonly request: DispatchRequest;
   /** Its tenant has as many jobs as it may: nobody is tried before one of them ends. */
   readonly isHeld: boolean;
@@ -19,20 +19,20 @@ export interface Probe extends Asked {
   /** Its name, as soon as it has a node or may wait for one. */
   jobId: JobId;
   /** What the ledger says of a slot there; undefined: it was not asked. */
-  reserving: Soon<boolean> | undefined;
+  reserving: MaybePromise<boolean> | undefined;
   /** Its flight's, as soon as there is one. */
-  seat: Seat | undefined;
+  quotaUnit: QuotaUnit | undefined;
   /** To the fraction of a millisecond. */
   readonly begunAt: number;
 }
 
-export const createProbe = (
+export const createDispatchContext = (
   request: DispatchRequest,
-  compiled: Probe['compiled'],
-  seat: Seat | undefined,
+  compiled: DispatchContext['compiled'],
+  quotaUnit: QuotaUnit | undefined,
   isHeld: boolean,
   begunAt: number,
-): Probe => ({
+): DispatchContext => ({
   request,
   isHeld,
   need: request.need,
@@ -40,7 +40,7 @@ export const createProbe = (
   sentTo: NOBODY,
   retries: 0,
   shunned: NOBODY_SHUNNED,
-  seat,
+  quotaUnit,
   begunAt,
   selection: NO_ONE,
   nodeId: undefined,
@@ -51,24 +51,24 @@ export const createProbe = (
 const NOBODY: never[] = [];
 
 /** It needs none, or none any more: a repeat has its job's. Whoever was passed over for it meanwhile is woken. */
-export function giveUpSeat(engine: Pick<Engine, 'caps' | 'queue'>, probe: Probe): void {
-  const { seat } = probe;
-  if (seat === undefined) return;
-  probe.seat = undefined;
-  engine.caps?.giveBack(seat);
-  engine.queue.wakeOf(probe.need.tenantId);
+export function releaseQuotaUnit(engine: Pick<Engine, 'caps' | 'queue'>, context: DispatchContext): void {
+  const { quotaUnit } = context;
+  if (quotaUnit === undefined) return;
+  context.quotaUnit = undefined;
+  engine.caps?.releaseLease(quotaUnit);
+  engine.queue.wakeOf(context.need.tenantId);
 }
 
 /** A seat that no flight has taken over is given back, whatever becomes of the request. */
 export function whileSeated(
   engine: Pick<Engine, 'caps' | 'queue'>,
-  probe: Probe,
-  enter: (probe: Probe) => Soon<DispatchOutcome>,
-): Soon<DispatchOutcome> {
-  const giveUp = (): void => giveUpSeat(engine, probe);
-  let entering: Soon<DispatchOutcome>;
+  context: DispatchContext,
+  enter: (context: DispatchContext) => MaybePromise<DispatchOutcome>,
+): MaybePromise<DispatchOutcome> {
+  const giveUp = (): void => releaseQuotaUnit(engine, context);
+  let entering: MaybePromise<DispatchOutcome>;
   try {
-    entering = enter(probe);
+    entering = enter(context);
   } catch (fault) {
     giveUp();
     throw fault;

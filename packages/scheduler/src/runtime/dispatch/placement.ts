@@ -3,14 +3,14 @@ import { isUnsent } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { type Attempt, holdsFence, isMeantFor, type JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ReserveResult } from '../../ports/capacity-ledger.ts';
 import type { Delivery } from '../../ports/node-link.ts';
 import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
-import { notBoarded, settleLeases } from '../attempts/superseded-leases.ts';
-import { advance, type Engine, giveBack } from '../engine.ts';
+import { notSentThere, settleLeases } from '../attempts/superseded-leases.ts';
+import { advance, type Engine, releaseLease } from '../engine.ts';
 import {
-  type Flight,
+  type InFlightJob,
   isAbandoned,
   isDue,
   isFirstSend,
@@ -28,32 +28,32 @@ import { assign } from './assign.ts';
 import type { Placed } from './placed.ts';
 import { renewSlot } from './renew-slot.ts';
 import { noteStage, RESERVE, SELECT, SEND } from './stage-times.ts';
-import { createRounds } from './try-candidates.ts';
+import { createTryCandidates } from './try-candidates.ts';
 
 export interface Placement {
   /**
    * Never rejects; `false` also when the store did not answer, and then the slot is given back to be safe. `since`: when the choice
    * of this node began. `isFirst`: of a new job.
    */
-  reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean>;
+  reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): MaybePromise<boolean>;
   /** Over the candidates. `sent`: the job left for a node. `overtaken`: something else settled or answered it meanwhile. */
-  place(flight: Flight, selection: Selection): Promise<Placed>;
+  place(flight: InFlightJob, selection: Selection): Promise<Placed>;
   /** To this node, where a slot was reserved after `since` and the record says so. `nobody`: it does not have it; try others. */
-  send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed>;
+  send(flight: InFlightJob, nodeId: NodeId, attempt: number, since: number): MaybePromise<Placed>;
   /** The node has the job: its attempt becomes the fence. Safe to repeat; an answer may be here before the send returns. */
-  recordSent(flight: Flight, nodeId: NodeId, attempt: number, at?: number): Soon<Placed>;
+  recordSent(flight: InFlightJob, nodeId: NodeId, attempt: number, at?: number): MaybePromise<Placed>;
   /** The record turned out to be DISPATCHED, by whoever holds the node's socket. Once per attempt. `before`: the fence until then. */
-  foundSent(flight: Flight, before: Attempt | undefined): Soon<Placed>;
+  foundSent(flight: InFlightJob, before: Attempt | undefined): MaybePromise<Placed>;
 }
 
-export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight): void }): Placement {
+export function createPlacement(engine: Engine, on: { attemptSent(flight: InFlightJob): void }): Placement {
   const { ledger, fleet, link, settings, clock } = engine;
   /** A reservation must outlive the wait for the acknowledgement of what is sent under it. */
   const spareMs = settings.reservationTtlMs - settings.ackTimeoutMs;
   // Where times do not nest, none is young enough.
   const isOld = (since: number, now: number): boolean => spareMs > 0 && now - since > spareMs;
 
-  function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): Soon<boolean> {
+  function reserve(nodeId: NodeId, lease: string, since: number, isFirst: boolean): MaybePromise<boolean> {
     const askedAt = clock.precise();
     noteStage(engine, SELECT, askedAt - since);
     const reserving = ledger.reserve(nodeId, lease, settings.reservationTtlMs);
@@ -79,7 +79,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
         );
         noteReserve(UNKNOWN, askedAt, isFirst);
         // Not waited for: what did not answer just now would hold up the next candidate.
-        if (!isUnsent(fault)) void giveBack(engine, nodeId, lease);
+        if (!isUnsent(fault)) void releaseLease(engine, nodeId, lease);
         return false;
       },
     );
@@ -99,7 +99,12 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   }
 
   /** Only while the record says that it is meant for that node. Whoever comes second waits for the first to have written it. */
-  function recordSent(flight: Flight, nodeId: NodeId, attempt: number, at?: number): Soon<Placed> {
+  function recordSent(
+    flight: InFlightJob,
+    nodeId: NodeId,
+    attempt: number,
+    at?: number,
+  ): MaybePromise<Placed> {
     const { recording } = flight;
     if (recording !== undefined) {
       return recording.then(() => (holdsFence(flight.job, nodeId, attempt) ? 'sent' : 'overtaken'));
@@ -111,21 +116,21 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     const step = { fence, intent: null, isSoon: true, at };
     const moving = advance(engine, flight, 'dispatched', step);
     if (moving instanceof Promise) return recordLater(flight, nodeId, attempt, before, moving);
-    return moving ? boarded(flight, nodeId, attempt, before) : notBoarded(engine, flight, nodeId, attempt);
+    return moving ? markSent(flight, nodeId, attempt, before) : notSentThere(engine, flight, nodeId, attempt);
   }
 
   function recordLater(
-    flight: Flight,
+    flight: InFlightJob,
     nodeId: NodeId,
     attempt: number,
     before: Attempt | undefined,
     moving: Promise<boolean>,
   ): Promise<Placed> {
-    const goOn = (hasMoved: boolean): Soon<Placed> => {
+    const goOn = (hasMoved: boolean): MaybePromise<Placed> => {
       flight.recording = undefined;
       return hasMoved
-        ? boarded(flight, nodeId, attempt, before)
-        : notBoarded(engine, flight, nodeId, attempt);
+        ? markSent(flight, nodeId, attempt, before)
+        : notSentThere(engine, flight, nodeId, attempt);
     };
     const placed = moving.then(goOn, (fault: unknown) => {
       flight.recording = undefined;
@@ -137,25 +142,25 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   }
 
   /** Answers at once in the common case: a first attempt on a node that acknowledges. */
-  function boarded(
-    flight: Flight,
+  function markSent(
+    flight: InFlightJob,
     nodeId: NodeId,
     attempt: number,
     before: Attempt | undefined,
-  ): Soon<Placed> {
+  ): MaybePromise<Placed> {
     const profile = engine.nodes.profile(nodeId);
     flight.runningAt = 0;
     flight.doesAcknowledge = profile?.supports.includes('job_ack') === true;
-    if (settings.isSpreadEnabled || profile?.isDeployed === true) {
+    if (settings.isSpreadEnabled || profile?.isLegacy === true) {
       engine.history.note(flight.job.sessionId, nodeId, flight.job.spec.utteranceIndex, flight.sentAt);
     }
-    engine.flights.board(flight, nodeId);
+    engine.inFlightJobs.board(flight, nodeId);
     on.attemptSent(flight);
     if (before === undefined && flight.doesAcknowledge && isFirstSend(flight)) return 'sent';
     return settleLeases(engine, flight, nodeId, attempt, before);
   }
 
-  function send(flight: Flight, nodeId: NodeId, attempt: number, since: number): Soon<Placed> {
+  function send(flight: InFlightJob, nodeId: NodeId, attempt: number, since: number): MaybePromise<Placed> {
     if (!isDue(flight, nodeId, attempt)) return unneeded(flight, nodeId, attempt);
     const now = clock.precise();
     // Whoever slept between the two must not use a slot that may be another's before the node has answered (I1).
@@ -169,8 +174,8 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     // That it left before says nothing of the connection by which it is sent the job now.
     flight.leftBy = undefined;
     noteSent(flight, nodeId);
-    engine.flights.board(flight, nodeId);
-    let delivering: Soon<Delivery>;
+    engine.inFlightJobs.board(flight, nodeId);
+    let delivering: MaybePromise<Delivery>;
     try {
       const expiresAt = Math.floor(now) + settings.ackTimeoutMs;
       delivering = link.deliver(assign(flight, nodeId, attempt, expiresAt));
@@ -182,13 +187,13 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
       : delivered(flight, nodeId, attempt, delivering, previous);
   }
 
-  function failed({ job }: Flight, nodeId: NodeId, fault: unknown): Delivery {
+  function failed({ job }: InFlightJob, nodeId: NodeId, fault: unknown): Delivery {
     engine.log.error({ job_id: job.jobId, node_id: nodeId, err: fault }, 'delivery failed');
     return FAULT;
   }
 
   const deliveredLater = (
-    flight: Flight,
+    flight: InFlightJob,
     nodeId: NodeId,
     attempt: number,
     delivering: Promise<Delivery>,
@@ -200,29 +205,29 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     );
 
   /** Its slot was waited for, and the job ended meanwhile. Who drives it elsewhere may have taken the slot under the same name. */
-  async function unneeded(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
-    if (!isAbandoned(flight)) await giveBack(engine, nodeId, leaseId(flight.job.jobId, attempt));
+  async function unneeded(flight: InFlightJob, nodeId: NodeId, attempt: number): Promise<Placed> {
+    if (!isAbandoned(flight)) await releaseLease(engine, nodeId, leaseId(flight.job.jobId, attempt));
     return 'overtaken';
   }
 
-  async function renewAndSend(flight: Flight, nodeId: NodeId, attempt: number): Promise<Placed> {
+  async function renewAndSend(flight: InFlightJob, nodeId: NodeId, attempt: number): Promise<Placed> {
     const since = clock.precise();
     const lease = leaseId(flight.job.jobId, attempt);
     if (!(await renewSlot(engine, nodeId, lease))) return 'nobody';
     if (!isDue(flight, nodeId, attempt) || !isOld(since, clock.precise()))
       return send(flight, nodeId, attempt, since);
     // Old again: who sleeps, or is answered, so slowly has no use for it.
-    await giveBack(engine, nodeId, lease);
+    await releaseLease(engine, nodeId, lease);
     return 'nobody';
   }
 
   function delivered(
-    flight: Flight,
+    flight: InFlightJob,
     nodeId: NodeId,
     attempt: number,
     delivery: Delivery,
     previous: Sends,
-  ): Soon<Placed> {
+  ): MaybePromise<Placed> {
     if (isAbandoned(flight)) return 'overtaken';
     if (delivery.kind !== 'written' && delivery.kind !== 'queued')
       return notSent(flight, nodeId, attempt, delivery, previous);
@@ -233,7 +238,7 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     if (isMeant || holdsFence(flight.job, nodeId, attempt))
       noteWay(flight, delivery, ledger.lastsWhenFetched?.() === true);
     // Answered, and perhaps given up, while the send was under way.
-    if (!isMeant) return notBoarded(engine, flight, nodeId, attempt);
+    if (!isMeant) return notSentThere(engine, flight, nodeId, attempt);
     if (
       delivery.kind === 'written' &&
       delivery.job !== undefined &&
@@ -244,20 +249,20 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
   }
 
   /** Whoever holds the node's socket has written DISPATCHED: that record is taken as if we had written it. */
-  function sentByHolder(flight: Flight, job: JobRecord): Soon<Placed> {
+  function sentByHolder(flight: InFlightJob, job: JobRecord): MaybePromise<Placed> {
     const before = flight.job.fence;
     flight.job = job;
     return foundSent(flight, before);
   }
 
-  function foundSent(flight: Flight, before: Attempt | undefined): Soon<Placed> {
+  function foundSent(flight: InFlightJob, before: Attempt | undefined): MaybePromise<Placed> {
     const { fence } = flight.job;
     engine.events.publish(flight.job);
-    return fence === undefined ? 'overtaken' : boarded(flight, fence.nodeId, fence.attempt, before);
+    return fence === undefined ? 'overtaken' : markSent(flight, fence.nodeId, fence.attempt, before);
   }
 
   async function notSent(
-    flight: Flight,
+    flight: InFlightJob,
     nodeId: NodeId,
     attempt: number,
     delivery: Extract<Delivery, { reason: string }>,
@@ -279,11 +284,11 @@ export function createPlacement(engine: Engine, on: { attemptSent(flight: Flight
     // It does not have it and never will: the attempt did not happen.
     if (flight.attempts === attempt) noteUnsent(flight, previous);
     shun(flight, nodeId, clock.now() + SHUN_MS);
-    await giveBack(engine, nodeId, leaseId(jobId, attempt));
+    await releaseLease(engine, nodeId, leaseId(jobId, attempt));
     return 'nobody';
   }
 
-  return { reserve, place: createRounds(engine, { reserve, send }), send, recordSent, foundSent };
+  return { reserve, place: createTryCandidates(engine, { reserve, send }), send, recordSent, foundSent };
 }
 
 /** How long a node is left alone by a job that could not be handed to it. */

@@ -12,7 +12,7 @@ import type { TimerWheel } from '../attempts/timer-wheel.ts';
 import { hasBit } from '../fleet/bits.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 
-export interface SecondLook {
+export interface RefreshFullNodes {
   /** Nobody had a slot for a job, as far as anybody here knows. Returns at once. */
   needed(): void;
 }
@@ -21,13 +21,13 @@ const LOOK_MS = 500;
 /** Nodes of one look. All of a large fleet that is busy have their turn in the time between two reports. */
 export const MOST_LOOKED_AT = 64;
 
-export function createSecondLook(deps: {
+export function createRefreshFullNodes(deps: {
   fleet: Pick<FleetView, 'table' | 'setLoad'>;
   ledger: Pick<CapacityLedger, 'loads'>;
   wheel: Pick<TimerWheel, 'set'>;
   isAnybodyWaiting: () => boolean;
   log: Log;
-}): SecondLook {
+}): RefreshFullNodes {
   const { fleet, ledger, wheel, log } = deps;
   let isDue = false;
   /** Where the last look ended: the next one goes on from there. */

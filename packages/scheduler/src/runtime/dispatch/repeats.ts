@@ -3,12 +3,12 @@ import type { DispatchOutcome, DispatchRequest } from '../../domain/dispatch.ts'
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AdmitResult } from '../../ports/job-store.ts';
 import type { Engine } from '../engine.ts';
-import { type Flight, lacksAudio } from '../in-flight-job.ts';
+import { type InFlightJob, lacksAudio } from '../in-flight-job.ts';
 import type { DriverClaim, JobDrivers } from '../takeover/job-drivers.ts';
-import type { Adoption } from '../takeover/resume-job.ts';
+import type { ResumeJobs } from '../takeover/resume-job.ts';
 
 export type Repeat = (
   request: DispatchRequest,
@@ -18,14 +18,14 @@ export type Repeat = (
 export function createRepeats(
   engine: Engine,
   parts: {
-    adoption: Adoption;
+    resumeJobs: ResumeJobs;
     refuse(code: ErrorCode, message: string): DispatchOutcome;
     /** Its request was refused here: it is gone, or will be as soon as the store can be asked. */
-    isTakenBack(jobId: JobId): boolean;
-    dispatchAnew(request: DispatchRequest): Soon<DispatchOutcome>;
+    isWithdrawn(jobId: JobId): boolean;
+    dispatchAnew(request: DispatchRequest): MaybePromise<DispatchOutcome>;
   },
 ): Repeat {
-  const { adoption, refuse } = parts;
+  const { resumeJobs, refuse } = parts;
   /** Requests that found their job failed and are tried anew: once. */
   const anew = new WeakSet<DispatchRequest>();
 
@@ -36,8 +36,8 @@ export function createRepeats(
     refuse('SCHEDULER_DEPENDENCY_DOWN', 'the first request is still being settled; repeat it shortly');
 
   /** As soon as it has a node. */
-  async function inFlight(request: DispatchRequest, flight: Flight): Promise<DispatchOutcome> {
-    if (lacksAudio(flight) && keepAudio(request, flight.job)) adoption.audioReturned(flight.job.jobId);
+  async function inFlight(request: DispatchRequest, flight: InFlightJob): Promise<DispatchOutcome> {
+    if (lacksAudio(flight) && keepAudio(request, flight.job)) resumeJobs.audioReturned(flight.job.jobId);
     const askedAt = engine.clock.now();
     const first = await placingOf(flight);
     engine.slow?.waited('request_single_flight', engine.clock.now() - askedAt);
@@ -67,7 +67,7 @@ export function createRepeats(
     job: JobRecord,
     drivers: JobDrivers,
   ): Promise<DispatchOutcome> {
-    if (parts.isTakenBack(job.jobId)) return unclear();
+    if (parts.isWithdrawn(job.jobId)) return unclear();
     let claim: DriverClaim;
     try {
       claim = await drivers.claim(job);
@@ -76,14 +76,14 @@ export function createRepeats(
       engine.meter.count('scheduler_dependency_down_total');
       return unclear();
     }
-    if (parts.isTakenBack(job.jobId)) return unclear();
+    if (parts.isWithdrawn(job.jobId)) return unclear();
     if (claim.kind === 'over') return whenOver(request, job.jobId);
     if (claim.kind === 'theirs') {
       handOver(request, job, drivers);
       return job.fence === undefined ? whenPlaced(request, job, drivers) : same(job);
     }
-    adoption.adopt(claim.job);
-    const flight = engine.flights.get(job.jobId);
+    resumeJobs.adopt(claim.job);
+    const flight = engine.inFlightJobs.get(job.jobId);
     return flight === undefined ? same(claim.job) : inFlight(request, flight);
   }
 
@@ -139,7 +139,7 @@ export function createRepeats(
       return refuse('IDEMPOTENCY_CONFLICT', 'this request_id is bound to a job with another body');
     }
     const { job } = bound;
-    const flight = engine.flights.get(job.jobId);
+    const flight = engine.inFlightJobs.get(job.jobId);
     if (flight !== undefined) return inFlight(request, flight);
     const { drivers } = engine;
     return drivers === undefined || isSettled(job.state) ? alone(job) : amongOthers(request, job, drivers);
@@ -147,7 +147,7 @@ export function createRepeats(
 }
 
 /** What the first request comes to; at once if it has. */
-export function placingOf(flight: Flight): Promise<DispatchOutcome> {
+export function placingOf(flight: InFlightJob): Promise<DispatchOutcome> {
   if (!flight.isPlacing) return Promise.resolve({ kind: 'dispatched', job: flight.job, isRepeat: true });
   return new Promise((resolve) => {
     flight.repeats = [...(flight.repeats ?? []), resolve];

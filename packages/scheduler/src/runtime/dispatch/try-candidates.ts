@@ -1,8 +1,8 @@
 /** Hot path: one node after the other is asked for a slot, until one has the job. */
 import type { Attempt } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import { advance, type Engine, giveBack } from '../engine.ts';
-import { type Flight, isAbandoned } from '../in-flight-job.ts';
+import { advance, type Engine, releaseLease } from '../engine.ts';
+import { type InFlightJob, isAbandoned } from '../in-flight-job.ts';
 import type { Placed } from './placed.ts';
 import type { Placement } from './placement.ts';
 
@@ -13,13 +13,13 @@ const MAX_TRIES = 32;
  * A node that was given up may take the job up again while another is looked for, and fail it: then two rounds are under way. The
  * earlier one stops, and the later one waits until that has given back what it took: both would use the same number, for two nodes (I3).
  */
-export function createRounds(
+export function createTryCandidates(
   engine: Engine,
   { reserve, send }: Pick<Placement, 'reserve' | 'send'>,
 ): Placement['place'] {
   /** The slot, and the record that says so. */
   async function secure(
-    flight: Flight,
+    flight: InFlightJob,
     intent: Attempt,
     since: number,
     round: number,
@@ -32,7 +32,7 @@ export function createRounds(
       flight.rounds === round;
     if (isSecured) return 'secured';
     // Who drives it elsewhere may have taken the slot under the same name.
-    if (!isAbandoned(flight)) await giveBack(engine, intent.nodeId, lease);
+    if (!isAbandoned(flight)) await releaseLease(engine, intent.nodeId, lease);
     return 'overtaken';
   }
 

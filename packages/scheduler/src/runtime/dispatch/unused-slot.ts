@@ -2,27 +2,27 @@
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { Soon } from '../../domain/soon.ts';
-import { type Engine, giveBack } from '../engine.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import { type Engine, releaseLease } from '../engine.ts';
 
 /** Of a first attempt. */
 export interface Reserved {
   readonly nodeId: NodeId;
-  readonly reserving: Soon<boolean>;
+  readonly reserving: MaybePromise<boolean>;
 }
 
 /** Without a word to a ledger that took nothing, and not what may be the job's own. */
-export function giveBackUnused(
+export function releaseUnused(
   engine: Engine,
   jobId: JobId,
   reserved: Reserved | undefined,
   job: JobRecord | undefined,
-): Soon<void> {
+): MaybePromise<void> {
   if (reserved === undefined) return undefined;
   const { nodeId, reserving } = reserved;
-  const give = (isTaken: boolean): Soon<void> =>
+  const give = (isTaken: boolean): MaybePromise<void> =>
     isTaken && (job?.jobId !== jobId || !mayHold(job, nodeId))
-      ? giveBack(engine, nodeId, leaseId(jobId, 1))
+      ? releaseLease(engine, nodeId, leaseId(jobId, 1))
       : undefined;
   return reserving instanceof Promise ? reserving.then(give) : give(reserving);
 }

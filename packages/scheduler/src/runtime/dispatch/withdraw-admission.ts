@@ -3,15 +3,15 @@ import { isSettled } from '../../domain/job.ts';
 import { catchUp, loseToOther } from '../attempts/record-move.ts';
 import type { Deadlines } from '../attempts/timeouts.ts';
 import { advance, type Engine } from '../engine.ts';
-import { type Flight, isAbandoned } from '../in-flight-job.ts';
+import { type InFlightJob, isAbandoned } from '../in-flight-job.ts';
 import type { Discards } from './discard-queue.ts';
 
 /** Nothing of the request stays: not the record, not the binding, not the audio. False: it is not to be refused after all. */
-export type TakeBack = (flight: Flight) => Promise<boolean>;
+export type Withdraw = (flight: InFlightJob) => Promise<boolean>;
 
-export function createTakingBack(engine: Engine, discards: Discards, deadlines: Deadlines): TakeBack {
+export function createWithdrawAdmission(engine: Engine, discards: Discards, deadlines: Deadlines): Withdraw {
   /** It was sent, or settled, before it could be taken back. */
-  async function keep(flight: Flight): Promise<void> {
+  async function keep(flight: InFlightJob): Promise<void> {
     const stored = await engine.store.get(flight.job.jobId).catch(() => undefined);
     if (isAbandoned(flight)) return;
     flight.driving = 'ours';
@@ -24,12 +24,12 @@ export function createTakingBack(engine: Engine, discards: Discards, deadlines: 
     await advance(engine, flight, 'released');
   }
 
-  function forget(flight: Flight): void {
+  function forget(flight: InFlightJob): void {
     engine.audio.drop(flight.job.jobId);
-    engine.flights.remove(flight);
+    engine.inFlightJobs.remove(flight);
   }
 
-  return async function takeBack(flight) {
+  return async function withdraw(flight) {
     flight.driving = 'taken_back';
     flight.deadlineTimer?.cancel();
     const taken = await discards.now(flight.job.jobId);

@@ -66,7 +66,7 @@ function checkLanguages(need: Need, profile: NodeProfile, fail: Fail): void {
     }
     if (need.usesTts) speaks('tts', target, 'tts_lang_unsupported');
   }
-  if (need.isPairUnknown && profile.isDeployed) {
+  if (need.isPairUnknown && profile.isLegacy) {
     fail('src_auto_no_candidate', 'a node in the field takes source "auto" only with lang_a and lang_b');
   }
 }
@@ -127,7 +127,7 @@ function checkPool(compiled: CompiledNeed, view: NodeView, fail: Fail): void {
   const { fleet } = compiled;
   const { pools, indexOf } = fleet.table;
   const route = routeOf(compiled);
-  const plan = compiled.book?.plan;
+  const plan = compiled.poolMap?.plan;
   if (route === undefined || pools === undefined || plan === undefined) return;
   const homes = pools.of(indexOf(view.nodeId));
   if (homes.some((poolId) => leadsTo(route, poolId))) return;

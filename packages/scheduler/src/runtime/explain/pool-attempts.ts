@@ -40,13 +40,13 @@ export function attemptPools(
 type Sieve = (members: Roster | undefined) => Pick<PoolAttempt, 'reason' | 'candidates'>;
 
 /** Everything that is about the whole fleet is worked out once, as bitmaps; then each node is looked at once. */
-function createSieve({ fleet, need, query, book }: CompiledNeed, excluded: ReadonlySet<NodeId>): Sieve {
+function createSieve({ fleet, need, query, poolMap }: CompiledNeed, excluded: ReadonlySet<NodeId>): Sieve {
   const { columns, facts, narrow } = fleet.table;
   const left = new Uint32Array(columns.usable.length);
   facts.or('alive', left);
   const uses = { asr: need.usesAsr, nmt: need.usesNmt, tts: need.usesTts };
   const core = CORE_STAGES.filter((stage) => uses[stage]).flatMap((stage) => {
-    const id = book?.plan.core?.[stage];
+    const id = poolMap?.plan.core?.[stage];
     return [
       having(`missing_core_${stage}_installed`, hasCore(stage, id)),
       having(`missing_core_${stage}_not_ready`, hasCoreReady(stage, id)),

@@ -10,7 +10,7 @@ import type { Load } from '../../domain/lease.ts';
 import type { NodeView } from '../../domain/node.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/numbered/node-numbers.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
-import type { PoolBook } from '../pools/pool-map.ts';
+import type { PoolMap } from '../pools/pool-map.ts';
 import { hasBit, putBit } from './bits.ts';
 import { createChangeLog } from './change-log.ts';
 import { type Columns, createColumns, reach } from './columns.ts';
@@ -69,12 +69,12 @@ export interface FleetView {
    */
   onFree(listen: (nodeId: NodeId) => void): void;
   /** The pools in force; undefined = the whole fleet is one. */
-  readonly pools: PoolBook | undefined;
+  readonly pools: PoolMap | undefined;
   /**
    * Begins to divide the fleet by another book. Each step places some nodes, so that no step is long; the last one puts the book in
    * force for everybody at once, and answers true. Until then the old one holds. A change that is under way is given up.
    */
-  changePools(book: PoolBook | undefined): (maxNodes: number) => boolean;
+  changePools(poolMap: PoolMap | undefined): (maxNodes: number) => boolean;
   /** Tells again of usable nodes, some at a time: jobs that wait may go to other nodes than before. Answers where to go on; undefined: at the end. */
   tellFree(from: number, maxNodes: number): number | undefined;
   stats(): FleetStats;
@@ -113,7 +113,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
   }
 
   const putPools = (division: Division | undefined, index: number, view: NodeView | undefined): boolean =>
-    division?.index.put(index, view === undefined ? NONE : division.book.poolsOf(view)) ?? false;
+    division?.index.put(index, view === undefined ? NONE : division.poolMap.poolsOf(view)) ?? false;
 
   function putStatus(index: number, view: NodeView): void {
     facts.put('ready', index, view.health === 'ready');
@@ -253,9 +253,9 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
       listeners.push(listen);
     },
     pools: undefined,
-    changePools(book) {
+    changePools(poolMap) {
       nextPools?.index.clear();
-      const division = book && { book, index: createPoolIndex(facts, ++edition) };
+      const division = poolMap && { poolMap, index: createPoolIndex(facts, ++edition) };
       nextPools = division;
       let at = 0;
       return (maxNodes) => {
@@ -266,7 +266,7 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
         }
         pools?.index.clear();
         pools = division;
-        fleet.pools = division?.book;
+        fleet.pools = division?.poolMap;
         table.pools = division?.index;
         nextPools = undefined;
         return true;
@@ -294,6 +294,6 @@ export function createFleetView(numbers = new NodeNumbers()): FleetView {
 
 /** The fleet as one book divides it. */
 interface Division {
-  readonly book: PoolBook;
+  readonly poolMap: PoolMap;
   readonly index: PoolIndex;
 }

@@ -21,7 +21,7 @@ export function factsOfProfile(profile: NodeProfile): ProfileFacts {
   for (const extension of profile.supports) facts.add(factKey.supports(extension));
   if (profile.acceptsPublicJobs) facts.add(factKey.public);
   if (profile.hasGpu) facts.add(factKey.gpu);
-  if (profile.isDeployed) facts.add(factKey.deployed);
+  if (profile.isLegacy) facts.add(factKey.deployed);
   return facts;
 }
 

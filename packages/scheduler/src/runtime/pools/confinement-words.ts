@@ -6,7 +6,7 @@ import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
 /** A clause to put behind "no node …"; empty if the job may go anywhere. */
 export function confinementWords(compiled: CompiledNeed): string {
   const route = routeOf(compiled);
-  const plan = compiled.book?.plan;
+  const plan = compiled.poolMap?.plan;
   if (route?.confinement === undefined || plan === undefined) return '';
   const { confinement } = route;
   const { tenantId } = compiled.need;

@@ -16,12 +16,12 @@ export type MissReason =
   | (string & {});
 
 export function missReason({ fleet, need, query }: CompiledNeed, poolId: PoolId): MissReason {
-  const { table, pools: book } = fleet;
+  const { table, pools: poolMap } = fleet;
   const { pools } = table;
   if (pools?.roster(poolId) === undefined) return 'no_nodes';
   const left = new Uint32Array(table.columns.usable.length);
   table.facts.or(pools.key(poolId), left);
-  const missing = missingCore(table, need, book?.plan.core ?? {}, left);
+  const missing = missingCore(table, need, poolMap?.plan.core ?? {}, left);
   if (missing !== undefined) return missing;
   const most = { reason: 'excluded', count: 0 };
   let before = countAll(left);

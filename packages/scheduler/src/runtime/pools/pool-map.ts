@@ -36,7 +36,7 @@ export interface PoolRoute {
   readonly confinement: Confinement | undefined;
 }
 
-export interface PoolBook {
+export interface PoolMap {
   readonly plan: PoolPlan;
   poolsOf(view: Pick<NodeView, 'nodeId' | 'profile'>): readonly PoolId[];
   /** Undefined: anywhere. */
@@ -49,7 +49,7 @@ export interface PoolBook {
 const MAX_KINDS = 4_096;
 const NONE: readonly PoolId[] = [];
 
-export function createPoolBook(plan: PoolPlan): PoolBook {
+export function createPoolMap(plan: PoolPlan): PoolMap {
   const all = poolIdsOf(plan);
   const byId = new Map(plan.pools.map((pool) => [pool.poolId, pool]));
   const isOpen = (poolId: PoolId): boolean => byId.get(poolId)?.isDedicated !== true;

@@ -6,7 +6,7 @@ import type { PoolId } from '../../domain/pool.ts';
 import { stableChoice } from '../../domain/stable-hash.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { compileNeed } from '../select/compile-need.ts';
-import { type PoolBook, routingKey } from './pool-map.ts';
+import { type PoolMap, routingKey } from './pool-map.ts';
 
 export interface Seeker {
   readonly tenantId: TenantId;
@@ -22,21 +22,21 @@ const MAX_PAIRS = 1_024;
 /** Remembers which pools serve a pair while the fleet stays as it is: after a change of pools every session asks anew. */
 export function createPreferPool(fleet: FleetView): PreferPool {
   const known = new Map<string, readonly PoolId[]>();
-  let edition: PoolBook | undefined;
+  let edition: PoolMap | undefined;
   let changes = -1;
 
   /** The same for every tenant that is not bound. */
-  function serving(book: PoolBook, need: Need): readonly PoolId[] {
+  function serving(poolMap: PoolMap, need: Need): readonly PoolId[] {
     const { query } = compileNeed(fleet, need);
     const changesNow = fleet.stats().changes;
-    if (edition !== book || changes !== changesNow || known.size >= MAX_PAIRS) known.clear();
-    edition = book;
+    if (edition !== poolMap || changes !== changesNow || known.size >= MAX_PAIRS) known.clear();
+    edition = poolMap;
     changes = changesNow;
     const before = known.get(query.key);
     if (before !== undefined) return before;
     const { facts, pools, queries } = fleet.table;
     const fit = queries.words(query);
-    const found = (book.route(need)?.poolIds ?? []).filter((poolId) => {
+    const found = (poolMap.route(need)?.poolIds ?? []).filter((poolId) => {
       const members = facts.words(pools?.key(poolId) ?? '');
       return members.some((word, at) => (word & (fit[at] ?? 0)) !== 0);
     });
@@ -45,12 +45,12 @@ export function createPreferPool(fleet: FleetView): PreferPool {
   }
 
   return function preferPool(seeker, languages) {
-    const { pools: book } = fleet;
-    if (book === undefined) return undefined;
-    const bound = book.plan.tenantPools.get(seeker.tenantId);
+    const { pools: poolMap } = fleet;
+    if (poolMap === undefined) return undefined;
+    const bound = poolMap.plan.tenantPools.get(seeker.tenantId);
     if (bound !== undefined) return bound;
-    const among = serving(book, needFor(seeker, languages));
-    return among[stableChoice(routingKey(seeker), book.plan.hashSeed, among.length)];
+    const among = serving(poolMap, needFor(seeker, languages));
+    return among[stableChoice(routingKey(seeker), poolMap.plan.hashSeed, among.length)];
   };
 }
 

@@ -6,7 +6,7 @@ import type { TenantId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../domain/tenancy.ts';
 
 /** The seats of a tenant; whoever has taken one keeps this, to give it back. */
-export interface Seat {
+export interface QuotaUnit {
   /** Undefined: shared by the tenants for whom there is no room. */
   readonly tenantId: TenantId | undefined;
   /** Over all instances. */
@@ -16,70 +16,72 @@ export interface Seat {
 
 export interface InflightCaps {
   /** Undefined: the tenant has as many as it may. */
-  take(tenantId: TenantId): Seat | undefined;
+  take(tenantId: TenantId): QuotaUnit | undefined;
   /** Also above the cap: the job was accepted before. */
-  takeAnyway(tenantId: TenantId): Seat;
-  giveBack(seat: Seat): void;
+  takeAnyway(tenantId: TenantId): QuotaUnit;
+  releaseLease(quotaUnit: QuotaUnit): void;
   hasRoom(tenantId: TenantId): boolean;
   /** For people: which limit it is, and what can be done. */
   explain(tenantId: TenantId): string;
   /** Tenants that are counted by themselves. */
   tenants(): number;
   /** Of all tenants. */
-  seats(): number;
+  quotaUnits(): number;
 }
 
 export const MAX_COUNTED_TENANTS = 10_000;
 
 export function createInflightCaps(deps: { tenancy: Tenancy; maxTenants?: number }): InflightCaps {
   const { tenancy, maxTenants = MAX_COUNTED_TENANTS } = deps;
-  const counted = new Map<TenantId, Seat>();
-  const crowd: Seat = { tenantId: undefined, limit: 0, count: 0 };
+  const counted = new Map<TenantId, QuotaUnit>();
+  const crowd: QuotaUnit = { tenantId: undefined, limit: 0, count: 0 };
   let all = 0;
 
   const limitOf = (tenantId: TenantId): number => tenancy.of(tenantId).maxInflightJobs;
 
   /** Names that somebody invents must not fill the memory. */
-  function seatOf(tenantId: TenantId): Seat {
+  function quotaUnitOf(tenantId: TenantId): QuotaUnit {
     const known = counted.get(tenantId);
     if (known !== undefined) return known;
     if (counted.size >= maxTenants) return crowd;
-    const seat: Seat = { tenantId, limit: limitOf(tenantId), count: 0 };
-    counted.set(tenantId, seat);
-    return seat;
+    const quotaUnit: QuotaUnit = { tenantId, limit: limitOf(tenantId), count: 0 };
+    counted.set(tenantId, quotaUnit);
+    return quotaUnit;
   }
 
-  function sit(seat: Seat): Seat {
-    seat.count += 1;
+  function sit(quotaUnit: QuotaUnit): QuotaUnit {
+    quotaUnit.count += 1;
     all += 1;
-    return seat;
+    return quotaUnit;
   }
 
-  function isFree(seat: Seat, tenantId: TenantId): boolean {
-    return seat.count < tenancy.share(seat.tenantId === undefined ? limitOf(tenantId) : seat.limit);
+  function isFree(quotaUnit: QuotaUnit, tenantId: TenantId): boolean {
+    return (
+      quotaUnit.count < tenancy.share(quotaUnit.tenantId === undefined ? limitOf(tenantId) : quotaUnit.limit)
+    );
   }
 
-  function forgetUnused(seat: Seat): void {
-    if (seat.count === 0 && seat.tenantId !== undefined) counted.delete(seat.tenantId);
+  function forgetUnused(quotaUnit: QuotaUnit): void {
+    if (quotaUnit.count === 0 && quotaUnit.tenantId !== undefined) counted.delete(quotaUnit.tenantId);
   }
 
   return {
     take(tenantId) {
-      const seat = seatOf(tenantId);
-      if (isFree(seat, tenantId)) return sit(seat);
-      forgetUnused(seat);
+      const quotaUnit = quotaUnitOf(tenantId);
+      if (isFree(quotaUnit, tenantId)) return sit(quotaUnit);
+      forgetUnused(quotaUnit);
       return undefined;
     },
-    takeAnyway: (tenantId) => sit(seatOf(tenantId)),
-    giveBack(seat) {
-      seat.count -= 1;
+    takeAnyway: (tenantId) => sit(quotaUnitOf(tenantId)),
+    releaseLease(quotaUnit) {
+      quotaUnit.count -= 1;
       all -= 1;
-      forgetUnused(seat);
+      forgetUnused(quotaUnit);
     },
     hasRoom(tenantId) {
-      const seat = seatOf(tenantId);
-      const isRoom = isFree(seat, tenantId);
-      forgetUnused(seat);
+      const quotaUnit = quotaUnitOf(tenantId);
+      const isRoom = isFree(quotaUnit, tenantId);
+      forgetUnused(quotaUnit);
       return isRoom;
     },
     explain(tenantId) {
@@ -89,6 +91,6 @@ export function createInflightCaps(deps: { tenancy: Tenancy; maxTenants?: number
       return `tenant ${tenantId} may have ${limit} jobs in flight (max_inflight_jobs)${here}: let some end, give wait_ms to wait for that, or have the limit raised`;
     },
     tenants: () => counted.size,
-    seats: () => all,
+    quotaUnits: () => all,
   };
 }

@@ -7,7 +7,7 @@ import type { Waiter } from './waiting-queue.ts';
 
 export type WaiterTest = (waiter: Waiter) => boolean;
 
-export interface TenantRound {
+export interface TenantQueue {
   /** After all that wait already. */
   enter(waiter: Waiter): void;
   /** Where it was, after a wake-up that came to nothing: what that had cost its tenant is given back. */
@@ -49,11 +49,11 @@ const MOST_DEBT = 1;
 /** Ten tenths are not quite one. */
 const PRICE = 1 - 1e-9;
 
-export function createTenantRound(deps: {
+export function createTenantQueue(deps: {
   quantumOf: (tenantId: TenantId) => number;
   /** It may have no more jobs on nodes now, so that there is no use in waking any. */
   isHeld: (tenantId: TenantId) => boolean;
-}): TenantRound {
+}): TenantQueue {
   /** Whose turn it is comes first. */
   const turns = new Map<TenantId, Turn>();
   /** In which order they came; also of those that were woken and may come back. */

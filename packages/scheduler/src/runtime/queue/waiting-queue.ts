@@ -5,7 +5,7 @@
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 import { WAITING_CLASSES, type WaitingClass } from '../../domain/priority.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { createTenantRound, type TenantRound, type WaiterTest } from './tenant-queue.ts';
+import { createTenantQueue, type TenantQueue, type WaiterTest } from './tenant-queue.ts';
 
 export interface Waiter {
   readonly tenantId: TenantId;
@@ -60,18 +60,18 @@ export function createWaitingQueue(deps: {
   backstopMs: number;
 }): WaitingQueue {
   const { quantumOf, isHeld } = deps.tenants;
-  const rounds = new Map<WaitingClass, TenantRound>();
+  const rounds = new Map<WaitingClass, TenantQueue>();
   for (const each of WAITING_CLASSES) {
     // What is retried counts as being on a node already.
-    rounds.set(each, createTenantRound({ quantumOf, isHeld: each === 'retry' ? NOBODY_HELD : isHeld }));
+    rounds.set(each, createTenantQueue({ quantumOf, isHeld: each === 'retry' ? NOBODY_HELD : isHeld }));
   }
   const fresh = WAITING_CLASSES.filter((each) => each !== 'retry').map(roundOf);
   let size = 0;
   let cancelBackstop: (() => void) | undefined;
   let isStopped = false;
 
-  function roundOf(each: WaitingClass): TenantRound {
-    return rounds.get(each) as TenantRound;
+  function roundOf(each: WaitingClass): TenantQueue {
+    return rounds.get(each) as TenantQueue;
   }
 
   /** Taken out of its round: it is told so. */
@@ -92,7 +92,7 @@ export function createWaitingQueue(deps: {
   }
 
   /** Many at once: nobody is woken when a cap grows, as it does for those that stay when an instance dies. */
-  function wakeMissed(round: TenantRound): void {
+  function wakeMissed(round: TenantQueue): void {
     let left = MAX_BACKSTOP_LOOKS;
     const test: WaiterTest = (waiter) => {
       left -= 1;

@@ -6,7 +6,7 @@ import type { Placed } from '../dispatch/placed.ts';
 import type { Placement } from '../dispatch/placement.ts';
 import { noteStage, WAIT } from '../dispatch/stage-times.ts';
 import { advance, type Engine } from '../engine.ts';
-import type { Flight } from '../in-flight-job.ts';
+import type { InFlightJob } from '../in-flight-job.ts';
 import { type CompiledNeed, routeOf } from '../select/compile-need.ts';
 import type { Waiter } from './waiting-queue.ts';
 
@@ -26,7 +26,7 @@ export type Waited = Exclude<Placed, 'nobody'> | 'unclear' | 'limit' | 'queue_fu
 export function waitForSlot(
   engine: Engine,
   placement: Placement,
-  flight: Flight,
+  flight: InFlightJob,
   wait: { isRetry: boolean; limitMs: number; priority?: Priority | undefined },
 ): Promise<Waited> {
   const { tenantId } = flight.job;
@@ -55,7 +55,7 @@ export function waitForSlot(
 
     const attempt = async (): Promise<void> => {
       // Another job of the tenant may have been quicker. What is retried counts in any case, as soon as it has a node.
-      if (!wait.isRetry && !engine.flights.seat(flight)) {
+      if (!wait.isRetry && !engine.inFlightJobs.quotaUnit(flight)) {
         engine.queue.rejoin(waiter);
         return;
       }
@@ -73,7 +73,7 @@ export function waitForSlot(
     };
 
     const waitOn = (): void => {
-      if (!wait.isRetry) engine.flights.unseat(flight);
+      if (!wait.isRetry) engine.inFlightJobs.unseat(flight);
       if (isLate) end('limit');
       else if (!isOver) engine.queue.rejoin(waiter);
     };
@@ -100,13 +100,13 @@ export function waitForSlot(
       else end('limit');
     });
     flight.stopWaiting = () => end('overtaken');
-    const hadSeat = flight.seat !== undefined;
-    if (!wait.isRetry) engine.flights.unseat(flight);
+    const hadQuotaUnit = flight.quotaUnit !== undefined;
+    if (!wait.isRetry) engine.inFlightJobs.unseat(flight);
     const joined = engine.queue.join(waiter);
     // Jobs of the tenant may have been passed over for the seat.
-    if (hadSeat) engine.queue.wakeOf(tenantId);
+    if (hadQuotaUnit) engine.queue.wakeOf(tenantId);
     if (joined === 'joined') {
-      engine.secondLook?.needed();
+      engine.refreshFullNodes?.needed();
       tryIfMissed();
       return;
     }
@@ -123,7 +123,7 @@ function shapeOf(compiled: CompiledNeed): unknown {
 }
 
 /** A try that got as far as RESERVED and then found nobody is not reserved any more. */
-export async function backToWaiting(engine: Engine, flight: Flight, isRetry: boolean): Promise<boolean> {
+export async function backToWaiting(engine: Engine, flight: InFlightJob, isRetry: boolean): Promise<boolean> {
   const { state } = flight.job;
   // A job that was taken over before it was ever placed waits like a retry.
   if (state !== 'RESERVED') return state === 'CREATED' || (isRetry && state === 'RETRYING');

@@ -4,7 +4,7 @@ import type { Need } from '../../domain/need.ts';
 import { hasBit } from '../fleet/bits.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import type { StandingQuery } from '../fleet/standing-queries.ts';
-import { leadsTo, type PoolBook, type PoolRoute } from '../pools/pool-map.ts';
+import { leadsTo, type PoolMap, type PoolRoute } from '../pools/pool-map.ts';
 import { clausesOf } from './clauses.ts';
 
 /** May be kept as long as the job lives: it follows the fleet by itself. */
@@ -13,12 +13,12 @@ export interface CompiledNeed {
   readonly need: Need;
   readonly query: StandingQuery;
   /** As `book` knows it; see `routeOf`. */
-  book: PoolBook | undefined;
+  poolMap: PoolMap | undefined;
   route: PoolRoute | undefined;
 }
 
 export function compileNeed(fleet: FleetView, need: Need): CompiledNeed {
-  return { fleet, need, query: findQuery(fleet, need), book: undefined, route: undefined };
+  return { fleet, need, query: findQuery(fleet, need), poolMap: undefined, route: undefined };
 }
 
 /** Most jobs ask for one direction and nothing special: their query is found without spelling out what they ask for. */
@@ -43,14 +43,14 @@ const isPlain = ({ directions, types, services, features }: Need): boolean =>
 /** For a look at the fleet as it is now: leaves nothing behind. */
 export function compileAside(fleet: FleetView, need: Need): CompiledNeed {
   const query = fleet.table.queries.aside(shapeOf(need), clausesOf(need));
-  return { fleet, need, query, book: undefined, route: undefined };
+  return { fleet, need, query, poolMap: undefined, route: undefined };
 }
 
 /** Where the job may go now: pools may have been divided anew since it was asked last. Undefined: anywhere. */
 export function routeOf(compiled: CompiledNeed): PoolRoute | undefined {
   const { pools } = compiled.fleet;
-  if (pools !== compiled.book) {
-    compiled.book = pools;
+  if (pools !== compiled.poolMap) {
+    compiled.poolMap = pools;
     compiled.route = pools?.route(compiled.need);
   }
   return compiled.route;

@@ -2,10 +2,10 @@
 import { meaningOf } from '../../domain/failure.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { JobRecord, TimelineEntry } from '../../domain/job.ts';
-import type { Flight } from '../in-flight-job.ts';
+import type { InFlightJob } from '../in-flight-job.ts';
 import { NO_SLOT } from '../queue/waiting.ts';
 
-export type Past = Pick<Flight, 'attempts' | 'retries' | 'nodesLost' | 'givenUp' | 'lastFailure'> & {
+export type Past = Pick<InFlightJob, 'attempts' | 'retries' | 'nodesLost' | 'givenUp' | 'lastFailure'> & {
   readonly sentTo: readonly NodeId[];
 };
 

@@ -1,17 +1,17 @@
 /** Hot path: a job that others drive by now is dropped here without a word to anybody: not to its node, not to the ledger. */
 import type { DispatchOutcome } from '../../domain/dispatch.ts';
 import type { Engine } from '../engine.ts';
-import type { Flight } from '../in-flight-job.ts';
+import type { InFlightJob } from '../in-flight-job.ts';
 
 /** Nothing that is still under way on its behalf writes or sends from here on. */
-export function abandon(engine: Engine, flight: Flight): void {
+export function abandon(engine: Engine, flight: InFlightJob): void {
   flight.driving = 'elsewhere';
   flight.attemptTimer?.cancel();
   flight.deadlineTimer?.cancel();
   flight.stopWaiting?.();
   const { jobId } = flight.job;
-  if (engine.flights.get(jobId) !== flight) return;
-  engine.flights.remove(flight);
+  if (engine.inFlightJobs.get(jobId) !== flight) return;
+  engine.inFlightJobs.remove(flight);
   engine.audio.drop(jobId);
   const repeats = flight.repeats ?? [];
   flight.repeats = undefined;
@@ -20,13 +20,13 @@ export function abandon(engine: Engine, flight: Flight): void {
 
 export function abandonAll(engine: Engine): void {
   engine.abandonments += 1;
-  engine.settledLately?.clear();
-  engine.givenBackLately?.clear();
-  engine.fencedLately?.clear();
-  const flights = [...engine.flights.all()];
+  engine.recentlySettled?.clear();
+  engine.recentlyReleased?.clear();
+  engine.recentlyFenced?.clear();
+  const inFlightJobs = [...engine.inFlightJobs.all()];
   // All before the first goes: the seat that it gives back would wake another, which would reserve a slot for nobody.
-  for (const flight of flights) flight.driving = 'elsewhere';
-  for (const flight of flights) abandon(engine, flight);
+  for (const flight of inFlightJobs) flight.driving = 'elsewhere';
+  for (const flight of inFlightJobs) abandon(engine, flight);
 }
 
 /** A repeat finds the job where it is now. */

@@ -3,19 +3,19 @@ import type { NodeId } from '../../domain/ids.ts';
 import type { LeaseId } from '../../domain/lease.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-export interface GivenBackLately {
+export interface RecentlyReleased {
   note(nodeId: NodeId, lease: LeaseId): void;
   clear(): void;
   all(): readonly (readonly [lease: LeaseId, nodeId: NodeId])[];
 }
 
 /** In two halves, so that nobody has to look for what is old: one is filled, and when its time is over the other is forgotten. */
-export function createGivenBackLately(deps: {
+export function createRecentlyReleased(deps: {
   clock: Clock;
   /** Each is known for so long, and for less than twice as long. */
   keepMs: number;
   maxCount: number;
-}): GivenBackLately {
+}): RecentlyReleased {
   const { clock, keepMs } = deps;
   let older = new Map<LeaseId, NodeId>();
   let newer = new Map<LeaseId, NodeId>();

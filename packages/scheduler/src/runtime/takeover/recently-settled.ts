@@ -4,7 +4,7 @@ import type { JobRecord } from '../../domain/job.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Timer, TimerWheel } from '../attempts/timer-wheel.ts';
 
-export interface SettledLately {
+export interface RecentlySettled {
   /** Its newest record; one noted before is replaced, and its time goes on. */
   note(job: JobRecord): void;
   /** Another instance drives it by now. */
@@ -20,14 +20,14 @@ interface Kept {
   readonly bytes: number;
 }
 
-export function createSettledLately(deps: {
+export function createRecentlySettled(deps: {
   clock: Clock;
   wheel: TimerWheel;
   /** As long as it may take until a store that lost writes is told again. */
   keepMs: number;
   maxCount: number;
   maxBytes: number;
-}): SettledLately {
+}): RecentlySettled {
   const { clock, wheel, keepMs } = deps;
   const kept = new Map<JobId, Kept>();
   let bytes = 0;

@@ -5,29 +5,34 @@ import { leaseId } from '../../domain/lease.ts';
 import type { Need } from '../../domain/need.ts';
 import { createCommits } from '../attempts/commits.ts';
 import { watchLeaseEnd } from '../attempts/lease-expiry-watch.ts';
-import type { GivingUp } from '../attempts/retry-or-fail.ts';
-import type { Settling } from '../attempts/settle-job.ts';
+import type { RetryOrFail } from '../attempts/retry-or-fail.ts';
+import type { SettleJob } from '../attempts/settle-job.ts';
 import type { Deadlines } from '../attempts/timeouts.ts';
-import type { UnclearSends } from '../attempts/unconfirmed-sends.ts';
-import { advance, type Engine, giveBackForGood, leaveFenced } from '../engine.ts';
-import { createFlight, type Flight } from '../in-flight-job.ts';
+import type { UnconfirmedSends } from '../attempts/unconfirmed-sends.ts';
+import { advance, type Engine, leaveFenced, releaseForGood } from '../engine.ts';
+import { createInFlightJob, type InFlightJob } from '../in-flight-job.ts';
 import type { SharedDriving } from '../job-service.ts';
 import { compileNeed } from '../select/compile-need.ts';
 import { pastOf } from './attempt-history.ts';
 
-export type Adoption = Pick<SharedDriving, 'adopt' | 'audioReturned'>;
+export type ResumeJobs = Pick<SharedDriving, 'adopt' | 'audioReturned'>;
 
-export function createAdoption(
+export function createResumeJobs(
   engine: Engine,
-  parts: { deadlines: Deadlines; givingUp: GivingUp; settling: Settling; unclearSends: UnclearSends },
-): Adoption {
-  const { deadlines, givingUp, settling, unclearSends } = parts;
+  parts: {
+    deadlines: Deadlines;
+    retryOrFail: RetryOrFail;
+    settleJob: SettleJob;
+    unconfirmedSends: UnconfirmedSends;
+  },
+): ResumeJobs {
+  const { deadlines, retryOrFail, settleJob, unconfirmedSends } = parts;
   const { wheel, clock, settings } = engine;
-  const commits = createCommits(engine, givingUp);
+  const commits = createCommits(engine, retryOrFail);
 
-  function rebuild(job: JobRecord): Flight {
+  function rebuild(job: JobRecord): InFlightJob {
     const need = job.need ?? needless(job);
-    const flight = createFlight(job, need, compileNeed(engine.fleet, need));
+    const flight = createInFlightJob(job, need, compileNeed(engine.fleet, need));
     const now = clock.now();
     const ranFrom = job.timeline.findLast(({ state }) => state === 'RUNNING')?.at ?? now;
     // The clock is another machine's: nothing may seem to have begun later than now.
@@ -45,11 +50,11 @@ export function createAdoption(
     engine.nodes.profile(fence?.nodeId ?? '')?.supports.includes('job_ack') === true;
 
   /** It has its outcome; what is left is to give back what it held. */
-  async function release(flight: Flight): Promise<void> {
+  async function release(flight: InFlightJob): Promise<void> {
     const { jobId, fence, state } = flight.job;
     engine.audio.drop(jobId);
     if (fence !== undefined && state === 'FINISHED') {
-      await giveBackForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
+      await releaseForGood(engine, fence.nodeId, leaseId(jobId, fence.attempt));
     } else if (fence !== undefined) {
       // Nobody can say whether the node of a failed attempt still works on it.
       await leaveOpen(fence.nodeId, leaseId(jobId, fence.attempt));
@@ -64,15 +69,15 @@ export function createAdoption(
     watchLeaseEnd(engine, nodeId);
   }
 
-  function resume(flight: Flight): void {
+  function resume(flight: InFlightJob): void {
     const { fence, intent } = flight.job;
     if (isOut(flight.job) && fence !== undefined) {
-      engine.flights.board(flight, fence.nodeId);
+      engine.inFlightJobs.board(flight, fence.nodeId);
       watchAttempt(flight, fence.nodeId);
     } else if (flight.job.state === 'RESERVED' && intent !== undefined) {
       // It may have been sent, and then the node answers soon.
-      void unclearSends.awaitWord(flight);
-    } else void givingUp.tryElsewhere(flight, 'open');
+      void unconfirmedSends.awaitWord(flight);
+    } else void retryOrFail.tryElsewhere(flight, 'open');
   }
 
   const isThere = (nodeId: NodeId): boolean => {
@@ -80,7 +85,7 @@ export function createAdoption(
     return view !== undefined && view.health !== 'offline';
   };
 
-  function watchAttempt(flight: Flight, nodeId: NodeId): void {
+  function watchAttempt(flight: InFlightJob, nodeId: NodeId): void {
     if (!isThere(nodeId)) {
       // Its connection may have ended with the instance that drove the job, and it may be about to come back.
       flight.attemptTimer = wheel.setAt(clock.now() + settings.ackTimeoutMs, stillAway, flight);
@@ -96,7 +101,7 @@ export function createAdoption(
     deadlines.attemptSent(flight);
   }
 
-  function stillAway(flight: Flight): void {
+  function stillAway(flight: InFlightJob): void {
     const { jobId, fence } = flight.job;
     if (fence === undefined || !isOut(flight.job)) return;
     const { nodeId, attempt } = fence;
@@ -106,7 +111,7 @@ export function createAdoption(
     }
     void leaveFenced(engine, nodeId, leaseId(jobId, attempt));
     const message = `${nodeId} did not come back after the instance that drove its job was gone`;
-    void givingUp.giveUp(flight, {
+    void retryOrFail.giveUp(flight, {
       code: 'WS_DISCONNECTED',
       message,
       isCounted: true,
@@ -117,15 +122,15 @@ export function createAdoption(
 
   return {
     adopt(job) {
-      if (engine.flights.get(job.jobId) !== undefined || job.state === 'RELEASED') return;
+      if (engine.inFlightJobs.get(job.jobId) !== undefined || job.state === 'RELEASED') return;
       const flight = rebuild(job);
       if (isSettled(job.state)) {
         void release(flight);
         return;
       }
-      engine.flights.add(flight);
+      engine.inFlightJobs.add(flight);
       if (job.need === undefined) {
-        void settling.fail(flight, NEED_UNKNOWN, 'open');
+        void settleJob.fail(flight, NEED_UNKNOWN, 'open');
         return;
       }
       // Whatever that clock said, no job lasts longer than a job may.
@@ -134,13 +139,13 @@ export function createAdoption(
     },
 
     audioReturned(jobId, at) {
-      const flight = engine.flights.get(jobId);
+      const flight = engine.inFlightJobs.get(jobId);
       if (flight === undefined || flight.audioAt === undefined) return;
       const isHere = engine.audio.get(jobId) !== undefined;
       if (!isHere && at === undefined) return;
       const isAwaited = flight.audioAt === 'awaited';
       flight.audioAt = isHere ? undefined : at;
-      if (isAwaited) void givingUp.tryElsewhere(flight, 'open');
+      if (isAwaited) void retryOrFail.tryElsewhere(flight, 'open');
     },
   };
 }

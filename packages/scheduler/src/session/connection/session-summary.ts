@@ -1,5 +1,5 @@
 /** A session as operators see it. Pure. */
-import { isDeployed, type Session } from '../session.ts';
+import { isLegacy, type Session } from '../session.ts';
 import type { SessionView } from '../session-service.ts';
 
 export const viewOf = (session: Session): SessionView => ({
@@ -7,7 +7,7 @@ export const viewOf = (session: Session): SessionView => ({
   tenantId: session.tenantId,
   openedAt: session.openedAt,
   isConnected: session.link !== undefined,
-  isDeployed: isDeployed(session),
+  isLegacy: isLegacy(session),
   platform: session.opening.platform,
   source: session.opening.speech.languages.source,
   target: session.opening.speech.languages.target,

@@ -4,7 +4,7 @@ import type { Opening, Session } from '../session.ts';
 import type { SessionsFull } from '../session-service.ts';
 import { createLanguageCount, type LanguageUses } from './language-use.ts';
 import { createRoster, type Roster } from './session-pages.ts';
-import type { TenantRooms } from './tenant-session-caps.ts';
+import type { TenantSessionCaps } from './tenant-session-caps.ts';
 
 /** How a session counted before a step. */
 export interface Noted {
@@ -13,7 +13,7 @@ export interface Noted {
   readonly resultBytes: number;
 }
 
-export interface Attendance extends Pick<Roster, 'page'> {
+export interface SessionTable extends Pick<Roster, 'page'> {
   readonly sessions: ReadonlyMap<SessionId, Session>;
   add(session: Session): void;
   /** False: it was gone before. */
@@ -39,12 +39,12 @@ export interface Attendance extends Pick<Roster, 'page'> {
   resultBytes(): number;
 }
 
-export function createAttendance(deps: {
+export function createSessionTable(deps: {
   readonly maxSessions: number;
   readonly evict: (session: Session) => void;
   /** Absent: no tenant has a cap. */
-  readonly rooms?: TenantRooms | undefined;
-}): Attendance {
+  readonly rooms?: TenantSessionCaps | undefined;
+}): SessionTable {
   const { rooms } = deps;
   const sessions = new Map<SessionId, Session>();
   const roster = createRoster(sessions);

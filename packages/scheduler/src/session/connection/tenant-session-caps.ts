@@ -3,7 +3,7 @@ import type { TenantId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../domain/tenancy.ts';
 import type { Session } from '../session.ts';
 
-export interface TenantRooms {
+export interface TenantSessionCaps {
   enter(session: Session): void;
   leave(session: Session): void;
   /** It has no client; it may come back. */
@@ -29,10 +29,10 @@ interface Room {
 
 const MAX_TENANTS = 10_000;
 
-export function createTenantRooms(deps: {
+export function createTenantSessionCaps(deps: {
   tenancy: Pick<Tenancy, 'of' | 'share' | 'instances'>;
   maxTenants?: number;
-}): TenantRooms {
+}): TenantSessionCaps {
   const { tenancy, maxTenants = MAX_TENANTS } = deps;
   const rooms = new Map<TenantId, Room>();
   const crowd: Room = { tenantId: undefined, count: 0, away: new Set() };

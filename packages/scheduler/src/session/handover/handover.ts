@@ -3,7 +3,7 @@ import type { SessionId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { IdSource } from '../../ports/id-source.ts';
 import type { Log } from '../../ports/log.ts';
-import { type Attendance, INSTANCE_FULL } from '../connection/session-table.ts';
+import { INSTANCE_FULL, type SessionTable } from '../connection/session-table.ts';
 import type { SessionEvent } from '../event.ts';
 import type { JobWatch } from '../outcomes/job-watch.ts';
 import type { Opening, Session } from '../session.ts';
@@ -37,11 +37,11 @@ export function createMoves(deps: {
   readonly ids: Pick<IdSource, 'digest'>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly attendance: Attendance;
+  readonly sessionTable: SessionTable;
   readonly settings: SessionSettings;
   readonly post: (session: Session, event: SessionEvent) => void;
 }): Moves {
-  const { saver, watch, clock, attendance, settings, post } = deps;
+  const { saver, watch, clock, sessionTable, settings, post } = deps;
   const arrivals = createArrivals(deps);
   /** Coming or going: whoever else wants one of them comes after that. */
   const underWay = new Map<SessionId, Promise<unknown>>();
@@ -59,8 +59,8 @@ export function createMoves(deps: {
   async function fetch(opening: Opening, resume: NonNullable<Opening['resume']>): Promise<Arrival> {
     const begun = epoch;
     // Where it comes from it counted already: only this instance must have room.
-    if (!attendance.hasRoom()) return INSTANCE_FULL;
-    const arrived = attendance.expect();
+    if (!sessionTable.hasRoom()) return INSTANCE_FULL;
+    const arrived = sessionTable.expect();
     const fetched = await arrivals.fetch(resume, opening.tenantId);
     arrived();
     if (begun !== epoch) return UNAVAILABLE;
@@ -69,7 +69,7 @@ export function createMoves(deps: {
       at: clock.now(),
       skipped: fetched.isComplete ? 0 : skippedBy(settings),
     });
-    attendance.add(session);
+    sessionTable.add(session);
     await arrivals.recall(session, (utterance, job) => post(session, { kind: 'recalled', utterance, job }));
     // Abandoned with all others, or taken by somebody else: nobody could be told anything of it any more.
     if (session.phase === 'ended') return UNAVAILABLE;
@@ -87,7 +87,7 @@ export function createMoves(deps: {
     if (resume === undefined) return undefined;
     const moving = underWay.get(resume.sessionId);
     if (moving !== undefined) return arriveAfter(opening, moving);
-    if (attendance.sessions.has(resume.sessionId)) return undefined;
+    if (sessionTable.sessions.has(resume.sessionId)) return undefined;
     return noteUnderWay(resume.sessionId, fetch(opening, resume));
   }
 
@@ -104,7 +104,7 @@ export function createMoves(deps: {
     arrive,
     async release(sessionId) {
       await underWay.get(sessionId)?.catch(() => {});
-      const session = attendance.sessions.get(sessionId);
+      const session = sessionTable.sessions.get(sessionId);
       // Let go before: somebody has had it since, perhaps, of whom a failover has lost every trace. What that one used nobody knows.
       if (session === undefined) return false;
       // It is closing: nobody resumes it.

@@ -4,9 +4,9 @@ import type { AudioStore } from '../../ports/audio-store.ts';
 import type { Chance } from '../../ports/chance.ts';
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Utterance } from '../session.ts';
-import type { JobDesk } from '../session-service.ts';
+import type { JobDispatcher } from '../session-service.ts';
 
-export interface PatientDesk {
+export interface DispatchWithRetry {
   ask(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome>;
   /** Nobody waits here any more, whatever it was asked for. */
   stop(): void;
@@ -14,13 +14,13 @@ export interface PatientDesk {
 
 const AGAIN_MS = 250;
 
-export function createPatientDesk(deps: {
-  readonly jobs: Pick<JobDesk, 'dispatch'>;
+export function createDispatchWithRetry(deps: {
+  readonly jobs: Pick<JobDispatcher, 'dispatch'>;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly audio: Pick<AudioStore, 'claim' | 'unclaim'>;
   readonly patienceMs: number;
-}): PatientDesk {
+}): DispatchWithRetry {
   const { jobs, clock, audio } = deps;
   const waiting = new Set<() => void>();
   let isStopped = false;

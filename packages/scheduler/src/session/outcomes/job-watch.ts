@@ -8,8 +8,8 @@ import type { SessionEvent } from '../event.ts';
 import type { JobFollow } from '../handover/remote-job-follower.ts';
 import { noteChange } from '../handover/saved-state.ts';
 import type { Session, Utterance } from '../session.ts';
-import type { JobDesk } from '../session-service.ts';
-import type { PatientDesk } from './dispatch-with-retry.ts';
+import type { JobDispatcher } from '../session-service.ts';
+import type { DispatchWithRetry } from './dispatch-with-retry.ts';
 
 interface Watcher {
   readonly session: Session;
@@ -34,8 +34,8 @@ export interface JobWatch {
 }
 
 export function createJobWatch(deps: {
-  jobs: Pick<JobDesk, 'cancel'>;
-  desk: PatientDesk;
+  jobs: Pick<JobDispatcher, 'cancel'>;
+  dispatcher: DispatchWithRetry;
   /** Those that were asked for here and have no answer yet. */
   asked: Set<Utterance>;
   /** Absent: there are no other instances. */
@@ -43,7 +43,7 @@ export function createJobWatch(deps: {
   log: Log;
   post: (session: Session, event: SessionEvent) => void;
 }): JobWatch {
-  const { jobs, desk, asked, elsewhere, log, post } = deps;
+  const { jobs, dispatcher, asked, elsewhere, log, post } = deps;
   const watchers = new Map<JobId, readonly Watcher[]>();
   const idle: (() => void)[] = [];
 
@@ -138,7 +138,7 @@ export function createJobWatch(deps: {
         rename(session, utterance, jobId);
         post(session, { kind: 'admitted', utterance });
       };
-      desk
+      dispatcher
         .ask(utterance, { ...request, admitted })
         .catch((fault: unknown) => {
           log.error({ job_id: utterance.jobId, err: fault }, 'an utterance could not be dispatched');

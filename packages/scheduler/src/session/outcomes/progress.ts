@@ -5,7 +5,7 @@ import type { JobRecord, JobState } from '../../domain/job.ts';
 import type { SavedName } from '../event.ts';
 import { isOwnWord, isSecured, noteChange } from '../handover/saved-state.ts';
 import { UI_EVENTS, type UiEventName } from '../output.ts';
-import { isDeployed, type Session, type Utterance, understands } from '../session.ts';
+import { isLegacy, type Session, type Utterance, understands } from '../session.ts';
 import { dropGathered } from '../speech/audio-budget.ts';
 import { noteText } from '../speech/groups.ts';
 import { count, type Step, tell, tellUi } from '../step-context.ts';
@@ -130,7 +130,7 @@ export function noteFailure(
   // Who acknowledges may be sending it again for not having heard of this: that is no other try, and would have a second outcome.
   if (!understands(session, 'result_ack')) unbind(session, utterance);
   tellUi(step, session, utterance, 'ERROR', utterance.acceptedAt, code);
-  if (isDeployed(session)) return;
+  if (isLegacy(session)) return;
   const about = { utterance_index: utterance.index, job_id: utterance.jobId };
   tell(step, session, { kind: 'error', code, message, details: { ...details, ...about } });
 }

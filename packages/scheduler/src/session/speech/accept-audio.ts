@@ -3,9 +3,9 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Chunk, GivenUtterance } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
 import { announceAgain, fail } from '../outcomes/progress.ts';
-import { isDeployed, type Session, type Utterance, understands } from '../session.ts';
+import { isLegacy, type Session, type Utterance, understands } from '../session.ts';
 import { count, type Step, tell, tellUi } from '../step-context.ts';
-import { claimRoom } from './audio-budget.ts';
+import { claimAudioBudget } from './audio-budget.ts';
 import { bindingName, fingerprintOf } from './binding.ts';
 import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from './build-job.ts';
 import { joinGroup } from './groups.ts';
@@ -34,7 +34,7 @@ export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   if (
     isBehindRefused(step, session, chunk) ||
     isBacklogged(step, session) ||
-    !claimRoom(step, session, bytes)
+    !claimAudioBudget(step, session, bytes)
   ) {
     return refuseAudio(step, session, chunk);
   }
@@ -54,7 +54,7 @@ export function cutStream(step: Step, session: Session, event: SegmentationEvent
     event,
     step.at,
     step.settings.segmentation,
-    isDeployed(session),
+    isLegacy(session),
   );
   session.segmentation = state;
   for (const one of sealed) acceptSealed(step, session, one);
@@ -94,7 +94,7 @@ function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
 /** To clients in the field an error is an alert: late frames are none. */
 function refuse(step: Step, session: Session, code: ErrorCode, message: string): void {
   count(step, 'scheduler_session_messages_dropped_total', { reason: code.toLowerCase() });
-  if (!isDeployed(session)) tell(step, session, { kind: 'error', code, message });
+  if (!isLegacy(session)) tell(step, session, { kind: 'error', code, message });
 }
 
 function acceptSealed(step: Step, session: Session, { segment: sealed, reason }: Sealed): void {

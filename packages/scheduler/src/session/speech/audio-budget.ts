@@ -3,7 +3,7 @@ import type { Session } from '../session.ts';
 import { count, type Step } from '../step-context.ts';
 
 /** False: there is none, and nothing was taken. */
-export function claimRoom(step: Step, session: Session, bytes: number): boolean {
+export function claimAudioBudget(step: Step, session: Session, bytes: number): boolean {
   if (bytes === 0) return true;
   if (session.audioBytes + bytes > step.settings.maxAudioBytes) return false;
   if (step.audio.claim(bytes) === 'full') return false;

@@ -7,7 +7,7 @@ import type { Chunk, GivenUtterance } from '../event.ts';
 import { announceAgain } from '../outcomes/progress.ts';
 import type { Session, Utterance } from '../session.ts';
 import type { Step } from '../step-context.ts';
-import { claimRoom, dropGathered } from './audio-budget.ts';
+import { claimAudioBudget, dropGathered } from './audio-budget.ts';
 import { bindingName, fingerprintOf } from './binding.ts';
 import { orderJob, WHOLE_PIPELINE } from './build-job.ts';
 import { choosePool } from './preferred-pool.ts';
@@ -48,7 +48,7 @@ export function gather(step: Step, session: Session, { seq, audio }: Chunk): boo
   if (seq === firstSeq) begin(step, session, utterance);
   const { gathered } = session;
   if (gathered?.utterance !== utterance || seq <= gathered.lastSeq) return false;
-  if (!claimRoom(step, session, audio.length)) {
+  if (!claimAudioBudget(step, session, audio.length)) {
     dropGathered(step, session);
     return false;
   }

@@ -3,7 +3,7 @@ import type { NodeCapabilities } from '@lingua/sdk/node';
 
 const TYPES = ['asr', 'semantic', 'nmt', 'tts'] as const;
 
-export function simulatedCapabilities(languages: readonly string[], isDeployed: boolean): NodeCapabilities {
+export function simulatedCapabilities(languages: readonly string[], isLegacy: boolean): NodeCapabilities {
   return {
     version: '0.1.0-simulated',
     platform: 'linux',
@@ -26,7 +26,7 @@ export function simulatedCapabilities(languages: readonly string[], isDeployed: 
       semantic_languages: [...languages],
       semantic_core_ready: true,
       // Nodes in the field never say what they translate.
-      ...(isDeployed
+      ...(isLegacy
         ? {}
         : { nmt_capabilities: [{ model_id: 'simulated', languages: [...languages], rule: 'any_to_any' }] }),
     },

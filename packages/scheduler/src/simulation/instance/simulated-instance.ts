@@ -102,7 +102,7 @@ export function createSimulatedInstance(deps: {
     },
     shared,
   });
-  const { registry, jobs, sessions, together, reader, beside } = core;
+  const { registry, jobs, sessions, together, reader, backgroundServices } = core;
   const doors = new Set<{ cut(reason: 'shutdown'): void }>();
   const gate = openGate({ clock, meter, config });
   const require = createRequirements(coreIdsOf(config));
@@ -126,7 +126,7 @@ export function createSimulatedInstance(deps: {
     log,
     withdraw: together?.withdraw,
     leave: async () => {
-      beside.stop();
+      backgroundServices.stop();
       await together?.stop();
     },
     drainTimeoutMs: config.server.drain_timeout_ms,
@@ -157,7 +157,7 @@ export function createSimulatedInstance(deps: {
     core,
     async start() {
       await together?.start(address);
-      beside.start();
+      backgroundServices.start();
     },
     stop: shutDown,
     acceptNode(end) {
@@ -204,7 +204,7 @@ export function createSimulatedInstance(deps: {
       });
       if (built.kind === 'invalid')
         return { kind: 'refused', code: 'INVALID_MESSAGE', message: built.message };
-      return beside.dispatch(built.request);
+      return backgroundServices.dispatch(built.request);
     },
     settled: (jobId, waitMs) => reader.settled(jobId, waitMs),
     read: (peer, jobId) => readJob({ gate, reader }, principalOf('client', peer.machine, peer.tenant), jobId),

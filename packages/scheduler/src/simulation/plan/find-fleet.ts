@@ -19,10 +19,10 @@ export interface Length {
 }
 
 /** `not_settled`: the run was too short to tell what it comes to in the long run. */
-export type Verdict = 'enough' | 'too_few' | 'not_settled';
+export type FleetAssessment = 'enough' | 'too_few' | 'not_settled';
 
 export interface JudgedSize extends SizeFigures {
-  readonly verdict: Verdict;
+  readonly verdict: FleetAssessment;
 }
 
 export interface FoundFleet {
@@ -79,7 +79,7 @@ function judge(
   workload: Workload,
   target: Target,
   { counted }: Length,
-): Verdict {
+): FleetAssessment {
   if (p99Ms > target.waitP99Ms || refused > target.refused) return 'too_few';
   return counted >= SETTLING_TIMES * settlingJobs(workload, nodes) ? 'enough' : 'not_settled';
 }

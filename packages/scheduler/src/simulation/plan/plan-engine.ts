@@ -135,7 +135,7 @@ const PROFILE: NodeProfile = {
   hasGpu: true,
   acceptsPublicJobs: true,
   supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
-  isDeployed: false,
+  isLegacy: false,
 };
 
 const nodeView = (nodeId: string, slots: number, now: number): NodeView => ({

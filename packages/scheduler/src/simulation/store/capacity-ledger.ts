@@ -1,6 +1,6 @@
 /** Simulation: the capacity ledger of many instances. Each call is what one script does in the slot of its node. */
 import { SOON_MS } from '../../adapters/shared-jobs/owed-moves.ts';
-import type { LedgerOfMany } from '../../app/shared-store.ts';
+import type { SharedLedger } from '../../app/shared-store.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { type LeaseId, type Load, leaseJob } from '../../domain/lease.ts';
 import {
@@ -21,7 +21,7 @@ export const GENERATION_MEMORY_MS = 3_600_000;
 
 type Capacity = NonNullable<StoredNode['capacity']>;
 
-export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): LedgerOfMany {
+export function createCapacityLedger(deps: { lines: Lines; idleMs: number }): SharedLedger {
   const { lines, idleMs } = deps;
   const on = <T>(nodeId: NodeId, what: string, run: (shard: Shard) => T): Promise<T> =>
     lines.ask(tags.node(nodeId), what, run);

@@ -11,7 +11,7 @@ import {
 import type { Inbox } from '../../ports/inbox.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
-import type { BuriedLetter } from './shard-state.ts';
+import type { BuriedMessage } from './shard-state.ts';
 import { keys, tags } from './tags.ts';
 
 export function createDeadLetters(deps: {
@@ -23,44 +23,44 @@ export function createDeadLetters(deps: {
   const on = <T>(instanceId: string, what: string, run: (shard: Shard) => T): Promise<T> =>
     lines.ask(tags.instance(instanceId), what, run);
 
-  const get = (instanceId: string, letterId: string): Promise<WholeDeadLetter | undefined> =>
+  const get = (instanceId: string, messageId: string): Promise<WholeDeadLetter | undefined> =>
     on(instanceId, 'read-dead-letter', ({ state, now }) => {
-      const letter = state.deadLetters.get(instanceId, now())?.entries.get(letterId);
-      return letter && wholeLetter(letterId, letter);
+      const letter = state.deadLetters.get(instanceId, now())?.entries.get(messageId);
+      return letter && wholeLetter(messageId, letter);
     });
 
   return {
     list: (instanceId, { max, after }) =>
       on(instanceId, 'page-dead-letters', (shard) => {
         const all = newestFirst(shard, instanceId).filter(
-          ([letterId]) => after === undefined || isEarlier(letterId, after),
+          ([messageId]) => after === undefined || isEarlier(messageId, after),
         );
         const letters: DeadLetter[] = [];
         let bytes = 0;
-        for (const [letterId, letter] of all) {
+        for (const [messageId, letter] of all) {
           if (letters.length === max || bytes >= PAGE_BYTES) break;
-          const { body: _, ...shown } = wholeLetter(letterId, letter);
+          const { body: _, ...shown } = wholeLetter(messageId, letter);
           letters.push(shown);
           bytes += shown.bytes;
         }
         return { letters, isLast: letters.length === all.length };
       }),
     get,
-    async replay(instanceId, letterId, to) {
-      const letter = await get(instanceId, letterId);
+    async replay(instanceId, messageId, to) {
+      const letter = await get(instanceId, messageId);
       if (letter === undefined) return 'absent';
       // The two may lie on different shards: sent first, so that what fails in between costs a second delivery and no letter.
       const result = await inbox.send(to, letter.body);
       if (result !== 'sent') return result;
-      await on(instanceId, 'remove-dead-letters', (shard) => remove(shard, instanceId, [letterId]));
+      await on(instanceId, 'remove-dead-letters', (shard) => remove(shard, instanceId, [messageId]));
       return 'replayed';
     },
     purge: (instanceId, { diedBefore, max }) =>
       on(instanceId, 'purge-dead-letters', (shard) => {
         const all = newestFirst(shard, instanceId).filter(
-          ([letterId]) => diedBefore === undefined || timeOf(letterId) < diedBefore,
+          ([messageId]) => diedBefore === undefined || timeOf(messageId) < diedBefore,
         );
-        const some = all.slice(0, max).map(([letterId]) => letterId);
+        const some = all.slice(0, max).map(([messageId]) => messageId);
         remove(shard, instanceId, some);
         return { purged: some.length, isDone: some.length === all.length };
       }),
@@ -88,12 +88,12 @@ export function createDeadLetters(deps: {
   };
 }
 
-const newestFirst = ({ state, now }: Shard, instanceId: string): [string, BuriedLetter][] =>
+const newestFirst = ({ state, now }: Shard, instanceId: string): [string, BuriedMessage][] =>
   [...(state.deadLetters.get(instanceId, now())?.entries ?? [])].reverse();
 
-function remove({ state, now }: Shard, instanceId: string, letterIds: readonly string[]): void {
+function remove({ state, now }: Shard, instanceId: string, messageIds: readonly string[]): void {
   const dead = state.deadLetters.get(instanceId, now());
-  for (const letterId of letterIds) dead?.entries.delete(letterId);
+  for (const messageId of messageIds) dead?.entries.delete(messageId);
   if (dead?.entries.size === 0) state.deadLetters.delete(instanceId);
 }
 
@@ -106,15 +106,15 @@ function noteOrphan({ state, now }: Shard, instanceId: string, forMs: number): v
   state.names.put(keys.orphans, orphans);
 }
 
-function wholeLetter(letterId: string, { body, deliveries }: BuriedLetter): WholeDeadLetter {
+function wholeLetter(messageId: string, { body, deliveries }: BuriedMessage): WholeDeadLetter {
   const text = Buffer.from(body);
   const head = text.subarray(0, HEAD_BYTES).toString();
-  return { letterId, diedAt: timeOf(letterId), deliveries, bytes: text.length, head, body };
+  return { messageId, diedAt: timeOf(messageId), deliveries, bytes: text.length, head, body };
 }
 
 /** An entry of a stream is named by the time at which it was written. */
-const timeOf = (letterId: string): number => Number(letterId.split('-')[0]);
-const numberOf = (letterId: string): number => Number(letterId.split('-')[1]);
+const timeOf = (messageId: string): number => Number(messageId.split('-')[0]);
+const numberOf = (messageId: string): number => Number(messageId.split('-')[1]);
 
 const isEarlier = (one: string, other: string): boolean =>
   timeOf(one) < timeOf(other) || (timeOf(one) === timeOf(other) && numberOf(one) < numberOf(other));

@@ -1,19 +1,19 @@
 /** Simulation: words between instances that may be lost: one channel for each and one for all. */
-import type { Whispers } from '../../ports/hint-bus.ts';
+import type { HintBus } from '../../ports/hint-bus.ts';
 import type { Lines } from './lines.ts';
 import { keys, tags } from './tags.ts';
 
-const COMMON = tags.key(keys.commonWhispers);
-const whispersTo = (instanceId: string): string => `whispers:${instanceId}`;
+const COMMON = tags.key(keys.commonHints);
+const hintsTo = (instanceId: string): string => `whispers:${instanceId}`;
 
-export function createWhispers(deps: {
+export function createHintBus(deps: {
   lines: Lines;
   onFault?: ((fault: unknown) => void) | undefined;
-}): Whispers {
+}): HintBus {
   const { lines } = deps;
   return {
-    say: (to, text) => lines.publish(tags.instance(to), whispersTo(to), text),
-    sayToAll: (text) => lines.publish(COMMON, keys.commonWhispers, text),
+    say: (to, text) => lines.publish(tags.instance(to), hintsTo(to), text),
+    sayToAll: (text) => lines.publish(COMMON, keys.commonHints, text),
     async listen(instanceId, hear) {
       const hearText = (said: unknown): void => {
         try {
@@ -23,8 +23,8 @@ export function createWhispers(deps: {
         }
       };
       const ears = await Promise.allSettled([
-        lines.subscribe(tags.instance(instanceId), whispersTo(instanceId), hearText),
-        lines.subscribe(COMMON, keys.commonWhispers, hearText),
+        lines.subscribe(tags.instance(instanceId), hintsTo(instanceId), hearText),
+        lines.subscribe(COMMON, keys.commonHints, hearText),
       ]);
       const stop = (): void => {
         for (const ear of ears) if (ear.status === 'fulfilled') ear.value();

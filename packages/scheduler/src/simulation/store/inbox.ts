@@ -1,12 +1,12 @@
 /** Simulation: letters between instances, as one stream per instance. Reading waits on a connection of its own. */
-import { INBOX_IDLE_MS, type Inbox, type Letter, LONGEST_TOLD, MOST_TOLD } from '../../ports/inbox.ts';
+import { INBOX_IDLE_MS, type Inbox, type InboxMessage, LONGEST_TOLD, MOST_TOLD } from '../../ports/inbox.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
-import { nextId, type StoredInbox, type StoredLetter } from './shard-state.ts';
+import { nextId, type StoredInbox, type StoredMessage } from './shard-state.ts';
 import { tags } from './tags.ts';
 
 export interface InboxSettings {
-  readonly maxLetters: number;
+  readonly maxMessages: number;
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
@@ -16,8 +16,8 @@ export interface InboxSettings {
   readonly idleMs?: number;
 }
 
-interface StuckLetter {
-  readonly letterId: string;
+interface StuckMessage {
+  readonly messageId: string;
   readonly idleMs: number;
   readonly deliveries: number;
 }
@@ -40,7 +40,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
         const now = shard.now();
         const inbox = shard.state.inboxes.get(to, now);
         if (inbox === undefined) return 'gone';
-        if (inbox.entries.size >= deps.maxLetters) return 'full';
+        if (inbox.entries.size >= deps.maxMessages) return 'full';
         const id = nextId(inbox, now);
         inbox.entries.set(id, { body, deliveries: 0, handedOutAt: 0 });
         inbox.fresh.add(id);
@@ -49,11 +49,11 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
       }),
 
     listen: (instanceId, hear) =>
-      lines.listen<readonly Letter[]>(tags.instance(instanceId), instanceId, hear),
+      lines.listen<readonly InboxMessage[]>(tags.instance(instanceId), instanceId, hear),
 
     take: (instanceId, { max, waitMs }) =>
       waitMs > 0
-        ? lines.read<readonly Letter[]>(
+        ? lines.read<readonly InboxMessage[]>(
             tags.instance(instanceId),
             'read-inbox',
             waitMs,
@@ -67,23 +67,23 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
         findStuck(shard, instanceId, max, idleMs, except),
       );
       let died = 0;
-      for (const letter of found) {
-        if (letter.deliveries < maxDeliveries || letter.idleMs < minIdleToDieMs) continue;
-        if (await on(instanceId, 'bury-message', (shard) => bury(shard, instanceId, letter, deps.maxDead)))
+      for (const message of found) {
+        if (message.deliveries < maxDeliveries || message.idleMs < minIdleToDieMs) continue;
+        if (await on(instanceId, 'bury-message', (shard) => bury(shard, instanceId, message, deps.maxDead)))
           died += 1;
       }
       const again = found.filter(({ deliveries }) => deliveries < maxDeliveries);
-      if (again.length === 0) return { letters: [], died };
-      const letters = await on(instanceId, 'claim-letters', (shard) =>
+      if (again.length === 0) return { messages: [], died };
+      const messages = await on(instanceId, 'claim-letters', (shard) =>
         claim(shard, instanceId, again, idleMs),
       );
-      return { letters, died };
+      return { messages, died };
     },
 
-    confirm: (instanceId, letterIds) =>
+    confirm: (instanceId, messageIds) =>
       on(instanceId, 'ack-messages', ({ state, now }) => {
         const inbox = state.inboxes.get(instanceId, now());
-        for (const id of letterIds) removeLetter(inbox, id);
+        for (const id of messageIds) removeMessage(inbox, id);
       }),
 
     close: (instanceId) =>
@@ -98,7 +98,7 @@ export function createInbox(deps: { lines: Lines; planAfter: PlanAfter } & Inbox
       on(instanceId, 'measure-inbox', ({ state, now }) => {
         const inbox = state.inboxes.get(instanceId, now());
         return {
-          letters: inbox?.entries.size ?? 0,
+          messages: inbox?.entries.size ?? 0,
           handedOut: inbox?.handedOut.size ?? 0,
           dead: state.deadLetters.get(instanceId, now())?.entries.size ?? 0,
         };
@@ -117,29 +117,29 @@ const emptyInbox = (): StoredInbox => ({
   lastNumber: 0,
 });
 
-function removeLetter(inbox: StoredInbox | undefined, id: string): StoredLetter | undefined {
-  const letter = inbox?.entries.get(id);
+function removeMessage(inbox: StoredInbox | undefined, id: string): StoredMessage | undefined {
+  const message = inbox?.entries.get(id);
   inbox?.entries.delete(id);
   inbox?.fresh.delete(id);
   inbox?.handedOut.delete(id);
-  return letter;
+  return message;
 }
 
-function handOut(shard: Shard, instanceId: string, max: number): Letter[] {
+function handOut(shard: Shard, instanceId: string, max: number): InboxMessage[] {
   const now = shard.now();
   const inbox = shard.state.inboxes.get(instanceId, now);
-  const letters: Letter[] = [];
-  if (inbox === undefined) return letters;
-  for (const letterId of inbox.fresh) {
-    if (letters.length === max) break;
-    inbox.fresh.delete(letterId);
-    inbox.handedOut.add(letterId);
-    const letter = inbox.entries.get(letterId) as StoredLetter;
-    letter.deliveries = 1;
-    letter.handedOutAt = now;
-    letters.push({ letterId, body: letter.body, deliveries: 1 });
+  const messages: InboxMessage[] = [];
+  if (inbox === undefined) return messages;
+  for (const messageId of inbox.fresh) {
+    if (messages.length === max) break;
+    inbox.fresh.delete(messageId);
+    inbox.handedOut.add(messageId);
+    const message = inbox.entries.get(messageId) as StoredMessage;
+    message.deliveries = 1;
+    message.handedOutAt = now;
+    messages.push({ messageId, body: message.body, deliveries: 1 });
   }
-  return letters;
+  return messages;
 }
 
 function readOrWait(
@@ -149,7 +149,7 @@ function readOrWait(
     readonly max: number;
     readonly waitMs: number;
     readonly planAfter: PlanAfter;
-    readonly answer: (letters: readonly Letter[]) => void;
+    readonly answer: (messages: readonly InboxMessage[]) => void;
     readonly isGone: () => boolean;
   },
 ): void {
@@ -177,8 +177,8 @@ function readOrWait(
 function tellListeners(shard: Shard, instanceId: string, { handedOut }: StoredInbox): boolean {
   const there = [...(shard.listeners.get(instanceId) ?? [])].filter((each) => each.isThere());
   if (there.length === 0 || handedOut.size >= MOST_TOLD) return false;
-  const letters = handOut(shard, instanceId, MOST_TOLD - handedOut.size);
-  for (const listener of there) listener.tell(letters);
+  const messages = handOut(shard, instanceId, MOST_TOLD - handedOut.size);
+  for (const listener of there) listener.tell(messages);
   return true;
 }
 
@@ -192,30 +192,36 @@ function findStuck(
   max: number,
   idleMs: number,
   except: ReadonlySet<string> | undefined,
-): StuckLetter[] {
+): StuckMessage[] {
   const now = shard.now();
   const inbox = shard.state.inboxes.get(instanceId, now);
-  const found: StuckLetter[] = [];
+  const found: StuckMessage[] = [];
   if (inbox === undefined) return found;
-  for (const letterId of inbox.handedOut) {
+  for (const messageId of inbox.handedOut) {
     if (found.length === max) break;
-    const { handedOutAt, deliveries } = inbox.entries.get(letterId) as StoredLetter;
+    const { handedOutAt, deliveries } = inbox.entries.get(messageId) as StoredMessage;
     const idle = now - handedOutAt;
-    if (idle >= idleMs && except?.has(letterId) !== true) found.push({ letterId, idleMs: idle, deliveries });
+    if (idle >= idleMs && except?.has(messageId) !== true)
+      found.push({ messageId, idleMs: idle, deliveries });
   }
   return found;
 }
 
 /** Whoever else claimed it in between has it: it is not idle any more. */
-function claim(shard: Shard, instanceId: string, stuck: readonly StuckLetter[], idleMs: number): Letter[] {
+function claim(
+  shard: Shard,
+  instanceId: string,
+  stuck: readonly StuckMessage[],
+  idleMs: number,
+): InboxMessage[] {
   const now = shard.now();
   const inbox = shard.state.inboxes.get(instanceId, now);
-  return stuck.flatMap(({ letterId, deliveries }) => {
-    const letter = inbox?.handedOut.has(letterId) ? inbox.entries.get(letterId) : undefined;
-    if (letter === undefined || now - letter.handedOutAt < idleMs) return [];
-    letter.deliveries += 1;
-    letter.handedOutAt = now;
-    return [{ letterId, body: letter.body, deliveries: deliveries + 1 }];
+  return stuck.flatMap(({ messageId, deliveries }) => {
+    const message = inbox?.handedOut.has(messageId) ? inbox.entries.get(messageId) : undefined;
+    if (message === undefined || now - message.handedOutAt < idleMs) return [];
+    message.deliveries += 1;
+    message.handedOutAt = now;
+    return [{ messageId, body: message.body, deliveries: deliveries + 1 }];
   });
 }
 
@@ -223,16 +229,16 @@ function claim(shard: Shard, instanceId: string, stuck: readonly StuckLetter[], 
 function bury(
   shard: Shard,
   instanceId: string,
-  { letterId, deliveries }: StuckLetter,
+  { messageId, deliveries }: StuckMessage,
   maxDead: number,
 ): boolean {
   const now = shard.now();
-  const letter = removeLetter(shard.state.inboxes.get(instanceId, now), letterId);
-  if (letter === undefined) return false;
+  const message = removeMessage(shard.state.inboxes.get(instanceId, now), messageId);
+  if (message === undefined) return false;
   if (maxDead === 0) return true;
   const { deadLetters } = shard.state;
   const dead = deadLetters.get(instanceId, now) ?? { entries: new Map(), lastMs: 0, lastNumber: 0 };
-  dead.entries.set(nextId(dead, now), { body: letter.body, deliveries });
+  dead.entries.set(nextId(dead, now), { body: message.body, deliveries });
   for (const oldest of dead.entries.keys()) {
     if (dead.entries.size <= maxDead) break;
     dead.entries.delete(oldest);

@@ -8,7 +8,7 @@ import {
   type JobStoreOwner,
 } from '../../adapters/shared-jobs/job-store.ts';
 import { jobTag } from '../../adapters/shared-jobs/job-tag.ts';
-import type { JobStoreOfMany } from '../../app/shared-store.ts';
+import type { SharedJobStore } from '../../app/shared-store.ts';
 import type { JobId } from '../../domain/ids.ts';
 import { createIndexScripts } from './jobs/index-scripts.ts';
 import * as on from './jobs/job-scripts.ts';
@@ -18,7 +18,7 @@ import { tags } from './tags.ts';
 
 export type { JobStoreLimits };
 
-export function createJobStore(deps: { lines: Lines } & JobStoreOwner & JobStoreLimits): JobStoreOfMany {
+export function createJobStore(deps: { lines: Lines } & JobStoreOwner & JobStoreLimits): SharedJobStore {
   const { lines, instanceId } = deps;
   const ask = <T>(jobId: JobId, what: string, run: (shard: Shard, tag: string) => T): Promise<T> => {
     const tag = jobTag(jobId);

@@ -1,7 +1,7 @@
 /** Simulation: node ids, their credentials and generations, in the node's own entry. The limit on nodes is approximate. */
 import type { NodeId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ClaimResult, NodeDirectory } from '../../ports/node-id-claims.ts';
+import type { ClaimResult, NodeIdClaims } from '../../ports/node-id-claims.ts';
 import { GENERATION_MEMORY_MS } from './capacity-ledger.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
@@ -9,12 +9,12 @@ import { keys, NODE_PARTS, nodePart, tags } from './tags.ts';
 
 const COUNT_EVERY_MS = 5_000;
 
-export function createNodeDirectory(deps: {
+export function createNodeIdClaims(deps: {
   lines: Lines;
   clock: Clock;
   maxNodes: number;
   idleMs: number;
-}): NodeDirectory {
+}): NodeIdClaims {
   const { lines, clock, idleMs } = deps;
   const counts = Array.from({ length: NODE_PARTS }, () => 0);
   /** Added here and not yet counted. */

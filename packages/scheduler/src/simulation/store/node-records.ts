@@ -2,38 +2,38 @@
 import type { NodeId } from '../../domain/ids.ts';
 import {
   isLater,
-  type NodeBoard,
-  type NodeSheet,
-  type SheetVersion,
+  type NodeRecord,
+  type NodeRecords,
+  type RecordStatus,
+  type RecordVersion,
   type Stale,
-  type Standing,
   WITHDRAWN_VERSION,
 } from '../../ports/node-records.ts';
 import type { Lines } from './lines.ts';
 import { pageNodes } from './page-nodes.ts';
 import type { Shard } from './shard.ts';
-import type { StoredSheet } from './shard-state.ts';
+import type { StoredNodeRecord } from './shard-state.ts';
 import { keys, nodePart as partOf, tags } from './tags.ts';
 
-const SHEET_LIFE_MS = 3_600_000;
+const RECORD_LIFE_MS = 3_600_000;
 const WITHDRAWN_LIFE_MS = 60_000;
 const NOTICE_PARTS = 4;
 
-export function createNodeBoard(deps: {
+export function createNodeRecords(deps: {
   lines: Lines;
   /** Ids that nobody enlisted for this long are no longer listed. */
   forgetAfterMs: number;
   onFault?: ((fault: unknown) => void) | undefined;
-}): NodeBoard {
+}): NodeRecords {
   const { lines } = deps;
-  const listeners = new Set<(notices: readonly SheetVersion[]) => void>();
-  const untold = new Map<NodeId, SheetVersion>();
+  const listeners = new Set<(notices: readonly RecordVersion[]) => void>();
+  const untold = new Map<NodeId, RecordVersion>();
   let listening: Promise<readonly (() => void)[]> | undefined;
 
   const on = <T>(nodeId: NodeId, what: string, run: (shard: Shard) => T): Promise<T> =>
     lines.ask(tags.node(nodeId), what, run);
 
-  function tell(heard: readonly SheetVersion[]): void {
+  function tell(heard: readonly RecordVersion[]): void {
     for (const listen of listeners) {
       try {
         listen(heard);
@@ -44,13 +44,13 @@ export function createNodeBoard(deps: {
   }
 
   /** All that changed at one moment is told together. */
-  function notice({ nodeId, generation, version }: SheetVersion): void {
+  function notice({ nodeId, generation, version }: RecordVersion): void {
     if (untold.size === 0) queueMicrotask(tellAll);
     untold.set(nodeId, { nodeId, generation, version });
   }
 
   function tellAll(): void {
-    const parts = Array.from({ length: NOTICE_PARTS }, (): SheetVersion[] => []);
+    const parts = Array.from({ length: NOTICE_PARTS }, (): RecordVersion[] => []);
     for (const each of untold.values()) parts[partOf(each.nodeId) % NOTICE_PARTS]?.push(each);
     untold.clear();
     for (const [part, some] of parts.entries()) {
@@ -62,7 +62,7 @@ export function createNodeBoard(deps: {
   async function listen(): Promise<readonly (() => void)[]> {
     const heard = await Promise.allSettled(
       Array.from({ length: NOTICE_PARTS }, (_, part) => keys.nodeNotices(part)).map((channel) =>
-        lines.subscribe(tags.key(channel), channel, (said) => tell(said as readonly SheetVersion[])),
+        lines.subscribe(tags.key(channel), channel, (said) => tell(said as readonly RecordVersion[])),
       ),
     );
     const stops = heard.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -93,20 +93,20 @@ export function createNodeBoard(deps: {
   }
 
   return {
-    async post(sheet, ttlMs) {
-      const result = await on(sheet.nodeId, 'publish-record', (shard) => post(shard, sheet, ttlMs));
+    async post(record, ttlMs) {
+      const result = await on(record.nodeId, 'publish-record', (shard) => post(shard, record, ttlMs));
       if (result.kind === 'stale') return result;
-      notice(sheet);
+      notice(record);
       if (result.kind === 'posted') return { kind: 'posted' };
       // Also at a repeat: the post before may have got no further than its sheet.
-      await enlist([sheet.nodeId]);
+      await enlist([record.nodeId]);
       return { kind: result.kind === 'first' ? 'posted' : 'already' };
     },
 
-    async seen(sheet, ttlMs, at) {
-      const result = await on(sheet.nodeId, 'renew-node', (shard) => renew(shard, sheet, ttlMs, at));
+    async seen(record, ttlMs, at) {
+      const result = await on(record.nodeId, 'renew-node', (shard) => renew(shard, record, ttlMs, at));
       if (result.kind === 'stale') return result;
-      if (result.kind === 'returned') notice(sheet);
+      if (result.kind === 'returned') notice(record);
       return { kind: result.kind === 'missing' ? 'missing' : 'seen' };
     },
 
@@ -123,7 +123,7 @@ export function createNodeBoard(deps: {
         asked.map((each) =>
           // A shard that does not answer leaves unknown only what lives on it.
           on(each.nodeId, 'read-record', (shard) => read(shard, each)).catch(
-            (): Standing => ({ kind: 'unknown' }),
+            (): RecordStatus => ({ kind: 'unknown' }),
           ),
         ),
       );
@@ -134,7 +134,7 @@ export function createNodeBoard(deps: {
 
     async subscribe(hear) {
       // A wrapper, so that one function may subscribe twice and each end only its own.
-      const own = (heard: readonly SheetVersion[]): void => hear(heard);
+      const own = (heard: readonly RecordVersion[]): void => hear(heard);
       listeners.add(own);
       try {
         listening ??= listen();
@@ -161,20 +161,24 @@ function enlistIn({ state, now }: Shard, part: number, nodeIds: readonly NodeId[
   state.names.put(key, seen);
 }
 
-const staleOf = ({ generation, version }: StoredSheet): Stale => ({ kind: 'stale', generation, version });
+const staleOf = ({ generation, version }: StoredNodeRecord): Stale => ({
+  kind: 'stale',
+  generation,
+  version,
+});
 
 function post(
   { state, now }: Shard,
-  sheet: NodeSheet,
+  record: NodeRecord,
   ttlMs: number,
 ): { readonly kind: 'first' | 'posted' | 'already' } | Stale {
-  const { nodeId, generation, version, view } = sheet;
-  const known = state.sheets.get(nodeId, now());
-  if (known !== undefined && isLater(known, sheet)) return staleOf(known);
+  const { nodeId, generation, version, view } = record;
+  const known = state.records.get(nodeId, now());
+  if (known !== undefined && isLater(known, record)) return staleOf(known);
   const isFirst = known?.generation !== generation;
   const isNewer = isFirst || known.version !== version;
   const seenAt = isFirst ? undefined : state.nodePresence.get(nodeId, now());
-  if (isNewer) state.sheets.put(nodeId, { generation, version, sheet }, now() + SHEET_LIFE_MS);
+  if (isNewer) state.records.put(nodeId, { generation, version, record }, now() + RECORD_LIFE_MS);
   if (seenAt === undefined || seenAt <= view.lastBeatAt) {
     state.nodePresence.put(nodeId, view.lastBeatAt, now() + ttlMs);
   }
@@ -183,16 +187,16 @@ function post(
 
 function renew(
   { state, now }: Shard,
-  sheet: SheetVersion,
+  record: RecordVersion,
   ttlMs: number,
   at: number,
 ): { readonly kind: 'seen' | 'returned' | 'missing' } | Stale {
-  const { nodeId } = sheet;
-  const known = state.sheets.get(nodeId, now());
-  if (known === undefined || isLater(sheet, known)) return { kind: 'missing' };
-  if (isLater(known, sheet)) return staleOf(known);
-  if (state.sheets.until(nodeId, now()) < now() + SHEET_LIFE_MS / 2) {
-    state.sheets.expire(nodeId, now() + SHEET_LIFE_MS);
+  const { nodeId } = record;
+  const known = state.records.get(nodeId, now());
+  if (known === undefined || isLater(record, known)) return { kind: 'missing' };
+  if (isLater(known, record)) return staleOf(known);
+  if (state.records.until(nodeId, now()) < now() + RECORD_LIFE_MS / 2) {
+    state.records.expire(nodeId, now() + RECORD_LIFE_MS);
   }
   const seenAt = state.nodePresence.get(nodeId, now());
   if (seenAt === undefined || seenAt <= at) state.nodePresence.put(nodeId, at, now() + ttlMs);
@@ -204,23 +208,26 @@ function withdraw(
   nodeId: NodeId,
   generation: number,
 ): { readonly kind: 'withdrawn' } | Stale {
-  const known = state.sheets.get(nodeId, now());
+  const known = state.records.get(nodeId, now());
   if (known !== undefined && known.generation > generation) return staleOf(known);
-  const over = { generation, version: WITHDRAWN_VERSION, sheet: undefined };
-  state.sheets.put(nodeId, over, now() + WITHDRAWN_LIFE_MS);
+  const over = { generation, version: WITHDRAWN_VERSION, record: undefined };
+  state.records.put(nodeId, over, now() + WITHDRAWN_LIFE_MS);
   state.nodePresence.delete(nodeId);
   return { kind: 'withdrawn' };
 }
 
-function read({ state, now }: Shard, asked: Pick<SheetVersion, 'nodeId'> & Partial<SheetVersion>): Standing {
+function read(
+  { state, now }: Shard,
+  asked: Pick<RecordVersion, 'nodeId'> & Partial<RecordVersion>,
+): RecordStatus {
   const { nodeId } = asked;
-  const known = state.sheets.get(nodeId, now());
+  const known = state.records.get(nodeId, now());
   if (known === undefined) return { kind: 'absent' };
-  const { generation, version, sheet } = known;
-  if (sheet === undefined) return { kind: 'withdrawn', generation };
+  const { generation, version, record } = known;
+  if (record === undefined) return { kind: 'withdrawn', generation };
   const seenAt = state.nodePresence.get(nodeId, now());
   if (seenAt === undefined) return { kind: 'expired', generation };
   const isKnown = asked.generation === generation && asked.version === version;
   const presentForMs = state.nodePresence.until(nodeId, now()) - now();
-  return { kind: 'present', generation, version, sheet: isKnown ? undefined : sheet, seenAt, presentForMs };
+  return { kind: 'present', generation, version, record: isKnown ? undefined : record, seenAt, presentForMs };
 }

@@ -6,15 +6,15 @@ import type { Machine } from '../kernel/machine.ts';
 import { createCapacityLedger } from './capacity-ledger.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { withReplica } from './durable.ts';
-import { createWhispers } from './hint-bus.ts';
+import { createHintBus } from './hint-bus.ts';
 import { createInbox, type PlanAfter } from './inbox.ts';
 import { createInstances } from './instances.ts';
 import { createJobEvents } from './job-events.ts';
 import { createJobStore } from './job-store.ts';
 import type { Lines } from './lines.ts';
-import { createNodeDirectory } from './node-id-claims.ts';
+import { createNodeIdClaims } from './node-id-claims.ts';
 import { createNodeMailbox } from './node-mailbox.ts';
-import { createNodeBoard } from './node-records.ts';
+import { createNodeRecords } from './node-records.ts';
 import { createSessionStore } from './session-store.ts';
 import { createInstanceFigures, createLocks, createStatsBoard } from './short-lived.ts';
 import type { StoreSettings } from './store-settings.ts';
@@ -47,10 +47,10 @@ export function openStore(deps: {
     warnings: [],
     unfitServers: () => 0,
     commands: lines.drainCounts,
-    whispers: createWhispers({ lines, onFault }),
-    board: createNodeBoard({ lines, forgetAfterMs: settings.forgetNodesAfterMs, onFault }),
+    hintBus: createHintBus({ lines, onFault }),
+    board: createNodeRecords({ lines, forgetAfterMs: settings.forgetNodesAfterMs, onFault }),
     ledger: createCapacityLedger({ lines: kept, idleMs: settings.nodeIdleMs }),
-    directory: createNodeDirectory({
+    nodeIdClaims: createNodeIdClaims({
       lines,
       clock,
       maxNodes: settings.maxNodes,

@@ -3,7 +3,7 @@ import type { JobId, NodeId, SessionId } from '../../domain/ids.ts';
 import type { JobRecord } from '../../domain/job.ts';
 import type { LeaseId } from '../../domain/lease.ts';
 import type { LivingInstance } from '../../ports/instances.ts';
-import type { NodeSheet } from '../../ports/node-records.ts';
+import type { NodeRecord } from '../../ports/node-records.ts';
 import type { SavedSession } from '../../ports/session-store.ts';
 import { createShelf, type Shelf } from './shelf.ts';
 
@@ -37,7 +37,7 @@ export interface LeaseMarks {
   readonly taken: Map<LeaseId, number>;
 }
 
-export interface StoredLetter {
+export interface StoredMessage {
   readonly body: string;
   deliveries: number;
   handedOutAt: number;
@@ -49,23 +49,23 @@ export interface Stream<T> {
   lastNumber: number;
 }
 
-export interface StoredInbox extends Stream<StoredLetter> {
+export interface StoredInbox extends Stream<StoredMessage> {
   /** Ids of those that were never handed out, in order. */
   readonly fresh: Set<string>;
   /** Handed out and not confirmed, in the order of the letters. */
   readonly handedOut: Set<string>;
 }
 
-export interface BuriedLetter {
+export interface BuriedMessage {
   readonly body: string;
   readonly deliveries: number;
 }
 
-export interface StoredSheet {
+export interface StoredNodeRecord {
   readonly generation: number;
   readonly version: number;
   /** Undefined: withdrawn. */
-  readonly sheet: NodeSheet | undefined;
+  readonly record: NodeRecord | undefined;
 }
 
 export interface WaitingEntry {
@@ -85,14 +85,14 @@ export interface ShardState {
   readonly nodes: Shelf<StoredNode>;
   readonly leases: Shelf<Map<LeaseId, number>>;
   readonly marks: Shelf<LeaseMarks>;
-  readonly sheets: Shelf<StoredSheet>;
+  readonly records: Shelf<StoredNodeRecord>;
   /** When each node was last heard of. */
   readonly nodePresence: Shelf<number>;
   readonly mailboxes: Shelf<Map<JobId, WaitingEntry>>;
   readonly sessions: Shelf<{ readonly owner: string; readonly state: SavedSession }>;
   readonly presence: Shelf<StoredPresence>;
   readonly inboxes: Shelf<StoredInbox>;
-  readonly deadLetters: Shelf<Stream<BuriedLetter>>;
+  readonly deadLetters: Shelf<Stream<BuriedMessage>>;
   /** Jobs of each instance → deadline. */
   readonly driven: Shelf<Map<JobId, number>>;
   readonly settled: Shelf<Map<JobId, number>>;
@@ -120,13 +120,13 @@ export function createShardState(): ShardState {
       reported: new Set(reported),
       taken: new Map(taken),
     })),
-    sheets: createShelf(),
+    records: createShelf(),
     nodePresence: createShelf(),
     mailboxes: createShelf(copyMap),
     sessions: createShelf(),
     presence: createShelf(),
     inboxes: createShelf(copyInbox),
-    deadLetters: createShelf<Stream<BuriedLetter>>((stream) => ({
+    deadLetters: createShelf<Stream<BuriedMessage>>((stream) => ({
       ...stream,
       entries: new Map(stream.entries),
     })),
@@ -139,7 +139,7 @@ export function createShardState(): ShardState {
 
 const copyInbox = (inbox: StoredInbox): StoredInbox => ({
   ...inbox,
-  entries: new Map([...inbox.entries].map(([id, letter]) => [id, { ...letter }])),
+  entries: new Map([...inbox.entries].map(([id, message]) => [id, { ...message }])),
   fresh: new Set(inbox.fresh),
   handedOut: new Set(inbox.handedOut),
 });

@@ -57,7 +57,7 @@ export interface StoreContents {
   readonly liveLeases: number;
   readonly liveJobs: number;
   readonly keptJobs: number;
-  readonly letters: number;
+  readonly messages: number;
   readonly waitingEntries: number;
   readonly sessions: number;
 }
@@ -208,9 +208,9 @@ function contentsOf(shards: readonly Shard[]): StoreContents {
         eachOf<{ isSettled: boolean }>(state.jobs, now).filter((job) => !job.isSettled).length,
     ),
     keptJobs: sum(({ state }) => state.jobs.size() + state.earlierJobs.size()),
-    letters: sum(({ state }, now) =>
+    messages: sum(({ state }, now) =>
       eachOf<{ entries: Map<string, unknown> }>(state.inboxes, now).reduce(
-        (letters, inbox) => letters + inbox.entries.size,
+        (messages, inbox) => messages + inbox.entries.size,
         0,
       ),
     ),

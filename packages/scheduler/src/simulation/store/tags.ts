@@ -8,7 +8,7 @@ export const NODE_PARTS = 16;
 export const keys = {
   instances: 'schedulers:all',
   orphans: 'schedulers:dlq_orphaned',
-  commonWhispers: 'schedulers:whispers',
+  commonHints: 'schedulers:whispers',
   snapshot: 'stats:snapshot',
   nodesSeen: (part: number): string => `nodes:last_seen:${part}`,
   nodeNotices: (part: number): string => `nodes:notices:${part}`,

@@ -28,7 +28,7 @@ export interface Fleet {
 }
 
 /** Every third node is as those in the field are. */
-const FIELD_EVERY = 3;
+const LEGACY_EVERY = 3;
 
 export function createFleet(deps: {
   readonly time: VirtualTime;
@@ -61,7 +61,7 @@ export function createFleet(deps: {
       identity: {
         nodeId,
         slots: scenario.slots,
-        style: at % FIELD_EVERY === FIELD_EVERY - 1 ? 'field' : 'sdk',
+        style: at % LEGACY_EVERY === LEGACY_EVERY - 1 ? 'field' : 'sdk',
         languages: LANGUAGES,
         pool: { name: tenant, service: serviceOf(tenant) },
       },

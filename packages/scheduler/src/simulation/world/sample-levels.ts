@@ -38,11 +38,11 @@ export function createLevels(deps: {
       levelsOf(core, audioBytes(), config).map((level) => ({ instance: machine.name, ...level })),
     );
     if (store === undefined) return levels;
-    const { letters, liveLeases, liveJobs } = store.contents();
+    const { messages, liveLeases, liveJobs } = store.contents();
     const { max_inflight_jobs: inFlight, phase2 } = config.scheduler;
     const stored = [
       // Those of the dead are in it, until somebody has taken them over.
-      { gauge: 'letters', value: letters, limit: phase2.stream_maxlen * deps.places },
+      { gauge: 'letters', value: messages, limit: phase2.stream_maxlen * deps.places },
       // All may have died once by then.
       { gauge: 'live leases', value: liveLeases, limit: 2 * inFlight * deps.places },
       { gauge: 'live jobs', value: liveJobs, limit: 2 * inFlight * deps.places },

@@ -1,10 +1,10 @@
 /** Heartbeats over HTTP and operators' orders, brought to the instance that holds the node. */
 import type { HttpNodeHeartbeat } from '@lingua/protocol';
-import { type PostOffice, Unsent } from '../../cluster/messaging/message-bus.ts';
+import { type MessageBus, Unsent } from '../../cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../domain/errors.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { HeartbeatOutcome } from '../../management/node-registry.ts';
-import type { NodeSheet } from '../../ports/node-records.ts';
+import type { NodeRecord } from '../../ports/node-records.ts';
 import { readHeartbeat } from '../http/requests/http-registration.ts';
 import type { HttpServices } from '../http/server/http-services.ts';
 import {
@@ -14,34 +14,34 @@ import {
   orderNode,
 } from '../http/views/nodes-elsewhere.ts';
 
-interface OrderLetter {
+interface OrderMessage {
   readonly nodeId: NodeId;
   readonly command: NodeCommand;
 }
 
 export function createHolders(deps: {
-  office: Pick<PostOffice, 'ask' | 'on'>;
+  bus: Pick<MessageBus, 'ask' | 'on'>;
   registry: HttpServices['registry'];
-  replica: { find(nodeId: NodeId): NodeSheet | undefined; all(): Iterable<NodeSheet> };
+  replica: { find(nodeId: NodeId): NodeRecord | undefined; all(): Iterable<NodeRecord> };
   usedSlots: (nodeId: NodeId) => number | undefined;
   answerMs: number;
 }): NodesElsewhere {
-  const { office, registry, replica, answerMs } = deps;
+  const { bus, registry, replica, answerMs } = deps;
 
   async function ask<T>(nodeId: NodeId, topic: string, body: unknown, isFleeting = false): Promise<T> {
     const holder = replica.find(nodeId)?.owner.instanceId;
     if (holder === undefined) throw new SchedulerError('NODE_UNAVAILABLE', `nobody holds node ${nodeId}`);
-    return (await office.ask(holder, { topic, lane: nodeId, body, isFleeting }, answerMs)) as T;
+    return (await bus.ask(holder, { topic, lane: nodeId, body, isFleeting }, answerMs)) as T;
   }
 
   // Null, because nothing else of "nothing" survives a letter.
   // What was opened before is old: undone since, perhaps, or outdated by what the node has said. Whoever asked has given up.
-  office.on('node_order', async (body, _, wasOpened) => {
+  bus.on('node_order', async (body, _, wasOpened) => {
     if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this order is old');
-    const { nodeId, command } = body as OrderLetter;
+    const { nodeId, command } = body as OrderMessage;
     return (await orderNode({ registry, usedSlots: deps.usedSlots }, nodeId, command)) ?? null;
   });
-  office.on('node_beat', async (body, _, wasOpened) => {
+  bus.on('node_beat', async (body, _, wasOpened) => {
     if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this report is old');
     const beat = body as HttpNodeHeartbeat;
     return registry.heartbeat(readHeartbeat(beat, registry.get(beat.node_id)?.languages));

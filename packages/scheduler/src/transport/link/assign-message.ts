@@ -18,7 +18,7 @@ export type AssignMessage =
 export interface AssignInput {
   readonly job: JobRecord;
   readonly attempt: number;
-  readonly profile: Pick<NodeProfile, 'isDeployed' | 'supports'>;
+  readonly profile: Pick<NodeProfile, 'isLegacy' | 'supports'>;
   /** What the audio store holds for the job. */
   readonly audio: Buffer | undefined;
   /** Where another instance holds it. */
@@ -61,7 +61,7 @@ export function assignMessage(input: AssignInput): AssignMessage {
       context_text: spec.contextText,
       padding_ms: spec.paddingMs,
     }),
-    ...(profile.isDeployed ? AS_THE_FIELD_KNOWS_IT : asItIs(job)),
+    ...(profile.isLegacy ? AS_THE_FIELD_KNOWS_IT : asItIs(job)),
   };
   // The words of mode and audio_format were checked where the job came in; the spec keeps them as text.
   return { kind: 'assign', message: message as JobAssign };
@@ -96,14 +96,14 @@ function audioFields({ job, profile, audio, audioAt, refer }: AssignInput): Audi
       if (!canFetch(profile)) return 'audio_ref_unsupported';
       return { audio: '', audio_ref: { url: spec.audio.url }, ...described };
     case 'none':
-      return profile.isDeployed ? 'audio_missing' : { audio: '', ...described };
+      return profile.isLegacy ? 'audio_missing' : { audio: '', ...described };
     case 'held':
       if (audio === undefined) {
         return audioAt !== undefined && canFetch(profile)
           ? { audio: '', audio_ref: audioAt, ...described }
           : 'audio_lost';
       }
-      if (profile.isDeployed) return bareAudio(spec, audio);
+      if (profile.isLegacy) return bareAudio(spec, audio);
       return (
         referredAudio(canFetch(profile) ? refer(audio) : undefined, described) ??
         inlineAudio(audio, described)

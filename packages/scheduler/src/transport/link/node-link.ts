@@ -2,7 +2,7 @@
 import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import { leaseId } from '../../domain/lease.ts';
-import type { Soon } from '../../domain/soon.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { NodeStatus } from '../../management/node-registry.ts';
 import type { AudioFetcher } from '../../ports/audio-fetcher.ts';
 import type { AudioStore } from '../../ports/audio-store.ts';
@@ -76,7 +76,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
   }
 
   /** At once to a socket, which is the common case: only the other ways take time. */
-  function deliver(assignment: Assignment): Soon<Delivery> {
+  function deliver(assignment: Assignment): MaybePromise<Delivery> {
     const { nodeId, job, expiresAt, audioAt } = assignment;
     const leftMs = expiresAt - clock.now();
     if (leftMs <= 0) return undeliverable('expired');
@@ -100,7 +100,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     node: FoundNode,
     held: Buffer | undefined,
     leftMs: number,
-  ): Soon<Delivery> {
+  ): MaybePromise<Delivery> {
     const { nodeId, attempt, job, audioAt } = assignment;
     const made = assignMessage({
       job,

@@ -1,7 +1,7 @@
 /** What a node says of the end of a job, over its socket or HTTP, in the job engine's words. Pure. */
 import type { JobDoneReport, JobFailReport, JobResult as JobResultMessage } from '@lingua/protocol';
-import type { ReportedFailure } from '../../domain/answer.ts';
 import type { JobResult } from '../../domain/job-spec.ts';
+import type { ReportedFailure } from '../../domain/node-report.ts';
 import { given } from './given.ts';
 
 export function toResult(report: JobResultMessage | JobDoneReport): JobResult {

@@ -1,8 +1,8 @@
 /** Hot path: what a registered node says about its jobs, and to whom it is told. One per connection. */
 import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
-import type { AnswerDesk } from '../../cluster/holder/remote-jobs.ts';
-import { ANY_ATTEMPT, type Verdict } from '../../domain/answer.ts';
+import type { NodeReportService } from '../../cluster/holder/remote-jobs.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
+import { ANY_ATTEMPT, type ReportOutcome } from '../../domain/node-report.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { mayNameAnotherAttempt, toFailure, toResult } from '../wire/job-report.ts';
@@ -11,7 +11,7 @@ export type JobMessage = JobAck | JobStarted | NodeAsrPartial | JobResult | Node
 
 export interface NodeMessagesDeps {
   readonly meter: Meter;
-  readonly jobs: AnswerDesk;
+  readonly jobs: NodeReportService;
   readonly log: Log;
   /** Whoever shows recognised text while it grows. */
   readonly onPartial?: (nodeId: NodeId, partial: NodeAsrPartial) => void;
@@ -23,7 +23,7 @@ const MAX_LOGGED_CHARS = 256;
 
 export function createNodeMessages(
   deps: NodeMessagesDeps,
-): (message: JobMessage, node: { nodeId: NodeId; isDeployed: boolean }) => Promise<void> {
+): (message: JobMessage, node: { nodeId: NodeId; isLegacy: boolean }) => Promise<void> {
   const { jobs, log } = deps;
   const running = new Set<JobId>();
 
@@ -33,7 +33,7 @@ export function createNodeMessages(
     if (running.size > MAX_REMEMBERED && oldest !== undefined) running.delete(oldest);
   }
 
-  function note(message: Exclude<JobMessage, NodeError>, outcome: Verdict): void {
+  function note(message: Exclude<JobMessage, NodeError>, outcome: ReportOutcome): void {
     if (outcome.kind === 'accepted') return;
     const { type, job_id, node_id, trace_id } = message;
     log.debug({ type, job_id, node_id, trace_id, reason: outcome.reason }, 'an answer changed nothing');
@@ -51,9 +51,9 @@ export function createNodeMessages(
     return isRunning;
   }
 
-  async function conclude(message: JobResult, isDeployed: boolean): Promise<void> {
+  async function conclude(message: JobResult, isLegacy: boolean): Promise<void> {
     running.delete(message.job_id);
-    const attempt = isDeployed && mayNameAnotherAttempt(message) ? ANY_ATTEMPT : message.attempt_id;
+    const attempt = isLegacy && mayNameAnotherAttempt(message) ? ANY_ATTEMPT : message.attempt_id;
     const answer = { nodeId: message.node_id, jobId: message.job_id, attempt };
     const outcome = message.success
       ? await jobs.finish(answer, toResult(message))
@@ -61,7 +61,7 @@ export function createNodeMessages(
     note(message, outcome);
   }
 
-  return async (message, { nodeId, isDeployed }) => {
+  return async (message, { nodeId, isLegacy }) => {
     switch (message.type) {
       case 'job_ack':
         await acknowledge(message, message.attempt_id);
@@ -77,7 +77,7 @@ export function createNodeMessages(
         }
         return;
       case 'job_result':
-        return conclude(message, isDeployed);
+        return conclude(message, isLegacy);
       case 'node_error':
         deps.meter.count('scheduler_node_errors_total', { code: message.code });
         log.warn(

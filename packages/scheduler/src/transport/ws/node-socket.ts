@@ -28,7 +28,7 @@ export interface NodeSocketDeps extends NodeMessagesDeps {
 interface Identity {
   readonly nodeId: NodeId;
   readonly generation: number;
-  readonly isDeployed: boolean;
+  readonly isLegacy: boolean;
   readonly registration: Registration;
 }
 
@@ -107,7 +107,7 @@ export function openNodeSocket(
     identity = {
       nodeId,
       generation,
-      isDeployed: supports === undefined,
+      isLegacy: supports === undefined,
       registration: { ...registration, nodeId },
     };
     if (!sockets.adopt(nodeId, { socket, generation, supports })) socket.cut('replaced');

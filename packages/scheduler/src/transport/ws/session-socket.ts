@@ -38,7 +38,7 @@ export function openSessionSocket(
 ): SocketHandler {
   const { sessions, meter, log, clock } = deps;
   let sessionId: SessionId | undefined;
-  let isDeployed = true;
+  let isLegacy = true;
   let isGone = false;
   let lastErrorAt = Number.NEGATIVE_INFINITY;
   const cancelDeadline = clock.after(deps.initDeadlineMs, () => socket.cut('registration_deadline'));
@@ -54,7 +54,7 @@ export function openSessionSocket(
 
   function mayTellError(): boolean {
     const now = clock.now();
-    if (isDeployed && now - lastErrorAt < ERRORS_APART_MS) return false;
+    if (isLegacy && now - lastErrorAt < ERRORS_APART_MS) return false;
     lastErrorAt = now;
     return true;
   }
@@ -72,7 +72,7 @@ export function openSessionSocket(
 
   function init(message: SessionInit) {
     cancelDeadline();
-    isDeployed = message.supports === undefined;
+    isLegacy = message.supports === undefined;
     const tenant = deps.gate.tenantOf(principal, message.tenant_id);
     if (tenant.kind === 'forbidden') return refuse('FORBIDDEN', tenant.message, '/tenant_id');
     const { credential } = principal;
@@ -101,7 +101,7 @@ export function openSessionSocket(
   function drop(message: SessionMessage) {
     meter.count('scheduler_session_messages_dropped_total', { reason: 'unknown_session' });
     // Late frames of a client in the field are no reason for an alert.
-    if (!isDeployed) sendError('INVALID_SESSION', `session ${message.session_id} is not open here`);
+    if (!isLegacy) sendError('INVALID_SESSION', `session ${message.session_id} is not open here`);
   }
 
   const refuseRooms = (): void => sendError(ROOMS_UNSUPPORTED.code, ROOMS_UNSUPPORTED.message);

@@ -60,7 +60,7 @@ export interface SocketServer {
   close(): Promise<void>;
 }
 
-type Verdict =
+type ReportOutcome =
   | { kind: 'entered'; route: OpenRoute; principal: Principal; leave: () => void }
   /** `reason`: for the metric. */
   | { kind: 'refused'; reason: string; refusal: Refusal };
@@ -94,7 +94,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   const open = new Set<ReturnType<typeof guardSocket>>();
   let isClosing = false;
 
-  function judge(request: IncomingMessage): Verdict {
+  function judge(request: IncomingMessage): ReportOutcome {
     const { path, peer } = readPeer(request);
     const route = routes.get(path);
     if (route === undefined) return refused('unknown_path', UNKNOWN_PATH);
@@ -155,7 +155,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   function accept(
     ws: TellingWebSocket,
     request: IncomingMessage,
-    { route, principal, leave }: Extract<Verdict, { kind: 'entered' }>,
+    { route, principal, leave }: Extract<ReportOutcome, { kind: 'entered' }>,
   ): void {
     const { kind } = route.route;
     const guarded = guardSocket(
@@ -212,6 +212,6 @@ function createAcceptor(route: SocketRoute) {
   });
 }
 
-const refused = (reason: string, refusal: Refusal): Verdict => ({ kind: 'refused', reason, refusal });
+const refused = (reason: string, refusal: Refusal): ReportOutcome => ({ kind: 'refused', reason, refusal });
 
 const UNKNOWN_PATH: Refusal = { code: 'NOT_FOUND', detail: 'sockets open at /ws/session and /ws/node' };

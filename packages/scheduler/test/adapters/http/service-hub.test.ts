@@ -7,7 +7,7 @@ import { serviceHubContract } from '../../contracts/service-hub.ts';
 
 const MAX_BYTES = 4_096;
 
-type Answer = Parameters<typeof createServer>[1];
+type ReportedAttempt = Parameters<typeof createServer>[1];
 
 async function listen(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -21,7 +21,7 @@ async function close(server: Server): Promise<void> {
 
 serviceHubContract('HTTP', async () => {
   let text = '';
-  const answer: Answer = (_, response) => void response.end(text);
+  const answer: ReportedAttempt = (_, response) => void response.end(text);
   let server: Server | undefined = createServer(answer);
   const port = await listen(server);
   const stop = async () => {
@@ -44,7 +44,7 @@ serviceHubContract('HTTP', async () => {
 });
 
 describe('a hub over HTTP', () => {
-  async function hubThat(answer: Answer, timeoutMs = 5_000, path = '') {
+  async function hubThat(answer: ReportedAttempt, timeoutMs = 5_000, path = '') {
     const server = createServer(answer);
     const port = await listen(server);
     onTestFinished(() => close(server));
@@ -73,7 +73,7 @@ describe('a hub over HTTP', () => {
 
   it('is asked for /api/services below its address', async () => {
     const asked: (string | undefined)[] = [];
-    const answer: Answer = (request, response) => {
+    const answer: ReportedAttempt = (request, response) => {
       asked.push(`${request.method} ${request.url}`);
       response.end('[]');
     };

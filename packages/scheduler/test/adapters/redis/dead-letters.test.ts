@@ -21,7 +21,7 @@ import { instanceNamed } from '../../support/instances-in-memory.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
 
 const START_MS = 60_000;
-const LIMITS = { group: 'scheduler', maxLetters: 100, maxDeliveries: 1, maxDead: 100 };
+const LIMITS = { group: 'scheduler', maxMessages: 100, maxDeliveries: 1, maxDead: 100 };
 
 function createWorld(connection: RedisConnection) {
   const keys = createKeys(`test-${randomUUID()}`);
@@ -72,7 +72,7 @@ describe('on one Redis', () => {
     await die('a', 'replayed');
     await die('b', 'purged', 'purged too');
     const { letters } = await deadLetters.list('a', { max: 1 });
-    await deadLetters.replay('a', letters[0]?.letterId ?? '', 'a');
+    await deadLetters.replay('a', letters[0]?.messageId ?? '', 'a');
     await deadLetters.purge('b', { max: 100 });
     expect(await connection.exists(keys.deadLetters('a'), keys.deadLetters('b'))).toBe(0);
   });
@@ -100,13 +100,13 @@ describe('on one Redis', () => {
         },
       },
     });
-    const letterId = (await deadLetters.list('a', { max: 1 })).letters[0]?.letterId ?? '';
-    await expect(deadLetters.replay('a', letterId, 'a')).rejects.toMatchObject({
+    const messageId = (await deadLetters.list('a', { max: 1 })).letters[0]?.messageId ?? '';
+    await expect(deadLetters.replay('a', messageId, 'a')).rejects.toMatchObject({
       code: 'SCHEDULER_DEPENDENCY_DOWN',
     });
     isBroken = false;
     expect((await deadLetters.list('a', { max: 10 })).letters).toHaveLength(1);
-    expect(await createDeadLetters({ connection, keys, inbox }).replay('a', letterId, 'a')).toBe('replayed');
+    expect(await createDeadLetters({ connection, keys, inbox }).replay('a', messageId, 'a')).toBe('replayed');
     const arrived = await inbox.take('a', { max: 10, waitMs: 0 });
     expect(arrived.map(({ body }) => body)).toEqual(['letter', 'letter']);
     expect(await connection.exists(keys.deadLetters('a'))).toBe(0);
@@ -149,7 +149,7 @@ describe('on one Redis', () => {
     await connection.xadd(keys.deadLetters('a'), '*', 'foreign', 'entry');
     const { letters } = await deadLetters.list('a', { max: 10 });
     expect(letters).toMatchObject([{ deliveries: 0, bytes: 0, head: '' }]);
-    expect(await deadLetters.get('a', letters[0]?.letterId ?? '')).toMatchObject({ body: '' });
+    expect(await deadLetters.get('a', letters[0]?.messageId ?? '')).toMatchObject({ body: '' });
   });
 
   it('figures that cannot be read are unknown', async () => {

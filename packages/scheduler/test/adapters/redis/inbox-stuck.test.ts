@@ -54,7 +54,7 @@ async function startReader(
     blocking: blocking.current,
     keys,
     group: 'scheduler',
-    maxLetters: 1_000,
+    maxMessages: 1_000,
     maxDeliveries: 10,
     maxDead: 10,
   });
@@ -68,7 +68,7 @@ async function startReader(
     log: QUIET,
     meter: { count() {}, gauge() {}, observe() {} },
     settings: {
-      maxLetters: 64,
+      maxMessages: 64,
       waitMs: WAIT_MS,
       scanIntervalMs: 1_000,
       scanCount: 100,
@@ -90,8 +90,8 @@ async function startReader(
   const handled = (body: string) => eventually(() => seen.includes(body), { withinMs: RECOVERY_MS });
   const isEmpty = () =>
     eventually(async () => {
-      const { letters, dead } = await inbox.size(me);
-      return letters === 0 && dead === 0;
+      const { messages, dead } = await inbox.size(me);
+      return messages === 0 && dead === 0;
     });
   return { connection, blocking, send, handled, isEmpty, seen, replaced: () => replaced };
 }

@@ -8,8 +8,8 @@ import {
   whenReady,
 } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { createNodeBoard } from '../../../src/adapters/redis/node-records.ts';
-import type { SheetVersion } from '../../../src/ports/node-records.ts';
+import { createNodeRecords } from '../../../src/adapters/redis/node-records.ts';
+import type { RecordVersion } from '../../../src/ports/node-records.ts';
 import {
   type RedisUnderTest,
   startCluster,
@@ -55,8 +55,8 @@ describe.each([
 
   it('that allows it is as it should be, and nobody hears of the question', async () => {
     const parts = await connect(await allow('resetchannels', '&rights:*'));
-    const heard: SheetVersion[] = [];
-    const board = createNodeBoard({ ...parts, keys, forgetAfterMs: 60_000 });
+    const heard: RecordVersion[] = [];
+    const board = createNodeRecords({ ...parts, keys, forgetAfterMs: 60_000 });
     await board.subscribe((notices) => heard.push(...notices));
     await inspectRights({ ...(await connect(redis.settings)), keys, prefix: 'rights' });
     await inspectRights({ ...parts, keys, prefix: 'rights' });

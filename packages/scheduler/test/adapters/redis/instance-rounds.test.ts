@@ -7,7 +7,7 @@ import { createInstanceRounds, type RoundParts } from '../../../src/adapters/red
 import { createIndexJobs } from '../../../src/adapters/redis/job-store/index-jobs.ts';
 import type { EndedJobs } from '../../../src/adapters/shared-jobs/job-scripts.ts';
 import { systemClock } from '../../../src/adapters/system/clock.ts';
-import type { HandledLetters } from '../../../src/ports/inbox.ts';
+import type { HandledMessages } from '../../../src/ports/inbox.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { type Connected, connectTo, freshKeys } from '../../support/redis-jobs.ts';
@@ -31,7 +31,7 @@ function open({ connection, ear }: Pick<Connected, 'connection' | 'ear'>) {
   const keys = freshKeys();
   const clock = systemClock;
   const rounds = createInstanceRounds({ connection, keys, clock, group: GROUP });
-  const limits = { group: GROUP, maxLetters: 100, maxDeliveries: 3, maxDead: 10 };
+  const limits = { group: GROUP, maxMessages: 100, maxDeliveries: 3, maxDead: 10 };
   const inbox = createInbox({ connection, ear, blocking: () => connection, keys, clock, rounds, ...limits });
   const heard: string[] = [];
   const settling = (what: string) => ({
@@ -43,7 +43,10 @@ function open({ connection, ear }: Pick<Connected, 'connection' | 'ear'>) {
     inbox,
     heard,
     figures: createInstanceFigures({ connection, keys, rounds }),
-    letters: (letterIds: readonly string[]) => (): HandledLetters => ({ letterIds, ...settling('letters') }),
+    messages: (messageIds: readonly string[]) => (): HandledMessages => ({
+      messageIds,
+      ...settling('letters'),
+    }),
     jobs: (ended: object, dropped: readonly string[] = []) => ({
       limits: LIMITS,
       take: (): EndedJobs => ({ ended: fromNow(ended), dropped: new Set(dropped), ...settling('jobs') }),
@@ -67,54 +70,54 @@ describe.each([
   }, START_MS);
   afterAll(() => redis.close());
 
-  async function lettersOf({ inbox }: ReturnType<typeof open>, to: string, ...bodies: string[]) {
+  async function messagesOf({ inbox }: ReturnType<typeof open>, to: string, ...bodies: string[]) {
     await inbox.open(to);
     for (const body of bodies) await inbox.send(to, body);
-    return (await inbox.take(to, AT_ONCE)).map(({ letterId }) => letterId);
+    return (await inbox.take(to, AT_ONCE)).map(({ messageId }) => messageId);
   }
 
   it('writes its figures, confirms the letters it handled, and notes the jobs that ended', async () => {
     const world = open(redis);
-    const { rounds, inbox, figures, heard, letters, jobs, write, indexed } = world;
-    const [first = '', second = ''] = await lettersOf(world, 'me', 'one', 'two', 'three');
+    const { rounds, inbox, figures, heard, messages, jobs, write, indexed } = world;
+    const [first = '', second = ''] = await messagesOf(world, 'me', 'one', 'two', 'three');
     const before = {
       begun: fromNow({ a: 1, b: 2, c: 3 }),
       ended: fromNow({ d: 4 }),
       dropped: new Set<string>(),
     };
     await write(before, Date.now());
-    rounds.join('me', { letters: letters([first, second]) });
+    rounds.join('me', { messages: messages([first, second]) });
     rounds.join('me', { jobs: jobs({ a: 1 }, ['c', 'd']) });
     await figures.write('me', FIGURES, LIFE_MS);
     expect(await figures.read('me')).toEqual(FIGURES);
-    expect(await inbox.size('me')).toEqual({ letters: 1, handedOut: 1, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 1, handedOut: 1, dead: 0 });
     expect(await indexed()).toEqual([['b'], ['a']]);
     expect(heard).toEqual(['letters', 'jobs']);
     // Nothing is lost by saying it twice.
     await figures.write('me', FIGURES, LIFE_MS);
-    expect(await inbox.size('me')).toEqual({ letters: 1, handedOut: 1, dead: 0 });
+    expect(await inbox.size('me')).toEqual({ messages: 1, handedOut: 1, dead: 0 });
     expect(await indexed()).toEqual([['b'], ['a']]);
   });
 
   it('touches nothing of another instance', async () => {
     const world = open(redis);
-    const { rounds, inbox, figures, heard, letters, jobs } = world;
-    const mine = await lettersOf(world, 'me', 'mine');
-    const theirs = await lettersOf(world, 'other', 'theirs');
+    const { rounds, inbox, figures, heard, messages, jobs } = world;
+    const mine = await messagesOf(world, 'me', 'mine');
+    const theirs = await messagesOf(world, 'other', 'theirs');
     // Their ids are of the same kind, and may even be the same.
-    rounds.join('me', { letters: letters([...mine, ...theirs]), jobs: jobs({ a: 1 }) });
+    rounds.join('me', { messages: messages([...mine, ...theirs]), jobs: jobs({ a: 1 }) });
     await figures.write('other', FIGURES, LIFE_MS);
-    expect([heard, (await inbox.size('me')).letters]).toEqual([[], 1]);
+    expect([heard, (await inbox.size('me')).messages]).toEqual([[], 1]);
     await figures.write('me', FIGURES, LIFE_MS);
-    expect((await inbox.size('me')).letters).toBe(0);
-    expect(await inbox.size('other')).toEqual({ letters: 1, handedOut: 1, dead: 0 });
+    expect((await inbox.size('me')).messages).toBe(0);
+    expect(await inbox.size('other')).toEqual({ messages: 1, handedOut: 1, dead: 0 });
   });
 
   it('is made where there is no inbox, and where nothing waits', async () => {
-    const { rounds, figures, heard, letters } = open(redis);
-    rounds.join('me', { letters: letters(['1-1']) });
+    const { rounds, figures, heard, messages } = open(redis);
+    rounds.join('me', { messages: messages(['1-1']) });
     await figures.write('me', FIGURES, LIFE_MS);
-    rounds.join('me', { letters: () => undefined });
+    rounds.join('me', { messages: () => undefined });
     await figures.write('me', FIGURES, LIFE_MS);
     expect([await figures.read('me'), heard]).toEqual([FIGURES, ['letters']]);
   });
@@ -132,7 +135,7 @@ describe.each([
   it('says something to its own ear, where there can be one, and nothing once that listens no more', async () => {
     const { inbox, figures, keys } = open(redis);
     const { connection, ear } = redis.other;
-    const channel = keys.instanceLetters('me');
+    const channel = keys.instanceMessages('me');
     const spoken: string[] = [];
     const note = (on: string, text: string): void => void (on === channel && spoken.push(text));
     for (const event of ['smessage', 'message']) ear.on(event, note);
@@ -156,12 +159,12 @@ describe.each([
 describe('a round that fails', () => {
   it('says so to whoever gave it something to take along, and claims nothing of the ear', async () => {
     const connection = { evalsha: async () => Promise.reject(new Error('away')) };
-    const { rounds, figures, heard, letters, jobs } = open({
+    const { rounds, figures, heard, messages, jobs } = open({
       connection: connection as unknown as RedisConnection,
       ear: { on: () => undefined } as unknown as RedisConnection,
     });
     const word = { way: 'sharded', said: (isSaid: boolean) => void heard.push(`said ${isSaid}`) } as const;
-    rounds.join('me', { letters: letters(['1-1']), jobs: jobs({ a: 1 }), ear: () => word });
+    rounds.join('me', { messages: messages(['1-1']), jobs: jobs({ a: 1 }), ear: () => word });
     await expect(figures.write('me', FIGURES, LIFE_MS)).rejects.toMatchObject({
       code: 'SCHEDULER_DEPENDENCY_DOWN',
     });
@@ -182,11 +185,11 @@ describe('an ear', () => {
       clock,
       rounds: { join: (_, parts) => void joined.push(parts) },
       group: GROUP,
-      maxLetters: 100,
+      maxMessages: 100,
       maxDeliveries: 3,
       maxDead: 10,
     });
-    const channel = keys.instanceLetters('me');
+    const channel = keys.instanceMessages('me');
     const spoken: string[] = [];
     redis.ear.on('smessage', (on: string, text: string) => void (on === channel && spoken.push(text)));
     await inbox.open('me');
@@ -213,15 +216,15 @@ describe('an ear', () => {
 describe('a server that is full', () => {
   it('lets an instance confirm what it handled, and so make room', async () => {
     const redis = await connectTo(startRedis());
-    const { rounds, inbox, figures, heard, letters, jobs } = open(redis);
+    const { rounds, inbox, figures, heard, messages, jobs } = open(redis);
     await inbox.open('me');
     await inbox.send('me', 'handled');
-    const ids = (await inbox.take('me', AT_ONCE)).map(({ letterId }) => letterId);
-    rounds.join('me', { letters: letters(ids), jobs: jobs({ a: 1 }) });
+    const ids = (await inbox.take('me', AT_ONCE)).map(({ messageId }) => messageId);
+    rounds.join('me', { messages: messages(ids), jobs: jobs({ a: 1 }) });
     await redis.connection.config('SET', 'maxmemory', '1');
     await figures.write('me', FIGURES, LIFE_MS);
     await redis.connection.config('SET', 'maxmemory', '0');
-    expect([heard, (await inbox.size('me')).letters]).toEqual([['letters', 'jobs'], 0]);
+    expect([heard, (await inbox.size('me')).messages]).toEqual([['letters', 'jobs'], 0]);
     await redis.close();
   });
 });

@@ -4,7 +4,7 @@ import { createKeys } from '../../../src/adapters/redis/keys.ts';
 
 it('I8 one slot per script: letters are told in the slot of their inbox', () => {
   const keys = createKeys('lingua');
-  expect(keys.instanceLetters('i-1')).toContain('{instance:i-1}');
+  expect(keys.instanceMessages('i-1')).toContain('{instance:i-1}');
   expect(keys.inbox('i-1')).toContain('{instance:i-1}');
 });
 

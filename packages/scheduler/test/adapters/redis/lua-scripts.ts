@@ -138,11 +138,11 @@ export function insideBrackets(text: string, from: number): string {
 export function splitAtCommas(text: string): string[] {
   const parts = [''];
   let depth = 0;
-  for (const letter of text) {
-    if ('([{'.includes(letter)) depth += 1;
-    else if (')]}'.includes(letter)) depth -= 1;
-    if (letter === ',' && depth === 0) parts.push('');
-    else parts[parts.length - 1] += letter;
+  for (const message of text) {
+    if ('([{'.includes(message)) depth += 1;
+    else if (')]}'.includes(message)) depth -= 1;
+    if (message === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += message;
   }
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }

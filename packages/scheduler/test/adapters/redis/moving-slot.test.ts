@@ -162,11 +162,11 @@ describe('on a slot that moves', () => {
       { begun: new Map([['last', later]]), ended: new Map([['before', later]]), dropped: new Set() },
       clock.now(),
     );
-    const letterId = String(await connection.xadd(keys.inbox('i-3'), '*', 'body', 'handled'));
+    const messageId = String(await connection.xadd(keys.inbox('i-3'), '*', 'body', 'handled'));
     const faults: unknown[] = [];
     const settle = (fault?: unknown): void => void faults.push(fault);
     rounds.join('i-3', {
-      letters: () => ({ letterIds: [letterId], settle }),
+      messages: () => ({ messageIds: [messageId], settle }),
       jobs: { limits, take: () => ({ ended: new Map([['last', later]]), dropped: new Set(), settle }) },
     });
     await whileMoving(keys.inbox('i-3'), () => rounds.make('i-3', figures));

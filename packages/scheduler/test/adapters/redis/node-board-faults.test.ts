@@ -7,8 +7,8 @@ import {
   whenReady,
 } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { createNodeBoard } from '../../../src/adapters/redis/node-records.ts';
-import type { NodeBoard, SheetVersion } from '../../../src/ports/node-records.ts';
+import { createNodeRecords } from '../../../src/adapters/redis/node-records.ts';
+import type { NodeRecords, RecordVersion } from '../../../src/ports/node-records.ts';
 import { times } from '../../contracts/harness.ts';
 import { sheetFor } from '../../contracts/node-sheets.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -35,7 +35,7 @@ describe('the board on a Cluster', () => {
   });
 
   const open = (given = connection, listening = ear) =>
-    createNodeBoard({
+    createNodeRecords({
       connection: given,
       ear: listening,
       keys: createKeys(`test-${randomUUID()}`),
@@ -44,24 +44,24 @@ describe('the board on a Cluster', () => {
 
   it('tells of changes by plain channels where there are no sharded ones', async () => {
     const board = open(withoutSharding(connection), withoutSharding(ear));
-    const heard: SheetVersion[] = [];
+    const heard: RecordVersion[] = [];
     const stop = await board.subscribe((notices) => void heard.push(...notices));
-    const sheets = times(20, () => sheetFor());
-    for (const sheet of sheets) await board.post(sheet, LONG_MS);
-    await eventually(() => new Set(heard.map(({ nodeId }) => nodeId)).size === sheets.length);
+    const records = times(20, () => sheetFor());
+    for (const record of records) await board.post(record, LONG_MS);
+    await eventually(() => new Set(heard.map(({ nodeId }) => nodeId)).size === records.length);
     await stop();
   });
 
   it('leaves unknown only what lives on a frozen master, and tells of changes again after its failover', async () => {
     const board = open();
-    const sheets = times(60, () => sheetFor());
-    await Promise.all(sheets.map((sheet) => board.post(sheet, LONG_MS)));
+    const records = times(60, () => sheetFor());
+    await Promise.all(records.map((record) => board.post(record, LONG_MS)));
     const heard = new Set<string>();
     await board.subscribe((notices) => {
       for (const { nodeId } of notices) heard.add(nodeId);
     });
     const kinds = async () =>
-      [...(await board.read(sheets.map(({ nodeId }) => ({ nodeId })))).values()].map(({ kind }) => kind);
+      [...(await board.read(records.map(({ nodeId }) => ({ nodeId })))).values()].map(({ kind }) => kind);
     expect(new Set(await kinds())).toEqual(new Set(['present']));
 
     redis.servers[0]?.signal('SIGSTOP');
@@ -76,8 +76,8 @@ describe('the board on a Cluster', () => {
     await eventually(
       async () => {
         version += 1;
-        await Promise.allSettled(sheets.map((sheet) => board.post({ ...sheet, version }, LONG_MS)));
-        return heard.size === sheets.length;
+        await Promise.allSettled(records.map((record) => board.post({ ...record, version }, LONG_MS)));
+        return heard.size === records.length;
       },
       { withinMs: 15_000 },
     );
@@ -85,7 +85,7 @@ describe('the board on a Cluster', () => {
   }, 40_000);
 });
 
-async function roundOf(board: NodeBoard): Promise<{ found: number; unanswered: number }> {
+async function roundOf(board: NodeRecords): Promise<{ found: number; unanswered: number }> {
   let [found, unanswered] = [0, 0];
   let cursor: string | undefined;
   do {

@@ -6,7 +6,7 @@ import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledge
 import type { RedisConnection } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys, NODE_PARTS } from '../../../src/adapters/redis/keys.ts';
 import { partOf } from '../../../src/adapters/redis/node-id-claims/node-count.ts';
-import { createNodeDirectory } from '../../../src/adapters/redis/node-id-claims.ts';
+import { createNodeIdClaims } from '../../../src/adapters/redis/node-id-claims.ts';
 import { createArrivals } from '../../../src/adapters/redis/node-mailbox/arrivals.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
@@ -17,9 +17,9 @@ import { createRecordingConnection } from './recording-connection.ts';
 const keys = createKeys('lingua');
 const slotOf = (key: string): number => new Command('exists', [key]).getSlot();
 
-const letters = [...'abzAZ019._:-'];
+const messages = [...'abzAZ019._:-'];
 const anyId = fc
-  .array(fc.constantFrom(...letters), { minLength: 1, maxLength: 40 })
+  .array(fc.constantFrom(...messages), { minLength: 1, maxLength: 40 })
   .map((some) => some.join(''))
   .filter(isOutsideId);
 
@@ -28,7 +28,7 @@ const deaf = { on: () => undefined } as unknown as RedisConnection;
 function everyOperation() {
   const { connection, takeCalls } = createRecordingConnection(['load', 1, 2]);
   const ledger = createCapacityLedger({ connection, keys });
-  const directory = createNodeDirectory({ connection, keys, clock, maxNodes: 0 });
+  const nodeIdClaims = createNodeIdClaims({ connection, keys, clock, maxNodes: 0 });
   const mailbox = createNodeMailbox<string>({ connection, ear: deaf, keys, clock, maxPerNode: 5 });
   const operations = (node: string, job: string): Record<string, () => unknown> => {
     const lease = leaseId(job, 1);
@@ -43,22 +43,22 @@ function everyOperation() {
       'forget a node': () => ledger.forget(node),
       reassert: () => ledger.reassert(node, lease, 1),
       keep: () => ledger.keep(node, lease, 1),
-      claim: () => directory.claim(node, 'somebody'),
-      current: () => directory.current(node),
-      'release a claim': () => directory.release(node, 1),
+      claim: () => nodeIdClaims.claim(node, 'somebody'),
+      current: () => nodeIdClaims.current(node),
+      'release a claim': () => nodeIdClaims.release(node, 1),
       put: () => mailbox.put(node, { jobId: job, expiresAt: clock.now() + 1_000, body: '' }),
       take: () => mailbox.take(node, { max: 1, waitMs: 0 }),
       drop: () => mailbox.drop(node, job),
       'forget a mailbox': () => mailbox.forget(node),
     };
   };
-  return { operations, takeCalls, directory };
+  return { operations, takeCalls, nodeIdClaims };
 }
 
 describe('operations on nodes', () => {
   it('I8 one slot per script: all keys of a call hash to the slot of their node, whatever ids are', async () => {
-    const { operations, takeCalls, directory } = everyOperation();
-    await directory.claim('first', 'somebody');
+    const { operations, takeCalls, nodeIdClaims } = everyOperation();
+    await nodeIdClaims.claim('first', 'somebody');
     await fc.assert(
       fc.asyncProperty(anyId, anyId, async (node, job) => {
         takeCalls();
@@ -74,8 +74,8 @@ describe('operations on nodes', () => {
   });
 
   it('ask once each', async () => {
-    const { operations, takeCalls, directory } = everyOperation();
-    await directory.claim('first', 'somebody');
+    const { operations, takeCalls, nodeIdClaims } = everyOperation();
+    await nodeIdClaims.claim('first', 'somebody');
     for (const [name, operate] of Object.entries(operations('node-1', 'job-1'))) {
       takeCalls();
       await operate();

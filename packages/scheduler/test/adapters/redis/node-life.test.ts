@@ -8,7 +8,7 @@ import {
   whenReady,
 } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { createNodeDirectory } from '../../../src/adapters/redis/node-id-claims.ts';
+import { createNodeIdClaims } from '../../../src/adapters/redis/node-id-claims.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
 import { RETAKEN_MS } from '../../../src/ports/capacity-ledger.ts';
@@ -49,7 +49,7 @@ describe.each([
       keys,
       node,
       ledger: createCapacityLedger({ connection, keys, idleMs }),
-      directory: createNodeDirectory({ connection, keys, clock, maxNodes: 100, idleMs }),
+      nodeIdClaims: createNodeIdClaims({ connection, keys, clock, maxNodes: 100, idleMs }),
       /** Of the hash, the leases and the marks; -2 without the key, -1 without an end. */
       lives: () => Promise.all(own.map((key) => connection.pttl(key))),
       shorten: (ms: number) => Promise.all(own.map((key) => connection.pexpire(key, ms))),
@@ -60,17 +60,17 @@ describe.each([
 
   describe('a node that nobody reports', () => {
     it('is known for a while after it was claimed or declared, also when its id had been forgotten', async () => {
-      const { ledger, directory, node, lives, shorten } = open();
+      const { ledger, nodeIdClaims, node, lives, shorten } = open();
       for (const _round of [1, 2]) {
-        const generation = generationOf(await directory.claim(node, 'mine'));
+        const generation = generationOf(await nodeIdClaims.claim(node, 'mine'));
         expect((await lives()).map(isWhole)).toEqual([true, false, false]);
         await shorten(5_000);
         await ledger.declare(node, { slots: 1, isAccepting: true });
         expect((await lives()).map(isWhole)).toEqual([true, false, false]);
         await shorten(5_000);
-        await directory.claim(node, 'mine').then(generationOf);
+        await nodeIdClaims.claim(node, 'mine').then(generationOf);
         expect((await lives()).map(isWhole)).toEqual([true, false, false]);
-        await directory.release(node, generation + 1);
+        await nodeIdClaims.release(node, generation + 1);
         await ledger.forget(node);
       }
     });
@@ -103,8 +103,8 @@ describe.each([
     });
 
     it('is gone with everything it had, and its next generation is later than the last', async () => {
-      const { ledger, directory, node, lives } = open(300);
-      const last = generationOf(await directory.claim(node, 'mine'));
+      const { ledger, nodeIdClaims, node, lives } = open(300);
+      const last = generationOf(await nodeIdClaims.claim(node, 'mine'));
       await ledger.declare(node, { slots: 2, isAccepting: true });
       const lease = newLease();
       await ledger.reserve(node, lease, LONG_MS);
@@ -113,16 +113,16 @@ describe.each([
       await eventually(async () => expect(await lives()).toEqual([-2, -2, -2]));
       expect(await ledger.reserve(node, newLease(), LONG_MS)).toEqual({ kind: 'unknown_node' });
       expect(await ledger.reconcile(node, { running: 1 })).toBeUndefined();
-      expect(await directory.current(node)).toBeUndefined();
-      const claim = await directory.claim(node, 'theirs');
+      expect(await nodeIdClaims.current(node)).toBeUndefined();
+      const claim = await nodeIdClaims.claim(node, 'theirs');
       expect(claim).toMatchObject({ kind: 'claimed', isReturning: false });
       expect(generationOf(claim)).toBeGreaterThan(last);
-      expect(await directory.release(node, last)).toBe(false);
+      expect(await nodeIdClaims.release(node, last)).toBe(false);
     });
 
     it('stays as long as it is reported, with its claim and its leases', async () => {
-      const { ledger, directory, node, lives, shorten } = open();
-      const generation = generationOf(await directory.claim(node, 'mine'));
+      const { ledger, nodeIdClaims, node, lives, shorten } = open();
+      const generation = generationOf(await nodeIdClaims.claim(node, 'mine'));
       await ledger.declare(node, { slots: 2, isAccepting: true });
       await ledger.reserve(node, newLease(), LONG_MS);
       for (const left of [IDLE_MS / 2 - 1, 100]) {
@@ -131,8 +131,8 @@ describe.each([
         await ledger.reconcile(node, { running: 1 });
         expect((await lives()).map(isWhole)).toEqual([true, true, true]);
       }
-      expect(await directory.current(node)).toBe(generation);
-      expect(await directory.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
+      expect(await nodeIdClaims.current(node)).toBe(generation);
+      expect(await nodeIdClaims.claim(node, 'theirs')).toEqual({ kind: 'conflict' });
     });
 
     it('is not written at every report: half of its time is enough', async () => {

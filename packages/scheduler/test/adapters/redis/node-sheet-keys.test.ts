@@ -6,7 +6,7 @@ import {
   whenReady,
 } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
-import { createNodeBoard } from '../../../src/adapters/redis/node-records.ts';
+import { createNodeRecords } from '../../../src/adapters/redis/node-records.ts';
 import { sheetFor } from '../../contracts/node-sheets.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 it('a node is present as "ts=<ms>;region=<region>" for as long as it was said, and its capabilities are kept for an hour', async () => {
   const [connection, ear] = connections as [RedisConnection, RedisConnection];
   const keys = createKeys('sheet-keys');
-  const board = createNodeBoard({ connection, ear, keys, forgetAfterMs: HOUR_MS });
+  const board = createNodeRecords({ connection, ear, keys, forgetAfterMs: HOUR_MS });
   const posted = sheetFor({ region: 'eu-1' });
   const { nodeId, generation } = posted;
   const lives = async () => [
@@ -60,7 +60,7 @@ it('a node is present as "ts=<ms>;region=<region>" for as long as it was said, a
 it('the instance that holds a node is its owner for as long as its capabilities are kept; who is behind it takes nothing back', async () => {
   const [connection, ear] = connections as [RedisConnection, RedisConnection];
   const keys = createKeys('sheet-owner');
-  const board = createNodeBoard({ connection, ear, keys, forgetAfterMs: HOUR_MS });
+  const board = createNodeRecords({ connection, ear, keys, forgetAfterMs: HOUR_MS });
   const held = (instanceId: string, generation: number) =>
     sheetFor({ nodeId: 'node-o', generation, owner: { instanceId, incarnation: 'one' } });
   const owner = () => connection.get(keys.nodeOwner('node-o'));

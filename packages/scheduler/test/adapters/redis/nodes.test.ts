@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCapacityLedger } from '../../../src/adapters/redis/capacity-ledger.ts';
 import { connectRedis, whenReady } from '../../../src/adapters/redis/connection/redis-connection.ts';
 import { createKeys, GENERATION_MEMORY_MS } from '../../../src/adapters/redis/keys.ts';
-import { createNodeDirectory } from '../../../src/adapters/redis/node-id-claims.ts';
+import { createNodeIdClaims } from '../../../src/adapters/redis/node-id-claims.ts';
 import { createNodeMailbox } from '../../../src/adapters/redis/node-mailbox.ts';
 import { systemClock as clock } from '../../../src/adapters/system/clock.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
@@ -38,15 +38,15 @@ describe('nodes in Redis', () => {
   function open(maxNodes = 100) {
     const keys = createKeys(`test-${randomUUID()}`);
     const ledger = createCapacityLedger({ connection, keys });
-    const openDirectory = () => createNodeDirectory({ connection, keys, clock, maxNodes });
-    return { keys, ledger, openDirectory, directory: openDirectory(), node: fresh('node') };
+    const openDirectory = () => createNodeIdClaims({ connection, keys, clock, maxNodes });
+    return { keys, ledger, openDirectory, nodeIdClaims: openDirectory(), node: fresh('node') };
   }
 
   const keysOf = async (prefix: string): Promise<string[]> => connection.keys(`*${prefix}*`);
 
   it('take at most 2 KB each when idle, all their keys together', async () => {
-    const { ledger, directory, node } = open();
-    await directory.claim(node, randomUUID() + randomUUID());
+    const { ledger, nodeIdClaims, node } = open();
+    await nodeIdClaims.claim(node, randomUUID() + randomUUID());
     await ledger.declare(node, { slots: 4, isAccepting: true });
     const lease = leaseId(fresh('job'), 1);
     await ledger.reserve(node, lease, 1_000);
@@ -96,12 +96,12 @@ describe('nodes in Redis', () => {
     ['the ledger first', true],
     ['the directory first', false],
   ])('leave of a forgotten id its last generation, for an hour: %s', async (_, isLedgerFirst) => {
-    const { keys, ledger, directory, node } = open();
-    const first = generationOf(await directory.claim(node, 'mine'));
+    const { keys, ledger, nodeIdClaims, node } = open();
+    const first = generationOf(await nodeIdClaims.claim(node, 'mine'));
     await ledger.declare(node, { slots: 1, isAccepting: true });
     await ledger.reserve(node, 'job:1', 60_000);
     if (isLedgerFirst) await ledger.forget(node);
-    await directory.release(node, first);
+    await nodeIdClaims.release(node, first);
     if (!isLedgerFirst) await ledger.forget(node);
     expect(await connection.hgetall(keys.nodeMeta(node))).toEqual({ generation: String(first) });
     const left = await connection.pttl(keys.nodeMeta(node));
@@ -111,37 +111,37 @@ describe('nodes in Redis', () => {
   });
 
   it('get later generations though Redis was emptied, or its clock was ahead before', async () => {
-    const { keys, directory, node } = open();
-    const before = generationOf(await directory.claim(node, 'mine'));
+    const { keys, nodeIdClaims, node } = open();
+    const before = generationOf(await nodeIdClaims.claim(node, 'mine'));
     await connection.del(keys.nodeMeta(node));
     await sleep(2);
-    const after = generationOf(await directory.claim(node, 'mine'));
+    const after = generationOf(await nodeIdClaims.claim(node, 'mine'));
     expect(after).toBeGreaterThan(before);
     const ahead = after + 3_600_000;
     await connection.hset(keys.nodeMeta(node), 'generation', ahead);
-    expect(generationOf(await directory.claim(node, 'mine'))).toBe(ahead + 1);
+    expect(generationOf(await nodeIdClaims.claim(node, 'mine'))).toBe(ahead + 1);
   });
 
   it('are not shut by a connection that was replaced, though the newer one has not yet declared them', async () => {
-    const { ledger, directory, node } = open();
-    const claim = generationOf(await directory.claim(node, 'alice'));
+    const { ledger, nodeIdClaims, node } = open();
+    const claim = generationOf(await nodeIdClaims.claim(node, 'alice'));
     await ledger.declare(node, { slots: 2, isAccepting: true, claim });
-    expect(generationOf(await directory.claim(node, 'alice'))).toBeGreaterThan(claim);
+    expect(generationOf(await nodeIdClaims.claim(node, 'alice'))).toBeGreaterThan(claim);
     await ledger.declare(node, { slots: 2, isAccepting: false, claim });
     expect(await ledger.reserve(node, 'job-1:1', 1_000)).toMatchObject({ kind: 'reserved' });
   });
 
   it('I11 bounded: fill the directory for another instance as well, and make room in it', async () => {
-    const { openDirectory, directory } = open(3);
+    const { openDirectory, nodeIdClaims } = open(3);
     const nodes = times(3, () => fresh('node'));
-    const claims = await Promise.all(nodes.map((node) => directory.claim(node, 'mine')));
+    const claims = await Promise.all(nodes.map((node) => nodeIdClaims.claim(node, 'mine')));
     const other = openDirectory();
     expect(await other.claim(fresh('node'), 'mine')).toEqual({ kind: 'full' });
     expect(await other.claim(nodes[0] as string, 'mine')).toMatchObject({
       kind: 'claimed',
       isReturning: true,
     });
-    expect(await directory.release(nodes[1] as string, generationOf(claims[1] as ClaimResult))).toBe(true);
+    expect(await nodeIdClaims.release(nodes[1] as string, generationOf(claims[1] as ClaimResult))).toBe(true);
     expect(await openDirectory().claim(fresh('node'), 'mine')).toMatchObject({ kind: 'claimed' });
   });
 
@@ -149,7 +149,7 @@ describe('nodes in Redis', () => {
     const nowhere = connectRedis(settingsFor({ url: 'redis://127.0.0.1:1' }), { name: 'nowhere' });
     const keys = createKeys('lost');
     const ledger = createCapacityLedger({ connection: nowhere, keys });
-    const directory = createNodeDirectory({ connection: nowhere, keys, clock, maxNodes: 9 });
+    const nodeIdClaims = createNodeIdClaims({ connection: nowhere, keys, clock, maxNodes: 9 });
     const mailbox = createNodeMailbox<string>({
       connection: nowhere,
       ear: nowhere,
@@ -168,9 +168,9 @@ describe('nodes in Redis', () => {
       ledger.forget('a'),
       ledger.reassert('a', 'job:1', 1_000),
       ledger.keep('a', 'job:1', 1_000),
-      directory.claim('a', 'mine'),
-      directory.current('a'),
-      directory.release('a', 1),
+      nodeIdClaims.claim('a', 'mine'),
+      nodeIdClaims.current('a'),
+      nodeIdClaims.release('a', 1),
       mailbox.put('a', { jobId: 'job', expiresAt: clock.now() + 1_000, body: '' }),
       mailbox.take('a', { max: 1, waitMs: 1_000 }),
       mailbox.drop('a', 'job'),

@@ -1,23 +1,23 @@
 /** Letters on their way out: which of them share a command, and what each sender is told. */
 import { describe, expect, it } from 'vitest';
-import { createOutgoingLetters } from '../../../src/adapters/redis/inbox/outgoing-messages.ts';
+import { createOutgoingMessages } from '../../../src/adapters/redis/inbox/outgoing-messages.ts';
 import { times } from '../../contracts/harness.ts';
 
-type Answer = number | 'gone' | Error;
+type ReportedAttempt = number | 'gone' | Error;
 
 /** Every command waits until it is answered; `answer` lets the oldest go. */
 function start() {
   const commands: string[] = [];
-  const unanswered: ((answer: Answer) => void)[] = [];
+  const unanswered: ((answer: ReportedAttempt) => void)[] = [];
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const send = createOutgoingLetters(
+  const send = createOutgoingMessages(
     (to, bodies) =>
       new Promise((resolve, reject) => {
         commands.push(`${to}: ${bodies.map((body) => body.slice(0, 10)).join(' ')}`);
         unanswered.push((answer) => (answer instanceof Error ? reject(answer) : resolve(answer)));
       }),
   );
-  async function answer(given: Answer): Promise<void> {
+  async function answer(given: ReportedAttempt): Promise<void> {
     unanswered.shift()?.(given);
     await turn();
   }

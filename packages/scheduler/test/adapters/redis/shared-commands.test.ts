@@ -30,7 +30,7 @@ const BY_WRAPPERS = new Set([
 ]);
 const LATER_BY_WRAPPERS = new Set(['spublish', 'ssubscribe', 'sunsubscribe']);
 /** Who asks for them goes on with plain ones where there are none. */
-const SHARDED = /\/(channels|node-mailbox\/arrivals|inbox\/told-letters)\.ts$/;
+const SHARDED = /\/(channels|node-mailbox\/arrivals|inbox\/pushed-messages)\.ts$/;
 /** Methods of the client that ask the server nothing. */
 const OF_THE_CLIENT = new Set([
   ...['call', 'disconnect', 'nodes', 'off', 'on', 'once', 'pipeline'],

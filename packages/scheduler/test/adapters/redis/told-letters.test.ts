@@ -87,13 +87,13 @@ it.each([
       keys,
       ...checking(connection, keys),
       group: 'scheduler',
-      maxLetters: 100_000,
+      maxMessages: 100_000,
       maxDeliveries: 3,
       maxDead: 10,
     });
     await inbox.open('me');
     const heard: string[] = [];
-    const stop = await inbox.listen('me', (letters) => void heard.push(...letters.map(({ body }) => body)));
+    const stop = await inbox.listen('me', (messages) => void heard.push(...messages.map(({ body }) => body)));
     await inbox.send('me', 'before');
     await eventually(() => heard.includes('before'));
     wire.lose();
@@ -109,9 +109,9 @@ it.each([
     );
     await stop();
     await inbox.send('me', 'to be taken');
-    const [letter] = await inbox.take('me', { max: 10, waitMs: 0 });
+    const [message] = await inbox.take('me', { max: 10, waitMs: 0 });
     // The server may believe for longer that somebody listens over what was lost: then it is pending, and comes again.
-    if (letter !== undefined) expect(letter.body).toBe('to be taken');
-    expect((await inbox.size('me')).letters).toBeGreaterThan(0);
+    if (message !== undefined) expect(message.body).toBe('to be taken');
+    expect((await inbox.size('me')).messages).toBeGreaterThan(0);
   },
 );

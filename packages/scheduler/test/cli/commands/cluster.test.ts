@@ -31,7 +31,7 @@ it('shows a page of all instances, what is unknown as such, and what to look at'
         sessions: 20,
         jobs_in_flight: 7,
         pools_digest: '0a1b2c3d',
-        inbox_letters: 3,
+        inbox_messages: 3,
         inbox_pending: 1,
         dead_letters: 2,
       },

@@ -118,7 +118,7 @@ describe('lingua dlq replay', () => {
   });
 
   it('does what it can, says what it could not, and ends with 1', async () => {
-    const { dlq, die, ids, inbox } = await start({ maxLetters: 1 });
+    const { dlq, die, ids, inbox } = await start({ maxMessages: 1 });
     await die('a', '1');
     await die('a', '2');
     const [second = '', first = ''] = await ids();
@@ -128,7 +128,7 @@ describe('lingua dlq replay', () => {
     expect(err).toHaveLength(2);
     expect(err[0]).toContain('lingua dlq: a:1-1: there is no such dead letter');
     expect(err[1]).toContain(`lingua dlq: ${second}: the inbox of a is full. The letter is still`);
-    expect((await inbox.size('a')).letters).toBe(1);
+    expect((await inbox.size('a')).messages).toBe(1);
   });
 
   it('tries no further once nobody answers', async () => {

@@ -96,7 +96,7 @@ it('dies slowly: each job takes longer, until it is silent', () => {
 });
 
 it('shows the mix of a fleet from the first nodes on', () => {
-  const deployed = { ...HEALTHY, isDeployed: true };
+  const deployed = { ...HEALTHY, isLegacy: true };
   const kinds = spread(
     [
       { share: 3, behaviour: HEALTHY },
@@ -104,6 +104,6 @@ it('shows the mix of a fleet from the first nodes on', () => {
     ],
     8,
   );
-  expect(kinds.filter(({ isDeployed }) => isDeployed)).toHaveLength(2);
-  expect(kinds.slice(0, 4).filter(({ isDeployed }) => isDeployed)).toHaveLength(1);
+  expect(kinds.filter(({ isLegacy }) => isLegacy)).toHaveLength(2);
+  expect(kinds.slice(0, 4).filter(({ isLegacy }) => isLegacy)).toHaveLength(1);
 });

@@ -59,7 +59,7 @@ it('reads every key', () => {
           crashAfterJobs: 9,
           restartAfterMs: 100,
           ttsMs: 0,
-          isDeployed: true,
+          isLegacy: true,
           slowDeath: { afterJobs: 5, factor: 1.5, silentAboveMs: 3_000 },
         },
       },
@@ -75,7 +75,7 @@ it('reads a mix, and JSON as well', () => {
     kind: 'mix',
     mix: [
       { share: 3, behaviour: HEALTHY },
-      { share: 1, behaviour: { isDeployed: true, latency: { kind: 'exponential', meanMs: 5 } } },
+      { share: 1, behaviour: { isLegacy: true, latency: { kind: 'exponential', meanMs: 5 } } },
     ],
   });
 });

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { connectFieldNode, TRANSLATED } from '../support/field-node.ts';
+import { connectLegacyNode, TRANSLATED } from '../support/legacy-node.ts';
 import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 import { costOf, idleOf, sum, sumOfWhole, watch } from './wire-tap.ts';
@@ -30,7 +30,7 @@ const joinSdk: Join = (url, workMs) =>
 
 /** It says nothing of a job before its result: taking it from the wire is its acknowledgement. */
 const joinField: Join = (url, workMs) =>
-  connectFieldNode({
+  connectLegacyNode({
     url,
     nodeId: 'node-a',
     answer(job, node) {

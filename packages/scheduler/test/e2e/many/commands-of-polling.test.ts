@@ -108,11 +108,11 @@ it.each([
       'take-entries': takes = 0,
       ssubscribe = 0,
       sunsubscribe = 0,
-      'send-messages': letters = 0,
+      'send-messages': messages = 0,
       hmget = 0,
     } = cost;
     expect(takes, JSON.stringify(cost)).toBeLessThan(2.5);
-    expect(ssubscribe + sunsubscribe + letters + hmget, JSON.stringify(cost)).toBeLessThan(0.5);
+    expect(ssubscribe + sunsubscribe + messages + hmget, JSON.stringify(cost)).toBeLessThan(0.5);
     // Its lease lasts since it was fetched.
     const { 'commit-lease': commits = 0, 'keep-lease': keeps = 0 } = cost;
     expect(commits + keeps, JSON.stringify(cost)).toBeLessThan(0.5);

@@ -4,7 +4,7 @@ import { createBalancer } from '../../../../../proof/src/chaos/wire/balancer.ts'
 import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-servers.ts';
 import { ensureBuilt } from '../support/ensure-built.ts';
-import { connectFieldNode, TRANSLATED } from '../support/field-node.ts';
+import { connectLegacyNode, TRANSLATED } from '../support/legacy-node.ts';
 import { joinSdkNode } from '../support/sdk-node.ts';
 import { startTalker, textOf, understand } from '../support/session-talk.ts';
 import { startLoad } from './load.ts';
@@ -53,7 +53,7 @@ it(
         }),
       ),
     );
-    const field = await connectFieldNode({
+    const field = await connectLegacyNode({
       url: `ws://127.0.0.1:${port}/ws/node`,
       nodeId: 'node-field',
       reconnectMs: FIELD_RECONNECT_MS,

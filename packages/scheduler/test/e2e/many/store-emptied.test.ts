@@ -5,7 +5,7 @@ import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { leaseId } from '../../../src/domain/lease.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { RedisUnderTest } from '../../support/redis-servers.ts';
-import { connectFieldNode } from '../support/field-node.ts';
+import { connectLegacyNode } from '../support/legacy-node.ts';
 import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { TOKEN_TOML, TOKENS } from '../support/tokens.ts';
 import { type Instance, startInstances } from './start-instances.ts';
@@ -128,7 +128,11 @@ describe('an emptied Redis', () => {
       // Where the node is, and where others only know of it.
       for (const each of [a, b, c]) {
         const socket = { headers: { authorization: `Bearer ${TOKENS.node}` } };
-        const intruder = await connectFieldNode({ url: each.nodeUrl, nodeId: 'node-a', socket }).registered();
+        const intruder = await connectLegacyNode({
+          url: each.nodeUrl,
+          nodeId: 'node-a',
+          socket,
+        }).registered();
         expect(intruder.nodeId()).not.toBe('node-a');
         intruder.drop();
       }

@@ -1,7 +1,7 @@
 /** What a heartbeat writes in Redis: over a socket, over HTTP at the instance that holds the node, and at another one. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { connectFieldNode } from '../support/field-node.ts';
+import { connectLegacyNode } from '../support/legacy-node.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 import { type Cost, costOf, idleOf, watch } from './wire-tap.ts';
 
@@ -64,7 +64,7 @@ describe('a heartbeat', () => {
 
   it('over a socket writes twice at most', async () => {
     const { a, b, costOfBeats } = await startPair();
-    const node = await connectFieldNode({ url: a.nodeUrl, nodeId: 'node-a' }).registered();
+    const node = await connectLegacyNode({ url: a.nodeUrl, nodeId: 'node-a' }).registered();
     await b.readyNodes(1);
     let beats = 0;
     const seenAt = async (): Promise<unknown> => (await a.nodes())[0]?.last_heartbeat_at_ms;

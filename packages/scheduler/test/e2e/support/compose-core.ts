@@ -4,7 +4,7 @@ import { createAudioStore } from '../../../src/adapters/memory/audio-store.ts';
 import { createCapacityLedger } from '../../../src/adapters/memory/capacity-ledger.ts';
 import { createJobEvents } from '../../../src/adapters/memory/job-events.ts';
 import { createJobStore } from '../../../src/adapters/memory/job-store.ts';
-import { createNodeDirectory } from '../../../src/adapters/memory/node-id-claims.ts';
+import { createNodeIdClaims } from '../../../src/adapters/memory/node-id-claims.ts';
 import { createNodeMailbox } from '../../../src/adapters/memory/node-mailbox.ts';
 import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
@@ -45,7 +45,7 @@ export function composeCore(deps: {
     chance: Math.random,
     ids,
     ledger: { ...ledger, ...deps.coldLedger },
-    directory: createNodeDirectory({ maxNodes: config.scheduler.max_nodes }),
+    nodeIdClaims: createNodeIdClaims({ maxNodes: config.scheduler.max_nodes }),
     meter,
     log,
     settings: managementSettings(config),

@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 
 export type Settings = Readonly<Record<string, string | number | boolean>>;
 
-export interface Answer<Body> {
+export interface ReportedAttempt<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -22,12 +22,16 @@ export interface RunningApp {
   readonly nodeUrl: string;
   /** Everything logged so far, one line of JSON each. */
   readonly log: readonly string[];
-  get<Body = Record<string, unknown>>(path: string, token?: string): Promise<Answer<Body>>;
-  post<Body = Record<string, unknown>>(path: string, body?: unknown, token?: string): Promise<Answer<Body>>;
+  get<Body = Record<string, unknown>>(path: string, token?: string): Promise<ReportedAttempt<Body>>;
+  post<Body = Record<string, unknown>>(
+    path: string,
+    body?: unknown,
+    token?: string,
+  ): Promise<ReportedAttempt<Body>>;
   /** Hands in an utterance in English, to be spoken in Chinese; insists that it is taken. */
   dispatch(fields?: Record<string, unknown>): Promise<DispatchReply>;
   /** The same, whatever comes of it. */
-  tryDispatch(fields?: Record<string, unknown>): Promise<Answer<DispatchReply & ErrorReply>>;
+  tryDispatch(fields?: Record<string, unknown>): Promise<ReportedAttempt<DispatchReply & ErrorReply>>;
   job(jobId: string): Promise<JobView>;
   /** The job as soon as it has its outcome. */
   settled(jobId: string): Promise<JobView>;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StatsPart } from '../../../src/management/stats/stats-part.ts';
 import {
-  createStatsDesk,
+  createStatsService,
   type SnapshotSource,
   type StatsSnapshot,
   statsTimes,
@@ -34,7 +34,7 @@ function startDesk(options: { isStarted?: boolean; look?: () => Promise<Built> }
     rig.prints += 1;
     return yield* printPlainly(stats);
   };
-  const desk = createStatsDesk({ source, print, clock, meter, log: SILENT, times: statsTimes(5_000) });
+  const desk = createStatsService({ source, print, clock, meter, log: SILENT, times: statsTimes(5_000) });
   if (options.isStarted !== false) desk.start();
   return { desk, clock, meter, rig };
 }

@@ -1,12 +1,12 @@
 /** Slots given back a moment ago: known as long as a ledger may have to be told again, and never more than there is room for. */
 import { describe, expect, it } from 'vitest';
-import { createGivenBackLately } from '../../../src/runtime/takeover/recently-released.ts';
+import { createRecentlyReleased } from '../../../src/runtime/takeover/recently-released.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { createRig, RESULT } from './rig.ts';
 
 function createKept(maxCount = 100) {
   const clock = createManualClock();
-  const lately = createGivenBackLately({ clock, keepMs: 10_000, maxCount });
+  const lately = createRecentlyReleased({ clock, keepMs: 10_000, maxCount });
   return { clock, lately, leases: () => lately.all().map(([lease]) => lease) };
 }
 
@@ -53,7 +53,7 @@ describe('an engine whose store may forget', () => {
     await rig.addNode('node-b');
     const cancelled = await rig.dispatch();
     await rig.service.cancel(cancelled.jobId, 'stop');
-    expect(rig.service.slotsToGiveBackAgain()).toEqual([
+    expect(rig.service.leasesToReleaseAgain()).toEqual([
       [`${done.jobId}:1`, 'node-a'],
       [`${failed.jobId}:1`, 'node-a'],
     ]);
@@ -76,8 +76,8 @@ describe('an engine whose store may forget', () => {
     const { jobId } = await rig.dispatch();
     await rig.service.finish(rig.last(jobId), RESULT);
     await rig.ledger.reserve('node-a', `${jobId}:1`, 60_000);
-    for (const [lease, nodeId] of rig.service.slotsToGiveBackAgain())
-      await rig.service.giveBackAgain(nodeId, lease);
+    for (const [lease, nodeId] of rig.service.leasesToReleaseAgain())
+      await rig.service.releaseAgain(nodeId, lease);
     expect(await rig.used('node-a')).toBe(0);
   });
 
@@ -87,6 +87,6 @@ describe('an engine whose store may forget', () => {
     const { jobId } = await rig.dispatch();
     await rig.service.finish(rig.last(jobId), RESULT);
     rig.service.abandonAll();
-    expect(rig.service.slotsToGiveBackAgain()).toEqual([]);
+    expect(rig.service.leasesToReleaseAgain()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** No attempt is given up for the sake of the one before, nor for having been looked for, however long things take to be written. */
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/domain/answer.ts';
+import type { ReportedAttempt } from '../../../src/domain/node-report.ts';
 import { createFaultyRig } from './faulty-rig.ts';
 import { writeDispatched } from './holder.ts';
 import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from './rig.ts';
@@ -43,8 +43,8 @@ describe('while it is being written that an attempt was given up', () => {
   });
 
   it.each([
-    ['fails', (rig: Rig, answer: Answer) => rig.service.fail(answer, FAILURE)],
-    ['has no translation', (rig: Rig, answer: Answer) => rig.service.finish(answer, UNTRANSLATED)],
+    ['fails', (rig: Rig, answer: ReportedAttempt) => rig.service.fail(answer, FAILURE)],
+    ['has no translation', (rig: Rig, answer: ReportedAttempt) => rig.service.finish(answer, UNTRANSLATED)],
   ])('its node may say its last word, that it %s: its slot is free', async (_, speaks) => {
     const { rig, store } = createFaultyRig();
     await rig.addNode('node-a');

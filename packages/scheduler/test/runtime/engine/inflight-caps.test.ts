@@ -226,19 +226,19 @@ describe('the count', () => {
   it('I11 bounded: past so many tenants the others share one', () => {
     const caps = createInflightCaps({ tenancy: capped(2), maxTenants: 2 });
     const seats = ['a', 'b', 'c', 'd'].map((tenantId) => caps.take(tenantId));
-    expect(seats.every((seat) => seat !== undefined)).toBe(true);
+    expect(seats.every((quotaUnit) => quotaUnit !== undefined)).toBe(true);
     expect(caps.tenants()).toBe(2);
     expect(caps.take('e')).toBeUndefined();
     expect(caps.take('a')).toBeDefined();
     // What was taken from the crowd goes back to it, also when there is room for the tenant by itself since.
     const [a, b, c] = seats;
     if (a !== undefined && b !== undefined && c !== undefined) {
-      caps.giveBack(b);
+      caps.releaseLease(b);
       const own = caps.take('c');
-      caps.giveBack(c);
+      caps.releaseLease(c);
       expect(own && caps.takeAnyway('c').count).toBe(2);
     }
-    expect(caps.seats()).toBe(5);
+    expect(caps.quotaUnits()).toBe(5);
   });
 });
 

@@ -1,8 +1,8 @@
 /** A random history of two instances on one store: each takes jobs over from the other at random moments, told or not. */
 import fc from 'fast-check';
-import type { Answer } from '../../../src/domain/answer.ts';
 import type { DispatchOutcome } from '../../../src/domain/dispatch.ts';
 import { isSettled } from '../../../src/domain/job.ts';
+import type { ReportedAttempt } from '../../../src/domain/node-report.ts';
 import type { Assignment, Delivery } from '../../../src/ports/node-link.ts';
 import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { type Chaos, chaotic } from '../../support/chaotic.ts';
@@ -39,7 +39,7 @@ export interface SharedMode extends Mode {
 
 export interface SharedHistory {
   readonly rigs: readonly [Rig, Rig];
-  readonly received: readonly Answer[];
+  readonly received: readonly ReportedAttempt[];
   readonly outcomes: readonly DispatchOutcome[];
   readonly accepted: ReadonlyMap<string, number>;
   readonly faults: readonly unknown[];
@@ -64,7 +64,7 @@ export async function playShared(
 ): Promise<SharedHistory> {
   const chaos: Chaos = { maxDelayMs: mode.maxDelayMs, failRate: mode.failRate, chance: seededChance(seed) };
   const notes = createDriverNotes();
-  const received: Answer[] = [];
+  const received: ReportedAttempt[] = [];
   const outcomes: DispatchOutcome[] = [];
   const accepted = new Map<string, number>();
   const faults: unknown[] = [];
@@ -132,12 +132,12 @@ export async function playShared(
     );
   }
 
-  async function finish(got: Answer): Promise<void> {
+  async function finish(got: ReportedAttempt): Promise<void> {
     const { kind } = await driverOf(got.jobId).service.finish(got, RESULT);
     if (kind === 'accepted') accepted.set(got.jobId, (accepted.get(got.jobId) ?? 0) + 1);
   }
 
-  function reply(kind: string, got: Answer): Promise<unknown>[] {
+  function reply(kind: string, got: ReportedAttempt): Promise<unknown>[] {
     const { service } = driverOf(got.jobId);
     if (kind === 'ack') return [service.acknowledge(got)];
     if (kind === 'finish') return [finish(got)];

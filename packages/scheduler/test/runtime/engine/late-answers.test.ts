@@ -1,6 +1,6 @@
 /** What becomes of a slot and of the reason when an attempt is given up before its node has said its last word. */
 import { describe, expect, it } from 'vitest';
-import { ANY_ATTEMPT } from '../../../src/domain/answer.ts';
+import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
 import { createFaultyRig } from './faulty-rig.ts';
 import { holdDelivery } from './hold-delivery.ts';
 import { createRig, deployedProfile, RESULT, type Rig, SETTINGS } from './rig.ts';

@@ -1,7 +1,7 @@
 /** A random history of the engine: what clients, nodes and time do, over ports that are slow and fail by seeded chance. */
 import fc from 'fast-check';
-import type { Answer } from '../../../src/domain/answer.ts';
 import type { DispatchOutcome } from '../../../src/domain/dispatch.ts';
+import type { ReportedAttempt } from '../../../src/domain/node-report.ts';
 import type { Tenancy } from '../../../src/domain/tenancy.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Delivery } from '../../../src/ports/node-link.ts';
@@ -52,7 +52,7 @@ export interface Mode {
 export interface History {
   readonly rig: Rig;
   /** Every assignment that reached a node, in order, whatever the send came to. */
-  readonly received: readonly Answer[];
+  readonly received: readonly ReportedAttempt[];
   readonly outcomes: readonly DispatchOutcome[];
   /** How many results of each job were accepted as its last word. */
   readonly accepted: ReadonlyMap<string, number>;
@@ -72,7 +72,7 @@ export async function playHistory(seed: number, acts: readonly Act[], mode: Mode
   const { tenancy, ...rates } = mode;
   const chaos: Chaos = { ...rates, chance: seededChance(seed) };
   const rig = createChaoticRig(seed, chaos, tenancy);
-  const received: Answer[] = [];
+  const received: ReportedAttempt[] = [];
   const outcomes: DispatchOutcome[] = [];
   const accepted = new Map<string, number>();
   const faults: unknown[] = [];
@@ -88,7 +88,7 @@ export async function playHistory(seed: number, acts: readonly Act[], mode: Mode
     });
   }
 
-  async function finish(got: Answer): Promise<void> {
+  async function finish(got: ReportedAttempt): Promise<void> {
     const { kind } = await service.finish(got, RESULT);
     if (kind === 'accepted') accepted.set(got.jobId, (accepted.get(got.jobId) ?? 0) + 1);
   }
@@ -103,7 +103,7 @@ export async function playHistory(seed: number, acts: readonly Act[], mode: Mode
     );
   }
 
-  function reply(kind: (typeof ANSWERS)[number], got: Answer): Promise<unknown>[] {
+  function reply(kind: (typeof ANSWERS)[number], got: ReportedAttempt): Promise<unknown>[] {
     if (kind === 'ack') return [service.acknowledge(got)];
     if (kind === 'finish') return [finish(got)];
     if (kind === 'ack_finish') return [service.acknowledge(got), finish(got)];

@@ -1,6 +1,6 @@
 /** What happens to a job when its node fails, is silent, refuses, lies or goes away. */
 import { describe, expect, it } from 'vitest';
-import { ANY_ATTEMPT } from '../../../src/domain/answer.ts';
+import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
 import { createRig, deployedProfile, profile, RESULT } from './rig.ts';
 
 const FAILURE = { code: 'PROCESSING_ERROR', message: 'GPU lease timeout' };
@@ -276,7 +276,7 @@ describe('retries', () => {
 
   it('compares only node and job for an answer that may name the wrong attempt', async () => {
     const rig = createRig();
-    await rig.addNode('node-a', 1, profile({ isDeployed: true, supports: [] }));
+    await rig.addNode('node-a', 1, profile({ isLegacy: true, supports: [] }));
     const job = await rig.dispatch();
     const wrong = { nodeId: 'node-x', jobId: job.jobId, attempt: ANY_ATTEMPT };
     expect((await rig.service.finish(wrong, RESULT)).kind).toBe('ignored');

@@ -57,12 +57,12 @@ export const profile = (overrides: Partial<NodeProfile> = {}): NodeProfile => ({
   hasGpu: true,
   acceptsPublicJobs: true,
   supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
-  isDeployed: false,
+  isLegacy: false,
   ...overrides,
 });
 
 /** A node in the field: says nothing of extensions and never acknowledges. */
-export const deployedProfile = (): NodeProfile => profile({ supports: [], isDeployed: true });
+export const deployedProfile = (): NodeProfile => profile({ supports: [], isLegacy: true });
 
 export const need = (overrides: Partial<Need> = {}): Need => ({
   tenantId: 'default',

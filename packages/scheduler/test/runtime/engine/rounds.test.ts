@@ -1,8 +1,8 @@
 /** Rounds of one job take turns, also when one of them breaks off: the job would otherwise look for a node no more, until its deadline. */
 import { expect, it } from 'vitest';
-import { createRounds } from '../../../src/runtime/dispatch/try-candidates.ts';
+import { createTryCandidates } from '../../../src/runtime/dispatch/try-candidates.ts';
 import type { Engine } from '../../../src/runtime/engine.ts';
-import type { Flight } from '../../../src/runtime/in-flight-job.ts';
+import type { InFlightJob } from '../../../src/runtime/in-flight-job.ts';
 import type { Selection } from '../../../src/runtime/select/select.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
@@ -12,7 +12,7 @@ function start() {
   const breaking = new Promise<boolean>((_, reject) => {
     breakOff = () => reject(new Error('a fault'));
   });
-  const place = createRounds({ clock: createManualClock() } as unknown as Engine, {
+  const place = createTryCandidates({ clock: createManualClock() } as unknown as Engine, {
     reserve(nodeId) {
       asked.push(nodeId);
       return nodeId === 'node-broken' ? breaking : false;
@@ -25,7 +25,7 @@ function start() {
     rounds: 0,
     attempts: 0,
     securing: undefined,
-  } as unknown as Flight;
+  } as unknown as InFlightJob;
   const round = (...nodeIds: string[]) =>
     place(flight, { next: () => nodeIds.shift() } as unknown as Selection);
   const broken = round('node-broken', 'node-never').catch((fault: Error) => fault.message);

@@ -1,7 +1,7 @@
 /** Nodes that seem to be full because nobody heard that they are not: whoever finds no slot has them looked at again. */
 import { describe, expect, it } from 'vitest';
 import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
-import { createSecondLook, MOST_LOOKED_AT } from '../../../src/runtime/dispatch/refresh-full-nodes.ts';
+import { createRefreshFullNodes, MOST_LOOKED_AT } from '../../../src/runtime/dispatch/refresh-full-nodes.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import type { JobDrivers } from '../../../src/runtime/takeover/job-drivers.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -90,7 +90,7 @@ describe('a second look', () => {
     const fleet = createFleetView();
     const wheel = { set: (delayMs: number, run: () => void) => ({ cancel: clock.after(delayMs, run) }) };
     const state = { isAnybodyWaiting: false };
-    const look = createSecondLook({
+    const look = createRefreshFullNodes({
       fleet,
       ledger: { loads },
       wheel: wheel as never,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import { createTimerWheel } from '../../../src/runtime/attempts/timer-wheel.ts';
-import { createSettledLately } from '../../../src/runtime/takeover/recently-settled.ts';
+import { createRecentlySettled } from '../../../src/runtime/takeover/recently-settled.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { RESULT } from './rig.ts';
 
@@ -12,7 +12,7 @@ const job = (jobId: string, state = 'FINISHED', speech = 0) =>
 function createKept(limits: { maxCount?: number; maxBytes?: number } = {}) {
   const clock = createManualClock();
   const wheel = createTimerWheel({ clock, tickMs: 20, onFault() {} });
-  const lately = createSettledLately({
+  const lately = createRecentlySettled({
     clock,
     wheel,
     keepMs: 10_000,

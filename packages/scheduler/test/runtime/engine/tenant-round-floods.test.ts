@@ -1,9 +1,9 @@
 /** The round of tenants under floods: what one tenant does for hours, in many shapes or in vain costs the others nothing. */
 import { describe, expect, it } from 'vitest';
-import { createTenantRound } from '../../../src/runtime/queue/tenant-queue.ts';
+import { createTenantQueue } from '../../../src/runtime/queue/tenant-queue.ts';
 import type { Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
 
-const createRound = () => createTenantRound({ quantumOf: () => 1, isHeld: () => false });
+const createRound = () => createTenantQueue({ quantumOf: () => 1, isHeld: () => false });
 const LOOKS = 256;
 const passes = (waiter: Waiter): boolean => waiter.fits('node');
 

@@ -1,7 +1,7 @@
 /** Deficit round robin, turn by turn as a book would have it, against the round that passes many turns at once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTenantRound } from '../../../src/runtime/queue/tenant-queue.ts';
+import { createTenantQueue } from '../../../src/runtime/queue/tenant-queue.ts';
 import type { Waiter } from '../../../src/runtime/queue/waiting-queue.ts';
 
 /** Quanta whose sums are exact: a rounding error must not look like another order. */
@@ -52,7 +52,7 @@ describe('the round of tenants', () => {
     fc.assert(
       fc.property(quanta, fc.array(act, { maxLength: 200 }), (list, acts) => {
         const quantumOf = (tenantId: string): number => list[Number(tenantId)] ?? 1;
-        const round = createTenantRound({ quantumOf, isHeld: () => false });
+        const round = createTenantQueue({ quantumOf, isHeld: () => false });
         const model = createModel(quantumOf);
         for (const each of acts) {
           if (each === 'take') expect(round.take(256, () => true)?.tenantId).toBe(model.take());
@@ -67,7 +67,7 @@ describe('the round of tenants', () => {
   });
 
   it('takes ten tenths for a whole', () => {
-    const round = createTenantRound({ quantumOf: (id) => (id === 'tenth' ? 0.1 : 1), isHeld: () => false });
+    const round = createTenantQueue({ quantumOf: (id) => (id === 'tenth' ? 0.1 : 1), isHeld: () => false });
     for (let at = 0; at < 40; at++) for (const tenantId of ['one', 'tenth']) round.enter(waiter(tenantId));
     const served = Array.from({ length: 33 }, () => round.take(256, () => true)?.tenantId);
     expect(served.flatMap((tenantId, at) => (tenantId === 'tenth' ? [at] : []))).toEqual([10, 21, 32]);

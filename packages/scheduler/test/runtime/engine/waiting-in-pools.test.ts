@@ -1,6 +1,6 @@
 /** Jobs that wait while pools divide the fleet: nobody is kept waiting by those who wait for another pool. */
 import { describe, expect, it } from 'vitest';
-import { createPoolBook } from '../../../src/runtime/pools/pool-map.ts';
+import { createPoolMap } from '../../../src/runtime/pools/pool-map.ts';
 import { planOf, pool } from '../pools/pool-fixture.ts';
 import { createRig, need, profile, RESULT } from './rig.ts';
 
@@ -10,7 +10,7 @@ const CROWD = 20;
 async function twoPools(part: Parameters<typeof planOf>[1]) {
   const rig = createRig();
   const plan = planOf([pool(1, ['gold']), pool(2, ['silver'])], part);
-  rig.fleet.changePools(createPoolBook(plan))(Number.POSITIVE_INFINITY);
+  rig.fleet.changePools(createPoolMap(plan))(Number.POSITIVE_INFINITY);
   await rig.addNode('node-gold', 1, profile({ installedServices: ['gold'] }));
   await rig.addNode('node-silver', 1, profile({ installedServices: ['silver'] }));
   const ask = (preferredPoolId: number) =>
@@ -38,7 +38,7 @@ describe('jobs that wait in pools', () => {
     const waiting = Array.from({ length: CROWD }, () => ask(1));
     await rig.clock.advance(10);
     const moved = { ...plan, tenantPools: new Map([['default', 2]]) };
-    rig.fleet.changePools(createPoolBook(moved))(Number.POSITIVE_INFINITY);
+    rig.fleet.changePools(createPoolMap(moved))(Number.POSITIVE_INFINITY);
     rig.fleet.tellFree(0, Number.POSITIVE_INFINITY);
     await rig.clock.advance(10);
     expect(rig.service.waiting()).toBe(0);

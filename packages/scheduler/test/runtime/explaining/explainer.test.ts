@@ -1,7 +1,7 @@
 /** Point 2, explain: the decision that would be made now. Reading it changes nothing, and dispatch knows nothing of it. */
 import { describe, expect, it } from 'vitest';
 import { equalTenancy } from '../../../src/domain/tenancy.ts';
-import { createPoolBook } from '../../../src/runtime/pools/pool-map.ts';
+import { createPoolMap } from '../../../src/runtime/pools/pool-map.ts';
 import { filesUnder, importsOf, resolveImport } from '../../architecture/source-files.ts';
 import { createRig, need, profile } from '../engine/rig.ts';
 import { planOf, pool } from '../pools/pool-fixture.ts';
@@ -84,7 +84,7 @@ describe('a decision', () => {
     const { service, addNode, fleet } = createRig();
     await addNode('a', 1, profile({ installedServices: ['s0'] }));
     await addNode('b', 1, profile({ installedServices: ['s1'] }));
-    fleet.changePools(createPoolBook(planOf([pool(0, ['s0']), pool(1, ['s1'])])))(10);
+    fleet.changePools(createPoolMap(planOf([pool(0, ['s0']), pool(1, ['s1'])])))(10);
     for (const [preferredNodeId, selected] of [
       ['a', 0],
       ['b', 1],
@@ -101,7 +101,7 @@ describe('a decision', () => {
       isStrict: true,
       tenantPools: new Map([['acme', 1]]),
     });
-    fleet.changePools(createPoolBook(plan))(10);
+    fleet.changePools(createPoolMap(plan))(10);
     const decision = service.explain(ask({ need: need({ tenantId: 'acme' }), nodeId: 'a' }));
     expect(decision).toMatchObject({
       kind: 'refuse',
@@ -120,7 +120,7 @@ describe('explaining costs the hot path nothing', () => {
   it('changes no fleet, no ledger, no store, counts nothing and tells nobody', async () => {
     const { service, addNode, fleet, counts, sent, published, used, store } = createRig();
     await addNode('n1');
-    fleet.changePools(createPoolBook(planOf([])))(10);
+    fleet.changePools(createPoolMap(planOf([])))(10);
     service.explain(ask());
     const before = { stats: fleet.stats(), load: fleet.load('n1'), counts: new Map(counts) };
     for (let n = 0; n < 2_000; n++) {
@@ -135,11 +135,11 @@ describe('explaining costs the hot path nothing', () => {
   it('is known to no part of dispatch, sessions or cluster: the engine only hands it out', () => {
     const src = 'packages/scheduler/src';
     const users = filesUnder(src, '.ts').filter((file) =>
-      importsOf(file.text).some((one) => resolveImport(file, one).includes('runtime/explaining/')),
+      importsOf(file.text).some((one) => resolveImport(file, one).includes('runtime/explain/')),
     );
     const outside = users
       .map(({ path }) => path)
-      .filter((path) => !path.includes('/explaining/') && !path.includes('/transport/http/'));
-    expect(outside.sort()).toEqual([`${src}/edges.ts`, `${src}/runtime/create-job-service.ts`]);
+      .filter((path) => !path.includes('/explain/') && !path.includes('/transport/http/'));
+    expect(outside.sort()).toEqual([`${src}/app/servers.ts`, `${src}/runtime/create-job-service.ts`]);
   });
 });

@@ -69,7 +69,7 @@ describe('the facts that failed of a node', () => {
     ],
     [
       'src_auto_no_candidate: a node in the field takes source "auto" only with lang_a and lang_b',
-      { profile: { ...anyProfile, isDeployed: true } },
+      { profile: { ...anyProfile, isLegacy: true } },
       { isPairUnknown: true },
     ],
     [

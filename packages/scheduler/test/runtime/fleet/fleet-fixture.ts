@@ -19,7 +19,7 @@ export const anyProfile: NodeProfile = {
   hasGpu: true,
   acceptsPublicJobs: true,
   supports: ['job_ack'],
-  isDeployed: false,
+  isLegacy: false,
 };
 
 export const nodeView = (nodeId: string, part: Partial<NodeView> = {}): NodeView => ({
@@ -106,7 +106,7 @@ const profile: fc.Arbitrary<NodeProfile> = fc.record({
   hasGpu: fc.boolean(),
   acceptsPublicJobs: mostly,
   supports: fc.subarray(['job_ack', 'audio_ref'] as const),
-  isDeployed: fc.boolean(),
+  isLegacy: fc.boolean(),
 });
 
 /** Few profiles, so that nodes share them as real ones do. */

@@ -3,7 +3,7 @@ import type { Need } from '../../../src/domain/need.ts';
 import type { PoolPlan } from '../../../src/domain/pool.ts';
 import type { NodeProfile } from '../../../src/domain/profile.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import type { PoolBook } from '../../../src/runtime/pools/pool-map.ts';
+import type { PoolMap } from '../../../src/runtime/pools/pool-map.ts';
 
 /** Absent: anywhere. */
 export interface NamedNeed extends Need {
@@ -22,7 +22,7 @@ export function inPools(base: NodeProfile, ...poolIds: readonly number[]): NodeP
   return known;
 }
 
-export const NAMED_POOLS: PoolBook = {
+export const NAMED_POOLS: PoolMap = {
   plan: {} as PoolPlan,
   poolsOf: ({ profile }) => namedPoolsOf(profile),
   eligible: () => [],
@@ -32,8 +32,8 @@ export const NAMED_POOLS: PoolBook = {
   },
 };
 
-export function createPooledFleet(book = NAMED_POOLS): FleetView {
+export function createPooledFleet(poolMap = NAMED_POOLS): FleetView {
   const fleet = createFleetView();
-  fleet.changePools(book)(Number.POSITIVE_INFINITY);
+  fleet.changePools(poolMap)(Number.POSITIVE_INFINITY);
   return fleet;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fits, isEligible, type PoolPlan } from '../../../src/domain/pool.ts';
 import type { FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { createFleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import { createPoolBook } from '../../../src/runtime/pools/pool-map.ts';
+import { createPoolMap } from '../../../src/runtime/pools/pool-map.ts';
 import { type CompiledNeed, compileNeed, matches } from '../../../src/runtime/select/compile-need.ts';
 import { select } from '../../../src/runtime/select/select.ts';
 import { seededChance } from '../fleet/fleet-fixture.ts';
@@ -26,7 +26,7 @@ function everybody(fleet: FleetView, compiled: CompiledNeed, seed: number): stri
 /** What the plan forbids, said node by node without the book's lists. */
 function isForbidden(plan: PoolPlan, fleet: FleetView, compiled: CompiledNeed, nodeId: string): boolean {
   const { need } = compiled;
-  const [home] = createPoolBook(plan).poolsOf(
+  const [home] = createPoolMap(plan).poolsOf(
     fleet.view(nodeId) as NonNullable<ReturnType<FleetView['view']>>,
   );
   const bound = plan.tenantPools.get(need.tenantId);
@@ -54,7 +54,7 @@ describe('I10 isolation', () => {
         fc.nat(),
         (plan, views, needs, seed) => {
           const fleet = createFleetView();
-          fleet.changePools(createPoolBook(plan))(Number.POSITIVE_INFINITY);
+          fleet.changePools(createPoolMap(plan))(Number.POSITIVE_INFINITY);
           for (const view of views) fleet.upsert(view);
           for (const need of needs) {
             const compiled = compileNeed(fleet, need);
@@ -82,11 +82,11 @@ describe('I10 isolation', () => {
         fc.integer({ min: 1, max: 7 }),
         (before, after, views, later, need, slice) => {
           const fleet = createFleetView();
-          fleet.changePools(createPoolBook(before))(Number.POSITIVE_INFINITY);
+          fleet.changePools(createPoolMap(before))(Number.POSITIVE_INFINITY);
           for (const view of views) fleet.upsert(view);
           const compiled = compileNeed(fleet, need);
           everybody(fleet, compiled, 1);
-          const step = fleet.changePools(createPoolBook(after));
+          const step = fleet.changePools(createPoolMap(after));
           for (let isDone = false, at = 0; !isDone; at++) {
             isDone = step(slice);
             const view = later[at];
@@ -108,11 +108,11 @@ describe('I10 isolation', () => {
         const fleet = createFleetView();
         for (const view of views) fleet.upsert(view);
         for (const plan of plans) {
-          fleet.changePools(createPoolBook(plan))(2); // given up half-way by the next one
-          fleet.changePools(createPoolBook(plan))(Number.POSITIVE_INFINITY);
+          fleet.changePools(createPoolMap(plan))(2); // given up half-way by the next one
+          fleet.changePools(createPoolMap(plan))(Number.POSITIVE_INFINITY);
         }
         const fresh = createFleetView();
-        fresh.changePools(createPoolBook(plans.at(-1) as PoolPlan))(Number.POSITIVE_INFINITY);
+        fresh.changePools(createPoolMap(plans.at(-1) as PoolPlan))(Number.POSITIVE_INFINITY);
         for (const view of views) fresh.upsert(view);
         expect(fleet.stats().facts).toBe(fresh.stats().facts);
         const homes = (of: FleetView) =>

@@ -5,7 +5,7 @@ import type { NodeView } from '../../../src/domain/node.ts';
 import type { Pool, PoolPlan } from '../../../src/domain/pool.ts';
 import type { NodeProfile } from '../../../src/domain/profile.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
-import { createPoolBook } from '../../../src/runtime/pools/pool-map.ts';
+import { createPoolMap } from '../../../src/runtime/pools/pool-map.ts';
 import { anyProfile, nodeView, someNeed } from '../fleet/fleet-fixture.ts';
 
 export const pool = (
@@ -36,7 +36,7 @@ export const having = (...services: string[]): NodeProfile => ({
 export function dividedFleet(plan: PoolPlan, ...views: readonly NodeView[]): FleetView {
   const fleet = createFleetView();
   for (const view of views) fleet.upsert(view);
-  fleet.changePools(createPoolBook(plan))(Number.POSITIVE_INFINITY);
+  fleet.changePools(createPoolMap(plan))(Number.POSITIVE_INFINITY);
   return fleet;
 }
 

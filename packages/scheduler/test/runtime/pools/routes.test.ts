@@ -4,7 +4,7 @@ import type { Need } from '../../../src/domain/need.ts';
 import { type PoolPlan, UNPOOLED } from '../../../src/domain/pool.ts';
 import { refusal } from '../../../src/runtime/dispatch/refusal.ts';
 import { confinementWords } from '../../../src/runtime/pools/confinement-words.ts';
-import { createPoolBook, inOrder } from '../../../src/runtime/pools/pool-map.ts';
+import { createPoolMap, inOrder } from '../../../src/runtime/pools/pool-map.ts';
 import { createPreferPool } from '../../../src/runtime/pools/prefer-pool.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
 import { select } from '../../../src/runtime/select/select.ts';
@@ -15,7 +15,7 @@ const CORE = { asr: 'whisper', nmt: 'm2m' };
 const POOLS = [pool(1, ['whisper', 'm2m']), pool(2, ['whisper', 'm2m', 'x']), pool(3, ['whisper']), pool(4)];
 
 const routed = (plan: PoolPlan, need: Partial<Need> = {}) => {
-  const route = createPoolBook(plan).route(someNeed({ usesTts: false, tenantId: 'default', ...need }));
+  const route = createPoolMap(plan).route(someNeed({ usesTts: false, tenantId: 'default', ...need }));
   return route && { order: inOrder(route), confinement: route.confinement };
 };
 
@@ -180,7 +180,7 @@ describe('a selection under way when the pools change', () => {
     const selection = select(fleet, compiled, { ...options, policy: 'weighted_random' });
     expect([selection.next(), selection.next()]).toEqual(['x', 'y']);
     const bound = planOf(many, { isStrict: true, tenantPools: new Map([['acme', 3]]) });
-    fleet.changePools(createPoolBook(bound))(Number.POSITIVE_INFINITY);
+    fleet.changePools(createPoolMap(bound))(Number.POSITIVE_INFINITY);
     expect([selection.next(), selection.next()]).toEqual(['z', undefined]);
   });
 });
@@ -226,7 +226,7 @@ describe('the pool a session prefers', () => {
     expect(looks).toBe(3);
     fleet.upsert(nodeView('n3', { profile: { ...speaking('zh'), installedServices: ['none'] } }));
     expect(all()).toEqual(new Set([1, 3]));
-    fleet.changePools(createPoolBook(planOf([pool(7)])))(Number.POSITIVE_INFINITY);
+    fleet.changePools(createPoolMap(planOf([pool(7)])))(Number.POSITIVE_INFINITY);
     expect(all()).toEqual(new Set([7]));
   });
 

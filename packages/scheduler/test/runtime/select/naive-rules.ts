@@ -47,7 +47,7 @@ export function naiveFailures({ view, load }: PlainNode, need: NamedNeed): Set<R
       failed.add(need.isSourceAuto ? 'src_auto_no_candidate' : reason);
     }
   }
-  if (need.isPairUnknown && profile.isDeployed) failed.add('src_auto_no_candidate');
+  if (need.isPairUnknown && profile.isLegacy) failed.add('src_auto_no_candidate');
   const types = ['semantic', ...need.types];
   if (need.usesAsr) types.push('asr');
   if (need.usesNmt) types.push('nmt');

@@ -4,14 +4,14 @@ import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createIdSource } from '../../../src/adapters/system/id-source.ts';
 import { createCapacityLedger } from '../../../src/simulation/store/capacity-ledger.ts';
 import { createDeadLetters } from '../../../src/simulation/store/dead-letters.ts';
-import { createWhispers } from '../../../src/simulation/store/hint-bus.ts';
+import { createHintBus } from '../../../src/simulation/store/hint-bus.ts';
 import { createInbox } from '../../../src/simulation/store/inbox.ts';
 import { createInstances } from '../../../src/simulation/store/instances.ts';
 import { createJobEvents } from '../../../src/simulation/store/job-events.ts';
 import { createJobStore } from '../../../src/simulation/store/job-store.ts';
-import { createNodeDirectory } from '../../../src/simulation/store/node-id-claims.ts';
+import { createNodeIdClaims } from '../../../src/simulation/store/node-id-claims.ts';
 import { createNodeMailbox } from '../../../src/simulation/store/node-mailbox.ts';
-import { createNodeBoard } from '../../../src/simulation/store/node-records.ts';
+import { createNodeRecords } from '../../../src/simulation/store/node-records.ts';
 import { createSessionStore } from '../../../src/simulation/store/session-store.ts';
 import {
   createInstanceFigures,
@@ -29,7 +29,7 @@ import { jobEventsAcrossContract } from '../../contracts/job-events-across.ts';
 import { type JobStoreLimits, jobStoreContract } from '../../contracts/job-store.ts';
 import { locksContract } from '../../contracts/locks.ts';
 import { nodeIdClaimsContract } from '../../contracts/node-id-claims.ts';
-import { type Letter, nodeMailboxContract } from '../../contracts/node-mailbox.ts';
+import { type InboxMessage, nodeMailboxContract } from '../../contracts/node-mailbox.ts';
 import { nodeRecordsContract } from '../../contracts/node-records.ts';
 import { sessionStoreContract } from '../../contracts/session-store.ts';
 import { statsBoardContract } from '../../contracts/stats-board.ts';
@@ -75,14 +75,14 @@ capacityLedgerContract(NAME, async () => {
 nodeIdClaimsContract(NAME, async (limits) => {
   const rig = createVirtualRig();
   const { clock } = rig.machine;
-  const directory = createNodeDirectory({ lines: rig.lines(), clock, idleMs: IDLE_MS, ...limits });
-  return { ...rig.timed, directory: rig.driven(directory) };
+  const nodeIdClaims = createNodeIdClaims({ lines: rig.lines(), clock, idleMs: IDLE_MS, ...limits });
+  return { ...rig.timed, nodeIdClaims: rig.driven(nodeIdClaims) };
 });
 
 nodeMailboxContract(NAME, async (limits) => {
   const rig = createVirtualRig();
   const [lines, { clock }] = [rig.lines(), rig.machine];
-  const mailbox = createNodeMailbox<Letter>({ lines, clock, idleMs: IDLE_MS, ...limits });
+  const mailbox = createNodeMailbox<InboxMessage>({ lines, clock, idleMs: IDLE_MS, ...limits });
   const ledger = rig.driven(createCapacityLedger({ lines, idleMs: IDLE_MS }));
   return { ...rig.timed, ledger, mailbox: rig.driven(mailbox) };
 });
@@ -90,7 +90,7 @@ nodeMailboxContract(NAME, async (limits) => {
 nodeRecordsContract(NAME, async (limits) => {
   const rig = createVirtualRig();
   const [here, there] = ['here', 'there'].map((name) =>
-    rig.driven(createNodeBoard({ lines: rig.lines(rig.machineOf(name)), ...limits })),
+    rig.driven(createNodeRecords({ lines: rig.lines(rig.machineOf(name)), ...limits })),
   );
   if (here === undefined || there === undefined) throw new Error('two were asked for');
   return { ...rig.timed, here, there };
@@ -159,5 +159,5 @@ statsBoardContract(NAME, async () => {
 
 hintBusContract(NAME, async () => {
   const rig = createVirtualRig();
-  return { ...rig.timed, whispers: rig.driven(createWhispers({ lines: rig.lines() })) };
+  return { ...rig.timed, hintBus: rig.driven(createHintBus({ lines: rig.lines() })) };
 });

@@ -1,6 +1,6 @@
 /** A simulated store with two processes on it, for tests of what goes wrong. Time passes only as the tests say. */
 
-import type { JobStoreOfMany, SharedStore } from '../../../src/app/shared-store.ts';
+import type { SharedJobStore, SharedStore } from '../../../src/app/shared-store.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
 import type { JobChange } from '../../../src/domain/job-change.ts';
 import { createMachine, type Machine } from '../../../src/simulation/kernel/machine.ts';
@@ -19,7 +19,7 @@ const SETTINGS: StoreSettings = {
   nodeIdleMs: 3_600_000,
   maxNodes: 100,
   mailboxJobs: 10,
-  inbox: { maxLetters: 100, maxDeliveries: 3, maxDead: 10 },
+  inbox: { maxMessages: 100, maxDeliveries: 3, maxDead: 10 },
   jobs: {
     bindingLeaseMs: 60_000,
     retentionMs: 300_000,
@@ -35,7 +35,7 @@ const SETTINGS: StoreSettings = {
 export interface Process {
   readonly machine: Machine;
   readonly store: SharedStore;
-  readonly jobs: JobStoreOfMany;
+  readonly jobs: SharedJobStore;
 }
 
 export function createStoreRig(settings: Partial<StoreSettings> = {}, seed = 'rig') {

@@ -36,7 +36,7 @@ describe('GET /api/v1/cluster', () => {
       nodes: 1,
       sessions: 2,
       jobs_in_flight: 3,
-      inbox_letters: 0,
+      inbox_messages: 0,
       inbox_pending: 0,
       dead_letters: 0,
     });
@@ -52,7 +52,7 @@ describe('GET /api/v1/cluster', () => {
     const { get } = await startServer();
     expect((await get('/api/v1/cluster')).body).toMatchObject({
       store: { mode: 'embedded', ok: true },
-      instances: [{ state: 'self', nodes: 0, inbox_letters: 0, inbox_pending: 0, dead_letters: 0 }],
+      instances: [{ state: 'self', nodes: 0, inbox_messages: 0, inbox_pending: 0, dead_letters: 0 }],
       warnings: [],
     });
   });
@@ -101,9 +101,16 @@ describe('GET /api/v1/dead-letters', () => {
   });
 
   it('makes no letter younger than now, whatever two clocks say', () => {
-    const letter = { instanceId: 'a', letterId: '5000-0', diedAt: 5_000, deliveries: 1, bytes: 0, head: '' };
-    expect(summarizeDeadLetter(letter, 4_000)).toMatchObject({ died_at_ms: 5_000, age_ms: 0 });
-    expect(summarizeDeadLetter(letter, 6_000)).toMatchObject({ age_ms: 1_000 });
+    const message = {
+      instanceId: 'a',
+      messageId: '5000-0',
+      diedAt: 5_000,
+      deliveries: 1,
+      bytes: 0,
+      head: '',
+    };
+    expect(summarizeDeadLetter(message, 4_000)).toMatchObject({ died_at_ms: 5_000, age_ms: 0 });
+    expect(summarizeDeadLetter(message, 6_000)).toMatchObject({ age_ms: 1_000 });
   });
 
   it('goes through all of them in pages', async () => {
@@ -131,9 +138,9 @@ describe('GET /api/v1/dead-letters', () => {
 });
 
 describe('GET /api/v1/dead-letters/:id', () => {
-  async function show(letter: string, query = '') {
+  async function show(message: string, query = '') {
     const { get, die } = await start();
-    await die('a', letter);
+    await die('a', message);
     const { id } = (await get('/api/v1/dead-letters')).body.letters[0];
     const { status, body } = await get(`/api/v1/dead-letters/${id}${query}`);
     expect(status).toBe(200);
@@ -212,7 +219,7 @@ describe('POST /api/v1/dead-letters/:id/replay', () => {
   });
 
   it('answers 429 and keeps the letter when the inbox is full', async () => {
-    const { get, post, die, inbox } = await start({ maxLetters: 1 });
+    const { get, post, die, inbox } = await start({ maxMessages: 1 });
     await die('a', LETTER);
     await inbox.send('a', 'fills it');
     const { id } = (await get('/api/v1/dead-letters')).body.letters[0];

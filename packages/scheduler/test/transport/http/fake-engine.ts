@@ -1,8 +1,8 @@
 /** Jobs that are always on node-1, and move when a test says so. */
 
-import type { AnswerOutcome } from '../../../src/domain/answer.ts';
 import type { DispatchOutcome, DispatchRequest } from '../../../src/domain/dispatch.ts';
 import type { JobRecord, JobState } from '../../../src/domain/job.ts';
+import type { ReportResult } from '../../../src/domain/node-report.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { IdSource } from '../../../src/ports/id-source.ts';
 import type { JobEvents } from '../../../src/ports/job-events.ts';
@@ -14,7 +14,7 @@ export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: Jo
   const dispatched: DispatchRequest[] = [];
   const answers: unknown[][] = [];
   let refusal: DispatchOutcome | undefined;
-  let answer: AnswerOutcome | undefined;
+  let answer: ReportResult | undefined;
 
   function record(request: DispatchRequest): JobRecord {
     const now = deps.clock.now();
@@ -47,7 +47,7 @@ export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: Jo
     return moved;
   }
 
-  async function answered(...call: unknown[]): Promise<AnswerOutcome> {
+  async function answered(...call: unknown[]): Promise<ReportResult> {
     answers.push(call);
     return answer ?? { kind: 'ignored', reason: 'unknown_job' };
   }
@@ -92,7 +92,7 @@ export function createFakeEngine(deps: { clock: Clock; ids: IdSource; events: Jo
     refuseWith: (outcome: DispatchOutcome) => {
       refusal = outcome;
     },
-    answerWith: (outcome: AnswerOutcome) => {
+    answerWith: (outcome: ReportResult) => {
       answer = outcome;
     },
   };

@@ -33,7 +33,7 @@ export function createFakeRegistry({ clock }: { clock: Clock }) {
         hasGpu: true,
         acceptsPublicJobs: true,
         supports: [],
-        isDeployed: false,
+        isLegacy: false,
       },
       health: 'ready',
       isFresh: true,

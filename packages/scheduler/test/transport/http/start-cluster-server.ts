@@ -1,7 +1,7 @@
 /** A real server of the instance "a" among others, with letters that can die, for what operators see and order. */
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
-import { createDeadLetterDesk } from '../../../src/cluster/recovery/dead-letter-service.ts';
+import { createDeadLetterService } from '../../../src/cluster/recovery/dead-letter-service.ts';
 import { createInstancesInMemory } from '../../support/instances-in-memory.ts';
 import { type StartOptions, startServer } from './start-server.ts';
 
@@ -14,11 +14,11 @@ export const LETTER = `job-1 ${JSON.stringify({
 })}`;
 
 export async function startClusterServer({
-  maxLetters,
+  maxMessages,
   ...options
-}: { readonly maxLetters?: number } & Pick<StartOptions, 'access'> = {}) {
+}: { readonly maxMessages?: number } & Pick<StartOptions, 'access'> = {}) {
   const clock = systemClock;
-  const world = createInstancesInMemory({ clock, ...(maxLetters !== undefined && { maxLetters }) });
+  const world = createInstancesInMemory({ clock, ...(maxMessages !== undefined && { maxMessages }) });
   const self = await world.join('a');
   const reader = createClusterReader({
     clock,
@@ -27,7 +27,7 @@ export async function startClusterServer({
     store: () => ({ mode: 'single', isOk: true, detail: 'no replicas' }),
     shared: world,
   });
-  const deadLetters = createDeadLetterDesk({ ...world, clock, self: () => self, isFenced: () => false });
+  const deadLetters = createDeadLetterService({ ...world, clock, self: () => self, isFenced: () => false });
   const server = await startServer({ ...options, services: { cluster: { reader, deadLetters } } });
   const remove = (query: string) => server.call('DELETE', `/api/v1/dead-letters${query}`);
   return { ...world, ...server, lines: server.lines, remove };

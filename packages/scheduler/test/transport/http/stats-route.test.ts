@@ -1,7 +1,7 @@
 /** GET /api/v1/stats while building never ends: every request is answered at once, and one build is all they begin. */
 import { expect, it } from 'vitest';
 import {
-  createStatsDesk,
+  createStatsService,
   type SnapshotSource,
   statsTimes,
 } from '../../../src/management/stats/stats-service.ts';
@@ -22,7 +22,7 @@ async function startStats() {
         : Promise.resolve({ stats: NOTHING, updatedAt: clock.now() });
     },
   };
-  const desk = createStatsDesk({
+  const desk = createStatsService({
     source,
     print: createPrintStats({ services: () => [] }),
     clock,

@@ -1,17 +1,17 @@
 /** Heartbeats over HTTP of nodes that another instance holds. */
 import { describe, expect, it } from 'vitest';
-import { type PostOffice, Unsent } from '../../../src/cluster/messaging/message-bus.ts';
+import { type MessageBus, Unsent } from '../../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
-import type { NodeSheet } from '../../../src/ports/node-records.ts';
+import type { NodeRecord } from '../../../src/ports/node-records.ts';
 import type { HttpServices } from '../../../src/transport/http/server/http-services.ts';
 import { createHolders } from '../../../src/transport/link/ask-holders.ts';
 
-const SHEET = { nodeId: 'node-a', owner: { instanceId: 'other', incarnation: '1' } } as NodeSheet;
+const SHEET = { nodeId: 'node-a', owner: { instanceId: 'other', incarnation: '1' } } as NodeRecord;
 const BEAT = { node_id: 'node-a' };
 
-function holdersWith(ask: PostOffice['ask']) {
+function holdersWith(ask: MessageBus['ask']) {
   return createHolders({
-    office: { ask, on: () => {} },
+    bus: { ask, on: () => {} },
     registry: {} as HttpServices['registry'],
     replica: { find: (nodeId) => (nodeId === SHEET.nodeId ? SHEET : undefined), all: () => [SHEET] },
     usedSlots: () => undefined,
@@ -53,10 +53,10 @@ describe('a heartbeat of a node that another instance holds', () => {
 
 describe('what another instance asks of a holder', () => {
   it.each(['node_beat', 'node_order'])('is refused when it is old: %s', async (topic) => {
-    const handlers = new Map<string, Parameters<PostOffice['on']>[1]>();
+    const handlers = new Map<string, Parameters<MessageBus['on']>[1]>();
     const asked: string[] = [];
     createHolders({
-      office: { ask: async () => undefined, on: (name, handle) => void handlers.set(name, handle) },
+      bus: { ask: async () => undefined, on: (name, handle) => void handlers.set(name, handle) },
       registry: {
         get: () => void asked.push('get'),
         heartbeat: () => void asked.push('heartbeat'),
@@ -66,8 +66,8 @@ describe('what another instance asks of a holder', () => {
       usedSlots: () => undefined,
       answerMs: 1_000,
     });
-    const letter = { ...BEAT, nodeId: 'node-a', command: 'cordon' };
-    await expect(handlers.get(topic)?.(letter, 'other', true)).rejects.toThrow('old');
+    const message = { ...BEAT, nodeId: 'node-a', command: 'cordon' };
+    await expect(handlers.get(topic)?.(message, 'other', true)).rejects.toThrow('old');
     expect(asked).toEqual([]);
   });
 });

@@ -5,9 +5,9 @@ import type { CutReason, JobSpec } from '../../../src/domain/job-spec.ts';
 import { type AssignInput, assignMessage } from '../../../src/transport/link/assign-message.ts';
 import { DEADLINE_AT, job, wav } from './jobs.ts';
 
-const DEPLOYED = { isDeployed: true, supports: [] } as const;
-const MODERN = { isDeployed: false, supports: ['job_ack', 'audio_ref'] } as const;
-const PLAIN = { isDeployed: false, supports: [] } as const;
+const DEPLOYED = { isLegacy: true, supports: [] } as const;
+const MODERN = { isLegacy: false, supports: ['job_ack', 'audio_ref'] } as const;
+const PLAIN = { isLegacy: false, supports: [] } as const;
 const AUDIO = Buffer.from('audio');
 const inline = () => undefined;
 const byReference = ({ length }: Buffer) => ({ url: 'http://here/1', token: 'token-1', bytes: length });

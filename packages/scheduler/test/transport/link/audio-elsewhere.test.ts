@@ -11,11 +11,11 @@ import { job } from './jobs.ts';
 
 const AT = { url: 'http://other:5010/v1/audio/job-1', token: 'token-1', bytes: 6 };
 
-function linkTo(node: { supports: string[]; isDeployed?: boolean }, fetched: Buffer | undefined | 'late') {
+function linkTo(node: { supports: string[]; isLegacy?: boolean }, fetched: Buffer | undefined | 'late') {
   const clock = createManualClock();
   const sent: JobAssign[] = [];
   const asked: number[] = [];
-  const profile = { isDeployed: node.isDeployed ?? false, supports: node.supports };
+  const profile = { isLegacy: node.isLegacy ?? false, supports: node.supports };
   const link = createNodeLink({
     clock,
     log: createFakeLog(),
@@ -49,7 +49,7 @@ describe('audio that another instance holds', () => {
   });
 
   it('is fetched here for a node that does not, within the life of the assignment', async () => {
-    const { deliver, sent, asked } = linkTo({ supports: [], isDeployed: true }, Buffer.from('speech'));
+    const { deliver, sent, asked } = linkTo({ supports: [], isLegacy: true }, Buffer.from('speech'));
     expect(await deliver()).toEqual({ kind: 'written' });
     expect(Buffer.from(sent[0]?.audio ?? '', 'base64').toString()).toBe('speech');
     expect(asked).toEqual([3_000]);

@@ -40,7 +40,7 @@ export async function openNodeLink(by: 'socket' | 'endpoint'): Promise<NodeLinkH
   });
 
   function know(nodeId: string, channel: NodeChannel, url?: string): void {
-    const profile = { isDeployed: false, supports: ['cancel_ack'] };
+    const profile = { isLegacy: false, supports: ['cancel_ack'] };
     const known = { channel, view: { nodeId, profile }, ...(url !== undefined && { endpoint: url }) };
     nodes.set(nodeId, known as unknown as NodeStatus);
   }

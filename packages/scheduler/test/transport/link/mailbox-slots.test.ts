@@ -22,7 +22,7 @@ async function startLink(settings: Pick<NodeLinkSettings, 'slots'> = { slots: SL
   const audio = createAudioStore({ maxBytes: 100, maxBytesPerJob: 100 });
   audio.put('job-1', Buffer.from('abc'));
   const log = createFakeLog();
-  const profile = { isDeployed: false, supports: ['job_ack'] };
+  const profile = { isLegacy: false, supports: ['job_ack'] };
   const nodeLink = createNodeLink({
     clock,
     mailbox,

@@ -36,7 +36,7 @@ function link(node: Node | undefined, answer: CallResult = { kind: 'taken' }) {
   const status = node && {
     channel: node.channel,
     ...(node.endpoint !== undefined && { endpoint: node.endpoint }),
-    view: { nodeId: 'node-a', profile: { isDeployed: false, supports: node.supports ?? [] } },
+    view: { nodeId: 'node-a', profile: { isLegacy: false, supports: node.supports ?? [] } },
   };
   const log = createFakeLog();
   const nodeLink = createNodeLink({

@@ -1,8 +1,8 @@
 /** Small stand-ins for the services behind the sockets: they do the least that is right, and remember what they were asked. */
 
-import type { Answer, AnswerOutcome, ReportedFailure } from '../../../src/domain/answer.ts';
 import type { JobRecord } from '../../../src/domain/job.ts';
 import type { JobResult } from '../../../src/domain/job-spec.ts';
+import type { ReportedAttempt, ReportedFailure, ReportResult } from '../../../src/domain/node-report.ts';
 import type {
   Heartbeat,
   HeartbeatOutcome,
@@ -75,15 +75,15 @@ export function createFakeRegistry(): FakeRegistry {
 }
 
 export type JobCall =
-  | { kind: 'acknowledge'; answer: Answer }
-  | { kind: 'finish'; answer: Answer; result: JobResult }
-  | { kind: 'fail'; answer: Answer; failure: ReportedFailure };
+  | { kind: 'acknowledge'; answer: ReportedAttempt }
+  | { kind: 'finish'; answer: ReportedAttempt; result: JobResult }
+  | { kind: 'fail'; answer: ReportedAttempt; failure: ReportedFailure };
 
 export interface FakeJobs extends Pick<JobService, 'acknowledge' | 'finish' | 'fail'> {
   readonly calls: JobCall[];
   /** Runs before each call is noted. */
   before: (kind: JobCall['kind']) => Promise<void> | void;
-  outcome: AnswerOutcome;
+  outcome: ReportResult;
 }
 
 export function createFakeJobs(): FakeJobs {
@@ -95,7 +95,7 @@ export function createFakeJobs(): FakeJobs {
     finish: (answer, result) => note({ kind: 'finish', answer, result }),
     fail: (answer, failure) => note({ kind: 'fail', answer, failure }),
   };
-  async function note(call: JobCall): Promise<AnswerOutcome> {
+  async function note(call: JobCall): Promise<ReportResult> {
     await jobs.before(call.kind);
     jobs.calls.push(call);
     return jobs.outcome;

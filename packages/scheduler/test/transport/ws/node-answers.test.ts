@@ -1,7 +1,7 @@
 import type { NodeAsrPartial } from '@lingua/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANY_ATTEMPT } from '../../../src/domain/answer.ts';
 import { SchedulerError } from '../../../src/domain/errors.ts';
+import { ANY_ATTEMPT } from '../../../src/domain/node-report.ts';
 import { type Client, type Harness, type HarnessOptions, startHarness, until } from './harness.ts';
 import { heartbeat, jobResult, register } from './messages.ts';
 

@@ -1,5 +1,5 @@
 /** The socket of sessions before a stand-in for the sessions, on a clock that the test steps. */
-import type { Soon } from '../../../src/domain/soon.ts';
+import type { MaybePromise } from '../../../src/domain/maybe-promise.ts';
 import type { ClientEvent } from '../../../src/session/event.ts';
 import type { SessionLink } from '../../../src/session/output.ts';
 import type { Opening } from '../../../src/session/session.ts';
@@ -34,7 +34,7 @@ function createFakeSessions() {
     fullTenant: undefined as string | undefined,
     /** What the next one waits for, if anything. */
     fetching: undefined as Promise<'there' | 'unavailable'> | undefined,
-    open(opening: Opening, link: SessionLink): Soon<Opened> {
+    open(opening: Opening, link: SessionLink): MaybePromise<Opened> {
       if (this.isFull) return TENANT_FULL;
       openings.push(opening);
       links.push(link);

@@ -13,10 +13,10 @@ export function createPageDeadLetters(connection: RedisConnection, keys: Keys) {
     const [word, ...rest] = await run([keys.deadLetters(instanceId)], [from, max, headBytes, PAGE_BYTES]);
     const letters: DeadLetter[] = [];
     for (let at = 0; at < rest.length; at += 4) {
-      const [letterId, deliveries, bytes, head] = rest.slice(at, at + 4);
+      const [messageId, deliveries, bytes, head] = rest.slice(at, at + 4);
       letters.push({
-        letterId: String(letterId),
-        diedAt: timeOf(String(letterId)),
+        messageId: String(messageId),
+        diedAt: timeOf(String(messageId)),
         deliveries: Number(deliveries),
         bytes: Number(bytes),
         head: String(head),
@@ -27,4 +27,4 @@ export function createPageDeadLetters(connection: RedisConnection, keys: Keys) {
 }
 
 /** An entry of a stream is named by the time at which it was written. */
-export const timeOf = (letterId: string): number => Number(letterId.split('-')[0]);
+export const timeOf = (messageId: string): number => Number(messageId.split('-')[0]);

@@ -6,8 +6,8 @@ import type { Keys } from '../keys.ts';
 
 export function createRemoveDeadLetters(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'remove-dead-letters');
-  return async (instanceId: string, letterIds: readonly string[]): Promise<number> => {
-    const [, removed] = await run([keys.deadLetters(instanceId)], [...letterIds]);
+  return async (instanceId: string, messageIds: readonly string[]): Promise<number> => {
+    const [, removed] = await run([keys.deadLetters(instanceId)], [...messageIds]);
     return Number(removed);
   };
 }

@@ -4,7 +4,7 @@ import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
 
-export function createBuryLetter(
+export function createBuryMessage(
   connection: RedisConnection,
   keys: Keys,
   settings: { group: string; maxDead: number },
@@ -13,11 +13,11 @@ export function createBuryLetter(
   /** False: it is gone already. */
   return async (
     instanceId: string,
-    { letterId, deliveries }: { letterId: string; deliveries: number },
+    { messageId, deliveries }: { messageId: string; deliveries: number },
   ): Promise<boolean> => {
     const [word] = await run(
       [keys.inbox(instanceId), keys.deadLetters(instanceId)],
-      [settings.group, letterId, deliveries, settings.maxDead],
+      [settings.group, messageId, deliveries, settings.maxDead],
     );
     return word !== 'absent';
   };

@@ -21,7 +21,7 @@ const MOST_CHARS_PER_COMMAND = 256 * 1024;
 /** Past that, whoever they are for takes no more as far as anybody here can tell. */
 const MOST_WAITING = 10_000;
 
-export function createOutgoingLetters(
+export function createOutgoingMessages(
   send: (to: string, bodies: readonly string[]) => Promise<number | 'gone'>,
 ): (to: string, body: string) => Promise<Sent> {
   /** Only of inboxes that something is on its way to. */

@@ -8,12 +8,12 @@
  */
 import { Cluster } from 'ioredis';
 import type { Clock } from '../../../ports/clock.ts';
-import type { Letter } from '../../../ports/inbox.ts';
+import type { InboxMessage } from '../../../ports/inbox.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import type { InstanceRounds, Word } from '../instance-rounds.ts';
 import type { Keys } from '../keys.ts';
 
-type Hear = (letters: readonly Letter[]) => void;
+type Hear = (messages: readonly InboxMessage[]) => void;
 
 interface Listener {
   hear: Hear;
@@ -33,7 +33,7 @@ const ALONE_MS = 3_000;
 /** Says nothing: it is only heard. */
 const NOTHING = '';
 
-export function createToldLetters(deps: {
+export function createPushedMessages(deps: {
   connection: RedisConnection;
   ear: RedisConnection;
   keys: Keys;
@@ -48,7 +48,7 @@ export function createToldLetters(deps: {
     const listener = listeners.get(channel);
     if (listener === undefined) return;
     listener.hasHeard = true;
-    if (told !== NOTHING) listener.hear([letterOf(told)]);
+    if (told !== NOTHING) listener.hear([messageOf(told)]);
   }
   ear.on('smessage', heard);
   ear.on('message', heard);
@@ -80,7 +80,7 @@ export function createToldLetters(deps: {
   }
 
   return async (instanceId, hear) => {
-    const channel = keys.instanceLetters(instanceId);
+    const channel = keys.instanceMessages(instanceId);
     const listener = { hear, hasHeard: true };
     listeners.set(channel, listener);
     const way = await subscribe(channel);
@@ -146,9 +146,9 @@ export function createToldLetters(deps: {
   };
 }
 
-function letterOf(told: string): Letter {
+function messageOf(told: string): InboxMessage {
   const end = told.indexOf(' ');
-  return { letterId: told.slice(0, end), body: told.slice(end + 1), deliveries: 1 };
+  return { messageId: told.slice(0, end), body: told.slice(end + 1), deliveries: 1 };
 }
 
 const isUnknownCommand = (fault: unknown): boolean =>

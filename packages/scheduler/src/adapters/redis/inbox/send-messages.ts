@@ -4,15 +4,15 @@ import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
 
-export function createSendLetters(
+export function createSendMessages(
   connection: RedisConnection,
   keys: Keys,
-  { maxLetters, group, reader }: { maxLetters: number; group: string; reader: string },
+  { maxMessages, group, reader }: { maxMessages: number; group: string; reader: string },
 ) {
   const run = loadScript(connection, import.meta.url, 'send-messages');
   /** How many of them, from the first on, or that nobody has opened the inbox. */
   return async (to: string, bodies: readonly string[]): Promise<number | 'gone'> => {
-    const args = [maxLetters, group, reader, keys.instanceLetters(to), MOST_TOLD, LONGEST_TOLD];
+    const args = [maxMessages, group, reader, keys.instanceMessages(to), MOST_TOLD, LONGEST_TOLD];
     const [word, sent] = await run([keys.inbox(to)], [...args, ...bodies]);
     return word === 'sent' ? Number(sent) : 'gone';
   };

@@ -1,8 +1,8 @@
 /** Letters that were handed out and not confirmed, without touching them: claiming one counts as a delivery. */
 import type { RedisConnection } from '../connection/redis-connection.ts';
 
-export interface StuckLetter {
-  readonly letterId: string;
+export interface StuckMessage {
+  readonly messageId: string;
   readonly idleMs: number;
   readonly deliveries: number;
 }
@@ -10,20 +10,20 @@ export interface StuckLetter {
 /** What is under way is passed over, so that a page may hold nothing of use. */
 const PAGE = 256;
 
-type Row = [letterId: string, reader: string, idleMs: number, deliveries: number];
+type Row = [messageId: string, reader: string, idleMs: number, deliveries: number];
 
-export async function findStuckLetters(
+export async function findStuckMessages(
   connection: RedisConnection,
   inbox: string,
   limits: { group: string; max: number; idleMs: number; except: ReadonlySet<string> },
-): Promise<readonly StuckLetter[]> {
+): Promise<readonly StuckMessage[]> {
   const { group, max, idleMs, except } = limits;
-  const found: StuckLetter[] = [];
+  const found: StuckMessage[] = [];
   let from = '-';
   for (;;) {
     const rows = (await connection.xpending(inbox, group, 'IDLE', idleMs, from, '+', PAGE)) as Row[];
-    for (const [letterId, , idle, deliveries] of rows) {
-      if (!except.has(letterId)) found.push({ letterId, idleMs: idle, deliveries });
+    for (const [messageId, , idle, deliveries] of rows) {
+      if (!except.has(messageId)) found.push({ messageId, idleMs: idle, deliveries });
       if (found.length >= max) return found;
     }
     const last = rows.at(-1);

@@ -8,7 +8,7 @@ import type { Keys } from '../keys.ts';
 export interface Round {
   readonly figures: { readonly text: string; readonly lifeMs: number };
   readonly way: 'sharded' | 'plain' | 'none';
-  readonly letterIds: readonly string[];
+  readonly messageIds: readonly string[];
   readonly jobs: Pick<EndedJobs, 'ended' | 'dropped'>;
   readonly limits: IndexLimits;
   /** By the clock of the instance. */
@@ -18,11 +18,11 @@ export interface Round {
 export function createMakeRound(connection: RedisConnection, keys: Keys, group: string) {
   const run = loadScript(connection, import.meta.url, 'make-round');
   return async (instanceId: string, round: Round): Promise<'said' | 'silent'> => {
-    const { figures, way, letterIds, jobs, limits, now } = round;
+    const { figures, way, messageIds, jobs, limits, now } = round;
     const { liveMarginMs, retentionMs, maxRetained } = limits;
     const { ended, dropped } = jobs;
-    const said = [figures.text, figures.lifeMs, keys.instanceLetters(instanceId), way];
-    const bounds = [now, liveMarginMs, retentionMs, maxRetained, letterIds.length, ended.size];
+    const said = [figures.text, figures.lifeMs, keys.instanceMessages(instanceId), way];
+    const bounds = [now, liveMarginMs, retentionMs, maxRetained, messageIds.length, ended.size];
     const settled = [...ended].flatMap(([jobId, deadlineAt]) => [deadlineAt, jobId]);
     const [word] = await run(
       [
@@ -31,7 +31,7 @@ export function createMakeRound(connection: RedisConnection, keys: Keys, group: 
         keys.instanceJobs(instanceId),
         keys.instanceSettledJobs(instanceId),
       ],
-      [...said, group, ...bounds, ...letterIds, ...settled, ...dropped],
+      [...said, group, ...bounds, ...messageIds, ...settled, ...dropped],
     );
     return word === 'said' ? 'said' : 'silent';
   };

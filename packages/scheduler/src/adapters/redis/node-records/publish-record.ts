@@ -1,31 +1,31 @@
 /** Typed wrapper of publish-record.lua. Cold path. */
-import type { NodeSheet, Stale } from '../../../ports/node-records.ts';
+import type { NodeRecord, Stale } from '../../../ports/node-records.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { loadScript } from '../connection/script.ts';
 import type { Keys } from '../keys.ts';
-import { SHEET_LIFE_MS } from './record-life.ts';
-import { sheetText } from './record-text.ts';
+import { RECORD_LIFE_MS } from './record-life.ts';
+import { recordText } from './record-text.ts';
 import { staleOf } from './stale-of.ts';
 
 /** The presence of a node says its region in one short word. */
 const MAX_REGION_CHARS = 64;
 
-export function createPostSheet(connection: RedisConnection, keys: Keys) {
+export function createPublishRecord(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'publish-record');
   return async (
-    sheet: NodeSheet,
+    record: NodeRecord,
     ttlMs: number,
   ): Promise<{ readonly kind: 'first' | 'posted' | 'already' } | Stale> => {
-    const { nodeId, generation, version, view, owner } = sheet;
-    const region = (sheet.region ?? '').replaceAll(/[\s;]/g, '_').slice(0, MAX_REGION_CHARS);
+    const { nodeId, generation, version, view, owner } = record;
+    const region = (record.region ?? '').replaceAll(/[\s;]/g, '_').slice(0, MAX_REGION_CHARS);
     const reply = await run(
       [keys.nodeCapabilities(nodeId), keys.nodePresence(nodeId), keys.nodeOwner(nodeId)],
       [
         generation,
         version,
         region,
-        sheetText(sheet),
-        SHEET_LIFE_MS,
+        recordText(record),
+        RECORD_LIFE_MS,
         ttlMs,
         view.lastBeatAt,
         owner.instanceId,

@@ -3,16 +3,16 @@
  * a few channels that everybody listens to. They may be lost; whoever listens also looks for himself now and then.
  */
 import type { NodeId } from '../../../domain/ids.ts';
-import type { SheetVersion } from '../../../ports/node-records.ts';
+import type { RecordVersion } from '../../../ports/node-records.ts';
 import { createChannels, type Ear } from '../connection/channels.ts';
 import type { RedisConnection } from '../connection/redis-connection.ts';
 import { type Keys, NOTICE_PARTS } from '../keys.ts';
 import { partOf } from '../node-id-claims/node-count.ts';
 
-export interface SheetNotices {
+export interface RecordNotices {
   /** From its end on notices are heard. */
   listen(): Promise<void>;
-  send(notice: SheetVersion): void;
+  send(notice: RecordVersion): void;
   close(): Promise<void>;
 }
 
@@ -21,13 +21,13 @@ type Line = readonly [nodeId: NodeId, generation: number, version: number];
 /** Of one message; the rest goes into the next. */
 const MOST_PER_MESSAGE = 500;
 
-export function createSheetNotices(deps: {
+export function createRecordNotices(deps: {
   connection: RedisConnection;
   /** Only listens. */
   ear: RedisConnection;
   keys: Keys;
-  onNotices: (notices: readonly SheetVersion[]) => void;
-}): SheetNotices {
+  onNotices: (notices: readonly RecordVersion[]) => void;
+}): RecordNotices {
   const channels = createChannels(deps);
   const parts = Array.from({ length: NOTICE_PARTS }, (_, part) => deps.keys.nodeNotices(part));
   const untold = new Map<NodeId, Line>();
@@ -71,7 +71,7 @@ export function createSheetNotices(deps: {
 }
 
 /** What cannot be read was not meant for us. */
-function noticesOf(message: string): readonly SheetVersion[] {
+function noticesOf(message: string): readonly RecordVersion[] {
   try {
     const lines = JSON.parse(message) as readonly Line[];
     return lines.map(([nodeId, generation, version]) => ({ nodeId, generation, version }));

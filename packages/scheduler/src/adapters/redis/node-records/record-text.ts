@@ -5,16 +5,16 @@
 import { ANY, type Direction } from '../../../domain/language.ts';
 import type { NodeChannel, NodeHealth, NodeView } from '../../../domain/node.ts';
 import type { NodeExtension, NodeProfile } from '../../../domain/profile.ts';
-import type { NodeSheet, SheetVersion } from '../../../ports/node-records.ts';
+import type { NodeRecord, RecordVersion } from '../../../ports/node-records.ts';
 
 /** First in every text. A reader that knows another one takes the sheet for absent. */
 const FORMAT = 1;
 
 type Words = typeof ANY | readonly string[];
 
-export function sheetText(sheet: NodeSheet): string {
+export function recordText(record: NodeRecord): string {
   const { owner, channel, endpoint, view, intervalMs, region, credential, isConnected, runningJobIds } =
-    sheet;
+    record;
   const { health, slots, lastBeatAt, markedServices, markedTypes } = view;
   const flags = bitsOf(VIEW_FLAGS, view);
   const fixed = [FORMAT, owner.instanceId, owner.incarnation, channel, intervalMs, health, flags, slots];
@@ -55,7 +55,7 @@ function profileText(profile: NodeProfile): string {
 const SHARED_CHARS = 4_000_000;
 
 /** Undefined for what nobody of this version wrote. */
-export function createSheetReader(): (version: SheetVersion, text: string) => NodeSheet | undefined {
+export function createRecordReader(): (version: RecordVersion, text: string) => NodeRecord | undefined {
   const profiles = new Map<string, NodeProfile>();
   let chars = 0;
 
@@ -76,7 +76,7 @@ export function createSheetReader(): (version: SheetVersion, text: string) => No
   return (version, text) => {
     try {
       const end = text.indexOf('\n');
-      return readSheet(version, text.slice(0, end), profileOf(text.slice(end + 1)));
+      return readRecord(version, text.slice(0, end), profileOf(text.slice(end + 1)));
     } catch {
       return undefined;
     }
@@ -107,7 +107,7 @@ type SheetLine = [
   rest: Rest,
 ];
 
-function readSheet(version: SheetVersion, line: string, profile: NodeProfile): NodeSheet | undefined {
+function readRecord(version: RecordVersion, line: string, profile: NodeProfile): NodeRecord | undefined {
   const [format, instanceId, incarnation, channel, intervalMs, health, flags, slots, lastBeatAt, rest] =
     JSON.parse(line) as SheetLine;
   if (format !== FORMAT) return undefined;
@@ -174,7 +174,7 @@ const LISTS = [
 
 /** Bits from the lowest; a new one goes to the end. */
 const VIEW_FLAGS = ['isFresh', 'isCalm', 'isQueueing', 'isCordoned', 'isEjected'] as const;
-const PROFILE_FLAGS = ['hasGpu', 'acceptsPublicJobs', 'isDeployed'] as const;
+const PROFILE_FLAGS = ['hasGpu', 'acceptsPublicJobs', 'isLegacy'] as const;
 
 const bitsOf = <K extends string>(names: readonly K[], facts: Readonly<Record<K, boolean>>): number =>
   names.reduce((bits, name, at) => bits + (facts[name] ? 1 << at : 0), 0);

@@ -7,7 +7,7 @@ import type { Keys } from '../keys.ts';
 import { WITHDRAWN_LIFE_MS } from './record-life.ts';
 import { staleOf } from './stale-of.ts';
 
-export function createWithdrawSheet(connection: RedisConnection, keys: Keys) {
+export function createWithdrawRecord(connection: RedisConnection, keys: Keys) {
   const run = loadScript(connection, import.meta.url, 'withdraw-record');
   return async (nodeId: NodeId, generation: number): Promise<{ readonly kind: 'withdrawn' } | Stale> => {
     const reply = await run(

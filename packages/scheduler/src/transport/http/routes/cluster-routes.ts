@@ -6,7 +6,11 @@ import type {
   DeadLettersPurge,
   DeadLettersQuery,
 } from '@lingua/protocol';
-import { type LetterName, printLetterName, readLetterName } from '../../../cluster/messaging/message-name.ts';
+import {
+  type MessageName,
+  printMessageName,
+  readMessageName,
+} from '../../../cluster/messaging/message-name.ts';
 import type { Refusal } from '../../wire/error-answer.ts';
 import { given } from '../../wire/given.ts';
 import type { Routes } from '../server/declare-route.ts';
@@ -31,14 +35,14 @@ export function addClusterRoutes(
     OPTIONS,
     async ({ query }, reply) => {
       const { limit = PAGE, instance_id: instanceId } = query;
-      const cursor = query.cursor === undefined ? undefined : readLetterName(query.cursor);
+      const cursor = query.cursor === undefined ? undefined : readMessageName(query.cursor);
       if (query.cursor !== undefined && cursor === undefined) return replyError(reply, NO_SUCH_PAGE);
       const page = await deadLetters.list({ limit, instanceId, cursor });
       const now = clock.now();
       return given({
         letters: page.letters.map((letter) => summarizeDeadLetter(letter, now)),
         unreachable: page.unreachable,
-        next_cursor: page.cursor === undefined ? undefined : printLetterName(page.cursor),
+        next_cursor: page.cursor === undefined ? undefined : printMessageName(page.cursor),
       });
     },
   );
@@ -82,7 +86,8 @@ export function addClusterRoutes(
 }
 
 /** The path was validated: it is one. */
-const nameIn = ({ id }: DeadLetterPath): LetterName => readLetterName(id) ?? { instanceId: id, letterId: '' };
+const nameIn = ({ id }: DeadLetterPath): MessageName =>
+  readMessageName(id) ?? { instanceId: id, messageId: '' };
 
 const NO_SUCH_LETTER: Refusal = {
   code: 'NOT_FOUND',

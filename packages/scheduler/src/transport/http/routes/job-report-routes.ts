@@ -1,6 +1,6 @@
 /** Hot path: what nodes report of their jobs: ack, done, fail. A late report is answered, but changes nothing. */
 import type { JobAckReport, JobDoneReport, JobFailReport } from '@lingua/protocol';
-import type { Answer, Verdict } from '../../../domain/answer.ts';
+import type { ReportedAttempt, ReportOutcome } from '../../../domain/node-report.ts';
 import { toReportedFailure, toResult } from '../../wire/job-report.ts';
 import { actsFor } from '../requests/acts-for.ts';
 import type { Routes } from '../server/declare-route.ts';
@@ -13,7 +13,7 @@ export function addJobReportRoutes(routes: Routes, services: HttpServices): void
 
   function add<Report extends JobAckReport>(
     path: string,
-    act: (answer: Answer, report: Report) => Promise<Verdict>,
+    act: (answer: ReportedAttempt, report: Report) => Promise<ReportOutcome>,
   ): void {
     routes.add<{ Body: Report }>('POST', path, options, async ({ body, principal }, reply) => {
       const { job_id: jobId, attempt_id: attempt, node_id: nodeId } = body as JobAckReport;

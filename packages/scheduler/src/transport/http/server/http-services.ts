@@ -1,8 +1,8 @@
 /** What the HTTP server is given: the services behind its routes, and its settings. */
 import type { JobAssign } from '@lingua/protocol';
-import type { AnswerDesk, CancelDesk } from '../../../cluster/holder/remote-jobs.ts';
+import type { CancelService, NodeReportService } from '../../../cluster/holder/remote-jobs.ts';
 import type { ClusterReader } from '../../../cluster/operators/cluster-reader.ts';
-import type { DeadLetterDesk } from '../../../cluster/recovery/dead-letter-service.ts';
+import type { DeadLetterService } from '../../../cluster/recovery/dead-letter-service.ts';
 import type { NodeId } from '../../../domain/ids.ts';
 import type { CoreServices } from '../../../domain/requirements.ts';
 import type { NodeRegistry } from '../../../management/node-registry.ts';
@@ -102,7 +102,7 @@ export interface HttpServices {
     /** Undefined: not now. */
     answer(question: string): Promise<string | undefined>;
   };
-  readonly jobs: Pick<JobService, 'dispatch'> & AnswerDesk & CancelDesk;
+  readonly jobs: Pick<JobService, 'dispatch'> & NodeReportService & CancelService;
   readonly reader: JobReader;
   readonly sessions: Pick<SessionService, 'list'>;
   readonly mailbox: Pick<NodeMailbox<JobAssign>, 'take'>;
@@ -117,7 +117,7 @@ export interface HttpServices {
   /** Absent: no audio is served from here. */
   readonly audio?: { readonly store: Pick<AudioStore, 'get'>; readonly tokens: Pick<AudioTokens, 'opens'> };
   /** Absent: the instances and their dead letters are not shown here. */
-  readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterDesk };
+  readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterService };
   /** Absent: decisions are not explained here. */
   readonly explaining?: Explaining;
   /** Absent: pools cannot be read anew over HTTP. */

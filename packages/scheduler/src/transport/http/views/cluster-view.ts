@@ -40,7 +40,7 @@ const viewInstance = (
     sessions: figures?.sessions,
     jobs_in_flight: figures?.jobs,
     pools_digest: figures?.pools,
-    inbox_letters: inbox?.letters,
+    inbox_messages: inbox?.messages,
     inbox_pending: inbox?.handedOut,
     dead_letters: inbox?.dead,
   });

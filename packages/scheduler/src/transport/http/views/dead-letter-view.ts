@@ -1,14 +1,14 @@
 /** A dead letter as operators see it: in a list never what was said, and by itself without its audio. Pure. */
 import type { DeadLetterSummary, DeadLetterView } from '@lingua/protocol';
 import { headingOf } from '../../../cluster/messaging/message-heading.ts';
-import { type LetterName, printLetterName } from '../../../cluster/messaging/message-name.ts';
+import { type MessageName, printMessageName } from '../../../cluster/messaging/message-name.ts';
 import type { DeadLetter, WholeDeadLetter } from '../../../ports/dead-letters.ts';
 import { given } from '../../wire/given.ts';
 
-export function summarizeDeadLetter(letter: DeadLetter & LetterName, now: number): DeadLetterSummary {
+export function summarizeDeadLetter(letter: DeadLetter & MessageName, now: number): DeadLetterSummary {
   const { kind, from, jobId, nodeId } = headingOf(letter.head);
   return given({
-    id: printLetterName(letter),
+    id: printMessageName(letter),
     instance_id: letter.instanceId,
     kind,
     from,
@@ -24,7 +24,7 @@ export function summarizeDeadLetter(letter: DeadLetter & LetterName, now: number
 }
 
 export const viewDeadLetter = (
-  letter: WholeDeadLetter & LetterName,
+  letter: WholeDeadLetter & MessageName,
   now: number,
   { isRaw }: { readonly isRaw: boolean },
 ): DeadLetterView => ({ ...summarizeDeadLetter(letter, now), body: readBody(letter.body, isRaw) });

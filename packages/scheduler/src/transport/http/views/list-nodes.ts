@@ -1,7 +1,7 @@
 /** All nodes, a page at a time: first those this instance holds, in the order they came, then those of the others by their ids. */
 import type { NodeView } from '@lingua/protocol';
 import type { HttpServices } from '../server/http-services.ts';
-import { viewNode, viewSheet } from './node-view.ts';
+import { viewNode, viewNodeRecord } from './node-view.ts';
 
 type Services = Pick<HttpServices, 'registry' | 'elsewhere' | 'usedSlots'>;
 
@@ -18,10 +18,10 @@ export function listNodes(
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
 ): NodesPage {
   function others(after: string | undefined, most: number): NodesPage {
-    const sheets = elsewhere?.page(after, most) ?? [];
-    const last = sheets.length === most ? sheets.at(-1) : undefined;
+    const records = elsewhere?.page(after, most) ?? [];
+    const last = records.length === most ? records.at(-1) : undefined;
     return {
-      nodes: sheets.map((sheet) => viewSheet(sheet, usedSlots?.(sheet.nodeId))),
+      nodes: records.map((record) => viewNodeRecord(record, usedSlots?.(record.nodeId))),
       cursor: last && OTHERS + last.nodeId,
     };
   }

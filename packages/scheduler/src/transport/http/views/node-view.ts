@@ -3,7 +3,7 @@ import type { NodeView } from '@lingua/protocol';
 import { ANY } from '../../../domain/language.ts';
 import type { NodeChannel } from '../../../domain/node.ts';
 import type { NodeStatus } from '../../../management/node-registry.ts';
-import type { NodeSheet } from '../../../ports/node-records.ts';
+import type { NodeRecord } from '../../../ports/node-records.ts';
 import { given } from '../../wire/given.ts';
 
 export const DELIVERIES = {
@@ -44,8 +44,8 @@ const unavailableIn = ({ markedServices }: NodeStatus['view']): string[] | undef
   markedServices.length === 0 ? undefined : [...markedServices];
 
 /** One that another instance holds: what its holder tells the others of it. */
-export function viewSheet(
-  { view, channel, generation, region, owner }: NodeSheet,
+export function viewNodeRecord(
+  { view, channel, generation, region, owner }: NodeRecord,
   usedSlots: number | undefined,
 ): NodeView {
   const { readyTypes } = view.profile;

@@ -3,7 +3,7 @@ import type { HttpNodeHeartbeat } from '@lingua/protocol';
 import type { NodeId } from '../../../domain/ids.ts';
 import type { NodeHealth } from '../../../domain/node.ts';
 import type { HeartbeatOutcome } from '../../../management/node-registry.ts';
-import type { NodeSheet } from '../../../ports/node-records.ts';
+import type { NodeRecord } from '../../../ports/node-records.ts';
 import type { HttpServices } from '../server/http-services.ts';
 
 export type NodeCommand = 'cordon' | 'uncordon' | 'drain';
@@ -17,12 +17,12 @@ export interface OrderedNode {
 
 export interface NodesElsewhere {
   /** Undefined: nobody else holds it. */
-  find(nodeId: NodeId): NodeSheet | undefined;
+  find(nodeId: NodeId): NodeRecord | undefined;
   /** Brings a heartbeat to whoever holds the node. Throws if that one does not answer. */
   beat(body: HttpNodeHeartbeat): Promise<HeartbeatOutcome>;
   order(nodeId: NodeId, command: NodeCommand): Promise<OrderedNode | undefined>;
   /** In the order of their ids, from the one after `after`. */
-  page(after: NodeId | undefined, limit: number): readonly NodeSheet[];
+  page(after: NodeId | undefined, limit: number): readonly NodeRecord[];
 }
 
 /** An operator's order, wherever the node is. */

@@ -11,7 +11,7 @@ export const viewSession = (session: SessionView): SessionReply =>
     state: session.phase === 'ended' ? 'closing' : session.phase,
     connected: session.isConnected,
     resumable_until_ms: session.expiresAt,
-    deployed: session.isDeployed,
+    deployed: session.isLegacy,
     platform: session.platform,
     src_lang: session.source,
     tgt_lang: session.target,

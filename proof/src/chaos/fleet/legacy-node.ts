@@ -2,12 +2,12 @@
 import type { JobAssign, JobResult } from '@lingua/protocol';
 import { createConnection } from '@lingua/sdk/node';
 import {
-  createDeployedJobs,
-  deployedResult,
-} from '../../../../packages/scheduler/dist/cli/simulated-node/deployed-jobs.js';
+  createLegacyJobs,
+  legacyResult,
+} from '../../../../packages/scheduler/dist/cli/simulated-node/legacy-jobs.js';
 import { simulatedCapabilities } from '../../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
 
-export interface FieldNode {
+export interface LegacyNode {
   /** Or gone. */
   readonly registered: Promise<void>;
   /** It came back once, and will not again. */
@@ -23,14 +23,14 @@ const NEVER_MS = 2 ** 31 - 1;
 /** The machine of the run may be busier than a node may be. */
 const CALM = { cpu_percent: 10, gpu_percent: 10, gpu_mem_percent: -1, mem_percent: 10, running_jobs: 0 };
 
-export function connectFieldNode(options: {
+export function connectLegacyNode(options: {
   readonly url: string;
   readonly token: string | undefined;
   readonly languages: readonly string[];
   /** A job that it lets in. */
   readonly onJob: (job: JobAssign) => void;
-}): FieldNode {
-  const judged = createDeployedJobs();
+}): LegacyNode {
+  const judged = createLegacyJobs();
   const abilities = simulatedCapabilities(options.languages, true);
   let nodeId: string | undefined;
   let isRegistered = false;
@@ -93,8 +93,8 @@ export function connectFieldNode(options: {
     });
   }
 
-  const reply: FieldNode['reply'] = (job, result) =>
-    send({ ...deployedResult(job, nodeId ?? '', { processing_time_ms: 12, ...result }) });
+  const reply: LegacyNode['reply'] = (job, result) =>
+    send({ ...legacyResult(job, nodeId ?? '', { processing_time_ms: 12, ...result }) });
 
   function take(job: JobAssign): void {
     const verdict = judged.judge(job);

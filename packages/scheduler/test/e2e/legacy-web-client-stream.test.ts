@@ -1,7 +1,7 @@
 /** The web client in the field streams: its chunks, its ends that overtake them, its numbers, and how it is slowed down. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode, type FieldNodeOptions, TRANSLATED } from './support/field-node.ts';
+import { connectLegacyNode, type FieldNodeOptions, TRANSLATED } from './support/legacy-node.ts';
 import { sessionUrl } from './support/session-client.ts';
 import { QUICK, SHORT_PAUSE } from './support/session-settings.ts';
 import { type Settings, startApp } from './support/start-app.ts';
@@ -9,7 +9,7 @@ import { openWebClient, opus } from './support/web-client.ts';
 
 async function startStream(settings: Settings, answer?: FieldNodeOptions['answer']) {
   const app = await startApp(settings);
-  const node = connectFieldNode({ url: app.nodeUrl, ...(answer && { answer }) });
+  const node = connectLegacyNode({ url: app.nodeUrl, ...(answer && { answer }) });
   await app.readyNodes(1);
   const url = sessionUrl(app);
   return { app, node, url, web: await openWebClient({ url }) };

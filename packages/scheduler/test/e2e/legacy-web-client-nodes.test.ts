@@ -1,17 +1,18 @@
 /** The web client and the GPU nodes in the field, together: what the last section of docs/protocol.md says of nodes, seen from a session. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode, type FieldNodeOptions, failure, TRANSLATED } from './support/field-node.ts';
+import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
 import { openSession, resume, sessionUrl, spoken } from './support/session-client.ts';
 import { MAX_BYTES, QUICK, SHORT_PAUSE } from './support/session-settings.ts';
 import { type Settings, startApp } from './support/start-app.ts';
 import { openWebClient, opus, type WebClient } from './support/web-client.ts';
 
-type Answer = NonNullable<FieldNodeOptions['answer']>;
+type ReportedAttempt = NonNullable<FieldNodeOptions['answer']>;
 
-async function startFleet(answers: readonly Answer[], settings: Settings = {}) {
+async function startFleet(answers: readonly ReportedAttempt[], settings: Settings = {}) {
   const app = await startApp({ ...QUICK, ...settings });
-  const join = (answer: Answer, nodeId: string) => connectFieldNode({ url: app.nodeUrl, nodeId, answer });
+  const join = (answer: ReportedAttempt, nodeId: string) =>
+    connectLegacyNode({ url: app.nodeUrl, nodeId, answer });
   const nodes = answers.map((answer, index) => join(answer, `node-${index}`));
   await app.readyNodes(nodes.length);
   return { app, nodes, join, web: await openWebClient({ url: sessionUrl(app) }) };
@@ -24,8 +25,8 @@ async function say(web: WebClient, sound = 1): Promise<void> {
   await eventually(() => web.of('ui_event').filter(({ event }) => event === 'INPUT_ENDED').length > index);
 }
 
-const translate: Answer = () => TRANSLATED;
-const silent: Answer = () => undefined;
+const translate: ReportedAttempt = () => TRANSLATED;
+const silent: ReportedAttempt = () => undefined;
 
 describe('a job of a session for a deployed node', () => {
   it('carries is_manual_cut however it was sealed, never is_pause_triggered, and no turn_id', async () => {
@@ -105,7 +106,8 @@ describe('an utterance on deployed nodes', () => {
 
   it('whose translation is empty is tried elsewhere, and the client sees only the translation', async () => {
     let tries = 0;
-    const answer: Answer = () => (++tries === 1 ? { ...TRANSLATED, text_translated: '' } : TRANSLATED);
+    const answer: ReportedAttempt = () =>
+      ++tries === 1 ? { ...TRANSLATED, text_translated: '' } : TRANSLATED;
     const { web } = await startFleet([answer, answer]);
     await say(web);
     expect(await web.outcome()).toMatchObject({ text_translated: '你好' });
@@ -139,7 +141,7 @@ describe('an utterance on deployed nodes', () => {
 
   it('that the node finds repeated goes elsewhere', async () => {
     let tries = 0;
-    const answer: Answer = () => (++tries === 1 ? failure('DUPLICATE_UTTERANCE_INDEX') : TRANSLATED);
+    const answer: ReportedAttempt = () => (++tries === 1 ? failure('DUPLICATE_UTTERANCE_INDEX') : TRANSLATED);
     const { web } = await startFleet([answer, answer]);
     await say(web);
     expect((await web.outcome()).type).toBe('translation_result');

@@ -1,10 +1,10 @@
 /** The web client in the field talks: every line of the last section of docs/protocol.md about what it says and hears. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HEALTHY } from '../../src/cli/simulated-node/behaviour.ts';
-import { createDeployedNode } from '../../src/cli/simulated-node/deployed-node.ts';
+import { createLegacyNode } from '../../src/cli/simulated-node/legacy-node.ts';
 import { createSimulatedNode } from '../../src/cli/simulated-node/simulated-node.ts';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode, type FieldNodeOptions, failure, TRANSLATED } from './support/field-node.ts';
+import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
 import { sessionUrl } from './support/session-client.ts';
 import { figure } from './support/session-metrics.ts';
 import { QUICK } from './support/session-settings.ts';
@@ -14,7 +14,7 @@ import { openWebClient, opus } from './support/web-client.ts';
 /** An app with one node in the field, and the web client. */
 async function startTalk(answer?: FieldNodeOptions['answer'], settings: Settings = {}) {
   const app = await startApp({ ...QUICK, ...settings });
-  const node = connectFieldNode({ url: app.nodeUrl, ...(answer && { answer }) });
+  const node = connectLegacyNode({ url: app.nodeUrl, ...(answer && { answer }) });
   await app.readyNodes(1);
   const url = sessionUrl(app);
   const web = await openWebClient({ url });
@@ -27,7 +27,7 @@ describe('the deployed web client', () => {
     const options = { url: app.nodeUrl, languages: ['zh', 'en'], slots: 4, seed: 7 };
     const behaviour = { ...HEALTHY, latency: { kind: 'constant', ms: 5 }, ttsMs: 10 } as const;
     const made = createSimulatedNode({ ...options, behaviour });
-    const deployed = createDeployedNode({ ...options, behaviour: { ...behaviour, isDeployed: true } });
+    const deployed = createLegacyNode({ ...options, behaviour: { ...behaviour, isLegacy: true } });
     for (const node of [made, deployed]) {
       onTestFinished(() => node.stop());
       await node.start();

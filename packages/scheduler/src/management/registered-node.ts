@@ -16,7 +16,7 @@ import { isCalm } from './health/vitals.ts';
 import type { Hidden } from './marks/marked-services.ts';
 import type { MaybeMarks } from './marks/marks.ts';
 import type { NodeStatus } from './node-registry.ts';
-import { FIELD_INTERVAL_MS, INTERVAL_JITTER, type ManagementSettings, type Thresholds } from './settings.ts';
+import { INTERVAL_JITTER, LEGACY_INTERVAL_MS, type ManagementSettings, type Thresholds } from './settings.ts';
 
 /** What a registration replaces as a whole. */
 export interface NodeIdentity {
@@ -33,7 +33,7 @@ export interface NodeIdentity {
   readonly zone?: string;
 }
 
-export interface NodeRecord {
+export interface RegisteredNode {
   readonly nodeId: NodeId;
   /** Its place in listings. */
   readonly sequence: number;
@@ -69,9 +69,9 @@ export interface NodeRecord {
   isLeaving: boolean;
 }
 
-export const isConnected = (node: NodeRecord): boolean => node.lostUntil === undefined;
+export const isConnected = (node: RegisteredNode): boolean => node.lostUntil === undefined;
 
-export const viewOf = (node: NodeRecord, thresholds: Thresholds): NodeView => ({
+export const viewOf = (node: RegisteredNode, thresholds: Thresholds): NodeView => ({
   nodeId: node.nodeId,
   profile: node.profile,
   health: node.health.health,
@@ -103,23 +103,25 @@ const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
   a === b || (a.length === b.length && a.every((word, at) => word === b[at]));
 
 /** Age at which its last heartbeat is stale. Nodes in the field keep their own time, whatever they are told. */
-export function staleAfterMs({ identity }: NodeRecord, settings: ManagementSettings): number {
+export function staleAfterMs({ identity }: RegisteredNode, settings: ManagementSettings): number {
   if (settings.heartbeatStaleMs !== undefined) return settings.heartbeatStaleMs;
-  const isInField = identity.traits.supports === undefined;
-  return 3 * (isInField ? Math.max(settings.heartbeatIntervalMs, FIELD_INTERVAL_MS) : identity.intervalMs);
+  const isLegacyNode = identity.traits.supports === undefined;
+  return (
+    3 * (isLegacyNode ? Math.max(settings.heartbeatIntervalMs, LEGACY_INTERVAL_MS) : identity.intervalMs)
+  );
 }
 
 /** How rarely any node beats, as far as anybody should expect. */
 export const longestIntervalMs = ({ heartbeatStaleMs, heartbeatIntervalMs }: ManagementSettings): number =>
   heartbeatStaleMs === undefined
-    ? Math.max(heartbeatIntervalMs * (1 + INTERVAL_JITTER), FIELD_INTERVAL_MS)
+    ? Math.max(heartbeatIntervalMs * (1 + INTERVAL_JITTER), LEGACY_INTERVAL_MS)
     : Math.round(heartbeatStaleMs / 3);
 
 /** Silence after which it is offline: never before it is stale. */
-export const offlineAfterMs = (node: NodeRecord, settings: ManagementSettings): number =>
+export const offlineAfterMs = (node: RegisteredNode, settings: ManagementSettings): number =>
   Math.max(staleAfterMs(node, settings), settings.heartbeatTimeoutMs);
 
-export function statusOf(node: NodeRecord, settings: ManagementSettings): NodeStatus {
+export function statusOf(node: RegisteredNode, settings: ManagementSettings): NodeStatus {
   const { endpoint, version, platform, region, zone, registeredAt } = node.identity;
   return {
     view: viewOf(node, settings.thresholds),

@@ -1,7 +1,7 @@
 /** Metrics of connections, messages at the edges and the process itself. Data; joined in ../metrics.ts. */
 import type { MetricEntry } from './metric-entry.ts';
 
-export const EDGES_METRICS = {
+export const TRANSPORT_METRICS = {
   scheduler_http_waits: { kind: 'gauge', help: 'Answers held back: long polls and event streams.' },
   scheduler_connections: {
     kind: 'gauge',

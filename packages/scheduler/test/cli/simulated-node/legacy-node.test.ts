@@ -7,7 +7,7 @@ import {
   until,
 } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
 import { type Behaviour, HEALTHY } from '../../../src/cli/simulated-node/behaviour.ts';
-import { createDeployedNode } from '../../../src/cli/simulated-node/deployed-node.ts';
+import { createLegacyNode } from '../../../src/cli/simulated-node/legacy-node.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -17,12 +17,12 @@ afterEach(async () => {
 async function start(behaviour: Partial<Behaviour> = {}, script: Script = {}) {
   const scheduler = await startScriptedScheduler(script);
   open.push(scheduler.stop);
-  const node = createDeployedNode(
+  const node = createLegacyNode(
     {
       url: scheduler.url,
       languages: ['en', 'de'],
       slots: 1,
-      behaviour: { ...HEALTHY, latency: { kind: 'constant', ms: 1 }, isDeployed: true, ...behaviour },
+      behaviour: { ...HEALTHY, latency: { kind: 'constant', ms: 1 }, isLegacy: true, ...behaviour },
       seed: 3,
     },
     { reconnectMs: 5 },

@@ -26,13 +26,13 @@ export interface FieldNodeOptions {
   /** Five seconds in the field. */
   readonly reconnectMs?: number;
   /** What it answers; undefined: nothing. Absent: it translates. */
-  readonly answer?: (job: Assigned, node: FieldNode) => Record<string, unknown> | undefined;
+  readonly answer?: (job: Assigned, node: LegacyNode) => Record<string, unknown> | undefined;
   /** Put over the registration. */
   readonly registration?: Record<string, unknown>;
   readonly socket?: ClientOptions;
 }
 
-export interface FieldNode {
+export interface LegacyNode {
   /** Everything the scheduler sent, oldest first. */
   readonly frames: readonly Frame[];
   /** Jobs it let in. */
@@ -49,7 +49,7 @@ export interface FieldNode {
   reply(job: Assigned, fields: Record<string, unknown>): void;
   /** The network breaks. */
   drop(): void;
-  registered(): Promise<FieldNode>;
+  registered(): Promise<LegacyNode>;
   next(type: string, after?: number): Promise<Frame>;
   job(count?: number): Promise<Assigned>;
 }
@@ -63,7 +63,7 @@ export const TRANSLATED = {
   tts_format: '',
 };
 
-export function connectFieldNode(options: FieldNodeOptions): FieldNode {
+export function connectLegacyNode(options: FieldNodeOptions): LegacyNode {
   const { languages = ['en', 'zh'], reconnectMs = 50, answer = () => TRANSLATED } = options;
   const frames: Frame[] = [];
   const jobs: Assigned[] = [];
@@ -198,7 +198,7 @@ export function connectFieldNode(options: FieldNodeOptions): FieldNode {
     return undefined;
   }
 
-  const node: FieldNode = {
+  const node: LegacyNode = {
     frames,
     jobs,
     early,

@@ -4,7 +4,7 @@ import { type JobAssign, type JobResult, type NodeToScheduler, parseSchedulerToN
 import { createConnection } from '@lingua/sdk/node';
 import { simulatedCapabilities, simulatedResources } from '../../simulation/fleet/simulated-capabilities.ts';
 import { heardIn } from '../simulated-speech.ts';
-import { createDeployedJobs, deployedResult } from './deployed-jobs.ts';
+import { createLegacyJobs, legacyResult } from './legacy-jobs.ts';
 import { missingModel } from './missing-model.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
@@ -16,7 +16,7 @@ const RECONNECT_MS = 5_000;
 /** These nodes do not look after their connection; the longest interval a timer takes stands for never. */
 const NEVER_MS = 2 ** 31 - 1;
 
-export function createDeployedNode(
+export function createLegacyNode(
   options: SimulatedNodeOptions,
   { reconnectMs = RECONNECT_MS }: { readonly reconnectMs?: number } = {},
 ): SimulatedNode {
@@ -24,7 +24,7 @@ export function createDeployedNode(
   const chance = createSeededChance(options.seed);
   const sound = tone(behaviour.ttsMs);
   const ended = new AbortController();
-  const judged = createDeployedJobs();
+  const judged = createLegacyJobs();
   const counts = { done: 0, failed: 0, silent: 0, crashes: 0 };
   const capabilities = simulatedCapabilities(languages, true);
   const queue: (() => void)[] = [];
@@ -173,7 +173,7 @@ export function createDeployedNode(
   function answer(job: JobAssign, result: Outcome): void {
     if (result.success) counts.done += 1;
     else counts.failed += 1;
-    send(deployedResult(job, nodeId ?? '', result));
+    send(legacyResult(job, nodeId ?? '', result));
   }
 
   function crash(): void {

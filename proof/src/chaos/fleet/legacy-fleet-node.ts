@@ -1,18 +1,18 @@
 /** A node of the fleet as it is in the field: no acknowledgements, comes back once and after five seconds, is told its name. */
 import type { JobAssign } from '@lingua/protocol';
 import { type Balancer, createBalancer } from '../wire/balancer.ts';
-import { connectFieldNode, type FieldNode } from './field-node.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';
 import { type Hands, raiseHands } from './hands.ts';
+import { connectLegacyNode, type LegacyNode } from './legacy-node.ts';
 
 const LOOK_MS = 250;
 /** How long after its last connection somebody notices that it will not come back, and starts it again. */
 const MOURNING_MS = 1_000;
 
-export async function joinFieldFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
+export async function joinLegacyFleetNode(options: FleetNodeOptions): Promise<FleetNode> {
   let processes = 0;
   let hands: Hands;
-  let node: FieldNode;
+  let node: LegacyNode;
   let wire: Balancer;
   let looking: NodeJS.Timeout;
   let isStopped = false;
@@ -23,7 +23,7 @@ export async function joinFieldFleetNode(options: FleetNodeOptions): Promise<Fle
     const own = raiseHands({ ...options, name: `${options.name}.${processes}`, style: 'field' });
     hands = own;
     wire = await createBalancer({ backends: options.backends, onText: overhear(() => own) });
-    const connected = connectFieldNode({
+    const connected = connectLegacyNode({
       url: `ws://127.0.0.1:${wire.port}/ws/node`,
       token: options.owner?.nodeToken,
       languages: languagesOf(options),
@@ -34,7 +34,7 @@ export async function joinFieldFleetNode(options: FleetNodeOptions): Promise<Fle
     await connected.registered;
   }
 
-  async function answer(own: Hands, job: JobAssign, at: FieldNode): Promise<void> {
+  async function answer(own: Hands, job: JobAssign, at: LegacyNode): Promise<void> {
     try {
       const output = await own.work({
         job: job.job_id,

@@ -1,11 +1,11 @@
 /** What a node in the field is sent and how it is known: one test per habit that docs/protocol.md measures. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode, type FieldNodeOptions, type Frame } from './support/field-node.ts';
+import { connectLegacyNode, type FieldNodeOptions, type Frame } from './support/legacy-node.ts';
 import { AUDIO, type RunningApp, startApp } from './support/start-app.ts';
 
 const join = (app: RunningApp, options: Omit<FieldNodeOptions, 'url'> = {}) =>
-  connectFieldNode({ url: app.nodeUrl, ...options }).registered();
+  connectLegacyNode({ url: app.nodeUrl, ...options }).registered();
 
 /** Mono, 16 bit, 8 kHz. */
 function wav(samples: Buffer): string {
@@ -160,7 +160,7 @@ describe('the registration of a deployed node', () => {
     );
     const app = await startApp({}, rows.join(''));
     const by = (name: string) =>
-      connectFieldNode({ url: `${app.nodeUrl}?token=${token(name)}`, nodeId: 'node-7' }).registered();
+      connectLegacyNode({ url: `${app.nodeUrl}?token=${token(name)}`, nodeId: 'node-7' }).registered();
     const holder = await by('first');
     const other = await by('second');
     expect(holder.nodeId()).toBe('node-7');
@@ -172,7 +172,7 @@ describe('the registration of a deployed node', () => {
 
   it('that is refused closes the socket', async () => {
     const app = await startApp();
-    const node = connectFieldNode({
+    const node = connectLegacyNode({
       url: app.nodeUrl,
       registration: { capability_schema_version: '9.9' },
       reconnectMs: 60_000,

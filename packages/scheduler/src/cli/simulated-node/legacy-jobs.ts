@@ -1,20 +1,20 @@
 /** How the nodes in the field judge a job before they work on it, and what they answer. Pure, but for its memory. */
 import type { JobAssign, JobResult } from '@lingua/protocol';
 
-export type Verdict =
+export type AssignmentDecision =
   | { readonly kind: 'work' }
   /** Nothing is ever said about it. */
   | { readonly kind: 'ignore' }
   | { readonly kind: 'refuse'; readonly message: string };
 
-export interface DeployedJobs {
-  judge(job: JobAssign): Verdict;
+export interface LegacyJobs {
+  judge(job: JobAssign): AssignmentDecision;
   /** True if the session has had a later utterance: then the translation stays empty. */
   isOvertaken(job: JobAssign): boolean;
 }
 
 /** Remembers for as long as the process lives, as the original does. */
-export function createDeployedJobs(): DeployedJobs {
+export function createLegacyJobs(): LegacyJobs {
   const jobIds = new Set<string>();
   const utterances = new Set<string>();
   const latest = new Map<string, number>();
@@ -36,7 +36,7 @@ export function createDeployedJobs(): DeployedJobs {
 }
 
 /** No group_id, part_index or time of completion: these nodes do not know them. */
-export const deployedResult = (
+export const legacyResult = (
   job: JobAssign,
   nodeId: string,
   rest: Partial<JobResult> & Pick<JobResult, 'success'>,
@@ -51,7 +51,7 @@ export const deployedResult = (
   ...rest,
 });
 
-const refuse = (message: string): Verdict => ({ kind: 'refuse', message });
+const refuse = (message: string): AssignmentDecision => ({ kind: 'refuse', message });
 
 function flawOf(job: JobAssign): string | undefined {
   if (job.src_lang === 'auto' && (job.lang_a === undefined || job.lang_b === undefined))

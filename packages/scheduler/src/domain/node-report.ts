@@ -6,7 +6,7 @@ import type { JobRecord } from './job.ts';
 export const ANY_ATTEMPT = -1;
 
 /** Who answers, for which attempt. */
-export interface Answer {
+export interface ReportedAttempt {
   readonly nodeId: NodeId;
   readonly jobId: JobId;
   readonly attempt: number;
@@ -28,7 +28,7 @@ export interface Accepted {
   readonly isLasting?: boolean;
 }
 
-export type AnswerOutcome =
+export type ReportResult =
   | (Accepted & { readonly job: JobRecord })
   /** Changed nothing. `fenced`: another attempt is current; `settled`: the job has its outcome. */
   | { readonly kind: 'ignored'; readonly reason: 'unknown_job' | 'fenced' | 'settled' | 'lease_lost' };
@@ -36,4 +36,4 @@ export type AnswerOutcome =
 export type CancelOutcome = { readonly kind: 'cancelled' | 'settled' | 'unknown_job' };
 
 /** What whoever brought an answer is told of it. */
-export type Verdict = Accepted | Extract<AnswerOutcome, { readonly kind: 'ignored' }>;
+export type ReportOutcome = Accepted | Extract<ReportResult, { readonly kind: 'ignored' }>;

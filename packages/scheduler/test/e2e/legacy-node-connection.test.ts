@@ -1,13 +1,13 @@
 /** A node in the field comes back once in its life: its connection is not closed for anything that can be borne. */
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type Assigned, connectFieldNode, TRANSLATED } from './support/field-node.ts';
+import { type Assigned, connectLegacyNode, TRANSLATED } from './support/legacy-node.ts';
 import { type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
 
 /** A node that answers only when the test does, and would not come back in time. */
 async function startWithNode(settings: Settings = {}) {
   const app = await startApp(settings);
-  const node = connectFieldNode({
+  const node = connectLegacyNode({
     url: app.nodeUrl,
     nodeId: 'node-7',
     reconnectMs: 60_000,

@@ -9,7 +9,7 @@ describe('a node in the field', () => {
     const { generation } = await join();
     await beat({ generation, report: READY_REPORT });
     const seen = view('node-1');
-    expect(seen).toMatchObject({ health: 'ready', slots: 4, profile: { isDeployed: true, supports: [] } });
+    expect(seen).toMatchObject({ health: 'ready', slots: 4, profile: { isLegacy: true, supports: [] } });
     expect(seen && translates(seen.profile.nmt, 'zh', 'en')).toBe(true);
     expect(seen && translates(seen.profile.nmt, 'en', 'zh')).toBe(true);
   });

@@ -1,17 +1,17 @@
 /** How jobs end on nodes in the field: late, empty, repeated, silent, or not at all. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode, type FieldNodeOptions, failure, TRANSLATED } from './support/field-node.ts';
+import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
 import { nodesOf, type RunningApp, type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
 
 /** An app with two nodes; what they answer is decided per test. */
 async function startPair(
   answers: readonly FieldNodeOptions['answer'][],
   settings: Settings = {},
-): Promise<{ app: RunningApp; nodes: ReturnType<typeof connectFieldNode>[] }> {
+): Promise<{ app: RunningApp; nodes: ReturnType<typeof connectLegacyNode>[] }> {
   const app = await startApp(settings);
   const nodes = answers.map((answer, index) =>
-    connectFieldNode({ url: app.nodeUrl, nodeId: `node-${index}`, ...(answer && { answer }) }),
+    connectLegacyNode({ url: app.nodeUrl, nodeId: `node-${index}`, ...(answer && { answer }) }),
   );
   await app.readyNodes(nodes.length);
   return { app, nodes };

@@ -1,7 +1,7 @@
 /** The web client in the field connects: several sockets at once, refusals it backs off from, pages of any origin. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { connectFieldNode } from './support/field-node.ts';
+import { connectLegacyNode } from './support/legacy-node.ts';
 import { holdJobs, joinSdkNode } from './support/sdk-node.ts';
 import { connectSession, refusedUpgrade, sessionUrl } from './support/session-client.ts';
 import { figure } from './support/session-metrics.ts';
@@ -12,7 +12,7 @@ import { openWebClient, WEB_INIT } from './support/web-client.ts';
 
 async function startWithNode(settings: Settings = {}) {
   const app = await startApp({ ...QUICK, ...settings });
-  const node = connectFieldNode({ url: app.nodeUrl });
+  const node = connectLegacyNode({ url: app.nodeUrl });
   await app.readyNodes(1);
   return { app, node, url: sessionUrl(app) };
 }
