@@ -1,7 +1,7 @@
 /** Cold path: the known word a peer most likely meant. Pure. */
 
 const LONGEST_COMPARED = 64;
-/** Of its letters, how many may be wrong before it is another word. */
+/** Of its messages, how many may be wrong before it is another word. */
 const TOLERANCE = 0.35;
 
 /** Undefined: nothing is near enough to have been meant. */

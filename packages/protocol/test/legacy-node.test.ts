@@ -1,4 +1,4 @@
-/** The deployed node's own messages, nulls and omissions included, are understood. */
+/** The legacy node's own messages, nulls and omissions included, are understood. */
 import { describe, expect, it } from 'vitest';
 import { parseNodeMessage } from '../src/index.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -177,7 +177,7 @@ const fromNode = {
   },
 };
 
-describe('a deployed node', () => {
+describe('a legacy node', () => {
   it.each(Object.entries(fromNode))('is understood: %s', (_, message) => {
     expect(parseNodeMessage(JSON.stringify(message))).toStrictEqual({
       kind: 'message',

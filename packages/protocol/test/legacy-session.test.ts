@@ -1,4 +1,4 @@
-/** The deployed web client's own messages, nulls and omissions included, are understood. */
+/** The legacy web client's own messages, nulls and omissions included, are understood. */
 import { describe, expect, it } from 'vitest';
 import { parseSessionMessage } from '../src/index.ts';
 import { withoutNulls } from './without-nulls.ts';
@@ -113,7 +113,7 @@ const fromSession = {
   },
 };
 
-describe('a deployed session', () => {
+describe('a legacy session', () => {
   it.each(Object.entries(fromSession))('is understood: %s', (_, message) => {
     expect(parseSessionMessage(JSON.stringify(message))).toStrictEqual({
       kind: 'message',

@@ -226,7 +226,7 @@ function createLeaseJudge(history: readonly Happening[], faults: readonly Fault[
     Math.max(inHand.since - reservedAtLeast(inHand), written.from === 0 ? messageMs : 0);
 
   /**
-   * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a letter
+   * A lease is written before its job leaves, and again when that is acknowledged. An emptied store has lost the lease of a message
    * that was on its way, too.
    */
   const hasLost = (inHand: InHand, at: number): boolean => {

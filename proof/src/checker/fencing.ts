@@ -87,7 +87,7 @@ export function checkFencing({ history, faults, stories, seen }: Facts, allowanc
   }
 
   /**
-   * Called off as soon as it had come, because its predecessor was acknowledged while its letter was on its way, which expires: not
+   * Called off as soon as it had come, because its predecessor was acknowledged while its message was on its way, which expires: not
    * because that one had been acknowledged all along, nor because it was done.
    */
   function cameInVain(successor: Run & { readonly at: number }, by: Run, doneAt: number): boolean {
@@ -192,7 +192,7 @@ function checkLastWord(history: readonly Happening[]): Violation[] {
   });
 }
 
-/** An attempt that its node has ended does not come again; but for letters that were handled when somebody died, until they expire. */
+/** An attempt that its node has ended does not come again; but for messages that were handled when somebody died, until they expire. */
 interface CameAgain extends Violation {
   readonly job: string;
   /** When it first came. */

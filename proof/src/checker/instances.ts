@@ -1,4 +1,4 @@
-/** I9 and, as far as servers complain of it, I8: the dead and the frozen act no more and get no letters; nobody dies by itself. Pure. */
+/** I9 and, as far as servers complain of it, I8: the dead and the frozen act no more and get no messages; nobody dies by itself. Pure. */
 import { ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, isOf, spansOf } from './faults.ts';
@@ -102,7 +102,7 @@ export function checkInstances(
     violations,
     counts: {
       'errors in logs': logs.filter(({ level }) => level >= ERROR).length,
-      'letters between instances': messages.length,
+      'messages between instances': messages.length,
     },
     // A server refuses a script whose keys are of several slots, and whoever asked logs it.
     judged: { 'I8 one slot per script': scripts, 'I9 nothing to the dead': judged },

@@ -13,7 +13,7 @@ export interface LeftKey {
   readonly ttlMs: number;
   /** Members, entries or fields. */
   readonly size: number;
-  /** Of an inbox: letters that have been there for longer than it takes to handle one. */
+  /** Of an inbox: messages that have been there for longer than it takes to handle one. */
   readonly lingering?: number;
   /** Of a set of leases: those that have not ended. */
   readonly liveLeases?: number;

@@ -30,7 +30,7 @@ export function checkProbe(facts: Facts, allowances: Allowances): Finding {
   const nodes = new Map<string, Filling>();
   const hits = hitsOf(faults, ({ what }) => what.startsWith('node_'));
   // On real machines last words may be lost with the instance that heard them, and nobody knows whether they were heard. So may those
-  // of a node in the field anywhere: it says them once, and never names what it has.
+  // of a legacy node anywhere: it says them once, and never names what it has.
   const losses = spansOf(faults, (fault) => disturbsStore(fault) || fault.what.startsWith('instance_'));
   const keptFor = keptSlots(facts, allowances);
   const violations: Violation[] = [];

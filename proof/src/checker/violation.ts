@@ -47,7 +47,7 @@ export interface Allowances {
   readonly lossMs: number;
   /** How long what was written before may still be on its way. */
   readonly flightMs: number;
-  /** How long a letter may be held up by a store that is disturbed: after it an assignment has expired (ack_timeout_ms). */
+  /** How long a message may be held up by a store that is disturbed: after it an assignment has expired (ack_timeout_ms). */
   readonly messageMs: number;
   /** A result and the next attempt may cross; beyond this the result was late. */
   readonly crossingMs: number;

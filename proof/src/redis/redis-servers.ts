@@ -183,7 +183,7 @@ async function join3Masters(servers: readonly RedisServer[]): Promise<void> {
   await Promise.all(replicas.map(({ port }) => withClient(port, isInSync)));
 }
 
-/** The master must be known by gossip first. */
+/** The master must be known by hints first. */
 async function replicate(client: Redis, masterId: string): Promise<void> {
   for (;;) {
     const done = await client.call('CLUSTER', 'REPLICATE', masterId).catch(() => undefined);

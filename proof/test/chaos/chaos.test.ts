@@ -73,7 +73,7 @@ describe('under real faults', () => {
     // A promise that nothing was held against was not kept.
     const unjudged = summary.promises.filter(({ judged }) => judged === 0).map(({ promise }) => promise);
     expect(unjudged.filter((promise) => /^I\d+ /.test(promise))).toEqual([]);
-    expect(summary.counted['letters between instances']).toBeGreaterThan(results);
+    expect(summary.counted['messages between instances']).toBeGreaterThan(results);
     expect(Object.entries(summary.looks).filter(([, times]) => times === 0)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** What servers tell of the commands they run says which instance wrote to which, and when; the checker judges it as it does simulated letters. */
+/** What servers tell of the commands they run says which instance wrote to which, and when; the checker judges it as it does simulated messages. */
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRecorder, type Happening } from '../../../packages/scheduler/dist/simulation/history.js';
@@ -22,7 +22,7 @@ const sending = (to: string, ...bodies: readonly string[]): string[] => [
 ];
 
 describe('a command that a server tells of', () => {
-  it('is one letter per body, with sender, receiver and the time of the server', () => {
+  it('is one message per body, with sender, receiver and the time of the server', () => {
     const call = readCall(
       line('1700000000.250000', sending('host-b', message('host-a'), message('host-a'))),
       SENDS,
@@ -40,7 +40,7 @@ describe('a command that a server tells of', () => {
     expect(call?.messages).toEqual([{ from: 'host-a', to: 'host-b', atMs: 1_000 }]);
   });
 
-  it('is a script without letters if it is another one', () => {
+  it('is a script without messages if it is another one', () => {
     expect(
       readCall(line('1.0', ['evalsha', 'd2', '1', inboxOf('host-b'), message('host-a')]), SENDS),
     ).toEqual({
@@ -54,14 +54,14 @@ describe('a command that a server tells of', () => {
     expect(readCall('+OK\r', SENDS)).toBeUndefined();
   });
 
-  it('tells of a letter that was cut where it begins', () => {
+  it('tells of a message that was cut where it begins', () => {
     const whole = line('1.0', sending('host-b', message('host-a', 'y'.repeat(99))));
     expect(readCall(whole.slice(0, -60), SENDS)?.messages).toMatchObject([{ from: 'host-a', to: 'host-b' }]);
   });
 });
 
 describe('a watch over servers', () => {
-  it('counts scripts, reads letters however they are cut up, comes back to a server that was away, and keeps no long line', async () => {
+  it('counts scripts, reads messages however they are cut up, comes back to a server that was away, and keeps no long line', async () => {
     const { digest } = sendingScript();
     const told = (to: string, body: string): string =>
       `${line('2.0', ['evalsha', digest, ...sending(to, body).slice(2)])}\n`;
@@ -96,7 +96,7 @@ describe('a watch over servers', () => {
   });
 });
 
-describe('a history with the letters that servers told of', () => {
+describe('a history with the messages that servers told of', () => {
   const KILLED = 2_000;
   const HEALED = 4_000;
   /** i2.1 is killed, and another process comes in its place. */
@@ -125,15 +125,15 @@ describe('a history with the letters that servers told of', () => {
   };
   const known = KILLED + ALLOWANCES.presenceMs;
 
-  it('is broken by a letter to an instance that was known to be dead, though another has its place', () => {
+  it('is broken by a message to an instance that was known to be dead, though another has its place', () => {
     const { violations } = judged('host-b', known + 1);
     expect(violations).toMatchObject([{ invariant: 'I9 nothing to the dead', about: ['i1.1', 'i2.1'] }]);
   });
 
-  it('is not broken by a letter before that could be known, or to the one that lives', () => {
+  it('is not broken by a message before that could be known, or to the one that lives', () => {
     for (const finding of [judged('host-b', known), judged('host-c', known + 1)]) {
       expect(finding.violations).toEqual([]);
-      expect(finding.counts['letters between instances']).toBe(1);
+      expect(finding.counts['messages between instances']).toBe(1);
       expect(finding.judged['I9 nothing to the dead']).toBe(1);
       expect(finding.judged['I8 one slot per script']).toBe(7);
     }

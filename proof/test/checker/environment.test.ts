@@ -163,7 +163,7 @@ describe('I8 and I9 in a history', () => {
     }
   });
 
-  it('hold for a letter to the dead whose last renewal a store that did not answer counted late', () => {
+  it('hold for a message to the dead whose last renewal a store that did not answer counted late', () => {
     const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const story = (ms: number) =>
       check([900, fault(1, 'shard_frozen', 's')], [1_000, down(true)], [2_000, healed(1)], [ms, message]);
@@ -171,7 +171,7 @@ describe('I8 and I9 in a history', () => {
     expect(story(2_001 + ALLOWANCES.presenceMs)).toHaveLength(1);
   });
 
-  it('hold for a letter to the dead while a server does not say who lives, and a moment longer', () => {
+  it('hold for a message to the dead while a server does not say who lives, and a moment longer', () => {
     const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const story = (ms: number) =>
       check([1_000, down(true)], [2_000, fault(1, 'shard_frozen', 's')], [9_000, healed(1)], [ms, message]);
@@ -179,7 +179,7 @@ describe('I8 and I9 in a history', () => {
     expect(story(10_801)).toHaveLength(1);
   });
 
-  it('are broken by an answer of the dead, and by a letter to them once their death could be known', () => {
+  it('are broken by an answer of the dead, and by a message to them once their death could be known', () => {
     const answer = { kind: 'refused', client: 'c', request: 'r', code: 'X', instance: 'i' } as const;
     const message = { kind: 'letter_sent', from: 'k', to: 'i' } as const;
     const known = 1_000 + ALLOWANCES.presenceMs;

@@ -11,7 +11,7 @@ const acknowledged: Unrecorded = { kind: 'acknowledged', node: 'n', job: 'j', at
 const calledOff = (node: string): Unrecorded => ({ kind: 'cancel_told', node, job: 'j' });
 const CAME_AT = 10_000;
 const DONE_AT = 18_000;
-/** Its letter had not left before: it expires. */
+/** Its message had not left before: it expires. */
 const SENT_AT = CAME_AT - ALLOWANCES.messageMs;
 
 /** The first attempt is done, and its result told, long after the second had come to its node. */
@@ -35,7 +35,7 @@ it('holds, and is counted, if the successor is called off as soon as it has come
 });
 
 it.each<[string, ...(readonly [number, Unrecorded])[]]>([
-  ['when the letter may just have left', [SENT_AT, acknowledged]],
+  ['when the message may just have left', [SENT_AT, acknowledged]],
   ['when that is called off', [CAME_AT + 10, acknowledged]],
   ['as soon as it comes, and once more on the way', [250, acknowledged], [CAME_AT - 100, acknowledged]],
 ])('holds if the first is acknowledged %s', (_, ...acknowledgements) => {
@@ -89,7 +89,7 @@ it.each<[string, readonly (readonly [number, Unrecorded])[]]>([
     ],
   ],
   [
-    'is called off, and the first was acknowledged right before its letter can have left',
+    'is called off, and the first was acknowledged right before its message can have left',
     [
       [SENT_AT - 1, acknowledged],
       [CAME_AT + 10, calledOff('m')],

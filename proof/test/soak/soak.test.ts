@@ -50,7 +50,7 @@ describe('the soak', () => {
         'instance 2: resident memory',
         'instance 2: handles',
         'Redis: keys',
-        'Redis: letters in inboxes',
+        'Redis: messages in inboxes',
         'Redis, keys by kind: job',
         'Levels, all instances: scheduler_jobs_inflight',
         'Levels, all instances: scheduler_sessions',

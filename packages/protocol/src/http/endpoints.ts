@@ -243,7 +243,7 @@ export const HTTP_ENDPOINTS: readonly HttpEndpoint[] = [
   {
     method: 'GET',
     path: '/api/v1/dead-letters',
-    summary: 'List letters between instances that could not be handled',
+    summary: 'List messages between instances that could not be handled',
     extension: true,
     query: DeadLettersQuery,
     reply: DeadLettersReply,

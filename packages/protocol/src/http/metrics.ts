@@ -1,4 +1,4 @@
-/** What is measured, as JSON: the same series as GET /metrics, added up for people and dashboards in the field. */
+/** What is measured, as JSON: the same series as GET /metrics, added up for people and dashboards legacy. */
 import { type Static, Type } from 'typebox';
 import { count, extension, label, list, map, measure, optional, quantity, text } from '../shared/bounded.ts';
 
@@ -130,16 +130,16 @@ export const MetricsReply = Type.Object(
       extension(
         Type.Object(
           {
-            inbox_pending: measure('Letters to this instance, handed out and not confirmed'),
-            dlq_moved_total: count('Letters put aside after too many deliveries'),
-            reclaimed_total: count('Letters handed out again'),
+            inbox_pending: measure('Messages to this instance, handed out and not confirmed'),
+            dlq_moved_total: count('Messages put aside after too many deliveries'),
+            reclaimed_total: count('Messages handed out again'),
             redis_ops: list(
               Type.Object({ op: label('Command or script'), ok: count('Went well'), err: count('Did not') }),
               MOST,
               'Most often first',
             ),
           },
-          { description: 'Letters between instances and their store; absent where there is one process' },
+          { description: 'Messages between instances and their store; absent where there is one process' },
         ),
       ),
     ),

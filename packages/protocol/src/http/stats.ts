@@ -1,4 +1,4 @@
-/** Statistics of all instances, as dashboards in the field read them. */
+/** Statistics of all instances, as dashboards legacy read them. */
 import { type Static, Type } from 'typebox';
 import { count, flag, label, list, map, measure, optional, quantity, text } from '../shared/bounded.ts';
 

@@ -41,7 +41,7 @@ export const JobAssign = message('job_assign', 'Work for the node', {
   part_index: optional(count('Position in the group')),
   context_text: optional(text('Text before this utterance')),
   padding_ms: optional(quantity('Silence to append')),
-  is_manual_cut: optional(flag('The speaker ended the utterance; always true for deployed nodes')),
+  is_manual_cut: optional(flag('The speaker ended the utterance; always true for legacy nodes')),
   is_pause_triggered: optional(flag('A pause ended the utterance')),
   is_timeout_triggered: optional(flag('A timeout ended the utterance')),
   is_max_duration_triggered: optional(flag('The utterance was cut because it was long')),

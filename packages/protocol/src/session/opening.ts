@@ -46,7 +46,7 @@ export const SessionInit = message(
       list(
         id('Ability'),
         64,
-        'Extensions it understands: result_ack, utterance_accepted, backpressure, server_draining. Whoever gives it, even empty, can resume the session; absent: a deployed client, whose session ends with its connection',
+        'Extensions it understands: result_ack, utterance_accepted, backpressure, server_draining. Whoever gives it, even empty, can resume the session; absent: a legacy client, whose session ends with its connection',
       ),
     ),
     audio_format: extension(AudioFormat),

@@ -64,7 +64,7 @@ export const MissingResult = message(
     ...utterance,
     reason: anyOf(
       ['gap_timeout', 'pending_overflow_evict', 'silence_detected', 'job_failed'],
-      'gap_timeout: later outcomes waited too long for it; pending_overflow_evict: too many did; silence_detected: nothing was said; job_failed: an `error` says why, to deployed clients only the ui_event',
+      'gap_timeout: later outcomes waited too long for it; pending_overflow_evict: too many did; silence_detected: nothing was said; job_failed: an `error` says why, to legacy clients only the ui_event',
     ),
     created_at_ms: quantity('When (epoch ms)'),
     trace_id: optional(traceId()),

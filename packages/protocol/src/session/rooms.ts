@@ -1,4 +1,4 @@
-/** Room mode: several sessions that hear one another. Declared, so that deployed clients are understood; not served yet. */
+/** Room mode: several sessions that hear one another. Declared, so that legacy clients are understood; not served yet. */
 import { type Static, Type } from 'typebox';
 import { anyOf, anything, flag, id, label, list, map, measure, optional, text } from '../shared/bounded.ts';
 import { message } from '../shared/message.ts';

@@ -15,7 +15,7 @@ export const id = (description: string) =>
     description,
   });
 
-/** A trace id may be empty: deployed programs echo what they were given, even if that was nothing. */
+/** A trace id may be empty: legacy programs echo what they were given, even if that was nothing. */
 export const traceId = (description = 'Correlates everything that belongs to one utterance') =>
   Type.String({
     pattern: '^[A-Za-z0-9._:-]{0,128}$',
@@ -91,7 +91,7 @@ export const anything = (description: string) => Type.Unknown({ description });
 
 export const optional = Type.Optional;
 
-/** An optional field that the deployed programs do not know. */
+/** An optional field that the legacy programs do not know. */
 export const extension = <Field extends TSchema>(field: Field) =>
   Type.Optional(Type.With(field, { extension: true }) as unknown as Field);
 

@@ -1,4 +1,4 @@
-/** Figures a node reports with its heartbeat; camelCase on the wire, as the deployed nodes spell them. */
+/** Figures a node reports with its heartbeat; camelCase on the wire, as the legacy nodes spell them. */
 import { type Static, Type } from 'typebox';
 import { map, measure, optional } from './bounded.ts';
 

@@ -1,4 +1,4 @@
-/** Composition root: letters between instances: who writes them, who reads those that come, and what of both goes along with other writes. */
+/** Composition root: messages between instances: who writes them, who reads those that come, and what of both goes along with other writes. */
 
 import type { Presence } from '../cluster/membership/presence.ts';
 import type { Hints } from '../cluster/messaging/hints.ts';

@@ -253,7 +253,7 @@ export function createMultiInstance(deps: {
       await store.inbox.open(instanceId);
       await hints.start();
       await replica.start();
-      // Its jobs before its letters: what is said of a job that nobody drives yet comes again only after a while.
+      // Its jobs before its messages: what is said of a job that nobody drives yet comes again only after a while.
       await takeover.ownPast();
       reader.start();
       watch = store.watch(instanceId, {

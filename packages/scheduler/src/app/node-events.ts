@@ -106,7 +106,7 @@ export function createNodeEvents(deps: {
           .filter((nodeId) => (fleet.load(nodeId)?.used ?? 0) > 0);
       while (working().length > 0 && clock.now() < until) {
         await new Promise<void>((resolve) => clock.after(WITHDRAWAL_LOOK_MS, resolve));
-        // What others do is only whispered, and a whisper may be lost.
+        // What others do is only sent as a hint, and a hint may be lost.
         await reload(working());
       }
     },

@@ -77,13 +77,13 @@ export async function openSharedStore(deps: {
   const inspection = watchStore({ look: () => lookAtStore(connection, { durability }), warnings, log });
   const onFault = (fault: unknown): void => log.error({ err: fault }, 'a listener failed');
   const shared = { connection, ear, keys, clock, onFault };
-  // What must not be lost: slots, jobs and letters. Notices and presence are soon said again.
+  // What must not be lost: slots, jobs and messages. Notices and presence are soon said again.
   const kept =
     durability === 'replica'
       ? { ...shared, connection: withReplica(connection, settings.commandTimeoutMs / 2) }
       : shared;
   const messages = inboxSettings(config);
-  // What goes along with them may be lost: letters come again, and whoever finds a job that ended sees that it has.
+  // What goes along with them may be lost: messages come again, and whoever finds a job that ended sees that it has.
   const rounds = createInstanceRounds({ ...shared, group: messages.group });
   const inbox = createInbox({ ...kept, rounds, blocking: reader.current, ...messages });
 

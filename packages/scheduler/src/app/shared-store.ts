@@ -75,7 +75,7 @@ export interface SharedStore {
   readonly mode: 'single' | 'sentinel' | 'cluster';
   readonly instances: Instances;
   readonly inbox: Inbox;
-  /** Letters that this instance handled are confirmed along with what it writes by the clock. Absent: they are not. */
+  /** Messages that this instance handled are confirmed along with what it writes by the clock. Absent: they are not. */
   confirmAlong?(instanceId: string, take: () => HandledMessages | undefined): void;
   /** The reader hangs on a server that does not answer. */
   replaceReader(): void;

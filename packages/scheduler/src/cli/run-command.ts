@@ -26,7 +26,7 @@ const COMMANDS: ReadonlyMap<string, { run: Command; summary: string }> = new Map
     'dlq',
     {
       run: runDlq,
-      summary: 'list, show, replay or purge letters between instances that could not be handled',
+      summary: 'list, show, replay or purge messages between instances that could not be handled',
     },
   ],
   ['explain', { run: runExplain, summary: 'say where a job would go now, and why not elsewhere' }],

@@ -49,7 +49,7 @@ export interface NodeTraits {
   readonly features: readonly string[];
   readonly gpuCount: number;
   readonly acceptsPublicJobs: boolean;
-  /** Absent = a node in the field. */
+  /** Absent = a legacy node. */
   readonly supports?: readonly string[];
 }
 

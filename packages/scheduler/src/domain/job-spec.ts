@@ -24,7 +24,7 @@ export interface AudioAt {
   readonly bytes: number;
 }
 
-/** How the utterance came to its end; nodes in the field are always told "manual". */
+/** How the utterance came to its end; legacy nodes are always told "manual". */
 export type CutReason = 'manual' | 'pause' | 'timeout' | 'max_duration';
 
 /** Built field by field, so that all specs have one shape: what is not said is undefined. */

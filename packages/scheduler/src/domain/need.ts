@@ -26,7 +26,7 @@ export interface Need {
   readonly features?: readonly string[] | undefined;
   /** The audio is a reference somebody else serves: only nodes that fetch can take the job. */
   readonly isAudioByReference: boolean;
-  /** `auto` without a language pair: nodes in the field cannot take that. */
+  /** `auto` without a language pair: legacy nodes cannot take that. */
   readonly isPairUnknown: boolean;
   readonly needsPublicNode: boolean;
   readonly preferredNodeId?: NodeId | undefined;

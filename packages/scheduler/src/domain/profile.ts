@@ -34,7 +34,7 @@ export interface NodeProfile {
   readonly hasGpu: boolean;
   readonly acceptsPublicJobs: boolean;
   readonly supports: readonly NodeExtension[];
-  /** Says nothing of extensions: lives by the rules of the programs in the field. */
+  /** Says nothing of extensions: lives by the rules of the legacy programs. */
   readonly isLegacy: boolean;
 }
 

@@ -9,7 +9,7 @@ export function stableHash(text: string): number {
 
 /**
  * A number below `count`, the same for the same key and seed. The bits of the hash are mixed first: its low ones alone follow the
- * last letters of the key, and ids often differ in nothing else.
+ * last messages of the key, and ids often differ in nothing else.
  */
 export function stableChoice(key: string, seed: number, count: number): number {
   let mixed = stableHash(`${seed}:${key}`);

@@ -29,7 +29,7 @@ export function createControl({ clock, events, log, settings }: RegistryDeps, fl
       // A node whose newer connection came first loses nothing when the older one closes.
       if (node === undefined || node.generation !== generation) return;
       if (node.channel !== 'socket' || !isConnected(node)) return;
-      // Nodes in the field come back after five seconds at best: no job waits for that.
+      // Legacy nodes come back after five seconds at best: no job waits for that.
       const graceMs = node.profile.isLegacy ? 0 : settings.nodeReconnectGraceMs;
       node.lostUntil = clock.now() + graceMs;
       node.isFresh = false;

@@ -67,7 +67,7 @@ export interface Heartbeat {
 
 export type HeartbeatOutcome =
   | { readonly kind: 'beat'; readonly health: NodeHealth }
-  /** Not registered (deployed nodes may beat first after a reconnect), or an old connection. */
+  /** Not registered (legacy nodes may beat first after a reconnect), or an old connection. */
   | { readonly kind: 'unknown_node' | 'stale_generation' };
 
 /** A node as statistics count it. Read at once: it changes with the node. */

@@ -102,7 +102,7 @@ export const isSameView = (a: NodeView, b: NodeView): boolean =>
 const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
   a === b || (a.length === b.length && a.every((word, at) => word === b[at]));
 
-/** Age at which its last heartbeat is stale. Nodes in the field keep their own time, whatever they are told. */
+/** Age at which its last heartbeat is stale. Legacy nodes keep their own time, whatever they are told. */
 export function staleAfterMs({ identity }: RegisteredNode, settings: ManagementSettings): number {
   if (settings.heartbeatStaleMs !== undefined) return settings.heartbeatStaleMs;
   const isLegacyNode = identity.traits.supports === undefined;

@@ -35,7 +35,7 @@ export interface ManagementSettings {
   readonly marks: MarkSettings;
 }
 
-/** Nodes in the field beat this often, whatever they are told. */
+/** Legacy nodes beat this often, whatever they are told. */
 export const LEGACY_INTERVAL_MS = 15_000;
 
 /** Nodes are told to beat by this share more or less often, so that a fleet does not beat in step. */

@@ -1,6 +1,6 @@
 /**
  * Port: new names. All are unguessable and never repeat, across restarts and instances:
- * nodes in the field refuse a job_id they have seen, for as long as their process lives.
+ * legacy nodes refuse a job_id they have seen, for as long as their process lives.
  */
 export interface IdSource {
   /**

@@ -1,23 +1,23 @@
 /**
- * Port: letters from one instance to another, which may not be lost.
+ * Port: messages from one instance to another, which may not be lost.
  *
- * The law: a letter that was `sent` is handed out at least once, first come first served, until it is confirmed; one that was
+ * The law: a message that was `sent` is handed out at least once, first come first served, until it is confirmed; one that was
  * handed out and not confirmed for a while is handed out again, and after too many deliveries it is put among the dead
- * letters: not dropped unless none are kept, never in the way of the others. At its limit an inbox refuses the sender (`full`); what is in it is
- * never trimmed. One that nobody opened, or that was closed, refuses too (`gone`). A confirmed letter leaves nothing behind.
- * Whoever listens may be told a letter as it is sent, which hands it out like a take: one that was told and not heard comes again. So
+ * messages: not dropped unless none are kept, never in the way of the others. At its limit an inbox refuses the sender (`full`); what is in it is
+ * never trimmed. One that nobody opened, or that was closed, refuses too (`gone`). A confirmed message leaves nothing behind.
+ * Whoever listens may be told a message as it is sent, which hands it out like a take: one that was told and not heard comes again. So
  * that this is seldom, many at a time and long ones are not told but wait to be taken.
- * An inbox is closed only when it is empty, in one step, so that no letter can slip in between. One that nobody opens again for
+ * An inbox is closed only when it is empty, in one step, so that no message can slip in between. One that nobody opens again for
  * `INBOX_IDLE_MS` ends by itself with what is in it: whoever opened it may have died before anybody knew its name, and a store that
  * lost its last writes may show one that was closed. A thrown error means *unknown*.
  */
 
-/** Far longer than any letter is of use, and than whoever lives may be kept from its inbox. */
+/** Far longer than any message is of use, and than whoever lives may be kept from its inbox. */
 export const INBOX_IDLE_MS = 3_600_000;
 
-/** Letters handed out and not confirmed from which on nobody is told more: it would be more than a reader holds. They wait to be taken. */
+/** Messages handed out and not confirmed from which on nobody is told more: it would be more than a reader holds. They wait to be taken. */
 export const MOST_TOLD = 512;
-/** Characters of a letter that is told. A longer one is taken: what is told lies in the store until it is heard. */
+/** Characters of a message that is told. A longer one is taken: what is told lies in the store until it is heard. */
 export const LONGEST_TOLD = 32_768;
 
 export interface InboxMessage {
@@ -27,7 +27,7 @@ export interface InboxMessage {
   readonly deliveries: number;
 }
 
-/** Letters that were handled, on their way to be confirmed along with something else. */
+/** Messages that were handled, on their way to be confirmed along with something else. */
 export interface HandledMessages {
   readonly messageIds: readonly string[];
   /** For whoever took them along: with a fault it is unknown whether they are confirmed. */
@@ -35,7 +35,7 @@ export interface HandledMessages {
 }
 
 export interface InboxSize {
-  /** Letters that are not confirmed, those that were handed out included. */
+  /** Messages that are not confirmed, those that were handed out included. */
   readonly messages: number;
   readonly handedOut: number;
   readonly dead: number;
@@ -45,15 +45,15 @@ export interface Inbox {
   /** Opens it, or keeps it open. */
   open(instanceId: string): Promise<void>;
   send(to: string, body: string): Promise<'sent' | 'full' | 'gone'>;
-  /** New letters, waiting for them if there are none. For one reader at a time. */
+  /** New messages, waiting for them if there are none. For one reader at a time. */
   take(instanceId: string, limits: { max: number; waitMs: number }): Promise<readonly InboxMessage[]>;
   /**
-   * From its end on new letters may be told as they are sent, instead of waiting to be taken; some are still to be taken, for not
+   * From its end on new messages may be told as they are sent, instead of waiting to be taken; some are still to be taken, for not
    * every store can tell. Resolves to a function that ends it: what is told until that has ended is handed out.
    */
   listen(instanceId: string, hear: (messages: readonly InboxMessage[]) => void): Promise<() => Promise<void>>;
   /**
-   * Letters that were handed out and not confirmed for `idleMs`; those delivered too often are dead now. `except`: these are
+   * Messages that were handed out and not confirmed for `idleMs`; those delivered too often are dead now. `except`: these are
    * being handled, and neither come again nor die, however long it takes.
    */
   takeAgain(

@@ -44,7 +44,7 @@ export type Delivery =
 
 export interface NodeLink {
   deliver(assignment: Assignment): MaybePromise<Delivery>;
-  /** Best effort: nodes in the field ignore it. */
+  /** Best effort: legacy nodes ignore it. */
   cancel(nodeId: NodeId, jobId: JobId, reason: string): void;
   /**
    * An attempt that was not acknowledged is given up, though its node may speak up yet: from here its slot lasts no longer than one that

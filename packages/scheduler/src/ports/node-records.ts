@@ -1,10 +1,10 @@
 /**
  * Port: what instances tell one another of their nodes.
  *
- * The law: a node's sheet is known by (generation, version), and only a later one replaces it, however late, often or at once the
+ * The law: a node's node record is known by (generation, version), and only a later one replaces it, however late, often or at once the
  * others arrive. One instance at a time posts a generation, the one that holds the node; its versions grow. A node is present for
  * `ttlMs` after it was last posted or seen, by the store's own clock, and news older than what is known of its presence changes
- * nothing. A sheet outlives its presence, so that a node that fell silent (`expired`) can be told from one that was taken off
+ * nothing. A node record outlives its presence, so that a node that fell silent (`expired`) can be told from one that was taken off
  * (`withdrawn`) and from one of which the store has lost all trace (`absent`). A withdrawn generation stays so for a minute at
  * least, whatever arrives of it. Pages name every id that stays listed during a whole round of them, some perhaps twice and some
  * of which nothing is known any more. Notices may be lost, repeated and out of order, also one's own are heard: they say where
@@ -69,7 +69,7 @@ export interface NodePage {
 export interface NodeRecords {
   /** Makes the node present too. `already`: it is the one that is known. */
   post(record: NodeRecord, ttlMs: number): Promise<{ readonly kind: 'posted' | 'already' } | Stale>;
-  /** The node was heard of at `at`. `missing`: the sheet is not there, or an earlier one is; nothing is changed, it must be posted. */
+  /** The node was heard of at `at`. `missing`: the node record is not there, or an earlier one is; nothing is changed, it must be posted. */
   seen(
     record: RecordVersion,
     ttlMs: number,
@@ -78,13 +78,13 @@ export interface NodeRecords {
   withdraw(nodeId: NodeId, generation: number): Promise<{ readonly kind: 'withdrawn' } | Stale>;
   /** Keeps ids listed, which are forgotten otherwise after a while. A first post lists its id by itself. */
   enlist(nodeIds: readonly NodeId[]): Promise<void>;
-  /** One answer for each id asked for. A sheet is left out if `generation` and `version` are its own. */
+  /** One answer for each id asked for. A node record is left out if `generation` and `version` are its own. */
   read(
     asked: readonly (Pick<RecordVersion, 'nodeId'> & Partial<RecordVersion>)[],
   ): Promise<ReadonlyMap<NodeId, RecordStatus>>;
   /** Some of all listed ids, at most `max`; without a cursor a round begins. */
   page(cursor: string | undefined, max: number): Promise<NodePage>;
-  /** Resolves when notices are heard, to a function that ends it. Sheets that changed in quick succession are told together. */
+  /** Resolves when notices are heard, to a function that ends it. Node records that changed in quick succession are told together. */
   subscribe(listen: (notices: readonly RecordVersion[]) => void): Promise<() => Promise<void>>;
 }
 

@@ -99,9 +99,9 @@ export interface Settlement {
 }
 
 /** Its outcome is being written, and that of no attempt whose successor counts by now: such a one comes to nothing. */
-export const isEnding = ({ settleJob, job }: InFlightJob): boolean =>
-  settleJob !== undefined &&
-  (settleJob.of === undefined || holdsFence(job, settleJob.of.nodeId, settleJob.of.attempt));
+export const isEnding = ({ settling, job }: InFlightJob): boolean =>
+  settling !== undefined &&
+  (settling.of === undefined || holdsFence(job, settling.of.nodeId, settling.of.attempt));
 
 /** It is to be sent there, and by us. */
 export const isDue = ({ job, driving }: InFlightJob, nodeId: NodeId, attempt: number): boolean =>

@@ -10,7 +10,7 @@ import { type Groups, NO_GROUPS } from './speech/groups.ts';
 import type { PoolChoice } from './speech/preferred-pool.ts';
 import { type Segmentation, SILENT } from './speech/segmentation.ts';
 
-/** What the client may understand beyond what is in the field. */
+/** What the client may understand beyond what is legacy. */
 export const SESSION_ABILITIES = [
   'result_ack',
   'utterance_accepted',
@@ -43,7 +43,7 @@ export interface Opening {
   readonly tenantId: TenantId;
   /** Who opened it; whoever else speaks for the session must be the same. */
   readonly credential: string;
-  /** Absent: a client in the field. */
+  /** Absent: a legacy client. */
   readonly abilities: ReadonlySet<string> | undefined;
   readonly speech: Speech;
   readonly traceId: string;

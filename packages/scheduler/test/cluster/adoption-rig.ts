@@ -101,7 +101,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
       },
       adopt,
       orphan: (of) => stores.port.orphan(of),
-      // As letters of one job, unless they say of which they are.
+      // As messages of one job, unless they say of which they are.
       laneOf: (text) => text.split(':')[1] ?? '',
       async receive(text, wasOpened) {
         await state.receive(text);

@@ -7,7 +7,7 @@ const digest = (text: string): string =>
   text.startsWith('dead-1') ? text : [...'ba'].indexOf(text.at(-1) ?? '').toString();
 
 describe('several survivors', () => {
-  it('adopt every job once and every letter, although all begin at once', async () => {
+  it('adopt every job once and every message, although all begin at once', async () => {
     const { survivor, deadWith, clock, jobs, isForgotten } = startEstate();
     const all = await Promise.all(['a', 'b', 'c'].map((name) => survivor(name, { turnMs: 0 })));
     const left = await deadWith('dead', { jobCount: 100, pending: ['x'], fresh: ['y', 'z'] });

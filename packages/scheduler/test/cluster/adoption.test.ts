@@ -1,9 +1,9 @@
-/** What a dead instance left is taken over: its jobs, its letters, then its name; in that order, and whatever fails on the way. */
+/** What a dead instance left is taken over: its jobs, its messages, then its name; in that order, and whatever fails on the way. */
 import { describe, expect, it } from 'vitest';
 import { AGAIN_MS, type Stores, startEstate, TURN_MS, unique } from './adoption-rig.ts';
 
 describe('a survivor that adopts', () => {
-  it('takes over jobs, then letters, then jobs once more, and forgets the dead last', async () => {
+  it('takes over jobs, then messages, then jobs once more, and forgets the dead last', async () => {
     const { survivor, deadWith, done, isForgotten, jobs } = startEstate();
     const me = await survivor('me');
     const [jobId = ''] = await deadWith('dead', { jobCount: 1, fresh: ['x'] });
@@ -11,7 +11,7 @@ describe('a survivor that adopts', () => {
     expect(done).toEqual([
       'jobs of dead',
       `adopted ${jobId}`,
-      'letter x',
+      'message x',
       'inbox of dead closed',
       'jobs of dead',
       'settled of dead',
@@ -25,7 +25,7 @@ describe('a survivor that adopts', () => {
     expect(me.counted('scheduler_adoptions_total')).toBe(1);
   });
 
-  it('handles letters that were read before those that were not, each once, in their order', async () => {
+  it('handles messages that were read before those that were not, each once, in their order', async () => {
     const { survivor, deadWith, inbox } = startEstate();
     const me = await survivor('me');
     const named = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `${kind}-${at}`);
@@ -36,7 +36,7 @@ describe('a survivor that adopts', () => {
     expect(await inbox.send('dead', 'too late')).toBe('gone');
   });
 
-  it('does not close the inbox over a letter that came in the last moment', async () => {
+  it('does not close the inbox over a message that came in the last moment', async () => {
     const { clock, survivor, deadWith, inbox, done, isForgotten } = startEstate();
     const me = await survivor('me');
     await deadWith('dead', {});
@@ -100,7 +100,7 @@ describe('a survivor that adopts', () => {
   });
 });
 
-describe('a letter of the dead that cannot be handled', () => {
+describe('a message of the dead that cannot be handled', () => {
   it('delays the closing, and nothing else', async () => {
     const { clock, survivor, deadWith, done, isForgotten } = startEstate();
     const me = await survivor('me');

@@ -1,4 +1,4 @@
-/** Who drives a job of which an instance has heard nothing: asked of the others directly, and never by letter. */
+/** Who drives a job of which an instance has heard nothing: asked of the others directly, and never by message. */
 import { describe, expect, it } from 'vitest';
 import { createDriverCache } from '../../src/cluster/holder/driver-cache.ts';
 import { createAskAround } from '../../src/cluster/messaging/ask-around.ts';
@@ -43,7 +43,7 @@ function withDesk(instance: PostedInstance, clock: Parameters<typeof createDrive
 type Desk = ReturnType<typeof withDesk>;
 
 describe('who drives a job', () => {
-  it('is said by whoever does, and noted: no letter is written', async () => {
+  it('is said by whoever does, and noted: no message is written', async () => {
     const { desk, settle, state, sent } = await startAll(['me', 'you', 'them']);
     desk('them').driven.add('job-1');
     const asking = desk('me').askAround('job-1');
@@ -81,7 +81,7 @@ describe('who drives a job', () => {
   });
 
   it.each(['busy', 'unreached', 'unclear'] as const)(
-    'is not asked by letter of one that is %s',
+    'is not asked by message of one that is %s',
     async (kind) => {
       const { desk, settle, state, sent } = await startAll(['me', 'you']);
       desk('you').driven.add('job-1');

@@ -30,7 +30,7 @@ const down = async () => {
   throw new SchedulerError('SCHEDULER_DEPENDENCY_DOWN', 'no connection');
 };
 
-it('shows the one that was asked first, then the others by name, each with its figures and letters', async () => {
+it('shows the one that was asked first, then the others by name, each with its figures and messages', async () => {
   const { reader, self, join, figures, inbox, die } = await start();
   const [c, a] = [await join('c'), await join('a')];
   await figures.write('a', { nodes: 7, sessions: 8, jobs: 9 }, 60_000);
@@ -178,7 +178,7 @@ it('warns of versions that differ and of an inbox that is not emptied', async ()
   }));
   await join('old', { version: '1.0.0' });
   expect((await reader.read()).warnings).toEqual([
-    '1000 letters wait in the inbox of old: it is too slow, or hangs',
+    '1000 messages wait in the inbox of old: it is too slow, or hangs',
     'versions differ: 1.0.0, 1.2.3; fine during a rolling restart only',
   ]);
 });

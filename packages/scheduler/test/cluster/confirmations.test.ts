@@ -1,4 +1,4 @@
-/** Confirmations of letters: when they are sent, and which of them together. */
+/** Confirmations of messages: when they are sent, and which of them together. */
 import { describe, expect, it } from 'vitest';
 import { createConfirmations } from '../../src/cluster/messaging/ack-batcher.ts';
 import { times } from '../contracts/harness.ts';

@@ -1,4 +1,4 @@
-/** Which questions are asked of another instance directly, and which are left to letters. */
+/** Which questions are asked of another instance directly, and which are left to messages. */
 import { describe, expect, it } from 'vitest';
 import { createDirectAsks } from '../../src/cluster/messaging/direct-asks.ts';
 import type { DirectAnswer, LineAddress } from '../../src/ports/direct-line.ts';
@@ -106,7 +106,7 @@ describe('a question that may be asked directly', () => {
     expect(count(kind)).toBe(1);
   });
 
-  it('I11 bounded: is left to letters when very many are under way', async () => {
+  it('I11 bounded: is left to messages when very many are under way', async () => {
     const { ask, asks, asked, state } = start();
     const answers: ((answer: DirectAnswer) => void)[] = [];
     const many = Array.from({ length: 256 }, () => {

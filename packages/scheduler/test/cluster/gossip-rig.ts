@@ -1,4 +1,4 @@
-/** Instances that whisper to one another, and what was said and heard. */
+/** Instances that hint to one another, and what was said and heard. */
 import { createHintBus } from '../../src/adapters/memory/hint-bus.ts';
 import { createHints } from '../../src/cluster/messaging/hints.ts';
 import type { Load } from '../../src/domain/lease.ts';

@@ -141,7 +141,7 @@ describe('the result of a guest', () => {
     expect([recorded, holder.guests.size()]).toEqual([[], 0]);
   });
 
-  it('may name no attempt, as of nodes in the field', async () => {
+  it('may name no attempt, as of legacy nodes', async () => {
     const { holder, driver, answer, jobId, recorded, settle } = await startPlaced();
     await holder.handedOver.finish({ ...answer, attempt: ANY_ATTEMPT }, RESULT);
     await settle();

@@ -1,4 +1,4 @@
-/** A reader that is told letters as they are sent: nothing is asked for, and no more comes than there is room for. */
+/** A reader that is told messages as they are sent: nothing is asked for, and no more comes than there is room for. */
 import { describe, expect, it } from 'vitest';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import { fine, startReader } from './inbox-reader-rig.ts';
@@ -6,7 +6,7 @@ import { fine, startReader } from './inbox-reader-rig.ts';
 const messages = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, at) => `lane-${from + at}:text`);
 
-/** How often it was asked for letters, and whether it tells any now. */
+/** How often it was asked for messages, and whether it tells any now. */
 function watched() {
   const state = { takes: 0, listens: 0, isListening: false };
   const wrap = (inbox: Inbox): Inbox => ({
@@ -29,7 +29,7 @@ function watched() {
 }
 
 describe('a reader that listens', () => {
-  it('has letters handled and confirmed that it never asked for', async () => {
+  it('has messages handled and confirmed that it never asked for', async () => {
     const { state, wrap } = watched();
     const { send, seen, isEmpty, clock } = await startReader(fine, { isListening: true, wrap });
     await send(...messages(5));
@@ -91,7 +91,7 @@ describe('a reader that listens', () => {
     expect(state.isListening).toBe(true);
   });
 
-  it('takes letters where nobody tells them, and asks for that again after a while, not with every letter', async () => {
+  it('takes messages where nobody tells them, and asks for that again after a while, not with every message', async () => {
     let listens = 0;
     const { send, seen, clock, warnings } = await startReader(fine, {
       wrap: (inbox) => ({

@@ -1,4 +1,4 @@
-/** Letters in lanes: order where it matters, no waiting where it does not, and bounds. */
+/** Messages in lanes: order where it matters, no waiting where it does not, and bounds. */
 import { describe, expect, it } from 'vitest';
 import type { Inbox } from '../../src/ports/inbox.ts';
 import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
@@ -22,7 +22,7 @@ function createGates() {
 }
 
 describe('lanes of an inbox', () => {
-  it('are handled at the same time, the letters of each one after the other', async () => {
+  it('are handled at the same time, the messages of each one after the other', async () => {
     const gates = createGates();
     const { clock, send, isEmpty } = await startReader(gates.handle);
     await send('a:1', 'a:2', 'b:1', 'a:3', 'b:2');
@@ -64,7 +64,7 @@ describe('lanes of an inbox', () => {
     expect(opened).toEqual([false, true]);
   });
 
-  it('go on behind a letter that failed, which comes again by itself', async () => {
+  it('go on behind a message that failed, which comes again by itself', async () => {
     let failures = 1;
     const { clock, send, seen, isEmpty } = await startReader(async (body) => {
       if (body === 'a:bad' && failures-- > 0) throw new Error('not now');
@@ -77,7 +77,7 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('put letters that come again, in their order, before newer ones that wait', async () => {
+  it('put messages that come again, in their order, before newer ones that wait', async () => {
     const gates = createGates();
     const { clock, send, seen } = await startReader(gates.handle);
     await send('a:1', 'a:2', 'a:3');
@@ -96,7 +96,7 @@ describe('lanes of an inbox', () => {
     expect(seen).toEqual(['a:1', 'a:2', 'a:3', 'a:1', 'a:2', 'a:4', 'a:5']);
   });
 
-  it('do not get a letter again that is only slow, nor count it as delivered again', async () => {
+  it('do not get a message again that is only slow, nor count it as delivered again', async () => {
     const gates = createGates();
     const { clock, inbox, send, seen, counts } = await startReader(gates.handle);
     await send('a:slow', 'a:behind');
@@ -110,7 +110,7 @@ describe('lanes of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
-  it('do not get a letter twice at a time, whatever the store hands out', async () => {
+  it('do not get a message twice at a time, whatever the store hands out', async () => {
     const gates = createGates();
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
@@ -125,7 +125,7 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('leave a letter whose lane cannot be told to the handler', async () => {
+  it('leave a message whose lane cannot be told to the handler', async () => {
     const { clock, send, seen, isEmpty } = await startReader(fine, {
       laneOf: () => {
         throw new Error('garbage');
@@ -137,7 +137,7 @@ describe('lanes of an inbox', () => {
     expect(await isEmpty()).toBe(true);
   });
 
-  it('I11 bounded: at the limit of letters under way reading pauses, and goes on when one ends', async () => {
+  it('I11 bounded: at the limit of messages under way reading pauses, and goes on when one ends', async () => {
     const gates = createGates();
     const { clock, inbox, reader, send, stuck } = await startReader(gates.handle, {
       settings: { maxHandling: 12, maxMessages: 10 },
@@ -160,7 +160,7 @@ describe('lanes of an inbox', () => {
     expect(reader.handling()).toBe(0);
   });
 
-  it('takes no more stuck letters than there is room for', async () => {
+  it('takes no more stuck messages than there is room for', async () => {
     const gates = createGates();
     const asked: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({
@@ -182,7 +182,7 @@ describe('lanes of an inbox', () => {
 });
 
 describe('confirmations', () => {
-  it('of letters that end together share commands of at most 256', async () => {
+  it('of messages that end together share commands of at most 256', async () => {
     const sizes: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({
       ...inner,
@@ -202,7 +202,7 @@ describe('confirmations', () => {
     expect(sizes.at(-1)).toBe(1);
   });
 
-  it('that take long keep their letters from coming again, and hold up no lane', async () => {
+  it('that take long keep their messages from coming again, and hold up no lane', async () => {
     const held: (() => void)[] = [];
     const again: number[] = [];
     const wrap = (inner: Inbox): Inbox => ({

@@ -17,7 +17,7 @@ export const fine = async (): Promise<void> => {};
 
 const deaf: Inbox['listen'] = async () => async () => {};
 
-/** Letters are "lane:text". */
+/** Messages are "lane:text". */
 export async function startReader(
   handle: (body: string, wasOpened: boolean) => Promise<void>,
   options: {
@@ -25,7 +25,7 @@ export async function startReader(
     settings?: Partial<InboxReaderSettings>;
     laneOf?: (body: string) => string;
     isFenced?: () => boolean;
-    /** Letters are told to it as they are sent; otherwise it has to take all of them. */
+    /** Messages are told to it as they are sent; otherwise it has to take all of them. */
     isListening?: boolean;
   } = {},
 ) {

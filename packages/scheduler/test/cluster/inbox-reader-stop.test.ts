@@ -5,7 +5,7 @@ import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
 const never = (): Promise<never> => new Promise(() => {});
 
 describe('an answer that comes late', () => {
-  it('with stuck letters after the stop leaves them to whoever adopts the inbox', async () => {
+  it('with stuck messages after the stop leaves them to whoever adopts the inbox', async () => {
     let failures = 1;
     const { clock, inbox, reader, seen, send } = await startReader(
       async () => {

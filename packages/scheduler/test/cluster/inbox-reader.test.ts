@@ -1,10 +1,10 @@
-/** Letters that arrive are handled once each, whatever fails on the way. */
+/** Messages that arrive are handled once each, whatever fails on the way. */
 import { describe, expect, it } from 'vitest';
 import { INBOX_IDLE_MS } from '../../src/ports/inbox.ts';
 import { fine, SETTINGS, startReader } from './inbox-reader-rig.ts';
 
 describe('the reader of an inbox', () => {
-  it('has letters handled in the order they came, and leaves nothing behind', async () => {
+  it('has messages handled in the order they came, and leaves nothing behind', async () => {
     const { clock, inbox, seen } = await startReader(fine);
     for (const body of ['a', 'b', 'c']) await inbox.send('me', body);
     await clock.advance(10);
@@ -12,7 +12,7 @@ describe('the reader of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
-  it('tries a letter again that failed, without holding up the others', async () => {
+  it('tries a message again that failed, without holding up the others', async () => {
     let failures = 1;
     const { clock, inbox, seen, counts } = await startReader(async (body) => {
       if (body === 'bad' && failures-- > 0) throw new Error('not now');
@@ -26,7 +26,7 @@ describe('the reader of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 0 });
   });
 
-  it('puts a letter aside that always fails, and counts it', async () => {
+  it('puts a message aside that always fails, and counts it', async () => {
     const { clock, inbox, seen, counts } = await startReader(async () => {
       throw new Error('never');
     });
@@ -38,7 +38,7 @@ describe('the reader of an inbox', () => {
     expect(await inbox.size('me')).toEqual({ messages: 0, handedOut: 0, dead: 1 });
   });
 
-  it('handles a letter once although its confirmation was lost', async () => {
+  it('handles a message once although its confirmation was lost', async () => {
     let losses = 1;
     const { clock, inbox, seen } = await startReader(fine, {
       wrap: (inner) => ({
@@ -130,7 +130,7 @@ describe('the reader of an inbox', () => {
     expect(most).toBe(1);
   });
 
-  it('is not taken for stuck while a letter takes long to handle', async () => {
+  it('is not taken for stuck while a message takes long to handle', async () => {
     const { clock, inbox, stuck } = await startReader(
       () => new Promise<void>((resolve) => clock.after(20_000, resolve)),
     );
@@ -217,7 +217,7 @@ describe('the reader of an inbox', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('stops after the letter at hand', async () => {
+  it('stops after the message at hand', async () => {
     let isDone = false;
     const { clock, inbox, reader } = await startReader(async () => {
       await new Promise<void>((resolve) => clock.after(100, resolve));
@@ -241,7 +241,7 @@ describe('the reader of an inbox', () => {
     expect((await inbox.size('me')).messages).toBe(1);
   });
 
-  it('does not wait for ever for a letter that takes too long when it stops', async () => {
+  it('does not wait for ever for a message that takes too long when it stops', async () => {
     const { clock, reader, send } = await startReader(() => new Promise(() => {}), {
       settings: { stopMs: 700 },
     });

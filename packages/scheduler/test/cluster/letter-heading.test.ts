@@ -6,7 +6,7 @@ import { printMessageName, readMessageName } from '../../src/cluster/messaging/m
 
 const NOTHING = { kind: undefined, from: undefined, jobId: undefined, nodeId: undefined };
 
-describe('the heading of a letter', () => {
+describe('the heading of a message', () => {
   it('is read from its envelope, at any depth', () => {
     const envelope = {
       topic: 'job.result',
@@ -27,7 +27,7 @@ describe('the heading of a letter', () => {
     });
   });
 
-  it('is read from a letter that is cut in the middle', () => {
+  it('is read from a message that is cut in the middle', () => {
     expect(headingOf('lane {"topic":"job.result","body":{"jobId":"job-1","nodeId":"no')).toMatchObject({
       kind: 'job.result',
       jobId: 'job-1',

@@ -58,7 +58,7 @@ describe('a node of another instance', () => {
     expect(told).toEqual(['n1 returned job-1 1', 'n1 returned job-1 2', 'n1 returned job-1 2']);
   });
 
-  it('has left, for the engine, when its connection is lost: once, however often its sheet changes then', () => {
+  it('has left, for the engine, when its connection is lost: once, however often its node record changes then', () => {
     const { news, told } = startNews();
     const record = sheetFor({ nodeId: 'n1', owner: OTHER });
     const lost = { ...record, isConnected: false };
@@ -75,7 +75,7 @@ describe('a node of another instance', () => {
     expect(told).toEqual([`n1 left ${GRACE_MS}`]);
   });
 
-  it('has no grace if it is one in the field, which does not come back in time', () => {
+  it('has no grace if it is legacy one, which does not come back in time', () => {
     const { news, told } = startNews();
     const record = sheetFor({ nodeId: 'n1', owner: OTHER });
     const view = { ...record.view, profile: { ...record.view.profile, isLegacy: true } };

@@ -160,7 +160,7 @@ describe('the replica of the fleet', () => {
     expect(b.views.size).toBe(20);
   });
 
-  it('heals an emptied store: holders write their sheets anew, and nobody is removed meanwhile', async () => {
+  it('heals an emptied store: holders write their node records anew, and nobody is removed meanwhile', async () => {
     const { clock, join, empty } = startRig();
     // Looks often enough to find them missing.
     const [a, b] = [join(), join({ tickMs: 100, verifyMs: 100 })];

@@ -87,7 +87,7 @@ describe('audio that came again', () => {
   });
 });
 
-describe('a letter about audio that reaches somebody who does not drive the job', () => {
+describe('a message about audio that reaches somebody who does not drive the job', () => {
   it('goes on to who does', async () => {
     const { me, other, join, job, jobs, clock } = await startClaims();
     const third = await join('third');

@@ -1,4 +1,4 @@
-/** Questions that are asked directly: without a letter, and by letter if that cannot be had or nothing comes of it. */
+/** Questions that are asked directly: without a message, and by message if that cannot be had or nothing comes of it. */
 import { describe, expect, it } from 'vitest';
 import { Unsent } from '../../src/cluster/messaging/message-bus.ts';
 import type { DirectAnswer, DirectLine } from '../../src/ports/direct-line.ts';
@@ -37,7 +37,7 @@ async function startTwo() {
 }
 
 describe('a question that is asked directly', () => {
-  it('writes no letter, and asks nothing of the store', async () => {
+  it('writes no message, and asks nothing of the store', async () => {
     const { ask, me, heard, sent, settle, clock } = await startTwo();
     const asked = ask({ text: '“quoted” 你好' });
     await settle();
@@ -48,7 +48,7 @@ describe('a question that is asked directly', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is left to a letter unless it says that it may be asked so', async () => {
+  it('is left to a message unless it says that it may be asked so', async () => {
     const { me, state, sent, settle } = await startTwo();
     const asked = me.bus.ask('you', { ...question(1), isDirect: false }, LIMIT_MS);
     await settle();
@@ -65,16 +65,19 @@ describe('a question that is asked directly', () => {
     expect(sent.map(({ to }) => to)).toEqual(['you', 'me']);
   });
 
-  it.each(['', '{', 'null', '{}'])('is asked by letter when it is answered by nonsense: %j', async (text) => {
-    const { ask, state, sent, settle } = await startTwo();
-    state.instead = { kind: 'answered', text };
-    const asked = ask(1);
-    await settle();
-    expect(await asked).toEqual({ echo: 1, time: 1 });
-    expect(sent).toHaveLength(2);
-  });
+  it.each(['', '{', 'null', '{}'])(
+    'is asked by message when it is answered by nonsense: %j',
+    async (text) => {
+      const { ask, state, sent, settle } = await startTwo();
+      state.instead = { kind: 'answered', text };
+      const asked = ask(1);
+      await settle();
+      expect(await asked).toEqual({ echo: 1, time: 1 });
+      expect(sent).toHaveLength(2);
+    },
+  );
 
-  it('is handled once, though its answer was lost and it came again as a letter', async () => {
+  it('is handled once, though its answer was lost and it came again as a message', async () => {
     const { ask, state, heard, sent, settle } = await startTwo();
     state.bring = () => ({ kind: 'unclear' });
     const asked = ask(1);
@@ -114,7 +117,7 @@ describe('a question that is asked directly', () => {
     expect([state.asked, sent]).toEqual([0, []]);
   });
 
-  it('is not looked at by one that may have been taken for dead: as a letter it waits there', async () => {
+  it('is not looked at by one that may have been taken for dead: as a message it waits there', async () => {
     const { ask, you, heard, sent, settle, clock } = await startTwo();
     you.state.isFenced = true;
     const asked = ask(1);

@@ -1,11 +1,11 @@
-/** Questions that are soon outdated: asked and answered by whispers, which write nothing, and by letter if those are not heard. */
+/** Questions that are soon outdated: asked and answered by hints, which write nothing, and by message if those are not heard. */
 import { describe, expect, it } from 'vitest';
 import { Unsent } from '../../src/cluster/messaging/message-bus.ts';
 import { isPending } from '../contracts/harness.ts';
 import { startPost } from './post-rig.ts';
 
 const LIMIT_MS = 3_000;
-/** By then what was not answered is asked by letter. */
+/** By then what was not answered is asked by message. */
 const UNHEARD_MS = 500;
 const question = (body: unknown, lane = 'node-1') => ({ topic: 'question', lane, body, isFleeting: true });
 
@@ -24,7 +24,7 @@ async function startTwo() {
 }
 
 describe('a question that is soon outdated', () => {
-  it('is asked and answered without a letter', async () => {
+  it('is asked and answered without a message', async () => {
     const { ask, me, heard, sent, whispered, settle, clock } = await startTwo();
     const asked = ask({ text: '“quoted” 你好' });
     await settle();
@@ -37,7 +37,7 @@ describe('a question that is soon outdated', () => {
     expect(sent).toEqual([]);
   });
 
-  it.each(['you', 'me'])('is asked by letter when whispers to %s are lost', async (deaf) => {
+  it.each(['you', 'me'])('is asked by message when hints to %s are lost', async (deaf) => {
     const { ask, stopEars, settle, clock, sent } = await startTwo();
     stopEars(deaf);
     const asked = ask(1);
@@ -49,7 +49,7 @@ describe('a question that is soon outdated', () => {
     expect(sent.map(({ to }) => to)).toEqual(['you', 'me']);
   });
 
-  it('is asked by letter in time, too, when little time is given', async () => {
+  it('is asked by message in time, too, when little time is given', async () => {
     const { ask, stopEars, settle, clock } = await startTwo();
     stopEars('you');
     const asked = ask(1, UNHEARD_MS / 2);
@@ -105,7 +105,7 @@ describe('a question that is soon outdated', () => {
     expect(heard).toEqual([]);
   });
 
-  it('waits as a letter when very many are whispered at a time (I11)', async () => {
+  it('waits as a message when very many are sent as a hint at a time (I11)', async () => {
     const { ask, you, sent, settle, clock } = await startTwo();
     const answers: (() => void)[] = [];
     you.bus.on('question', (body) => new Promise((resolve) => answers.push(() => resolve(body))));

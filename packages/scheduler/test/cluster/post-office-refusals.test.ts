@@ -1,4 +1,4 @@
-/** What is not sent between instances, and letters that make no sense. */
+/** What is not sent between instances, and messages that make no sense. */
 import { describe, expect, it } from 'vitest';
 import { Unsent } from '../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../src/domain/errors.ts';
@@ -34,7 +34,7 @@ describe('I9: nothing to the dead', () => {
     expect(await inbox.size('you')).toEqual(before);
   });
 
-  it('does not answer an instance that died after it asked, and is done with its letter', async () => {
+  it('does not answer an instance that died after it asked, and is done with its message', async () => {
     const { join, sent, settle, isEmpty } = startPost();
     const me = await join('me');
     const you = await join('you');
@@ -75,7 +75,7 @@ describe('an instance that may have been taken for dead', () => {
     expect(sent).toEqual([]);
   });
 
-  it('does not answer what it was asked before: the letter comes again when it is well', async () => {
+  it('does not answer what it was asked before: the message comes again when it is well', async () => {
     const { join, clock, settle, isEmpty } = startPost();
     const me = await join('me');
     const you = await join('you');
@@ -135,7 +135,7 @@ describe('an ask is Unsent', () => {
   });
 });
 
-describe('a letter that makes no sense', () => {
+describe('a message that makes no sense', () => {
   const received = async (text: string): Promise<unknown> => {
     const me = await startPost().join('me');
     me.bus.on('word', async () => 'heard');

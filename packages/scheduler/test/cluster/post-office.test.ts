@@ -1,4 +1,4 @@
-/** Letters between instances, as calls: what is handed over, what is asked, and what becomes of it when somebody is not there. */
+/** Messages between instances, as calls: what is handed over, what is asked, and what becomes of it when somebody is not there. */
 import { describe, expect, it } from 'vitest';
 import { laneOf, Unsent } from '../../src/cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../src/domain/errors.ts';
@@ -23,7 +23,7 @@ async function startTwo(options: { maxMessages?: number; isDeaf?: boolean } = {}
   return { ...post, me, you, heard, outcomeOf };
 }
 
-describe('a letter that is told', () => {
+describe('a message that is told', () => {
   it('reaches its handler with who wrote it, and is confirmed', async () => {
     const { me, heard, settle, isEmpty } = await startTwo();
     expect(await me.bus.tell('you', word({ text: '“quoted” 你好' }))).toBe(true);
@@ -95,7 +95,7 @@ describe('a letter that is told', () => {
   });
 });
 
-describe('a letter that asks', () => {
+describe('a message that asks', () => {
   it('is answered with what its handler says', async () => {
     const { me, settle, isEmpty } = await startTwo();
     const asked = me.bus.ask('you', word([1, { two: null }]), LIMIT_MS);
@@ -211,7 +211,7 @@ describe('a letter that asks', () => {
   });
 });
 
-describe('the lane of a letter', () => {
+describe('the lane of a message', () => {
   it('is known without reading it', async () => {
     const { me, sent } = await startTwo();
     await me.bus.tell('you', word({ text: 'with spaces in it' }, 'job-7'));

@@ -1,4 +1,4 @@
-/** Several instances that write letters to one another, on stores in memory, each with an inbox that is read, and time that is stepped. */
+/** Several instances that write messages to one another, on stores in memory, each with an inbox that is read, and time that is stepped. */
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstances } from '../../src/adapters/memory/instances.ts';
 import { createInboxReader } from '../../src/cluster/messaging/inbox-reader.ts';
@@ -15,9 +15,9 @@ import { about } from './presence-rig.ts';
 
 export const QUIET: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** How long a letter that was not handled lies before it comes again, and a bit. */
+/** How long a message that was not handled lies before it comes again, and a bit. */
 export const COMES_AGAIN_MS = SETTINGS.idleMs + 2 * SETTINGS.scanIntervalMs;
-/** Long enough for letters to go to and fro, far shorter than any limit. */
+/** Long enough for messages to go to and fro, far shorter than any limit. */
 export const POST_MS = 10;
 
 const LIVES_MS = 3_600_000;
@@ -127,10 +127,10 @@ export function startPost({ maxMessages = 1_000 } = {}) {
     instances,
     sent,
     whispered,
-    /** From now on whispers do not reach it. */
+    /** From now on hints do not reach it. */
     stopEars: (instanceId: string): void => void ears.delete(instanceId),
     join,
-    /** Lets letters that are under way arrive, and their replies. */
+    /** Lets messages that are under way arrive, and their replies. */
     settle: (): Promise<void> => clock.advance(POST_MS),
     isEmpty: async (instanceId: string): Promise<boolean> => (await inbox.size(instanceId)).messages === 0,
   };

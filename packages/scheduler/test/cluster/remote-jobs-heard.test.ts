@@ -95,7 +95,7 @@ describe('an answer that is waited for', () => {
     expect(holder.state.told).toEqual([`${jobId} finished`]);
   });
 
-  it('loses speech that is too large for a letter, and says so', async () => {
+  it('loses speech that is too large for a message, and says so', async () => {
     const { holder, driver, answer, outcomeOf } = await startDesks();
     const ttsAudio = 'A'.repeat(INLINE_MAX_BYTES + 1);
     await outcomeOf(holder.heard.finish(answer, { ...RESULT, ttsAudio }));
@@ -169,7 +169,7 @@ describe('a cancel', () => {
   });
 });
 
-describe('a letter that reaches somebody who no longer drives the job', () => {
+describe('a message that reaches somebody who no longer drives the job', () => {
   it('goes on to who does, and the verdict comes back all the way', async () => {
     const { holder, driver, third, takeOver, jobId, answer, outcomeOf } = await startDesks();
     holder.driverCache.note(jobId, driver.driver);

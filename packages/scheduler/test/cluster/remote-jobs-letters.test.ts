@@ -1,4 +1,4 @@
-/** Answers as letters: which wait for a moment, which are remembered, how long one may take, and what is refused. */
+/** Answers as messages: which wait for a moment, which are remembered, how long one may take, and what is refused. */
 import { describe, expect, it } from 'vitest';
 import { FIRST_WORDS_MS } from '../../src/cluster/holder/first-words.ts';
 import { RESULT } from '../contracts/job-draft.ts';
@@ -7,7 +7,7 @@ import { ANSWER_MS, startDesks } from './remote-jobs-rig.ts';
 
 const ACCEPTED = { kind: 'accepted' };
 
-describe('an answer that is a letter', () => {
+describe('an answer that is a message', () => {
   it('waits for a moment if its job was handed out just now; a last word takes it along', async () => {
     const { holder, driver, driveBy, answer, jobId, clock, sent } = await startDesks();
     const other = await driveBy(driver);
@@ -28,7 +28,7 @@ describe('an answer that is a letter', () => {
     );
   });
 
-  it('is not waited for by its letter longer than ten seconds: that comes again', async () => {
+  it('is not waited for by its message longer than ten seconds: that comes again', async () => {
     const { holder, driver, answer, jobId, clock, settle } = await startDesks();
     driver.state.say = () => new Promise(() => {});
     await holder.handedOver.acknowledge(answer);

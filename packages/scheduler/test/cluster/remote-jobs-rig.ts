@@ -172,7 +172,7 @@ export async function startDesks({ inlineMaxBytes = INLINE_MAX_BYTES } = {}) {
       jobs.assign(jobId, successor.driver);
       successor.state.drives.add(jobId);
     },
-    /** Lets a promise and the letters behind it come to an end; answers with what was thrown, if anything was. */
+    /** Lets a promise and the messages behind it come to an end; answers with what was thrown, if anything was. */
     async outcomeOf<T>(pending: Promise<T>): Promise<T | unknown> {
       const outcome = pending.catch((fault: unknown) => fault);
       await post.settle();

@@ -56,7 +56,7 @@ describe('what a node says of a job that several instances drove, each of which 
     return desks;
   }
 
-  it('I2 no leak: goes by one note, and then by the record; no letter goes round', async () => {
+  it('I2 no leak: goes by one note, and then by the record; no message goes round', async () => {
     const { holder, driver, third, jobId, answer, settle, sent, clock } = await inACircle();
     await holder.handedOver.finish(answer, RESULT);
     await settle();
@@ -70,13 +70,13 @@ describe('what a node says of a job that several instances drove, each of which 
     driver.state.cancelled = { kind: 'settled' };
     expect(await outcomeOf(holder.heard.cancel(jobId, 'gone'))).toEqual({ kind: 'settled' });
     expect([driver.state.told.length, third.state.told, holder.state.told]).toEqual([1, [], []]);
-    // The letter and its answer.
+    // The message and its answer.
     expect(sent.length).toBe(2);
   });
 });
 
 describe('what a node says of a job whose own driver handed it over in the place of a dead one', () => {
-  it('is heard there when the job is over, and no letter goes round', async () => {
+  it('is heard there when the job is over, and no message goes round', async () => {
     const { driver, jobs, jobId, answer, settle, sent } = await startDesks();
     driver.driverCache.note(jobId, driver.driver);
     driver.state.drives.delete(jobId);

@@ -86,7 +86,7 @@ describe('what a node says of a job that is driven elsewhere', () => {
     expect(driver.state.told).toHaveLength(2);
   });
 
-  it('loses speech that is too large for a letter, and says so', async () => {
+  it('loses speech that is too large for a message, and says so', async () => {
     const { holder, driver, answer, settle } = await startDesks();
     for (const length of [INLINE_MAX_BYTES, INLINE_MAX_BYTES + 1])
       await holder.handedOver.finish(answer, { ...RESULT, ttsAudio: 'A'.repeat(length) });
@@ -233,7 +233,7 @@ describe('what a node says while its job has no driver', () => {
     expect(driver.state.told).toEqual([`${jobId} finished`]);
   });
 
-  it('is held while its driver takes no more letters', async () => {
+  it('is held while its driver takes no more messages', async () => {
     const { holder, driver, inbox, answer, clock, settle } = await startDesks();
     driver.state.say = () => new Promise(() => {});
     for (let at = 0; at < 20; at += 1) await inbox.send('driver', `filler-${at} {}`);

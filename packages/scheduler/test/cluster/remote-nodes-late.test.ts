@@ -4,7 +4,7 @@ import { sheetFor } from '../contracts/node-sheets.ts';
 import { ANSWER_MS, SECURED_MS, startDriverAndHolder } from './remote-nodes-rig.ts';
 
 const LAY_MS = 1_500;
-/** What the driver says of a letter that has lain for that long: it ends so much sooner. */
+/** What the driver says of a message that has lain for that long: it ends so much sooner. */
 const late = (now: number) => ({ expiresAt: now + ANSWER_MS - LAY_MS, slotUntil: now + ANSWER_MS - LAY_MS });
 
 /** What it says to a holder whose clocks stood still for that long before it was written. */

@@ -115,7 +115,7 @@ export async function startDriverAndHolder(clocks: { driverAheadMs?: number; hol
   const attempt = { nodeId: 'node-b', attempt: 1 };
   const job = await jobs.add(a.driver, { state: 'RESERVED', intent: attempt, need: NEED });
   const assignment = { ...attempt, job, expiresAt: driver.now() + ANSWER_MS };
-  /** The delivery, once letters have gone to and fro. */
+  /** The delivery, once messages have gone to and fro. */
   async function deliver(parts: Partial<Assignment> = {}): Promise<Delivery> {
     const delivery = driver.link.deliver({ ...assignment, ...parts });
     await post.settle();

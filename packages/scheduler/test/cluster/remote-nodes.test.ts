@@ -23,7 +23,7 @@ async function letterUnread() {
 }
 
 describe('a node of this instance', () => {
-  it('is reached without a letter, and so is one that no socket leads to', async () => {
+  it('is reached without a message, and so is one that no socket leads to', async () => {
     const { driver, sent, b, deliver } = await startDriverAndHolder();
     driver.sockets.set('node-a', 1).set('node-c', 1);
     driver.records.set('node-c', sheetFor({ nodeId: 'node-c', owner: b.self, channel: 'endpoint' }));
@@ -96,7 +96,7 @@ describe('a node that another instance holds', () => {
     expect(delivery.kind === 'written' && delivery.job?.need).toEqual(NEED);
   });
 
-  it('learns where the audio is, and gets none of it in a letter', async () => {
+  it('learns where the audio is, and gets none of it in a message', async () => {
     const { driver, holder, job, deliver, sent } = await startDriverAndHolder();
     const at = { url: 'http://a:5010/v1/audio/1', token: 'one-job', bytes: 32_000 };
     driver.audio.set(job.jobId, at);
@@ -209,7 +209,7 @@ describe('a node that another instance holds', () => {
   });
 
   it.each(['throw', 'throw_after_effect'] as const)(
-    'may have the job if the letter may have been sent (%s)',
+    'may have the job if the message may have been sent (%s)',
     async (fault) => {
       const { a, deliver } = await startDriverAndHolder();
       a.way.plan({ method: 'send', fault });

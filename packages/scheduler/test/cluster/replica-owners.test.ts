@@ -14,7 +14,7 @@ async function startPair() {
 }
 
 describe('nodes of an instance that died', () => {
-  it('are gone at once if they hung on its sockets, and stay gone though their sheets have not expired', async () => {
+  it('are gone at once if they hung on its sockets, and stay gone though their node records have not expired', async () => {
     const { clock, a, b } = await startPair();
     const [socket, endpoint] = [ownNode(), ownNode({ channel: 'endpoint', endpoint: 'http://10.0.0.1/' })];
     a.replica.keep(socket);

@@ -1,4 +1,4 @@
-/** The sheets of an instance's own nodes on a board. */
+/** The node records of an instance's own nodes on a board. */
 import { createOwnNodePublisher } from '../../src/cluster/nodes/publish-own-nodes.ts';
 import type { NodeRecords } from '../../src/ports/node-records.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -1,4 +1,4 @@
-/** Contract of Whispers: its law as tests, for any adapter. */
+/** Contract of Hints: its law as tests, for any adapter. */
 import { describe, expect, it } from 'vitest';
 import type { HintBus } from '../../src/ports/hint-bus.ts';
 import { eventually } from '../support/eventually.ts';
@@ -9,7 +9,7 @@ export interface WhispersHarness extends Closable {
 }
 
 export function hintBusContract(name: string, open: () => Promise<WhispersHarness>): void {
-  describe(`Whispers: ${name}`, () => {
+  describe(`Hints: ${name}`, () => {
     const start = perTest(open);
 
     async function listenTo(hintBus: HintBus, instanceId = fresh('instance')) {

@@ -77,7 +77,7 @@ export function inboxListening(start: () => Promise<Opened>): void {
     expect(told).toEqual([]);
     const [taken] = await inbox.take(me, AT_ONCE);
     expect(taken?.body).toBe(long);
-    const sent = Array.from({ length: MOST_TOLD + 20 }, (_, at) => `letter ${at}`);
+    const sent = Array.from({ length: MOST_TOLD + 20 }, (_, at) => `message ${at}`);
     for (const body of sent) await inbox.send(me, body);
     await advance(100);
     expect(bodies(told)).toEqual(sent.slice(0, MOST_TOLD - 1));

@@ -14,7 +14,7 @@ export interface InboxLimits {
 
 export interface InboxHarness extends Timed, Closable {
   readonly inbox: Inbox;
-  /** Absent: it tells letters as they are sent. */
+  /** Absent: it tells messages as they are sent. */
   readonly isTelling?: boolean;
 }
 
@@ -66,7 +66,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(bodies(await inbox.take(me, AT_ONCE))).toEqual(['mine']);
     });
 
-    it('wakes a waiting reader when a letter arrives', async () => {
+    it('wakes a waiting reader when a message arrives', async () => {
       const { inbox, me } = await start();
       const waiting = inbox.take(me, { max: 10, waitMs: 10_000 });
       expect(await isPending(waiting)).toBe(true);
@@ -116,7 +116,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
 
     it('I11 bounded: at its limit it refuses the sender and drops nothing', async () => {
       const { inbox, me } = await start({ maxMessages: 3 });
-      const results = await Promise.all(times(20, (index) => inbox.send(me, `letter ${index}`)));
+      const results = await Promise.all(times(20, (index) => inbox.send(me, `message ${index}`)));
       expect(results.filter((result) => result === 'sent')).toHaveLength(3);
       expect(results.filter((result) => result === 'full')).toHaveLength(17);
       const messages = await inbox.take(me, AT_ONCE);
@@ -127,7 +127,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await inbox.send(me, 'one more')).toBe('sent');
     });
 
-    it('hands a letter out again that was not confirmed, with its count, and no other', async () => {
+    it('hands a message out again that was not confirmed, with its count, and no other', async () => {
       const { inbox, me, stuck } = await start();
       await inbox.send(me, 'handled');
       await inbox.send(me, 'forgotten');
@@ -149,7 +149,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(again).toEqual({ messages: [], died: 0 });
     });
 
-    it('puts a letter among the dead after too many deliveries, and goes on with the others', async () => {
+    it('puts a message among the dead after too many deliveries, and goes on with the others', async () => {
       const { inbox, me, stuck } = await start({ maxDeliveries: 2 });
       await inbox.send(me, 'poison');
       await inbox.take(me, AT_ONCE);
@@ -178,9 +178,9 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       ]);
     });
 
-    it('finds what is stuck behind more letters under way than one look shows', async () => {
+    it('finds what is stuck behind more messages under way than one look shows', async () => {
       const { inbox, me, stuck } = await start();
-      const bodiesSent = times(600, (index) => `letter ${index}`);
+      const bodiesSent = times(600, (index) => `message ${index}`);
       for (const body of bodiesSent) await inbox.send(me, body);
       const ids = idsOf(await inbox.take(me, AT_ONCE));
       await stuck();
@@ -189,7 +189,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(bodies(again.messages)).toEqual(bodiesSent.slice(-2));
     });
 
-    it('lets a letter die only after it has lain for a while', async () => {
+    it('lets a message die only after it has lain for a while', async () => {
       const { inbox, me, advance, stuck } = await start({ maxDeliveries: 1, minIdleToDieMs: 1_000 });
       await inbox.send(me, 'poison');
       await inbox.take(me, AT_ONCE);
@@ -225,7 +225,7 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await inbox.size(me)).toEqual({ messages: 0, handedOut: 0, dead: 0 });
     });
 
-    it('confirms thousands of letters at once', async () => {
+    it('confirms thousands of messages at once', async () => {
       const { inbox, me } = await start();
       await Promise.all(times(2_500, (index) => inbox.send(me, String(index))));
       await inbox.confirm(me, idsOf(await inbox.take(me, { max: 3_000, waitMs: 0 })));
@@ -242,9 +242,9 @@ export function inboxContract(name: string, open: (limits: InboxLimits) => Promi
       expect(await inbox.close(me)).toBe('closed');
     });
 
-    it('loses no letter between concurrent senders and a close', async () => {
+    it('loses no message between concurrent senders and a close', async () => {
       const { inbox, me } = await start();
-      const sending = times(50, (index) => inbox.send(me, `letter ${index}`));
+      const sending = times(50, (index) => inbox.send(me, `message ${index}`));
       const closing = inbox.close(me);
       const sent = (await Promise.all(sending)).filter((result) => result === 'sent').length;
       const isClosed = (await closing) === 'closed';

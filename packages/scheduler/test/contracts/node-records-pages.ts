@@ -55,7 +55,7 @@ export function nodeBoardPagesContract(
       expect(await round(here, 10)).toEqual([]);
     });
 
-    it('forget whoever is neither posted nor enlisted for a while, though not its sheet', async () => {
+    it('forget whoever is neither posted nor enlisted for a while, though not its node record', async () => {
       const { here, there, ...timed } = await start({ forgetAfterMs: 2 * SHORT_MS });
       const [silent, enlisted] = [sheetFor(), sheetFor()];
       await here.post(silent, LONG_MS);

@@ -143,7 +143,7 @@ export function nodeRecordsContract(
     });
 
     describe('presence', () => {
-      it('lasts its time to the edge, and leaves the sheet to be told from one that is lost', async () => {
+      it('lasts its time to the edge, and leaves the node record to be told from one that is lost', async () => {
         const { here, there, ...timed } = await start();
         const record = sheetFor();
         const begunAt = performance.now();
@@ -198,7 +198,7 @@ export function nodeRecordsContract(
         expect(await here.seen(next, LONG_MS, AT)).toEqual({ kind: 'missing' });
       });
 
-      it('outlasted by its sheet for an hour, not for ever', async () => {
+      it('outlasted by its node record for an hour, not for ever', async () => {
         const { here, ...timed } = await start();
         if (!isStepped(timed)) return;
         const record = sheetFor();

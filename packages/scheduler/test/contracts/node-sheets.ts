@@ -1,4 +1,4 @@
-/** Sheets as a fleet has them, for the tests of the board and of the replica. */
+/** Node records as a fleet has them, for the tests of the board and of the replica. */
 import type { NodeView } from '../../src/domain/node.ts';
 import type { NodeProfile } from '../../src/domain/profile.ts';
 import type { NodeRecord } from '../../src/ports/node-records.ts';

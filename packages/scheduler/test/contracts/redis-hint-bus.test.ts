@@ -1,4 +1,4 @@
-/** Whispers keep their law on one Redis, on a Cluster, and on a server that has no sharded channels. */
+/** Hints keep their law on one Redis, on a Cluster, and on a server that has no sharded channels. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-/** Instances and their letters keep their law on one Redis and on a Cluster. */
+/** Instances and their messages keep their law on one Redis and on a Cluster. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe } from 'vitest';

@@ -49,8 +49,8 @@ describe.each(['README.md', 'README.zh-CN.md'])('%s', (path) => {
 });
 
 describe('docs/operations.md', () => {
-  it('shows settings for deployed nodes that can be used, and outlast the 60 s of their queue', () => {
-    const [, text = ''] = /## Deployed nodes.*?```toml\n(.*?)```/s.exec(read('docs/operations.md')) ?? [];
+  it('shows settings for legacy nodes that can be used, and outlast the 60 s of their queue', () => {
+    const [, text = ''] = /## Legacy nodes.*?```toml\n(.*?)```/s.exec(read('docs/operations.md')) ?? [];
     const { config } = loaded({ toml: { path: 'config.toml', text } });
     expect(config.scheduler.job_timeout_seconds).toBeGreaterThan(60);
   });

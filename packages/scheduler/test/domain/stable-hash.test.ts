@@ -13,7 +13,7 @@ describe('the stable hash', () => {
     ]);
   });
 
-  it.each([2, 3, 16, 100])('spreads ids that differ in their last letters over %i places', (places) => {
+  it.each([2, 3, 16, 100])('spreads ids that differ in their last messages over %i places', (places) => {
     const counts = new Array<number>(places).fill(0);
     const ids = 200 * places;
     for (let id = 0; id < ids; id++) {

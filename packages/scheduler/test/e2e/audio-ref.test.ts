@@ -59,7 +59,7 @@ describe('audio by reference', () => {
     expect(heard[0]?.equals(BYTES)).toBe(true);
   });
 
-  it('is inline, the same bytes, for a node in the field', async () => {
+  it('is inline, the same bytes, for a legacy node', async () => {
     const app = await startApp(BY_REFERENCE);
     const node = await connectLegacyNode({ url: app.nodeUrl }).registered();
     await app.readyNodes(1);

@@ -9,7 +9,7 @@ import { figure } from './support/session-metrics.ts';
 import { startTalker, type Talker, understand } from './support/session-talk.ts';
 import { type RunningApp, type Settings, startApp } from './support/start-app.ts';
 
-/** As in the field, but for a node that is lost: its jobs go elsewhere sooner. Who is back before the nodes waits for them. */
+/** As legacy, but for a node that is lost: its jobs go elsewhere sooner. Who is back before the nodes waits for them. */
 const SETTINGS: Settings = {
   'scheduler.node_reconnect_grace_ms': 50,
   'scheduler.fleet_warmup_ms': 10_000,

@@ -1,4 +1,4 @@
-/** A node in the field comes back once in its life: its connection is not closed for anything that can be borne. */
+/** A legacy node comes back once in its life: its connection is not closed for anything that can be borne. */
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type Assigned, connectLegacyNode, TRANSLATED } from './support/legacy-node.ts';

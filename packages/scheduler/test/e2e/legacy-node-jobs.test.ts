@@ -1,4 +1,4 @@
-/** How jobs end on nodes in the field: late, empty, repeated, silent, or not at all. */
+/** How jobs end on legacy nodes: late, empty, repeated, silent, or not at all. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
@@ -27,7 +27,7 @@ function inTurn(
   return () => turns[at++];
 }
 
-describe('a job on a deployed node', () => {
+describe('a job on a legacy node', () => {
   it('is not stopped by job_cancel, and the late full result is harmless', async () => {
     const { app, nodes } = await startPair([SILENT]);
     const { job_id } = await app.dispatch();

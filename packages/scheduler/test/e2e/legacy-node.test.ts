@@ -1,4 +1,4 @@
-/** What a node in the field is sent and how it is known: one test per habit that docs/protocol.md measures. */
+/** What a legacy node is sent and how it is known: one test per habit that docs/protocol.md measures. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type FieldNodeOptions, type Frame } from './support/legacy-node.ts';
@@ -25,7 +25,7 @@ function wav(samples: Buffer): string {
   return Buffer.concat([head, samples]).toString('base64');
 }
 
-describe('a job for a deployed node', () => {
+describe('a job for a legacy node', () => {
   it('carries is_manual_cut true and never is_pause_triggered, a turn_id or a deadline', async () => {
     const app = await startApp();
     const node = await join(app);
@@ -90,7 +90,7 @@ describe('a job for a deployed node', () => {
   });
 });
 
-describe('the registration of a deployed node', () => {
+describe('the registration of a legacy node', () => {
   it('makes it selectable with the default of 4 slots although it declares neither slots nor NMT', async () => {
     const app = await startApp();
     const node = await join(app, { answer: () => undefined });
@@ -182,7 +182,7 @@ describe('the registration of a deployed node', () => {
   });
 });
 
-describe('the connection of a deployed node', () => {
+describe('the connection of a legacy node', () => {
   it('gives no job before node_register_ack, also when work is waiting for the node', async () => {
     const app = await startApp();
     const node = await join(app, { nodeId: 'node-7', answer: () => undefined });

@@ -1,4 +1,4 @@
-/** The web client and the GPU nodes in the field, together: what the last section of docs/protocol.md says of nodes, seen from a session. */
+/** The web client and the GPU legacy nodes, together: what the last section of docs/protocol.md says of nodes, seen from a session. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type FieldNodeOptions, failure, TRANSLATED } from './support/legacy-node.ts';
@@ -28,7 +28,7 @@ async function say(web: WebClient, sound = 1): Promise<void> {
 const translate: ReportedAttempt = () => TRANSLATED;
 const silent: ReportedAttempt = () => undefined;
 
-describe('a job of a session for a deployed node', () => {
+describe('a job of a session for a legacy node', () => {
   it('carries is_manual_cut however it was sealed, never is_pause_triggered, and no turn_id', async () => {
     const { nodes, web } = await startFleet([translate], { ...SHORT_PAUSE, [MAX_BYTES]: 4_096 });
     await say(web);
@@ -75,7 +75,7 @@ describe('a job of a session for a deployed node', () => {
     expect(after.outcomes().map(({ type }) => type)).toEqual(['translation_result', 'translation_result']);
   });
 
-  it('with source auto needs lang_a and lang_b: without them no deployed node is asked', async () => {
+  it('with source auto needs lang_a and lang_b: without them no legacy node is asked', async () => {
     const { app, nodes } = await startFleet([translate]);
     const init = { lang_a: null, lang_b: null, mode: 'one_way' };
     const web = await openWebClient({ url: sessionUrl(app), init });
@@ -85,7 +85,7 @@ describe('a job of a session for a deployed node', () => {
   });
 });
 
-describe('an utterance on deployed nodes', () => {
+describe('an utterance on legacy nodes', () => {
   it('that comes after a later one is retried on a node that has seen no later one', async () => {
     const { nodes, join, web, app } = await startFleet([silent, silent], {
       'scheduler.max_concurrent_jobs_per_node': 1,

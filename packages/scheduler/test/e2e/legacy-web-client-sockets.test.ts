@@ -1,4 +1,4 @@
-/** The web client in the field connects: several sockets at once, refusals it backs off from, pages of any origin. */
+/** The web legacy client connects: several sockets at once, refusals it backs off from, pages of any origin. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode } from './support/legacy-node.ts';
@@ -17,7 +17,7 @@ async function startWithNode(settings: Settings = {}) {
   return { app, node, url: sessionUrl(app) };
 }
 
-describe('a second socket of the deployed web client', () => {
+describe('a second socket of the legacy web client', () => {
   it('leaves the first open and silent: liveness is by ping, never by missing client_heartbeat', async () => {
     const { url } = await startWithNode({ 'server.ping_interval_ms': 1_000 });
     const first = await openWebClient({ url });
@@ -78,7 +78,7 @@ describe('a second socket of the deployed web client', () => {
   });
 });
 
-describe('a deployed web client that cannot be served', () => {
+describe('a legacy web client that cannot be served', () => {
   it('is refused at the HTTP upgrade with 503 when all sessions are taken', async () => {
     const { app, url } = await startWithNode({ 'session.max_sessions': 1 });
     const web = await openWebClient({ url });
@@ -144,7 +144,7 @@ describe('a deployed web client that cannot be served', () => {
   });
 });
 
-describe('the origin of the page of a deployed web client', () => {
+describe('the origin of the page of a legacy web client', () => {
   it('is not checked: it is on another port, or anywhere, and there is no query, token or subprotocol', async () => {
     const { url } = await startWithNode();
     for (const origin of ['http://localhost:9001', 'https://elsewhere.example', 'null']) {

@@ -1,4 +1,4 @@
-/** The web client in the field streams: its chunks, its ends that overtake them, its numbers, and how it is slowed down. */
+/** The web legacy client streams: its chunks, its ends that overtake them, its numbers, and how it is slowed down. */
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { connectLegacyNode, type FieldNodeOptions, TRANSLATED } from './support/legacy-node.ts';
@@ -17,9 +17,9 @@ async function startStream(settings: Settings, answer?: FieldNodeOptions['answer
 
 const audioOf = ({ audio }: { readonly audio: string }): Buffer => Buffer.from(audio, 'base64');
 
-describe('is_final of the deployed web client', () => {
+describe('is_final of the legacy web client', () => {
   it('can overtake the last audio: what comes within 300 ms joins the utterance just sealed', async () => {
-    // As in the field: nothing is shortened.
+    // As legacy: nothing is shortened.
     const { node, web } = await startStream({});
     web.speak(1);
     web.letGo();
@@ -62,7 +62,7 @@ describe('is_final of the deployed web client', () => {
   });
 });
 
-describe('seq of the deployed web client', () => {
+describe('seq of the legacy web client', () => {
   it.each([0, 1, 4_711, Number.MAX_SAFE_INTEGER - 3])('may begin with %d', async (seq) => {
     const { url } = await startStream(QUICK);
     const web = await openWebClient({ url, seq });
@@ -95,7 +95,7 @@ describe('seq of the deployed web client', () => {
   });
 });
 
-describe('what the deployed web client is shown', () => {
+describe('what the legacy web client is shown', () => {
   it('has an utterance_index that a session before it did not have, if the base is random', async () => {
     const { url } = await startStream({ ...QUICK, 'session.utterance_index_base': 'random' });
     const first = [];
@@ -147,7 +147,7 @@ describe('what the deployed web client is shown', () => {
   });
 });
 
-describe('backpressure for the deployed web client', () => {
+describe('backpressure for the legacy web client', () => {
   it('is PAUSE with resume_after_ms and nothing else, at least 500 ms apart', async () => {
     const { web } = await startStream(
       {

@@ -1,4 +1,4 @@
-/** The web client in the field talks: every line of the last section of docs/protocol.md about what it says and hears. */
+/** The web legacy client talks: every line of the last section of docs/protocol.md about what it says and hears. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HEALTHY } from '../../src/cli/simulated-node/behaviour.ts';
 import { createLegacyNode } from '../../src/cli/simulated-node/legacy-node.ts';
@@ -11,7 +11,7 @@ import { QUICK } from './support/session-settings.ts';
 import { type Settings, SHORT_TIMES, startApp } from './support/start-app.ts';
 import { openWebClient, opus } from './support/web-client.ts';
 
-/** An app with one node in the field, and the web client. */
+/** An app with one legacy node, and the web client. */
 async function startTalk(answer?: FieldNodeOptions['answer'], settings: Settings = {}) {
   const app = await startApp({ ...QUICK, ...settings });
   const node = connectLegacyNode({ url: app.nodeUrl, ...(answer && { answer }) });
@@ -21,8 +21,8 @@ async function startTalk(answer?: FieldNodeOptions['answer'], settings: Settings
   return { app, node, url, web };
 }
 
-describe('the deployed web client', () => {
-  it('is served by SDK nodes and deployed nodes alike, in its default two-way mode', async () => {
+describe('the legacy web client', () => {
+  it('is served by SDK nodes and legacy nodes alike, in its default two-way mode', async () => {
     const app = await startApp(QUICK);
     const options = { url: app.nodeUrl, languages: ['zh', 'en'], slots: 4, seed: 7 };
     const behaviour = { ...HEALTHY, latency: { kind: 'constant', ms: 5 }, ttsMs: 10 } as const;
@@ -119,7 +119,7 @@ describe('the deployed web client', () => {
   });
 });
 
-describe('what the deployed web client would show as an alert', () => {
+describe('what the legacy web client would show as an alert', () => {
   it('is not a failed job: that is missing_result and ui_event, never error', async () => {
     const { web } = await startTalk(() => failure('Opus decoding failed: corrupted stream'));
     web.speak();

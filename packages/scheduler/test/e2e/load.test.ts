@@ -136,7 +136,7 @@ describe(`${JOBS} jobs on ${NODES} nodes of which most misbehave`, () => {
     const busiest = [...run.wire.traffic.values()].filter(({ most }) => most >= SLOTS);
     expect(busiest.length).toBeGreaterThan(NODES / 2);
     for (const [nodeId, { overflows }] of run.wire.traffic) expect([nodeId, overflows]).toEqual([nodeId, 0]);
-    // Nodes in the field queue what is too much instead of refusing it; there the wire itself is counted.
+    // Legacy nodes queue what is too much instead of refusing it; there the wire itself is counted.
     const deployed = [...run.wire.traffic].filter(([nodeId]) => DEPLOYED.has(nodeId));
     expect(deployed).toHaveLength(3);
     for (const [nodeId, { most }] of deployed) expect([nodeId, most > SLOTS]).toEqual([nodeId, false]);

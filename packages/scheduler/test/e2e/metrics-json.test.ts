@@ -85,7 +85,7 @@ describe('GET /api/v1/metrics', () => {
     expect(reply.cluster).toBeUndefined();
   });
 
-  it('has the groups and names that dashboards in the field read, before anything has happened', async () => {
+  it('has the groups and names that dashboards legacy read, before anything has happened', async () => {
     const app = await startApp();
     const reply = await json(app);
     expect(validator(MetricsReply)(reply)).toMatchObject({ ok: true });

@@ -1,4 +1,4 @@
-/** Point 2, explain: the pages of pools and of simulated choices, as deployed tools read them. */
+/** Point 2, explain: the pages of pools and of simulated choices, as legacy tools read them. */
 import type { PoolsReply, SimulateReply } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
 import { simulatedCapabilities } from '../../src/simulation/fleet/simulated-capabilities.ts';

@@ -1,4 +1,4 @@
-/** Where a scheduler listens, and how soon again after a restart: nodes in the field come back once, 5 s after they were cut off. */
+/** Where a scheduler listens, and how soon again after a restart: legacy nodes come back once, 5 s after they were cut off. */
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -12,7 +12,7 @@ beforeAll(ensureBuilt, 150_000);
 const COMES_BACK_MS = 5_000;
 
 describe('a scheduler that is restarted', () => {
-  it('listens again before nodes in the field come back', async () => {
+  it('listens again before legacy nodes come back', async () => {
     const before = lingua(['serve', '--port', '0']);
     const url = await before.url();
     const { port } = new URL(url);

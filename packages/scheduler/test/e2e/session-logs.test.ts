@@ -8,7 +8,7 @@ import { QUICK } from './support/session-settings.ts';
 import { type RunningApp, startApp } from './support/start-app.ts';
 import { openWebClient } from './support/web-client.ts';
 
-/** A multiple of three bytes, so that its base64 repeats too; no byte is a letter. */
+/** A multiple of three bytes, so that its base64 repeats too; no byte is a message. */
 const PATTERN = Buffer.from('deadbeefcafef00ddeadbeefcafef00d'.repeat(3), 'hex');
 const AUDIO = Buffer.concat(Array<Buffer>(20).fill(PATTERN)).toString('base64');
 const HEARD = 'a secret that was said';
@@ -68,7 +68,7 @@ describe('what is said in a session', () => {
     expect(app.log.some((line) => line.includes('"debug"'))).toBe(true);
   });
 
-  it('appears in none either when the client is in the field and its jobs fail', async () => {
+  it('appears in none either when the client is legacy and its jobs fail', async () => {
     const app = await startApp({ ...QUICK, 'log.level': 'debug', 'scheduler.pending_timeout_ms': 50 });
     connectLegacyNode({
       url: app.nodeUrl,

@@ -15,7 +15,7 @@ describe('the loss of a socket', () => {
     expect(registry.get('node-1')?.isConnected).toBe(false);
   });
 
-  it('grants a grace to nodes that know of it and none to nodes in the field', async () => {
+  it('grants a grace to nodes that know of it and none to legacy nodes', async () => {
     const { readyNode, registry, of } = createFixture();
     const field = await readyNode({ nodeId: 'node-field' });
     const sdk = await readyNode({ nodeId: 'node-sdk', traits: SDK_TRAITS });

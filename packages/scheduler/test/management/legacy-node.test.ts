@@ -1,9 +1,9 @@
-/** The life of a node as it is in the field today, exactly as its program behaves. */
+/** The life of a node as it is legacy today, exactly as its program behaves. */
 import { describe, expect, it } from 'vitest';
 import { translates } from '../../src/domain/profile.ts';
 import { COLD_REPORT, createFixture, READY_REPORT } from './registry-fixture.ts';
 
-describe('a node in the field', () => {
+describe('a legacy node', () => {
   it('declares no NMT, no slots and no extensions, and is ready for what it can do', async () => {
     const { join, beat, view } = createFixture();
     const { generation } = await join();

@@ -201,7 +201,7 @@ export const READY_REPORT: CapabilityReport = {
   languages: { asr: ['zh', 'en'], tts: ['zh', 'en'], semantic: ['zh', 'en'], isSemanticCoreReady: true },
 };
 
-/** What a node in the field sends before any of its services runs. */
+/** What a legacy node sends before any of its services runs. */
 export const COLD_REPORT: CapabilityReport = {
   models: [],
   services: [],
@@ -209,7 +209,7 @@ export const COLD_REPORT: CapabilityReport = {
   languages: { asr: [], tts: [], semantic: [], isSemanticCoreReady: false },
 };
 
-/** As a node in the field registers: no slots, no supports. */
+/** As a legacy node registers: no slots, no supports. */
 export const aRegistration = (change: Partial<Registration> = {}): Registration => ({
   nodeId: 'node-1',
   credential: 'alice',

@@ -31,7 +31,7 @@ describe('silence', () => {
     expect(view('node-1')?.health).toBe('offline');
   });
 
-  it('of nodes in the field is measured by their own interval, whatever they were told', async () => {
+  it('of legacy nodes is measured by their own interval, whatever they were told', async () => {
     const { readyNode, clock, view } = createFixture({
       heartbeatIntervalMs: 1_000,
       heartbeatTimeoutMs: 3_000,

@@ -37,7 +37,7 @@ interface Entry {
   bytes: number;
 }
 
-/** 512 for each, its speech, and twice the letters of `text N`, once recognised and once translated. */
+/** 512 for each, its speech, and twice the messages of `text N`, once recognised and once translated. */
 const weight = ({ name, bytes }: Entry): number => 512 + bytes + 4 * `text ${name}`.length;
 
 /** The rule as one would say it: the oldest leaves if it is ready, or if what is ready behind it is too old or too much. */

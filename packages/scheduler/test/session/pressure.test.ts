@@ -31,7 +31,7 @@ describe('pressure', () => {
     expect(judge({ session: 0.6, fleet: 0.799 })).toBe('SLOW_DOWN');
   });
 
-  it('is never anything but PAUSE for clients in the field', () => {
+  it('is never anything but PAUSE for legacy clients', () => {
     expect(judge({ session: 0.79, fleet: 0.79 }, undefined, true)).toBeUndefined();
     expect(judge({ session: 0.8 }, undefined, true)).toBe('PAUSE');
   });

@@ -74,7 +74,7 @@ export async function playHistory(seed: number): Promise<History> {
   let spoken = 0;
   let names = 0;
 
-  /** Every four letters are there only once. */
+  /** Every four messages are there only once. */
   function words(max: number): string {
     const count = Math.floor(chance() * (max + 1));
     return Array.from({ length: count }, () => (spoken++).toString(36).padStart(4, '.')).join('');

@@ -45,7 +45,7 @@ describe('draining', () => {
     expect(client.link.of('error')).toEqual([]);
   });
 
-  it('pauses a client in the field, and still takes what it has said', async () => {
+  it('pauses a legacy client, and still takes what it has said', async () => {
     const { open, dispatcher, service, clock } = createSessionRig();
     const client = open(deployed());
     const { told } = service.drain(LIMITS);

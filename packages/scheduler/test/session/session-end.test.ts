@@ -53,7 +53,7 @@ describe('closing a session', () => {
     expect(client.send({ kind: 'heartbeat' })).toBe('unknown');
   });
 
-  it('refuses what is said afterwards, and a client in the field is not alarmed by it', async () => {
+  it('refuses what is said afterwards, and a legacy client is not alarmed by it', async () => {
     const { open, dispatcher, audio, clock } = createSessionRig();
     const client = open();
     const old = open(deployed());

@@ -27,7 +27,7 @@ describe('limits of a session', () => {
     expect(dispatcher.job().text).toBe('again');
   });
 
-  it('audio above the store’s is refused aloud, also to a client in the field', async () => {
+  it('audio above the store’s is refused aloud, also to a legacy client', async () => {
     const { open, dispatcher, audio, clock } = createSessionRig({ audioBytes: 10 });
     const [client, other] = [open(deployed()), open(deployed())];
     client.say('123456');
@@ -242,7 +242,7 @@ describe('backpressure', () => {
     expect(client.link.lines().slice(1)).toEqual(['heartbeat', 'pressure BUSY 2000']);
   });
 
-  it('is only PAUSE for a client in the field, at least 500 ms apart', async () => {
+  it('is only PAUSE for a legacy client, at least 500 ms apart', async () => {
     const { open, dispatcher, clock } = createSessionRig({
       settings: { pressure: { ...PRESSURE, resumeAfterMs: 100 } },
     });

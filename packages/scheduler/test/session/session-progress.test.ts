@@ -147,7 +147,7 @@ describe('an utterance that fails', () => {
     });
   });
 
-  it('is never an error for a client in the field', async () => {
+  it('is never an error for a legacy client', async () => {
     const { open, dispatcher, clock } = createSessionRig();
     const client = open(deployed());
     client.say('hello', { isFinal: true });
@@ -239,7 +239,7 @@ describe('a gap', () => {
     expect(service.counts().watched).toBe(0);
   });
 
-  it('is no error for a client in the field', async () => {
+  it('is no error for a legacy client', async () => {
     const { open, dispatcher, clock } = createSessionRig();
     const client = open(deployed());
     client.say('slow');

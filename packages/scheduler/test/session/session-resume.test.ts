@@ -254,7 +254,7 @@ describe('a session is not resumed', () => {
   });
 });
 
-describe('a session of a client in the field', () => {
+describe('a session of a legacy client', () => {
   it('ends with its connection: jobs are cancelled and audio is freed at once', async () => {
     const { open, dispatcher, service, audio, clock } = createSessionRig();
     const client = open(deployed());

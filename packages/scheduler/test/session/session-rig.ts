@@ -67,7 +67,7 @@ export const opening = (overrides: Partial<Opening> = {}): Opening => ({
   ...overrides,
 });
 
-/** Of a client in the field: it says nothing of extensions. */
+/** Of a legacy client: it says nothing of extensions. */
 export const deployed = (overrides: Partial<Opening> = {}): Opening =>
   opening({ abilities: undefined, ...overrides });
 

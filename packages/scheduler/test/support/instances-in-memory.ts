@@ -1,4 +1,4 @@
-/** Several instances on memory stores, with letters that die as they do in real life, for what operators see of them. */
+/** Several instances on memory stores, with messages that die as they do in real life, for what operators see of them. */
 import { createDeadLetters, createDeadShelf } from '../../src/adapters/memory/dead-letters.ts';
 import { createInbox } from '../../src/adapters/memory/inbox.ts';
 import { createInstanceFigures } from '../../src/adapters/memory/instance-figures.ts';

@@ -52,7 +52,7 @@ async function hasShardedChannels({ servers }: RedisUnderTest): Promise<boolean>
   return known !== null && known !== undefined;
 }
 
-/** Whether letters can be told as they are sent. */
+/** Whether messages can be told as they are sent. */
 export const canTell = async (redis: RedisUnderTest): Promise<boolean> =>
   redis.settings.mode !== 'cluster' || hasShardedChannels(redis);
 

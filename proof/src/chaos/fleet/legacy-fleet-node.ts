@@ -1,4 +1,4 @@
-/** A node of the fleet as it is in the field: no acknowledgements, comes back once and after five seconds, is told its name. */
+/** A legacy node of the fleet: no acknowledgements, comes back once and after five seconds, is told its name. */
 import type { JobAssign } from '@lingua/protocol';
 import { type Balancer, createBalancer } from '../wire/balancer.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';

@@ -1,4 +1,4 @@
-/** One process of a node as they are in the field: raw frames, no acknowledgements, one reconnect, and a name that the scheduler gives it. */
+/** One process of a node as they are legacy: raw frames, no acknowledgements, one reconnect, and a name that the scheduler gives it. */
 import type { JobAssign, JobResult } from '@lingua/protocol';
 import { createConnection } from '@lingua/sdk/node';
 import {

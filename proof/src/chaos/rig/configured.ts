@@ -4,7 +4,7 @@ import { printFinding } from '../../../../packages/scheduler/dist/config/origin.
 import type { Config } from '../../../../packages/scheduler/dist/config/settings.js';
 import { tenantSettings } from '../tenants.ts';
 
-/** Nodes in the field do not say how many they have. */
+/** Legacy nodes do not say how many they have. */
 export const LEGACY_SLOTS = 3;
 
 /**

@@ -26,7 +26,7 @@ export async function readKeys(client: Redis, prefix: string): Promise<LeftKey[]
 }
 
 /**
- * Nodes report at rest, too, so that there are always letters. One that was handled waits up to ten seconds until it is taken out
+ * Nodes report at rest, too, so that there are always messages. One that was handled waits up to ten seconds until it is taken out
  * together with others; one that was told in vain comes again after as long.
  */
 const HANDLED_WITHIN_MS = 30_000;

@@ -10,12 +10,12 @@ export interface SentMessage {
   readonly atMs: number;
 }
 
-/** A script that was run, and the letters it was to put into an inbox. */
+/** A script that was run, and the messages it was to put into an inbox. */
 export interface Call {
   readonly messages: readonly SentMessage[];
 }
 
-/** The script by which letters are sent: its digest, and its name, with which its text begins. */
+/** The script by which messages are sent: its digest, and its name, with which its text begins. */
 export interface SendingScript {
   readonly digest: string;
   readonly name: string;
@@ -53,7 +53,7 @@ export function instanceNames(logs: readonly Pick<LogLine, 'instance' | 'text'>[
   return names;
 }
 
-/** The history with these letters where they belong. `epochMs`: when it began. */
+/** The history with these messages where they belong. `epochMs`: when it began. */
 export function withMessages(
   history: readonly Happening[],
   messages: readonly SentMessage[],

@@ -16,9 +16,9 @@ export function streamLevels(keys: readonly StoredKey[], { scheduler: { phase2 }
     keys.reduce((most, { name, size }) => (kind.test(name) ? Math.max(most, size) : most), 0);
   return [
     // At rest, too, there are some: how long they lie there is looked at in the end (checker/leftovers.ts).
-    { gauge: 'letters in the fullest inbox', value: fullest(INBOX), limit: phase2.stream_maxlen },
+    { gauge: 'messages in the fullest inbox', value: fullest(INBOX), limit: phase2.stream_maxlen },
     {
-      gauge: 'letters in the fullest dead-letter queue',
+      gauge: 'messages in the fullest dead-letter queue',
       value: fullest(DEAD_LETTERS),
       limit: phase2.dlq_maxlen,
       atRest: 0,

@@ -12,7 +12,7 @@ export interface CallWatch {
 const HOST = '127.0.0.1';
 /** A server that was away is looked for again. */
 const AGAIN_MS = 100;
-/** Of a line: who writes to whom is said at its beginning, and letters may carry sound. */
+/** Of a line: who writes to whom is said at its beginning, and messages may carry sound. */
 const MOST_CHARS = 65_536;
 
 const FOLDER = new URL('../../../../packages/scheduler/dist/adapters/redis/inbox/', import.meta.url);

@@ -38,8 +38,8 @@ export async function joinFleet(options: {
     recorder,
     temper: createTemper(createSeededChance(seedOf(options.seed, 10 + index))),
   });
-  // Those that come back under their name. One in the field gets a new name with every process, and the scheduler remembers
-  // the generation of a name for an hour: in the field there would be a trend for that long.
+  // Those that come back under their name. One legacy gets a new name with every process, and the scheduler remembers
+  // the generation of a name for an hour: legacy there would be a trend for that long.
   const lively: FleetNode[] = await Promise.all([
     ...[0, 1, 2].map((index) =>
       joinSdkFleetNode({ ...member(`node-sdk-${index}`, 6, index), backends: liveNear(index, backends) }),

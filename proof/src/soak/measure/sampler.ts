@@ -84,7 +84,7 @@ export function createSampler(parts: {
     const { kinds, entries } = await watch.census();
     return [
       ...always,
-      named('letters in inboxes', entries.get('inbox') ?? 0),
+      named('messages in inboxes', entries.get('inbox') ?? 0),
       named('dead letters', entries.get('deadLetters') ?? 0),
       ...[...kinds].map(([name, value]) => ({ group: KEYS, name, kind: keysOf(name), value })),
     ];

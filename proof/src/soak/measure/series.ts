@@ -48,7 +48,7 @@ const [MANY, SOME] = [60, 40];
 export const REDIS_SERIES = {
   keys: judged('count', MANY),
   memory: judged('MB', 0.5),
-  'letters in inboxes': judged('count', 8, 0),
+  'messages in inboxes': judged('count', 8, 0),
   'dead letters': judged('count', 1, 0),
 } as const satisfies Record<string, SeriesKind>;
 

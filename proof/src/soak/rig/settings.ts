@@ -3,7 +3,7 @@
  * Redis and other instances are waited for longer, so that a busy machine breaks nothing: what breaks is the business of chaos.
  */
 
-/** Nodes in the field do not say how many they have. */
+/** Legacy nodes do not say how many they have. */
 export const LEGACY_SLOTS = 3;
 
 const [DEADLINE_S, RETENTION_S, RESUME_S] = [24, 10, 6];

@@ -1,4 +1,4 @@
-/** Letters between instances that share one process: for the simulator and for tests, and the readable specification of the Redis one. */
+/** Messages between instances that share one process: for the simulator and for tests, and the readable specification of the Redis one. */
 import type { Clock } from '../../ports/clock.ts';
 import { INBOX_IDLE_MS, type Inbox, type InboxMessage, LONGEST_TOLD, MOST_TOLD } from '../../ports/inbox.ts';
 import { createDeadShelf, type DeadShelf } from './dead-letters.ts';
@@ -8,7 +8,7 @@ export interface InboxLimits {
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
-  /** How long a letter lies after its last delivery before it is dead. */
+  /** How long a message lies after its last delivery before it is dead. */
   readonly minIdleToDieMs?: number;
   /** How long an inbox stays that nobody opens again. */
   readonly idleMs?: number;

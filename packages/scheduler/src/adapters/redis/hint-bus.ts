@@ -24,7 +24,7 @@ export function createHintBus(deps: {
     say: (to, text) => publish(keys.instanceHints(to), text),
     sayToAll: (text) => publish(keys.commonHints, text),
     listen: (instanceId, hear) =>
-      asDependency('listening for whispers', async () => {
+      asDependency('listening for hints', async () => {
         const own = [keys.instanceHints(instanceId), keys.commonHints];
         const ear = await channels.subscribe(own, (_, text) => {
           try {

@@ -1,5 +1,5 @@
 /**
- * Letters between instances, as one stream per instance. Whoever listens is told them by pub/sub as they are sent, which costs no
+ * Messages between instances, as one stream per instance. Whoever listens is told them by pub/sub as they are sent, which costs no
  * read; where nobody can be told they are read. Reading blocks, and has a connection of its own for it.
  */
 import type { Clock } from '../../ports/clock.ts';
@@ -23,7 +23,7 @@ export interface InboxSettings {
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
-  /** How long a letter lies after its last delivery before it is dead. */
+  /** How long a message lies after its last delivery before it is dead. */
   readonly minIdleToDieMs?: number;
   /** How long an inbox stays that nobody opens again. */
   readonly idleMs?: number;
@@ -99,18 +99,18 @@ export function createInbox(
 
   return {
     open: (instanceId) => asDependency('opening an inbox', () => openInbox(instanceId)),
-    send: (to, body) => asDependency('sending a letter', () => send(to, body)),
+    send: (to, body) => asDependency('sending a message', () => send(to, body)),
     take: (instanceId, { max, waitMs }) =>
       asDependency('reading an inbox', () =>
         read(instanceId, max, waitMs).catch(ifGone<readonly InboxMessage[]>([])),
       ),
-    listen: (instanceId, hear) => asDependency('listening for letters', () => listen(instanceId, hear)),
+    listen: (instanceId, hear) => asDependency('listening for messages', () => listen(instanceId, hear)),
     takeAgain: (instanceId, limits) =>
-      asDependency('reading stuck letters', () =>
+      asDependency('reading stuck messages', () =>
         takeAgain(instanceId, limits).catch(ifGone({ messages: [], died: 0 })),
       ),
     confirm: (instanceId, messageIds) =>
-      asDependency('confirming letters', () => confirm(instanceId, messageIds)),
+      asDependency('confirming messages', () => confirm(instanceId, messageIds)),
     close: (instanceId) => asDependency('closing an inbox', () => close(instanceId)),
     size: (instanceId) =>
       asDependency('measuring an inbox', async () => {

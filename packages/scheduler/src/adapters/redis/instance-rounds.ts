@@ -1,6 +1,6 @@
 /**
  * What an instance does by the clock in its own slot, as one command: a round. It writes how much the instance has to do, and says
- * something to its ear. What may wait goes along and costs nothing of its own: letters that were handled, jobs that ended. Whoever
+ * something to its ear. What may wait goes along and costs nothing of its own: messages that were handled, jobs that ended. Whoever
  * has them to give knows what to do if no round comes, or one fails. Cold path.
  */
 import type { Clock } from '../../ports/clock.ts';

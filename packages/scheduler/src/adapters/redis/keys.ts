@@ -53,7 +53,7 @@ export interface Keys {
   presence(instanceId: string): string;
   /** STREAM · {instance} · until adopted, at the latest 1 h after it was last opened. */
   inbox(instanceId: string): string;
-  /** CHANNEL · {instance}. Letters as they are put into the inbox: "id body". */
+  /** CHANNEL · {instance}. Messages as they are put into the inbox: "id body". */
   instanceMessages(instanceId: string): string;
   /** STREAM · {instance} · bounded; after its instance is gone, for a week. */
   deadLetters(instanceId: string): string;
@@ -67,9 +67,9 @@ export interface Keys {
   instanceSettledJobs(instanceId: string): string;
   /** CHANNEL · {instance}. Ids of jobs that moved and that somebody on this instance waits for; carries nothing else. */
   instanceMoves(instanceId: string): string;
-  /** CHANNEL · {instance}. What others whisper to this instance: partial texts, outcomes of its nodes. */
+  /** CHANNEL · {instance}. What others hint to this instance: partial texts, outcomes of its nodes. */
   instanceHints(instanceId: string): string;
-  /** CHANNEL · own slot. What is whispered to all: loads of nodes. */
+  /** CHANNEL · own slot. What is sent as a hint to all: loads of nodes. */
   readonly commonHints: string;
   /** SET · own slot · for ever. Every instance that was not yet adopted. */
   readonly instances: string;
@@ -79,7 +79,7 @@ export interface Keys {
   readonly statsSnapshot: string;
   /** ZSET · own slot, one of a few · for ever. Node id → last seen (ms). */
   nodesSeen(part: number): string;
-  /** CHANNEL · own slot, one of a few. Which sheets of nodes changed, as JSON: id, generation, version. */
+  /** CHANNEL · own slot, one of a few. Which node records of nodes changed, as JSON: id, generation, version. */
   nodeNotices(part: number): string;
   /** STRING · own slot · as long as its task says. Somebody does this task. */
   lock(task: string): string;

@@ -1,5 +1,5 @@
 /**
- * The board of many instances. A node's sheet and its presence lie in the node's own slot, each written by one script; a few
+ * The board of many instances. A node's node record and its presence lie in the node's own slot, each written by one script; a few
  * sorted sets list the ids, since no command may look at all keys.
  *
  * A heartbeat costs one write: lists are kept by `enlist`, for many ids at once, and change notices go out only on a change.
@@ -51,7 +51,7 @@ export function createNodeRecords(deps: {
       if (result.kind === 'stale') return result;
       notices.send(record);
       if (result.kind === 'posted') return { kind: 'posted' };
-      // Also at a repeat: the post before may have got no further than its sheet.
+      // Also at a repeat: the post before may have got no further than its node record.
       await enlist([record.nodeId]);
       return { kind: result.kind === 'first' ? 'posted' : 'already' };
     },

@@ -19,7 +19,7 @@ const SECOND = 1_000;
 const SCAN_BATCH = 500;
 const MAX_SESSIONS_REMEMBERED = 100_000;
 const CONNECTION_HEADROOM = 1_000;
-/** Long enough for a node that first looks at its hardware: deployed ones connect only twice in their life. */
+/** Long enough for a node that first looks at its hardware: legacy ones connect only twice in their life. */
 const REGISTRATION_DEADLINE_MS = 60_000;
 
 const coreServices = ({ core_services: core }: Config['scheduler']): CoreServices => ({

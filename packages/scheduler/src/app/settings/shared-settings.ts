@@ -90,7 +90,7 @@ export function inboxSettings({ scheduler: { phase2 } }: Config): InboxSettings 
  * them, unless a round of the instance takes them along before. Until then it is pending, as far as the store knows, and not handed out again.
  */
 const CONFIRM_MS = 10_000;
-/** Of what fits into an inbox, so that it is not full of letters that were handled. */
+/** Of what fits into an inbox, so that it is not full of messages that were handled. */
 const CONFIRM_SHARE = 1 / 8;
 const CONFIRM_AT = 256;
 

@@ -39,7 +39,7 @@ export interface Behaviour {
   readonly restartAfterMs?: number;
   /** Length of the spoken answer. */
   readonly ttsMs: number;
-  /** Behaves like the nodes in the field (docs/protocol.md), and not like one made with the SDK. */
+  /** Behaves like the legacy nodes (docs/protocol.md), and not like one made with the SDK. */
   readonly isLegacy: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How the nodes in the field judge a job before they work on it, and what they answer. Pure, but for its memory. */
+/** How the legacy nodes judge a job before they work on it, and what they answer. Pure, but for its memory. */
 import type { JobAssign, JobResult } from '@lingua/protocol';
 
 export type AssignmentDecision =

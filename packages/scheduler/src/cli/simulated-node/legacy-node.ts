@@ -1,4 +1,4 @@
-/** A node as they are in the field: no extensions, one reconnect, and habits of its own (docs/protocol.md, last section). */
+/** A node as they are legacy: no extensions, one reconnect, and habits of its own (docs/protocol.md, last section). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobAssign, type JobResult, type NodeToScheduler, parseSchedulerToNode } from '@lingua/protocol';
 import { createConnection } from '@lingua/sdk/node';

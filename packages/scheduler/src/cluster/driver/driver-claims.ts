@@ -62,7 +62,7 @@ export function createJobClaims(deps: {
     if (isElsewhere && (await tellDriver(stored.driver, message))) return;
     const claimed = isElsewhere ? await claimFromDead(jobId) : undefined;
     if (claimed?.kind === 'over') return;
-    // Somebody is just taking it over: the letter comes again.
+    // Somebody is just taking it over: the message comes again.
     if (claimed?.kind !== 'ours') throw new Error(`nobody drives job ${jobId} yet`);
     deps.adopt(claimed.job);
     deps.audioReturned(jobId, at);
@@ -85,7 +85,7 @@ export function createJobClaims(deps: {
     return bus.tell(instanceId, audioLetter(message));
   }
 
-  // Null, because nothing else of "nothing" survives a letter.
+  // Null, because nothing else of "nothing" survives a message.
   bus.on('verdict', async (body) => (await verdictOfOurs(readJobId(body))) ?? null);
 
   async function verdictOfOurs(jobId: JobId): Promise<ReportOutcome | undefined> {
@@ -176,7 +176,7 @@ const AUDIO = { jobId: 'string', at: { url: 'string', token: 'string', bytes: 'n
 
 function readJobId(body: unknown): JobId {
   if (typeof body === 'string') return body;
-  throw new Error('a letter that asks for a verdict on no job');
+  throw new Error('a message that asks for a verdict on no job');
 }
 
 const audioLetter = (body: AudioMessage) => ({ topic: 'audio', lane: body.jobId, body });

@@ -81,7 +81,7 @@ export interface RemoteNodesDeps {
   readonly log: Log;
 }
 
-/** Letters are read within a few milliseconds, unless a store or an instance stood still. */
+/** Messages are read within a few milliseconds, unless a store or an instance stood still. */
 const FRESH_MS = 1_000;
 /** The clocks of servers differ, and so does what instances know of them. */
 const APART_MS = 200;
@@ -137,7 +137,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     return -APART_MS < ageMs && ageMs < FRESH_MS;
   }
 
-  /** Of a letter that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
+  /** Of a message that lay for so long that its driver may have given the attempt up. A store that cannot be asked proves nothing. */
   async function isSuperseded({ nodeId, attempt, job }: AssignMessage): Promise<boolean> {
     try {
       const now = await deps.recordOf(job.jobId);
@@ -172,7 +172,7 @@ export function createRemoteNodes(deps: RemoteNodesDeps): NodeLink {
     return slotUntil === undefined ? SLOT_IN_DOUBT : handOver(message, slotUntil);
   }
 
-  /** `secured`: until when its slot is held, if that is not what the letter says. */
+  /** `secured`: until when its slot is held, if that is not what the message says. */
   async function handOver(message: AssignMessage, secured: number | undefined): Promise<Answered> {
     const { nodeId, attempt, job, driver } = message;
     const fromStore = deps.now() - deps.storeNow();

@@ -27,7 +27,7 @@ interface Moment {
 }
 
 export function createFirstWords(deps: { clock: Clock }): FirstWords {
-  /** As many as letters are being handled, at most. */
+  /** As many as messages are being handled, at most. */
   const moments = new Map<JobId, Moment>();
 
   function close(jobId: JobId): void {
@@ -49,7 +49,7 @@ export function createFirstWords(deps: { clock: Clock }): FirstWords {
     end,
     wait: (jobId, driver) =>
       new Promise((over) => {
-        // Letters of one job are handled one at a time; should two wait after all, the former has waited long enough.
+        // Messages of one job are handled one at a time; should two wait after all, the former has waited long enough.
         close(jobId);
         const cancel = deps.clock.after(FIRST_WORDS_MS, () => end(jobId, driver));
         moments.set(jobId, { driver, words: [], over, cancel });

@@ -249,8 +249,8 @@ export function createRemoteJobs(deps: {
   });
 
   held.onTry((report) => handOver(report));
-  // Who drives it may have changed while the letter was on its way: then it goes on from here.
-  // A shard that stays away must not fill the inbox with letters under way: the letter comes again.
+  // Who drives it may have changed while the message was on its way: then it goes on from here.
+  // A shard that stays away must not fill the inbox with messages under way: the message comes again.
   bus.on('answer', async (body) =>
     wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => forward(readNodeReport(body)))),
   );

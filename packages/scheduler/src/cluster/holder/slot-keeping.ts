@@ -39,7 +39,7 @@ export interface HeardBeside {
 
 export interface SlotKeeping {
   /**
-   * Before a job is handed over whose letter lay for a while: its reservation begins anew. Answers until when the slot is held;
+   * Before a job is handed over whose message lay for a while: its reservation begins anew. Answers until when the slot is held;
    * undefined: it is not any more, or the attempt was given up. A store that cannot be asked fails the call.
    */
   secure(job: Pick<Handed, 'jobId' | 'nodeId' | 'attempt'>): Promise<number | undefined>;

@@ -1,7 +1,7 @@
 /**
  * Who lives, while a part of the store is away: of whom nothing can be read now, what was last known still holds.
  *
- * One lost shard has the presence of some instances, or the list of all: without this nobody could send a letter to anybody. It
+ * One lost shard has the presence of some instances, or the list of all: without this nobody could send a message to anybody. It
  * stays the store's word who is dead, and that a look was incomplete is told, so that nobody is taken for dead because of it.
  */
 import type { Instance, Instances } from '../../ports/instances.ts';

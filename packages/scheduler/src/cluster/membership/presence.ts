@@ -54,7 +54,7 @@ export interface Presence {
 const TRIES_PER_INTERVAL = 4;
 /** Who was away longer cannot know whether its death was declared and forgotten. */
 const LONGEST_ABSENCE_MS = DEATH_REMEMBERED_MS / 2;
-/** Whom a letter is for and who was not there may have joined since: that is looked up again, though not for every letter. */
+/** Whom a message is for and who was not there may have joined since: that is looked up again, though not for every message. */
 const MISSED_APART_MS = 25;
 /** The share of `viewMs` after which others are looked at anew, by the clock: nobody then waits for it, and no job asks for it. */
 const LOOK_AGAIN_AT = 0.8;
@@ -99,7 +99,7 @@ export function createPresence(deps: {
 
   async function lookAround(): Promise<Living> {
     const [at, doubtsBefore] = [clock.now(), doubts];
-    // At once: names seldom change, and letters wait for this. Whether it is there itself its renewal says: a store that has lost
+    // At once: names seldom change, and messages wait for this. Whether it is there itself its renewal says: a store that has lost
     // data does not show others who are as alive as this instance.
     const [all, known] = await Promise.all([
       instances.all(),

@@ -1,4 +1,4 @@
-/** Confirmations of letters, gathered: one command at a time, and what comes meanwhile or within a moment goes with the next. */
+/** Confirmations of messages, gathered: one command at a time, and what comes meanwhile or within a moment goes with the next. */
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { HandledMessages } from '../../ports/inbox.ts';
 
@@ -16,12 +16,12 @@ const MOST_PER_COMMAND = 256;
 
 export function createConfirmations(deps: {
   clock: Clock;
-  /** How long one may wait for others. A letter whose confirmation is lost comes again and is known. */
+  /** How long one may wait for others. A message whose confirmation is lost comes again and is known. */
   waitMs: number;
   /** So many do not wait. */
   most?: number | undefined;
   confirm: (messageIds: readonly string[]) => Promise<void>;
-  /** Whether the store heard it or not: then the letters come again, and are confirmed again. */
+  /** Whether the store heard it or not: then the messages come again, and are confirmed again. */
   settled: (messageIds: readonly string[], fault?: unknown) => void;
 }): Confirmations {
   const { clock, most = MOST_PER_COMMAND } = deps;
@@ -55,7 +55,7 @@ export function createConfirmations(deps: {
       waiting.push(messageId);
       if (isSending) return;
       if (waiting.length >= most) flush();
-      // Not at once: letters that end together share a command.
+      // Not at once: messages that end together share a command.
       else cancel ??= clock.after(waitMs, flush);
     },
     goAlong() {

@@ -1,6 +1,6 @@
 /**
  * Hot path: questions to another instance that need not go through the store: asked of it directly, where it can be reached and is
- * of a version that hears them. All others are asked by letter, which says so here by `unheard` or `unclear`.
+ * of a version that hears them. All others are asked by message, which says so here by `unheard` or `unclear`.
  */
 import { driverName } from '../../domain/driver-name.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -19,12 +19,12 @@ export interface DirectAsks {
   underWay(): number;
 }
 
-/** Far longer than an answer takes, so that a letter still is in time. */
+/** Far longer than an answer takes, so that a message still is in time. */
 const ANSWER_MS = 1_000;
 const SHARE_OF_LIMIT = 1 / 3;
 /** What could not be reached is left alone for so long. */
 const AVOID_MS = 30_000;
-/** Each has a connection of its own. What comes on top goes by letter: those can be held up. */
+/** Each has a connection of its own. What comes on top goes by message: those can be held up. */
 const MOST_UNDER_WAY = 256;
 
 export function createDirectAsks(deps: {
@@ -78,7 +78,7 @@ export function createDirectAsks(deps: {
         (living) => living.get(to),
         () => undefined,
       );
-      // Whoever may have been taken for dead asks nobody. What became of whom is asked the letter finds out.
+      // Whoever may have been taken for dead asks nobody. What became of whom is asked the message finds out.
       if (instance === undefined || deps.isFenced()) return UNHEARD;
       return askAt(instance, question, limitMs);
     },

@@ -1,5 +1,5 @@
 /**
- * Background actor: has letters told as they are sent, so that nobody has to ask for them, for as long as what comes unasked is
+ * Background actor: has messages told as they are sent, so that nobody has to ask for them, for as long as what comes unasked is
  * welcome. Otherwise, and wherever a store cannot tell, they wait to be taken. What was told and must not be handled yet waits here:
  * as far as the store knows it was handed out, and would come again only after a while.
  */
@@ -23,9 +23,9 @@ export function createInboxPush(deps: {
   accept: (messages: readonly InboxMessage[]) => void;
   /** Nothing may be handled now. */
   isHeldUp: () => boolean;
-  /** Letters that may wait for that to end; what is told beyond comes again. */
+  /** Messages that may wait for that to end; what is told beyond comes again. */
   maxWaiting: number;
-  /** Whether letters are welcome that nobody asked for. */
+  /** Whether messages are welcome that nobody asked for. */
   isWelcome: (isListening: boolean) => boolean;
   clock: Clock;
   failed: (fault: unknown) => void;

@@ -1,11 +1,11 @@
 /**
- * Background actor: reads this instance's inbox or listens to it, has each letter handled once, and looks after those that got stuck.
+ * Background actor: reads this instance's inbox or listens to it, has each message handled once, and looks after those that got stuck.
  *
- * What is promised: letters of one lane are handled one at a time, in the order they came; lanes do not wait for one another, and
- * reading goes on meanwhile, because a handler may wait for an answer that lies further behind. Only `maxHandling` letters bound
- * it: handlers must end by themselves. A letter that fails keeps back only itself: it comes again later, before what waits in its
+ * What is promised: messages of one lane are handled one at a time, in the order they came; lanes do not wait for one another, and
+ * reading goes on meanwhile, because a handler may wait for an answer that lies further behind. Only `maxHandling` messages bound
+ * it: handlers must end by themselves. A message that fails keeps back only itself: it comes again later, before what waits in its
  * lane by then, but after what was handled meanwhile. What a former process left unhandled comes again after `idleMs`, in its
- * order, maybe after newer letters; so may one that is read where being told begins or ends. A letter that is being handled is not handed out again however long it takes.
+ * order, maybe after newer messages; so may one that is read where being told begins or ends. A message that is being handled is not handed out again however long it takes.
  */
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import { INBOX_IDLE_MS, type Inbox, type InboxMessage, MOST_TOLD } from '../../ports/inbox.ts';
@@ -16,34 +16,34 @@ import { createInboxPush } from './inbox-push.ts';
 import { createMessageLanes } from './message-lanes.ts';
 
 export interface InboxReaderSettings {
-  /** Letters of one read. */
+  /** Messages of one read. */
   readonly maxMessages: number;
   readonly waitMs: number;
   readonly scanIntervalMs: number;
-  /** Stuck letters of one look. */
+  /** Stuck messages of one look. */
   readonly scanCount: number;
   readonly idleMs: number;
   /** Without a read that came back well for this long the reader is stuck: another takes its place. Longer than `waitMs`. */
   readonly watchdogMs: number;
-  /** Letters under way, from being read to being confirmed; at it reading pauses. What is told comes on top, up to MOST_TOLD. */
+  /** Messages under way, from being read to being confirmed; at it reading pauses. What is told comes on top, up to MOST_TOLD. */
   readonly maxHandling?: number;
-  /** How long a letter that was handled may wait to be confirmed together with others. */
+  /** How long a message that was handled may wait to be confirmed together with others. */
   readonly confirmMs?: number;
   /** So many of them do not wait: until then they take the place of new ones. */
   readonly confirmAt?: number;
-  /** How long `stop` waits for letters under way. */
+  /** How long `stop` waits for messages under way. */
   readonly stopMs?: number;
 }
 
 export interface InboxReader extends Pick<Confirmations, 'goAlong'> {
   start(): void;
-  /** Reads no more. Resolves when no letter is under way, or those that are take too long; they come again elsewhere. */
+  /** Reads no more. Resolves when no message is under way, or those that are take too long; they come again elsewhere. */
   stop(): Promise<void>;
-  /** Letters under way. */
+  /** Messages under way. */
   handling(): number;
 }
 
-/** Letters that were handled and may come again: a confirmation can be lost. */
+/** Messages that were handled and may come again: a confirmation can be lost. */
 const MAX_REMEMBERED = 10_000;
 const AFTER_A_FAULT_MS = 200;
 const MAX_HANDLING = 1_024;
@@ -60,7 +60,7 @@ export function createInboxReader(deps: {
   settings: InboxReaderSettings;
   /** What must stay in order shares a lane. */
   laneOf: (body: string) => string;
-  /** Rejects if the letter could not be handled: it comes again, and is dead after too many tries. `wasOpened`: it was handed out before. */
+  /** Rejects if the message could not be handled: it comes again, and is dead after too many tries. `wasOpened`: it was handed out before. */
   handle: (body: string, wasOpened: boolean) => Promise<void>;
   /** This instance may have been taken for dead: nothing is read or handled, and what was read comes again. */
   isFenced?: () => boolean;
@@ -108,7 +108,7 @@ export function createInboxReader(deps: {
   let cancelScan: Cancel | undefined;
   let cancelWatchdog: Cancel | undefined;
 
-  /** A letter that makes no sense is for the handler to refuse. */
+  /** A message that makes no sense is for the handler to refuse. */
   function laneOf(body: string): string {
     try {
       return deps.laneOf(body);
@@ -136,7 +136,7 @@ export function createInboxReader(deps: {
       meter.count('scheduler_inbox_failures_total');
       log.warn(
         { message_id: messageId, deliveries, err: fault },
-        'a letter could not be handled; it comes again',
+        'a message could not be handled; it comes again',
       );
       end(messageId);
     }
@@ -175,8 +175,8 @@ export function createInboxReader(deps: {
   }
 
   function noteDeaf(fault: unknown): void {
-    // Once: where it may not listen it never will, and every letter is read.
-    if (!isDeaf) log.warn({ err: fault }, 'letters cannot be listened to; they are read');
+    // Once: where it may not listen it never will, and every message is read.
+    if (!isDeaf) log.warn({ err: fault }, 'messages cannot be listened to; they are read');
     isDeaf = true;
   }
 
@@ -221,7 +221,7 @@ export function createInboxReader(deps: {
     if (!isStopped) cancelWatchdog = clock.after(settings.watchdogMs, replaceReader);
   }
 
-  /** Whoever does not wait for letters has no inbox: the store has lost it. */
+  /** Whoever does not wait for messages has no inbox: the store has lost it. */
   async function reopen(): Promise<boolean> {
     if (isStopped || isFenced()) return false;
     await inbox.open(instanceId);

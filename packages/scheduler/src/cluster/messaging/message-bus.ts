@@ -1,12 +1,12 @@
 /**
- * Letters between instances, as calls: `tell` hands over something that may not be lost, `ask` waits for an answer.
+ * Messages between instances, as calls: `tell` hands over something that may not be lost, `ask` waits for an answer.
  *
  * Nothing is sent to an instance that was not living when last looked, at most a second ago (I9), nor by one that may itself
- * have been taken for dead. Letters of one lane are handled in the order they were
+ * have been taken for dead. Messages of one lane are handled in the order they were
  * sent, but for those that come again, and where being told begins or ends.
  *
- * What is soon outdated may be asked, and answered, by a whisper, which writes nothing. Whispers may be lost: without an answer in a
- * moment it is asked once more, by letter. What somebody waits for may be asked directly, past the store, and by letter if that cannot be
+ * What is soon outdated may be asked, and answered, by a hint, which writes nothing. Hints may be lost: without an answer in a
+ * moment it is asked once more, by message. What somebody waits for may be asked directly, past the store, and by message if that cannot be
  * had or nothing comes of it. In both cases its handler must bear to be asked twice.
  */
 import { isErrorCode, SchedulerError } from '../../domain/errors.ts';
@@ -22,11 +22,11 @@ export interface MessageBus {
   tell(to: string, message: Outgoing): Promise<boolean>;
   /** Rejects with SCHEDULER_DEPENDENCY_DOWN if there is no answer in time; whether it was heard is then unknown, unless it is `Unsent`. */
   ask(to: string, message: Outgoing, limitMs: number): Promise<unknown>;
-  /** Who handles letters about this. What it answers goes to whoever asked. */
+  /** Who handles messages about this. What it answers goes to whoever asked. */
   on(topic: string, handle: HandleMessage): void;
-  /** A letter has come. Rejects if it could not be handled. `wasOpened`: by somebody who may have done what it says, and died over it, or could not answer. */
+  /** A message has come. Rejects if it could not be handled. `wasOpened`: by somebody who may have done what it says, and died over it, or could not answer. */
   receive(text: string, wasOpened?: boolean): Promise<void>;
-  /** A whisper has come. Never rejects: what is not answered comes as a letter. */
+  /** A hint has come. Never rejects: what is not answered comes as a message. */
   hear(text: string): Promise<void>;
   /** A question that was asked directly, and what is answered to it. Undefined: not now; it was not looked at. */
   answer(text: string): Promise<string | undefined>;
@@ -43,7 +43,7 @@ export interface Outgoing {
   /** What must stay in order: the job, the node or the session it is about. */
   readonly lane: string;
   readonly body: unknown;
-  /** Of a question: it is soon outdated, and asked by a whisper first. */
+  /** Of a question: it is soon outdated, and asked by a hint first. */
   readonly isFleeting?: boolean;
   /** Of a question: it is asked directly, if that can be. `only`: and otherwise not at all. */
   readonly isDirect?: boolean | 'only';
@@ -53,7 +53,7 @@ interface Envelope {
   readonly topic: string;
   readonly from: string;
   readonly ask?: string;
-  /** It was whispered, and so is its answer. */
+  /** It was sent as a hint, and so is its answer. */
   readonly isFleeting?: true;
   readonly body: unknown;
 }
@@ -68,21 +68,21 @@ type Reply =
 /** It was not sent: nobody is there, or its inbox is full. */
 export class Unsent extends SchedulerError {
   constructor(to: string) {
-    super('SCHEDULER_DEPENDENCY_DOWN', `instance ${to} is not there, or takes no more letters`);
+    super('SCHEDULER_DEPENDENCY_DOWN', `instance ${to} is not there, or takes no more messages`);
   }
 }
 
 const REPLY = 'reply';
 /** Answers that are waited for; each is bounded in time, and this is far beyond what a sound cluster has under way. */
 const MAX_ASKING = 20_000;
-/** Far longer than a whisper takes to and fro, far shorter than anybody waits for an answer. */
+/** Far longer than a hint takes to and fro, far shorter than anybody waits for an answer. */
 const UNHEARD_MS = 500;
-/** Whispers that are handled at a time; what comes on top comes again, as a letter, and those can be held up. */
+/** Hints that are handled at a time; what comes on top comes again, as a message, and those can be held up. */
 const MAX_HEARING = 1_000;
 /** Far more than are asked while one is in doubt; the oldest is forgotten, and its handler asked again. */
 const MOST_ANSWERED = 10_000;
 
-/** What comes before the letter itself, so that its lane is known without reading it. */
+/** What comes before the message itself, so that its lane is known without reading it. */
 export const laneOf = (text: string): string => text.slice(0, text.indexOf(' '));
 
 export function createMessageBus(deps: {
@@ -92,7 +92,7 @@ export function createMessageBus(deps: {
   meter: Meter;
   self: () => { readonly instanceId: string };
   isFenced: () => boolean;
-  /** With whom the letter is for: one that is missed may have joined a moment ago. */
+  /** With whom the message is for: one that is missed may have joined a moment ago. */
   living: (expected: string) => Promise<ReadonlyMap<string, Instance>>;
   newAskId: () => string;
   /** Absent: nobody is asked directly. */
@@ -102,7 +102,7 @@ export function createMessageBus(deps: {
   const direct = line && createDirectAsks({ ...deps, line });
   const handlers = new Map<string, HandleMessage>();
   const asked = new Map<string, { settle: (reply: Reply) => void; cancel: Cancel }>();
-  /** What was answered to those who asked directly, lately: they may not have heard it, and ask the same by letter. */
+  /** What was answered to those who asked directly, lately: they may not have heard it, and ask the same by message. */
   const answered = new Map<string, Promise<Reply>>();
   let hearing = 0;
 
@@ -164,7 +164,7 @@ export function createMessageBus(deps: {
 
   async function answerOf(handle: () => Promise<unknown>): Promise<Reply> {
     try {
-      // Null, because nothing else of "nothing" survives a letter.
+      // Null, because nothing else of "nothing" survives a message.
       return { answer: (await handle()) ?? null };
     } catch (fault) {
       return replyOf(fault);
@@ -201,7 +201,7 @@ export function createMessageBus(deps: {
     const { topic, from, ask, body, isFleeting = false } = envelope;
     if (topic === REPLY && ask !== undefined) return settle(ask, readReply(body));
     const handle = handlers.get(topic);
-    if (handle === undefined) throw new Error(`nobody handles letters about ${topic}`);
+    if (handle === undefined) throw new Error(`nobody handles messages about ${topic}`);
     if (ask === undefined) {
       await handle(body, from, wasOpened);
       return;
@@ -243,7 +243,7 @@ export function createMessageBus(deps: {
     async answer(text) {
       const { topic, from, ask = '', body } = JSON.parse(text) as Envelope;
       const handle = handlers.get(topic);
-      // Letters are held up here for the same reason.
+      // Messages are held up here for the same reason.
       if (deps.isFenced() || handle === undefined) return undefined;
       const reply = answerOf(() => handle(body, from, false));
       answered.set(ask, reply);

@@ -8,7 +8,7 @@ export interface MessageHeading {
 }
 
 /**
- * From the beginning of a letter, which may be cut anywhere. Quotes inside a text are escaped in JSON, so that `"name":"` is
+ * From the beginning of a message, which may be cut anywhere. Quotes inside a text are escaped in JSON, so that `"name":"` is
  * never found in one; and only what can be a word or an id is taken, so that no text gets through.
  */
 export const headingOf = (head: string): MessageHeading => ({

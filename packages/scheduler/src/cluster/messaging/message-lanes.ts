@@ -1,10 +1,10 @@
-/** Letters in lanes: those of one lane are handled one after the other, those of different lanes at the same time. */
+/** Messages in lanes: those of one lane are handled one after the other, those of different lanes at the same time. */
 import type { InboxMessage } from '../../ports/inbox.ts';
 
 export interface MessageLanes {
-  /** A letter that comes again is older than what waits in its lane, and goes before it. */
+  /** A message that comes again is older than what waits in its lane, and goes before it. */
   add(message: InboxMessage): void;
-  /** Letters that wait or are being handled. */
+  /** Messages that wait or are being handled. */
   size(): number;
 }
 
@@ -13,7 +13,7 @@ export function createMessageLanes(deps: {
   /** Never rejects. */
   handle: (message: InboxMessage) => Promise<void>;
 }): MessageLanes {
-  /** What waits behind the letter that is being handled. A lane without one is not here. */
+  /** What waits behind the message that is being handled. A lane without one is not here. */
   const lanes = new Map<string, InboxMessage[]>();
   let size = 0;
 

@@ -1,5 +1,5 @@
 /**
- * Hot path: what a letter says, if it has what its handler needs. It may be of an instance of another version, or have been put back by
+ * Hot path: what a message says, if it has what its handler needs. It may be of an instance of another version, or have been put back by
  * an operator; one that makes no sense is refused like any that cannot be handled, and ends among the dead letters.
  */
 
@@ -9,7 +9,7 @@ export type Shape = { readonly [field: string]: 'string' | 'number' | Shape };
 export function readMessage<T>(topic: string, body: unknown, shape: Shape): T {
   const lacking = lackingIn(body, shape);
   if (lacking === undefined) return body as T;
-  throw new Error(`a letter about ${topic} that makes no sense: ${lacking === '' ? 'its body' : lacking}`);
+  throw new Error(`a message about ${topic} that makes no sense: ${lacking === '' ? 'its body' : lacking}`);
 }
 
 /** The first field that is not as it must be; "": all of it. */

@@ -1,16 +1,16 @@
-/** Cold path: incarnations that are known to be dead, for as long as sheets of theirs may still be read. */
+/** Cold path: incarnations that are known to be dead, for as long as node records of theirs may still be read. */
 import { driverName } from '../../domain/driver-name.ts';
 import type { InstanceName } from '../../ports/instances.ts';
 import type { NodeRecord } from '../../ports/node-records.ts';
 
-/** More than ever die within the life of a sheet. */
+/** More than ever die within the life of a node record. */
 const MOST_REMEMBERED = 1_000;
 
 export interface DeadHolders {
   note(owner: InstanceName): void;
   /** Those who live under the very incarnation that was dead are not: their sockets are there. */
   seen(living: ReadonlyMap<string, InstanceName>): void;
-  /** Nobody reaches the node of this sheet: its socket ended with its owner. */
+  /** Nobody reaches the node of this node record: its socket ended with its owner. */
   held(record: Pick<NodeRecord, 'channel' | 'owner'>): boolean;
 }
 

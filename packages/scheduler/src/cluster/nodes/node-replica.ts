@@ -31,7 +31,7 @@ export interface ReplicaSettings {
   readonly enlistMs: number;
   /** Nodes of others; more are not taken, and counted. */
   readonly maxNodes: number;
-  /** Sheets looked at, and ids paged over, per tick. */
+  /** Node records looked at, and ids paged over, per tick. */
   readonly readsPerTick: number;
 }
 

@@ -1,7 +1,7 @@
 /** Cold path: what an operator should look at, and what to do about it. Pure. */
 import type { ClusterView, InstanceLine } from './cluster-view.ts';
 
-/** A busy inbox is emptied in milliseconds: this many letters mean that it is not. */
+/** A busy inbox is emptied in milliseconds: this many messages mean that it is not. */
 const MANY_MESSAGES = 1_000;
 
 export function clusterWarnings({
@@ -26,7 +26,7 @@ export function clusterWarnings({
       : [`nothing could be learned in time of ${names(unknown)}: the part of the store they are in is slow`]),
     ...crowded.map(
       ({ instanceId, inbox }) =>
-        `${inbox?.messages} letters wait in the inbox of ${instanceId}: it is too slow, or hangs`,
+        `${inbox?.messages} messages wait in the inbox of ${instanceId}: it is too slow, or hangs`,
     ),
     ...versionsDiffer(instances),
     ...poolsDiffer(instances),

@@ -1,7 +1,7 @@
 /**
- * Background actor: takes over what dead instances left behind: the jobs they drove, the letters they did not read; then forgets them.
+ * Background actor: takes over what dead instances left behind: the jobs they drove, the messages they did not read; then forgets them.
  *
- * Every step may be repeated and done by several at once: a job is taken over by comparison with its driver, a letter is handled
+ * Every step may be repeated and done by several at once: a job is taken over by comparison with its driver, a message is handled
  * as if it had come here, an inbox is closed only when it is empty. Who begins first follows from the names alone, so that
  * survivors seldom do the same work twice; the others come to help if it takes too long.
  */
@@ -49,7 +49,7 @@ interface Dead {
   /** As far as is known here. */
   readonly since: number;
   isUnderWay: boolean;
-  /** A letter of it could not be handled here. */
+  /** A message of it could not be handled here. */
   hasRefused: boolean;
 }
 
@@ -65,13 +65,13 @@ export function createTakeover(deps: {
   orphan: (instanceId: string) => Promise<void>;
   /** What must stay in order shares a lane. */
   laneOf: (text: string) => string;
-  /** Handles a letter as if it had come here; `wasOpened`: the dead may have done what it says. */
+  /** Handles a message as if it had come here; `wasOpened`: the dead may have done what it says. */
   receive: (text: string, wasOpened: boolean) => Promise<void>;
   clock: Clock;
   digest: (text: string) => string;
-  /** How long one survivor has before the next one helps. A letter that the dead had read is older than that when its death is known. */
+  /** How long one survivor has before the next one helps. A message that the dead had read is older than that when its death is known. */
   turnMs: number;
-  /** How long a letter rests that could not be handled, whoever tried. */
+  /** How long a message rests that could not be handled, whoever tried. */
   againMs: number;
   log: Log;
   meter: Meter;
@@ -131,7 +131,7 @@ export function createTakeover(deps: {
       await deps.receive(body, wasOpened);
       return true;
     } catch (fault) {
-      log.warn({ of: instanceId, message_id: messageId, err: fault }, 'a dead instance’s letter must wait');
+      log.warn({ of: instanceId, message_id: messageId, err: fault }, 'a dead instance’s message must wait');
       return false;
     }
   }

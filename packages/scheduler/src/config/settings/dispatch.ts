@@ -57,7 +57,7 @@ export const dispatch = {
     min: 0.05,
     max: 3_600,
     unit: 'seconds',
-    doc: 'How long a node may take for a job, counted from when it was sent: a queue of its own counts, too; see docs/operations.md, deployed nodes.',
+    doc: 'How long a node may take for a job, counted from when it was sent: a queue of its own counts, too; see docs/operations.md, legacy nodes.',
   }),
   job_deadline_ms: integer({
     default: 90_000,
@@ -79,7 +79,7 @@ export const dispatch = {
     min: 0,
     max: 600_000,
     unit: 'ms',
-    doc: 'For how long after a start a job that may wait is not refused because no node can do it: deployed nodes come back after 5 s.',
+    doc: 'For how long after a start a job that may wait is not refused because no node can do it: legacy nodes come back after 5 s.',
   }),
   heartbeat_interval_seconds: number({
     default: 2,
@@ -108,7 +108,7 @@ export const dispatch = {
     min: 0,
     max: 60_000,
     unit: 'ms',
-    doc: 'How long a node that lost its socket may take to come back before its jobs are retried. Deployed nodes get none.',
+    doc: 'How long a node that lost its socket may take to come back before its jobs are retried. Legacy nodes get none.',
   }),
   max_inflight_jobs: integer({
     default: 100_000,

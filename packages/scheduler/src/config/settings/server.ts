@@ -106,7 +106,7 @@ export const server = group('Where the server listens and whom it lets in.', {
   anonymous: list({
     of: choice({ choices: ['session', 'node', 'operator'], default: 'session', doc: '' }),
     default: [],
-    doc: 'Roles that need no token when they connect from `trusted_networks`. The deployed clients send none: `["session", "node"]` lets them in.',
+    doc: 'Roles that need no token when they connect from `trusted_networks`. The legacy clients send none: `["session", "node"]` lets them in.',
   }),
   trusted_networks: list({
     of: network,

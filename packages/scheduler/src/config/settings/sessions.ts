@@ -8,7 +8,7 @@ export const session = group('Sessions on sockets.', {
   utterance_index_base: choice({
     choices: ['0', 'random'],
     default: '0',
-    doc: 'First utterance_index of a session. After a reconnect the deployed web client hides results whose index it has already shown; a random base avoids that.',
+    doc: 'First utterance_index of a session. After a reconnect the legacy web client hides results whose index it has already shown; a random base avoids that.',
   }),
   max_sessions: integer({
     default: 100_000,
@@ -78,7 +78,7 @@ export const backpressure = group('When sessions are told to send less.', {
     min: 1,
     max: 100,
     unit: 'percent',
-    doc: 'Share from which it is told PAUSE. Deployed clients are told nothing but PAUSE.',
+    doc: 'Share from which it is told PAUSE. Legacy clients are told nothing but PAUSE.',
   }),
   resume_after_ms: integer({
     default: 2_000,
@@ -176,7 +176,7 @@ export const segmentation = group('Where the utterances of a stream of audio_chu
       min: 0,
       max: 10_000,
       unit: 'ms',
-      doc: 'Wait for late chunks after an empty is_final of a deployed client, whose is_final overtakes its last audio.',
+      doc: 'Wait for late chunks after an empty is_final of a legacy client, whose is_final overtakes its last audio.',
     }),
     padding_auto_ms: integer({
       default: 220,

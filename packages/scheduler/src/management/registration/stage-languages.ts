@@ -38,7 +38,7 @@ export function understandLanguages(
     : declared(report.languages, models, isNmtReady, unknown);
 }
 
-/** An empty list is a statement: nodes in the field send it while nothing runs. */
+/** An empty list is a statement: legacy nodes send it while nothing runs. */
 function declared(
   languages: ReportedLanguages,
   models: readonly ReportedModel[],

@@ -1,4 +1,4 @@
-/** Cold path: how much of a node is free, in the measure dashboards in the field know. Pure. */
+/** Cold path: how much of a node is free, in the measure dashboards legacy know. Pure. */
 import type { Hardware, ResourceReport } from '../../domain/capability-report.ts';
 import { MAX_DETAILS, type NodePower, type Power } from './stats-part.ts';
 

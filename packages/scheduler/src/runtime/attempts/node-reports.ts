@@ -226,6 +226,6 @@ function namedAttempt(flight: InFlightJob, answer: ReportedAttempt): number {
   return intent?.nodeId === answer.nodeId ? intent.attempt : ANY_ATTEMPT;
 }
 
-/** What a node in the field answers for an utterance that came after a later one of its session. */
+/** What a legacy node answers for an utterance that came after a later one of its session. */
 const isTranslationMissing = (flight: InFlightJob, result: JobResult): boolean =>
   flight.job.spec.pipeline.use_nmt && result.textAsr !== '' && result.textTranslated === '';

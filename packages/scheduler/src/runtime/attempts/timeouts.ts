@@ -43,7 +43,7 @@ export function createDeadlines(engine: Engine, retryOrFail: () => RetryOrFail):
       void retryOrFail().giveUp(flight, { ...failure, isCounted: true, side: 'open' });
       return;
     }
-    // A node in the field may stay silent on purpose, having merged the audio into another utterance: nothing to retry,
+    // A legacy node may stay silent on purpose, having merged the audio into another utterance: nothing to retry,
     // and nobody to blame.
     void retryOrFail().conclude(flight, failure, 'open', flight.job.fence);
   }

@@ -42,7 +42,7 @@ export function isCandidate(engine: Engine, asked: Asked, utteranceIndex: number
 const COUNTED = { isCounted: true };
 export const UNCOUNTED = { isCounted: false };
 
-/** Nodes that had the job, and nodes in the field that have seen a later utterance: they would not translate this one. */
+/** Nodes that had the job, and legacy nodes that have seen a later utterance: they would not translate this one. */
 export function exclusions(
   engine: Engine,
   asked: Pick<Asked, 'need' | 'sentTo' | 'shunned'>,

@@ -1,7 +1,7 @@
 /**
  * Hot path, when it ends badly: whoever finds no slot has nodes looked at again that seem to be full.
  *
- * How full nodes are is whispered between instances, and whispers may be lost. One that seems full is not tried, so no answer of the
+ * How full nodes are is sent as a hint between instances, and hints may be lost. One that seems full is not tried, so no answer of the
  * ledger corrects that, and its own report may be many seconds away. So some of them are asked about, one round at a time, for as
  * long as anybody waits; what is found free wakes whoever waits for it.
  */

@@ -14,7 +14,7 @@ export interface SessionHistory {
   note(sessionId: SessionId, nodeId: NodeId, utteranceIndex: number, now: number): void;
   /** The session's last node, if it was within the window. */
   lastNode(sessionId: SessionId, now: number, windowMs: number): NodeId | undefined;
-  /** Nodes that have seen a later utterance of the session: nodes in the field answer an earlier one without translation. */
+  /** Nodes that have seen a later utterance of the session: legacy nodes answer an earlier one without translation. */
   sawLater(sessionId: SessionId, utteranceIndex: number): readonly NodeId[];
 }
 

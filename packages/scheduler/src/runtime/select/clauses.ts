@@ -67,7 +67,7 @@ function languageClauses(need: Need): Clause[] {
   const semantic = known.map(({ source }) => speaks('semantic', source));
   const nmt = need.usesNmt ? need.directions.map(translation) : [];
   const tts = need.usesTts ? need.directions.map(({ target }) => speaks('tts', target)) : [];
-  // Nodes in the field cannot take `auto` without a pair.
+  // Legacy nodes cannot take `auto` without a pair.
   const field = need.isPairUnknown ? [none(factKey.deployed)] : [];
   if (need.isSourceAuto) {
     return [clause('src_auto_no_candidate', [...asr, ...semantic, ...nmt, ...tts, ...field])];

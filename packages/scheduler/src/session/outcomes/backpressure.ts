@@ -27,7 +27,7 @@ const SEVERITY: Readonly<Record<PressureAction, number>> = { SLOW_DOWN: 1, BUSY:
 /** Clients ignore what comes quicker. */
 export const APART_MS = 500;
 
-/** What to tell now; undefined: nothing, or nothing new. `knowsOnlyPause`: the other two can mute a deployed client for good. */
+/** What to tell now; undefined: nothing, or nothing new. `knowsOnlyPause`: the other two can mute a legacy client for good. */
 export function judgePressure(
   shares: Shares,
   told: Told | undefined,

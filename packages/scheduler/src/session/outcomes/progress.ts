@@ -104,7 +104,7 @@ export function notePartial(
   tell(step, session, { kind: 'partial', about: utterance, text, isFinal });
 }
 
-/** No translation will come. To clients in the field an error would be an alert: they get the ui_event alone. */
+/** No translation will come. To legacy clients an error would be an alert: they get the ui_event alone. */
 export function fail(
   step: Step,
   session: Session,

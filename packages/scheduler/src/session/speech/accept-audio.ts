@@ -91,7 +91,7 @@ function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
   tell(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details: { seq } });
 }
 
-/** To clients in the field an error is an alert: late frames are none. */
+/** To legacy clients an error is an alert: late frames are none. */
 function refuse(step: Step, session: Session, code: ErrorCode, message: string): void {
   count(step, 'scheduler_session_messages_dropped_total', { reason: code.toLowerCase() });
   if (!isLegacy(session)) tell(step, session, { kind: 'error', code, message });
@@ -158,7 +158,7 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
   }
   session.audioBytes += bytes;
   accept(step, session, {
-    // Numbers are never used twice in a session: nodes in the field refuse those they have seen.
+    // Numbers are never used twice in a session: legacy nodes refuse those they have seen.
     index: Math.max(Math.min(given.index, LARGEST_GIVEN_INDEX), session.nextIndex),
     startedAt: step.at,
     audioBytes: bytes,

@@ -25,7 +25,7 @@ export function simulatedCapabilities(languages: readonly string[], isLegacy: bo
       tts_languages: [...languages],
       semantic_languages: [...languages],
       semantic_core_ready: true,
-      // Nodes in the field never say what they translate.
+      // Legacy nodes never say what they translate.
       ...(isLegacy
         ? {}
         : { nmt_capabilities: [{ model_id: 'simulated', languages: [...languages], rule: 'any_to_any' }] }),

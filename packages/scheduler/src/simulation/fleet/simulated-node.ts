@@ -1,5 +1,5 @@
 /**
- * Simulation: one process of a GPU node, as the SDK makes them or as they are in the field. It speaks the protocol over the
+ * Simulation: one process of a GPU node, as the SDK makes them or as they are legacy. It speaks the protocol over the
  * simulated network and records what it sees: that is all a checker ever hears of it.
  */
 import type { JobAssign, SchedulerToNode } from '@lingua/protocol';
@@ -134,7 +134,7 @@ export function startSimulatedNode(deps: {
     const { job_id: job, attempt_id: attempt } = assign;
     const run = { node, job, attempt };
     record({ kind: 'assigned', ...run, ...(end !== undefined && { instance: end.peer.name }) });
-    // One it has already: those of the SDK say so, those in the field refuse it.
+    // One it has already: those of the SDK say so, legacy ones refuse it.
     if (running.has(job)) return;
     if (running.size >= slots) {
       record({ kind: 'turned_away', ...run });
@@ -204,7 +204,7 @@ export function startSimulatedNode(deps: {
 
   function say(result: string): void {
     if (isRegistered && end?.send(result) === true) return;
-    // Those in the field forget what they cannot say.
+    // Those legacy forget what they cannot say.
     if (isSdk) unsent.push(result);
   }
 

@@ -1,4 +1,4 @@
-/** Simulation: letters between instances, as one stream per instance. Reading waits on a connection of its own. */
+/** Simulation: messages between instances, as one stream per instance. Reading waits on a connection of its own. */
 import { INBOX_IDLE_MS, type Inbox, type InboxMessage, LONGEST_TOLD, MOST_TOLD } from '../../ports/inbox.ts';
 import type { Lines } from './lines.ts';
 import type { Shard } from './shard.ts';
@@ -10,7 +10,7 @@ export interface InboxSettings {
   readonly maxDeliveries: number;
   /** Dead letters that are kept; 0: they are dropped. */
   readonly maxDead: number;
-  /** How long a letter lies after its last delivery before it is dead. */
+  /** How long a message lies after its last delivery before it is dead. */
   readonly minIdleToDieMs?: number;
   /** How long an inbox stays that nobody opens again. */
   readonly idleMs?: number;

@@ -1,4 +1,4 @@
-/** Simulation: all connections of one process to the store: one to each shard, one that reads letters, and an ear for what is said. */
+/** Simulation: all connections of one process to the store: one to each shard, one that reads messages, and an ear for what is said. */
 import type { Chance } from '../../ports/chance.ts';
 import type { Machine } from '../kernel/machine.ts';
 import type { VirtualTime } from '../kernel/virtual-time.ts';

@@ -1,4 +1,4 @@
-/** Simulation: what instances tell one another of their nodes. A sheet and its presence lie on the node's shard, lists on a few others. */
+/** Simulation: what instances tell one another of their nodes. A node record and its presence lie on the node's shard, lists on a few others. */
 import type { NodeId } from '../../domain/ids.ts';
 import {
   isLater,
@@ -98,7 +98,7 @@ export function createNodeRecords(deps: {
       if (result.kind === 'stale') return result;
       notice(record);
       if (result.kind === 'posted') return { kind: 'posted' };
-      // Also at a repeat: the post before may have got no further than its sheet.
+      // Also at a repeat: the post before may have got no further than its node record.
       await enlist([record.nodeId]);
       return { kind: result.kind === 'first' ? 'posted' : 'already' };
     },

@@ -33,7 +33,7 @@ export function openStore(deps: {
 }): SharedStore {
   const { lines, settings, planAfter, onFault } = deps;
   const { clock } = deps.machine;
-  // What must not be lost: slots, jobs and letters. Notices and presence are soon said again.
+  // What must not be lost: slots, jobs and messages. Notices and presence are soon said again.
   const kept =
     settings.durability === 'replica' ? withReplica(lines, clock, settings.commandTimeoutMs / 2) : lines;
   const inbox = createInbox({ lines: kept, planAfter, ...settings.inbox });

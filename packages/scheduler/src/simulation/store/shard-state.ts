@@ -52,7 +52,7 @@ export interface Stream<T> {
 export interface StoredInbox extends Stream<StoredMessage> {
   /** Ids of those that were never handed out, in order. */
   readonly fresh: Set<string>;
-  /** Handed out and not confirmed, in the order of the letters. */
+  /** Handed out and not confirmed, in the order of the messages. */
   readonly handedOut: Set<string>;
 }
 

@@ -40,9 +40,9 @@ export interface Shard {
   /** Tells everybody who listens there. */
   publish(channel: string, said: unknown): void;
   subscribe(channel: string, hear: Hear): () => void;
-  /** Readers that wait for a letter, by inbox. Each says whether it took one. */
+  /** Readers that wait for a message, by inbox. Each says whether it took one. */
   readonly waiting: Map<string, Set<() => boolean>>;
-  /** Those who are told letters as they are sent, by inbox. */
+  /** Those who are told messages as they are sent, by inbox. */
   readonly listeners: Map<string, Set<Listener>>;
   /** `cut`: the connection to its master is lost. Called by the shard, in the order in which they were given. */
   onCut(cut: () => void): () => void;

@@ -27,7 +27,7 @@ export interface Fleet {
   names(): readonly string[];
 }
 
-/** Every third node is as those in the field are. */
+/** Every third node is as legacy ones are. */
 const LEGACY_EVERY = 3;
 
 export function createFleet(deps: {

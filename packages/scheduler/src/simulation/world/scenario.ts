@@ -9,7 +9,7 @@ export interface Scenario {
   /** Of the store; each fails on its own. */
   readonly shards: number;
   readonly nodes: number;
-  /** Nodes in the field declare none: only 4 is what they really get. */
+  /** Legacy nodes declare none: only 4 is what they really get. */
   readonly slots: number;
   readonly speakers: number;
   readonly dispatchers: number;

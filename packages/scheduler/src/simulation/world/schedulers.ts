@@ -178,7 +178,7 @@ export function createSchedulers(deps: {
   };
 }
 
-/** Which job a letter hands over, and for which node. */
+/** Which job a message hands over, and for which node. */
 const ASSIGNMENT = /^(\S+) \{"topic":"assign"[^{]*\{"nodeId":"([^"]+)"/;
 
 const nameOf = (at: number): string => `instance-${at + 1}`;

@@ -34,7 +34,7 @@ export function createHolders(deps: {
     return (await bus.ask(holder, { topic, lane: nodeId, body, isFleeting }, answerMs)) as T;
   }
 
-  // Null, because nothing else of "nothing" survives a letter.
+  // Null, because nothing else of "nothing" survives a message.
   // What was opened before is old: undone since, perhaps, or outdated by what the node has said. Whoever asked has given up.
   bus.on('node_order', async (body, _, wasOpened) => {
     if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this order is old');
@@ -51,7 +51,7 @@ export function createHolders(deps: {
     find: replica.find,
     async beat(body) {
       try {
-        // The next one says it again: not worth two letters. Heard twice it is as good as once.
+        // The next one says it again: not worth two messages. Heard twice it is as good as once.
         return await ask<HeartbeatOutcome>(body.node_id, 'node_beat', body, true);
       } catch (fault) {
         // Whoever held it is gone: the node registers where it asks, and goes on.

@@ -1,4 +1,4 @@
-/** Hot path: a job as the node gets to see it. Nodes in the field get only what they understand. Pure. */
+/** Hot path: a job as the node gets to see it. Legacy nodes get only what they understand. Pure. */
 import type { AudioRef, JobAssign } from '@lingua/protocol';
 import type { JobRecord } from '../../domain/job.ts';
 import type { AudioAt, CutReason, JobSpec } from '../../domain/job-spec.ts';
@@ -68,7 +68,7 @@ export function assignMessage(input: AssignInput): AssignMessage {
 }
 
 /**
- * Nodes in the field answer only jobs that were cut by hand, keep jobs of one turn_id in one buffer, and know nothing of
+ * Legacy nodes answer only jobs that were cut by hand, keep jobs of one turn_id in one buffer, and know nothing of
  * deadlines.
  */
 const AS_THE_FIELD_KNOWS_IT = { is_manual_cut: true } as const;
@@ -121,7 +121,7 @@ const inlineAudio = (audio: Buffer, described: Described): AudioFields => ({
   ...described,
 });
 
-/** Nodes in the field take opus packets or bare samples, and never nothing. */
+/** Legacy nodes take opus packets or bare samples, and never nothing. */
 function bareAudio(spec: JobSpec, audio: Buffer): AudioFields | UnfitReason {
   if (spec.audioFormat !== 'wav') {
     if (audio.length === 0) return 'audio_missing';

@@ -41,7 +41,7 @@ export const toReportedFailure = ({ reason, message, details }: JobFailReport): 
   ...given({ details: record(details) }),
 });
 
-/** Nodes in the field answer an utterance they merged into another with that other's attempt_id. */
+/** Legacy nodes answer an utterance they merged into another with that other's attempt_id. */
 export const mayNameAnotherAttempt = (message: JobResultMessage): boolean =>
   message.extra?.reason === 'NO_TEXT_ASSIGNED';
 

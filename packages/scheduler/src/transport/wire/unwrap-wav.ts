@@ -1,4 +1,4 @@
-/** Takes the pcm16 samples out of a wav file: nodes in the field understand no container. Pure. */
+/** Takes the pcm16 samples out of a wav file: legacy nodes understand no container. Pure. */
 
 export type UnwrappedWav =
   | { readonly kind: 'pcm16'; readonly samples: Buffer; readonly sampleRate: number }

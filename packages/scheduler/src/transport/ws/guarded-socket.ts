@@ -237,7 +237,7 @@ export function guardSocket(
   return { ...socket, ended };
 }
 
-/** A program in the field that sends one message we do not know with each heartbeat must not lose its connection for it. */
+/** A program legacy that sends one message we do not know with each heartbeat must not lose its connection for it. */
 const STRIKES_FORGIVEN_PER_SECOND = 0.1;
 /** How long reading pauses when a session is over its rate. */
 const HOLD_MS = 100;

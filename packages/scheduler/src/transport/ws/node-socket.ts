@@ -46,7 +46,7 @@ export function openNodeSocket(
     socket.cut('registration_deadline'),
   );
 
-  /** Nodes in the field do not listen to errors: only the end of the connection makes them try again. */
+  /** Legacy nodes do not listen to errors: only the end of the connection makes them try again. */
   function refuse(code: ErrorCode, message: string): void {
     log.info({ code, reason: message }, 'a node was refused');
     socket.sendError(code, message);

@@ -8,7 +8,7 @@ import type { GuardedSocket } from './guarded-socket.ts';
 export interface NodeConnection {
   readonly socket: Pick<GuardedSocket, 'send' | 'cut'>;
   readonly generation: number;
-  /** Absent = a node in the field. */
+  /** Absent = a legacy node. */
   readonly supports: readonly string[] | undefined;
 }
 

@@ -24,7 +24,7 @@ export type SessionMessage = Exclude<
   { type: 'session_init' | `room_${string}` | `webrtc_${string}` }
 >;
 
-/** What clients in the field send, whatever is agreed upon. */
+/** What legacy clients send, whatever is agreed upon. */
 const FIELD_FORMAT = 'opus';
 const DEFAULT_SAMPLE_RATE = 16_000;
 const NO_PAIRING = 'pairing codes are not issued: the session is open without one';

@@ -25,7 +25,7 @@ export interface SessionSocketDeps {
   readonly initDeadlineMs: number;
 }
 
-/** Clients in the field show every error as an alert. */
+/** Clients legacy show every error as an alert. */
 const ERRORS_APART_MS = 10_000;
 const SESSIONS = { limit: 'sessions' };
 /** What may be otherwise a moment later. */
@@ -100,7 +100,7 @@ export function openSessionSocket(
 
   function drop(message: SessionMessage) {
     meter.count('scheduler_session_messages_dropped_total', { reason: 'unknown_session' });
-    // Late frames of a client in the field are no reason for an alert.
+    // Late frames of a legacy client are no reason for an alert.
     if (!isLegacy) sendError('INVALID_SESSION', `session ${message.session_id} is not open here`);
   }
 

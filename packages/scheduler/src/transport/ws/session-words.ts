@@ -110,7 +110,7 @@ function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSe
     text_translated: result.textTranslated,
     tts_audio: result.ttsAudio,
     tts_format: result.ttsFormat,
-    // Without a group the client in the field never reports playback.
+    // Without a group the legacy client never reports playback.
     group_id: utterance.groupId,
     part_index: utterance.partIndex,
     scheduler_sent_at_ms: output.sentAt,
@@ -124,7 +124,7 @@ function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSe
   };
 }
 
-/** Nodes in the field report only how long they took in all. */
+/** Legacy nodes report only how long they took in all. */
 function serviceTimings({
   extra,
   processingTimeMs,

@@ -33,7 +33,7 @@ export interface SocketRoute {
   readonly kind: 'node' | 'session';
   readonly role: Role;
   readonly maxMessageBytes: number;
-  /** Why nobody may come in now, if so. At the upgrade: a client in the field that is let in and closed comes back every second. */
+  /** Why nobody may come in now, if so. At the upgrade: a legacy client that is let in and closed comes back every second. */
   readonly refusal?: () => { readonly reason: string; readonly refusal: Refusal } | undefined;
   /** The same of one who has shown who it is. */
   readonly refusalOf?: (principal: Principal) => ReturnType<NonNullable<SocketRoute['refusal']>>;

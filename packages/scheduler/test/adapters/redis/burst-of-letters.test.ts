@@ -1,4 +1,4 @@
-/** More letters at once than a reader may have under way: none of them is left to come again, told or not. */
+/** More messages at once than a reader may have under way: none of them is left to come again, told or not. */
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,7 +45,7 @@ async function startWire(port: number) {
   };
 }
 
-it('a burst of letters is handled as it comes, each for the first time', async () => {
+it('a burst of messages is handled as it comes, each for the first time', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const loaded = loadConfig({});

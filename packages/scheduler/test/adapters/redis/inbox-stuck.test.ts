@@ -1,4 +1,4 @@
-/** A server that freezes while the inbox is being read: the reader gets another connection, and no letter is lost. */
+/** A server that freezes while the inbox is being read: the reader gets another connection, and no message is lost. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { openBlockingConnection } from '../../../src/adapters/redis/connection/blocking-connection.ts';
 import {
@@ -84,7 +84,7 @@ async function startReader(
   });
   reader.start();
   closing.push(() => reader.stop());
-  /** As a sender that tries again: an error means unknown, so that a letter may come twice. */
+  /** As a sender that tries again: an error means unknown, so that a message may come twice. */
   const send = (body: string) =>
     eventually(async () => (await inbox.send(me, body)) === 'sent', { withinMs: RECOVERY_MS });
   const handled = (body: string) => eventually(() => seen.includes(body), { withinMs: RECOVERY_MS });

@@ -76,7 +76,7 @@ describe.each([
     return (await inbox.take(to, AT_ONCE)).map(({ messageId }) => messageId);
   }
 
-  it('writes its figures, confirms the letters it handled, and notes the jobs that ended', async () => {
+  it('writes its figures, confirms the messages it handled, and notes the jobs that ended', async () => {
     const world = open(redis);
     const { rounds, inbox, figures, heard, messages, jobs, write, indexed } = world;
     const [first = '', second = ''] = await messagesOf(world, 'me', 'one', 'two', 'three');
@@ -168,7 +168,7 @@ describe('a round that fails', () => {
     await expect(figures.write('me', FIGURES, LIFE_MS)).rejects.toMatchObject({
       code: 'SCHEDULER_DEPENDENCY_DOWN',
     });
-    expect(heard).toEqual(['said false', 'letters in vain', 'jobs in vain']);
+    expect(heard).toEqual(['said false', 'messages in vain', 'jobs in vain']);
   });
 });
 

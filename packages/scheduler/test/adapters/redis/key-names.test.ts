@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 
-it('I8 one slot per script: letters are told in the slot of their inbox', () => {
+it('I8 one slot per script: messages are told in the slot of their inbox', () => {
   const keys = createKeys('lingua');
   expect(keys.instanceMessages('i-1')).toContain('{instance:i-1}');
   expect(keys.inbox('i-1')).toContain('{instance:i-1}');

@@ -1,4 +1,4 @@
-/** Letters on their way out: which of them share a command, and what each sender is told. */
+/** Messages on their way out: which of them share a command, and what each sender is told. */
 import { describe, expect, it } from 'vitest';
 import { createOutgoingMessages } from '../../../src/adapters/redis/inbox/outgoing-messages.ts';
 import { times } from '../../contracts/harness.ts';
@@ -24,7 +24,7 @@ function start() {
   return { send, commands, answer, turn };
 }
 
-describe('letters on their way out', () => {
+describe('messages on their way out', () => {
   it('are one command if they are given in one turn, and those that come meanwhile are the next', async () => {
     const { send, commands, answer, turn } = start();
     const first = ['a', 'b'].map((body) => send('x', body));

@@ -1,4 +1,4 @@
-/** Letters are told over a connection that may be dead without anybody knowing: whoever listens finds out, and listens anew. */
+/** Messages are told over a connection that may be dead without anybody knowing: whoever listens finds out, and listens anew. */
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -65,7 +65,7 @@ it.each([
   ['a sharded channel, by its rounds', startRedis, startRounds],
   ['a plain channel, by its rounds', startRedisWithoutShardedChannels, startRounds],
 ] as const)(
-  'letters are heard again soon after the connection that listens was lost without a word: %s',
+  'messages are heard again soon after the connection that listens was lost without a word: %s',
   async (_, start, checking) => {
     const redis = await start();
     onTestFinished(() => redis.stop());

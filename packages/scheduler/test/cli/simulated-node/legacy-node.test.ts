@@ -1,4 +1,4 @@
-/** A simulated node of the kind in the field, against a scripted scheduler. */
+/** A simulated node of the kind legacy, against a scripted scheduler. */
 import { afterEach, expect, it } from 'vitest';
 import {
   jobAssign,

@@ -15,7 +15,7 @@ const ALONE_MS = 10_500;
 /** Longer than that by what is asked most seldom, and in lumps: so many lumps are not in any round. */
 const IDLE_MS = ALONE_MS + 2_000;
 const JOBS = 3;
-/** What nodes report is not for jobs, and would hide a whisper. */
+/** What nodes report is not for jobs, and would hide a hint. */
 const SELDOM = {
   'scheduler.node_health.heartbeat_interval_seconds': 300,
   'scheduler.node_health.heartbeat_timeout_seconds': 900,

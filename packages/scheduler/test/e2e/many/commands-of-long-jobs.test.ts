@@ -7,11 +7,11 @@ import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 import { costOf, idleOf, sum, sumOfWhole, watch } from './wire-tap.ts';
 
-/** Three letters, index, admit, reserve, two moves, commit, release; of a node in the field its holder writes one of the moves. */
+/** Three messages, index, admit, reserve, two moves, commit, release; of a legacy node its holder writes one of the moves. */
 const MOST = 10;
 /** Longer than its reservation of 5 s, before whose end its holder keeps the slot unless its driver has. */
 const WORK_MS = 6_000;
-/** Not so soon after one another that they share letters or moves. */
+/** Not so soon after one another that they share messages or moves. */
 const APART_MS = 400;
 /** As long as everything that is asked by the clock takes to come round; all jobs take twice as long, so that it is counted as often as it is left out. */
 const ROUND_MS = 10_000;
@@ -41,7 +41,7 @@ const joinField: Join = (url, workMs) =>
 
 it.each([
   ['that acknowledges', joinSdk],
-  ['in the field', joinField],
+  ['legacy', joinField],
 ])(
   'a job that lasts for longer than its reservation asks at most 10 commands of Redis: one hand makes its lease last, on a node %s',
   {

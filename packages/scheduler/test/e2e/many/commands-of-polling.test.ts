@@ -103,7 +103,7 @@ it.each([
     // What the clock asks more than while nothing happened comes on top.
     expect(sum(cost), JSON.stringify(cost)).toBeLessThanOrEqual(MOST);
     // Nobody looks where nothing can be, unless jobs have come since that were fetched elsewhere; nobody listens anew for every job,
-    // writes a letter about it, or asks the store who drives it.
+    // writes a message about it, or asks the store who drives it.
     const {
       'take-entries': takes = 0,
       ssubscribe = 0,

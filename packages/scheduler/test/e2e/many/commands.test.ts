@@ -14,7 +14,7 @@ import { costOf, idleOf, sum, watch } from './wire-tap.ts';
 
 /** One that is quick is written in fewer: what happens at its node is one move, and its lease need not be lengthened. */
 const MOST_LOCAL = 8;
-/** One that is quick is said to leave, to be there and to be done in two letters' commands, and two to read them. */
+/** One that is quick is said to leave, to be there and to be done in two messages' commands, and two to read them. */
 const MOST_REMOTE = 10;
 const TOGETHER = 32;
 const ROUNDS = 4;
@@ -104,7 +104,7 @@ describe('a job among two instances', () => {
       await costOf(seen, one, { rounds: ROUNDS });
       const cost = await costOf(seen, one, { rounds: USUAL_JOBS, idle: await idleOf(seen) });
       const said = JSON.stringify(cost);
-      // Its letters are told, so that nobody has to read them.
+      // Its messages are told, so that nobody has to read them.
       expect(sum(cost), said).toBeLessThanOrEqual(MOST_REMOTE);
       expect(cost['send-messages'], said).toBeGreaterThan(2.5);
       expect(cost.xreadgroup ?? 0, said).toBeLessThan(2);
@@ -141,7 +141,7 @@ describe('a job among two instances', () => {
     delayMs = 250;
     for (const each of [a, b]) {
       const tookMs: number[] = [];
-      // The best of a few: a letter may come just when its reader asks anew, and then waits for that answer too.
+      // The best of a few: a message may come just when its reader asks anew, and then waits for that answer too.
       for (let tries = 0; tries < 4; tries += 1) {
         left.length = 0;
         const begunAt = performance.now();

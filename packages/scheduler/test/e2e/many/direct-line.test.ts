@@ -1,4 +1,4 @@
-/** What nodes say over HTTP to an instance that does not drive their jobs: asked of the driver directly, and by letter where it cannot be reached. */
+/** What nodes say over HTTP to an instance that does not drive their jobs: asked of the driver directly, and by message where it cannot be reached. */
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DIRECT_PATH } from '../../../src/ports/direct-line.ts';

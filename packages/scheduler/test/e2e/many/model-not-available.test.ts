@@ -60,7 +60,7 @@ it('MODEL_NOT_AVAILABLE told to one instance keeps the jobs of both away, until 
   expect(await figure(b, 'scheduler_model_na_received_total')).toBe(1);
   expect(await figure(a, 'scheduler_model_na_received_total')).toBe(0);
 
-  // The mark reaches B with the node's sheet.
+  // The mark reaches B with the node's node record.
   for (const each of [a, b])
     await eventually(async () => {
       const { status, body } = await each.tryDispatch();

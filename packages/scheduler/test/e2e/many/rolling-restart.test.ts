@@ -14,7 +14,7 @@ beforeAll(ensureBuilt, 150_000);
 
 const TEST_MS = 60_000;
 const PATIENT = { withinMs: 20_000 };
-/** As deployed nodes do, and only once. */
+/** As legacy nodes do, and only once. */
 const FIELD_RECONNECT_MS = 5_000;
 const UTTERANCES = 16;
 

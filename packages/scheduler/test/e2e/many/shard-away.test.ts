@@ -25,7 +25,7 @@ function nameWhere(stem: string, isMeant: (name: string) => boolean): string {
   for (let at = 1; ; at += 1) if (isMeant(`${stem}-${at}`)) return `${stem}-${at}`;
 }
 
-/** The list of all instances is lost as well: nobody may need it to live or to write letters. */
+/** The list of all instances is lost as well: nobody may need it to live or to write messages. */
 const PREFIX = nameWhere('shard-away', (name) => isLost(createKeys(name).instances));
 const keys = createKeys(PREFIX);
 

@@ -29,7 +29,7 @@ describe('instances do jobs together', () => {
       'scheduler.phase2.redis.password': 'secret',
     };
     const [a, b] = await doJob(redis, 'lingua', user);
-    // Letters that nobody can handle, lists, and an instance that leaves: what is asked seldom is allowed as well.
+    // Messages that nobody can handle, lists, and an instance that leaves: what is asked seldom is allowed as well.
     for (const path of ['/api/v1/cluster', '/api/v1/jobs', '/api/v1/nodes']) {
       expect([path, (await b.get(path)).status]).toEqual([path, 200]);
     }

@@ -1,5 +1,5 @@
 /**
- * A GPU node as it is in the field: raw frames, and the habits that docs/protocol.md measures in its last section. It says
+ * A GPU node as it is legacy: raw frames, and the habits that docs/protocol.md measures in its last section. It says
  * no more than it must; what it does with a job is up to the test.
  */
 
@@ -23,7 +23,7 @@ export interface FieldNodeOptions {
   /** Absent: null on the wire, and the scheduler gives one. */
   readonly nodeId?: string;
   readonly languages?: readonly string[];
-  /** Five seconds in the field. */
+  /** Five seconds legacy. */
   readonly reconnectMs?: number;
   /** What it answers; undefined: nothing. Absent: it translates. */
   readonly answer?: (job: Assigned, node: LegacyNode) => Record<string, unknown> | undefined;

@@ -1,5 +1,5 @@
 /**
- * The web client as it is in the field: raw frames, and the habits that docs/protocol.md measures in its last section. It knows no
+ * The web client as it is legacy: raw frames, and the habits that docs/protocol.md measures in its last section. It knows no
  * extension, sends null for what it does not have, and length-prefixed opus in pieces of 256 ms whatever was agreed upon.
  */
 import {

@@ -44,7 +44,7 @@ describe('the time of an adopted job', () => {
     await addNode('node-b');
     await first.clock.advance(59_000);
     expect((await record(jobId)).state).toBe('RUNNING');
-    // A node in the field might be silent on purpose; this one is not.
+    // A legacy node might be silent on purpose; this one is not.
     await first.clock.advance(1_100);
     expect(second.last(jobId)).toMatchObject({ nodeId: 'node-b', attempt: 2 });
   });

@@ -131,7 +131,7 @@ describe('retries', () => {
     expect(settled?.failure).toBeUndefined();
   });
 
-  it('keeps a retry away from deployed nodes that have seen a later utterance of the session', async () => {
+  it('keeps a retry away from legacy nodes that have seen a later utterance of the session', async () => {
     const rig = createRig();
     await rig.addNode('node-old', 4, deployedProfile());
     const early = rig.request();
@@ -155,7 +155,7 @@ describe('retries', () => {
     expect(await rig.state(job.jobId)).toBe('RELEASED');
   });
 
-  it('ends the job of a silent deployed node at the job timeout and does not retry it', async () => {
+  it('ends the job of a silent legacy node at the job timeout and does not retry it', async () => {
     const rig = createRig();
     await rig.addNode('node-old', 1, deployedProfile());
     await rig.addNode('node-b', 1, deployedProfile());
@@ -195,7 +195,7 @@ describe('retries', () => {
     expect(jobs.map(({ jobId }) => rig.last(jobId).nodeId)).toEqual(['node-b', 'node-b', 'node-b']);
   });
 
-  it('retries the jobs of a lost deployed node without any grace', async () => {
+  it('retries the jobs of a lost legacy node without any grace', async () => {
     const rig = createRig();
     await rig.addNode('node-old', 1, deployedProfile());
     const job = await rig.dispatch();

@@ -61,7 +61,7 @@ export const profile = (overrides: Partial<NodeProfile> = {}): NodeProfile => ({
   ...overrides,
 });
 
-/** A node in the field: says nothing of extensions and never acknowledges. */
+/** A legacy node: says nothing of extensions and never acknowledges. */
 export const deployedProfile = (): NodeProfile => profile({ supports: [], isLegacy: true });
 
 export const need = (overrides: Partial<Need> = {}): Need => ({

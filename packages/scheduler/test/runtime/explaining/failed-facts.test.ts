@@ -68,12 +68,12 @@ describe('the facts that failed of a node', () => {
       {},
     ],
     [
-      'src_auto_no_candidate: a node in the field takes source "auto" only with lang_a and lang_b',
+      'src_auto_no_candidate: a legacy node takes source "auto" only with lang_a and lang_b',
       { profile: { ...anyProfile, isLegacy: true } },
       { isPairUnknown: true },
     ],
     [
-      'service_not_installed: service "whisper" is not installed (installed: other)',
+      'service_not_installed: service "hint" is not installed (installed: other)',
       { profile: { ...having('other'), readyServices: ['whisper'] } },
       { services: ['whisper'] },
     ],

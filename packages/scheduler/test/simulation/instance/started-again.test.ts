@@ -5,7 +5,7 @@ import { JOBS, startDriverAndHolder } from './driver-and-holder.ts';
 /** Of one that was killed right after it had renewed it, and until its next life looks again. */
 const NAME_IS_TAKEN_MS = 4_500;
 const DOWN_MS = 1_000;
-/** Far less than a letter that could not be handled lies until it comes again. */
+/** Far less than a message that could not be handled lies until it comes again. */
 const HEARD_MS = 500;
 
 it.each([0, 500, 1_000, 1_500, 2_000])(

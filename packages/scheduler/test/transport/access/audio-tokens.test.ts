@@ -20,7 +20,7 @@ describe('a one-job token', () => {
     expect(others.opens('job-1', tokens.issue('job-1'))).toBe(false);
   });
 
-  it('has one spelling, of letters that need no escaping in a header', () => {
+  it('has one spelling, of messages that need no escaping in a header', () => {
     const token = tokens.issue('job-1');
     expect(token).toMatch(/^[\w-]{43}$/);
     const last = token.at(-1) as string;

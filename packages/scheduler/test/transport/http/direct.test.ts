@@ -65,7 +65,7 @@ describe('a dispatch handled directly', () => {
         expect(bodyOf(await speak(port, sized(body, 'close', type)))).toMatchObject({ field: '/session_id' });
   });
 
-  it('may come in pieces, cut within a letter too', async () => {
+  it('may come in pieces, cut within a message too', async () => {
     const { port, engine } = await startServer();
     const bytes = Buffer.from(sized(JSON.stringify({ ...DISPATCH, audio_ref: 'blob://日本' })));
     const { socket, ended } = await open(port);

@@ -1,4 +1,4 @@
-/** A real server of the instance "a" among others, with letters that can die, for what operators see and order. */
+/** A real server of the instance "a" among others, with messages that can die, for what operators see and order. */
 import { systemClock } from '../../../src/adapters/system/clock.ts';
 import { createClusterReader } from '../../../src/cluster/operators/cluster-reader.ts';
 import { createDeadLetterService } from '../../../src/cluster/recovery/dead-letter-service.ts';

@@ -20,7 +20,7 @@ function holdersWith(ask: MessageBus['ask']) {
 }
 
 describe('a heartbeat of a node that another instance holds', () => {
-  it('is answered by its holder, and not worth a letter', async () => {
+  it('is answered by its holder, and not worth a message', async () => {
     const asked: string[] = [];
     const holders = holdersWith(async (to, { topic, isFleeting }) => {
       asked.push(`${to} ${topic} ${isFleeting}`);

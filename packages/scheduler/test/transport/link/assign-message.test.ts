@@ -24,7 +24,7 @@ function assign(
 
 const CUTS: readonly CutReason[] = ['manual', 'pause', 'timeout', 'max_duration'];
 
-describe('a job for a node in the field', () => {
+describe('a job for a legacy node', () => {
   it('carries what such a node understands and nothing else', () => {
     expect(assign({ turnId: 'turn-1', cut: 'pause' }, DEPLOYED)).toEqual({
       type: 'job_assign',

@@ -1,4 +1,4 @@
-/** Messages as nodes in the field send them. */
+/** Messages as legacy nodes send them. */
 import type { JobResult, NodeHeartbeat, NodeRegister } from '@lingua/protocol';
 
 export const register = (fields: Partial<NodeRegister> & Record<string, unknown> = {}): NodeRegister => ({

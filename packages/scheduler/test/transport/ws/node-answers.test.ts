@@ -82,7 +82,7 @@ describe('what a node says of its jobs', () => {
     ]);
   });
 
-  it('fences NO_TEXT_ASSIGNED of a deployed node by (node, job) only', async () => {
+  it('fences NO_TEXT_ASSIGNED of a legacy node by (node, job) only', async () => {
     const client = await registered();
     client.send(
       jobResult('node-a', { attempt_id: 77, trace_id: 'other', extra: { reason: 'NO_TEXT_ASSIGNED' } }),

@@ -262,7 +262,7 @@ describe('a token that is pinned to node ids', () => {
 });
 
 describe('a drain', () => {
-  it('asks the nodes that understand it to reconnect, and leaves those in the field alone', async () => {
+  it('asks the nodes that understand it to reconnect, and leaves legacy ones alone', async () => {
     harness = await startHarness();
     const modern = await registered('node-modern', { supports: ['job_ack', 'drain'] });
     const deployed = await registered('node-deployed');

@@ -12,7 +12,7 @@ import {
 afterEach(stopSessions);
 
 describe('errors', () => {
-  it('reach a client in the field once in 10 s, and others each time', async () => {
+  it('reach a legacy client once in 10 s, and others each time', async () => {
     const { clock, sessions, connect } = await start();
     const [field, made] = [await connect(), await connect()];
     field.send(INIT);

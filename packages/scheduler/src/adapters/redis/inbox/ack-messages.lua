@@ -1,8 +1,8 @@
---[[ ack-messages: letters were handled and leave nothing behind.
+--[[ ack-messages: messages were handled and leave nothing behind.
   KEYS[1] inbox   STREAM  field "body"
   ARGV[1] group   consumer group of the inbox
-  ARGV[2] letter  its id; any number of them
-  Returns {"confirmed", letters}
+  ARGV[2] message  its id; any number of them
+  Returns {"confirmed", messages}
   Idempotent: one that is gone already is not counted. ]]
 local inbox, group = KEYS[1], ARGV[1]
 redis.call('XACK', inbox, group, unpack(ARGV, 2))

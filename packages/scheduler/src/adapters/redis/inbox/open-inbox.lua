@@ -1,4 +1,4 @@
---[[ open-inbox: an inbox that letters can be sent to, from now on and for a while.
+--[[ open-inbox: an inbox that messages can be sent to, from now on and for a while.
   KEYS[1] inbox  STREAM  field "body"
   ARGV[1] group  its consumer group
   ARGV[2] idle   ms that it stays unless it is opened again

@@ -1,5 +1,5 @@
 /**
- * Hot path: letters on their way out, gathered per inbox: those of one turn of the event loop are one command, and so are those
+ * Hot path: messages on their way out, gathered per inbox: those of one turn of the event loop are one command, and so are those
  * that come while one is under way. They arrive in the order they were given in.
  */
 export type Sent = 'sent' | 'full' | 'gone';

@@ -1,8 +1,8 @@
 /**
- * Hears letters that send-messages.lua tells, on a sharded channel or, where one server before those is all there is, on a plain one. In a
+ * Hears messages that send-messages.lua tells, on a sharded channel or, where one server before those is all there is, on a plain one. In a
  * Cluster a plain one would be told to every server, and the script cannot know who listens elsewhere: there nobody is ever told.
  *
- * A connection may be dead without anybody knowing, and letters told into it come again seconds later. So whoever listens says something
+ * A connection may be dead without anybody knowing, and messages told into it come again seconds later. So whoever listens says something
  * to itself now and then, with its round or, should none come, by itself; if it does not hear that, it subscribes anew, and the client
  * replaces the connection that does not answer.
  */

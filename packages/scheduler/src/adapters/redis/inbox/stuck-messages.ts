@@ -1,4 +1,4 @@
-/** Letters that were handed out and not confirmed, without touching them: claiming one counts as a delivery. */
+/** Messages that were handed out and not confirmed, without touching them: claiming one counts as a delivery. */
 import type { RedisConnection } from '../connection/redis-connection.ts';
 
 export interface StuckMessage {

@@ -12,9 +12,9 @@
   ARGV[7] margin     ms a record outlives its deadline by
   ARGV[8] retention  ms a settled record is kept
   ARGV[9] most       settled jobs to remember
-  ARGV[10] handled   how many letters were handled
+  ARGV[10] handled   how many messages were handled
   ARGV[11] ended     how many jobs were settled
-  ARGV[12] errand    ids of the letters, deadline and id in turn of the jobs, then ids of jobs that never were
+  ARGV[12] errand    ids of the messages, deadline and id in turn of the jobs, then ids of jobs that never were
   Returns {"said"} or {"silent"}: whether anything was said on the channel
   Idempotent: what is gone already stays gone, and a job is in its index once. ]]
 local figures, inbox, driven, settled = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

@@ -1,5 +1,5 @@
 /**
- * Notices between instances that sheets of nodes have changed: sent once per turn of the event loop for all that changed in it, on
+ * Notices between instances that node records of nodes have changed: sent once per turn of the event loop for all that changed in it, on
  * a few channels that everybody listens to. They may be lost; whoever listens also looks for himself now and then.
  */
 import type { NodeId } from '../../../domain/ids.ts';

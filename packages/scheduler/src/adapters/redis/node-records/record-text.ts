@@ -1,5 +1,5 @@
 /**
- * A sheet as text, small enough for one per node: a line for the node, a line for its profile. Lists that say the same are written
+ * A node record as text, small enough for one per node: a line for the node, a line for its profile. Lists that say the same are written
  * once, and profiles that say the same become one object again when they are read.
  */
 import { ANY, type Direction } from '../../../domain/language.ts';
@@ -7,7 +7,7 @@ import type { NodeChannel, NodeHealth, NodeView } from '../../../domain/node.ts'
 import type { NodeExtension, NodeProfile } from '../../../domain/profile.ts';
 import type { NodeRecord, RecordVersion } from '../../../ports/node-records.ts';
 
-/** First in every text. A reader that knows another one takes the sheet for absent. */
+/** First in every text. A reader that knows another one takes the node record for absent. */
 const FORMAT = 1;
 
 type Words = typeof ANY | readonly string[];

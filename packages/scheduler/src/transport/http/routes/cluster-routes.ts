@@ -1,4 +1,4 @@
-/** What operators see of many instances, and what they order of letters between them that could not be handled. */
+/** What operators see of many instances, and what they order of messages between them that could not be handled. */
 import type {
   DeadLetterPath,
   DeadLetterQuery,
@@ -119,5 +119,5 @@ const CONTRADICTION: Refusal = {
 const inboxFull = (instanceId: string): Refusal => ({
   code: 'RATE_LIMITED',
   detail: `the inbox of ${instanceId} is full`,
-  hint: 'The letter is still among the dead ones; try again when that instance has caught up.',
+  hint: 'The message is still among the dead ones; try again when that instance has caught up.',
 });

@@ -1,5 +1,5 @@
 /**
- * Hot path: POST /internal/v1/questions, where other instances ask directly what they would otherwise ask by letter. No part of the
+ * Hot path: POST /internal/v1/questions, where other instances ask directly what they would otherwise ask by message. No part of the
  * protocol, and not behind the gate: the credential is the key that this life of the instance shows to whoever reads its presence.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -10,7 +10,7 @@ import type { Refusal } from '../../wire/error-answer.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { replyError } from '../server/reply-error.ts';
 
-/** Counted before a word of them is read. Whoever is told so asks by letter, and those can be held up. */
+/** Counted before a word of them is read. Whoever is told so asks by message, and those can be held up. */
 const MOST_AT_ONCE = 500;
 
 export function addDirectRoute(
@@ -89,5 +89,5 @@ const NO_KEY: Refusal = {
 const NOT_NOW: Refusal = {
   code: 'SCHEDULER_DEPENDENCY_DOWN',
   detail: 'this instance takes no questions of others now',
-  hint: 'Ask by letter.',
+  hint: 'Ask by message.',
 };

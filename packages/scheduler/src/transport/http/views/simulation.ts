@@ -1,4 +1,4 @@
-/** Cold path: a job told in a query, and where it would go, in the words that deployed tools read. Pure. */
+/** Cold path: a job told in a query, and where it would go, in the words that legacy tools read. Pure. */
 import type { SimulateQuery, SimulateReply } from '@lingua/protocol';
 import { DEFAULT_TENANT } from '../../../domain/ids.ts';
 import { REJECTIONS } from '../../../domain/need.ts';
