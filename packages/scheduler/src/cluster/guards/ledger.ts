@@ -2,9 +2,9 @@
 
 import type { NodeId } from '../../domain/ids.ts';
 import type { LeaseId, Load } from '../../domain/lease.ts';
+import { withTimeout } from '../../domain/with-timeout.ts';
 import type { CapacityLedger } from '../../ports/capacity-ledger.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { within } from '../messaging/within.ts';
 
 /**
  * Of a reservation. Most jobs are over by then and need no commit; should this instance stand still before it has made one, whoever
@@ -54,7 +54,7 @@ export function guardLedger(deps: {
       if (reserveMs === undefined) return noted(nodeId, reserve());
       return noted(
         nodeId,
-        within(clock, reserveMs, 'a reserve', async () => reserve()),
+        withTimeout(clock, reserveMs, 'a reserve', async () => reserve()),
       );
     },
     async commit(nodeId, lease, ttlMs) {

@@ -14,10 +14,10 @@ import type {
   ReportedFailure,
   ReportOutcome,
 } from '../../domain/node-report.ts';
+import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type MessageBus, Unsent } from '../messaging/message-bus.ts';
 import { readMessage } from '../messaging/read-message.ts';
-import { within } from '../messaging/within.ts';
 import type { DriverCache } from './driver-cache.ts';
 import { createFindDriver, type FindDriverDeps, type Way } from './find-driver.ts';
 import type { FirstWords } from './first-words.ts';
@@ -252,12 +252,12 @@ export function createRemoteJobs(deps: {
   // Who drives it may have changed while the message was on its way: then it goes on from here.
   // A shard that stays away must not fill the inbox with messages under way: the message comes again.
   bus.on('answer', async (body) =>
-    wordOf(await within(deps.clock, HANDLE_MS, 'an answer', () => forward(readNodeReport(body)))),
+    wordOf(await withTimeout(deps.clock, HANDLE_MS, 'an answer', () => forward(readNodeReport(body)))),
   );
   bus.on('cancel', async (body) => {
     const { jobId, reason, code } = readMessage<CancelMessage>('cancel', body, CANCEL);
     const cancel = () => cancelDesk('forwarded').cancel(jobId, reason, code);
-    return within(deps.clock, HANDLE_MS, 'a cancel', cancel);
+    return withTimeout(deps.clock, HANDLE_MS, 'a cancel', cancel);
   });
 
   return {

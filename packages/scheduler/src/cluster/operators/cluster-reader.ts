@@ -1,10 +1,11 @@
 /** Cold path: what operators see of all instances. An instance or shard that does not answer costs its own figures only. */
+
+import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { DeadLetters } from '../../ports/dead-letters.ts';
 import type { Inbox, InboxSize } from '../../ports/inbox.ts';
 import type { Figures, InstanceFigures } from '../../ports/instance-figures.ts';
 import type { Instance, Instances } from '../../ports/instances.ts';
-import { within } from '../messaging/within.ts';
 import type { ClusterView, InstanceLine, Orphan, StoreView } from './cluster-view.ts';
 import { clusterWarnings } from './cluster-warnings.ts';
 
@@ -41,7 +42,8 @@ export function createClusterReader(deps: {
   const { clock, shared, answerMs = ANSWER_MS } = deps;
   let underWay: Promise<ClusterView> | undefined;
 
-  const soon = <T>(what: string, ask: () => Promise<T>): Promise<T> => within(clock, answerMs, what, ask);
+  const soon = <T>(what: string, ask: () => Promise<T>): Promise<T> =>
+    withTimeout(clock, answerMs, what, ask);
   const orUnknown = <T>(what: string, ask: () => Promise<T>): Promise<T | undefined> =>
     soon(what, ask).catch(() => undefined);
 

@@ -1,12 +1,12 @@
 /** Cold path: dead letters of all instances in one list, and what operators do with them. */
 import { SchedulerError } from '../../domain/errors.ts';
+import { withTimeout } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { DeadLetter, DeadLetters, WholeDeadLetter } from '../../ports/dead-letters.ts';
 import type { Inbox } from '../../ports/inbox.ts';
 import type { Instances } from '../../ports/instances.ts';
 import type { Log } from '../../ports/log.ts';
 import type { MessageName } from '../messaging/message-name.ts';
-import { within } from '../messaging/within.ts';
 
 export interface DeadLetterListing {
   /** By instance; of each the newest first. */
@@ -63,7 +63,8 @@ export function createDeadLetterService(deps: {
   answerMs?: number;
 }): DeadLetterService {
   const { deadLetters, inbox, instances, clock, log, answerMs = ANSWER_MS } = deps;
-  const soon = <T>(what: string, ask: () => Promise<T>): Promise<T> => within(clock, answerMs, what, ask);
+  const soon = <T>(what: string, ask: () => Promise<T>): Promise<T> =>
+    withTimeout(clock, answerMs, what, ask);
 
   /** Who has dead letters, by name; counting is cheap, so that nobody is visited in vain. */
   async function holders(only: string | undefined): Promise<{ holding: string[]; unreachable: string[] }> {
