@@ -107,7 +107,7 @@ export function startEstate({ maxDeliveries = 3 } = {}) {
         await state.receive(text);
         state.messages.push(text);
         if (wasOpened) state.opened.push(text);
-        done.push(`letter ${text}`);
+        done.push(`message ${text}`);
       },
       clock,
       digest,

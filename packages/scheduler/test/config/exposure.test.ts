@@ -115,10 +115,10 @@ describe('tokens', () => {
   it.each([
     [
       'too short',
-      row('token = "fifteen-messages"', 'role = "node"'),
+      row('token = "fifteen-letters"', 'role = "node"'),
       'server.tokens[0].token is 15 characters long',
     ],
-    ['not for a header', row('token = "sixteen messages!"', 'role = "node"'), 'visible ASCII'],
+    ['not for a header', row('token = "sixteen letters!"', 'role = "node"'), 'visible ASCII'],
     ['absent', row('role = "node"'), 'server.tokens[0] needs exactly one of'],
     ['given twice', row(`token = "${TOKEN}"`, 'token_file = "x"', 'role = "node"'), 'needs exactly one of'],
     ['without a role', row(`token = "${TOKEN}"`), 'server.tokens[0].role is missing'],

@@ -67,7 +67,7 @@ function checkLanguages(need: Need, profile: NodeProfile, fail: Fail): void {
     if (need.usesTts) speaks('tts', target, 'tts_lang_unsupported');
   }
   if (need.isPairUnknown && profile.isLegacy) {
-    fail('src_auto_no_candidate', 'a node in the field takes source "auto" only with lang_a and lang_b');
+    fail('src_auto_no_candidate', 'a legacy node takes source "auto" only with lang_a and lang_b');
   }
 }
 

@@ -45,7 +45,7 @@ function open({ connection, ear }: Pick<Connected, 'connection' | 'ear'>) {
     figures: createInstanceFigures({ connection, keys, rounds }),
     messages: (messageIds: readonly string[]) => (): HandledMessages => ({
       messageIds,
-      ...settling('letters'),
+      ...settling('messages'),
     }),
     jobs: (ended: object, dropped: readonly string[] = []) => ({
       limits: LIMITS,
@@ -92,7 +92,7 @@ describe.each([
     expect(await figures.read('me')).toEqual(FIGURES);
     expect(await inbox.size('me')).toEqual({ messages: 1, handedOut: 1, dead: 0 });
     expect(await indexed()).toEqual([['b'], ['a']]);
-    expect(heard).toEqual(['letters', 'jobs']);
+    expect(heard).toEqual(['messages', 'jobs']);
     // Nothing is lost by saying it twice.
     await figures.write('me', FIGURES, LIFE_MS);
     expect(await inbox.size('me')).toEqual({ messages: 1, handedOut: 1, dead: 0 });
@@ -119,7 +119,7 @@ describe.each([
     await figures.write('me', FIGURES, LIFE_MS);
     rounds.join('me', { messages: () => undefined });
     await figures.write('me', FIGURES, LIFE_MS);
-    expect([await figures.read('me'), heard]).toEqual([FIGURES, ['letters']]);
+    expect([await figures.read('me'), heard]).toEqual([FIGURES, ['messages']]);
   });
 
   it('I11 bounded: its index remembers no more jobs than it may, and for no longer', async () => {
@@ -224,7 +224,7 @@ describe('a server that is full', () => {
     await redis.connection.config('SET', 'maxmemory', '1');
     await figures.write('me', FIGURES, LIFE_MS);
     await redis.connection.config('SET', 'maxmemory', '0');
-    expect([heard, (await inbox.size('me')).messages]).toEqual([['letters', 'jobs'], 0]);
+    expect([heard, (await inbox.size('me')).messages]).toEqual([['messages', 'jobs'], 0]);
     await redis.close();
   });
 });

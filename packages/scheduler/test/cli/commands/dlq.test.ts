@@ -127,7 +127,7 @@ describe('lingua dlq replay', () => {
     expect(out).toContain('1 dead letter replayed.');
     expect(err).toHaveLength(2);
     expect(err[0]).toContain('lingua dlq: a:1-1: there is no such dead letter');
-    expect(err[1]).toContain(`lingua dlq: ${second}: the inbox of a is full. The letter is still`);
+    expect(err[1]).toContain(`lingua dlq: ${second}: the inbox of a is full. The message is still`);
     expect((await inbox.size('a')).messages).toBe(1);
   });
 

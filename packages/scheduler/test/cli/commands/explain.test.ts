@@ -56,7 +56,7 @@ describe('lingua explain', () => {
   it('prints for people what was decided and why', () => {
     expect(printExplanation(REFUSED)).toBe(`Would be refused: No node supports it. (NO_CAPABLE_NODE)
 
-Required for tenant acme: en -> zh; ready: asr, nmt, hint; features: emotion_detection; fetches its audio
+Required for tenant acme: en -> zh; ready: asr, nmt, whisper; features: emotion_detection; fetches its audio
 
 Pools, in the order they are looked into:
 POOL  NAME       CANDIDATES  REASON

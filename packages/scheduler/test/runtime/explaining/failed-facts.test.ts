@@ -73,7 +73,7 @@ describe('the facts that failed of a node', () => {
       { isPairUnknown: true },
     ],
     [
-      'service_not_installed: service "hint" is not installed (installed: other)',
+      'service_not_installed: service "whisper" is not installed (installed: other)',
       { profile: { ...having('other'), readyServices: ['whisper'] } },
       { services: ['whisper'] },
     ],

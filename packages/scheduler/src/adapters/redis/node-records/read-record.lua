@@ -1,12 +1,12 @@
---[[ read-record: how a node stands, and its node record if the asker has another one.
-  KEYS[1] node record       STRING  "generation version region", a line end, the node record; expires
+--[[ read-record: how a node stands, and its record if the asker has another one.
+  KEYS[1] record       STRING  "generation version region", a line end, the record; expires
   KEYS[2] presence    STRING  "ts=<ms>;region=<region>"; expires
-  ARGV[1] generation  of the node record the asker has, or ""
-  ARGV[2] version     of the node record the asker has, or ""
+  ARGV[1] generation  of the record the asker has, or ""
+  ARGV[2] version     of the record the asker has, or ""
   Returns {"present", generation, version, seen (ms), ms it stays present, body or nil}, {"expired"|"withdrawn", generation} or {"absent"}
   Idempotent: only reads. ]]
-local node record, presence, generation, version = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
-local text = redis.call('GET', node record)
+local record, presence, generation, version = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+local text = redis.call('GET', record)
 local known_generation, known_version, from = string.match(text or '', '^(%d+) (%d+) [^\n]*\n()')
 if not known_generation then
   return { 'absent' }
