@@ -22,8 +22,10 @@ export default defineConfig({
   },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Only a hang reaches these: a test never judges how fast the machine is.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000, interval: 10 } },
     // Most of them wait for servers and timers: on two cores four at a time leave none idle, and keep real time.
     maxWorkers: 4,
     projects: [

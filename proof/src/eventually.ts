@@ -6,7 +6,7 @@ const PAUSE_MS = 5;
 /** Tries until the check neither throws nor answers undefined or false; after the limit its last complaint is thrown. */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { withinMs = 10_000 }: { readonly withinMs?: number } = {},
+  { withinMs = 60_000 }: { readonly withinMs?: number } = {},
 ): Promise<Exclude<T, undefined | false>> {
   const until = Date.now() + withinMs;
   let complaint: unknown = new Error('the condition never held');

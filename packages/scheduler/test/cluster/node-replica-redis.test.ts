@@ -17,7 +17,7 @@ import { eventually } from '../support/eventually.ts';
 import { type RedisUnderTest, startRedis } from '../support/redis-servers.ts';
 import { joinBoard, ownNode } from './replica-rig.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 const POSTS = 300;
 const KNOWN_WITHIN_MS = 250;
 const BYTES_PER_IDLE_NODE = 2_048;

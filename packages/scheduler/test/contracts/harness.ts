@@ -64,9 +64,13 @@ export async function holdsBefore(
   }
 }
 
+/** Only a hang takes longer. */
+const LIMIT_MS = 60_000;
+
 /** For what a store may do in its own time, as cleaning up is. */
 export async function eventually(timed: Timed, check: () => Promise<void>): Promise<void> {
-  for (let left = 20; left > 0; left -= 1) {
+  const until = performance.now() + LIMIT_MS;
+  for (let step = 0; isStepped(timed) ? step < 20 : performance.now() < until; step += 1) {
     try {
       return await check();
     } catch {

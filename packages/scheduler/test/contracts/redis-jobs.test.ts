@@ -1,13 +1,14 @@
 /** What is kept about jobs in Redis keeps every port's law, on one server and on a Cluster. */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { systemClock as clock } from '../../src/adapters/system/clock.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { type Connected, connectTo, freshKeys, openInstance, realTime } from '../support/redis-jobs.ts';
 import { startCluster, startRedis } from '../support/redis-servers.ts';
 import { jobEventsContract } from './job-events.ts';
 import { jobEventsAcrossContract } from './job-events-across.ts';
 import { jobStoreContract } from './job-store.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 describe.each([
   ['one server', () => startRedis()],
@@ -32,10 +33,10 @@ describe.each([
   });
 
   jobEventsAcrossContract(where, async () => {
-    const keys = freshKeys();
+    const [keys, eventsClock] = [freshKeys(), createManualClock()];
     const [here, there] = [
-      openInstance(redis, keys, 'instance-a'),
-      openInstance(redis.other, keys, 'instance-b'),
+      openInstance(redis, keys, 'instance-a', { eventsClock }),
+      openInstance(redis.other, keys, 'instance-b', { eventsClock }),
     ];
     return {
       ...realTime,

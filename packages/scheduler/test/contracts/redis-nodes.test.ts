@@ -17,7 +17,7 @@ import { capacityLedgerContract } from './capacity-ledger.ts';
 import { nodeIdClaimsContract } from './node-id-claims.ts';
 import { type InboxMessage, nodeMailboxContract } from './node-mailbox.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 const real = {
   // Timers may fire up to a millisecond early by the server's clock.

@@ -56,7 +56,7 @@ const sayMany = async (
 
 /** Until each has heard so many: they talk at speed, and do not shout everything at once. */
 const until = (talkers: readonly Talker[], heard: number) =>
-  eventually(() => talkers.every((talker) => talker.heard.length >= heard), { withinMs: 15_000 });
+  eventually(() => talkers.every((talker) => talker.heard.length >= heard));
 
 describe('two people who talk face to face', () => {
   it('each get all translations in order, though a node is killed and a connection cut, again and again', async () => {

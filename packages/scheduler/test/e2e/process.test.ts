@@ -153,9 +153,7 @@ describe('lingua config print', () => {
 describe('lingua demo', () => {
   it('prints a curl line that works as it stands, and the result comes', async () => {
     const demo = lingua(['demo', '--port', '0']);
-    const line = await eventually(() => /^ *(curl -s http\S+\/v1\/dispatch.*)$/m.exec(demo.out())?.[1], {
-      withinMs: 15_000,
-    });
+    const line = await eventually(() => /^ *(curl -s http\S+\/v1\/dispatch.*)$/m.exec(demo.out())?.[1]);
     const { stdout } = await promisify(execFile)('bash', ['-c', line]);
     const { job_id } = JSON.parse(stdout) as DispatchReply;
     expect(job_id).toMatch(/^job-/);

@@ -16,7 +16,7 @@ import { createIdSource } from '../../src/adapters/system/id-source.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { RedisUnderTest } from './redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 export const realTime = {
   // Timers may fire up to a millisecond early by the server's clock.
@@ -83,12 +83,19 @@ export const ROOMY: JobStoreLimits = {
 
 const { digest } = createIdSource({ clock, digestsRequests: true });
 
+interface InstanceOptions extends Partial<JobStoreLimits> {
+  readonly driver?: () => string;
+  readonly clock?: Clock;
+  /** A stepped clock here means that waiters depend on notices: they do not read the record again later. */
+  readonly eventsClock?: Clock;
+}
+
 /** One instance's view of the jobs under `keys`, in its first incarnation unless `driver` says otherwise. */
 export function openInstance(
   { connection, ear }: Connections,
   keys: Keys,
   instanceId: string,
-  limits: Partial<JobStoreLimits & { driver: () => string; clock: Clock }> = {},
+  { eventsClock = clock, ...limits }: InstanceOptions = {},
   maxListeners = 100,
 ) {
   const store = createJobStore({
@@ -102,7 +109,7 @@ export function openInstance(
     ...limits,
   });
   const local = createLocalEvents({ maxListeners });
-  const events = createJobEvents({ connection, ear, keys, clock, instanceId, local, store });
+  const events = createJobEvents({ connection, ear, keys, clock: eventsClock, instanceId, local, store });
   return {
     store,
     events,

@@ -60,7 +60,7 @@ interface Told {
 
 const told = (page: Page): Promise<Told> => page.evaluate('told');
 const eventually = <K extends keyof Told>(page: Page, what: K, expected: Told[K]): Promise<void> =>
-  expect.poll(async () => (await told(page))[what], { timeout: 10_000, interval: 20 }).toEqual(expected);
+  expect.poll(async () => (await told(page))[what], { timeout: 60_000, interval: 20 }).toEqual(expected);
 
 it('in a browser a session is cut off, resumed, begun anew, and gets each result once', async () => {
   const script = createAnsweringScript();

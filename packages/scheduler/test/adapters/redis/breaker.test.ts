@@ -11,7 +11,7 @@ import { isUnsent } from '../../../src/domain/errors.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 const COMMAND_TIMEOUT_MS = 800;
 const AT_ONCE_MS = 200;
 

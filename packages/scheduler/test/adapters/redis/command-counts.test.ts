@@ -13,7 +13,7 @@ import {
 import { createKeys } from '../../../src/adapters/redis/keys.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 const countsOf = (counts: CommandCounts) =>
   new Map(counts.drain().map(({ op, result, count }) => [`${op} ${result}`, count]));

@@ -15,7 +15,7 @@ import type { CapacityLedger } from '../../../src/ports/capacity-ledger.ts';
 import { fresh } from '../../contracts/harness.ts';
 import { type RedisServer, type RedisUnderTest, startCluster } from '../../support/redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 /** What DESIGN calls recovered, with cluster-node-timeout 2000. */
 const RECOVERY_MS = 6_000;
 /** The machine may be busy; a stall would be of seconds. */

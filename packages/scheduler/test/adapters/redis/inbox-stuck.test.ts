@@ -22,7 +22,6 @@ import {
 
 const START_MS = 60_000;
 const WAIT_MS = 500;
-const RECOVERY_MS = 15_000;
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 const closing: (() => unknown)[] = [];
 
@@ -85,9 +84,8 @@ async function startReader(
   reader.start();
   closing.push(() => reader.stop());
   /** As a sender that tries again: an error means unknown, so that a message may come twice. */
-  const send = (body: string) =>
-    eventually(async () => (await inbox.send(me, body)) === 'sent', { withinMs: RECOVERY_MS });
-  const handled = (body: string) => eventually(() => seen.includes(body), { withinMs: RECOVERY_MS });
+  const send = (body: string) => eventually(async () => (await inbox.send(me, body)) === 'sent');
+  const handled = (body: string) => eventually(() => seen.includes(body));
   const isEmpty = () =>
     eventually(async () => {
       const { messages, dead } = await inbox.size(me);

@@ -17,7 +17,7 @@ import {
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
 import { startCluster, startRedis } from '../../support/redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 const ids = (jobs: readonly { jobId: string }[]): string[] => jobs.map(({ jobId }) => jobId);
 
 describe.each([

@@ -66,7 +66,7 @@ describe('the cost of a job', () => {
     const echoes = () => seen.filter((command) => command === 'echo').length;
     const before = echoes();
     await redis.connection.echo('caught up');
-    await vi.waitFor(() => expect(echoes()).toBeGreaterThan(before));
+    await vi.waitFor(() => expect(echoes()).toBeGreaterThan(before), { timeout: 60_000 });
   }
 
   /** Everything the server is asked for `act`, what the indexes get later included. Scripts are known already. */
@@ -90,7 +90,7 @@ describe('the cost of a job', () => {
 
   it('is one more if it stays at its node: that it is there is written before it comes back', async () => {
     const untilWritten = () =>
-      vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(3), { timeout: 5_000 });
+      vi.waitFor(() => expect(seen.length).toBeGreaterThanOrEqual(3), { timeout: 60_000 });
     const commands = await commandsOf(() => live(instance, untilWritten));
     expect(commands).toEqual(times(5, () => 'evalsha'));
   });

@@ -9,6 +9,8 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
 import { startRedis, startRedisWithoutShardedChannels } from '../../support/redis-servers.ts';
 
+const LIMIT = { timeout: 60_000 };
+
 describe.each([
   ['with sharded channels', () => startRedis()],
   ['without sharded channels', startRedisWithoutShardedChannels],
@@ -21,7 +23,11 @@ describe.each([
 
   const open = perTest(async () => {
     const keys = freshKeys();
-    const [here, there] = [openInstance(redis, keys, 'here'), openInstance(redis.other, keys, 'there')];
+    const eventsClock = createManualClock();
+    const [here, there] = [
+      openInstance(redis, keys, 'here', { eventsClock }),
+      openInstance(redis.other, keys, 'there', { eventsClock }),
+    ];
     return {
       keys,
       here,
@@ -45,9 +51,9 @@ describe.each([
       await there.store.admit(draft);
       here.events.subscribe(draft.jobId, (job) => heard.set(job.jobId, job.state));
     }
-    await vi.waitFor(() => expect(heard.size).toBe(50));
+    await vi.waitFor(() => expect(heard.size).toBe(50), LIMIT);
     await Promise.all(drafts.map((draft) => moveThere(there, draft)));
-    await vi.waitFor(() => expect(new Set(heard.values())).toEqual(new Set(['FAILED'])), { timeout: 1_500 });
+    await vi.waitFor(() => expect(new Set(heard.values())).toEqual(new Set(['FAILED'])), LIMIT);
   });
 
   it('finds by looking what no notice said, and looks no more once nobody waits', async () => {
@@ -67,11 +73,11 @@ describe.each([
     await there.store.admit(draft);
     const heard: string[] = [];
     const subscription = events.subscribe(draft.jobId, (job) => heard.push(job.state));
-    await vi.waitFor(() => expect(heard).toEqual(['CREATED']));
+    await vi.waitFor(() => expect(heard).toEqual(['CREATED']), LIMIT);
     // Moved, and the mover died before it could say so.
     await there.store.move(draft.jobId, expectedOf(draft), changeTo('FAILED'));
     await clock.advance(2_000);
-    await vi.waitFor(() => expect(heard).toEqual(['CREATED', 'FAILED']));
+    await vi.waitFor(() => expect(heard).toEqual(['CREATED', 'FAILED']), LIMIT);
     if (subscription.kind === 'subscribed') subscription.stop();
     const before = looks;
     await clock.advance(10_000);

@@ -18,7 +18,7 @@ import {
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
 import { startCluster, startRedis } from '../../support/redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 const ids = (jobs: readonly JobRecord[]): string[] => jobs.map((job) => job.jobId);
 
 async function collect(store: JobStore, query: JobQuery, between?: () => Promise<void>): Promise<string[]> {

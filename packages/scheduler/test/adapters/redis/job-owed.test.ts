@@ -155,14 +155,13 @@ describe('a move that may be written a moment later', () => {
       const failed = await Promise.resolve(ask(a, dispatched.job)).catch((fault: unknown) => fault);
       server?.signal('SIGCONT');
       expect(failed).toMatchObject({ code: 'SCHEDULER_DEPENDENCY_DOWN', isUnsent: true });
-      await expect.poll(stored, { timeout: 5_000 }).toBe('DISPATCHED');
+      await expect.poll(stored).toBe('DISPATCHED');
       const answers = ({ connection }: { connection: RedisConnection }) =>
         connection.get('x').then(
           () => true,
           () => false,
         );
-      for (const each of [redis, redis.other])
-        await expect.poll(() => answers(each), { timeout: 5_000 }).toBe(true);
+      for (const each of [redis, redis.other]) await expect.poll(() => answers(each)).toBe(true);
       const seen = states(await b.get(draft.jobId)) ?? [];
       expect(new Set(seen).size).toBe(seen.length);
     },
@@ -211,7 +210,7 @@ describe('a move that may be written a moment later', () => {
     const moved = await a.move(draft.jobId, expectedOf(draft), DISPATCHED, 'soon');
     if (moved.kind === 'moved') one.events.publish(moved.job);
     // Long before somebody who waits looks for himself.
-    await expect.poll(() => heard, { timeout: 1_500 }).toEqual(['RESERVED', 'DISPATCHED']);
+    await expect.poll(() => heard).toEqual(['RESERVED', 'DISPATCHED']);
   });
 
   it('is not lost with a discard: what was sent is kept', async () => {

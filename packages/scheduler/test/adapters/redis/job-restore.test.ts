@@ -11,7 +11,7 @@ import { type Connected, connectTo } from '../../support/redis-jobs.ts';
 import { startCluster, startRedis } from '../../support/redis-servers.ts';
 import { dispatch, fail, finish, move, openLosing } from './losing-store.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 describe.each([
   ['one server', () => startRedis()],
   ['a Cluster', startCluster],

@@ -6,7 +6,7 @@ import { type Connected, connectTo, openInstance } from '../../support/redis-job
 import { startCluster, startRedis } from '../../support/redis-servers.ts';
 import { dispatch, fail, move, openLosing } from './losing-store.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 
 describe.each([
   ['one server', () => startRedis()],

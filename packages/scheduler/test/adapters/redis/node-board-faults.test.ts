@@ -71,16 +71,13 @@ describe('the board on a Cluster', () => {
     expect(pages.unanswered).toBeGreaterThan(0);
     expect(pages.found).toBeGreaterThan(0);
 
-    await eventually(async () => (await kinds()).every((kind) => kind === 'present'), { withinMs: 15_000 });
+    await eventually(async () => (await kinds()).every((kind) => kind === 'present'));
     let version = 1;
-    await eventually(
-      async () => {
-        version += 1;
-        await Promise.allSettled(records.map((record) => board.post({ ...record, version }, LONG_MS)));
-        return heard.size === records.length;
-      },
-      { withinMs: 15_000 },
-    );
+    await eventually(async () => {
+      version += 1;
+      await Promise.allSettled(records.map((record) => board.post({ ...record, version }, LONG_MS)));
+      return heard.size === records.length;
+    });
     redis.servers[0]?.signal('SIGCONT');
   }, 40_000);
 });

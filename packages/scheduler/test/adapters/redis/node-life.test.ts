@@ -17,7 +17,7 @@ import { fresh, times } from '../../contracts/harness.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RedisUnderTest, startCluster, startRedis } from '../../support/redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 const IDLE_MS = 20_000;
 const LONG_MS = 60_000;
 

@@ -10,7 +10,7 @@ import { createNodeRecords } from '../../../src/adapters/redis/node-records.ts';
 import { sheetFor } from '../../contracts/node-sheets.ts';
 import { type RedisUnderTest, startRedis } from '../../support/redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 const [PRESENT_MS, HOUR_MS, MINUTE_MS] = [45_000, 3_600_000, 60_000];
 /** What may pass between a write and a look at it, on a busy machine. */
 const SLACK_MS = 10_000;

@@ -14,7 +14,7 @@ import type { ClaimResult } from '../../../src/ports/node-id-claims.ts';
 import { fresh, times } from '../../contracts/harness.ts';
 import { type RedisUnderTest, settingsFor, startRedis } from '../../support/redis-servers.ts';
 
-const START_MS = 30_000;
+const START_MS = 60_000;
 const MOST_BYTES_PER_IDLE_NODE = 2_048;
 
 const generationOf = (claim: ClaimResult): number =>

@@ -9,7 +9,6 @@ import { type InstanceProcess, startProcess } from './start-processes.ts';
 beforeAll(ensureBuilt, 150_000);
 
 const TEST_MS = 40_000;
-const PATIENT = { withinMs: 20_000 };
 let tests = 0;
 
 async function startThree(): Promise<[InstanceProcess, InstanceProcess, InstanceProcess]> {
@@ -35,7 +34,7 @@ describe('an instance that is killed', () => {
       const done = await eventually(async () => {
         const now = await c.job(job.job_id);
         return ['FINISHED', 'RELEASED'].includes(now.state) ? now : undefined;
-      }, PATIENT);
+      });
       expect(done.result).toMatchObject({ text_translated: OUTPUT.text_translated });
       expect(held.begun).toHaveLength(1);
       // Whoever repeats the request gets that job, and nothing of the dead is left.
@@ -43,7 +42,7 @@ describe('an instance that is killed', () => {
       await eventually(async () => {
         const { body } = await c.get<{ instances: { instance_id: string }[] }>('/api/v1/cluster');
         return body.instances.every(({ instance_id }) => instance_id !== 'b');
-      }, PATIENT);
+      });
     },
     TEST_MS,
   );
@@ -63,13 +62,13 @@ describe('an instance that is killed', () => {
       const done = await eventually(async () => {
         const now = await b.job(job.job_id);
         return now.result === undefined ? undefined : now;
-      }, PATIENT);
+      });
       expect(done.node_id).toBe('node-c');
       await joinSdkNode({ url: b.nodeUrl, nodeId: 'node-a', onJob: async () => OUTPUT });
       await eventually(async () => {
         const nodes = await c.nodes();
         return nodes.find(({ node_id }) => node_id === 'node-a')?.instance_id === 'b';
-      }, PATIENT);
+      });
     },
     TEST_MS,
   );
@@ -90,10 +89,10 @@ describe('an instance that freezes', () => {
       const done = await eventually(async () => {
         const now = await c.job(job.job_id);
         return now.state === 'RELEASED' ? now : undefined;
-      }, PATIENT);
+      });
       b.process.signal('SIGCONT');
-      await eventually(() => b.process.messages().includes('this instance was taken for dead'), PATIENT);
-      await eventually(async () => (await b.get('/health/ready')).status === 200, PATIENT);
+      await eventually(() => b.process.messages().includes('this instance was taken for dead'));
+      await eventually(async () => (await b.get('/health/ready')).status === 200);
       expect(await b.job(job.job_id)).toEqual(done);
       const next = await b.dispatch();
       expect(await c.settled(next.job_id)).toMatchObject({ result: OUTPUT });

@@ -16,7 +16,7 @@ export interface Load {
   /** No more of it; resolves when nothing is under way. */
   stop(): Promise<void>;
   /** What became of every accepted job, as `reader` tells it. */
-  outcomes(reader: Pick<RunningApp, 'job'>, withinMs?: number): Promise<readonly JobView[]>;
+  outcomes(reader: Pick<RunningApp, 'job'>): Promise<readonly JobView[]>;
 }
 
 let loads = 0;
@@ -60,17 +60,14 @@ export function startLoad(
       isStopped = true;
       await Promise.all(working);
     },
-    outcomes: (reader, withinMs = 20_000) =>
+    outcomes: (reader) =>
       Promise.all(
         accepted.map((jobId) =>
-          eventually(
-            async () => {
-              const job = await reader.job(jobId);
-              if (job.state === 'RELEASED') return job;
-              throw new Error(`job ${jobId} has no outcome: ${JSON.stringify(job)}`);
-            },
-            { withinMs },
-          ),
+          eventually(async () => {
+            const job = await reader.job(jobId);
+            if (job.state === 'RELEASED') return job;
+            throw new Error(`job ${jobId} has no outcome: ${JSON.stringify(job)}`);
+          }),
         ),
       ),
   };

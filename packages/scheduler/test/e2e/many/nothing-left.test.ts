@@ -9,7 +9,6 @@ import type { Settings } from '../support/start-app.ts';
 import { startInstance } from './start-instances.ts';
 import { SHORT_PRESENCE } from './start-processes.ts';
 
-const PATIENT = { withinMs: 15_000 };
 const JOBS = 60;
 const PREFIX = 'nothing-left';
 /** Names of nodes and of dead instances, so that nothing old is taken for new; sessions, so that they can be resumed. */
@@ -97,10 +96,7 @@ it('jobs, retries, nodes, sessions and an instance that have come and gone leave
   session.ws.close();
   await b.app.stop();
   for (const node of nodes) node.kill();
-  await eventually(
-    async () => ['FAILED', 'RELEASED', undefined].includes((await a.job(stuck.job_id)).state),
-    PATIENT,
-  );
+  await eventually(async () => ['FAILED', 'RELEASED', undefined].includes((await a.job(stuck.job_id)).state));
   const lives = async (): Promise<Record<string, number>> => {
     const left = (await keys()).filter((key) => !baseline.includes(key));
     const ttls = await Promise.all(left.map((key) => client.pttl(key)));
@@ -110,7 +106,7 @@ it('jobs, retries, nodes, sessions and an instance that have come and gone leave
     const left = Object.keys(await lives()).filter((key) => !REMEMBERED.test(key));
     if (left.length > 0) throw new Error(`left: ${left.join(' ')}`);
     return true;
-  }, PATIENT);
+  });
   const idle = (await allKeys()).filter((key) => OF_THE_IDLE.test(key));
   expect(idle).not.toEqual([]);
   for (const key of idle) expect([key, await client.pttl(key)]).not.toEqual([key, -1]);

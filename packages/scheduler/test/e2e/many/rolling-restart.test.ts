@@ -13,7 +13,6 @@ import { type InstanceProcess, startProcess } from './start-processes.ts';
 beforeAll(ensureBuilt, 150_000);
 
 const TEST_MS = 60_000;
-const PATIENT = { withinMs: 20_000 };
 /** As legacy nodes do, and only once. */
 const FIELD_RECONNECT_MS = 5_000;
 const UTTERANCES = 16;
@@ -66,11 +65,11 @@ it(
 
     const load = startLoad(() => ready, { hands: 6, pauseMs: 60 });
     const talker = startTalker(1, { url: `ws://127.0.0.1:${port}/ws/session` });
-    await eventually(() => load.accepted.length > 30, PATIENT);
+    await eventually(() => load.accepted.length > 30);
     for (let number = 1; number <= UTTERANCES; number += 1) {
       talker.say(number % 2 === 0 ? 'a' : 'b', number % 3 === 0 ? 'whole' : 'pieces');
       if (number !== UTTERANCES / 2) continue;
-      await eventually(() => talker.heard.length > 0, PATIENT);
+      await eventually(() => talker.heard.length > 0);
       a.process.signal('SIGTERM');
       await eventually(async () => (await a.get('/health/ready')).status === 503);
       ready = [b, c];
@@ -80,10 +79,10 @@ it(
     await eventually(async () => {
       const held = await holders(c);
       return [held['node-a'], held['node-field']].every((holder) => holder === 'b' || holder === 'c');
-    }, PATIENT);
+    });
     await b.readyNodes(4);
     const { length: served } = field.jobs;
-    await eventually(() => field.jobs.length > served, PATIENT);
+    await eventually(() => field.jobs.length > served);
     await load.stop();
     await talker.session.settled();
 

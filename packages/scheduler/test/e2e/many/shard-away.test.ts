@@ -11,7 +11,6 @@ import { holdJobs, joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { type Instance, startInstance } from './start-instances.ts';
 
 const TEST_MS = 60_000;
-const PATIENT = { withinMs: 20_000 };
 /** Well below the 800 ms that a command may take. */
 const AT_ONCE_MS = 600;
 /** Than an instance counts as alive that cannot renew its presence. */
@@ -94,10 +93,10 @@ it(
     const done = await eventually(async () => {
       const job = await a.job(running.job_id);
       return job.state === 'RELEASED' ? job : undefined;
-    }, PATIENT);
+    });
     expect(done).toMatchObject({ result: OUTPUT, attempt_id: 1 });
     for (const each of [a, b]) {
-      const job = await eventually(() => each.dispatch({ request_id: requestOn('lost') }), PATIENT);
+      const job = await eventually(() => each.dispatch({ request_id: requestOn('lost') }));
       expect(await a.settled(job.job_id)).toMatchObject({ result: OUTPUT });
     }
   },

@@ -15,7 +15,6 @@ import { launchSentinel, masterPortOf, whenWatching } from './start-sentinel.ts'
 
 const HOST = '127.0.0.1';
 const SLOTS = 16_384;
-const PATIENT = { withinMs: 15_000 };
 /** What replicas and Sentinels are to servers. */
 const KEEPER = { username: 'keeper', password: 'kept' };
 export const USER = { username: 'lingua', password: 'secret' };
@@ -97,7 +96,7 @@ export async function startSecuredCluster(by: Certified): Promise<readonly [Secu
   await eventually(async () => {
     const states = await Promise.all([first, second].map(({ admin }) => admin.call('CLUSTER', 'INFO')));
     return states.every((state) => String(state).includes(`cluster_slots_ok:${SLOTS}`));
-  }, PATIENT);
+  });
   return [first, second];
 }
 

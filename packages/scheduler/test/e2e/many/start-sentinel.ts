@@ -17,7 +17,6 @@ import { freePort } from './free-port.ts';
 
 const HOST = '127.0.0.1';
 const MASTER_NAME = 'mymaster';
-const PATIENT = { withinMs: 20_000 };
 
 export interface Sentinel {
   readonly port: number;
@@ -109,7 +108,7 @@ export async function whenWatching(options: SentinelClient, others = 0): Promise
         (fields) => fieldOf(fields, 'flags') === 'slave' && fieldOf(fields, 'master-link-status') === 'ok',
       )
     );
-  }, PATIENT);
+  });
   return client;
 }
 

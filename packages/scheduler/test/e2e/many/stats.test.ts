@@ -8,7 +8,6 @@ import { connectSession, INIT, sessionUrl } from '../support/session-client.ts';
 import { type Instance, startInstances } from './start-instances.ts';
 
 const TEST_MS = 90_000;
-const PATIENT = { withinMs: 30_000 };
 
 const stats = (instance: Instance) => instance.get<StatsReply & { status?: string }>('/api/v1/stats');
 
@@ -37,7 +36,7 @@ it(
         ({ body }) => body.nodes?.connected_nodes === 3 && body.web_clients.active_users === 3,
       );
       return isAll ? both.map(({ body }) => body) : undefined;
-    }, PATIENT);
+    });
     for (const { web_clients: clients, nodes, snapshot } of seen) {
       expect(clients.language_usage).toEqual({
         zh: { as_source: 2, as_target: 0, total: 2 },
@@ -56,7 +55,7 @@ it(
 
     const server = redis.servers[0] as RedisServer;
     server.signal('SIGKILL');
-    await eventually(async () => (await stats(a)).body.snapshot.stale, PATIENT);
+    await eventually(async () => (await stats(a)).body.snapshot.stale);
     const { status, body } = await stats(a);
     expect(status).toBe(200);
     expect(body.nodes.connected_nodes).toBe(3);
@@ -64,7 +63,7 @@ it(
     await eventually(async () => {
       const { snapshot, nodes } = (await stats(a)).body;
       return !snapshot.stale && nodes.connected_nodes === 3;
-    }, PATIENT);
+    });
   },
   TEST_MS,
 );
@@ -76,9 +75,9 @@ it(
     const [a, b] = instances as [Instance, Instance];
     await joinSdkNode({ url: a.nodeUrl, nodeId: 'node-a', onJob: async () => OUTPUT });
     await speak(b, 'zh');
-    await eventually(async () => (await stats(a)).body.web_clients?.active_users === 1, PATIENT);
+    await eventually(async () => (await stats(a)).body.web_clients?.active_users === 1);
     await b.app.stop();
-    await eventually(async () => (await stats(a)).body.web_clients.active_users === 0, PATIENT);
+    await eventually(async () => (await stats(a)).body.web_clients.active_users === 0);
     expect((await stats(a)).body.nodes.connected_nodes).toBe(1);
   },
   TEST_MS,

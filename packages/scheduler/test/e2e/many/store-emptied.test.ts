@@ -12,9 +12,6 @@ import { type Instance, startInstances } from './start-instances.ts';
 import { SHORT_PRESENCE } from './start-processes.ts';
 
 const TEST_MS = 60_000;
-const PATIENT = { withinMs: 15_000 };
-/** Who is wrong about a node that seems full looks again after a refusal: long before its next report. */
-const LOOKED_AGAIN = { withinMs: 5_000 };
 /** Everybody may do everything without a token; who has one is somebody else. */
 const TOML = `[server]\nanonymous = ["node", "session", "operator"]\n${TOKEN_TOML}`;
 
@@ -23,7 +20,7 @@ const soon = (expectation: () => Promise<void>): Promise<true> =>
   eventually(async () => {
     await expectation();
     return true as const;
-  }, PATIENT);
+  });
 
 function connect({ settings }: RedisUnderTest): Redis {
   const client = new Redis(settings.url);
@@ -81,7 +78,7 @@ describe('an emptied Redis', () => {
         expect(await c.settled(job_id)).toMatchObject({ result: OUTPUT, attempt_id: 1 });
       }
       for (const each of instances) {
-        const next = await eventually(() => each.dispatch(), LOOKED_AGAIN);
+        const next = await eventually(() => each.dispatch());
         expect(await a.settled(next.job_id)).toMatchObject({ result: OUTPUT });
       }
       expect(held.begun).toHaveLength(jobs.length + instances.length);

@@ -10,7 +10,6 @@ import { type InstanceProcess, startProcess } from './start-processes.ts';
 beforeAll(ensureBuilt, 150_000);
 
 const TEST_MS = 40_000;
-const PATIENT = { withinMs: 20_000 };
 const CAP = { 'scheduler.tenant_limits.max_inflight_jobs': 10 };
 
 /** Until it refuses. */
@@ -28,7 +27,7 @@ const knowsInstances = (instance: InstanceProcess, count: number) =>
   eventually(async () => {
     const { body } = await instance.get<{ instances: unknown[] }>('/api/v1/cluster');
     return body.instances.length === count || undefined;
-  }, PATIENT);
+  });
 
 describe('a tenant with a cap of 10 jobs on two instances', () => {
   it(
@@ -52,14 +51,11 @@ describe('a tenant with a cap of 10 jobs on two instances', () => {
         const { status, body } = await a.tryDispatch({ tenant_id: 'acme' });
         onA += status === 200 ? 1 : 0;
         return status === 429 && body.detail.includes('5 of them on each of 2 instances');
-      }, PATIENT);
+      });
       expect(await takenBy(a)).toBe(0);
       await each.job(onA);
       expect(await takenBy(b)).toBe(5);
-      const onB = await eventually(
-        () => (each.begun.length === onA + 5 ? each.begun.slice(onA) : undefined),
-        PATIENT,
-      );
+      const onB = await eventually(() => (each.begun.length === onA + 5 ? each.begun.slice(onA) : undefined));
       for (const job of onB) each.finish(each.begun.indexOf(job) + 1);
       for (const job of onB) await b.settled(job.job_id);
       // Those that were taken while it still seemed to be alone end, too: what it holds is its share.
@@ -69,7 +65,7 @@ describe('a tenant with a cap of 10 jobs on two instances', () => {
       await eventually(async () => {
         more += await takenBy(a);
         return more >= 5 || undefined;
-      }, PATIENT);
+      });
       expect(more).toBe(5);
       const refused = await a.tryDispatch({ tenant_id: 'acme' });
       expect(refused.body.detail).toContain('may have 10 jobs in flight (max_inflight_jobs):');

@@ -15,7 +15,6 @@ import { startInstance } from './start-instances.ts';
 import { startSecuredCluster, startSecuredSentinel, USER, WATCHER } from './start-secured.ts';
 
 const TEST_MS = 60_000;
-const PATIENT = { withinMs: 15_000 };
 const REDIS = 'scheduler.phase2.redis';
 const HASTY: Settings = { [`${REDIS}.connect_timeout_ms`]: 200, [`${REDIS}.socket_timeout_ms`]: 900 };
 const AS_USER: Settings = { [`${REDIS}.username`]: USER.username, [`${REDIS}.password`]: USER.password };
@@ -75,9 +74,9 @@ describe('instances do jobs together over TLS', () => {
       ).rejects.toThrow('WRONGPASS');
 
       redis.master.server.signal('SIGKILL');
-      await eventually(async () => (await redis.masterPort()) !== redis.master.tlsPort, PATIENT);
+      await eventually(async () => (await redis.masterPort()) !== redis.master.tlsPort);
       for (const each of [a, b]) {
-        const next = await eventually(() => each.dispatch(), PATIENT);
+        const next = await eventually(() => each.dispatch());
         expect(await b.settled(next.job_id)).toMatchObject({ result: OUTPUT });
       }
       expect(await portsOfInstances(redis.replica.admin)).toEqual([redis.replica.tlsPort]);

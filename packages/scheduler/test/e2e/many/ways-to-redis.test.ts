@@ -12,7 +12,6 @@ import { SHORT_PRESENCE } from './start-processes.ts';
 import { startSentinel } from './start-sentinel.ts';
 
 const TEST_MS = 40_000;
-const PATIENT = { withinMs: 15_000 };
 
 describe('instances do jobs together', () => {
   it('as a user with the rights that the documentation names, and no more', async () => {
@@ -37,7 +36,7 @@ describe('instances do jobs together', () => {
     await eventually(async () => {
       const { body } = await a.get<{ instances: unknown[] }>('/api/v1/cluster');
       return body.instances.length === 1;
-    }, PATIENT);
+    });
     const refused = (await client.call('ACL', 'LOG')) as string[][];
     // Before version 7 what is named so is all of CLIENT: that a connection says which library it is of goes unheard there.
     expect(refused.filter((entry) => entry[entry.indexOf('object') + 1] !== 'client')).toEqual([]);
@@ -60,9 +59,9 @@ describe('instances do jobs together', () => {
       });
       const before = await redis.masterPort();
       redis.master.signal('SIGKILL');
-      await eventually(async () => (await redis.masterPort()) !== before, PATIENT);
+      await eventually(async () => (await redis.masterPort()) !== before);
       for (const each of [a, b]) {
-        const next = await eventually(() => each.dispatch(), PATIENT);
+        const next = await eventually(() => each.dispatch());
         expect(await b.settled(next.job_id)).toMatchObject({ result: OUTPUT });
       }
     },

@@ -47,13 +47,10 @@ export function lingua(args: readonly string[], env: Record<string, string> = {}
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
   const listening = (): Promise<string> =>
-    eventually(
-      () => {
-        const line = lines().find(({ msg }) => msg === 'listening');
-        return line && `http://${line.host}:${line.port}`;
-      },
-      { withinMs: 15_000 },
-    );
+    eventually(() => {
+      const line = lines().find(({ msg }) => msg === 'listening');
+      return line && `http://${line.host}:${line.port}`;
+    });
 
   const early = async (): Promise<never> => {
     const { code } = await ended;

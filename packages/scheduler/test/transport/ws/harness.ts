@@ -176,7 +176,7 @@ function createClient(ws: WebSocket): Client {
           if (found === undefined) throw new Error(`message ${at} has not come`);
           return found as SchedulerToNode & Record<string, unknown>;
         },
-        { timeout: 5_000, interval: 2 },
+        { timeout: 60_000, interval: 2 },
       ),
   };
 }
@@ -187,5 +187,5 @@ export const until = (isTrue: () => boolean): Promise<void> =>
     () => {
       if (!isTrue()) throw new Error(`not yet: ${isTrue}`);
     },
-    { timeout: 5_000, interval: 2 },
+    { timeout: 60_000, interval: 2 },
   );

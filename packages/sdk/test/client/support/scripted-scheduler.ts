@@ -164,4 +164,4 @@ export async function startScriptedScheduler(script: Script = {}): Promise<Scrip
 
 /** Waits for a condition; generous, because test machines are slow when they are busy. */
 export const until = (condition: () => boolean): Promise<boolean> =>
-  vi.waitUntil(condition, { timeout: 15_000, interval: 5 });
+  vi.waitUntil(condition, { timeout: 60_000, interval: 5 });
