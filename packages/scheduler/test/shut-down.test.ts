@@ -12,7 +12,7 @@ function start(sessionsTakeMs: number) {
   const later = (name: string) => async () => void steps.push(name);
   const deps: ShutDownDeps = {
     sessions: {
-      drain: () => ({ told: 1, ended: new Promise((end) => clock.after(sessionsTakeMs, end)) }),
+      drain: () => ({ notified: 1, ended: new Promise((end) => clock.after(sessionsTakeMs, end)) }),
       stop: step('sessions'),
     },
     jobs: {

@@ -176,7 +176,7 @@ export function createCore(deps: CoreDeps) {
       records: store,
       events,
       release: together.releaseSession,
-      lookAfter: jobs.lookAfter,
+      checkDriver: jobs.lookAfter,
     },
   });
 

@@ -47,7 +47,7 @@ export function createShutDown(deps: ShutDownDeps): ShutDown {
     deps.drains();
     say({}, 'draining: ready is red, nothing new is taken');
     const draining = sessions.drain({ reconnectAfterMs: RECONNECT_AFTER_MS, limitMs: drainTimeoutMs });
-    say({ sessions: draining.told }, 'sessions told to connect elsewhere');
+    say({ sessions: draining.notified }, 'sessions told to connect elsewhere');
     await draining.ended;
     const limitMs = Math.max(0, endsAt - clock.now());
     const [left] = await Promise.all([jobs.drain(limitMs), deps.withdraw?.(limitMs)]);

@@ -12,10 +12,10 @@ import type { Tracer } from '../ports/tracer.ts';
 import { createSessionTable } from './connection/session-table.ts';
 import { createTenantSessionCaps } from './connection/tenant-session-caps.ts';
 import type { SessionEffect, SessionEvent } from './event.ts';
-import { createMailbox } from './event-queue.ts';
+import { createEventQueue } from './event-queue.ts';
 import { atMost } from './handover/at-most.ts';
-import { createMoves } from './handover/handover.ts';
-import { createJobFollow } from './handover/remote-job-follower.ts';
+import { createHandover } from './handover/handover.ts';
+import { createRemoteJobFollower } from './handover/remote-job-follower.ts';
 import { createSessionSaver } from './handover/session-saver.ts';
 import { nextWakeAt } from './outcomes/after-step.ts';
 import { createDispatchWithRetry } from './outcomes/dispatch-with-retry.ts';
@@ -55,8 +55,10 @@ const SAVE_LIMIT_MS = 1_000;
 
 export function createSessionService(deps: SessionServiceDeps): SessionService {
   const { clock, chance, ids, audio, meter, log, settings, elsewhere } = deps;
-  const rooms = deps.tenancy?.capsSessions ? createTenantSessionCaps({ tenancy: deps.tenancy }) : undefined;
-  const sessionTable = createSessionTable({ maxSessions: settings.maxSessions, evict, rooms });
+  const tenantCaps = deps.tenancy?.capsSessions
+    ? createTenantSessionCaps({ tenancy: deps.tenancy })
+    : undefined;
+  const sessionTable = createSessionTable({ maxSessions: settings.maxSessions, evict, tenantCaps });
   const { sessions } = sessionTable;
   const tools: StepTools = {
     settings,
@@ -68,37 +70,37 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     queueShare: () => (settings.maxWaiting === 0 ? 0 : deps.jobs.waiting() / settings.maxWaiting),
   };
   const traces = deps.tracer && createSessionTraces({ tracer: deps.tracer, clock });
-  const post = createMailbox({ clock, slow: deps.slow, handle, emptied });
-  const asked = new Set<Utterance>();
-  const dispatcher = createDispatchWithRetry({ ...deps, patienceMs: settings.pendingTimeoutMs });
+  const post = createEventQueue({ clock, slow: deps.slow, handle, onEmptied });
+  const dispatching = new Set<Utterance>();
+  const dispatcher = createDispatchWithRetry({ ...deps, retryForMs: settings.pendingTimeoutMs });
   const follow =
     elsewhere &&
-    createJobFollow({
+    createRemoteJobFollower({
       ...elsewhere,
       clock,
-      patienceMs: settings.pendingTimeoutMs,
-      isBeingAsked: (utterance) => asked.has(utterance),
+      waitForRecordMs: settings.pendingTimeoutMs,
+      isDispatching: (utterance) => dispatching.has(utterance),
     });
-  const watch = createJobWatch({ jobs: deps.jobs, dispatcher, asked, elsewhere: follow, log, post });
+  const watch = createJobWatch({ jobs: deps.jobs, dispatcher, dispatching, elsewhere: follow, log, post });
   const saver = elsewhere && createSessionSaver({ ...elsewhere, clock, chance, log, post });
-  const moves =
+  const handover =
     elsewhere &&
     saver &&
-    createMoves({ elsewhere, saver, watch, ids, clock, log, sessionTable, settings, post });
+    createHandover({ elsewhere, saver, watch, ids, clock, log, sessionTable, settings, post });
 
   function evict(session: Session): void {
     post(session, { kind: 'evicted' });
   }
 
   function handle(session: Session, event: SessionEvent, at: number): void {
-    const before = sessionTable.noted(session);
+    const before = sessionTable.countedState(session);
     runAll(session, stepSession(session, event, at, tools));
-    sessionTable.note(session, before);
+    sessionTable.recount(session, before);
     // Of one that is over, whoever let it go writes what is left to write.
-    if (session.unsaved !== 'nothing' && session.phase !== 'ended') saver?.want(session);
+    if (session.unsaved !== 'nothing' && session.phase !== 'ended') saver?.schedule(session);
   }
 
-  function emptied(session: Session): void {
+  function onEmptied(session: Session): void {
     wakeInTime(session);
     if (sessionTable.resultBytes() > settings.maxResultBytesTotal) sessionTable.evictOne();
   }
@@ -116,8 +118,8 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
 
   function run(session: Session, effect: SessionEffect) {
     switch (effect.kind) {
-      case 'tell':
-        return session.link?.tell(session.sessionId, effect.output);
+      case 'send':
+        return session.link?.send(session.sessionId, effect.output);
       case 'replace':
         return effect.link.replaced();
       case 'abandon':
@@ -135,15 +137,15 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
       case 'observe':
         return meter.observe(effect.name, effect.value, effect.labels);
       case 'trace':
-        return traces?.left(session, effect.delivered, effect.at);
-      case 'unshare':
+        return traces?.outcomeDelivered(session, effect.delivered, effect.at);
+      case 'remove_saved':
         return void saver?.remove(session);
       case 'departed':
         return endSession(session, effect.reason);
       case 'end':
         endSession(session, effect.reason);
         traces?.ended(session);
-        return dismiss(session, effect.unheard ?? []);
+        return cancelUnsettled(session, effect.unsettled ?? []);
     }
   }
 
@@ -157,16 +159,16 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
   }
 
   /** Nobody waits for these any more, unless somebody else has the session by now. */
-  function dismiss(session: Session, unheard: readonly Utterance[]): void {
+  function cancelUnsettled(session: Session, unsettled: readonly Utterance[]): void {
     const cancel = (utterance: Utterance) =>
       watch.cancel(utterance, 'the session that waited for it ended', 'SESSION_CLOSED');
     if (!session.isShared || saver === undefined) {
-      for (const utterance of unheard) cancel(utterance);
+      for (const utterance of unsettled) cancel(utterance);
       return;
     }
     void saver.remove(session).then((result) => {
       // Not cancelled for nothing they end by themselves, in time.
-      for (const utterance of unheard) result === 'removed' ? cancel(utterance) : watch.handOver(utterance);
+      for (const utterance of unsettled) result === 'removed' ? cancel(utterance) : watch.handOver(utterance);
     });
   }
 
@@ -238,12 +240,12 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
 
   return {
     open(opening, link) {
-      const arriving = moves?.arrive(opening);
-      if (arriving === undefined) return openHere(opening, link);
-      return arriving.then((arrival) => {
-        if (arrival.kind === 'none') return openHere(opening, link);
-        if (arrival.kind !== 'arrived') return arrival;
-        return attach(arrival.session, opening, link, { hasMoved: true });
+      const resuming = handover?.resumeSession(opening);
+      if (resuming === undefined) return openHere(opening, link);
+      return resuming.then((result) => {
+        if (result.kind === 'none') return openHere(opening, link);
+        if (result.kind !== 'resumed') return result;
+        return attach(result.session, opening, link, { hasMoved: true });
       });
     },
     receive(sessionId, credential, event) {
@@ -259,19 +261,19 @@ export function createSessionService(deps: SessionServiceDeps): SessionService {
     jobMoved: watch.moved,
     partial: watch.partial,
     drain(limits) {
-      let told = 0;
+      let notified = 0;
       const { reconnectAfterMs } = limits;
       for (const session of [...sessions.values()]) {
-        if (session.link !== undefined && understands(session, 'server_draining')) told += 1;
+        if (session.link !== undefined && understands(session, 'server_draining')) notified += 1;
         post(session, { kind: 'drain', ...limits });
         if (session.isShared)
           void flushed(session).then(() => post(session, { kind: 'ready_to_move', reconnectAfterMs }));
       }
-      return { told, ended: drained(limits.limitMs) };
+      return { notified, ended: drained(limits.limitMs) };
     },
-    release: async (sessionId) => moves?.release(sessionId) ?? false,
+    release: async (sessionId) => handover?.release(sessionId) ?? false,
     abandonAll() {
-      moves?.abandon();
+      handover?.abandon();
       for (const session of [...sessions.values()]) post(session, { kind: 'depart', why: 'fenced' });
       saver?.stop();
     },

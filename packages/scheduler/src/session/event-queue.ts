@@ -6,18 +6,18 @@ import type { Session } from './session.ts';
 
 export type Post = (session: Session, event: SessionEvent) => void;
 
-export function createMailbox(deps: {
+export function createEventQueue(deps: {
   clock: Pick<Clock, 'now'>;
   slow?: SlowWatch | undefined;
   handle(session: Session, event: SessionEvent, at: number): void;
   /** Nothing is left to handle. */
-  emptied(session: Session): void;
+  onEmptied(session: Session): void;
 }): Post {
-  const { clock, slow, handle, emptied } = deps;
+  const { clock, slow, handle, onEmptied } = deps;
   return function post(session, event) {
     session.queued.push(event);
-    if (session.isBusy) return;
-    session.isBusy = true;
+    if (session.isHandlingEvents) return;
+    session.isHandlingEvents = true;
     let begunAt: number | undefined;
     try {
       for (let next = session.queued.shift(); next !== undefined; next = session.queued.shift()) {
@@ -28,8 +28,8 @@ export function createMailbox(deps: {
         handle(session, next, at);
       }
     } finally {
-      session.isBusy = false;
+      session.isHandlingEvents = false;
     }
-    emptied(session);
+    onEmptied(session);
   };
 }

@@ -36,7 +36,7 @@ export interface SavedName {
   readonly utterance: Utterance;
   readonly jobId: JobId;
   /** With it was written that it is to have no translation. */
-  readonly hasWord: boolean;
+  readonly includesMissing: boolean;
 }
 
 /** `released`: another instance asked for it. `taken`: it did not ask. `fenced`: this instance may serve nobody any more. */
@@ -74,7 +74,7 @@ export type SessionEvent =
   /** The session goes on elsewhere, if anywhere. */
   | { readonly kind: 'depart'; readonly why: Departure }
   /** What became of an utterance that another instance accepted, or drives. */
-  | { readonly kind: 'recalled'; readonly utterance: Utterance; readonly job: JobRecord }
+  | { readonly kind: 'job_read'; readonly utterance: Utterance; readonly job: JobRecord }
   /** Nothing will come of it any more. */
   | { readonly kind: 'job_gone'; readonly utterance: Utterance }
   | { readonly kind: 'admitted'; readonly utterance: Utterance }
@@ -89,7 +89,7 @@ export type SessionEvent =
 
 /** Done after the step, in order. */
 export type SessionEffect =
-  | { readonly kind: 'tell'; readonly output: SessionOutput }
+  | { readonly kind: 'send'; readonly output: SessionOutput }
   /** A newer connection has the session. */
   | { readonly kind: 'replace'; readonly link: SessionLink }
   /** The client has to look for another instance. */
@@ -116,8 +116,8 @@ export type SessionEffect =
   /** Its outcome has left; only if anybody wants to know. */
   | { readonly kind: 'trace'; readonly delivered: Delivered<Utterance>; readonly at: number }
   /** Nobody else can go on with it any more. */
-  | { readonly kind: 'unshare' }
+  | { readonly kind: 'remove_saved' }
   /** `unheard`: what only it waited for, to be cancelled once it is certain that nobody else has the session. */
-  | { readonly kind: 'end'; readonly reason: string; readonly unheard?: readonly Utterance[] }
+  | { readonly kind: 'end'; readonly reason: string; readonly unsettled?: readonly Utterance[] }
   /** It is over here alone. */
   | { readonly kind: 'departed'; readonly reason: string };

@@ -65,7 +65,7 @@ export type SessionOutput =
 
 /** The client's connection. */
 export interface SessionLink {
-  tell(sessionId: SessionId, output: SessionOutput): void;
+  send(sessionId: SessionId, output: SessionOutput): void;
   /** A newer connection has the session. */
   replaced(): void;
   /** This instance serves nobody any more; another one does. */

@@ -31,7 +31,7 @@ export interface Elsewhere {
   /** Asks an owner to let a session go. True: it has, and has saved all of it. */
   readonly release: (owner: string, sessionId: SessionId) => Promise<boolean>;
   /** Told of a job that is followed and does not move: perhaps nobody drives it. */
-  readonly lookAfter: (job: JobRecord) => void;
+  readonly checkDriver: (job: JobRecord) => void;
 }
 
 export interface SessionsFull {
@@ -95,7 +95,7 @@ export interface SessionService {
   /** `by`: the node that says so; heard only while the job is its own. Absent: whoever has it. */
   partial(jobId: JobId, text: string, isFinal: boolean, by?: NodeId): void;
   /** Tells everybody to move, and seals what was said. `ended`: every utterance has its outcome, or the time is over. */
-  drain(limits: { reconnectAfterMs: number; limitMs: number }): { told: number; ended: Promise<void> };
+  drain(limits: { reconnectAfterMs: number; limitMs: number }): { notified: number; ended: Promise<void> };
   /**
    * Another instance wants it: saves it, and forgets it without cancelling anything. True: all of it is saved. False: not all, or it is
    * not here, and nobody can say.

@@ -6,7 +6,7 @@ import type { Session, Utterance } from './session.ts';
 
 export interface SessionTraces {
   /** An outcome has left, in its order. */
-  left(session: Session, delivered: Delivered<Utterance>, at: number): void;
+  outcomeDelivered(session: Session, delivered: Delivered<Utterance>, at: number): void;
   /** Nobody will hear of the rest. */
   ended(session: Session): void;
 }
@@ -23,10 +23,10 @@ export function createSessionTraces({ tracer, clock }: { tracer: Tracer; clock: 
   });
 
   return {
-    left(session, { place, outcome, deliverySeq }, at) {
+    outcomeDelivered(session, { utterance, outcome, deliverySeq }, at) {
       tracer.utteranceEnded({
-        ...named(session, place),
-        readyAt: place.readyAt,
+        ...named(session, utterance),
+        readyAt: utterance.readyAt,
         endedAt: at,
         outcome: outcome.kind === 'result' ? 'result' : outcome.reason,
         deliverySeq,

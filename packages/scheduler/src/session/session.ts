@@ -3,8 +3,8 @@ import type { JobId, NodeId, SessionId, TenantId } from '../domain/ids.ts';
 import type { Languages } from '../domain/needed-directions.ts';
 import type { Cancel } from '../ports/clock.ts';
 import type { SessionEvent } from './event.ts';
-import type { Told } from './outcomes/backpressure.ts';
-import { createDelivery, type Delivery, type Place } from './outcomes/delivery.ts';
+import type { SentPressure } from './outcomes/backpressure.ts';
+import { createDelivery, type Deliverable, type Delivery } from './outcomes/delivery.ts';
 import type { SessionLink } from './output.ts';
 import { type Groups, NO_GROUPS } from './speech/groups.ts';
 import type { PoolChoice } from './speech/preferred-pool.ts';
@@ -35,7 +35,7 @@ export interface Resume {
   readonly sessionId: SessionId;
   readonly token: string;
   /** Of the outcomes it has received; absent: none, or it does not say. */
-  readonly heardSeq?: number | undefined;
+  readonly receivedSeq?: number | undefined;
 }
 
 /** What a client asks for when it opens a session. */
@@ -54,7 +54,7 @@ export interface Opening {
 }
 
 /** One accepted utterance. */
-export interface Utterance extends Place {
+export interface Utterance extends Deliverable {
   readonly index: number;
   /** The job that does it; a repeated request may find another one doing it already. */
   jobId: JobId;
@@ -77,7 +77,7 @@ export interface Utterance extends Place {
   /** The name of its job as other instances would find it. */
   savedJobId: JobId | undefined;
   /** Other instances know that it is to have no translation. */
-  isWordSaved: boolean;
+  isMissingSaved: boolean;
   /** Accepted by another instance, which has or had the audio; sent again it is needed here. */
   isAudioElsewhere: boolean;
   /** It was counted where it was accepted. */
@@ -91,11 +91,11 @@ export interface Utterance extends Place {
   /** Another instance waits for it now: whatever comes of it is not heard here, and nothing is cancelled. */
   isHandedOver: boolean;
   /** Bits of the ui_events that were told: each at most once, whatever retries there are. */
-  uiTold: number;
+  sentUiEvents: number;
 }
 
 /** Chunks of one utterance that came again so far, in order. */
-export interface Gathered {
+export interface ResentAudio {
   readonly utterance: Utterance;
   readonly chunks: Buffer[];
   bytes: number;
@@ -131,12 +131,12 @@ export interface Session {
   /** Of the last utterance that was cut: what came after it is here alone. */
   sealedSeq: number;
   /** Audio of an utterance of another instance that is being sent again. */
-  gathered: Gathered | undefined;
+  resentAudio: ResentAudio | undefined;
   /** The first chunk there was no room for: what comes behind it waits for it. */
   refused: { readonly seq: number; readonly at: number } | undefined;
   readonly delivery: Delivery<Utterance>;
   /** Highest outcome told on this connection, of those that are acknowledged. */
-  toldSeq: number;
+  sentSeq: number;
   /** Utterances without outcome. */
   running: number;
   /** Of them, those that no node has yet. */
@@ -149,11 +149,11 @@ export interface Session {
   /** Of utterances that named their request: a repeat is the same utterance. */
   readonly requests: Map<string, Utterance>;
   pool: PoolChoice | undefined;
-  told: Told | undefined;
+  sentPressure: SentPressure | undefined;
   webToSchedulerMs: number | undefined;
   /** `draining`: it should move to another instance. `closing`: it ends with its last outcome. */
   phase: 'open' | 'draining' | 'closing' | 'ended';
-  isBusy: boolean;
+  isHandlingEvents: boolean;
   readonly queued: SessionEvent[];
   wake: { readonly at: number; readonly cancel: Cancel } | undefined;
 }
@@ -179,10 +179,10 @@ export function createSession(
     nextIndex: given.firstIndex,
     lastSeq: -1,
     sealedSeq: -1,
-    gathered: undefined,
+    resentAudio: undefined,
     refused: undefined,
     delivery: createDelivery(),
-    toldSeq: 0,
+    sentSeq: 0,
     running: 0,
     unplaced: 0,
     audioBytes: 0,
@@ -190,10 +190,10 @@ export function createSession(
     playable: new Map(),
     requests: new Map(),
     pool: undefined,
-    told: undefined,
+    sentPressure: undefined,
     webToSchedulerMs: undefined,
     phase: 'open',
-    isBusy: false,
+    isHandlingEvents: false,
     queued: [],
     wake: undefined,
   };

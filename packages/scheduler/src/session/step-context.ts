@@ -52,8 +52,8 @@ export interface Step extends StepTools {
   readonly effects: SessionEffect[];
 }
 
-export function tell(step: Step, session: Session, output: SessionOutput): void {
-  if (session.link !== undefined) step.effects.push({ kind: 'tell', output });
+export function send(step: Step, session: Session, output: SessionOutput): void {
+  if (session.link !== undefined) step.effects.push({ kind: 'send', output });
 }
 
 const NO_LABELS: Labels = {};
@@ -62,7 +62,7 @@ export function count(step: Step, name: MetricName, labels: Labels = NO_LABELS, 
   step.effects.push({ kind: 'count', name, labels, by });
 }
 
-export function tellUi(
+export function sendUiEvent(
   step: Step,
   session: Session,
   about: About,
@@ -71,7 +71,7 @@ export function tellUi(
   errorCode?: ErrorCode,
 ): void {
   const elapsedMs = step.at - since;
-  tell(
+  send(
     step,
     session,
     errorCode === undefined

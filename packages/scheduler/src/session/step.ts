@@ -8,26 +8,26 @@ import {
   drain,
   end,
   notePlayback,
-  tellToMove,
+  sendDraining,
 } from './connection/connection.ts';
 import type { SessionEffect, SessionEvent } from './event.ts';
 import { noteChange } from './handover/saved-state.ts';
-import { flow } from './outcomes/after-step.ts';
+import { finishStep } from './outcomes/after-step.ts';
 import { acknowledge } from './outcomes/delivery.ts';
 import {
-  announce,
   noteDispatched,
   noteGone,
   noteMove,
   notePartial,
-  noteRecalled,
+  noteRecord,
   noteSaved,
+  sendAccepted,
   unbindFailed,
 } from './outcomes/progress.ts';
 import type { Session } from './session.ts';
 import { cutStream, takeChunk, takeUtterance } from './speech/accept-audio.ts';
-import { forgiveStall } from './speech/segmentation.ts';
-import { type Step, type StepTools, tell } from './step-context.ts';
+import { excludeStall } from './speech/segmentation.ts';
+import { type Step, type StepTools, send } from './step-context.ts';
 
 export function stepSession(
   session: Session,
@@ -37,10 +37,10 @@ export function stepSession(
 ): readonly SessionEffect[] {
   if (session.phase === 'ended') return NOTHING;
   const step: Step = { ...tools, at, effects: [] };
-  session.segmentation = forgiveStall(session.segmentation, at, tools.settings.segmentation);
+  session.segmentation = excludeStall(session.segmentation, at, tools.settings.segmentation);
   if (event.kind === 'time_passed') passTime(step, session);
   else take(step, session, event);
-  flow(step, session);
+  finishStep(step, session);
   return step.effects;
 }
 
@@ -63,7 +63,7 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
     case 'playback_ended':
       return notePlayback(step, session, event);
     case 'heartbeat':
-      return tell(step, session, { kind: 'heartbeat', at: step.at });
+      return send(step, session, { kind: 'heartbeat', at: step.at });
     case 'close':
       return close(step, session);
     case 'acknowledged':
@@ -80,17 +80,17 @@ function take(step: Step, session: Session, event: Exclude<SessionEvent, { kind:
     case 'drain':
       return drain(step, session, event);
     case 'ready_to_move':
-      return tellToMove(step, session, event.reconnectAfterMs);
+      return sendDraining(step, session, event.reconnectAfterMs);
     case 'depart':
       return depart(step, session, event);
     case 'saved':
       return noteSaved(step, session, event.names);
-    case 'recalled':
-      return noteRecalled(step, session, event.utterance, event.job);
+    case 'job_read':
+      return noteRecord(step, session, event.utterance, event.job);
     case 'job_gone':
       return noteGone(step, session, event.utterance);
     case 'admitted':
-      return announce(step, session, event.utterance);
+      return sendAccepted(step, session, event.utterance);
     case 'dispatched':
       return noteDispatched(step, session, event.utterance, event.outcome);
     case 'job_moved':

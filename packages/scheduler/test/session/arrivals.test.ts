@@ -1,12 +1,15 @@
 /** A session that is fetched from elsewhere while others come for it, too. */
 import { expect, it } from 'vitest';
-import { type Arrivals, createArrivals } from '../../src/session/handover/resume-from-elsewhere.ts';
+import {
+  createSessionFetcher,
+  type SessionFetcher,
+} from '../../src/session/handover/resume-from-elsewhere.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
-type Deps = Parameters<typeof createArrivals>[0];
+type Deps = Parameters<typeof createSessionFetcher>[0];
 
 /** What the store answers to whoever takes the session, one after the other; then always the last of it. */
-function createFetch(answers: readonly string[]): () => ReturnType<Arrivals['fetch']> {
+function createFetch(answers: readonly string[]): () => ReturnType<SessionFetcher['fetch']> {
   let takes = 0;
   const state = { tenantId: 'tenant', resumeDigest: 'digest of token' };
   const elsewhere = {
@@ -18,7 +21,7 @@ function createFetch(answers: readonly string[]): () => ReturnType<Arrivals['fet
     release: async () => true,
     records: {},
   } as unknown as Deps['elsewhere'];
-  const arrivals = createArrivals({
+  const arrivals = createSessionFetcher({
     elsewhere,
     ids: { digest: (text) => `digest of ${text}` },
     clock: createManualClock(),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DeliverySettings, gapEndsAt } from '../../src/session/outcomes/delivery.ts';
-import { createOrder, ORDERING } from './places.ts';
+import { createOrderedDelivery, ORDERING } from './places.ts';
 
 type Act =
   | { readonly kind: 'accept' }
@@ -80,7 +80,7 @@ describe('ordered delivery, for any sequence of acceptances, outcomes and time',
   it('I5 order: does what the rule says, word for word', () => {
     fc.assert(
       fc.property(settings, fc.array(act, { maxLength: 120 }), (given, acts) => {
-        const order = createOrder(0, given);
+        const order = createOrderedDelivery(0, given);
         const model = createModel(given);
         let at = 1_000_000;
         for (const one of acts) {
@@ -103,20 +103,21 @@ describe('ordered delivery, for any sequence of acceptances, outcomes and time',
   it('I5 order: every accepted utterance has exactly one outcome in the end, in order, and nothing stays counted', () => {
     fc.assert(
       fc.property(settings, fc.array(act, { maxLength: 120 }), (given, acts) => {
-        const order = createOrder(0, given);
+        const order = createOrderedDelivery(0, given);
         const left: string[] = [];
         let at = 1_000_000;
         for (const one of acts) {
           if (one.kind === 'accept') order.accept();
           else if (one.kind === 'wait') at += one.ms;
-          else if (order.places.length > 0) order.settle(one.pick % order.places.length, at, one.bytes);
+          else if (order.utterances.length > 0)
+            order.settle(one.pick % order.utterances.length, at, one.bytes);
           left.push(...order.release(at));
         }
         const last = order.accept();
         order.settle(last.name, at);
         left.push(...order.release(at), ...order.release(at + ORDERING.gapTimeoutMs));
         const outcomes = left.filter((one) => !one.includes('?')).map((one) => Number.parseInt(one, 10));
-        expect(outcomes).toEqual(order.places.map(({ name }) => name));
+        expect(outcomes).toEqual(order.utterances.map(({ name }) => name));
         expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });
         expect(order.delivery.waiting).toEqual([]);
       }),

@@ -7,11 +7,11 @@ import {
   release,
   settle,
 } from '../../src/session/outcomes/delivery.ts';
-import { createOrder, type NamedPlace, ORDERING, resultOf } from './places.ts';
+import { createOrderedDelivery, type NamedUtterance, ORDERING, resultOf } from './places.ts';
 
 describe('ordered delivery', () => {
   it('I5 order: results leave in the order of utterances, whatever order they come in', () => {
-    const order = createOrder(4);
+    const order = createOrderedDelivery(4);
     order.settle(2, 1);
     expect(order.release(1)).toEqual([]);
     order.settle(0, 2);
@@ -22,7 +22,7 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: an outcome stands; what comes later for it is refused', () => {
-    const order = createOrder(2);
+    const order = createOrderedDelivery(2);
     expect(order.settle(1, 1)).toBe(true);
     expect(order.settle(1, 2)).toBe(false);
     order.settle(0, 3);
@@ -32,14 +32,14 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: what was never accepted gets no outcome', () => {
-    const order = createOrder(1);
-    const stranger: NamedPlace = { name: 99, isSettled: false, outcome: undefined, readyAt: 0 };
+    const order = createOrderedDelivery(1);
+    const stranger: NamedUtterance = { name: 99, isSettled: false, outcome: undefined, readyAt: 0 };
     expect(settle(order.delivery, stranger, resultOf('x'), 1)).toBe(false);
     expect(order.delivery.pending).toEqual({ count: 0, results: 0, bytes: 0 });
   });
 
   it('I5 order: the gap timer starts when a later outcome is ready, not when the utterance was accepted', () => {
-    const order = createOrder(3);
+    const order = createOrderedDelivery(3);
     expect(gapEndsAt(order.delivery, ORDERING)).toBeUndefined();
     order.settle(1, 50_000);
     expect(gapEndsAt(order.delivery, ORDERING)).toBe(60_000);
@@ -51,12 +51,12 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: without a later outcome the first may take for ever', () => {
-    const order = createOrder(2);
+    const order = createOrderedDelivery(2);
     expect(order.release(Number.MAX_SAFE_INTEGER)).toEqual([]);
   });
 
   it('I5 order: the next gap has its own time, from the outcome that waits behind it', () => {
-    const order = createOrder(4);
+    const order = createOrderedDelivery(4);
     order.settle(1, 1_000);
     order.settle(3, 4_000);
     expect(order.release(11_000)).toEqual(['0?gap_timeout', '0!gap_timeout', '1']);
@@ -66,7 +66,7 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: several in one gap are closed together', () => {
-    const order = createOrder(4);
+    const order = createOrderedDelivery(4);
     order.settle(3, 1_000);
     expect(order.release(11_000)).toEqual([
       '0?gap_timeout',
@@ -80,7 +80,7 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: a late result of a closed gap is refused', () => {
-    const order = createOrder(2);
+    const order = createOrderedDelivery(2);
     order.settle(1, 1_000);
     order.release(11_000);
     expect(order.settle(0, 11_001)).toBe(false);
@@ -88,7 +88,7 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: too many results behind a gap close it', () => {
-    const order = createOrder(4, { maxPendingResults: 2 });
+    const order = createOrderedDelivery(4, { maxPendingResults: 2 });
     order.settle(1, 1);
     order.settle(2, 1);
     expect(order.release(1)).toEqual([]);
@@ -97,13 +97,13 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: an overflow closes no more gaps than it must', () => {
-    const order = createOrder(6, { maxPendingResults: 2 });
+    const order = createOrderedDelivery(6, { maxPendingResults: 2 });
     for (const name of [1, 3, 5]) order.settle(name, 1);
     expect(order.release(1)).toEqual(['0?pending_overflow_evict', '0!pending_overflow_evict', '1']);
   });
 
   it('I5 order: too many bytes behind a gap close it', () => {
-    const order = createOrder(3, { maxPendingBytes: 10_000 });
+    const order = createOrderedDelivery(3, { maxPendingBytes: 10_000 });
     order.settle(1, 1, 6_000);
     expect(order.release(1)).toEqual([]);
     order.settle(2, 1, 6_000);
@@ -112,13 +112,13 @@ describe('ordered delivery', () => {
   });
 
   it('I5 order: a large result with nothing before it leaves as it came', () => {
-    const order = createOrder(1, { maxPendingBytes: 10 });
+    const order = createOrderedDelivery(1, { maxPendingBytes: 10 });
     order.settle(0, 1, 6_000);
     expect(order.release(1)).toEqual(['0']);
   });
 
   it('numbers what leaves from 1 on, without holes', () => {
-    const order = createOrder(5);
+    const order = createOrderedDelivery(5);
     for (const name of [4, 2, 0]) order.settle(name, 1);
     const released = [...release(order.delivery, 1, ORDERING), ...release(order.delivery, 10_001, ORDERING)];
     const seqs = released.flatMap((one) => (one.kind === 'delivered' ? [one.delivered.deliverySeq] : []));
@@ -126,18 +126,18 @@ describe('ordered delivery', () => {
   });
 });
 
-const delivered = (deliverySeq: number, ttsBytes = 0): Delivered<NamedPlace> => ({
-  place: { name: deliverySeq, isSettled: true, outcome: undefined, readyAt: 0 },
+const delivered = (deliverySeq: number, ttsBytes = 0): Delivered<NamedUtterance> => ({
+  utterance: { name: deliverySeq, isSettled: true, outcome: undefined, readyAt: 0 },
   outcome: resultOf('', ttsBytes),
   deliverySeq,
 });
 
 describe('results that are kept', () => {
-  const kept = ({ delivery }: ReturnType<typeof createOrder>) =>
+  const kept = ({ delivery }: ReturnType<typeof createOrderedDelivery>) =>
     delivery.kept.map(({ deliverySeq }) => deliverySeq);
 
   it('are forgotten up to the one that is acknowledged', () => {
-    const order = createOrder();
+    const order = createOrderedDelivery();
     for (const seq of [1, 2, 3, 4]) keep(order.delivery, delivered(seq), ORDERING);
     acknowledge(order.delivery, 2);
     expect(kept(order)).toEqual([3, 4]);
@@ -152,14 +152,14 @@ describe('results that are kept', () => {
   });
 
   it('are bounded in number: the oldest are forgotten, and counted', () => {
-    const order = createOrder();
+    const order = createOrderedDelivery();
     for (const seq of [1, 2, 3, 4]) keep(order.delivery, delivered(seq), { ...ORDERING, maxKeptResults: 3 });
     expect(kept(order)).toEqual([2, 3, 4]);
     expect(order.delivery.forgotten).toBe(1);
   });
 
   it('are bounded in bytes, but the newest stays', () => {
-    const order = createOrder();
+    const order = createOrderedDelivery();
     const settings = { ...ORDERING, maxResultBytes: 10_000 };
     keep(order.delivery, delivered(1, 4_000), settings);
     keep(order.delivery, delivered(2, 4_000), settings);

@@ -27,28 +27,28 @@ export function problemsOf(history: History): string[] {
   return [...new Set([...problems, ...leftovers(history)])];
 }
 
-const outcomesOf = (told: readonly SessionOutput[]): Outcome[] =>
-  told.flatMap((one) => (one.kind === 'outcome' ? [one.delivered] : []));
+const outcomesOf = (sent: readonly SessionOutput[]): Outcome[] =>
+  sent.flatMap((one) => (one.kind === 'outcome' ? [one.delivered] : []));
 
 /** I5, and nothing twice but under the same number to those who acknowledge. */
 function orderProblems(player: Player): string[] {
   const problems: string[] = [];
   const seen = new Map<number, Outcome>();
   for (const delivered of outcomesOf(toldTo(player))) {
-    const { place, deliverySeq, outcome } = delivered;
-    const before = seen.get(place.index);
-    seen.set(place.index, delivered);
+    const { utterance, deliverySeq, outcome } = delivered;
+    const before = seen.get(utterance.index);
+    seen.set(utterance.index, delivered);
     if (before === undefined) continue;
-    if (player.kind !== 'sdk') problems.push(`outcome ${place.index} is told twice`);
+    if (player.kind !== 'sdk') problems.push(`outcome ${utterance.index} is told twice`);
     if (before.deliverySeq !== deliverySeq || before.outcome !== outcome)
-      problems.push(`outcome ${place.index} is told twice and differs`);
+      problems.push(`outcome ${utterance.index} is told twice and differs`);
   }
   const firsts = [...seen.values()];
-  for (const [at, { place, deliverySeq }] of firsts.entries()) {
+  for (const [at, { utterance, deliverySeq }] of firsts.entries()) {
     const before = firsts[at - 1];
     if (before === undefined) continue;
-    if (place.index <= before.place.index)
-      problems.push(`I5 ${place.index} comes after ${before.place.index}`);
+    if (utterance.index <= before.utterance.index)
+      problems.push(`I5 ${utterance.index} comes after ${before.utterance.index}`);
     if (deliverySeq !== before.deliverySeq + 1) problems.push(`delivery_seq ${deliverySeq} leaves a hole`);
   }
   for (const { after, deliverySeq } of player.acks) {
@@ -67,21 +67,21 @@ function orderProblems(player: Player): string[] {
 function acceptanceProblems(player: Player): string[] {
   if (player.kind !== 'sdk') return [];
   const problems: string[] = [];
-  for (const { told } of player.links) {
+  for (const { sent } of player.links) {
     const accepted = new Set<number>();
-    for (const one of told) {
+    for (const one of sent) {
       if (one.kind === 'accepted') accepted.add(one.utterance.index);
-      if (one.kind === 'outcome' && !accepted.has(one.delivered.place.index))
+      if (one.kind === 'outcome' && !accepted.has(one.delivered.utterance.index))
         problems.push(
-          `outcome ${one.delivered.place.index} on a connection that did not hear of its acceptance`,
+          `outcome ${one.delivered.utterance.index} on a connection that did not hear of its acceptance`,
         );
     }
     // Whoever repeats a whole utterance is told so again at any time.
-    const isAfter = told.some(
+    const isAfter = sent.some(
       (one, at) =>
         one.kind === 'accepted' &&
         one.utterance.firstSeq !== undefined &&
-        outcomesOf(told.slice(0, at)).some(({ place }) => place === one.utterance),
+        outcomesOf(sent.slice(0, at)).some(({ utterance }) => utterance === one.utterance),
     );
     if (isAfter) problems.push('accepted after its outcome');
   }
@@ -105,12 +105,12 @@ function stageProblems(player: Player): string[] {
 }
 
 function quietProblems(player: Player): string[] {
-  const told = toldTo(player);
+  const sent = toldTo(player);
   const problems: string[] = [];
-  const closedAt = told.findIndex(({ kind }) => kind === 'closed');
-  if (closedAt >= 0 && closedAt < told.length - 1) problems.push('something is told after the close');
-  for (const one of told) {
-    if (player.kind !== 'deployed') break;
+  const closedAt = sent.findIndex(({ kind }) => kind === 'closed');
+  if (closedAt >= 0 && closedAt < sent.length - 1) problems.push('something is told after the close');
+  for (const one of sent) {
+    if (player.kind !== 'legacy') break;
     if (one.kind === 'accepted' || one.kind === 'draining') problems.push(`is told ${one.kind}`);
     if (one.kind === 'pressure' && one.action !== 'PAUSE') problems.push(`is told ${one.action}`);
     if (one.kind === 'error' && one.code !== 'RATE_LIMITED') problems.push(`is shown an error: ${one.code}`);

@@ -35,7 +35,7 @@ export interface InstancesRig {
   /** As if the power went: nothing is saved, told or cancelled. */
   kill(name: string): void;
   /** Cut off from the others: asked to let a session go, it does not answer. */
-  deafen(name: string): void;
+  isolate(name: string): void;
   /** Everything that can happen without time passing has happened. */
   quiet(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function createInstancesRig(
   const store = options.store ?? createSessionStore({ clock });
   const jobs = createSharedJobs({ clock });
   const counts = new Map<string, number>();
-  const deaf = new Set<string>();
+  const isolated = new Set<string>();
   const ids = createIdSource({ clock, digestsRequests: true });
   let underWay = 0;
 
@@ -102,10 +102,10 @@ export function createInstancesRig(
         owner: () => `${name}/1`,
         records: jobs.records,
         events: jobs.events,
-        lookAfter() {},
+        checkDriver() {},
         release(owner, sessionId) {
           const other = instances.find((each) => each.owner === owner);
-          if (other === undefined || !other.isAlive || deaf.has(other.name)) return new Promise(() => {});
+          if (other === undefined || !other.isAlive || isolated.has(other.name)) return new Promise(() => {});
           return other.service.release(sessionId);
         },
       },
@@ -132,7 +132,7 @@ export function createInstancesRig(
       jobs.kill(name);
       victim.service.stop();
     },
-    deafen: (name) => void deaf.add(name),
+    isolate: (name) => void isolated.add(name),
     async quiet() {
       for (let rounds = 0; rounds < 3; rounds += 1) {
         await settled();

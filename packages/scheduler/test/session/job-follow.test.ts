@@ -1,7 +1,7 @@
 /** A job that another instance drives is followed by its record; one that does not move has perhaps nobody who drives it. */
 import { expect, it } from 'vitest';
 import type { JobRecord } from '../../src/domain/job.ts';
-import { createJobFollow } from '../../src/session/handover/remote-job-follower.ts';
+import { createRemoteJobFollower } from '../../src/session/handover/remote-job-follower.ts';
 import type { Utterance } from '../../src/session/session.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -11,18 +11,18 @@ it('asks who drives a job whose record did not change between two looks, and onl
   const clock = createManualClock();
   const asked: string[] = [];
   const timeline: unknown[] = [{}];
-  const follow = createJobFollow({
+  const follow = createRemoteJobFollower({
     clock,
-    patienceMs: 10_000,
+    waitForRecordMs: 10_000,
     records: {
       get: async (jobId) => ({ jobId, state: 'RUNNING', timeline: [...timeline] }) as unknown as JobRecord,
     },
     events: { subscribe: () => ({ kind: 'subscribed', stop() {} }) },
-    lookAfter: ({ jobId }) => void asked.push(jobId),
-    isBeingAsked: () => false,
+    checkDriver: ({ jobId }) => void asked.push(jobId),
+    isDispatching: () => false,
   });
   const utterance = { jobId: 'job-1', isAdmitted: true } as Utterance;
-  follow.follow(utterance, { heard() {}, gone() {}, missed() {} });
+  follow.follow(utterance, { onRecord() {}, onGone() {}, onMissing() {} });
   await clock.advance(1);
   timeline.push({});
   await clock.advance(LOOK_MS);

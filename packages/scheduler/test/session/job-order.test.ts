@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRequirements } from '../../src/domain/requirements.ts';
 import { createSession, type Utterance } from '../../src/session/session.ts';
-import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from '../../src/session/speech/build-job.ts';
+import { buildRequest, cutOf, type JobInput, WHOLE_PIPELINE } from '../../src/session/speech/build-job.ts';
 import { SEAL_REASONS } from '../../src/session/speech/segmentation.ts';
 import { languages, opening, speech } from './session-rig.ts';
 
@@ -27,20 +27,20 @@ const UTTERANCE: Utterance = {
   isAdmitted: false,
   isAnnounced: false,
   savedJobId: undefined,
-  isWordSaved: false,
+  isMissingSaved: false,
   isAudioElsewhere: false,
   hadOutcome: false,
   isPlaced: false,
   nodeId: undefined,
   isAbandoned: false,
   isHandedOver: false,
-  uiTold: 0,
+  sentUiEvents: 0,
   isSettled: false,
   outcome: undefined,
   readyAt: 0,
 };
 
-const ORDER: Order = {
+const ORDER: JobInput = {
   speech: speech(),
   pipeline: WHOLE_PIPELINE,
   source: { kind: 'held', bytes: 4 },
@@ -55,8 +55,8 @@ const ORDER: Order = {
 };
 
 const require = createRequirements({ asr: 'node-inference' });
-const order = (overrides: Partial<Order> = {}) =>
-  orderJob(session, UTTERANCE, { ...ORDER, ...overrides }, require);
+const order = (overrides: Partial<JobInput> = {}) =>
+  buildRequest(session, UTTERANCE, { ...ORDER, ...overrides }, require);
 
 describe('an utterance as a request for a job', () => {
   it('needs the core services of its stages, and its features with what they depend on', () => {

@@ -31,7 +31,7 @@ function asked() {
   const watch = createJobWatch({
     jobs: { cancel: async (jobId) => void cancelled.push(jobId) },
     dispatcher: {
-      ask(_, given) {
+      dispatch(_, given) {
         request = given;
         return new Promise((resolve) => {
           answer = resolve;
@@ -39,7 +39,7 @@ function asked() {
       },
       stop() {},
     },
-    asked: beingAsked,
+    dispatching: beingAsked,
     elsewhere: {
       follow: (one) => void followed.add(one),
       stop: (one) => void followed.delete(one),

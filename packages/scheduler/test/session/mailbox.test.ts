@@ -1,24 +1,24 @@
 /** One event of a session after the other; whoever had to wait is told of. */
 import { expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/session/event.ts';
-import { createMailbox } from '../../src/session/event-queue.ts';
+import { createEventQueue } from '../../src/session/event-queue.ts';
 import type { Session } from '../../src/session/session.ts';
 
 const HEARTBEAT: SessionEvent = { kind: 'heartbeat' };
 const CLOSE: SessionEvent = { kind: 'close' };
 
 function open(handle: (event: SessionEvent, post: (event: SessionEvent) => void) => void) {
-  const state = { now: 1_000, waits: [] as number[], handled: [] as string[], emptied: 0 };
+  const state = { now: 1_000, waits: [] as number[], handled: [] as string[], onEmptied: 0 };
   const session = { queued: [], isBusy: false } as unknown as Session;
-  const post = createMailbox({
+  const post = createEventQueue({
     clock: { now: () => state.now },
     slow: { waited: (_, ms) => void state.waits.push(ms), took() {} },
     handle(_, event) {
       state.handled.push(event.kind);
       handle(event, (next) => post(session, next));
     },
-    emptied: () => {
-      state.emptied += 1;
+    onEmptied: () => {
+      state.onEmptied += 1;
     },
   });
   return { ...state, state, session, post: (event: SessionEvent) => post(session, event) };
@@ -34,7 +34,7 @@ it('an event that comes while another is handled waits for it, and its wait is t
   post(HEARTBEAT);
   expect(state.handled).toEqual(['heartbeat', 'close']);
   expect(state.waits).toEqual([25]);
-  expect(state.emptied).toBe(1);
+  expect(state.onEmptied).toBe(1);
 });
 
 it('an event that finds the mailbox empty has not waited', () => {
@@ -44,7 +44,7 @@ it('an event that finds the mailbox empty has not waited', () => {
   post(HEARTBEAT);
   post(CLOSE);
   expect(state.waits).toEqual([]);
-  expect(state.emptied).toBe(2);
+  expect(state.onEmptied).toBe(2);
 });
 
 it('one that fails leaves the mailbox open for the next', () => {

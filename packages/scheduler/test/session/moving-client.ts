@@ -18,7 +18,7 @@ export interface MovingClient {
   readonly heard: readonly string[];
   readonly accepted: ReadonlySet<number>;
   /** Everything, on this connection. */
-  readonly told: readonly SessionOutput[];
+  readonly sent: readonly SessionOutput[];
   readonly complaints: readonly string[];
   readonly isConnected: boolean;
   /** How its last connection ended by the other side. */
@@ -48,7 +48,7 @@ export function createMovingClient(
   const heard: string[] = [];
   const accepted = new Set<number>();
   const complaints: string[] = [];
-  let told: SessionOutput[] = [];
+  let sent: SessionOutput[] = [];
   let resume: Opening['resume'];
   let instance: RunningInstance | undefined;
   let link: SessionLink | undefined;
@@ -57,7 +57,10 @@ export function createMovingClient(
   let lastIndex = -1;
 
   const given = (): Opening =>
-    opening({ ...how, resume: resume && { ...resume, heardSeq: saysWhatItHeard ? highestSeq : undefined } });
+    opening({
+      ...how,
+      resume: resume && { ...resume, receivedSeq: saysWhatItHeard ? highestSeq : undefined },
+    });
 
   function opened(sessionId: string, output: Extract<SessionOutput, { kind: 'opened' }>): void {
     if (sessions.at(-1) !== sessionId) {
@@ -72,22 +75,25 @@ export function createMovingClient(
   }
 
   function outcome({ delivered, isNumbered }: Extract<SessionOutput, { kind: 'outcome' }>): void {
-    const { place, outcome: what, deliverySeq } = delivered;
-    if (!accepted.has(place.index)) complaints.push(`outcome ${place.index} before it was accepted`);
+    const { utterance, outcome: what, deliverySeq } = delivered;
+    if (!accepted.has(utterance.index)) complaints.push(`outcome ${utterance.index} before it was accepted`);
     if (isNumbered && deliverySeq <= highestSeq) return;
     if (isNumbered && deliverySeq !== highestSeq + 1)
       complaints.push(`outcome ${deliverySeq} comes after ${highestSeq}`);
-    if (place.index <= lastIndex) complaints.push(`utterance ${place.index} comes after ${lastIndex}`);
+    if (utterance.index <= lastIndex)
+      complaints.push(`utterance ${utterance.index} comes after ${lastIndex}`);
     highestSeq = deliverySeq;
-    lastIndex = place.index;
+    lastIndex = utterance.index;
     heard.push(
-      what.kind === 'result' ? `${place.index}:${what.result.textAsr}` : `${place.index}!${what.reason}`,
+      what.kind === 'result'
+        ? `${utterance.index}:${what.result.textAsr}`
+        : `${utterance.index}!${what.reason}`,
     );
-    outbox.settled(place.index);
+    outbox.settled(utterance.index);
   }
 
   function hear(sessionId: string, output: SessionOutput): void {
-    told.push(output);
+    sent.push(output);
     if (output.kind === 'opened') opened(sessionId, output);
     else if (output.kind === 'outcome') outcome(output);
     else if (output.kind === 'accepted') {
@@ -99,7 +105,7 @@ export function createMovingClient(
 
   function createLink(): SessionLink {
     const own: SessionLink = {
-      tell: (sessionId, output) => {
+      send: (sessionId, output) => {
         if (link === own) hear(sessionId, output);
       },
       replaced: () => cut('replaced'),
@@ -129,8 +135,8 @@ export function createMovingClient(
     sessions,
     heard,
     accepted,
-    get told() {
-      return told;
+    get sent() {
+      return sent;
     },
     complaints,
     get isConnected() {
@@ -141,7 +147,7 @@ export function createMovingClient(
     },
     async connect(to) {
       const own = createLink();
-      [instance, link, told, cutBy] = [to, own, [], undefined];
+      [instance, link, sent, cutBy] = [to, own, [], undefined];
       const result = await to.service.open(given(), own);
       if (result.kind !== 'opened' && link === own) link = undefined;
       return result.kind;

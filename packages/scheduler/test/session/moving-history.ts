@@ -91,13 +91,13 @@ export async function playMovingHistory(seed: number, options: HistoryOptions): 
 
   function actOfJob(): void {
     const what = chance();
-    const ask = pick(rig.jobs.asks);
+    const pendingRequest = pick(rig.jobs.pendingRequests);
     const job = pick(rig.jobs.jobs.filter(({ record }) => record?.state === 'DISPATCHED'));
-    if (ask !== undefined && what < 0.1) ask.admit();
-    else if (ask !== undefined && what < 0.6) ask.answer();
+    if (pendingRequest !== undefined && what < 0.1) pendingRequest.admit();
+    else if (pendingRequest !== undefined && what < 0.6) pendingRequest.answer();
     else if (job !== undefined && (what < 0.9 || !isRough)) job.finish();
     else if (job !== undefined) job.fail();
-    acts.push(`job ${ask?.text ?? ''} ${job?.text ?? ''} ${what.toFixed(2)}`);
+    acts.push(`job ${pendingRequest?.text ?? ''} ${job?.text ?? ''} ${what.toFixed(2)}`);
   }
 
   function actOfFate(): void {
@@ -107,7 +107,7 @@ export async function playMovingHistory(seed: number, options: HistoryOptions): 
     if (what < 0.4) store.plan({ method: 'save', fault: 'throw_after_effect' });
     else if (what < 0.7) store.plan({ fault: 'throw' });
     else if (what < 0.8) store.plan({ method: 'save', fault: { delayMs: 300 } });
-    else if (what < 0.9) rig.deafen(name);
+    else if (what < 0.9) rig.isolate(name);
     else rig.jobs.setDown(true);
     acts.push(`fate ${name} ${what.toFixed(2)}`);
   }

@@ -1,16 +1,16 @@
 /** Places in the order of delivery, and outcomes for them. */
 import {
   createDelivery,
+  type Deliverable,
   type Delivery,
   type DeliverySettings,
-  type Place,
   type Released,
   release,
   settle,
 } from '../../src/session/outcomes/delivery.ts';
 import type { Outcome } from '../../src/session/outcomes/outcome.ts';
 
-export interface NamedPlace extends Place {
+export interface NamedUtterance extends Deliverable {
   readonly name: number;
 }
 
@@ -29,38 +29,41 @@ export const resultOf = (text: string, ttsBytes = 0): Outcome => ({
 });
 
 /** What left, as `name` or `name!reason`; what was given up, as `name?reason`. */
-export const spelled = (released: readonly Released<NamedPlace>[]): string[] =>
+export const spelled = (released: readonly Released<NamedUtterance>[]): string[] =>
   released.map((one) => {
-    if (one.kind === 'given_up') return `${one.place.name}?${one.reason}`;
-    const { place, outcome } = one.delivered;
-    return outcome.kind === 'result' ? `${place.name}` : `${place.name}!${outcome.reason}`;
+    if (one.kind === 'abandoned') return `${one.utterance.name}?${one.reason}`;
+    const { utterance, outcome } = one.delivered;
+    return outcome.kind === 'result' ? `${utterance.name}` : `${utterance.name}!${outcome.reason}`;
   });
 
-export interface Order {
-  readonly delivery: Delivery<NamedPlace>;
-  readonly places: readonly NamedPlace[];
-  accept(): NamedPlace;
+export interface OrderedDelivery {
+  readonly delivery: Delivery<NamedUtterance>;
+  readonly utterances: readonly NamedUtterance[];
+  accept(): NamedUtterance;
   /** False: it has its outcome already. */
   settle(name: number, at: number, ttsBytes?: number): boolean;
   release(at: number): string[];
 }
 
-export function createOrder(accepted = 0, settings: Partial<DeliverySettings> = {}): Order {
-  const delivery = createDelivery<NamedPlace>();
-  const places: NamedPlace[] = [];
-  const order: Order = {
+export function createOrderedDelivery(
+  accepted = 0,
+  settings: Partial<DeliverySettings> = {},
+): OrderedDelivery {
+  const delivery = createDelivery<NamedUtterance>();
+  const utterances: NamedUtterance[] = [];
+  const order: OrderedDelivery = {
     delivery,
-    places,
+    utterances,
     accept() {
-      const place = { name: places.length, isSettled: false, outcome: undefined, readyAt: 0 };
-      places.push(place);
-      delivery.waiting.push(place);
-      return place;
+      const utterance = { name: utterances.length, isSettled: false, outcome: undefined, readyAt: 0 };
+      utterances.push(utterance);
+      delivery.waiting.push(utterance);
+      return utterance;
     },
     settle(name, at, ttsBytes) {
-      const place = places[name];
-      if (place === undefined) throw new Error(`${name} was never accepted`);
-      return settle(delivery, place, resultOf(`text ${name}`, ttsBytes), at);
+      const utterance = utterances[name];
+      if (utterance === undefined) throw new Error(`${name} was never accepted`);
+      return settle(delivery, utterance, resultOf(`text ${name}`, ttsBytes), at);
     },
     release: (at) => spelled(release(delivery, at, { ...ORDERING, ...settings })),
   };

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import {
   judgePressure,
   type PressureAction,
+  type SentPressure,
   type Shares,
-  type Told,
 } from '../../src/session/outcomes/backpressure.ts';
 
 const SETTINGS = { slowDownShare: 0.5, pauseShare: 0.8, resumeAfterMs: 2_000 };
 const NOW = 1_000_000;
 
-const judge = (shares: Partial<Shares>, told?: Told, knowsOnlyPause = false) =>
-  judgePressure({ session: 0, fleet: 0, ...shares }, told, NOW, SETTINGS, knowsOnlyPause);
+const judge = (shares: Partial<Shares>, sent?: SentPressure, knowsOnlyPause = false) =>
+  judgePressure({ session: 0, fleet: 0, ...shares }, sent, NOW, SETTINGS, knowsOnlyPause);
 
-const ago = (ms: number, action: PressureAction): Told => ({ action, at: NOW - ms });
+const ago = (ms: number, action: PressureAction): SentPressure => ({ action, at: NOW - ms });
 
 describe('pressure', () => {
   it('is nothing below the first share', () => {

@@ -3,18 +3,18 @@ import type { SessionOutput } from '../../src/session/output.ts';
 import type { SessionView } from '../../src/session/session-service.ts';
 import { seededChance } from '../runtime/fleet/fleet-fixture.ts';
 import type { RecordingLink } from './recording-link.ts';
-import type { DeskJob } from './scripted-desk.ts';
+import type { ScriptedJob } from './scripted-desk.ts';
 import {
   type Client,
   createSessionRig,
-  deployed,
+  legacyOpening,
   opening,
   PRESSURE,
   SETTINGS,
   type SessionRig,
 } from './session-rig.ts';
 
-export type ClientKind = 'sdk' | 'plain' | 'deployed';
+export type ClientKind = 'sdk' | 'plain' | 'legacy';
 
 interface SentChunk {
   readonly seq: number;
@@ -49,7 +49,7 @@ export interface History {
 }
 
 /** Everything it was told, over all its connections. */
-export const toldTo = ({ links }: Player): SessionOutput[] => links.flatMap(({ told }) => told);
+export const toldTo = ({ links }: Player): SessionOutput[] => links.flatMap(({ sent }) => sent);
 
 const TIGHT = {
   maxUtterances: 4,
@@ -58,7 +58,7 @@ const TIGHT = {
   pressure: PRESSURE,
 };
 const ACTS = 90;
-const KINDS: readonly ClientKind[] = ['sdk', 'sdk', 'plain', 'deployed'];
+const KINDS: readonly ClientKind[] = ['sdk', 'sdk', 'plain', 'legacy'];
 const PAUSES = [1, 40, 150, 200, 300, 900, 1_000, 1_150, 3_000, 10_000, 31_000];
 
 export async function playHistory(seed: number): Promise<History> {
@@ -68,8 +68,8 @@ export async function playHistory(seed: number): Promise<History> {
   const players: Player[] = [];
   const acts: string[] = [];
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(chance() * from.length)];
-  const settledJobs = new Set<DeskJob>();
-  const repeats = new Map<DeskJob, DeskJob>();
+  const settledJobs = new Set<ScriptedJob>();
+  const repeats = new Map<ScriptedJob, ScriptedJob>();
   let seq = 1_000;
   let spoken = 0;
   let names = 0;
@@ -82,13 +82,13 @@ export async function playHistory(seed: number): Promise<History> {
 
   function join(kind: ClientKind): void {
     const abilities = kind === 'sdk' ? undefined : { abilities: new Set<string>() };
-    const client = rig.open(kind === 'deployed' ? deployed() : opening(abilities));
+    const client = rig.open(kind === 'legacy' ? legacyOpening() : opening(abilities));
     players.push(playerOf(kind, client));
     acts.push(`${client.sessionId.slice(2, 6)} joins, ${kind}`);
   }
 
   const isRefused = (link: RecordingLink, before: number): boolean =>
-    link.told
+    link.sent
       .slice(before)
       .some((one) => one.kind === 'error' && one.code === 'RATE_LIMITED' && !isAbout(one));
 
@@ -98,7 +98,7 @@ export async function playHistory(seed: number): Promise<History> {
     const isFinal = chance() < 0.35;
     const requestId = player.kind === 'sdk' && chance() < 0.6 ? `r${names}` : undefined;
     if (isFinal) names += 1;
-    const before = client.link.told.length;
+    const before = client.link.sent.length;
     client.say(text, { seq: ++seq, isFinal, requestId });
     if (isClosing || isRefused(client.link, before)) return;
     player.sent += text;
@@ -107,11 +107,11 @@ export async function playHistory(seed: number): Promise<History> {
 
   function utter(player: Player, text: string, requestId: string): void {
     const { link } = player.client;
-    const before = link.told.length;
+    const before = link.sent.length;
     player.client.utter(text, { requestId });
     if (player.isClosing || isRefused(link, before)) return;
     // Said before in this session it is the same, unless it failed.
-    const isRepeat = player.uttered.has(requestId) && !link.told.slice(before).some(isInputEnded);
+    const isRepeat = player.uttered.has(requestId) && !link.sent.slice(before).some(isInputEnded);
     if (!isRepeat) player.sent += text;
     player.uttered.add(requestId);
   }
@@ -143,8 +143,7 @@ export async function playHistory(seed: number): Promise<History> {
     const what = chance();
     const { client } = player;
     if (!player.isConnected) {
-      if (player.kind !== 'deployed' && what < 0.6 && !player.isClosing)
-        return note(player, 'resumes', resume);
+      if (player.kind !== 'legacy' && what < 0.6 && !player.isClosing) return note(player, 'resumes', resume);
       return;
     }
     if (what < 0.6) return note(player, 'says', say);
@@ -157,10 +156,10 @@ export async function playHistory(seed: number): Promise<History> {
     else if (what < 0.8) client.send({ kind: 'heartbeat' });
     else if (what < 0.88) {
       const [outcome] = client.link.of('outcome').slice(-1);
-      const groupId = outcome?.delivered.place.groupId ?? 'unknown';
+      const groupId = outcome?.delivered.utterance.groupId ?? 'unknown';
       client.send({ kind: chance() < 0.5 ? 'playback_started' : 'playback_ended', groupId });
     } else if (what < 0.93) note(player, 'breaks off', leave);
-    else if (what < 0.96 && player.kind !== 'deployed' && !player.isClosing) note(player, 'moves', resume);
+    else if (what < 0.96 && player.kind !== 'legacy' && !player.isClosing) note(player, 'moves', resume);
     else if (what < 0.97) note(player, 'closes', close);
   }
 
@@ -170,9 +169,9 @@ export async function playHistory(seed: number): Promise<History> {
   }
 
   /** As the engine does: a name that is bound means the job that has it. */
-  async function dispatch(job: DeskJob): Promise<void> {
+  async function dispatch(job: ScriptedJob): Promise<void> {
     const { requestId } = job.request;
-    const isLive = (one: DeskJob) =>
+    const isLive = (one: ScriptedJob) =>
       one !== job && one.record.fence !== undefined && one.record.failure === undefined && !isCancelled(one);
     const bound = rig.dispatcher.jobs.find(
       (one) => requestId !== undefined && one.request.requestId === requestId && isLive(one),
@@ -182,10 +181,10 @@ export async function playHistory(seed: number): Promise<History> {
     return job.repeat(bound);
   }
 
-  const isCancelled = (job: DeskJob): boolean =>
+  const isCancelled = (job: ScriptedJob): boolean =>
     rig.dispatcher.cancelled.some(({ jobId }) => jobId === job.jobId);
 
-  async function actOfJob(job: DeskJob): Promise<void> {
+  async function actOfJob(job: ScriptedJob): Promise<void> {
     const what = chance();
     const isAnswered = job.record.fence !== undefined || settledJobs.has(job) || repeats.has(job);
     if (!isAnswered) {
@@ -205,7 +204,7 @@ export async function playHistory(seed: number): Promise<History> {
     acts.push(`job "${job.text}" of ${job.request.sessionId.slice(2, 6)}: ${job.record.state}`);
   }
 
-  async function end(job: DeskJob, how: () => unknown): Promise<void> {
+  async function end(job: ScriptedJob, how: () => unknown): Promise<void> {
     // Ended twice, it says the same again: nodes do.
     if (settledJobs.has(job)) return job.move(job.record.state);
     settledJobs.add(job);
@@ -231,7 +230,7 @@ export async function playHistory(seed: number): Promise<History> {
     else await pass(rig, pick(PAUSES) ?? 1, acts);
   }
   for (const player of [...players])
-    if (!player.isConnected && !player.isClosing && chance() < 0.7 && player.kind !== 'deployed')
+    if (!player.isConnected && !player.isClosing && chance() < 0.7 && player.kind !== 'legacy')
       note(player, 'resumes', resume);
   for (let round = 0; round < 3; round++) {
     await endJobs();
@@ -261,7 +260,7 @@ const playerOf = (kind: ClientKind, client: Client): Player => ({
   acks: [],
 });
 
-export const isOf = (job: DeskJob, { sessionId }: Player): boolean => job.request.sessionId === sessionId;
+export const isOf = (job: ScriptedJob, { sessionId }: Player): boolean => job.request.sessionId === sessionId;
 
 /** Of an utterance that was accepted; the others are of audio that was not taken. */
 const isAbout = ({ details }: Extract<SessionOutput, { kind: 'error' }>): boolean =>
@@ -272,7 +271,7 @@ const isInputEnded = (one: SessionOutput): boolean => one.kind === 'ui_event' &&
 function leave(player: Player): void {
   player.client.leave();
   player.isConnected = false;
-  if (player.kind === 'deployed') player.isClosing = true;
+  if (player.kind === 'legacy') player.isClosing = true;
 }
 
 function close(player: Player): void {

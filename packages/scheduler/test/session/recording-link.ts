@@ -5,7 +5,7 @@ export type Kind = SessionOutput['kind'];
 type Of<K extends Kind> = Extract<SessionOutput, { kind: K }>;
 
 export interface RecordingLink extends SessionLink {
-  readonly told: readonly SessionOutput[];
+  readonly sent: readonly SessionOutput[];
   /** Everything but ui_events, each as one line. */
   lines(): string[];
   /** `EVENT index`, of this utterance only if one is given. */
@@ -21,20 +21,20 @@ export interface RecordingLink extends SessionLink {
 }
 
 export function createRecordingLink(): RecordingLink {
-  const told: SessionOutput[] = [];
+  const sent: SessionOutput[] = [];
   let isReplaced = false;
   let isAbandoned = false;
-  const of = <K extends Kind>(kind: K): Of<K>[] => told.filter((one): one is Of<K> => one.kind === kind);
+  const of = <K extends Kind>(kind: K): Of<K>[] => sent.filter((one): one is Of<K> => one.kind === kind);
   return {
-    told,
-    tell: (_sessionId, output) => told.push(output),
+    sent,
+    send: (_sessionId, output) => sent.push(output),
     replaced() {
       isReplaced = true;
     },
     abandoned() {
       isAbandoned = true;
     },
-    lines: () => told.filter(({ kind }) => kind !== 'ui_event').map(lineOf),
+    lines: () => sent.filter(({ kind }) => kind !== 'ui_event').map(lineOf),
     ui: (index) =>
       of('ui_event')
         .filter(({ about }) => index === undefined || about.index === index)
@@ -47,13 +47,15 @@ export function createRecordingLink(): RecordingLink {
     isReplaced: () => isReplaced,
     isAbandoned: () => isAbandoned,
     forget() {
-      told.length = 0;
+      sent.length = 0;
     },
   };
 }
 
-const outcomeLine = ({ delivered: { place, outcome } }: Of<'outcome'>): string =>
-  outcome.kind === 'result' ? `${place.index}:${outcome.result.textAsr}` : `${place.index}!${outcome.reason}`;
+const outcomeLine = ({ delivered: { utterance, outcome } }: Of<'outcome'>): string =>
+  outcome.kind === 'result'
+    ? `${utterance.index}:${outcome.result.textAsr}`
+    : `${utterance.index}!${outcome.reason}`;
 
 function lineOf(output: SessionOutput): string {
   switch (output.kind) {

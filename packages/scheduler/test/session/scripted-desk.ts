@@ -10,7 +10,7 @@ import type { JobDispatcher } from '../../src/session/session-service.ts';
 type Refusal = Extract<DispatchOutcome, { kind: 'refused' }>;
 
 /** One request, and the job that came of it. */
-export interface DeskJob {
+export interface ScriptedJob {
   readonly request: DispatchRequest;
   readonly jobId: string;
   /** What it said, as text. */
@@ -21,7 +21,7 @@ export interface DeskJob {
   dispatch(): Promise<void>;
   refuse(code: ErrorCode, more?: Partial<Refusal>): Promise<void>;
   /** The same request was bound before: this is that job. */
-  repeat(other: DeskJob): Promise<void>;
+  repeat(other: ScriptedJob): Promise<void>;
   break(fault: Error): Promise<void>;
   /** Tells of the job as it is then; as often as wanted. */
   move(state: JobState, more?: Partial<JobRecord>): void;
@@ -32,32 +32,32 @@ export interface DeskJob {
   succeed(): Promise<void>;
 }
 
-export interface ScriptedDesk extends JobDispatcher {
-  readonly jobs: readonly DeskJob[];
+export interface ScriptedDispatcher extends JobDispatcher {
+  readonly jobs: readonly ScriptedJob[];
   readonly cancelled: readonly { jobId: string; message: string; code: ErrorCode }[];
   /** The newest, or the one that says this. */
-  job(text?: string): DeskJob;
+  job(text?: string): ScriptedJob;
   /** How many wait for a slot, from now on. */
   setWaiting(count: number): void;
   /** What is done with every request from now on. */
-  onDispatch(act: (job: DeskJob) => void): void;
+  onDispatch(act: (job: ScriptedJob) => void): void;
 }
 
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export function createScriptedDesk(deps: {
+export function createScriptedDispatcher(deps: {
   clock: Clock;
   audio: AudioStore;
   moved: (job: JobRecord) => void;
-}): ScriptedDesk {
-  const jobs: DeskJob[] = [];
+}): ScriptedDispatcher {
+  const jobs: ScriptedJob[] = [];
   const cancelled: { jobId: string; message: string; code: ErrorCode }[] = [];
   let waiting = 0;
-  let act: (job: DeskJob) => void = () => {};
+  let act: (job: ScriptedJob) => void = () => {};
 
   function dispatch(request: DispatchRequest): Promise<DispatchOutcome> {
     return new Promise((resolve, reject) => {
-      const job = createDeskJob(deps, request, resolve, reject);
+      const job = createScriptedJob(deps, request, resolve, reject);
       jobs.push(job);
       act(job);
     });
@@ -86,12 +86,12 @@ export function createScriptedDesk(deps: {
   };
 }
 
-function createDeskJob(
+function createScriptedJob(
   { clock, audio, moved }: { clock: Clock; audio: AudioStore; moved: (job: JobRecord) => void },
   request: DispatchRequest,
   resolve: (outcome: DispatchOutcome) => void,
   reject: (fault: Error) => void,
-): DeskJob {
+): ScriptedJob {
   const jobId = request.jobId ?? 'job-without-name';
   const text = request.audio?.toString() ?? '';
   let attempt = 1;
@@ -122,7 +122,7 @@ function createDeskJob(
 
   const place = (): void => move('DISPATCHED', { fence: { nodeId: `node-${attempt}`, attempt } });
 
-  const job: DeskJob = {
+  const job: ScriptedJob = {
     request,
     jobId,
     text,

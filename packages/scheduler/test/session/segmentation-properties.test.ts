@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { SegmentationSettings } from '../../src/session/speech/segmentation.ts';
 import { CUTTING, createSpokenStream, type SpokenStream } from './spoken-stream.ts';
 
-type Hearing = 'on_time' | 'late' | 'never';
+type Timers = 'on_time' | 'late' | 'never';
 
-type Act = { readonly ms: number; readonly hearing: Hearing } & (
+type Act = { readonly ms: number; readonly timers: Timers } & (
   | { readonly kind: 'chunk'; readonly bytes: number; readonly isFinal: boolean; readonly name: string }
   | { readonly kind: 'playback_started' | 'playback_ended'; readonly groupId: string }
-  | { readonly kind: 'held' | 'let_go' }
+  | { readonly kind: 'suspended' | 'resumed' }
   | { readonly kind: 'cut'; readonly reason: 'close' | 'next' | 'limit' }
 );
 
@@ -18,8 +18,8 @@ const ms = fc.oneof(
   fc.constantFrom(999, 1_000, 1_001, 1_149, 1_150, 1_151, 20_000, 30_000, 31_150),
   fc.nat(1_500),
 );
-const hearing = fc.constantFrom<Hearing>('on_time', 'late', 'never');
-const when = { ms, hearing };
+const timers = fc.constantFrom<Timers>('on_time', 'late', 'never');
+const when = { ms, timers };
 const groupId = fc.constantFrom('g1', 'g2');
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -45,7 +45,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       ...when,
-      kind: fc.constantFrom('held' as const, 'let_go' as const),
+      kind: fc.constantFrom('suspended' as const, 'resumed' as const),
     }),
   },
   {
@@ -68,7 +68,11 @@ const settings: fc.Arbitrary<SegmentationSettings> = fc.record({
   lateAudioMs: fc.constantFrom(0, 300),
 });
 
-const history = fc.record({ settings, isOverhasty: fc.boolean(), acts: fc.array(act, { maxLength: 60 }) });
+const history = fc.record({
+  settings,
+  doFinalsOvertakeAudio: fc.boolean(),
+  acts: fc.array(act, { maxLength: 60 }),
+});
 
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
@@ -76,27 +80,31 @@ const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 const audio = (from: number, bytes: number): string =>
   Array.from({ length: bytes }, (_, at) => ALPHABET[(from + at) % ALPHABET.length]).join('');
 
-function wait(stream: SpokenStream, one: Act, how: Hearing) {
+function wait(stream: SpokenStream, one: Act, how: Timers) {
   if (how === 'on_time') return stream.pass(one.ms);
   stream.silently(one.ms);
-  if (how === 'late') stream.tell({ kind: 'time_passed' });
+  if (how === 'late') stream.handle({ kind: 'time_passed' });
 }
 
 /** `hears`: how timers are heard; as the acts say, unless told. */
 function play(
-  { settings, isOverhasty, acts }: { settings: SegmentationSettings; isOverhasty: boolean; acts: Act[] },
+  {
+    settings,
+    doFinalsOvertakeAudio,
+    acts,
+  }: { settings: SegmentationSettings; doFinalsOvertakeAudio: boolean; acts: Act[] },
   check: (stream: SpokenStream, sent: string) => void,
-  hears?: Hearing,
+  hears?: Timers,
 ): { stream: SpokenStream; sent: string } {
-  const stream = createSpokenStream({ settings, isOverhasty });
+  const stream = createSpokenStream({ settings, doFinalsOvertakeAudio });
   let sent = '';
   for (const one of acts) {
-    wait(stream, one, hears ?? one.hearing);
+    wait(stream, one, hears ?? one.timers);
     if (one.kind === 'chunk') {
       const text = audio(sent.length, one.bytes);
       sent += text;
       stream.say(text, { isFinal: one.isFinal, ...(one.name !== '' && { requestId: one.name }) });
-    } else stream.tell(one);
+    } else stream.handle(one);
     check(stream, sent);
   }
   return { stream, sent };
@@ -135,7 +143,7 @@ describe('segmentation, for any interleaving of chunks, gaps, finals, playback, 
         play(one, (stream) => {
           const next = stream.nextChangeAt();
           if (next !== undefined) expect(next).toBeGreaterThan(stream.at);
-          if (stream.open !== '' && stream.state.heldSince === undefined) expect(next).toBeDefined();
+          if (stream.open !== '' && stream.state.suspendedSince === undefined) expect(next).toBeDefined();
         });
       }),
       { numRuns: 1_000 },
@@ -146,7 +154,7 @@ describe('segmentation, for any interleaving of chunks, gaps, finals, playback, 
     fc.assert(
       fc.property(history, (one) => {
         const { stream, sent } = play(one, () => {});
-        stream.tell({ kind: 'let_go' });
+        stream.handle({ kind: 'resumed' });
         const { pauseMs, hangoverAutoMs, hangoverManualMs, lateAudioMs, playbackMaxMs } = one.settings;
         const hangoverMs = Math.max(hangoverAutoMs, hangoverManualMs, lateAudioMs);
         stream.pass(pauseMs + playbackMaxMs + hangoverMs);
@@ -162,7 +170,7 @@ describe('segmentation, for any interleaving of chunks, gaps, finals, playback, 
       fc.property(history, (one) => {
         const [first, ...others] = (['on_time', 'late', 'never'] as const).map((hears) => {
           const { stream } = play(one, () => {}, hears);
-          stream.tell({ kind: 'let_go' });
+          stream.handle({ kind: 'resumed' });
           stream.pass(CUTTING.playbackMaxMs + 2_000);
           return stream.said;
         });

@@ -8,7 +8,7 @@ describe('segmentation: chunks that come again', () => {
     stream.say('a');
     for (let times = 0; times < 5; times += 1) {
       stream.pass(1_100);
-      stream.tell({ kind: 'repeated' });
+      stream.handle({ kind: 'repeated' });
     }
     stream.pass(1_149);
     expect(stream.sealed).toEqual([]);
@@ -20,14 +20,14 @@ describe('segmentation: chunks that come again', () => {
     const stream = createSpokenStream({ settings: { maxDurationMs: 2_000 } });
     stream.say('a');
     stream.pass(900);
-    stream.tell({ kind: 'repeated' });
+    stream.handle({ kind: 'repeated' });
     stream.pass(900);
-    stream.tell({ kind: 'repeated' });
+    stream.handle({ kind: 'repeated' });
     stream.pass(200);
     expect(stream.sealed).toEqual(['max_duration:a']);
     stream.say('b', { isFinal: true });
     stream.pass(100);
-    stream.tell({ kind: 'repeated' });
+    stream.handle({ kind: 'repeated' });
     stream.pass(100);
     expect(stream.sealed).toEqual(['max_duration:a', 'final:b']);
   });
@@ -37,7 +37,7 @@ describe('segmentation: chunks that come again', () => {
     stream.say('a');
     for (let times = 0; times < 5; times += 1) {
       stream.pass(900);
-      stream.tell({ kind: 'repeated' });
+      stream.handle({ kind: 'repeated' });
     }
     expect(stream.sealed).toEqual(['pause:a']);
   });

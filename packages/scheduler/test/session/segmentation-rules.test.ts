@@ -5,10 +5,10 @@ describe('segmentation: playback', () => {
   it('suspends the pause until it ends, and the pause is counted from there', () => {
     const stream = createSpokenStream();
     stream.say('a');
-    stream.tell({ kind: 'playback_started', groupId: 'g' });
+    stream.handle({ kind: 'playback_started', groupId: 'g' });
     stream.pass(10_000);
     expect(stream.sealed).toEqual([]);
-    stream.tell({ kind: 'playback_ended', groupId: 'g' });
+    stream.handle({ kind: 'playback_ended', groupId: 'g' });
     stream.pass(1_149);
     expect(stream.sealed).toEqual([]);
     stream.pass(1);
@@ -18,7 +18,7 @@ describe('segmentation: playback', () => {
   it('suspends the pause for 30 s and no longer if its end never comes', () => {
     const stream = createSpokenStream({ settings: { maxDurationMs: 0 } });
     stream.say('a');
-    stream.tell({ kind: 'playback_started', groupId: 'g' });
+    stream.handle({ kind: 'playback_started', groupId: 'g' });
     stream.pass(31_149);
     expect(stream.sealed).toEqual([]);
     stream.pass(1);
@@ -30,7 +30,7 @@ describe('segmentation: playback', () => {
 
   it('that began before the first chunk suspends the pause too', () => {
     const stream = createSpokenStream();
-    stream.tell({ kind: 'playback_started', groupId: 'g' });
+    stream.handle({ kind: 'playback_started', groupId: 'g' });
     stream.pass(3_000);
     stream.say('a');
     stream.pass(5_000);
@@ -39,7 +39,7 @@ describe('segmentation: playback', () => {
 
   it('suspends neither finals nor the longest duration', () => {
     const stream = createSpokenStream();
-    stream.tell({ kind: 'playback_started', groupId: 'g' });
+    stream.handle({ kind: 'playback_started', groupId: 'g' });
     stream.say('a', { isFinal: true });
     stream.pass(200);
     stream.say('b');
@@ -50,8 +50,8 @@ describe('segmentation: playback', () => {
   it('of another group does not end it', () => {
     const stream = createSpokenStream();
     stream.say('a');
-    stream.tell({ kind: 'playback_started', groupId: 'g' });
-    stream.tell({ kind: 'playback_ended', groupId: 'another' });
+    stream.handle({ kind: 'playback_started', groupId: 'g' });
+    stream.handle({ kind: 'playback_ended', groupId: 'another' });
     stream.pass(5_000);
     expect(stream.sealed).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('segmentation: playback', () => {
     const stream = createSpokenStream();
     stream.say('a');
     stream.pass(900);
-    stream.tell({ kind: 'playback_ended', groupId: 'g' });
+    stream.handle({ kind: 'playback_ended', groupId: 'g' });
     stream.pass(250);
     expect(stream.sealed).toEqual(['pause:a']);
   });
@@ -69,7 +69,7 @@ describe('segmentation: playback', () => {
     const stream = createSpokenStream();
     stream.say('a');
     stream.pass(1_050);
-    stream.tell({ kind: 'playback_started', groupId: 'g' });
+    stream.handle({ kind: 'playback_started', groupId: 'g' });
     stream.pass(100);
     expect(stream.sealed).toEqual(['pause:a']);
   });
@@ -154,9 +154,9 @@ describe('segmentation: turns', () => {
     stream.pass(500);
     stream.say('b');
     stream.pass(600);
-    stream.tell({ kind: 'held' });
+    stream.handle({ kind: 'suspended' });
     stream.pass(30_000);
-    stream.tell({ kind: 'let_go' });
+    stream.handle({ kind: 'resumed' });
     stream.say('c', { isFinal: true });
     stream.pass(200);
     const [first, second] = stream.said;
@@ -214,11 +214,11 @@ describe('segmentation: while the client is away', () => {
     const stream = createSpokenStream();
     stream.say('a');
     stream.pass(600);
-    stream.tell({ kind: 'held' });
+    stream.handle({ kind: 'suspended' });
     expect(stream.nextChangeAt()).toBeUndefined();
     stream.pass(50_000);
     expect(stream.sealed).toEqual([]);
-    stream.tell({ kind: 'let_go' });
+    stream.handle({ kind: 'resumed' });
     stream.pass(549);
     expect(stream.sealed).toEqual([]);
     stream.pass(1);
@@ -229,18 +229,18 @@ describe('segmentation: while the client is away', () => {
     const stream = createSpokenStream({ settings: { maxDurationMs: 2_000 } });
     stream.say('a', { isFinal: true });
     stream.pass(100);
-    stream.tell({ kind: 'held' });
+    stream.handle({ kind: 'suspended' });
     stream.pass(50_000);
-    stream.tell({ kind: 'let_go' });
+    stream.handle({ kind: 'resumed' });
     stream.say('b');
     expect(stream.open).toBe('ab');
     stream.pass(100);
     stream.say('c');
-    stream.tell({ kind: 'playback_started', groupId: 'g' });
+    stream.handle({ kind: 'playback_started', groupId: 'g' });
     stream.pass(1_000);
-    stream.tell({ kind: 'held' });
+    stream.handle({ kind: 'suspended' });
     stream.pass(50_000);
-    stream.tell({ kind: 'let_go' });
+    stream.handle({ kind: 'resumed' });
     stream.pass(999);
     expect(stream.sealed).toEqual(['final:ab']);
     stream.pass(1);
@@ -251,18 +251,18 @@ describe('segmentation: while the client is away', () => {
     const stream = createSpokenStream();
     stream.say('a');
     stream.silently(1_150);
-    stream.tell({ kind: 'held' });
+    stream.handle({ kind: 'suspended' });
     expect(stream.sealed).toEqual(['pause:a']);
   });
 
   it('being held twice counts from the first time', () => {
     const stream = createSpokenStream();
     stream.say('a');
-    stream.tell({ kind: 'held' });
+    stream.handle({ kind: 'suspended' });
     stream.pass(5_000);
-    stream.tell({ kind: 'held' });
+    stream.handle({ kind: 'suspended' });
     stream.pass(5_000);
-    stream.tell({ kind: 'let_go' });
+    stream.handle({ kind: 'resumed' });
     expect(stream.nextChangeAt()).toBe(stream.at + 1_000);
   });
 
@@ -270,16 +270,16 @@ describe('segmentation: while the client is away', () => {
     const stream = createSpokenStream();
     stream.say('a');
     const before = stream.state;
-    stream.tell({ kind: 'let_go' });
+    stream.handle({ kind: 'resumed' });
     expect(stream.state).toEqual(before);
   });
 
   it('a chunk that comes all the same is not put off when it ends', () => {
     const stream = createSpokenStream();
-    stream.tell({ kind: 'held' });
+    stream.handle({ kind: 'suspended' });
     stream.pass(50_000);
     stream.say('a');
-    stream.tell({ kind: 'let_go' });
+    stream.handle({ kind: 'resumed' });
     stream.pass(1_150);
     expect(stream.sealed).toEqual(['pause:a']);
   });

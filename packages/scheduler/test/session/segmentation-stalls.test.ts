@@ -1,7 +1,7 @@
 /** A process that stood still has heard nothing, which is not silence: what was said meanwhile still belongs together. */
 import { expect, it } from 'vitest';
 import { createSession } from '../../src/session/session.ts';
-import { forgiveStall, nextChangeAt, SILENT, segment } from '../../src/session/speech/segmentation.ts';
+import { excludeStall, nextChangeAt, SILENT, segment } from '../../src/session/speech/segmentation.ts';
 import { stepSession } from '../../src/session/step.ts';
 import type { StepTools } from '../../src/session/step-context.ts';
 import { opening, SETTINGS } from './session-rig.ts';
@@ -14,7 +14,7 @@ const due = nextChangeAt(begun, settings) ?? 0;
 
 it('goes on with the sentence whose end was due while nothing could be heard', () => {
   const woken = 60_000;
-  const state = forgiveStall(begun, woken, settings);
+  const state = excludeStall(begun, woken, settings);
   const { sealed, state: after } = segment(state, chunk(2, 'lo'), woken, settings, false);
   expect(sealed).toEqual([]);
   expect(after.segment).toMatchObject({ bytes: 5, firstSeq: 1, lastSeq: 2 });
@@ -22,18 +22,18 @@ it('goes on with the sentence whose end was due while nothing could be heard', (
 
 it('ends it soon after, if there was nothing to be read', () => {
   const woken = 60_000;
-  const state = forgiveStall(begun, woken, settings);
+  const state = excludeStall(begun, woken, settings);
   const next = nextChangeAt(state, settings) ?? 0;
   expect(next).toBeGreaterThan(woken);
   expect(next).toBeLessThanOrEqual(woken + 250);
-  expect(forgiveStall(state, next, settings)).toBe(state);
+  expect(excludeStall(state, next, settings)).toBe(state);
   expect(segment(state, { kind: 'time_passed' }, next + 10_000, settings, false).sealed).toHaveLength(1);
 });
 
 it('takes a timer that is only late for what it is', () => {
-  expect(forgiveStall(begun, due, settings)).toBe(begun);
-  expect(forgiveStall(begun, due + 250, settings)).toBe(begun);
-  expect(forgiveStall(SILENT, due, settings)).toBe(SILENT);
+  expect(excludeStall(begun, due, settings)).toBe(begun);
+  expect(excludeStall(begun, due + 250, settings)).toBe(begun);
+  expect(excludeStall(SILENT, due, settings)).toBe(SILENT);
 });
 
 it('is forgiven whatever is handled first after it', () => {

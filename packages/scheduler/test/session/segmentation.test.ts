@@ -60,33 +60,33 @@ describe('segmentation: what ends an utterance', () => {
     stream.say('a');
     stream.say('too large');
     stream.say('b');
-    stream.tell({ kind: 'cut', reason: 'close' });
+    stream.handle({ kind: 'cut', reason: 'close' });
     expect(stream.sealed).toEqual(['max_bytes:a', 'max_bytes:too large', 'close:b']);
   });
 
   it('the close of the session does, at once', () => {
     const stream = createSpokenStream();
     stream.say('a');
-    stream.tell({ kind: 'cut', reason: 'close' });
+    stream.handle({ kind: 'cut', reason: 'close' });
     expect(stream.sealed).toEqual(['close:a']);
   });
 
   it('a close in the hangover seals at once and keeps what ended it', () => {
     const stream = createSpokenStream();
     stream.say('a', { isFinal: true });
-    stream.tell({ kind: 'cut', reason: 'close' });
+    stream.handle({ kind: 'cut', reason: 'close' });
     expect(stream.sealed).toEqual(['final:a']);
     stream.pass(5_000);
     expect(stream.sealed).toHaveLength(1);
   });
 
   it('nothing comes of an empty buffer', () => {
-    const stream = createSpokenStream({ isOverhasty: true });
+    const stream = createSpokenStream({ doFinalsOvertakeAudio: true });
     stream.final();
     stream.say('');
     stream.pass(60_000);
-    stream.tell({ kind: 'cut', reason: 'close' });
-    stream.tell({ kind: 'cut', reason: 'limit' });
+    stream.handle({ kind: 'cut', reason: 'close' });
+    stream.handle({ kind: 'cut', reason: 'limit' });
     expect(stream.sealed).toEqual([]);
     expect(stream.nextChangeAt()).toBeUndefined();
   });
@@ -146,7 +146,7 @@ describe('segmentation: to which utterance a chunk belongs', () => {
   });
 
   it('within 300 ms after an empty final of a client whose finals overtake, to the one it ended', () => {
-    const stream = createSpokenStream({ isOverhasty: true });
+    const stream = createSpokenStream({ doFinalsOvertakeAudio: true });
     stream.say('a');
     stream.final();
     stream.pass(299);
@@ -156,7 +156,7 @@ describe('segmentation: to which utterance a chunk belongs', () => {
   });
 
   it('300 ms after such a final, to the next', () => {
-    const stream = createSpokenStream({ isOverhasty: true });
+    const stream = createSpokenStream({ doFinalsOvertakeAudio: true });
     stream.say('a');
     stream.final();
     stream.silently(300);
@@ -166,7 +166,7 @@ describe('segmentation: to which utterance a chunk belongs', () => {
   });
 
   it('waits only the hangover after a final that has audio, and after one of a client that is in order', () => {
-    const hasty = createSpokenStream({ isOverhasty: true });
+    const hasty = createSpokenStream({ doFinalsOvertakeAudio: true });
     hasty.say('a', { isFinal: true });
     hasty.pass(200);
     expect(hasty.sealed).toEqual(['final:a']);
@@ -178,7 +178,7 @@ describe('segmentation: to which utterance a chunk belongs', () => {
   });
 
   it('never waits less than the hangover for late audio', () => {
-    const stream = createSpokenStream({ isOverhasty: true, settings: { hangoverManualMs: 500 } });
+    const stream = createSpokenStream({ doFinalsOvertakeAudio: true, settings: { hangoverManualMs: 500 } });
     stream.say('a');
     stream.final();
     stream.pass(499);
@@ -203,7 +203,7 @@ describe('segmentation: races of a timer with a final', () => {
   ] as const) {
     for (const isTold of [true, false]) {
       it(`a final ${when} gives exactly one, the timer ${isTold ? 'first' : 'late'}`, () => {
-        const stream = createSpokenStream({ isOverhasty: true });
+        const stream = createSpokenStream({ doFinalsOvertakeAudio: true });
         stream.say('a');
         if (isTold) stream.pass(ms);
         else stream.silently(ms);
@@ -216,7 +216,7 @@ describe('segmentation: races of a timer with a final', () => {
 
   it('a final at the very millisecond of the seal comes too late and gives none', () => {
     for (const isTold of [true, false]) {
-      const stream = createSpokenStream({ isOverhasty: true });
+      const stream = createSpokenStream({ doFinalsOvertakeAudio: true });
       stream.say('a');
       if (isTold) stream.pass(1_150);
       else stream.silently(1_150);
@@ -231,7 +231,7 @@ describe('segmentation: races of a timer with a final', () => {
     stream.say('a');
     stream.silently(1_000);
     stream.final();
-    stream.tell({ kind: 'time_passed' });
+    stream.handle({ kind: 'time_passed' });
     stream.pass(10_000);
     expect(stream.sealed).toEqual(['final:a']);
   });
@@ -246,7 +246,7 @@ describe('segmentation: races of a timer with a final', () => {
   });
 
   it('finals that are repeated for ever do not keep an utterance open', () => {
-    const stream = createSpokenStream({ isOverhasty: true });
+    const stream = createSpokenStream({ doFinalsOvertakeAudio: true });
     stream.say('a');
     for (let repeated = 0; repeated < 6; repeated++) {
       stream.final();
@@ -257,12 +257,12 @@ describe('segmentation: races of a timer with a final', () => {
 
   it('timers that are heard for no reason change nothing', () => {
     const stream = createSpokenStream();
-    stream.tell({ kind: 'time_passed' });
+    stream.handle({ kind: 'time_passed' });
     stream.say('a');
     const before = stream.state;
-    stream.tell({ kind: 'time_passed' });
+    stream.handle({ kind: 'time_passed' });
     stream.silently(999);
-    stream.tell({ kind: 'time_passed' });
+    stream.handle({ kind: 'time_passed' });
     expect(stream.state).toEqual(before);
   });
 });

@@ -1,7 +1,7 @@
 /** A draining instance, where others can go on with its sessions: clients are told to move, and what they were saying moves with them. */
 import { describe, expect, it } from 'vitest';
 import { createInstancesRig } from './instances-rig.ts';
-import { comeTo, speaking } from './speaking-client.ts';
+import { connectTo, speaking } from './speaking-client.ts';
 
 const LIMITS = { reconnectAfterMs: 500, limitMs: 30_000 };
 
@@ -13,18 +13,18 @@ describe('draining, where others can go on', () => {
     client.pump();
     rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 300 } });
     let isEnded = false;
-    const { told, ended } = rig.instance('a').service.drain(LIMITS);
+    const { notified, ended } = rig.instance('a').service.drain(LIMITS);
     void ended.then(() => {
       isEnded = true;
     });
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
     await rig.clock.advance(299);
-    expect(client.told.filter(({ kind }) => kind === 'draining')).toEqual([]);
+    expect(client.sent.filter(({ kind }) => kind === 'draining')).toEqual([]);
     await rig.clock.advance(1);
-    expect(client.told.at(-1)).toMatchObject({ kind: 'draining' });
+    expect(client.sent.at(-1)).toMatchObject({ kind: 'draining' });
     expect((await rig.store.load(client.sessionId ?? ''))?.state.utterances).toHaveLength(1);
     expect(isEnded).toBe(false);
-    await comeTo(rig, client, 'b');
+    await connectTo(rig, client, 'b');
     client.pump();
     await rig.quiet();
     expect(isEnded).toBe(true);
@@ -44,7 +44,7 @@ describe('draining, where others can go on', () => {
     await rig.quiet();
     expect(rig.instance('a').audio.size()).toBe(0);
     client.leave();
-    await comeTo(rig, client, to);
+    await connectTo(rig, client, to);
     client.end();
     client.pump();
     await rig.quiet();
@@ -64,7 +64,7 @@ describe('draining, where others can go on', () => {
     await rig.quiet();
     for (const text of ['one', 'half']) rig.jobs.job(text).finish();
     await rig.quiet();
-    expect(client.told.filter(({ kind }) => kind === 'outcome')).toHaveLength(2);
+    expect(client.sent.filter(({ kind }) => kind === 'outcome')).toHaveLength(2);
   });
 
   it('tells it all the same if the store does not answer', async () => {
@@ -75,6 +75,6 @@ describe('draining, where others can go on', () => {
     rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 60_000 } });
     rig.instance('a').service.drain(LIMITS);
     await rig.clock.advance(1_000);
-    expect(client.told.at(-1)).toMatchObject({ kind: 'draining' });
+    expect(client.sent.at(-1)).toMatchObject({ kind: 'draining' });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { settled } from './scripted-desk.ts';
-import { createSessionRig, deployed, opening, PRESSURE } from './session-rig.ts';
+import { createSessionRig, legacyOpening, opening, PRESSURE } from './session-rig.ts';
 
 const LIMITS = { reconnectAfterMs: 500, limitMs: 30_000 };
 
@@ -21,9 +21,9 @@ describe('draining', () => {
     const { open, dispatcher, service, clock } = createSessionRig();
     const client = open();
     client.say('half');
-    const { told, ended } = service.drain(LIMITS);
+    const { notified, ended } = service.drain(LIMITS);
     const isEnded = watched(ended);
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
     expect(client.link.lines()).toContain('draining 500');
     expect(dispatcher.job().text).toBe('half');
     expect(await isEnded()).toBe(false);
@@ -47,9 +47,9 @@ describe('draining', () => {
 
   it('pauses a legacy client, and still takes what it has said', async () => {
     const { open, dispatcher, service, clock } = createSessionRig();
-    const client = open(deployed());
-    const { told } = service.drain(LIMITS);
-    expect(told).toBe(0);
+    const client = open(legacyOpening());
+    const { notified } = service.drain(LIMITS);
+    expect(notified).toBe(0);
     expect(client.link.lines()).toEqual(['opened', 'pressure PAUSE 30000']);
     client.say('late', { isFinal: true });
     await clock.advance(200);
@@ -86,10 +86,10 @@ describe('draining', () => {
     const { open, service, clock } = createSessionRig({
       settings: { maxAudioBytes: 100, pressure: PRESSURE },
     });
-    const [told, fresh] = [open(deployed()), open(deployed())];
-    told.say('x'.repeat(85));
+    const [notified, fresh] = [open(legacyOpening()), open(legacyOpening())];
+    notified.say('x'.repeat(85));
     service.drain(LIMITS);
-    expect(told.link.of('pressure')).toMatchObject([{ resumeAfterMs: 2_000 }]);
+    expect(notified.link.of('pressure')).toMatchObject([{ resumeAfterMs: 2_000 }]);
     expect(fresh.link.of('pressure')).toMatchObject([{ resumeAfterMs: LIMITS.limitMs }]);
     await clock.advance(2_500);
     fresh.say('x'.repeat(85));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSessionRig, deployed, opening, SETTINGS } from './session-rig.ts';
+import { createSessionRig, legacyOpening, opening, SETTINGS } from './session-rig.ts';
 
 describe('closing a session', () => {
   it('translates what was said so far and is answered after the last outcome', async () => {
@@ -47,7 +47,7 @@ describe('closing a session', () => {
 
   it('is answered at once if nothing is to come', () => {
     const { open } = createSessionRig();
-    const client = open(deployed());
+    const client = open(legacyOpening());
     client.send({ kind: 'close' });
     expect(client.link.lines()).toEqual(['opened', 'closed']);
     expect(client.send({ kind: 'heartbeat' })).toBe('unknown');
@@ -56,7 +56,7 @@ describe('closing a session', () => {
   it('refuses what is said afterwards, and a legacy client is not alarmed by it', async () => {
     const { open, dispatcher, audio, clock } = createSessionRig();
     const client = open();
-    const old = open(deployed());
+    const old = open(legacyOpening());
     client.speak('a');
     old.say('b', { isFinal: true });
     await clock.advance(200);
@@ -94,7 +94,7 @@ describe('closing a session', () => {
     client.send({ kind: 'close' });
     dispatcher.job().fail('PROCESSING_ERROR');
     await clock.advance(100_000);
-    expect(client.link.told.at(-1)?.kind).toBe('closed');
+    expect(client.link.sent.at(-1)?.kind).toBe('closed');
   });
 });
 
@@ -114,7 +114,7 @@ describe('a session that ends', () => {
     expect(dispatcher.cancelled).toEqual([]);
     job.finish();
     expect(second.link.outcomes()).toEqual(['0:hello']);
-    expect(second.link.of('outcome')[0]?.delivered.place.jobId).toBe(job.jobId);
+    expect(second.link.of('outcome')[0]?.delivered.utterance.jobId).toBe(job.jobId);
     expect(service.counts()).toMatchObject({ sessions: 1, connected: 1, watched: 0 });
   });
 

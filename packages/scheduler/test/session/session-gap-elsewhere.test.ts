@@ -25,7 +25,7 @@ async function moved(
   rig.kill('a');
   rig.jobs.hide('one', true);
   if (first === 'is done') rig.jobs.job('one').finish();
-  if (first === 'is taken back') rig.jobs.job('one').takeBack();
+  if (first === 'is taken back') rig.jobs.job('one').withdraw();
   rig.jobs.job('two').finish();
   client.leave();
   const connecting = client.connect(rig.instance('b'));

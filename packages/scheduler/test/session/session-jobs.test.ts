@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionLink } from '../../src/session/output.ts';
-import { createSessionRig, deployed, languages, opening, openNow, PRESSURE, speech } from './session-rig.ts';
+import {
+  createSessionRig,
+  languages,
+  legacyOpening,
+  opening,
+  openNow,
+  PRESSURE,
+  speech,
+} from './session-rig.ts';
 
 describe('what a session remembers', () => {
   it('is the names of its last 64 requests, and no more', async () => {
@@ -25,7 +33,7 @@ describe('what a session remembers', () => {
       await dispatcher.job().succeed();
       await clock.advance(5_000);
     }
-    const groups = client.link.of('outcome').map(({ delivered }) => delivered.place.groupId);
+    const groups = client.link.of('outcome').map(({ delivered }) => delivered.utterance.groupId);
     const played = () => client.link.of('ui_event').filter(({ event }) => event === 'TTS_PLAY_STARTED');
     client.send({ kind: 'playback_started', groupId: groups[0] ?? '' });
     expect(played()).toEqual([]);
@@ -46,7 +54,7 @@ describe('what a session asks of the job desk', () => {
   it('is asked although the client could not be told of it', async () => {
     const { service, dispatcher } = createSessionRig();
     const broken: SessionLink = {
-      tell(_sessionId, output) {
+      send(_sessionId, output) {
         if (output.kind === 'ui_event') throw new Error('the connection broke');
       },
       replaced() {},
@@ -112,7 +120,7 @@ describe('what a session asks of the job desk', () => {
         settings: { isIndexBaseRandom: true },
         chance: () => chance,
       });
-      open(deployed()).utter('a');
+      open(legacyOpening()).utter('a');
       return dispatcher.job().request.spec.utteranceIndex;
     });
     expect(numbers).toEqual([0, 2 ** 29, Math.floor(0.999 * 2 ** 31)]);
@@ -157,7 +165,7 @@ describe('what a session asks of the job desk', () => {
     const { service, audio, dispatcher } = createSessionRig();
     const chunk = { kind: 'chunk', seq: 0, audio: Buffer.from('a'), isFinal: false } as const;
     const link: SessionLink = {
-      tell(id, { kind }) {
+      send(id, { kind }) {
         if (kind === 'closed') service.receive(id, 'anybody', chunk);
       },
       replaced() {},
@@ -198,7 +206,7 @@ describe('connections are counted', () => {
   it('once, also when one breaks while it is being told something', async () => {
     const { service, dispatcher } = createSessionRig();
     const link: SessionLink = {
-      tell(id, output) {
+      send(id, output) {
         if (output.kind === 'outcome') service.left(id, link);
       },
       replaced() {},

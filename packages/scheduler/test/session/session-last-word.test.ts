@@ -61,7 +61,7 @@ describe('I5: a missing_result', () => {
     const connecting = client.connect(rig.instance('b'));
     await rig.clock.advance(3_000);
     expect(await connecting).toBe('opened');
-    const outcomes = client.told.filter(({ kind }) => kind === 'outcome');
+    const outcomes = client.sent.filter(({ kind }) => kind === 'outcome');
     expect(outcomes).toMatchObject([
       { delivered: { deliverySeq: 1, outcome: { kind: 'missing', reason: 'gap_timeout' } } },
       { delivered: { deliverySeq: 2, outcome: { kind: 'result' } } },
@@ -93,13 +93,13 @@ describe('I5: a number', () => {
     await rig.quiet();
     rig.kill('a');
     // A failover lost its result.
-    rig.jobs.job('one').takeBack();
+    rig.jobs.job('one').withdraw();
     const connecting = client.connect(rig.instance('b'));
     await rig.clock.advance(3_000);
     expect(await connecting).toBe('opened');
     rig.jobs.job('two').finish();
     await rig.quiet();
-    const outcomes = client.told.filter(({ kind }) => kind === 'outcome');
+    const outcomes = client.sent.filter(({ kind }) => kind === 'outcome');
     expect(outcomes).toMatchObject([{ delivered: { deliverySeq: 2, outcome: { kind: 'result' } } }]);
     expect(client.heard).toEqual(['0:one', '1:two']);
   });
@@ -141,7 +141,7 @@ describe('I5: a number', () => {
     await rig.quiet();
     expect(client.heard.slice(0, 3)).toEqual(['0:one', '1:two', '2:three']);
     expect(client.heard.slice(3)).toMatchObject([expect.stringMatching(/:four$/)]);
-    expect(client.told.at(-1)).toMatchObject({ kind: 'outcome', delivered: { deliverySeq: 4 } });
+    expect(client.sent.at(-1)).toMatchObject({ kind: 'outcome', delivered: { deliverySeq: 4 } });
     expect(client.complaints).toEqual([]);
   });
 

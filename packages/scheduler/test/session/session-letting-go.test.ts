@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createInstancesRig, SAVED_LATER_MS } from './instances-rig.ts';
 import { createMovingClient } from './moving-client.ts';
 import { opening } from './session-rig.ts';
-import { comeTo, speaking } from './speaking-client.ts';
+import { connectTo, speaking } from './speaking-client.ts';
 
 const NOTHING_LEFT = { sessions: 0, connected: 0, watched: 0, resultBytes: 0 };
 
@@ -14,10 +14,10 @@ describe('an owner that lives', () => {
     const other = createMovingClient();
     const [a, b] = [rig.instance('a'), rig.instance('b')];
     let isReplaced = false;
-    const link = { tell() {}, replaced: () => (isReplaced = true), abandoned() {} };
+    const link = { send() {}, replaced: () => (isReplaced = true), abandoned() {} };
     const { resume, sessionId = '' } = client;
     await a.service.open(opening({ resume }), link as never);
-    expect(await comeTo(rig, client, 'b')).toBe('opened');
+    expect(await connectTo(rig, client, 'b')).toBe('opened');
     expect(isReplaced).toBe(true);
     expect(a.service.counts()).toEqual(NOTHING_LEFT);
     expect(rig.jobs.cancelled).toEqual([]);
@@ -38,11 +38,11 @@ describe('an owner that lives', () => {
     client.say('half a sent');
     client.pump();
     client.leave();
-    expect(await comeTo(rig, client, 'b')).toBe('opened');
+    expect(await connectTo(rig, client, 'b')).toBe('opened');
     rig.jobs.job('one').finish();
     rig.jobs.job('half a sent').finish();
     await rig.quiet();
-    expect(client.told.filter(({ kind }) => kind === 'outcome')).toHaveLength(2);
+    expect(client.sent.filter(({ kind }) => kind === 'outcome')).toHaveLength(2);
   });
 
   it('keeps a session that is closing, which nobody resumes', async () => {
@@ -53,7 +53,7 @@ describe('an owner that lives', () => {
     expect(await rig.store.load(client.sessionId ?? '')).toBeUndefined();
     expect(await rig.instance('a').service.release(client.sessionId ?? '')).toBe(false);
     rig.jobs.job('one').finish();
-    expect(client.told.slice(-2)).toMatchObject([{ kind: 'outcome' }, { kind: 'closed' }]);
+    expect(client.sent.slice(-2)).toMatchObject([{ kind: 'outcome' }, { kind: 'closed' }]);
     await rig.clock.advance(1_000);
     expect(await rig.store.load(client.sessionId ?? '')).toBeUndefined();
   });
@@ -62,8 +62,8 @@ describe('an owner that lives', () => {
     const rig = createInstancesRig({ settings: { maxSessions: 1 } });
     const [client, other] = [await speaking(rig), createMovingClient()];
     await other.connect(rig.instance('b'));
-    expect(await comeTo(rig, client, 'b')).toBe('full');
-    expect(await comeTo(rig, client, 'a')).toBe('opened');
+    expect(await connectTo(rig, client, 'b')).toBe('full');
+    expect(await connectTo(rig, client, 'a')).toBe('opened');
     expect(client.sessions).toHaveLength(1);
   });
 
@@ -79,7 +79,7 @@ describe('an owner that lives', () => {
     await rig.clock.advance(1_000);
     const before = await rig.store.load(sessionId);
     expect(before?.owner).toBe('a/1');
-    await comeTo(rig, client, 'b');
+    await connectTo(rig, client, 'b');
     client.say('two');
     client.end();
     client.pump();
@@ -90,7 +90,7 @@ describe('an owner that lives', () => {
     rig.kill('b');
     await rig.store.remove(sessionId, 'b/1');
     if (before !== undefined) await rig.store.save(before.state, before.owner, 60_000);
-    await comeTo(rig, client, 'c');
+    await connectTo(rig, client, 'c');
     client.say('three');
     client.end();
     client.pump();
@@ -105,8 +105,8 @@ describe('an owner that lives', () => {
   it('takes it back when the client comes back', async () => {
     const rig = createInstancesRig();
     const client = await speaking(rig);
-    await comeTo(rig, client, 'b');
-    await comeTo(rig, client, 'a');
+    await connectTo(rig, client, 'b');
+    await connectTo(rig, client, 'a');
     expect(rig.instance('b').service.counts()).toEqual(NOTHING_LEFT);
     rig.jobs.job('one').finish();
     await rig.quiet();
@@ -121,8 +121,8 @@ it('I5 order: is taken back from an owner that a failover names again, by whoeve
   const { sessionId = '' } = client;
   await rig.clock.advance(1_000);
   const before = await rig.store.load(sessionId);
-  rig.deafen('a');
-  await comeTo(rig, client, 'b');
+  rig.isolate('a');
+  await connectTo(rig, client, 'b');
   client.say('two');
   client.end();
   client.pump();
@@ -148,9 +148,9 @@ describe('an owner that does not answer', () => {
   it('loses the session, finds out by its next save and forgets it without cancelling', async () => {
     const rig = createInstancesRig();
     const client = await speaking(rig);
-    rig.deafen('a');
+    rig.isolate('a');
     let cutBy = '';
-    const link = { tell() {}, replaced: () => (cutBy = 'replaced'), abandoned() {} };
+    const link = { send() {}, replaced: () => (cutBy = 'replaced'), abandoned() {} };
     await rig.instance('a').service.open(opening({ resume: client.resume }), link as never);
     const connecting = client.connect(rig.instance('b'));
     await rig.clock.advance(1_400);
@@ -170,12 +170,12 @@ describe('an owner that does not answer', () => {
   it('cancels nothing when it gives up a session that it has lost', async () => {
     const rig = createInstancesRig();
     const client = await speaking(rig);
-    rig.deafen('a');
+    rig.isolate('a');
     rig.instance('a').store.plan({ method: 'save', fault: 'throw' });
     client.leave();
-    await comeTo(rig, client, 'b');
+    await connectTo(rig, client, 'b');
     client.leave();
-    await comeTo(rig, client, 'b');
+    await connectTo(rig, client, 'b');
     await rig.clock.advance(70_000);
     expect(rig.instance('a').service.counts()).toEqual(NOTHING_LEFT);
     expect(rig.jobs.cancelled).toEqual([]);
@@ -191,9 +191,9 @@ describe('nobody but its client', () => {
     const rig = createInstancesRig();
     const client = await speaking(rig);
     const { sessionId = '' } = client;
-    const told: unknown[] = [];
+    const sent: unknown[] = [];
     const link = {
-      tell: (_id: string, output: unknown) => void told.push(output),
+      send: (_id: string, output: unknown) => void sent.push(output),
       replaced() {},
       abandoned() {},
     };
@@ -204,7 +204,7 @@ describe('nobody but its client', () => {
         link,
       );
     expect(opened).toMatchObject({ kind: 'opened' });
-    expect(told[0]).toMatchObject({ kind: 'opened', isResumed: false, hasMoved: false });
+    expect(sent[0]).toMatchObject({ kind: 'opened', isResumed: false, hasMoved: false });
     expect((await rig.store.load(sessionId))?.owner).toBe('a/1');
     expect(rig.instance('a').service.counts()).toMatchObject({ sessions: 1, connected: 1 });
   });
@@ -214,9 +214,9 @@ describe('nobody but its client', () => {
     const client = await speaking(rig);
     const { resume, sessionId: wanted = '' } = client;
     rig.kill('a');
-    const told: { kind: string; isResumed?: boolean }[] = [];
+    const sent: { kind: string; isResumed?: boolean }[] = [];
     const link = () => ({
-      tell: (_id: string, output: unknown) => void told.push(output as never),
+      send: (_id: string, output: unknown) => void sent.push(output as never),
       replaced() {},
       abandoned() {},
     });
@@ -233,7 +233,7 @@ describe('nobody but its client', () => {
         .sessions.some(({ sessionId }) => sessionId === wanted),
     );
     expect(holders.map((name) => `${name}/1`)).toEqual([owner]);
-    expect(told.filter(({ kind }) => kind === 'opened').some(({ isResumed }) => isResumed)).toBe(true);
+    expect(sent.filter(({ kind }) => kind === 'opened').some(({ isResumed }) => isResumed)).toBe(true);
   });
 });
 
@@ -253,7 +253,7 @@ describe('an instance that may not go on', () => {
     expect(rig.jobs.cancelled).toEqual([]);
     expect(rig.clock.pending()).toBe(0);
     rig.jobs.job('one').finish();
-    await comeTo(rig, client, 'b');
+    await connectTo(rig, client, 'b');
     expect(client.heard).toEqual(['0:one']);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSessionRig, deployed, opening, PRESSURE, SETTINGS } from './session-rig.ts';
+import { createSessionRig, legacyOpening, opening, PRESSURE, SETTINGS } from './session-rig.ts';
 
 describe('limits of a session', () => {
   it('audio above its own is refused aloud; what came before is translated', async () => {
@@ -29,7 +29,7 @@ describe('limits of a session', () => {
 
   it('audio above the store’s is refused aloud, also to a legacy client', async () => {
     const { open, dispatcher, audio, clock } = createSessionRig({ audioBytes: 10 });
-    const [client, other] = [open(deployed()), open(deployed())];
+    const [client, other] = [open(legacyOpening()), open(legacyOpening())];
     client.say('123456');
     other.say('123456');
     expect(other.link.of('error')).toMatchObject([{ code: 'RATE_LIMITED' }]);
@@ -246,7 +246,7 @@ describe('backpressure', () => {
     const { open, dispatcher, clock } = createSessionRig({
       settings: { pressure: { ...PRESSURE, resumeAfterMs: 100 } },
     });
-    const client = open(deployed());
+    const client = open(legacyOpening());
     dispatcher.setWaiting(79);
     client.send({ kind: 'heartbeat' });
     dispatcher.setWaiting(80);
@@ -267,8 +267,8 @@ describe('backpressure', () => {
     client.send({ kind: 'heartbeat' });
     expect(client.link.of('pressure').map(({ action }) => action)).toEqual(['SLOW_DOWN']);
     for (const job of dispatcher.jobs) await job.dispatch();
-    const told = client.link.of('pressure').length;
+    const sent = client.link.of('pressure').length;
     client.send({ kind: 'heartbeat' });
-    expect(client.link.of('pressure')).toHaveLength(told);
+    expect(client.link.of('pressure')).toHaveLength(sent);
   });
 });

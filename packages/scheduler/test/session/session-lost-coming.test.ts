@@ -27,11 +27,11 @@ it('a session that is taken away while it is fetched is said to be unavailable',
   await rig.clock.advance(1_500);
   await rig.quiet();
   expect(b.store.calls('take')).toBe(1);
-  rig.deafen('b');
-  const link = { tell() {}, replaced() {}, abandoned() {} };
+  rig.isolate('b');
+  const link = { send() {}, replaced() {}, abandoned() {} };
   const third = c.service.open(opening({ resume }), link);
   await rig.clock.advance(5_000);
   await third;
   expect(b.service.counts().sessions).toBe(0);
-  expect([await coming, client.told]).toEqual(['unavailable', []]);
+  expect([await coming, client.sent]).toEqual(['unavailable', []]);
 });

@@ -129,7 +129,7 @@ describe('draining', () => {
     client.leave();
     await client.connect(rig.instance('a'));
     await rig.clock.advance(2_000);
-    expect(client.told.filter(({ kind }) => kind === 'draining')).toEqual([]);
+    expect(client.sent.filter(({ kind }) => kind === 'draining')).toEqual([]);
   });
 
   it('saves at its end what changed last', async () => {
@@ -172,7 +172,7 @@ describe('audio that is sent again', () => {
       [3, 'c'],
     ] as const)
       send(seq, text);
-    expect(rig.jobs.asks).toEqual([]);
+    expect(rig.jobs.pendingRequests).toEqual([]);
     for (const [seq, text] of [
       [1, 'a'],
       [2, 'b'],
@@ -180,14 +180,14 @@ describe('audio that is sent again', () => {
       [3, 'c'],
     ] as const)
       send(seq, text);
-    expect(rig.jobs.asks.map(({ text }) => text)).toEqual(['abc']);
+    expect(rig.jobs.pendingRequests.map(({ text }) => text)).toEqual(['abc']);
     for (const [seq, text] of [
       [1, 'a'],
       [2, 'b'],
       [3, 'c'],
     ] as const)
       send(seq, text);
-    expect(rig.jobs.asks).toHaveLength(1);
+    expect(rig.jobs.pendingRequests).toHaveLength(1);
   });
 
   it('takes no more room than there is, and gives back what it took', async () => {
@@ -231,7 +231,7 @@ describe('audio that is sent again', () => {
     await comeToB(rig, client);
     client.pump();
     await rig.quiet();
-    expect(client.told.filter(({ kind }) => kind === 'accepted')).toHaveLength(2);
+    expect(client.sent.filter(({ kind }) => kind === 'accepted')).toHaveLength(2);
   });
 
   it('that does not fit its job any more makes no other one', async () => {

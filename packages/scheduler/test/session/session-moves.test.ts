@@ -40,7 +40,7 @@ describe('a session whose instance died', () => {
     rig.kill('a');
     rig.jobs.job('two').finish();
     await moveTo(rig, client, 'b');
-    expect(client.told[0]).toMatchObject({ kind: 'opened', isResumed: true, hasMoved: true });
+    expect(client.sent[0]).toMatchObject({ kind: 'opened', isResumed: true, hasMoved: true });
     expect(client.heard).toEqual(['0:one', '1:two']);
     rig.jobs.job('three').finish();
     await rig.quiet();
@@ -63,7 +63,7 @@ describe('a session whose instance died', () => {
     client.say('two');
     client.end();
     client.pump();
-    rig.jobs.ask('two').answer();
+    rig.jobs.pendingRequest('two').answer();
     rig.kill('a');
     rig.jobs.answerAll();
     await moveTo(rig, client, 'b');
@@ -86,8 +86,8 @@ describe('a session whose instance died', () => {
     await rig.clock.advance(600);
     rig.kill('a');
     await moveTo(rig, client, 'b');
-    const again = client.told.flatMap((one) => (one.kind === 'outcome' ? [one.delivered] : []));
-    expect(again.map(({ deliverySeq, place }) => [deliverySeq, place.index])).toEqual([
+    const again = client.sent.flatMap((one) => (one.kind === 'outcome' ? [one.delivered] : []));
+    expect(again.map(({ deliverySeq, utterance }) => [deliverySeq, utterance.index])).toEqual([
       [2, 1],
       [3, 2],
     ]);
@@ -116,7 +116,7 @@ describe('a session whose instance died', () => {
     await moveTo(rig, client, 'b');
     client.end();
     client.pump();
-    expect(rig.jobs.asks.map(({ text }) => text)).toEqual(['good morning']);
+    expect(rig.jobs.pendingRequests.map(({ text }) => text)).toEqual(['good morning']);
   });
 
   it.each([false, true])(
@@ -129,7 +129,7 @@ describe('a session whose instance died', () => {
       for (const text of ['one', 'two']) rig.jobs.job(text).finish();
       await rig.clock.advance(600);
       rig.kill('a');
-      rig.jobs.job('one').takeBack();
+      rig.jobs.job('one').withdraw();
       const connecting = client.connect(rig.instance('b'));
       await rig.clock.advance(1_600);
       await connecting;
@@ -149,7 +149,7 @@ describe('an utterance that was saved and never recorded', () => {
     client.utter('whole');
     client.pump();
     await rig.quiet();
-    rig.jobs.ask('two').answer();
+    rig.jobs.pendingRequest('two').answer();
     await rig.quiet();
     expect([...client.accepted]).toEqual([1]);
     rig.kill('a');
@@ -175,18 +175,18 @@ describe('an utterance that was saved and never recorded', () => {
     expect(client.heard).toEqual([]);
     await rig.clock.advance(3_000);
     expect(client.heard).toEqual(['0!job_failed']);
-    expect(client.told).toContainEqual(expect.objectContaining({ kind: 'error', code: 'AUDIO_LOST' }));
+    expect(client.sent).toContainEqual(expect.objectContaining({ kind: 'error', code: 'AUDIO_LOST' }));
   });
 
   it('is taken from the instance that records it after all', async () => {
     const rig = createInstancesRig();
     const client = await speakingClient(rig, ['one']);
-    const ask = rig.jobs.ask('one');
+    const pendingRequest = rig.jobs.pendingRequest('one');
     client.leave();
     const connecting = client.connect(rig.instance('b'));
     await rig.quiet();
     await connecting;
-    ask.answer();
+    pendingRequest.answer();
     await rig.clock.advance(1_000);
     expect([...client.accepted]).toEqual([0]);
     rig.jobs.job('one').finish();
@@ -256,23 +256,23 @@ describe('audio that is sent again after a move', () => {
     await connecting;
     client.leave();
     await client.connect(rig.instance('b'));
-    expect(client.told[0]).toMatchObject({ hasMoved: true });
+    expect(client.sent[0]).toMatchObject({ hasMoved: true });
     client.pump();
     await rig.quiet();
     expect(rig.jobs.job('one').repeats).toBe(1);
     client.leave();
     await client.connect(rig.instance('b'));
-    expect(client.told[0]).toMatchObject({ isResumed: true, hasMoved: false });
+    expect(client.sent[0]).toMatchObject({ isResumed: true, hasMoved: false });
   });
 
   it('is not refused to death: a job that lives elsewhere lives on', async () => {
     const rig = createInstancesRig();
     const client = await speakingClient(rig, ['one']);
-    rig.jobs.ask('one').answer();
+    rig.jobs.pendingRequest('one').answer();
     await rig.quiet();
     rig.kill('a');
     await moveTo(rig, client, 'b');
-    rig.jobs.ask('one').refuse('RATE_LIMITED');
+    rig.jobs.pendingRequest('one').refuse('RATE_LIMITED');
     await rig.quiet();
     expect(client.heard).toEqual([]);
     rig.jobs.job('one').finish();
@@ -284,14 +284,14 @@ describe('audio that is sent again after a move', () => {
 it('is missing when the instance that drives it gave it up', async () => {
   const rig = createInstancesRig();
   const client = await speakingClient(rig, ['one']);
-  const ask = rig.jobs.ask('one');
-  ask.admit();
+  const pendingRequest = rig.jobs.pendingRequest('one');
+  pendingRequest.admit();
   await rig.quiet();
   client.leave();
   const connecting = client.connect(rig.instance('b'));
   await rig.quiet();
   await connecting;
-  ask.refuse('ALL_CANDIDATES_FULL_OR_FAILED');
+  pendingRequest.refuse('ALL_CANDIDATES_FULL_OR_FAILED');
   await rig.clock.advance(3_000);
   expect(client.heard).toEqual(['0!job_failed']);
 });

@@ -14,7 +14,7 @@ async function letGoWhileAsked(requestId?: string) {
   const audio = Buffer.from('one');
   a.service.receive(sessionId, 'anybody', { kind: 'chunk', seq: 0, audio, isFinal: true, requestId });
   await rig.clock.advance(500);
-  rig.jobs.ask('one').refuse('SCHEDULER_DEPENDENCY_DOWN');
+  rig.jobs.pendingRequest('one').refuse('SCHEDULER_DEPENDENCY_DOWN');
   await rig.clock.advance(500);
   const resume = { sessionId, token: link.token() ?? '' };
   const coming = b.service.open(opening({ resume }), createRecordingLink());
@@ -26,23 +26,23 @@ async function letGoWhileAsked(requestId?: string) {
 describe('a job that is recorded under a new name after its session was let go', () => {
   it('is cancelled where it was asked for if nothing leads others to it', async () => {
     const rig = await letGoWhileAsked();
-    rig.jobs.ask('one').answer();
+    rig.jobs.pendingRequest('one').answer();
     await rig.quiet();
     expect(rig.jobs.cancelled).toEqual([rig.jobs.job('one').jobId]);
   });
 
   it('goes on if its request does: sent again, that finds it', async () => {
     const rig = await letGoWhileAsked('r-1');
-    rig.jobs.ask('one').answer();
+    rig.jobs.pendingRequest('one').answer();
     await rig.quiet();
     expect([rig.jobs.job('one').record.state, rig.jobs.cancelled]).toEqual(['DISPATCHED', []]);
   });
 
   it('is not made at all of other audio under a request that is taken', async () => {
     const rig = await letGoWhileAsked('r-1');
-    rig.jobs.ask('one').refuse('IDEMPOTENCY_CONFLICT');
+    rig.jobs.pendingRequest('one').refuse('IDEMPOTENCY_CONFLICT');
     await rig.quiet();
-    expect([rig.jobs.asks, rig.jobs.jobs]).toEqual([[], []]);
+    expect([rig.jobs.pendingRequests, rig.jobs.jobs]).toEqual([[], []]);
   });
 });
 
@@ -61,7 +61,7 @@ it('nothing is written any more of a session that was let go unsaved, whatever i
   expect(await letGo).toBe(false);
   a.store.heal();
   const before = a.store.calls('save');
-  rig.jobs.ask('one').answer();
+  rig.jobs.pendingRequest('one').answer();
   await rig.clock.advance(60_000);
   expect([a.store.calls('save') - before, rig.clock.pending()]).toEqual([0, 0]);
 });

@@ -1,7 +1,7 @@
 /** I7 for what was said: while the store cannot be asked an utterance waits, and is refused only when that has lasted. */
 import { describe, expect, it } from 'vitest';
 import { settled } from './scripted-desk.ts';
-import { createSessionRig, deployed } from './session-rig.ts';
+import { createSessionRig, legacyOpening } from './session-rig.ts';
 
 const down = 'SCHEDULER_DEPENDENCY_DOWN';
 
@@ -29,7 +29,7 @@ describe('an utterance that nobody can record', () => {
   it('is refused as ever when that has lasted as long as it may wait for a slot', async () => {
     const { open, dispatcher, clock, audio } = createSessionRig();
     dispatcher.onDispatch((job) => void job.refuse(down));
-    const [client, field] = [open(), open(deployed())];
+    const [client, field] = [open(), open(legacyOpening())];
     client.speak('one');
     field.say('two', { isFinal: true });
     await clock.advance(9_999);
@@ -45,7 +45,7 @@ describe('an utterance that nobody can record', () => {
 
   it('is not asked for any more when nobody waits for it', async () => {
     const { open, dispatcher, clock } = createSessionRig();
-    const client = open(deployed());
+    const client = open(legacyOpening());
     client.say('one', { isFinal: true });
     await clock.advance(300);
     await dispatcher.job().refuse(down);

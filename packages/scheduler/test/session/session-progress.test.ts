@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSessionRig, deployed, opening } from './session-rig.ts';
+import { createSessionRig, legacyOpening, opening } from './session-rig.ts';
 
 describe('what a session is told of an utterance', () => {
   it('comes in the order of its stages, the outcome last', async () => {
@@ -20,7 +20,7 @@ describe('what a session is told of an utterance', () => {
       'NMT_DONE 0',
     ]);
     expect(client.link.lines()).toEqual(['opened', 'accepted 0', 'outcome 0:hello']);
-    expect(client.link.told.at(-1)?.kind).toBe('outcome');
+    expect(client.link.sent.at(-1)?.kind).toBe('outcome');
   });
 
   it('begins with INPUT_STARTED also when one chunk is the whole of it', () => {
@@ -38,7 +38,7 @@ describe('what a session is told of an utterance', () => {
     await dispatcher.job().succeed();
     const names = client.link.of('ui_event').map(({ about }) => `${about.jobId} ${about.traceId}`);
     expect(new Set(names).size).toBe(1);
-    expect(client.link.of('outcome')[0]?.delivered.place.jobId).toBe(dispatcher.job().jobId);
+    expect(client.link.of('outcome')[0]?.delivered.utterance.jobId).toBe(dispatcher.job().jobId);
   });
 
   it('is told at most once over retries, duplicates and late moves', async () => {
@@ -115,7 +115,7 @@ describe('what a session is told of an utterance', () => {
     client.speak('hello');
     await dispatcher.job().succeed();
     const [first] = client.link.of('outcome');
-    const groupId = first?.delivered.place.groupId ?? '';
+    const groupId = first?.delivered.utterance.groupId ?? '';
     expect(groupId).not.toBe('');
     client.send({ kind: 'playback_started', groupId });
     client.send({ kind: 'playback_ended', groupId });
@@ -149,7 +149,7 @@ describe('an utterance that fails', () => {
 
   it('is never an error for a legacy client', async () => {
     const { open, dispatcher, clock } = createSessionRig();
-    const client = open(deployed());
+    const client = open(legacyOpening());
     client.say('hello', { isFinal: true });
     await clock.advance(300);
     await dispatcher.job().dispatch();
@@ -241,7 +241,7 @@ describe('a gap', () => {
 
   it('is no error for a legacy client', async () => {
     const { open, dispatcher, clock } = createSessionRig();
-    const client = open(deployed());
+    const client = open(legacyOpening());
     client.say('slow');
     await clock.advance(1_150);
     client.say('quick');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createSessionRig, deployed, opening, SETTINGS } from './session-rig.ts';
+import { createSessionRig, legacyOpening, opening, SETTINGS } from './session-rig.ts';
 
-const seqsOf = (told: readonly { delivered: { deliverySeq: number } }[]) =>
-  told.map(({ delivered }) => delivered.deliverySeq);
+const seqsOf = (sent: readonly { delivered: { deliverySeq: number } }[]) =>
+  sent.map(({ delivered }) => delivered.deliverySeq);
 
 describe('a session that is resumed', () => {
   it('keeps its name, its numbering and its undelivered results; jobs go on meanwhile', async () => {
@@ -257,7 +257,7 @@ describe('a session is not resumed', () => {
 describe('a session of a legacy client', () => {
   it('ends with its connection: jobs are cancelled and audio is freed at once', async () => {
     const { open, dispatcher, service, audio, clock } = createSessionRig();
-    const client = open(deployed());
+    const client = open(legacyOpening());
     client.say('a', { isFinal: true });
     await clock.advance(200);
     await dispatcher.job().dispatch();
@@ -274,7 +274,7 @@ describe('a session of a legacy client', () => {
 
   it('gets each outcome once, under no number', async () => {
     const { open, dispatcher, clock } = createSessionRig();
-    const client = open(deployed());
+    const client = open(legacyOpening());
     client.say('a', { isFinal: true });
     await clock.advance(200);
     await dispatcher.job().succeed();
@@ -285,7 +285,7 @@ describe('a session of a legacy client', () => {
 
   it('takes chunks whatever their numbers are', async () => {
     const { open, dispatcher, clock } = createSessionRig();
-    const client = open(deployed());
+    const client = open(legacyOpening());
     client.say('a', { seq: 70 });
     client.say('b', { seq: 70 });
     client.say('c', { seq: 3 });

@@ -13,7 +13,7 @@ import type { SessionService } from '../../src/session/session-service.ts';
 import { NO_POOLS, type Pools } from '../../src/session/speech/preferred-pool.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { createRecordingLink, type RecordingLink } from './recording-link.ts';
-import { createScriptedDesk, type ScriptedDesk } from './scripted-desk.ts';
+import { createScriptedDispatcher, type ScriptedDispatcher } from './scripted-desk.ts';
 import { CUTTING } from './spoken-stream.ts';
 
 export const SETTINGS: SessionServiceDeps['settings'] = {
@@ -68,7 +68,7 @@ export const opening = (overrides: Partial<Opening> = {}): Opening => ({
 });
 
 /** Of a legacy client: it says nothing of extensions. */
-export const deployed = (overrides: Partial<Opening> = {}): Opening =>
+export const legacyOpening = (overrides: Partial<Opening> = {}): Opening =>
   opening({ abilities: undefined, ...overrides });
 
 /** Without other instances nothing has to be waited for. */
@@ -97,7 +97,7 @@ export interface Client {
 export interface SessionRig {
   readonly clock: ManualClock;
   readonly audio: AudioStore;
-  readonly dispatcher: ScriptedDesk;
+  readonly dispatcher: ScriptedDispatcher;
   readonly service: SessionService;
   /** By name, with the values of the labels. */
   readonly counts: ReadonlyMap<string, number>;
@@ -119,7 +119,7 @@ export function createSessionRig(options: RigOptions = {}): SessionRig {
   const audio = createAudioStore({ maxBytes: options.audioBytes ?? 10_000_000, maxBytesPerJob: 5_000_000 });
   const counts = new Map<string, number>();
   const observed: [name: string, seconds: number][] = [];
-  const dispatcher = createScriptedDesk({ clock, audio, moved: (job) => service.jobMoved(job) });
+  const dispatcher = createScriptedDispatcher({ clock, audio, moved: (job) => service.jobMoved(job) });
   const service = createSessionService({
     clock,
     audio,

@@ -20,7 +20,7 @@ function speak(client: MovingClient, ...texts: string[]): void {
 
 const savesOf = (rig: InstancesRig) => rig.instance('a').store.calls('save');
 const kinds = (client: MovingClient) =>
-  client.told.map(({ kind }) => kind).filter((kind) => kind !== 'ui_event');
+  client.sent.map(({ kind }) => kind).filter((kind) => kind !== 'ui_event');
 const saved = async (rig: InstancesRig, client: MovingClient) =>
   (await rig.store.load(client.sessionId ?? ''))?.state;
 
@@ -32,11 +32,11 @@ describe('an utterance', () => {
     await rig.quiet();
     expect((await saved(rig, client))?.utterances).toMatchObject([{ index: 0, requestId: 'client-1' }]);
     expect(kinds(client)).toEqual(['opened']);
-    rig.jobs.ask('one').answer();
+    rig.jobs.pendingRequest('one').answer();
     expect(kinds(client)).toEqual(['opened', 'accepted']);
     rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 100 } });
     speak(client, 'two');
-    rig.jobs.ask('two').answer();
+    rig.jobs.pendingRequest('two').answer();
     await rig.clock.advance(99);
     expect(kinds(client)).toEqual(['opened', 'accepted']);
     await rig.clock.advance(1);
@@ -48,7 +48,7 @@ describe('an utterance', () => {
     const client = await connected(rig);
     rig.instance('a').store.plan({ method: 'save', fault: { delayMs: 100 } });
     speak(client, 'one');
-    expect(rig.jobs.asks).toHaveLength(1);
+    expect(rig.jobs.pendingRequests).toHaveLength(1);
   });
 
   it('keeps its outcome back until others would give it the same number', async () => {
@@ -100,7 +100,7 @@ describe('a store that does not answer', () => {
     for (let count = 0; count < 30; count += 1) speak(client, `${count}.`);
     const [view] = rig.instance('a').service.list({ limit: 1 }).sessions;
     expect((view?.running ?? 0) + (view?.pending ?? 0)).toBe(8);
-    expect(client.told).toContainEqual(expect.objectContaining({ kind: 'error', code: 'RATE_LIMITED' }));
+    expect(client.sent).toContainEqual(expect.objectContaining({ kind: 'error', code: 'RATE_LIMITED' }));
   });
 
   it('keeps a client that wants to resume out until it answers, and says so', async () => {

@@ -15,11 +15,11 @@ export interface SharedJob {
   finish(): void;
   fail(): void;
   /** The driver found nobody and took it back. */
-  takeBack(): void;
+  withdraw(): void;
 }
 
 /** A request at the desk of an instance that has not been answered. */
-export interface Ask {
+export interface PendingRequest {
   readonly instance: string;
   readonly text: string;
   readonly request: DispatchRequest;
@@ -32,7 +32,7 @@ export interface Ask {
 
 export interface SharedJobs {
   readonly jobs: readonly SharedJob[];
-  readonly asks: readonly Ask[];
+  readonly pendingRequests: readonly PendingRequest[];
   readonly cancelled: readonly string[];
   readonly records: { get(jobId: string): Promise<JobRecord | undefined> };
   readonly events: ReturnType<typeof createJobEvents>;
@@ -40,7 +40,7 @@ export interface SharedJobs {
   /** What it asked for and was not recorded is gone with it; the rest goes on. */
   kill(instance: string): void;
   job(text: string): SharedJob;
-  ask(text: string): Ask;
+  pendingRequest(text: string): PendingRequest;
   /** Answers everything that is asked, now and from now on. */
   answerAll(): void;
   setDown(isDown: boolean): void;
@@ -53,7 +53,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
   const records = new Map<string, JobRecord>();
   const bound = new Map<string, string>();
   const jobs: (SharedJob & { repeats: number; driver: string; place(): void })[] = [];
-  const asks: Ask[] = [];
+  const pendingRequests: PendingRequest[] = [];
   const cancelled: string[] = [];
   const drivers = new Map<string, (job: JobRecord) => void>();
   const hidden = new Set<string>();
@@ -108,7 +108,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
         const failure = { code: 'PROCESSING_ERROR', message: 'failed' };
         record({ ...job.record, state: 'FAILED', failure }, driver);
       },
-      takeBack() {
+      withdraw() {
         unbind();
         records.delete(jobId);
       },
@@ -117,23 +117,23 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
     return job;
   }
 
-  function ask(instance: string, request: DispatchRequest): Promise<DispatchOutcome> {
+  function pendingRequest(instance: string, request: DispatchRequest): Promise<DispatchOutcome> {
     return new Promise((resolve) => {
       let job: ReturnType<typeof create> | undefined;
-      const isHeard = () => drivers.has(instance);
+      const isAlive = () => drivers.has(instance);
       const earlier = () => jobs.findLast(({ jobId }) => jobId === bound.get(keyOf(request) ?? ''));
       function remove(): boolean {
-        const at = asks.indexOf(one);
-        if (at >= 0) asks.splice(at, 1);
-        return at >= 0 && isHeard();
+        const at = pendingRequests.indexOf(one);
+        if (at >= 0) pendingRequests.splice(at, 1);
+        return at >= 0 && isAlive();
       }
       const refused = (code: ErrorCode) => resolve({ kind: 'refused', code, message: `refused: ${code}` });
-      const one: Ask = {
+      const one: PendingRequest = {
         instance,
         request,
         text: request.audio?.toString() ?? '',
         admit() {
-          if (!isHeard() || job !== undefined || isDown || earlier() !== undefined) return;
+          if (!isAlive() || job !== undefined || isDown || earlier() !== undefined) return;
           job = create(request, instance);
           request.admitted?.(job.record);
         },
@@ -155,11 +155,11 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
         },
         refuse(code) {
           if (!remove()) return;
-          job?.takeBack();
+          job?.withdraw();
           refused(code);
         },
       };
-      asks.push(one);
+      pendingRequests.push(one);
       if (isAnswering) one.answer();
     });
   }
@@ -172,7 +172,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
 
   return {
     jobs,
-    asks,
+    pendingRequests,
     cancelled,
     records: {
       async get(jobId) {
@@ -184,7 +184,7 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
     dispatcher(instance, moved) {
       drivers.set(instance, moved);
       return {
-        dispatch: (request) => ask(instance, request),
+        dispatch: (request) => pendingRequest(instance, request),
         async cancel(jobId) {
           if (!drivers.has(instance)) return;
           if (isDown) throw new Error('the store is down');
@@ -199,13 +199,14 @@ export function createSharedJobs({ clock }: { clock: Clock }): SharedJobs {
       drivers.delete(instance);
       // A survivor drives its jobs.
       for (const job of jobs) if (job.driver === instance && job.record?.state === 'CREATED') job.place();
-      for (const one of asks.filter((each) => each.instance === instance)) asks.splice(asks.indexOf(one), 1);
+      for (const one of pendingRequests.filter((each) => each.instance === instance))
+        pendingRequests.splice(pendingRequests.indexOf(one), 1);
     },
     job: (text) => found(jobs, text),
-    ask: (text) => found(asks, text),
+    pendingRequest: (text) => found(pendingRequests, text),
     answerAll() {
       isAnswering = true;
-      for (const one of [...asks]) one.answer();
+      for (const one of [...pendingRequests]) one.answer();
     },
     setDown(down) {
       isDown = down;

@@ -14,7 +14,7 @@ export async function speaking(rig: InstancesRig, how = {}): Promise<MovingClien
 }
 
 /** A newer connection of the same client, while the old one looks open. */
-export async function comeTo(rig: InstancesRig, client: MovingClient, name: string): Promise<string> {
+export async function connectTo(rig: InstancesRig, client: MovingClient, name: string): Promise<string> {
   const connecting = client.connect(rig.instance(name));
   await rig.clock.advance(2_000);
   return connecting;

@@ -43,7 +43,7 @@ export interface SpokenStream {
   silently(ms: number): void;
   /** Lets time pass and wakes the stream whenever it wants to be woken. */
   pass(ms: number): void;
-  tell(event: SegmentationEvent): void;
+  handle(event: SegmentationEvent): void;
   say(text: string, more?: { isFinal?: boolean; requestId?: string }): void;
   final(more?: { requestId?: string }): void;
 }
@@ -51,7 +51,7 @@ export interface SpokenStream {
 const START = 1_700_000_000_000;
 
 export function createSpokenStream(
-  given: { settings?: Partial<SegmentationSettings>; isOverhasty?: boolean } = {},
+  given: { settings?: Partial<SegmentationSettings>; doFinalsOvertakeAudio?: boolean } = {},
 ): SpokenStream {
   const settings = { ...CUTTING, ...given.settings };
   const said: Said[] = [];
@@ -59,15 +59,15 @@ export function createSpokenStream(
   let at = START;
   let seq = 0;
 
-  function tell(event: SegmentationEvent): void {
-    const step = segment(state, event, at, settings, given.isOverhasty ?? false);
+  function handle(event: SegmentationEvent): void {
+    const step = segment(state, event, at, settings, given.doFinalsOvertakeAudio ?? false);
     state = step.state;
     said.push(...step.sealed.map(described));
   }
 
   function chunk(text: string, more: { isFinal?: boolean; requestId?: string } = {}): void {
     const audio = text === '' ? undefined : Buffer.from(text);
-    tell({ kind: 'chunk', seq: seq++, audio, isFinal: false, ...more });
+    handle({ kind: 'chunk', seq: seq++, audio, isFinal: false, ...more });
   }
 
   return {
@@ -92,13 +92,13 @@ export function createSpokenStream(
       const end = at + ms;
       for (let next = nextChangeAt(state, settings); next !== undefined && next <= end; ) {
         at = Math.max(at, next);
-        tell({ kind: 'time_passed' });
+        handle({ kind: 'time_passed' });
         next = nextChangeAt(state, settings);
       }
       at = end;
-      tell({ kind: 'time_passed' });
+      handle({ kind: 'time_passed' });
     },
-    tell,
+    handle,
     say: chunk,
     final: (more) => chunk('', { ...more, isFinal: true }),
   };

@@ -85,18 +85,18 @@ describe('the count of sessions', () => {
   });
 
   it('I11 bounded: past so many tenants the others share one', () => {
-    const rooms = createTenantSessionCaps({ ...capped(2), maxTenants: 1 });
+    const caps = createTenantSessionCaps({ ...capped(2), maxTenants: 1 });
     const session = (tenantId: string) => ({ tenantId }) as Session;
     const [a, b, c] = [session('a'), session('b'), session('c')];
-    for (const each of [a, b, c]) rooms.enter(each);
-    expect(rooms.tenants()).toBe(1);
-    expect(rooms.isFull('d')).toBe(true);
-    rooms.away(c);
-    expect(rooms.mayMakeRoom('d')).toBe(c);
-    rooms.leave(a);
-    rooms.enter(session('b'));
-    for (const each of [b, c, c]) rooms.leave(each);
-    expect([rooms.hasRoom('b'), rooms.tenants()]).toEqual([true, 1]);
+    for (const each of [a, b, c]) caps.add(each);
+    expect(caps.tenants()).toBe(1);
+    expect(caps.isFull('d')).toBe(true);
+    caps.disconnected(c);
+    expect(caps.longestDisconnected('d')).toBe(c);
+    caps.remove(a);
+    caps.add(session('b'));
+    for (const each of [b, c, c]) caps.remove(each);
+    expect([caps.isBelowCap('b'), caps.tenants()]).toEqual([true, 1]);
   });
 
   it('is not kept where no tenant has a cap', () => {

@@ -2,33 +2,33 @@
 
 import type { SessionEvent } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
-import { tellOutcome } from '../outcomes/after-step.ts';
-import { APART_MS } from '../outcomes/backpressure.ts';
+import { sendOutcome } from '../outcomes/after-step.ts';
+import { MIN_INTERVAL_MS } from '../outcomes/backpressure.ts';
 import { acknowledge } from '../outcomes/delivery.ts';
-import { announce, announceAgain, letGo } from '../outcomes/progress.ts';
+import { resendAccepted, sendAccepted, stopCounting } from '../outcomes/progress.ts';
 import { type Session, type Utterance, understands } from '../session.ts';
 import { cutStream } from '../speech/accept-audio.ts';
-import { dropAudio, forgetUnsealed } from '../speech/audio-budget.ts';
+import { discardOpenSegment, dropAudio } from '../speech/audio-budget.ts';
 import { notePlayed } from '../speech/groups.ts';
-import { count, type Step, tell, tellUi } from '../step-context.ts';
+import { count, type Step, send, sendUiEvent } from '../step-context.ts';
 
 type Of<Kind extends SessionEvent['kind']> = Extract<SessionEvent, { kind: Kind }>;
 
 export function attach(step: Step, session: Session, event: Of<'attached'>): void {
   const { link, opening, resumeToken, isResumed } = event;
-  const hasMoved = event.hasMoved || wantsAudio(session);
+  const hasMoved = event.hasMoved || needsResentAudio(session);
   const older = session.link;
   if (older !== undefined && older !== link) step.effects.push({ kind: 'replace', link: older });
   session.opening = opening;
   session.link = link;
   session.expiresAt = undefined;
   session.phase = session.phase === 'draining' ? 'open' : session.phase;
-  cutStream(step, session, { kind: 'let_go' });
+  cutStream(step, session, { kind: 'resumed' });
   const { speech, traceId, warning } = opening;
   const { audioFormat, sampleRate } = speech;
   // One that nobody knows of yet is written at once: it could not be resumed.
   noteChange(session, isResumed ? 'soon' : 'now');
-  tell(step, session, {
+  send(step, session, {
     kind: 'opened',
     traceId,
     audioFormat,
@@ -40,17 +40,17 @@ export function attach(step: Step, session: Session, event: Of<'attached'>): voi
   });
   const { kept } = session.delivery;
   if (kept.length > 0) count(step, 'scheduler_session_results_redelivered_total', undefined, kept.length);
-  for (const { place } of kept) announceAgain(step, session, place);
-  for (const utterance of session.delivery.waiting) announceAgain(step, session, utterance);
-  session.toldSeq = 0;
+  for (const { utterance } of kept) resendAccepted(step, session, utterance);
+  for (const utterance of session.delivery.waiting) resendAccepted(step, session, utterance);
+  session.sentSeq = 0;
   if (understands(session, 'result_ack')) return;
-  for (const delivered of kept) tellOutcome(step, session, delivered);
+  for (const delivered of kept) sendOutcome(step, session, delivered);
   // Who does not acknowledge has had them now.
   acknowledge(session.delivery, session.delivery.deliverySeq);
 }
 
 /** Speech that another instance has or had, and that this one may need. */
-const wantsAudio = ({ delivery }: Session): boolean =>
+const needsResentAudio = ({ delivery }: Session): boolean =>
   delivery.waiting.some(({ isSettled, isAudioElsewhere }) => isAudioElsewhere && !isSettled);
 
 /** Whoever can come back is waited for; jobs go on meanwhile. Nobody waits for those of the others. */
@@ -60,7 +60,7 @@ export function detach(step: Step, session: Session, { link }: Of<'detached'>) {
   if (session.resumeDigest === undefined || session.phase === 'closing') return end(step, session, 'left');
   session.expiresAt = step.at + step.settings.resumeTtlMs;
   noteChange(session, 'soon');
-  cutStream(step, session, { kind: 'held' });
+  cutStream(step, session, { kind: 'suspended' });
 }
 
 /** The session is over, and with it what only it waited for. */
@@ -69,14 +69,14 @@ export function end(step: Step, session: Session, reason: string): void {
   session.phase = 'ended';
   session.unsaved = 'nothing';
   dropAudio(step, session);
-  step.effects.push({ kind: 'end', reason, unheard: letAllGo(step, session) });
+  step.effects.push({ kind: 'end', reason, unsettled: stopCountingAll(step, session) });
 }
 
 /** Those without an outcome, which now count for nobody here. */
-function letAllGo(step: Step, session: Session): readonly Utterance[] {
-  const unheard = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
-  for (const utterance of unheard) letGo(step, session, utterance);
-  return unheard;
+function stopCountingAll(step: Step, session: Session): readonly Utterance[] {
+  const unsettled = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
+  for (const utterance of unsettled) stopCounting(step, session, utterance);
+  return unsettled;
 }
 
 /** It goes on elsewhere, if anywhere: nothing of it is cancelled, and its client is not told about it any more. */
@@ -89,7 +89,7 @@ export function depart(step: Step, session: Session, { why }: Of<'depart'>): voi
   // What is known of it elsewhere is not ours to change any more.
   if (why !== 'released') unshare(session);
   dropAudio(step, session);
-  for (const utterance of letAllGo(step, session)) step.effects.push({ kind: 'hand_over', utterance });
+  for (const utterance of stopCountingAll(step, session)) step.effects.push({ kind: 'hand_over', utterance });
   if (session.link !== undefined) {
     step.effects.push({ kind: why === 'fenced' ? 'abandon' : 'replace', link: session.link });
   }
@@ -108,9 +108,9 @@ export function close(step: Step, session: Session): void {
   if (!session.isShared) return;
   // Nobody resumes it, so nothing waits for others to know.
   unshare(session);
-  step.effects.push({ kind: 'unshare' });
+  step.effects.push({ kind: 'remove_saved' });
   for (const utterance of session.delivery.waiting)
-    if (utterance.isAdmitted) announce(step, session, utterance);
+    if (utterance.isAdmitted) sendAccepted(step, session, utterance);
 }
 
 /** What was said so far is still translated here, unless the client says it again where it goes. */
@@ -118,24 +118,24 @@ export function drain(step: Step, session: Session, { reconnectAfterMs, limitMs 
   if (session.phase !== 'open') return;
   session.phase = 'draining';
   // A cut here would make two of its sentence: it sends the rest elsewhere, and has an outcome for each half.
-  if (goesOnElsewhere(session)) forgetUnsealed(step, session);
+  if (continuesElsewhere(session)) discardOpenSegment(step, session);
   else cutStream(step, session, { kind: 'cut', reason: 'close' });
   if (understands(session, 'server_draining')) {
     // Where others can go on with it they have to know everything first.
-    return session.isShared ? noteChange(session, 'now') : tellToMove(step, session, reconnectAfterMs);
+    return session.isShared ? noteChange(session, 'now') : sendDraining(step, session, reconnectAfterMs);
   }
-  if (session.told !== undefined && step.at - session.told.at < APART_MS) return;
+  if (session.sentPressure !== undefined && step.at - session.sentPressure.at < MIN_INTERVAL_MS) return;
   // It keeps what is spoken until its connection ends, and begins anew elsewhere.
-  session.told = { action: 'PAUSE', at: step.at };
-  tell(step, session, { kind: 'pressure', action: 'PAUSE', resumeAfterMs: limitMs });
+  session.sentPressure = { action: 'PAUSE', at: step.at };
+  send(step, session, { kind: 'pressure', action: 'PAUSE', resumeAfterMs: limitMs });
 }
 
-const goesOnElsewhere = (session: Session): boolean =>
+const continuesElsewhere = (session: Session): boolean =>
   session.isShared && understands(session, 'server_draining') && understands(session, 'utterance_accepted');
 
-export function tellToMove(step: Step, session: Session, reconnectAfterMs: number): void {
-  const isMeant = session.phase === 'draining' && understands(session, 'server_draining');
-  if (isMeant) tell(step, session, { kind: 'draining', reconnectAfterMs });
+export function sendDraining(step: Step, session: Session, reconnectAfterMs: number): void {
+  const isExpected = session.phase === 'draining' && understands(session, 'server_draining');
+  if (isExpected) send(step, session, { kind: 'draining', reconnectAfterMs });
 }
 
 export function notePlayback(
@@ -148,5 +148,5 @@ export function notePlayback(
   if (isEnd) session.groups = notePlayed(session.groups, event.groupId, step.at);
   const played = session.playable.get(event.groupId);
   if (played === undefined) return;
-  tellUi(step, session, played, isEnd ? 'TTS_PLAY_ENDED' : 'TTS_PLAY_STARTED', played.acceptedAt);
+  sendUiEvent(step, session, played, isEnd ? 'TTS_PLAY_ENDED' : 'TTS_PLAY_STARTED', played.acceptedAt);
 }

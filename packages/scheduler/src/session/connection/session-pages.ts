@@ -2,13 +2,13 @@
 import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Session } from '../session.ts';
 import type { SessionPage, SessionView } from '../session-service.ts';
-import { viewOf } from './session-summary.ts';
+import { summarize } from './session-summary.ts';
 
 /** A page ends after so many sessions even if few are of the tenant; its cursor goes on from there. */
 const MAX_SCANNED = 5_000;
 const BLOCK = 256;
 
-export interface Roster {
+export interface SessionPages {
   add(sessionId: SessionId): void;
   remove(sessionId: SessionId): void;
   page(query: { tenantId?: TenantId | undefined; limit: number; cursor?: string | undefined }): SessionPage;
@@ -18,12 +18,12 @@ export interface Roster {
 interface Block {
   readonly first: number;
   /** By the number of their opening, which only grows. */
-  readonly places: Map<SessionId, number>;
+  readonly numbers: Map<SessionId, number>;
 }
 
-export function createRoster(sessions: ReadonlyMap<SessionId, Session>): Roster {
+export function createSessionPages(sessions: ReadonlyMap<SessionId, Session>): SessionPages {
   const blocks: Block[] = [];
-  const homes = new Map<SessionId, Block>();
+  const blockOf = new Map<SessionId, Block>();
   let opened = 0;
 
   /** How many blocks begin before this number. */
@@ -41,16 +41,16 @@ export function createRoster(sessions: ReadonlyMap<SessionId, Session>): Roster 
   function newestBlock(): Block {
     const last = blocks.at(-1);
     if (last !== undefined && opened < last.first + BLOCK) return last;
-    const block: Block = { first: opened, places: new Map() };
+    const block: Block = { first: opened, numbers: new Map() };
     blocks.push(block);
     return block;
   }
 
   /** Newest first, from below this number. */
-  function* placesBelow(number: number): Generator<readonly [SessionId, number]> {
+  function* openedBefore(number: number): Generator<readonly [SessionId, number]> {
     for (let at = blocksBefore(number) - 1; at >= 0; at -= 1) {
-      const places = [...(blocks[at]?.places ?? [])].reverse();
-      for (const place of places) if (place[1] < number) yield place;
+      const numbers = [...(blocks[at]?.numbers ?? [])].reverse();
+      for (const entry of numbers) if (entry[1] < number) yield entry;
     }
   }
 
@@ -58,21 +58,21 @@ export function createRoster(sessions: ReadonlyMap<SessionId, Session>): Roster 
     add(sessionId) {
       opened += 1;
       const block = newestBlock();
-      block.places.set(sessionId, opened);
-      homes.set(sessionId, block);
+      block.numbers.set(sessionId, opened);
+      blockOf.set(sessionId, block);
     },
     remove(sessionId) {
-      const block = homes.get(sessionId);
+      const block = blockOf.get(sessionId);
       if (block === undefined) return;
-      homes.delete(sessionId);
-      block.places.delete(sessionId);
-      if (block.places.size === 0) blocks.splice(blocksBefore(block.first), 1);
+      blockOf.delete(sessionId);
+      block.numbers.delete(sessionId);
+      if (block.numbers.size === 0) blocks.splice(blocksBefore(block.first), 1);
     },
     page({ tenantId, limit, cursor }) {
       const views: SessionView[] = [];
       let scanned = 0;
       let last = 0;
-      for (const [sessionId, number] of placesBelow(
+      for (const [sessionId, number] of openedBefore(
         cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor),
       )) {
         if (views.length >= limit || scanned >= MAX_SCANNED) return { sessions: views, cursor: String(last) };
@@ -80,7 +80,7 @@ export function createRoster(sessions: ReadonlyMap<SessionId, Session>): Roster 
         last = number;
         const session = sessions.get(sessionId);
         if (session !== undefined && (tenantId === undefined || session.tenantId === tenantId))
-          views.push(viewOf(session));
+          views.push(summarize(session));
       }
       return { sessions: views };
     },

@@ -2,7 +2,7 @@
 import { isLegacy, type Session } from '../session.ts';
 import type { SessionView } from '../session-service.ts';
 
-export const viewOf = (session: Session): SessionView => ({
+export const summarize = (session: Session): SessionView => ({
   sessionId: session.sessionId,
   tenantId: session.tenantId,
   openedAt: session.openedAt,

@@ -3,28 +3,28 @@ import type { SessionId, TenantId } from '../../domain/ids.ts';
 import type { Opening, Session } from '../session.ts';
 import type { SessionsFull } from '../session-service.ts';
 import { createLanguageCount, type LanguageUses } from './language-use.ts';
-import { createRoster, type Roster } from './session-pages.ts';
+import { createSessionPages, type SessionPages } from './session-pages.ts';
 import type { TenantSessionCaps } from './tenant-session-caps.ts';
 
 /** How a session counted before a step. */
-export interface Noted {
+export interface CountedState {
   readonly isConnected: boolean;
   readonly opening: Opening;
   readonly resultBytes: number;
 }
 
-export interface SessionTable extends Pick<Roster, 'page'> {
+export interface SessionTable extends Pick<SessionPages, 'page'> {
   readonly sessions: ReadonlyMap<SessionId, Session>;
   add(session: Session): void;
   /** False: it was gone before. */
   remove(session: Session): boolean;
-  noted(session: Session): Noted;
+  countedState(session: Session): CountedState;
   /** Counts what a step has changed. */
-  note(session: Session, before: Noted): void;
+  recount(session: Session, before: CountedState): void;
   /** Makes room if there is none and it can. */
-  hasRoom(): boolean;
+  makeSpace(): boolean;
   /** One is on its way here, for which room is kept until this is called. */
-  expect(): () => void;
+  reservePlace(): () => void;
   /** Why this tenant may have no other session now, if so; makes room if it can. */
   refusalFor(tenantId: TenantId): SessionsFull | undefined;
   /** The same without making room, by what the tenant itself has. */
@@ -43,44 +43,44 @@ export function createSessionTable(deps: {
   readonly maxSessions: number;
   readonly evict: (session: Session) => void;
   /** Absent: no tenant has a cap. */
-  readonly rooms?: TenantSessionCaps | undefined;
+  readonly tenantCaps?: TenantSessionCaps | undefined;
 }): SessionTable {
-  const { rooms } = deps;
+  const { tenantCaps } = deps;
   const sessions = new Map<SessionId, Session>();
-  const roster = createRoster(sessions);
+  const pages = createSessionPages(sessions);
   /** Waited for, in the order in which they left. */
   const absent = new Set<Session>();
   const languages = createLanguageCount();
   let connected = 0;
-  let expected = 0;
+  let reservedPlaces = 0;
   let resultBytes = 0;
 
   function noteConnection(session: Session, isConnected: boolean): void {
     connected += isConnected ? 1 : -1;
     if (isConnected || session.phase === 'ended') {
       absent.delete(session);
-      rooms?.back(session);
+      tenantCaps?.reconnected(session);
     } else {
       absent.add(session);
-      rooms?.away(session);
+      tenantCaps?.disconnected(session);
     }
   }
 
-  function hasRoom(): boolean {
-    if (sessions.size + expected < deps.maxSessions) return true;
+  function makeSpace(): boolean {
+    if (sessions.size + reservedPlaces < deps.maxSessions) return true;
     evictOne();
-    return sessions.size + expected < deps.maxSessions;
+    return sessions.size + reservedPlaces < deps.maxSessions;
   }
 
   function capRefusal(tenantId: TenantId): SessionsFull | undefined {
-    if (rooms?.isFull(tenantId) !== true) return undefined;
-    return { kind: 'full', limit: 'tenant', detail: rooms.explain(tenantId) };
+    if (tenantCaps?.isFull(tenantId) !== true) return undefined;
+    return { kind: 'full', limit: 'tenant', detail: tenantCaps.explain(tenantId) };
   }
 
   /** Its own, not another tenant's. */
-  function makeRoomFor(tenantId: TenantId): void {
-    if (rooms === undefined || rooms.hasRoom(tenantId)) return;
-    const longest = rooms.mayMakeRoom(tenantId);
+  function evictForTenant(tenantId: TenantId): void {
+    if (tenantCaps === undefined || tenantCaps.isBelowCap(tenantId)) return;
+    const longest = tenantCaps.longestDisconnected(tenantId);
     if (longest !== undefined) deps.evict(longest);
   }
 
@@ -94,24 +94,24 @@ export function createSessionTable(deps: {
     sessions,
     add(session) {
       sessions.set(session.sessionId, session);
-      roster.add(session.sessionId);
-      rooms?.enter(session);
+      pages.add(session.sessionId);
+      tenantCaps?.add(session);
       // One that comes from elsewhere brings something with it.
       resultBytes += resultBytesOf(session);
     },
     remove(session) {
       absent.delete(session);
       if (sessions.get(session.sessionId) !== session) return false;
-      roster.remove(session.sessionId);
-      rooms?.leave(session);
+      pages.remove(session.sessionId);
+      tenantCaps?.remove(session);
       return sessions.delete(session.sessionId);
     },
-    noted: (session) => ({
+    countedState: (session) => ({
       isConnected: session.link !== undefined,
       opening: session.opening,
       resultBytes: resultBytesOf(session),
     }),
-    note(session, before) {
+    recount(session, before) {
       const isConnected = session.link !== undefined;
       if (isConnected !== before.isConnected) noteConnection(session, isConnected);
       if (isConnected !== before.isConnected || session.opening !== before.opening) {
@@ -120,24 +120,24 @@ export function createSessionTable(deps: {
       }
       resultBytes += resultBytesOf(session) - before.resultBytes;
     },
-    hasRoom,
-    expect() {
-      expected += 1;
+    makeSpace,
+    reservePlace() {
+      reservedPlaces += 1;
       return () => {
-        expected -= 1;
+        reservedPlaces -= 1;
       };
     },
     refusalFor(tenantId) {
-      makeRoomFor(tenantId);
-      return capRefusal(tenantId) ?? (hasRoom() ? undefined : INSTANCE_FULL);
+      evictForTenant(tenantId);
+      return capRefusal(tenantId) ?? (makeSpace() ? undefined : INSTANCE_FULL);
     },
     capRefusal,
-    tenants: () => rooms?.tenants() ?? 0,
+    tenants: () => tenantCaps?.tenants() ?? 0,
     evictOne,
     connected: () => connected,
     languageUses: languages.uses,
     resultBytes: () => resultBytes,
-    page: roster.page,
+    page: pages.page,
   };
 }
 

@@ -4,14 +4,14 @@ import type { Tenancy } from '../../domain/tenancy.ts';
 import type { Session } from '../session.ts';
 
 export interface TenantSessionCaps {
-  enter(session: Session): void;
-  leave(session: Session): void;
+  add(session: Session): void;
+  remove(session: Session): void;
   /** It has no client; it may come back. */
-  away(session: Session): void;
-  back(session: Session): void;
+  disconnected(session: Session): void;
+  reconnected(session: Session): void;
   /** At the cap: the one that has been away longest. */
-  mayMakeRoom(tenantId: TenantId): Session | undefined;
-  hasRoom(tenantId: TenantId): boolean;
+  longestDisconnected(tenantId: TenantId): Session | undefined;
+  isBelowCap(tenantId: TenantId): boolean;
   /** Nobody could make room. */
   isFull(tenantId: TenantId): boolean;
   /** For people: which limit it is, and what can be done. */
@@ -19,12 +19,12 @@ export interface TenantSessionCaps {
   tenants(): number;
 }
 
-interface Room {
+interface TenantTally {
   /** Undefined: shared by the tenants for whom there is no other. */
   readonly tenantId: TenantId | undefined;
   count: number;
   /** In the order in which they left. */
-  readonly away: Set<Session>;
+  readonly disconnected: Set<Session>;
 }
 
 const MAX_TENANTS = 10_000;
@@ -34,55 +34,55 @@ export function createTenantSessionCaps(deps: {
   maxTenants?: number;
 }): TenantSessionCaps {
   const { tenancy, maxTenants = MAX_TENANTS } = deps;
-  const rooms = new Map<TenantId, Room>();
-  const crowd: Room = { tenantId: undefined, count: 0, away: new Set() };
+  const tallies = new Map<TenantId, TenantTally>();
+  const overflow: TenantTally = { tenantId: undefined, count: 0, disconnected: new Set() };
   /** Where each is counted: its tenant may have moved out of the crowd since. */
-  const entered = new Map<Session, Room>();
+  const countedIn = new Map<Session, TenantTally>();
 
-  const find = (tenantId: TenantId): Room | undefined =>
-    rooms.get(tenantId) ?? (rooms.size >= maxTenants ? crowd : undefined);
+  const find = (tenantId: TenantId): TenantTally | undefined =>
+    tallies.get(tenantId) ?? (tallies.size >= maxTenants ? overflow : undefined);
 
-  function roomOf(tenantId: TenantId): Room {
+  function tallyOf(tenantId: TenantId): TenantTally {
     const known = find(tenantId);
     if (known !== undefined) return known;
-    const room: Room = { tenantId, count: 0, away: new Set() };
-    rooms.set(tenantId, room);
-    return room;
+    const tally: TenantTally = { tenantId, count: 0, disconnected: new Set() };
+    tallies.set(tenantId, tally);
+    return tally;
   }
 
   const limitOf = (tenantId: TenantId): number => tenancy.share(tenancy.of(tenantId).maxSessions);
-  const hasRoom = (tenantId: TenantId): boolean => (find(tenantId)?.count ?? 0) < limitOf(tenantId);
-  const mayMakeRoom = (tenantId: TenantId): Session | undefined => {
-    const [longest] = find(tenantId)?.away ?? [];
+  const isBelowCap = (tenantId: TenantId): boolean => (find(tenantId)?.count ?? 0) < limitOf(tenantId);
+  const longestDisconnected = (tenantId: TenantId): Session | undefined => {
+    const [longest] = find(tenantId)?.disconnected ?? [];
     return longest;
   };
 
   return {
-    enter(session) {
-      if (entered.has(session)) return;
-      const room = roomOf(session.tenantId);
-      room.count += 1;
-      entered.set(session, room);
+    add(session) {
+      if (countedIn.has(session)) return;
+      const tally = tallyOf(session.tenantId);
+      tally.count += 1;
+      countedIn.set(session, tally);
     },
-    leave(session) {
-      const room = entered.get(session);
-      if (room === undefined) return;
-      entered.delete(session);
-      room.away.delete(session);
-      room.count -= 1;
-      if (room.count === 0 && room.tenantId !== undefined) rooms.delete(room.tenantId);
+    remove(session) {
+      const tally = countedIn.get(session);
+      if (tally === undefined) return;
+      countedIn.delete(session);
+      tally.disconnected.delete(session);
+      tally.count -= 1;
+      if (tally.count === 0 && tally.tenantId !== undefined) tallies.delete(tally.tenantId);
     },
-    away: (session) => entered.get(session)?.away.add(session),
-    back: (session) => entered.get(session)?.away.delete(session),
-    mayMakeRoom,
-    hasRoom,
-    isFull: (tenantId) => !hasRoom(tenantId) && mayMakeRoom(tenantId) === undefined,
+    disconnected: (session) => countedIn.get(session)?.disconnected.add(session),
+    reconnected: (session) => countedIn.get(session)?.disconnected.delete(session),
+    longestDisconnected,
+    isBelowCap,
+    isFull: (tenantId) => !isBelowCap(tenantId) && longestDisconnected(tenantId) === undefined,
     explain(tenantId) {
       const limit = tenancy.of(tenantId).maxSessions;
       const instances = tenancy.instances();
       const here = instances > 1 ? `, ${tenancy.share(limit)} of them on each of ${instances} instances` : '';
       return `tenant ${tenantId} may have ${limit} sessions (max_sessions)${here}: close some, or have the limit raised`;
     },
-    tenants: () => rooms.size,
+    tenants: () => tallies.size,
   };
 }

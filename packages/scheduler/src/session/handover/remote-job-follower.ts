@@ -6,25 +6,25 @@ import type { JobStore } from '../../ports/job-store.ts';
 import { NEVER } from '../outcomes/delivery.ts';
 import type { Utterance } from '../session.ts';
 
-export interface Follower {
-  heard(job: JobRecord): void;
+export interface FollowedJobListener {
+  onRecord(job: JobRecord): void;
   /** There is no record, and none is to be expected. */
-  gone(): void;
+  onGone(): void;
   /** There is none yet. */
-  missed(): void;
+  onMissing(): void;
 }
 
-export interface JobFollow {
+export interface RemoteJobFollower {
   /** Until it is stopped; begun again, it looks at once. */
-  follow(utterance: Utterance, follower: Follower): void;
+  follow(utterance: Utterance, follower: FollowedJobListener): void;
   stop(utterance: Utterance): void;
   stopAll(): void;
 }
 
 /** How long news that were not heard can be late. */
-const LOOK_MS = 1_000;
+const READ_INTERVAL_MS = 1_000;
 /** A record that is not there may be on its way, also between two masters: missed twice, it is gone. */
-const MISSED_TIMES = 2;
+const MISSES_UNTIL_GONE = 2;
 
 interface Following {
   readonly unsubscribe: () => void;
@@ -34,16 +34,16 @@ interface Following {
   moves: number;
 }
 
-export function createJobFollow(deps: {
+export function createRemoteJobFollower(deps: {
   readonly clock: Clock;
   readonly records: Pick<JobStore, 'get'>;
   readonly events: Pick<JobEvents, 'subscribe'>;
   /** How long a record that was never seen is waited for. */
-  readonly patienceMs: number;
-  readonly lookAfter: (job: JobRecord) => void;
+  readonly waitForRecordMs: number;
+  readonly checkDriver: (job: JobRecord) => void;
   /** Whether somebody is about to record the job. */
-  readonly isBeingAsked: (utterance: Utterance) => boolean;
-}): JobFollow {
+  readonly isDispatching: (utterance: Utterance) => boolean;
+}): RemoteJobFollower {
   const { clock, records, events } = deps;
   const followings = new Map<Utterance, Following>();
 
@@ -51,18 +51,18 @@ export function createJobFollow(deps: {
     const following = followings.get(utterance);
     if (following === undefined) return;
     followings.delete(utterance);
-    utterance.lookedAt = undefined;
+    utterance.recordReadAt = undefined;
     following.cancel();
     following.unsubscribe();
   }
 
   return {
-    follow(utterance, { heard, gone, missed }) {
+    follow(utterance, { onRecord, onGone, onMissing }) {
       stop(utterance);
-      utterance.lookedAt = NEVER;
+      utterance.recordReadAt = NEVER;
       const { jobId } = utterance;
-      const patientUntil = clock.now() + deps.patienceMs;
-      const subscription = events.subscribe(jobId, heard);
+      const waitUntil = clock.now() + deps.waitForRecordMs;
+      const subscription = events.subscribe(jobId, onRecord);
       const following: Following = {
         unsubscribe: subscription.kind === 'subscribed' ? subscription.stop : () => {},
         cancel: () => {},
@@ -74,11 +74,11 @@ export function createJobFollow(deps: {
 
       /** Asked before the look: one that is admitted while the answer is under way is not gone. */
       const mayBeGone = () =>
-        !deps.isBeingAsked(utterance) && (utterance.isAdmitted || clock.now() >= patientUntil);
+        !deps.isDispatching(utterance) && (utterance.isAdmitted || clock.now() >= waitUntil);
 
-      async function look(): Promise<void> {
+      async function readRecord(): Promise<void> {
         const isExpected = !mayBeGone();
-        const askedAt = clock.now();
+        const readAt = clock.now();
         let job: JobRecord | undefined | 'unknown';
         try {
           job = await records.get(jobId);
@@ -86,20 +86,20 @@ export function createJobFollow(deps: {
           job = 'unknown';
         }
         if (!isFollowed()) return;
-        following.cancel = clock.after(LOOK_MS, () => void look());
+        following.cancel = clock.after(READ_INTERVAL_MS, () => void readRecord());
         if (job === 'unknown') return;
-        utterance.lookedAt = askedAt;
+        utterance.recordReadAt = readAt;
         following.missed = job === undefined && !isExpected ? following.missed + 1 : 0;
         if (job !== undefined) {
-          if (following.moves === job.timeline.length) deps.lookAfter(job);
+          if (following.moves === job.timeline.length) deps.checkDriver(job);
           following.moves = job.timeline.length;
-          heard(job);
-        } else if (following.missed >= MISSED_TIMES) gone();
-        else missed();
+          onRecord(job);
+        } else if (following.missed >= MISSES_UNTIL_GONE) onGone();
+        else onMissing();
         // Its outcome is heard; whoever wanted that has stopped by now.
         if (job !== undefined && isSettled(job.state)) stop(utterance);
       }
-      void look();
+      void readRecord();
     },
     stop,
     stopAll() {

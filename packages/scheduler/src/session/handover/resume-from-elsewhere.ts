@@ -13,27 +13,27 @@ export type Fetched =
   | { readonly kind: 'fetched'; readonly saved: SavedSession; readonly isComplete: boolean }
   | { readonly kind: 'none' | 'unavailable' };
 
-export interface Arrivals {
+export interface SessionFetcher {
   fetch(resume: NonNullable<Opening['resume']>, tenantId: string): Promise<Fetched>;
   /** Reads what became of its utterances, in their order; ends with the last, or when it has taken too long. */
-  recall(session: Session, found: (utterance: Utterance, job: JobRecord) => void): Promise<void>;
+  readJobs(session: Session, found: (utterance: Utterance, job: JobRecord) => void): Promise<void>;
 }
 
 /** An owner that does not answer by then is taken for dead; the comparison decides. */
 const RELEASE_LIMIT_MS = 1_500;
 /** Others that come for the same session at the same time. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 /** Records under way at once: each may carry speech. */
 const READ_AHEAD = 8;
 const RECALL_LIMIT_MS = 2_000;
-const READ_AGAIN_MS = 100;
+const READ_RETRY_MS = 100;
 
-export function createArrivals(deps: {
+export function createSessionFetcher(deps: {
   readonly elsewhere: Elsewhere;
   readonly ids: Pick<IdSource, 'digest'>;
   readonly clock: Clock;
   readonly log: Log;
-}): Arrivals {
+}): SessionFetcher {
   const { elsewhere, ids, clock, log } = deps;
   const { store, owner, records } = elsewhere;
 
@@ -77,7 +77,7 @@ export function createArrivals(deps: {
         return await records.get(jobId);
       } catch {
         if (clock.now() >= until) return undefined;
-        await pause(READ_AGAIN_MS);
+        await pause(READ_RETRY_MS);
       }
     }
   }
@@ -85,7 +85,7 @@ export function createArrivals(deps: {
   return {
     async fetch(resume, tenantId) {
       try {
-        for (let tries = 0; tries < MOST_TRIES; tries++) {
+        for (let tries = 0; tries < MAX_TRIES; tries++) {
           const result = await tryToTake(resume, tenantId);
           if (result !== 'lost') return result;
         }
@@ -97,13 +97,13 @@ export function createArrivals(deps: {
       }
     },
 
-    async recall(session, found) {
+    async readJobs(session, found) {
       const until = clock.now() + RECALL_LIMIT_MS;
-      const unheard = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
+      const unsettled = session.delivery.waiting.filter(({ isSettled }) => !isSettled);
       const reading: Promise<JobRecord | undefined>[] = [];
-      for (const [at, utterance] of unheard.entries()) {
-        while (reading.length < Math.min(at + READ_AHEAD, unheard.length))
-          reading.push(read(unheard[reading.length] as Utterance, until));
+      for (const [at, utterance] of unsettled.entries()) {
+        while (reading.length < Math.min(at + READ_AHEAD, unsettled.length))
+          reading.push(read(unsettled[reading.length] as Utterance, until));
         // In their order, or a late one would look like a gap before many that are ready.
         const job = await withinLimit(
           reading[at] ?? Promise.resolve(undefined),

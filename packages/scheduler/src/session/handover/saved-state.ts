@@ -5,17 +5,18 @@ import { MISSING_REASONS, type MissingReason, type Outcome } from '../outcomes/o
 import { createSession, type Opening, type Session, type Unsaved, type Utterance } from '../session.ts';
 
 /** If this instance died now, another one would know of it and give it the same number. */
-const isNamed = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
+const isJobNameSaved = (session: Session, { jobId, savedJobId }: Utterance): boolean =>
   !session.isShared || savedJobId === jobId;
 
 /**
  * Whether its outcome may leave: another instance would say the same. A result is in its job's record; that there is none is this
  * session's own word, and the job may yet have a result.
  */
-export const isSecured = (session: Session, utterance: Utterance): boolean =>
-  isNamed(session, utterance) && (!session.isShared || utterance.isWordSaved || !isOwnWord(utterance));
+export const isRecoverable = (session: Session, utterance: Utterance): boolean =>
+  isJobNameSaved(session, utterance) &&
+  (!session.isShared || utterance.isMissingSaved || !hasMissingOutcome(utterance));
 
-export const isOwnWord = ({ outcome }: Utterance): boolean => outcome?.kind === 'missing';
+export const hasMissingOutcome = ({ outcome }: Utterance): boolean => outcome?.kind === 'missing';
 
 /**
  * Something changed that others must know: `now` if a client waits for that, `later` if whoever goes on with the session would find it
@@ -40,7 +41,7 @@ export function savedOf(session: Session): SavedSession {
     lastSeq: session.sealedSeq,
     deliverySeq: (delivery.kept[0]?.deliverySeq ?? delivery.deliverySeq + 1) - 1,
     utterances: [
-      ...delivery.kept.map(({ place, outcome }) => savedUtterance(place, outcome)),
+      ...delivery.kept.map(({ utterance, outcome }) => savedUtterance(utterance, outcome)),
       ...delivery.waiting.map((utterance) => savedUtterance(utterance, utterance.outcome)),
     ],
     groups: session.groups,
@@ -84,12 +85,12 @@ export function rebuild(
   session.groups = saved.groups.map((group) => ({ ...group, playedAt: group.playedAt }));
   // There are no more turns than utterances, and none may be continued by mistake.
   session.segmentation = { ...session.segmentation, turn: session.nextIndex };
-  const { heardSeq = 0 } = opening.resume ?? {};
+  const { receivedSeq = 0 } = opening.resume ?? {};
   // What the client has heard is over, whatever else could be found out about it by now.
-  const unheard = saved.utterances.slice(Math.max(0, heardSeq - saved.deliverySeq));
+  const unheard = saved.utterances.slice(Math.max(0, receivedSeq - saved.deliverySeq));
   // It may have heard more than anybody remembers: what comes next has a number beyond that, for whoever takes the session next, too.
   session.delivery.deliverySeq = Math.max(
-    heardSeq,
+    receivedSeq,
     saved.deliverySeq + saved.utterances.length - unheard.length,
   );
   for (const one of unheard) {
@@ -120,18 +121,18 @@ const rebuiltUtterance = (saved: SavedUtterance): Utterance => ({
   isAdmitted: saved.settled !== undefined,
   isAnnounced: saved.settled !== undefined,
   savedJobId: saved.jobId,
-  isWordSaved: saved.settled?.missing !== undefined,
+  isMissingSaved: saved.settled?.missing !== undefined,
   isAudioElsewhere: true,
   hadOutcome: saved.settled !== undefined,
   isPlaced: true,
   nodeId: undefined,
   isAbandoned: false,
   isHandedOver: false,
-  uiTold: 0,
+  sentUiEvents: 0,
   isSettled: false,
   outcome: undefined,
   readyAt: 0,
-  lookedAt: NEVER,
+  recordReadAt: NEVER,
 });
 
 /** Of another version perhaps. */

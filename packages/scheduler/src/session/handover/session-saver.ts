@@ -9,11 +9,11 @@ import type { Log } from '../../ports/log.ts';
 import type { SessionStore } from '../../ports/session-store.ts';
 import type { SessionEvent } from '../event.ts';
 import type { Session } from '../session.ts';
-import { isOwnWord, isSecured, savedOf } from './saved-state.ts';
+import { hasMissingOutcome, isRecoverable, savedOf } from './saved-state.ts';
 
 export interface SessionSaver {
   /** Something of it is unsaved. */
-  want(session: Session): void;
+  schedule(session: Session): void;
   /** True when all of it is written; false if that failed, or it is somebody else's. */
   flush(session: Session): Promise<boolean>;
   /** It is over. `removed`: it was nobody else's. */
@@ -29,7 +29,7 @@ export interface SessionSaver {
 const SOON_MS = 500;
 /** Longer than people usually pause between two utterances. */
 const LATER_MS = 5_000;
-const AGAIN_MS = 250;
+const RETRY_DELAY_MS = 250;
 /** How long a session outlives its owner; renewed when a third of it is over. */
 export const SHARED_TTL_MS = 600_000;
 const RENEW_AFTER_MS = SHARED_TTL_MS / 3;
@@ -101,7 +101,7 @@ export function createSessionSaver(deps: {
     if (entry === undefined) return;
     entries.delete(session);
     entry.cancel?.();
-    for (const tell of [...entry.waiting.splice(0), ...entry.next.splice(0)]) tell(false);
+    for (const notify of [...entry.waiting.splice(0), ...entry.next.splice(0)]) notify(false);
     if (entries.size > 0) return;
     cancelTick?.();
     cancelTick = undefined;
@@ -110,7 +110,7 @@ export function createSessionSaver(deps: {
   const ttlOf = ({ expiresAt }: Session): number =>
     expiresAt === undefined ? SHARED_TTL_MS : Math.max(0, expiresAt - clock.now()) + EXPIRY_GRACE_MS;
 
-  function later(session: Session, entry: Entry, ms: number): void {
+  function writeAfter(session: Session, entry: Entry, ms: number): void {
     const dueAt = clock.now() + ms;
     if (entry.cancel !== undefined && entry.dueAt <= dueAt) return;
     entry.cancel?.();
@@ -118,7 +118,7 @@ export function createSessionSaver(deps: {
     entry.cancel = clock.after(ms, () => write(session, entry));
   }
 
-  function complain(fault: unknown): void {
+  function warnNotSaved(fault: unknown): void {
     if (clock.now() - warnedAt < WARN_EVERY_MS) return;
     warnedAt = clock.now();
     log.warn({ err: fault }, 'sessions could not be saved; what clients wait for is held until they are');
@@ -135,8 +135,12 @@ export function createSessionSaver(deps: {
     session.revision += 1;
     const { revision } = session;
     const names = session.delivery.waiting
-      .filter((utterance) => !isSecured(session, utterance))
-      .map((utterance) => ({ utterance, jobId: utterance.jobId, hasWord: isOwnWord(utterance) }));
+      .filter((utterance) => !isRecoverable(session, utterance))
+      .map((utterance) => ({
+        utterance,
+        jobId: utterance.jobId,
+        includesMissing: hasMissingOutcome(utterance),
+      }));
     entry.written = store.save(savedOf(session), owner(), ttlOf(session)).then(
       (result) => (result === 'saved' ? saved(session, entry, revision, names) : lost(session, entry)),
       (fault: unknown) => failed(session, entry, fault),
@@ -153,7 +157,7 @@ export function createSessionSaver(deps: {
     entry.isWriting = false;
     entry.savedRevision = revision;
     renewed(session, entry);
-    for (const tell of entry.waiting.splice(0)) tell(true);
+    for (const notify of entry.waiting.splice(0)) notify(true);
     if (names.length > 0) post(session, { kind: 'saved', names });
     if (entries.get(session) === entry) proceed(session, entry);
   }
@@ -161,8 +165,8 @@ export function createSessionSaver(deps: {
   function proceed(session: Session, entry: Entry): void {
     if (entry.isWriting) return;
     if (session.unsaved === 'now' || entry.next.length > 0) write(session, entry);
-    else if (session.unsaved === 'soon') later(session, entry, SOON_MS);
-    else if (session.unsaved === 'later') later(session, entry, LATER_MS);
+    else if (session.unsaved === 'soon') writeAfter(session, entry, SOON_MS);
+    else if (session.unsaved === 'later') writeAfter(session, entry, LATER_MS);
   }
 
   async function lost(session: Session, entry: Entry): Promise<void> {
@@ -171,7 +175,7 @@ export function createSessionSaver(deps: {
     entry.cancel?.();
     entry.cancel = undefined;
     try {
-      if (await takeBack(session, entry)) return;
+      if (await retake(session, entry)) return;
     } catch (fault) {
       return failed(session, entry, fault);
     }
@@ -184,7 +188,7 @@ export function createSessionSaver(deps: {
    * Whoever takes a session finds what was saved last. What is older than that is what a failover left of it, and its owner one from
    * before, who does not know what its client has heard since (I5): it is ours, and written again.
    */
-  async function takeBack(session: Session, entry: Entry): Promise<boolean> {
+  async function retake(session: Session, entry: Entry): Promise<boolean> {
     const { sessionId } = session;
     const stored = await store.load(sessionId);
     if (stored === undefined || stored.state.revision >= entry.savedRevision) return false;
@@ -200,28 +204,28 @@ export function createSessionSaver(deps: {
   /** Whether it was written is not known: all of it is written again. */
   function failed(session: Session, entry: Entry, fault: unknown): void {
     if (entries.get(session) !== entry) return;
-    complain(fault);
+    warnNotSaved(fault);
     entry.isWriting = false;
     entry.isBackingOff = true;
     session.unsaved = 'now';
-    for (const tell of [...entry.waiting.splice(0), ...entry.next.splice(0)]) tell(false);
-    later(session, entry, AGAIN_MS * (0.5 + deps.chance()));
+    for (const notify of [...entry.waiting.splice(0), ...entry.next.splice(0)]) notify(false);
+    writeAfter(session, entry, RETRY_DELAY_MS * (0.5 + deps.chance()));
   }
 
   function tick(): void {
     cancelTick = clock.after(TICK_MS, tick);
     const due: Session[] = [];
-    const away: [Session, Entry][] = [];
+    const disconnected: [Session, Entry][] = [];
     for (const [session, entry] of entries) {
-      if (due.length + away.length >= RENEWED_PER_TICK) break;
+      if (due.length + disconnected.length >= RENEWED_PER_TICK) break;
       if (clock.now() - entry.renewedAt < RENEW_AFTER_MS) break;
       if (entry.isWriting || session.unsaved !== 'nothing') continue;
       if (session.link !== undefined) due.push(session);
       // One that is waited for has its time, which is not lengthened; but the store may have lost it.
-      else away.push([session, entry]);
+      else disconnected.push([session, entry]);
     }
     if (due.length > 0) void touch(due);
-    for (const [session, entry] of away) rewrite(session, entry);
+    for (const [session, entry] of disconnected) rewrite(session, entry);
   }
 
   async function touch(due: readonly Session[]): Promise<void> {
@@ -238,7 +242,7 @@ export function createSessionSaver(deps: {
         else if (stale.has(session.sessionId)) rewrite(session, entry);
       }
     } catch (fault) {
-      complain(fault);
+      warnNotSaved(fault);
     }
   }
 
@@ -248,7 +252,7 @@ export function createSessionSaver(deps: {
   }
 
   return {
-    want(session) {
+    schedule(session) {
       const entry = entryOf(session);
       if (!entry.isBackingOff) proceed(session, entry);
     },
@@ -270,7 +274,7 @@ export function createSessionSaver(deps: {
         await written;
         return await store.remove(session.sessionId, owner());
       } catch (fault) {
-        complain(fault);
+        warnNotSaved(fault);
         return 'unknown';
       }
     },

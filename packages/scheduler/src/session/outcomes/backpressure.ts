@@ -18,29 +18,31 @@ export interface Shares {
 }
 
 /** What it was told last, and until when that stands. */
-export interface Told {
+export interface SentPressure {
   readonly action: PressureAction;
   readonly at: number;
 }
 
 const SEVERITY: Readonly<Record<PressureAction, number>> = { SLOW_DOWN: 1, BUSY: 1, PAUSE: 2 };
 /** Clients ignore what comes quicker. */
-export const APART_MS = 500;
+export const MIN_INTERVAL_MS = 500;
 
-/** What to tell now; undefined: nothing, or nothing new. `knowsOnlyPause`: the other two can mute a legacy client for good. */
+/** What to tell now; undefined: nothing, or nothing new. `acceptsOnlyPause`: the other two can mute a legacy client for good. */
 export function judgePressure(
   shares: Shares,
-  told: Told | undefined,
+  sentPressure: SentPressure | undefined,
   at: number,
   settings: PressureSettings,
-  knowsOnlyPause: boolean,
+  acceptsOnlyPause: boolean,
 ): PressureAction | undefined {
   const action = actionFor(shares, settings);
-  if (action === undefined || (knowsOnlyPause && action !== 'PAUSE')) return undefined;
-  if (told === undefined) return action;
-  const sinceMs = at - told.at;
-  if (sinceMs < APART_MS) return undefined;
-  return sinceMs >= settings.resumeAfterMs || SEVERITY[action] > SEVERITY[told.action] ? action : undefined;
+  if (action === undefined || (acceptsOnlyPause && action !== 'PAUSE')) return undefined;
+  if (sentPressure === undefined) return action;
+  const sinceMs = at - sentPressure.at;
+  if (sinceMs < MIN_INTERVAL_MS) return undefined;
+  return sinceMs >= settings.resumeAfterMs || SEVERITY[action] > SEVERITY[sentPressure.action]
+    ? action
+    : undefined;
 }
 
 function actionFor({ session, fleet }: Shares, settings: PressureSettings): PressureAction | undefined {

@@ -12,27 +12,27 @@ export interface DeliverySettings {
 }
 
 /** One accepted utterance, as far as order is concerned. */
-export interface Place {
+export interface Deliverable {
   /** It has had its outcome; that stands. */
   isSettled: boolean;
   /** While it waits for its turn. Gone with the delivery: whoever remembers the utterance must not keep its speech. */
   outcome: Outcome | undefined;
   readyAt: number;
   /** Others decide about it: as of when what they say was read last. Absent: whatever becomes of it is heard here. */
-  lookedAt?: number | undefined;
+  recordReadAt?: number | undefined;
 }
 
 /** Nothing has been read about it yet. */
 export const NEVER = Number.NEGATIVE_INFINITY;
 
-export interface Delivered<P extends Place> {
-  readonly place: P;
+export interface Delivered<P extends Deliverable> {
+  readonly utterance: P;
   readonly outcome: Outcome;
   /** From 1, without holes. */
   readonly deliverySeq: number;
 }
 
-export interface Delivery<P extends Place> {
+export interface Delivery<P extends Deliverable> {
   /** Accepted and not delivered, in the order of acceptance. */
   readonly waiting: P[];
   /** Ready and waiting for their turn; `results`: those of them that are more than a word. */
@@ -45,7 +45,7 @@ export interface Delivery<P extends Place> {
   forgotten: number;
 }
 
-export const createDelivery = <P extends Place>(): Delivery<P> => ({
+export const createDelivery = <P extends Deliverable>(): Delivery<P> => ({
   waiting: [],
   pending: { count: 0, results: 0, bytes: 0 },
   kept: [],
@@ -55,16 +55,16 @@ export const createDelivery = <P extends Place>(): Delivery<P> => ({
 });
 
 /** False: it has its outcome already, and that stands. */
-export function settle<P extends Place>(
+export function settle<P extends Deliverable>(
   delivery: Delivery<P>,
-  place: P,
+  utterance: P,
   outcome: Outcome,
   at: number,
 ): boolean {
-  if (place.isSettled || !delivery.waiting.includes(place)) return false;
-  place.isSettled = true;
-  place.outcome = outcome;
-  place.readyAt = at;
+  if (utterance.isSettled || !delivery.waiting.includes(utterance)) return false;
+  utterance.isSettled = true;
+  utterance.outcome = outcome;
+  utterance.readyAt = at;
   delivery.pending.count += 1;
   if (outcome.kind === 'result') delivery.pending.results += 1;
   delivery.pending.bytes += weightOf(outcome);
@@ -72,16 +72,16 @@ export function settle<P extends Place>(
 }
 
 /** `given_up`: its job is still somewhere and must be fenced. */
-export type Released<P extends Place> =
+export type Released<P extends Deliverable> =
   | { readonly kind: 'delivered'; readonly delivered: Delivered<P> }
-  | { readonly kind: 'given_up'; readonly place: P; readonly reason: MissingReason };
+  | { readonly kind: 'abandoned'; readonly utterance: P; readonly reason: MissingReason };
 
 /** What may leave now: everything up to the first gap, and past it if it has lasted or held up too much. */
-export function release<P extends Place>(
+export function release<P extends Deliverable>(
   delivery: Delivery<P>,
   at: number,
   settings: DeliverySettings,
-  mayLeave: (place: P) => boolean = () => true,
+  mayLeave: (utterance: P) => boolean = () => true,
 ): readonly Released<P>[] {
   const released: Released<P>[] = [];
   for (;;) {
@@ -89,18 +89,18 @@ export function release<P extends Place>(
     if (head === undefined) return released;
     if (head.outcome !== undefined) {
       if (!mayLeave(head)) return released;
-      released.push({ kind: 'delivered', delivered: leave(delivery, head, head.outcome) });
+      released.push({ kind: 'delivered', delivered: deliver(delivery, head, head.outcome) });
       continue;
     }
     const reason = gapIsOver(delivery, at, settings);
     if (reason === undefined) return released;
     settle(delivery, head, { kind: 'missing', reason }, at);
-    released.push({ kind: 'given_up', place: head, reason });
+    released.push({ kind: 'abandoned', utterance: head, reason });
   }
 }
 
 /** When a gap is closed if nothing happens before. None: it is not closed before its job was looked at once more, see below. */
-export function gapEndsAt<P extends Place>(
+export function gapEndsAt<P extends Deliverable>(
   delivery: Delivery<P>,
   settings: DeliverySettings,
 ): number | undefined {
@@ -110,10 +110,10 @@ export function gapEndsAt<P extends Place>(
   const ready = delivery.waiting.filter(({ outcome }) => outcome !== undefined);
   const endsAt = Math.min(...ready.map(({ readyAt }) => readyAt)) + settings.gapTimeoutMs;
   // A store that could not be asked, or an instance that stood still: the result may have been there for long.
-  return (head.lookedAt ?? endsAt) < endsAt ? undefined : endsAt;
+  return (head.recordReadAt ?? endsAt) < endsAt ? undefined : endsAt;
 }
 
-function gapIsOver<P extends Place>(
+function gapIsOver<P extends Deliverable>(
   delivery: Delivery<P>,
   at: number,
   settings: DeliverySettings,
@@ -126,18 +126,18 @@ function gapIsOver<P extends Place>(
   return endsAt !== undefined && endsAt <= at ? 'gap_timeout' : undefined;
 }
 
-function leave<P extends Place>(delivery: Delivery<P>, place: P, outcome: Outcome): Delivered<P> {
+function deliver<P extends Deliverable>(delivery: Delivery<P>, utterance: P, outcome: Outcome): Delivered<P> {
   delivery.waiting.shift();
-  place.outcome = undefined;
+  utterance.outcome = undefined;
   delivery.pending.count -= 1;
   if (outcome.kind === 'result') delivery.pending.results -= 1;
   delivery.pending.bytes -= weightOf(outcome);
   delivery.deliverySeq += 1;
-  return { place, outcome, deliverySeq: delivery.deliverySeq };
+  return { utterance, outcome, deliverySeq: delivery.deliverySeq };
 }
 
 /** The client may have to be told again. Bounded: the oldest are forgotten, and counted. */
-export function keep<P extends Place>(
+export function keep<P extends Deliverable>(
   delivery: Delivery<P>,
   delivered: Delivered<P>,
   settings: DeliverySettings,
@@ -154,30 +154,30 @@ export function keep<P extends Place>(
 }
 
 /** Those the client may be told now: no more under way, told and not acknowledged, than its connection takes. */
-export function untold<P extends Place>(
+export function unsent<P extends Deliverable>(
   { kept }: Delivery<P>,
-  toldSeq: number,
+  sentSeq: number,
   { maxPendingBytes }: DeliverySettings,
 ): readonly Delivered<P>[] {
   const next: Delivered<P>[] = [];
-  let underWay = 0;
+  let sentBytes = 0;
   for (const delivered of kept) {
     const weight = weightOf(delivered.outcome);
-    if (delivered.deliverySeq > toldSeq) {
-      if (underWay > 0 && underWay + weight > maxPendingBytes) return next;
+    if (delivered.deliverySeq > sentSeq) {
+      if (sentBytes > 0 && sentBytes + weight > maxPendingBytes) return next;
       next.push(delivered);
     }
-    underWay += weight;
+    sentBytes += weight;
   }
   return next;
 }
 
 /** All up to this one have arrived. */
-export function acknowledge<P extends Place>(delivery: Delivery<P>, deliverySeq: number): void {
+export function acknowledge<P extends Deliverable>(delivery: Delivery<P>, deliverySeq: number): void {
   while ((delivery.kept[0]?.deliverySeq ?? Number.POSITIVE_INFINITY) <= deliverySeq) forgetFirst(delivery);
 }
 
-function forgetFirst<P extends Place>(delivery: Delivery<P>): void {
+function forgetFirst<P extends Deliverable>(delivery: Delivery<P>): void {
   const first = delivery.kept.shift();
   if (first !== undefined) delivery.keptBytes -= weightOf(first.outcome);
 }

@@ -7,26 +7,26 @@ import type { Utterance } from '../session.ts';
 import type { JobDispatcher } from '../session-service.ts';
 
 export interface DispatchWithRetry {
-  ask(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome>;
+  dispatch(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome>;
   /** Nobody waits here any more, whatever it was asked for. */
   stop(): void;
 }
 
-const AGAIN_MS = 250;
+const RETRY_DELAY_MS = 250;
 
 export function createDispatchWithRetry(deps: {
   readonly jobs: Pick<JobDispatcher, 'dispatch'>;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly audio: Pick<AudioStore, 'claim' | 'unclaim'>;
-  readonly patienceMs: number;
+  readonly retryForMs: number;
 }): DispatchWithRetry {
   const { jobs, clock, audio } = deps;
   const waiting = new Set<() => void>();
   let isStopped = false;
 
   /** Cut elsewhere than when it was first sent, it is other audio: a job of its own, bound to nothing. */
-  async function once(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome> {
+  async function dispatchOnce(utterance: Utterance, request: DispatchRequest): Promise<DispatchOutcome> {
     const wasAdmitted = utterance.isAdmitted;
     const outcome = await jobs.dispatch(request);
     const isConflict = outcome.kind === 'refused' && outcome.code === 'IDEMPOTENCY_CONFLICT';
@@ -49,7 +49,7 @@ export function createDispatchWithRetry(deps: {
   }
 
   /** Its audio counts while it waits as it did before and will after. False: there is no room for it. */
-  async function waitWith(bytes: number, ms: number): Promise<boolean> {
+  async function waitHoldingAudio(bytes: number, ms: number): Promise<boolean> {
     if (bytes > 0 && audio.claim(bytes) === 'full') return false;
     await pause(ms);
     if (bytes > 0) audio.unclaim(bytes);
@@ -60,19 +60,19 @@ export function createDispatchWithRetry(deps: {
     isStopped || isSettled || isAbandoned || isHandedOver;
 
   return {
-    async ask(utterance, request) {
-      const until = clock.now() + deps.patienceMs;
-      for (let tried = request; ; ) {
-        const outcome = await once(utterance, tried);
+    async dispatch(utterance, request) {
+      const until = clock.now() + deps.retryForMs;
+      for (let attempt = request; ; ) {
+        const outcome = await dispatchOnce(utterance, attempt);
         const isDown = outcome.kind === 'refused' && outcome.code === 'SCHEDULER_DEPENDENCY_DOWN';
         const leftMs = until - clock.now();
         if (!isDown || leftMs <= 0 || isOver(utterance)) return outcome;
-        const delayMs = Math.min(leftMs, AGAIN_MS * (0.5 + deps.chance()));
-        const hasWaited = await waitWith(request.audio?.length ?? 0, delayMs);
-        if (!hasWaited || isOver(utterance)) return outcome;
+        const delayMs = Math.min(leftMs, RETRY_DELAY_MS * (0.5 + deps.chance()));
+        const hasSpace = await waitHoldingAudio(request.audio?.length ?? 0, delayMs);
+        if (!hasSpace || isOver(utterance)) return outcome;
         // Under a name of its own each time: one that was recorded after all is taken back, and what takes it back must not find the next.
         const { jobId: _jobId, ...unnamed } = request;
-        tried = { ...unnamed, waitMs: Math.min(request.waitMs, Math.max(0, until - clock.now())) };
+        attempt = { ...unnamed, waitMs: Math.min(request.waitMs, Math.max(0, until - clock.now())) };
       }
     },
     stop() {

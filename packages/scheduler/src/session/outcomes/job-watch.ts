@@ -5,7 +5,7 @@ import type { JobId, NodeId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { Log } from '../../ports/log.ts';
 import type { SessionEvent } from '../event.ts';
-import type { JobFollow } from '../handover/remote-job-follower.ts';
+import type { RemoteJobFollower } from '../handover/remote-job-follower.ts';
 import { noteChange } from '../handover/saved-state.ts';
 import type { Session, Utterance } from '../session.ts';
 import type { JobDispatcher } from '../session-service.ts';
@@ -37,13 +37,13 @@ export function createJobWatch(deps: {
   jobs: Pick<JobDispatcher, 'cancel'>;
   dispatcher: DispatchWithRetry;
   /** Those that were asked for here and have no answer yet. */
-  asked: Set<Utterance>;
+  dispatching: Set<Utterance>;
   /** Absent: there are no other instances. */
-  elsewhere: JobFollow | undefined;
+  elsewhere: RemoteJobFollower | undefined;
   log: Log;
   post: (session: Session, event: SessionEvent) => void;
 }): JobWatch {
-  const { jobs, dispatcher, asked, elsewhere, log, post } = deps;
+  const { jobs, dispatcher, dispatching, elsewhere, log, post } = deps;
   const watchers = new Map<JobId, readonly Watcher[]>();
   const idle: (() => void)[] = [];
 
@@ -87,13 +87,13 @@ export function createJobWatch(deps: {
     if (elsewhere === undefined || utterance.isSettled || isOver(utterance)) return;
     add(utterance.jobId, { session, utterance });
     elsewhere.follow(utterance, {
-      heard: (job) => post(session, { kind: 'recalled', utterance, job }),
-      gone: () => post(session, { kind: 'job_gone', utterance }),
-      missed: () => post(session, { kind: 'time_passed' }),
+      onRecord: (job) => post(session, { kind: 'job_read', utterance, job }),
+      onGone: () => post(session, { kind: 'job_gone', utterance }),
+      onMissing: () => post(session, { kind: 'time_passed' }),
     });
   }
 
-  function heard(
+  function noteDispatchOutcome(
     session: Session,
     utterance: Utterance,
     outcome: DispatchOutcome,
@@ -131,7 +131,7 @@ export function createJobWatch(deps: {
   return {
     dispatch(session, utterance, request) {
       add(utterance.jobId, { session, utterance });
-      asked.add(utterance);
+      dispatching.add(utterance);
       let wasAdmittedHere = false;
       const admitted = ({ jobId }: JobRecord) => {
         wasAdmittedHere = true;
@@ -139,14 +139,14 @@ export function createJobWatch(deps: {
         post(session, { kind: 'admitted', utterance });
       };
       dispatcher
-        .ask(utterance, { ...request, admitted })
+        .dispatch(utterance, { ...request, admitted })
         .catch((fault: unknown) => {
           log.error({ job_id: utterance.jobId, err: fault }, 'an utterance could not be dispatched');
           return FAULT;
         })
         .then((outcome) => {
-          asked.delete(utterance);
-          heard(session, utterance, outcome, wasAdmittedHere);
+          dispatching.delete(utterance);
+          noteDispatchOutcome(session, utterance, outcome, wasAdmittedHere);
         });
     },
     follow,

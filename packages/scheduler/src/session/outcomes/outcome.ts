@@ -15,12 +15,12 @@ export type Outcome =
   | { readonly kind: 'missing'; readonly reason: MissingReason };
 
 /** Nodes answer so when nothing was said, or when what was said went into another utterance. */
-const SILENCES: ReadonlySet<unknown> = new Set(['NO_TEXT_ASSIGNED', 'ASR_EMPTY']);
+const EMPTY_REASONS: ReadonlySet<unknown> = new Set(['NO_TEXT_ASSIGNED', 'ASR_EMPTY']);
 
 export function outcomeOf(result: JobResult, toNodeMs: number | undefined): Outcome {
   const { textAsr, textTranslated, ttsAudio, extra } = result;
   const isEmpty = textAsr === '' && textTranslated === '' && ttsAudio === '';
-  const isSilence = textTranslated === '' && ttsAudio === '' && SILENCES.has(extra?.reason);
+  const isSilence = textTranslated === '' && ttsAudio === '' && EMPTY_REASONS.has(extra?.reason);
   return isEmpty || isSilence
     ? { kind: 'missing', reason: 'silence_detected' }
     : { kind: 'result', result, toNodeMs };

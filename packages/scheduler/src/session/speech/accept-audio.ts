@@ -2,15 +2,15 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Chunk, GivenUtterance } from '../event.ts';
 import { noteChange } from '../handover/saved-state.ts';
-import { announceAgain, fail } from '../outcomes/progress.ts';
+import { fail, resendAccepted } from '../outcomes/progress.ts';
 import { isLegacy, type Session, type Utterance, understands } from '../session.ts';
-import { count, type Step, tell, tellUi } from '../step-context.ts';
+import { count, type Step, send, sendUiEvent } from '../step-context.ts';
 import { claimAudioBudget } from './audio-budget.ts';
 import { bindingName, fingerprintOf } from './binding.ts';
-import { cutOf, type Order, orderJob, WHOLE_PIPELINE } from './build-job.ts';
+import { buildRequest, cutOf, type JobInput, WHOLE_PIPELINE } from './build-job.ts';
 import { joinGroup } from './groups.ts';
 import { choosePool } from './preferred-pool.ts';
-import { attachAgain, gather } from './reattach.ts';
+import { takeResentChunk, takeResentUtterance } from './reattach.ts';
 import { audioOf, type Segment } from './segment.ts';
 import { type Sealed, type SealReason, type SegmentationEvent, segment } from './segmentation.ts';
 
@@ -27,7 +27,7 @@ export function takeChunk(step: Step, session: Session, chunk: Chunk) {
   if (session.phase === 'draining' && understands(session, 'server_draining')) return;
   if (understands(session, 'utterance_accepted') && chunk.seq <= session.lastSeq) {
     cutStream(step, session, { kind: 'repeated' });
-    if (gather(step, session, chunk)) return;
+    if (takeResentChunk(step, session, chunk)) return;
     return count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_chunk' });
   }
   const bytes = chunk.audio?.length ?? 0;
@@ -67,7 +67,7 @@ export function cutStream(step: Step, session: Session, event: SegmentationEvent
 function begin(step: Step, session: Session, { requestId, firstSeq }: Segment): void {
   const bound = requestId === undefined ? undefined : bindingName(requestId, firstSeq);
   session.draft = { jobId: step.ids.jobId(session.tenantId, bound), traceId: step.ids.traceId() };
-  tellUi(step, session, { ...session.draft, index: session.nextIndex }, 'INPUT_STARTED', step.at);
+  sendUiEvent(step, session, { ...session.draft, index: session.nextIndex }, 'INPUT_STARTED', step.at);
 }
 
 /** What was under way behind a refused chunk comes again behind it: taken now, it would make the refused one look repeated. */
@@ -88,13 +88,13 @@ function refuseAudio(step: Step, session: Session, chunk: Chunk): void {
   cutStream(step, session, { kind: 'cut', reason: 'limit' });
   count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
   const message = 'no room for more audio; what was sent before is translated';
-  tell(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details: { seq } });
+  send(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details: { seq } });
 }
 
 /** To legacy clients an error is an alert: late frames are none. */
 function refuse(step: Step, session: Session, code: ErrorCode, message: string): void {
   count(step, 'scheduler_session_messages_dropped_total', { reason: code.toLowerCase() });
-  if (!isLegacy(session)) tell(step, session, { kind: 'error', code, message });
+  if (!isLegacy(session)) send(step, session, { kind: 'error', code, message });
 }
 
 function acceptSealed(step: Step, session: Session, { segment: sealed, reason }: Sealed): void {
@@ -143,9 +143,9 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
   const { requestId, audio, speech } = given;
   const known = requestId === undefined ? undefined : session.requests.get(requestId);
   if (known !== undefined) {
-    if (attachAgain(step, session, known, given)) return;
+    if (takeResentUtterance(step, session, known, given)) return;
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'repeated_utterance' });
-    return announceAgain(step, session, known);
+    return resendAccepted(step, session, known);
   }
   // What was spoken before comes before.
   cutStream(step, session, { kind: 'cut', reason: 'next' });
@@ -154,7 +154,7 @@ export function takeUtterance(step: Step, session: Session, given: GivenUtteranc
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_limit' });
     const message = 'no room for more audio of this session; wait for results, then send it again';
     const details = { ...(requestId !== undefined && { request_id: requestId }) };
-    return tell(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details });
+    return send(step, session, { kind: 'error', code: 'RATE_LIMITED', message, details });
   }
   session.audioBytes += bytes;
   accept(step, session, {
@@ -187,7 +187,7 @@ interface Acceptance {
   readonly firstSeq: number | undefined;
   readonly lastSeq: number | undefined;
   readonly traceId: string | undefined;
-  readonly order: Omit<Order, 'poolId' | 'waitMs' | 'contextText'>;
+  readonly order: Omit<JobInput, 'poolId' | 'waitMs' | 'contextText'>;
 }
 
 function accept(step: Step, session: Session, acceptance: Acceptance) {
@@ -214,14 +214,14 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
     isAdmitted: false,
     isAnnounced: false,
     savedJobId: undefined,
-    isWordSaved: false,
+    isMissingSaved: false,
     isAudioElsewhere: false,
     hadOutcome: false,
     isPlaced: false,
     nodeId: undefined,
     isAbandoned: false,
     isHandedOver: false,
-    uiTold: 0,
+    sentUiEvents: 0,
     isSettled: false,
     outcome: undefined,
     readyAt: 0,
@@ -234,7 +234,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
   session.running += 1;
   session.unplaced += 1;
   remember(session, utterance);
-  tellUi(step, session, utterance, 'INPUT_ENDED', acceptance.startedAt);
+  sendUiEvent(step, session, utterance, 'INPUT_ENDED', acceptance.startedAt);
   if (session.running > step.settings.maxUtterances) {
     return fail(
       step,
@@ -248,7 +248,7 @@ function accept(step: Step, session: Session, acceptance: Acceptance) {
   const { poolId } = session.pool;
   const waitMs = step.settings.pendingTimeoutMs;
   const whole = { ...order, contextText: joined.context, poolId, waitMs };
-  const request = orderJob(session, utterance, whole, step.require);
+  const request = buildRequest(session, utterance, whole, step.require);
   step.effects.push({ kind: 'dispatch', utterance, request });
 }
 

@@ -11,21 +11,21 @@ export function claimAudioBudget(step: Step, session: Session, bytes: number): b
   return true;
 }
 
-function giveBack(step: Step, session: Session, bytes: number): void {
+function releaseBudget(step: Step, session: Session, bytes: number): void {
   session.audioBytes -= bytes;
   step.audio.unclaim(bytes);
 }
 
 /** Of a session that is over: nobody will make a job of it. */
 export function dropAudio(step: Step, session: Session): void {
-  dropGathered(step, session);
+  dropResentAudio(step, session);
   if (dropSegment(step, session))
     count(step, 'scheduler_session_messages_dropped_total', { reason: 'audio_of_ended_session' });
 }
 
 /** As if it had never been heard: its client sends it again, here or elsewhere. */
-export function forgetUnsealed(step: Step, session: Session): void {
-  dropGathered(step, session);
+export function discardOpenSegment(step: Step, session: Session): void {
+  dropResentAudio(step, session);
   if (!dropSegment(step, session)) return;
   session.draft = undefined;
   session.lastSeq = session.sealedSeq;
@@ -35,14 +35,14 @@ function dropSegment(step: Step, session: Session): boolean {
   const open = session.segmentation.segment;
   if (open === undefined) return false;
   session.segmentation = { ...session.segmentation, segment: undefined, sealing: undefined };
-  giveBack(step, session, open.bytes);
+  releaseBudget(step, session, open.bytes);
   return true;
 }
 
 /** What was sent again, and not to its end. */
-export function dropGathered(step: Step, session: Session): void {
-  const { gathered } = session;
-  if (gathered === undefined) return;
-  session.gathered = undefined;
-  giveBack(step, session, gathered.bytes);
+export function dropResentAudio(step: Step, session: Session): void {
+  const { resentAudio } = session;
+  if (resentAudio === undefined) return;
+  session.resentAudio = undefined;
+  releaseBudget(step, session, resentAudio.bytes);
 }

@@ -6,7 +6,7 @@ import type { Require } from '../../domain/requirements.ts';
 import type { Session, Speech, Utterance } from '../session.ts';
 import type { SealReason } from './segmentation.ts';
 
-export interface Order {
+export interface JobInput {
   readonly speech: Speech;
   readonly pipeline: Pipeline;
   readonly source: AudioSource;
@@ -42,10 +42,10 @@ const CUTS: Readonly<Record<SealReason, CutReason>> = {
 
 export const cutOf = (reason: SealReason): CutReason => CUTS[reason];
 
-export function orderJob(
+export function buildRequest(
   session: Session,
   utterance: Utterance,
-  order: Order,
+  order: JobInput,
   require: Require,
 ): DispatchRequest {
   const { binding, audio } = order;
@@ -61,7 +61,7 @@ export function orderJob(
   };
 }
 
-function needOf(session: Session, { speech, pipeline, source, poolId }: Order, require: Require): Need {
+function needOf(session: Session, { speech, pipeline, source, poolId }: JobInput, require: Require): Need {
   const { languages } = speech;
   const required = require({ pipeline, features: speech.features });
   return {
@@ -84,7 +84,7 @@ function needOf(session: Session, { speech, pipeline, source, poolId }: Order, r
   };
 }
 
-function specOf(utterance: Utterance, order: Order): JobSpec {
+function specOf(utterance: Utterance, order: JobInput): JobSpec {
   const { speech, contextText, paddingMs, turnId } = order;
   const { languages } = speech;
   return {

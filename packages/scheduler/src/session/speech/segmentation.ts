@@ -31,9 +31,9 @@ export interface Segmentation {
   readonly sealing: { readonly reason: SealReason; readonly until: number } | undefined;
   readonly playback: { readonly groupId: string; readonly until: number } | undefined;
   /** Until then the client was asked to hold its audio back: silence means nothing. */
-  readonly askedToPauseUntil: number;
+  readonly pauseRequestedUntil: number;
   /** The client is away: no time passes for its audio. */
-  readonly heldSince: number | undefined;
+  readonly suspendedSince: number | undefined;
   readonly turn: number;
   /** A segment that begins before this goes on with the last one's turn. */
   readonly turnOpenUntil: number;
@@ -50,10 +50,10 @@ export type SegmentationEvent =
     }
   | { readonly kind: 'time_passed' }
   | { readonly kind: 'playback_started' | 'playback_ended'; readonly groupId: string }
-  | { readonly kind: 'asked_to_pause'; readonly until: number }
+  | { readonly kind: 'pause_requested'; readonly until: number }
   /** Seals what is there, at once. */
   | { readonly kind: 'cut'; readonly reason: SealReason }
-  | { readonly kind: 'held' | 'let_go' }
+  | { readonly kind: 'suspended' | 'resumed' }
   /** A chunk came once more: the client goes through what it said before, and the rest of what is open comes behind that. */
   | { readonly kind: 'repeated' };
 
@@ -71,30 +71,30 @@ export const SILENT: Segmentation = {
   segment: undefined,
   sealing: undefined,
   playback: undefined,
-  askedToPauseUntil: 0,
-  heldSince: undefined,
+  pauseRequestedUntil: 0,
+  suspendedSince: undefined,
   turn: 0,
   turnOpenUntil: 0,
 };
 
 const NOTHING: readonly Sealed[] = [];
 
-/** `isOverhasty`: the client's finals overtake its audio. Time may not go back between steps. */
+/** `doFinalsOvertakeAudio`: the client's finals overtake its audio. Time may not go back between steps. */
 export function segment(
   before: Segmentation,
   event: SegmentationEvent,
   now: number,
   settings: SegmentationSettings,
-  isOverhasty: boolean,
+  doFinalsOvertakeAudio: boolean,
 ): Stepped {
   // Time stands still for a client that is away, also for what comes for it by another connection.
-  const at = event.kind === 'let_go' ? now : (before.heldSince ?? now);
+  const at = event.kind === 'resumed' ? now : (before.suspendedSince ?? now);
   const passed = elapse(before, at, settings);
   switch (event.kind) {
     case 'time_passed':
       return passed;
     case 'chunk':
-      return takeChunk(passed, event, at, settings, isOverhasty);
+      return takeChunk(passed, event, at, settings, doFinalsOvertakeAudio);
     case 'cut':
       return seal(passed, event.reason, at, settings);
     case 'playback_started':
@@ -108,31 +108,31 @@ export function segment(
     case 'playback_ended':
       if (passed.state.playback?.groupId !== event.groupId) return passed;
       return { ...passed, state: quietFrom({ ...passed.state, playback: undefined }, at) };
-    case 'asked_to_pause':
-      return { ...passed, state: { ...passed.state, askedToPauseUntil: event.until } };
-    case 'held':
-      return { ...passed, state: { ...passed.state, heldSince: passed.state.heldSince ?? at } };
-    case 'let_go':
-      return { ...passed, state: letGo(passed.state, at) };
+    case 'pause_requested':
+      return { ...passed, state: { ...passed.state, pauseRequestedUntil: event.until } };
+    case 'suspended':
+      return { ...passed, state: { ...passed.state, suspendedSince: passed.state.suspendedSince ?? at } };
+    case 'resumed':
+      return { ...passed, state: resumeTime(passed.state, at) };
     case 'repeated':
-      return settings.maxDurationMs === 0 ? passed : { ...passed, state: goOn(passed.state, at) };
+      return settings.maxDurationMs === 0 ? passed : { ...passed, state: restartPause(passed.state, at) };
   }
 }
 
 /** When the state changes by itself; undefined: never. */
 export function nextChangeAt(state: Segmentation, settings: SegmentationSettings): number | undefined {
-  const { segment: open, sealing, heldSince } = state;
-  if (open === undefined || heldSince !== undefined) return undefined;
+  const { segment: open, sealing, suspendedSince } = state;
+  if (open === undefined || suspendedSince !== undefined) return undefined;
   if (sealing !== undefined) return sealing.until;
   return Math.min(pauseAt(state, open, settings), overlongAt(open, settings));
 }
 
 /** Playback that is never reported to end suspends the pause for so long and no longer. */
 const pauseAt = (
-  { playback, askedToPauseUntil }: Segmentation,
+  { playback, pauseRequestedUntil }: Segmentation,
   open: Segment,
   { pauseMs }: SegmentationSettings,
-): number => Math.max(open.quietSince, playback?.until ?? 0, askedToPauseUntil) + pauseMs;
+): number => Math.max(open.quietSince, playback?.until ?? 0, pauseRequestedUntil) + pauseMs;
 
 const overlongAt = (open: Segment, { maxDurationMs }: SegmentationSettings): number =>
   maxDurationMs === 0 ? Number.POSITIVE_INFINITY : open.startedAt + maxDurationMs;
@@ -182,9 +182,9 @@ function takeChunk(
   chunk: Extract<SegmentationEvent, { kind: 'chunk' }>,
   at: number,
   settings: SegmentationSettings,
-  isOverhasty: boolean,
+  doFinalsOvertakeAudio: boolean,
 ): Stepped {
-  let step = belongsElsewhere(passed.state.segment, chunk) ? seal(passed, 'next', at, settings) : passed;
+  let step = isOfOtherRequest(passed.state.segment, chunk) ? seal(passed, 'next', at, settings) : passed;
   const { audio } = chunk;
   const hasAudio = audio !== undefined && audio.length > 0;
   if (hasAudio) {
@@ -195,11 +195,11 @@ function takeChunk(
     step = { ...step, state: append(step.state, chunk, audio, at) };
   }
   if (!chunk.isFinal) return step;
-  return finish(step, at, settings, hangoverOf(chunk, hasAudio, settings, isOverhasty));
+  return finish(step, at, settings, hangoverOf(chunk, hasAudio, settings, doFinalsOvertakeAudio));
 }
 
 /** A client that names its requests says itself where an utterance begins. */
-const belongsElsewhere = (
+const isOfOtherRequest = (
   open: Segment | undefined,
   { requestId }: { requestId?: string | undefined },
 ): boolean => open?.requestId !== undefined && requestId !== undefined && open.requestId !== requestId;
@@ -245,10 +245,10 @@ function hangoverOf(
   { requestId }: { requestId?: string | undefined },
   hasAudio: boolean,
   { hangoverManualMs, lateAudioMs }: SegmentationSettings,
-  isOverhasty: boolean,
+  doFinalsOvertakeAudio: boolean,
 ): number {
   if (requestId !== undefined) return 0;
-  return isOverhasty && !hasAudio ? Math.max(hangoverManualMs, lateAudioMs) : hangoverManualMs;
+  return doFinalsOvertakeAudio && !hasAudio ? Math.max(hangoverManualMs, lateAudioMs) : hangoverManualMs;
 }
 
 /** A second final changes nothing: repeated for ever, it must not keep the utterance open. */
@@ -262,37 +262,37 @@ function finish(step: Stepped, at: number, settings: SegmentationSettings, hango
 }
 
 /** A timer is heard sooner, unless the process stood still; what was said meanwhile is read within as much. */
-const STOOD_STILL_MS = 250;
+const STALL_MS = 250;
 
 /**
  * Whoever hears so late that something was due stood still: what was said meanwhile waits to be read, and that is no silence. As if
  * the time in between had not been.
  */
-export function forgiveStall(state: Segmentation, at: number, settings: SegmentationSettings): Segmentation {
+export function excludeStall(state: Segmentation, at: number, settings: SegmentationSettings): Segmentation {
   const changeAt = nextChangeAt(state, settings);
-  if (changeAt === undefined || at - changeAt <= STOOD_STILL_MS) return state;
-  return letGo({ ...state, heldSince: changeAt - STOOD_STILL_MS }, at);
+  if (changeAt === undefined || at - changeAt <= STALL_MS) return state;
+  return resumeTime({ ...state, suspendedSince: changeAt - STALL_MS }, at);
 }
 
 const quietFrom = (state: Segmentation, at: number): Segmentation =>
   state.segment === undefined ? state : { ...state, segment: { ...state.segment, quietSince: at } };
 
 /** No silence, for as long as an utterance may last: without such a limit it could be kept open for ever. */
-function goOn(state: Segmentation, at: number): Segmentation {
+function restartPause(state: Segmentation, at: number): Segmentation {
   const isPausing = state.sealing?.reason === 'pause';
   return quietFrom(isPausing ? { ...state, sealing: undefined } : state, at);
 }
 
 /** As if the time in between had not been. */
-function letGo(state: Segmentation, at: number): Segmentation {
-  const { heldSince, segment: open, sealing, playback } = state;
-  if (heldSince === undefined) return state;
-  const awayMs = at - heldSince;
+function resumeTime(state: Segmentation, at: number): Segmentation {
+  const { suspendedSince, segment: open, sealing, playback } = state;
+  if (suspendedSince === undefined) return state;
+  const awayMs = at - suspendedSince;
   return {
     ...state,
-    heldSince: undefined,
+    suspendedSince: undefined,
     turnOpenUntil: state.turnOpenUntil + awayMs,
-    askedToPauseUntil: state.askedToPauseUntil + awayMs,
+    pauseRequestedUntil: state.pauseRequestedUntil + awayMs,
     segment: open && { ...open, startedAt: open.startedAt + awayMs, quietSince: open.quietSince + awayMs },
     sealing: sealing && { ...sealing, until: sealing.until + awayMs },
     playback: playback && { ...playback, until: playback.until + awayMs },

@@ -39,7 +39,7 @@ export interface OpeningContext {
 export function readOpening(init: SessionInit, context: OpeningContext): Read<Opening> {
   const speech = readSpeech(init, chunkFormat(init.audio_format), init.sample_rate ?? DEFAULT_SAMPLE_RATE);
   if (speech.kind === 'invalid') return speech;
-  const { resume_session_id: sessionId, resume_token: token, resume_delivery_seq: heardSeq } = init;
+  const { resume_session_id: sessionId, resume_token: token, resume_delivery_seq: receivedSeq } = init;
   return {
     kind: 'read',
     value: {
@@ -48,7 +48,7 @@ export function readOpening(init: SessionInit, context: OpeningContext): Read<Op
       abilities: init.supports === undefined ? undefined : new Set(init.supports),
       speech: speech.value,
       platform: init.platform,
-      resume: sessionId === undefined || token === undefined ? undefined : { sessionId, token, heardSeq },
+      resume: sessionId === undefined || token === undefined ? undefined : { sessionId, token, receivedSeq },
       warning: init.pairing_code === undefined ? undefined : NO_PAIRING,
     },
   };

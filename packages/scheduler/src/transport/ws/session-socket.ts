@@ -44,7 +44,7 @@ export function openSessionSocket(
   const cancelDeadline = clock.after(deps.initDeadlineMs, () => socket.cut('registration_deadline'));
 
   const link: SessionLink = {
-    tell(id, output) {
+    send(id, output) {
       if (output.kind === 'error' && !mayTellError()) return;
       socket.send(JSON.stringify(sessionWords(id, output)));
     },

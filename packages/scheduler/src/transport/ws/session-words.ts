@@ -87,7 +87,7 @@ const opened = (sessionId: SessionId, output: Output<'opened'>): SchedulerToSess
 });
 
 function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSession {
-  const { place: utterance, outcome: what, deliverySeq } = output.delivered;
+  const { utterance, outcome: what, deliverySeq } = output.delivered;
   const numbered = output.isNumbered ? { delivery_seq: deliverySeq } : undefined;
   if (what.kind === 'missing') {
     return {

@@ -10,7 +10,7 @@ import type { SessionLink } from '../../../src/session/output.ts';
 import { NO_POOLS } from '../../../src/session/speech/preferred-pool.ts';
 import { configOf } from '../../config/loaded.ts';
 
-const SILENT: SessionLink = { tell: () => {}, replaced: () => {}, abandoned: () => {} };
+const SILENT: SessionLink = { send: () => {}, replaced: () => {}, abandoned: () => {} };
 const NOTHING = { count: () => {}, gauge: () => {}, observe: () => {} };
 const TWO_WAY = {
   src_lang: 'auto',

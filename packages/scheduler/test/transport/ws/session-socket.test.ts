@@ -20,7 +20,7 @@ describe('errors', () => {
     await until(() => sessions.links.length === 2);
     const failBoth = async (expected: readonly [number, number]) => {
       for (const link of sessions.links) {
-        link.tell('s-1', { kind: 'error', code: 'RATE_LIMITED', message: 'no room' });
+        link.send('s-1', { kind: 'error', code: 'RATE_LIMITED', message: 'no room' });
       }
       for (const client of [field, made]) client.send('nonsense');
       await made.message(expected[1] - 1);
