@@ -1,4 +1,4 @@
-/** Composition root: traces, if they are asked for. Otherwise there is no tracer, and OpenTelemetry is not even loaded. */
+/** Composition root: traces, if they are on. Otherwise there is no tracer, and OpenTelemetry is not loaded. */
 import type { RunningTracer } from '../adapters/opentelemetry/tracer.ts';
 import type { Config } from '../config/settings.ts';
 import { isOutcome, type JobRecord } from '../domain/job.ts';
@@ -10,12 +10,12 @@ import { VERSION } from './version.ts';
 
 export interface Traces {
   readonly tracer: Tracer;
-  /** Before anything is to be traced. */
+  /** Must end before the first job. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The end of the program waits no longer for a collector that does not answer. */
+/** How long a shutdown waits for a slow collector. */
 const FLUSH_LIMIT_MS = 2_000;
 
 export function createTraces(deps: {
@@ -49,7 +49,7 @@ export function createTraces(deps: {
   };
 }
 
-/** What the engine publishes of a job's moves, with an ear for outcomes. Without a tracer it is what it was. */
+/** Adds a trace of each outcome to the function that publishes job changes. Without a tracer that function is returned unchanged. */
 export function tracing(
   tracer: Tracer | undefined,
   publish: (job: JobRecord) => void,

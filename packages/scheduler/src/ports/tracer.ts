@@ -1,15 +1,15 @@
 /**
- * Port: traces, made after the fact from what is known anyway.
+ * Port: traces, made from job records and utterances after their outcome.
  *
- * The law: it is told of an outcome once it stands, never waits and never throws; it keeps nothing of what it is given but names and
- * times — recognised or translated text goes nowhere —; what it cannot keep or send is dropped and counted. Spans of one utterance fit
- * together although several instances tell of them, because every id follows from names that all of them know. Absent: nothing is
- * traced, and nothing is done for it.
+ * The law: the tracer is called once an outcome is final; a call never waits and never throws. Spans contain ids, times and codes
+ * only, never recognised or translated text. Spans that cannot be queued or sent are dropped and counted. Several instances may send
+ * spans of one utterance: they form one tree, because each instance derives the same span ids from the same names. Without a tracer
+ * no code runs for traces.
  */
 import type { JobId, SessionId, TenantId } from '../domain/ids.ts';
 import type { JobRecord } from '../domain/job.ts';
 
-/** One utterance of a session, from its first sound to the client. Times are epoch milliseconds. */
+/** One utterance of a session, from its first audio to its delivery. Times are epoch milliseconds. */
 export interface TracedUtterance {
   readonly traceId: string;
   readonly tenantId: TenantId;
@@ -18,17 +18,17 @@ export interface TracedUtterance {
   readonly jobId: JobId;
   readonly startedAt: number;
   readonly acceptedAt: number;
-  /** When it had its outcome; absent: it never had one. */
+  /** When it had its outcome; absent: it had none. */
   readonly readyAt?: number | undefined;
   readonly endedAt: number;
-  /** `result`, why there is none, or `unheard`: the session ended before. */
+  /** `result`, the reason why there is none, or `unheard`: the session ended before the delivery. */
   readonly outcome: string;
   readonly deliverySeq?: number | undefined;
 }
 
 export interface Tracer {
-  /** By the instance that drives it. */
+  /** Called by the job's driver. */
   jobSettled(job: JobRecord): void;
-  /** By the instance that has the session. */
+  /** Called by the instance that has the session. */
   utteranceEnded(utterance: TracedUtterance): void;
 }

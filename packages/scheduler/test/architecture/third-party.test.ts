@@ -21,6 +21,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/api': [`${SCHEDULER}/adapters/opentelemetry/`],
   '@opentelemetry/exporter-trace-otlp-http': [`${SCHEDULER}/adapters/opentelemetry/`],
   '@opentelemetry/resources': [`${SCHEDULER}/adapters/opentelemetry/`],
+  '@opentelemetry/sdk-trace': [`${SCHEDULER}/adapters/opentelemetry/`],
   'smol-toml': [`${SCHEDULER}/config/`, `${SCHEDULER}/cli/`],
   '@lingua/protocol': [
     'packages/sdk/src/',

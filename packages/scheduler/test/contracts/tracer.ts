@@ -14,11 +14,11 @@ export interface SpanSeen {
 
 export interface TracerHarness extends Closable {
   readonly tracer: Tracer;
-  /** Whoever takes spans is gone, or back. */
+  /** Makes the collector reject or accept spans. */
   setReachable(isReachable: boolean): void;
-  /** Everything that arrived, as text. */
+  /** All received requests as text. */
   text(): string;
-  /** All spans, once what was told before has been sent or dropped. */
+  /** All received spans, once every earlier span has been sent or dropped. */
   seen(): Promise<readonly SpanSeen[]>;
   dropped(): number;
 }
@@ -81,7 +81,7 @@ export function tracerContract(name: string, open: () => Promise<TracerHarness>)
   describe(`Tracer: ${name}`, () => {
     const start = perTest(open);
 
-    it('makes one tree of what is told of a job and of its utterance, in any order', async () => {
+    it('makes one tree of a job and its utterance, in either order', async () => {
       for (const isJobFirst of [true, false]) {
         const { tracer, seen } = await start();
         if (isJobFirst) tracer.jobSettled(settledJob());
@@ -100,14 +100,14 @@ export function tracerContract(name: string, open: () => Promise<TracerHarness>)
       }
     });
 
-    it('gives the same names to the same things, told twice or by another', async () => {
+    it('two instances give the same ids to the same job', async () => {
       const [one, other] = [await start(), await start()];
       one.tracer.jobSettled(settledJob());
       other.tracer.jobSettled(settledJob());
       expect(await other.seen()).toEqual(await one.seen());
     });
 
-    it('passes nothing on that was said', async () => {
+    it('sends no text and no audio of the conversation', async () => {
       const { tracer, seen, text } = await start();
       const failure = { code: 'PROCESSING_ERROR', message: 'words of a message' };
       tracer.jobSettled(settledJob());
@@ -117,7 +117,7 @@ export function tracerContract(name: string, open: () => Promise<TracerHarness>)
       expect(text()).not.toMatch(/words|said before|U09VTkQ/);
     });
 
-    it('I11 bounded: keeps so many, drops the rest and counts it, and goes on when they are taken again', async () => {
+    it('I11 bounded: counts the spans it drops and recovers with the collector', async () => {
       const { tracer, seen, dropped, setReachable } = await start();
       setReachable(false);
       for (let at = 0; at < 10_000; at += 1) tracer.utteranceEnded(endedUtterance({ index: at }));
@@ -130,7 +130,7 @@ export function tracerContract(name: string, open: () => Promise<TracerHarness>)
       expect(dropped()).toBe(before);
     });
 
-    it('never throws, whatever a record lacks', async () => {
+    it('accepts records with missing fields without throwing', async () => {
       const { tracer, seen } = await start();
       tracer.jobSettled(settledJob({ timeline: [] }));
       tracer.utteranceEnded(

@@ -4,53 +4,33 @@ import { known, NO_EVENTS, type SpanDraft } from './span-draft.ts';
 import { spanIdOf, traceIdOf } from './trace-ids.ts';
 import { utteranceSpanId } from './utterance-spans.ts';
 
-/** What is kept of a job until its spans are made: nothing that was said, and none of its audio. */
-export interface TracedJob {
-  readonly jobId: string;
-  readonly traceId: string;
-  readonly attributes: SpanDraft['attributes'];
-  readonly parentSpanId: string | undefined;
-  readonly createdAt: number;
-  readonly timeline: readonly TimelineEntry[];
-  readonly failure: string | undefined;
-}
-
-export function tracedJob({ jobId, tenantId, sessionId, spec, ...job }: JobRecord): TracedJob {
-  const { utteranceIndex, traceId, groupId } = spec;
-  return {
-    jobId,
-    traceId,
-    // Only utterances of sessions are in a group. A job by HTTP has nobody above it who would tell of himself.
-    parentSpanId: groupId === undefined ? undefined : utteranceSpanId(sessionId, utteranceIndex),
-    createdAt: job.createdAt,
-    timeline: job.timeline,
-    failure: job.failure?.code,
-    attributes: known({
-      'lingua.trace_id': traceId,
-      'lingua.job_id': jobId,
-      'lingua.tenant_id': tenantId,
-      'lingua.session_id': sessionId,
-      'lingua.utterance_index': utteranceIndex,
-      'lingua.source_language': spec.sourceLanguage,
-      'lingua.target_language': spec.targetLanguage,
-      'lingua.attempts': Math.max(0, ...job.timeline.map(({ attempt }) => attempt)),
-      'lingua.outcome': job.failure?.code ?? 'finished',
-    }),
-  };
-}
-
-export function jobSpans(job: TracedJob): readonly SpanDraft[] {
-  const { jobId, timeline } = job;
+/** Ids, times and codes only: no text of the conversation and no audio (the law of Tracer). */
+export function jobSpans(job: JobRecord): readonly SpanDraft[] {
+  const { jobId, timeline, createdAt } = job;
+  const { utteranceIndex, traceId, groupId } = job.spec;
+  const error = job.failure?.code;
+  const numbers = new Set(timeline.map(({ attempt }) => attempt).filter((attempt) => attempt > 0));
   const frame: Frame = {
     jobId,
-    traceId: traceIdOf(job.traceId),
+    traceId: traceIdOf(traceId),
     jobSpanId: spanIdOf('job', jobId),
-    endAt: timeline.at(-1)?.at ?? job.createdAt,
+    endAt: timeline.at(-1)?.at ?? createdAt,
   };
-  const numbers = new Set(timeline.map(({ attempt }) => attempt).filter((attempt) => attempt > 0));
-  const root = span(frame, 'job', frame.jobSpanId, job.parentSpanId, job.createdAt, frame.endAt);
+  // Only utterances of sessions are in a group. A job that came by HTTP has no parent span.
+  const parentSpanId = groupId === undefined ? undefined : utteranceSpanId(job.sessionId, utteranceIndex);
+  const attributes = known({
+    'lingua.trace_id': traceId,
+    'lingua.job_id': jobId,
+    'lingua.tenant_id': job.tenantId,
+    'lingua.session_id': job.sessionId,
+    'lingua.utterance_index': utteranceIndex,
+    'lingua.source_language': job.spec.sourceLanguage,
+    'lingua.target_language': job.spec.targetLanguage,
+    'lingua.attempts': Math.max(0, ...numbers),
+    'lingua.outcome': error ?? 'finished',
+  });
   return [
-    { ...root, attributes: job.attributes, error: job.failure },
+    { ...span(frame, 'job', frame.jobSpanId, parentSpanId, createdAt, frame.endAt), attributes, error },
     ...waits(frame, timeline),
     ...[...numbers].flatMap((attempt) =>
       attemptSpans(
@@ -91,7 +71,7 @@ function span(
   };
 }
 
-/** Every time until a node was chosen and its slot taken; a slot that is had at once is no wait. */
+/** One span for each time the job waited for a slot. A slot that is reserved at once makes no span. */
 function waits(frame: Frame, timeline: readonly TimelineEntry[]): readonly SpanDraft[] {
   const found: SpanDraft[] = [];
   const wait = (startAt: number, endAt: number): void => {
@@ -114,8 +94,8 @@ function attemptSpans(
   attempt: number,
   entries: readonly TimelineEntry[],
 ): readonly SpanDraft[] {
-  const { startAt, reservedAt, sentAt, heardAt, over } = readAttempt(entries, frame.endAt);
-  const endAt = over?.at ?? frame.endAt;
+  const { startAt, reservedAt, sentAt, acknowledgedAt, end } = readAttempt(entries, frame.endAt);
+  const endAt = end?.at ?? frame.endAt;
   const spanId = spanIdOf('attempt', frame.jobId, attempt);
   const nodeId = entries.findLast((entry) => entry.nodeId !== undefined)?.nodeId;
   const stage = (name: string, from: number, to: number): SpanDraft =>
@@ -130,12 +110,12 @@ function attemptSpans(
         at,
         attributes: known({ 'lingua.node_id': node, 'lingua.reason': reason }),
       })),
-      error: over === undefined || over.state === 'FINISHED' ? undefined : (over.reason ?? over.state),
+      error: end === undefined || end.state === 'FINISHED' ? undefined : (end.reason ?? end.state),
     },
   ];
   if (sentAt === undefined) return spans;
-  spans.push(stage('send', reservedAt ?? sentAt, sentAt), stage('ack', sentAt, heardAt ?? endAt));
-  if (heardAt !== undefined) spans.push(stage('run', heardAt, endAt));
+  spans.push(stage('send', reservedAt ?? sentAt, sentAt), stage('ack', sentAt, acknowledgedAt ?? endAt));
+  if (acknowledgedAt !== undefined) spans.push(stage('run', acknowledgedAt, endAt));
   return spans;
 }
 
@@ -143,31 +123,31 @@ interface Attempted {
   readonly startAt: number;
   readonly reservedAt: number | undefined;
   readonly sentAt: number | undefined;
-  readonly heardAt: number | undefined;
-  readonly over: TimelineEntry | undefined;
+  readonly acknowledgedAt: number | undefined;
+  readonly end: TimelineEntry | undefined;
 }
 
-/** An attempt that was given up may answer after all, and then it is not over. */
+/** The node of an abandoned attempt may still report; the attempt then goes on. */
 function readAttempt(entries: readonly TimelineEntry[], jobEndAt: number): Attempted {
-  let [reservedAt, sentAt, heardAt]: (number | undefined)[] = [];
-  let over: TimelineEntry | undefined;
+  let [reservedAt, sentAt, acknowledgedAt]: (number | undefined)[] = [];
+  let end: TimelineEntry | undefined;
   for (const entry of entries) {
     if (entry.state === 'RETRYING' || entry.state === 'FINISHED' || entry.state === 'FAILED') {
-      over ??= entry;
+      end ??= entry;
       continue;
     }
-    over = undefined;
+    end = undefined;
     if (entry.state === 'RESERVED') reservedAt = entry.at;
     else if (entry.state === 'DISPATCHED') sentAt = entry.at;
-    else if (entry.state === 'RUNNING') heardAt ??= entry.at;
+    else if (entry.state === 'RUNNING') acknowledgedAt ??= entry.at;
   }
-  // Its answer was all that was heard: the node works from the moment it has the job.
-  const isUnacknowledged = over?.state === 'FINISHED' && heardAt === over.at;
+  // A legacy node reports only the result: its work is counted from the dispatch.
+  const isUnacknowledged = end?.state === 'FINISHED' && acknowledgedAt === end.at;
   return {
     startAt: entries[0]?.at ?? jobEndAt,
     reservedAt,
     sentAt,
-    heardAt: isUnacknowledged ? sentAt : heardAt,
-    over,
+    acknowledgedAt: isUnacknowledged ? sentAt : acknowledgedAt,
+    end,
   };
 }

@@ -10,7 +10,7 @@ export interface SpanEvent {
 
 export interface SpanDraft {
   readonly name: string;
-  /** Of whom it is: `server` answers a client, `client` asks a node. */
+  /** `server`: work for a client of the scheduler; `client`: work requested from a node. */
   readonly kind: 'server' | 'client' | 'internal';
   readonly traceId: string;
   readonly spanId: string;
@@ -19,11 +19,11 @@ export interface SpanDraft {
   readonly endAt: number;
   readonly attributes: Attributes;
   readonly events: readonly SpanEvent[];
-  /** Code of what went wrong. */
+  /** Error code; absent: no error. */
   readonly error: string | undefined;
 }
 
-/** Without what is not known. */
+/** Drops attributes without a value. */
 export function known(attributes: Readonly<Record<string, string | number | undefined>>): Attributes {
   const entries = Object.entries(attributes).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Attributes;

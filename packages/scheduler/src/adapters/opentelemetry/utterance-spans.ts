@@ -1,4 +1,4 @@
-/** Cold path: the root of an utterance's trace, and its delivery. Pure. */
+/** Cold path: the root span of an utterance's trace, and the span of its delivery. Pure. */
 import type { TracedUtterance } from '../../ports/tracer.ts';
 import { known, NO_EVENTS, type SpanDraft } from './span-draft.ts';
 import { spanIdOf, traceIdOf } from './trace-ids.ts';
@@ -6,14 +6,14 @@ import { spanIdOf, traceIdOf } from './trace-ids.ts';
 export const utteranceSpanId = (sessionId: string, index: number): string =>
   spanIdOf('utterance', sessionId, index);
 
-/** What a person said at the client or did not say is no error of ours. */
-const FINE: ReadonlySet<string> = new Set(['result', 'silence_detected', 'unheard']);
+/** These outcomes are no errors of the scheduler: they depend on what the speaker and the client do. */
+const NO_ERROR: ReadonlySet<string> = new Set(['result', 'silence_detected', 'unheard']);
 
 export function utteranceSpans(utterance: TracedUtterance): readonly SpanDraft[] {
   const { sessionId, index, outcome, endedAt, readyAt } = utterance;
   const traceId = traceIdOf(utterance.traceId);
   const spanId = utteranceSpanId(sessionId, index);
-  const error = FINE.has(outcome) ? undefined : outcome;
+  const error = NO_ERROR.has(outcome) ? undefined : outcome;
   const root: SpanDraft = {
     name: 'utterance',
     kind: 'server',

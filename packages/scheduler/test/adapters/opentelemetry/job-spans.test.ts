@@ -1,6 +1,6 @@
-/** The spans of a job as its timeline has them: attempts that fail, wait, answer late or never acknowledge. */
+/** The spans of a job, made from its timeline: attempts that fail, wait, report late or never acknowledge. */
 import { describe, expect, it } from 'vitest';
-import { jobSpans, tracedJob } from '../../../src/adapters/opentelemetry/job-spans.ts';
+import { jobSpans } from '../../../src/adapters/opentelemetry/job-spans.ts';
 import { isSampled, spanIdOf, traceIdOf } from '../../../src/adapters/opentelemetry/trace-ids.ts';
 import type { JobState, TimelineEntry } from '../../../src/domain/job.ts';
 import { settledJob } from '../../contracts/tracer.ts';
@@ -12,21 +12,19 @@ type Line = readonly [JobState, number, number, string?, string?];
 
 const spansOf = (lines: readonly Line[], failure?: string) =>
   jobSpans(
-    tracedJob(
-      settledJob({
-        createdAt: AT,
-        timeline: lines.map(
-          ([state, at, attempt, nodeId, reason]): TimelineEntry => ({
-            state,
-            at: AT + at,
-            attempt,
-            nodeId,
-            reason,
-          }),
-        ),
-        failure: failure === undefined ? undefined : { code: failure, message: '' },
-      }),
-    ),
+    settledJob({
+      createdAt: AT,
+      timeline: lines.map(
+        ([state, at, attempt, nodeId, reason]): TimelineEntry => ({
+          state,
+          at: AT + at,
+          attempt,
+          nodeId,
+          reason,
+        }),
+      ),
+      failure: failure === undefined ? undefined : { code: failure, message: '' },
+    }),
   ).map(({ name, startAt, endAt, error }) => [
     name,
     startAt - AT,
@@ -35,7 +33,7 @@ const spansOf = (lines: readonly Line[], failure?: string) =>
   ]);
 
 describe('the spans of a job', () => {
-  it('are the job, its attempt, and what the attempt went through', () => {
+  it('are the job, its attempt and the stages of the attempt', () => {
     const lines: Line[] = [
       ['CREATED', 0, 0],
       ['RESERVED', 0, 1, 'a'],
@@ -52,7 +50,7 @@ describe('the spans of a job', () => {
     ]);
   });
 
-  it('show every wait for a node, and which attempt ended how', () => {
+  it('show each wait for a node and the error of each attempt', () => {
     const lines: Line[] = [
       ['CREATED', 0, 0],
       ['RESERVED', 10, 1, 'a'],
@@ -77,7 +75,7 @@ describe('the spans of a job', () => {
     ]);
   });
 
-  it('let an attempt end when it was given up, also if the job fails in its name later', () => {
+  it('end an abandoned attempt when it was abandoned, not when the job fails', () => {
     const lines: Line[] = [
       ['CREATED', 0, 0],
       ['RESERVED', 0, 1, 'a'],
@@ -90,7 +88,7 @@ describe('the spans of a job', () => {
     expect(spans).toContainEqual(['wait', 20, 90]);
   });
 
-  it('let an attempt go on that answers after it was given up', () => {
+  it('extend an abandoned attempt whose node still reports a result', () => {
     const lines: Line[] = [
       ['CREATED', 0, 0],
       ['RESERVED', 0, 1, 'a'],
@@ -102,7 +100,7 @@ describe('the spans of a job', () => {
     expect(spansOf(lines)).toContainEqual(['attempt', 0, 30]);
   });
 
-  it('count all its time as work of a node that never acknowledges', () => {
+  it('count the whole time as work if the node never acknowledges', () => {
     const lines: Line[] = [
       ['CREATED', 0, 0],
       ['RESERVED', 0, 1, 'a'],
@@ -118,7 +116,7 @@ describe('the spans of a job', () => {
     );
   });
 
-  it('are a wait alone for a job that never had a node', () => {
+  it('are only the job and a wait if no node was found', () => {
     expect(
       spansOf(
         [
@@ -134,8 +132,8 @@ describe('the spans of a job', () => {
   });
 });
 
-describe('the names of traces and spans', () => {
-  it('are taken as they are if they are W3C trace ids, and digested otherwise', () => {
+describe('trace ids and span ids', () => {
+  it('keep W3C trace ids unchanged and hash any other text', () => {
     const given = '4BF92F3577B34DA6A3CE929D0E0E4736';
     expect(traceIdOf(given)).toBe(given.toLowerCase());
     // printf %s ticket-17 | sha256sum
@@ -146,7 +144,7 @@ describe('the names of traces and spans', () => {
     expect(spanIdOf('attempt', 'job-1', 1)).not.toBe(spanIdOf('attempt', 'job-1', 2));
   });
 
-  it('decide by themselves whether a trace is in the sample', () => {
+  it('decide alone whether a trace is in the sample', () => {
     const ids = Array.from({ length: 2_000 }, (_, at) => traceIdOf(`trace ${at}`));
     const part = ids.filter((id) => isSampled(id, 0.25)).length / ids.length;
     expect(part).toBeGreaterThan(0.2);
