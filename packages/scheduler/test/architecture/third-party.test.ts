@@ -14,7 +14,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   fastify: [`${SCHEDULER}/transport/`],
   '@fastify/swagger': [`${SCHEDULER}/transport/`],
   '@fastify/swagger-ui': [`${SCHEDULER}/transport/`],
-  'prom-client': [`${SCHEDULER}/adapters/prometheus/`],
   pino: [`${SCHEDULER}/adapters/system/`],
   ioredis: [`${SCHEDULER}/adapters/redis/`],
   // Loaded only when traces are asked for, see ADR 0043.

@@ -1,34 +1,27 @@
-/** Measurements in Prometheus form. The only place that knows prom-client, which prints what is counted here. */
+/** Counts the metrics of the table and prints them for Prometheus. */
 import { setImmediate } from 'node:timers/promises';
-import { type Counter, Registry } from 'prom-client';
 import { METRICS, type MetricEntry, type MetricName } from '../../domain/metrics.ts';
 import type { Meter, MeterReader } from '../../ports/meter.ts';
+import { CONTENT_TYPE, expositionOf } from './exposition.ts';
 import { Family } from './series.ts';
 
 export interface PrometheusMeter extends Meter {
   readonly contentType: string;
   print(): Promise<string>;
-  /** The series as they are now, every `onPrint` asked before. */
+  /** The current series, after every `onPrint` function has run. */
   read(): MeterReader;
-  /** The same, nobody asked. */
+  /** The current series, without running the `onPrint` functions. */
   readonly reader: MeterReader;
-  /** Runs before each print and read, for gauges that are cheaper to ask than to keep. */
-  onPrint(ask: () => void): void;
+  /** `measure` runs before each print and read: for gauges that are cheaper to compute on demand than to keep up to date. */
+  onPrint(measure: () => void): void;
 }
 
 export function createPrometheusMeter(): PrometheusMeter {
-  const asks: (() => void)[] = [];
+  const measures: (() => void)[] = [];
   const families = new Map<string, Family>();
   for (const [name, entry] of Object.entries<MetricEntry>(METRICS)) families.set(name, new Family(entry));
 
-  /** All that the library asks of a metric, as it is now. */
-  function taken(name: MetricName): Counter {
-    const { help, kind: type } = METRICS[name];
-    const values = families.get(name)?.printed(name) ?? [];
-    return { name, get: async () => ({ name, help, type, values }) } as unknown as Counter;
-  }
-
-  /** Apart, so that one look tells both whether there is such a metric and whether it is counted this way. */
+  /** One map per kind: one lookup finds the metric and checks its kind. */
   const ofKind = (kind: MetricEntry['kind']): ReadonlyMap<string, Family> =>
     new Map([...families].filter(([, family]) => family.kind === kind));
   const counters = ofKind('counter');
@@ -41,7 +34,7 @@ export function createPrometheusMeter(): PrometheusMeter {
   };
 
   return {
-    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+    contentType: CONTENT_TYPE,
     reader,
     count(name, labels, by = 1) {
       const series = counters.get(name)?.find(labels);
@@ -53,26 +46,24 @@ export function createPrometheusMeter(): PrometheusMeter {
     },
     observe: (name, value, labels) => histograms.get(name)?.observe(value, labels),
     async print() {
-      for (const ask of asks) ask();
-      // All at one moment; written down in slices, because thousands of lines take longer than cold work may (I6).
-      const metrics = NAMES.map(taken);
+      for (const measure of measures) measure();
+      // All values are copied at one moment. Their text is made in slices: thousands of lines take longer than cold work may (I6).
+      const copies = NAMES.map((name) => [name, reader.series(name), reader.distributions(name)] as const);
       const texts: string[] = [];
-      for (let from = 0; from < metrics.length; from += METRICS_PER_SLICE) {
-        if (from > 0) await setImmediate();
-        const slice = new Registry();
-        for (const metric of metrics.slice(from, from + METRICS_PER_SLICE)) slice.registerMetric(metric);
-        texts.push(await slice.metrics());
+      for (const [at, [name, series, histograms]] of copies.entries()) {
+        if (at > 0 && at % METRICS_PER_SLICE === 0) await setImmediate();
+        texts.push(expositionOf(name, METRICS[name], series, histograms));
       }
-      return texts.join('\n');
+      return texts.join('');
     },
     read() {
-      for (const ask of asks) ask();
+      for (const measure of measures) measure();
       return reader;
     },
-    onPrint: (ask) => asks.push(ask),
+    onPrint: (measure) => measures.push(measure),
   };
 }
 
 const NAMES = Object.keys(METRICS) as MetricName[];
-/** None has many more than 200 lines. */
+/** One metric has at most a few thousand lines (200 label sets, 20 buckets). */
 const METRICS_PER_SLICE = 4;

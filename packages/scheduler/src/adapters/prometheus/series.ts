@@ -1,41 +1,34 @@
 /**
- * Hot path: the series of one metric, counted in our own numbers and arrays. Handed to the library when somebody looks: its own
- * counting costs more than a dispatch, which is measured at every stage, can spare.
+ * Hot path: the series of one metric, in plain numbers and arrays. Each dispatch updates several of them, and a metrics library's
+ * own counters would cost more than the decision itself.
  */
 import { type MetricEntry, USUAL_BUCKETS } from '../../domain/metrics/metric-entry.ts';
 import type { DistributionReading, Labels, SeriesReading } from '../../ports/meter.ts';
 
-/** Label sets per metric; what comes after is counted under `other`. */
+/** Label sets per metric; later ones are counted under `other`. */
 const MAX_LABEL_SETS = 200;
-/** Of metrics with several labels: sets of which one label is `other`. */
+/** Further label sets of a metric with several labels, in which one label is `other`. */
 const MAX_OTHERS = 50;
 const OTHER = 'other';
 
 /** One metric with one set of labels. */
 export interface Series {
   readonly labels: Labels;
-  /** Of a counter or gauge; of a histogram how many observations. */
+  /** The value of a counter or gauge, or the number of observations of a histogram. */
   value: number;
   sum: number;
-  /** Per bucket, not added up; empty unless it is a histogram. A plain array: whole numbers in it are not boxed. */
+  /** Observations per bucket, not cumulative; empty unless it is a histogram. */
   readonly buckets: number[];
 }
 
-/** What the library asks of a metric when it prints. */
-export interface PrintedValue {
-  readonly metricName?: string;
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-}
-
-/** All series of one metric. A class, because its methods are called several times per job: they are compiled once for all metrics. */
+/** All series of one metric. A class: V8 compiles its methods, which run several times per job, once for all metrics. */
 export class Family {
   readonly kind: MetricEntry['kind'];
   private readonly bounds: readonly number[];
   private readonly names: readonly string[];
   private readonly known = new Map<string, Series>();
   private only: Series | undefined;
-  /** The label whose values are too many. */
+  /** The label with the most values, once there are too many label sets. */
   private widest: string | undefined;
   private rest: Series | undefined;
 
@@ -43,7 +36,7 @@ export class Family {
     this.kind = entry.kind;
     this.names = entry.labels ?? [];
     this.bounds = entry.kind === 'histogram' ? (entry.buckets ?? USUAL_BUCKETS) : [];
-    // A level nobody has told yet is not 0; what is counted begins there.
+    // A counter starts at 0; a gauge has no value before it is set.
     if (this.names.length === 0 && entry.kind !== 'gauge') this.only = this.open({});
   }
 
@@ -57,7 +50,7 @@ export class Family {
   }
 
   observe(value: number, labels: Labels | undefined): void {
-    // One that is none would make the sum useless for good.
+    // A single NaN or Infinity would spoil the sum for ever.
     if (!Number.isFinite(value)) return;
     const series = this.find(labels);
     series.value += 1;
@@ -84,25 +77,6 @@ export class Family {
     }));
   }
 
-  printed(name: string): PrintedValue[] {
-    if (this.kind !== 'histogram') return this.readings();
-    return this.all().flatMap((series) => this.printedBuckets(name, series));
-  }
-
-  private printedBuckets(name: string, { labels, value, sum, buckets }: Series): PrintedValue[] {
-    let below = 0;
-    const lines = this.bounds.map((bound, at) => {
-      below += buckets[at] as number;
-      return { metricName: `${name}_bucket`, labels: { le: bound, ...labels }, value: below };
-    });
-    return [
-      ...lines,
-      { metricName: `${name}_bucket`, labels: { le: '+Inf', ...labels }, value },
-      { metricName: `${name}_sum`, labels, value: sum },
-      { metricName: `${name}_count`, labels, value },
-    ];
-  }
-
   private all(): Series[] {
     return this.only === undefined ? [...this.known.values()] : [this.only];
   }
@@ -115,8 +89,8 @@ export class Family {
   }
 
   /**
-   * Bounded: a peer that invents label values must not fill the memory (I11). What it invents becomes `other`; what else the labels
-   * say stays as long as it can, so that a failure is still one.
+   * Bounded: a peer that invents label values must not fill the memory (I11). The label with too many values becomes `other` first;
+   * the other labels are kept as long as possible, so a failure is still counted as a failure.
    */
   private start(key: string, labels: Labels): Series {
     if (this.known.size < MAX_LABEL_SETS) return this.keep(key, labels);
@@ -149,7 +123,7 @@ export class Family {
   }
 
   private keep(key: string, labels: Labels): Series {
-    // Only the labels of the table, and a copy: whoever gave them may change theirs.
+    // A copy with the table's labels only: the caller may change its own object.
     const series = this.open(Object.fromEntries(this.names.map((name) => [name, labels[name] ?? ''])));
     this.known.set(key, series);
     return series;

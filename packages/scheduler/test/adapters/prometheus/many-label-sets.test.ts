@@ -1,10 +1,10 @@
-/** Peers that invent label values: what they cost, and what the metrics still say. */
+/** The number of series stays bounded when peers invent label values. */
 import { expect, it } from 'vitest';
 import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts';
 
 const SETTLED = 'scheduler_jobs_settled_total';
 
-it('a code that nodes invent becomes other, and what became of the job is still told', () => {
+it('counts invented error codes as other and keeps the outcome label', () => {
   const { count, reader } = createPrometheusMeter();
   for (let at = 0; at < 1_000; at++) count(SETTLED, { outcome: 'failed', code: `E_${at}` });
   for (const _ of [1, 2, 3]) count(SETTLED, { outcome: 'finished', code: '' });
@@ -14,7 +14,7 @@ it('a code that nodes invent becomes other, and what became of the job is still 
   expect([sum('failed'), sum('finished'), sum('other')]).toEqual([1_000, 3, 0]);
 });
 
-it('I11 bounded: where every label is invented there is one other for all of them', () => {
+it('I11 bounded: counts all invented label sets in one series', () => {
   const { count, reader } = createPrometheusMeter();
   for (let at = 0; at < 1_000; at++) count(SETTLED, { outcome: `o${at}`, code: `E_${at}` });
   const series = reader.series(SETTLED);
@@ -23,7 +23,7 @@ it('I11 bounded: where every label is invented there is one other for all of the
   expect(series.at(-1)).toEqual({ labels: { outcome: 'other', code: 'other' }, value: 750 });
 });
 
-it('I6: others have their turn while thousands of lines are printed, and all lines are of one moment', async () => {
+it('I6: a print of thousands of lines lets other work run in between', async () => {
   const meter = createPrometheusMeter();
   for (let at = 0; at < 200; at++) meter.count('scheduler_node_errors_total', { code: `E_${at}` });
   let turns = 0;

@@ -1,8 +1,10 @@
-/** Histograms are counted in our own arrays: they must come out as if each observation had been kept and sorted into buckets at the end. */
+/** Histograms and the printed text: compared with a naive count of every observation. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { expositionOf } from '../../../src/adapters/prometheus/exposition.ts';
 import { createPrometheusMeter } from '../../../src/adapters/prometheus/meter.ts';
 import { STAGE_BUCKETS, USUAL_BUCKETS } from '../../../src/domain/metrics/metric-entry.ts';
+import { METRICS } from '../../../src/domain/metrics.ts';
 
 const PLAIN = 'scheduler_dispatch_latency_seconds';
 const STAGES = 'scheduler_stage_seconds';
@@ -34,7 +36,7 @@ const seconds = fc.oneof(
 );
 
 describe('histograms', () => {
-  it('have the buckets, sum and count of a naive count', async () => {
+  it('print the buckets, sum and count of a naive count', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(seconds, { maxLength: 200 }), async (observed) => {
         const meter = createPrometheusMeter();
@@ -55,7 +57,7 @@ describe('histograms', () => {
     );
   });
 
-  it('keep series apart by label, with the bounds of their own metric', async () => {
+  it('count each label set separately, with the bounds of its metric', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom('select', 'run'), seconds), { maxLength: 100 }),
@@ -77,7 +79,7 @@ describe('histograms', () => {
     );
   });
 
-  it('are read as they are printed, bucket by bucket', async () => {
+  it('read the same buckets that they print', async () => {
     const meter = createPrometheusMeter();
     for (const value of [0.000_004, 0.000_3, 0.3, 1_000]) meter.observe(STAGES, value, { stage: 'run' });
     const [reading] = meter.read().distributions(STAGES);
@@ -91,7 +93,7 @@ describe('histograms', () => {
     expect(reading?.buckets.at(-1)).toBe(1);
   });
 
-  it('pass over what is no number: the sum stays one', async () => {
+  it('ignore NaN and Infinity', async () => {
     const meter = createPrometheusMeter();
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 0.5]) meter.observe(PLAIN, value);
     const text = await meter.print();
@@ -105,8 +107,8 @@ describe('histograms', () => {
   });
 });
 
-describe('a print', () => {
-  it('is of one moment: what is counted while it is written comes with the next', async () => {
+describe('the printed text', () => {
+  it('shows one moment: a count during the print appears in the next', async () => {
     const meter = createPrometheusMeter();
     meter.count('scheduler_jobs_admitted_total');
     const printing = meter.print();
@@ -115,17 +117,45 @@ describe('a print', () => {
     expect(figure(await meter.print(), 'scheduler_jobs_admitted_total')).toBe(2);
   });
 
-  it('leaves out a level nobody has told, and shows a count of 0', async () => {
+  it('omits a gauge without a value and shows a counter of 0', async () => {
     const text = await createPrometheusMeter().print();
     expect(text).toMatch(/^scheduler_jobs_admitted_total 0$/m);
     expect(text).not.toMatch(/^scheduler_jobs_inflight /m);
   });
 
-  it('has each label set once, even if somebody really is called other', async () => {
+  it('has each label set once, even if a label is really called other', async () => {
     const meter = createPrometheusMeter();
     meter.count('scheduler_jobs_refused_total', { code: 'other' });
     for (let at = 0; at < 500; at += 1) meter.count('scheduler_jobs_refused_total', { code: `x${at}` });
     const text = await meter.print();
     expect(text.match(/^scheduler_jobs_refused_total\{code="other"\} /gm)).toHaveLength(1);
+  });
+
+  it('starts each metric with its help and its type', async () => {
+    const text = await createPrometheusMeter().print();
+    const [help, type, value] = text
+      .split('\n')
+      .filter((line) => line.includes('scheduler_jobs_admitted_total'));
+    expect(help).toMatch(/^# HELP scheduler_jobs_admitted_total \S/);
+    expect([type, value]).toEqual([
+      '# TYPE scheduler_jobs_admitted_total counter',
+      'scheduler_jobs_admitted_total 0',
+    ]);
+    expect(text.match(/^# TYPE /gm)).toHaveLength(Object.keys(METRICS).length);
+    expect(text.endsWith('\n')).toBe(true);
+  });
+
+  it('escapes backslashes, line ends and quotes', () => {
+    const entry = { kind: 'counter', help: 'first\nsecond \\ "third"', labels: ['code'] } as const;
+    expect(expositionOf('x_total', entry, [{ labels: { code: 'a"b\\c\nd' }, value: 1 }], [])).toBe(
+      '# HELP x_total first\\nsecond \\\\ "third"\n# TYPE x_total counter\nx_total{code="a\\"b\\\\c\\nd"} 1\n',
+    );
+  });
+
+  it('writes values that are no finite number as Prometheus reads them', () => {
+    const values = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, 1e-7, 1e21];
+    const series = values.map((value) => ({ labels: {}, value }));
+    const lines = expositionOf('x', { kind: 'gauge', help: '' }, series, []).trim().split('\n').slice(2);
+    expect(lines).toEqual(['x +Inf', 'x -Inf', 'x NaN', 'x 1e-7', 'x 1e+21']);
   });
 });
