@@ -12,11 +12,15 @@ const ALONE = [
 export default defineConfig({
   resolve: {
     conditions: ['source'],
-    // Proofs are compiled against what the scheduler is shipped as, and the charts of the bench; their tests take the sources like all others.
+    // The simulation, the proofs and the bench import compiled files of other projects; in tests these imports lead to the sources.
     alias: [
       {
-        find: /^(?:\.\.\/)+(packages\/scheduler|bench)\/dist\/(.*)\.js$/,
-        replacement: fileURLToPath(new URL('$1/src/$2.ts', import.meta.url)),
+        find: /^(?:\.\.\/)+(?:packages\/)?(scheduler|simulation)\/dist\/(.*)\.js$/,
+        replacement: fileURLToPath(new URL('packages/$1/src/$2.ts', import.meta.url)),
+      },
+      {
+        find: /^(?:\.\.\/)+bench\/dist\/(.*)\.js$/,
+        replacement: fileURLToPath(new URL('bench/src/$1.ts', import.meta.url)),
       },
     ],
   },

@@ -6,7 +6,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isClean = process.argv.includes('--clean');
-const projects = ['packages/protocol', 'packages/sdk', 'packages/scheduler', 'bench', 'proof'];
+const projects = [
+  'packages/protocol',
+  'packages/sdk',
+  'packages/scheduler',
+  'packages/simulation',
+  'bench',
+  'proof',
+];
 
 for (const project of projects) {
   if (!existsSync(`${root}/${project}/tsconfig.json`)) continue;

@@ -3,7 +3,7 @@
  * Arguments: url, nodes, slots, milliseconds that a job takes. Prints "ready" when all are registered; ends with its standard input.
  */
 import { createNode } from '@lingua/sdk/node';
-import { simulatedCapabilities } from '../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
+import { simulatedCapabilities } from '../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { LANGUAGES } from './embedded-engine.ts';
 
 const [url, count, slots, workMs = '0'] = process.argv.slice(2) as [string, string, string, string?];

@@ -1,6 +1,6 @@
 /** A node as bare as it can be: it acknowledges at once, works as long as it is told, and beats. */
 import WebSocket from 'ws';
-import { simulatedCapabilities } from '../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
+import { simulatedCapabilities } from '../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 
 export interface RawNodeOptions {
   readonly url: string;

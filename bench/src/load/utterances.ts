@@ -1,6 +1,6 @@
 /** Utterances at a fixed rate, and nodes that answer at once: what is left is the scheduler's own time. */
 import WebSocket from 'ws';
-import { simulatedCapabilities } from '../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
+import { simulatedCapabilities } from '../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { percentile } from '../measure.ts';
 import { chunkFrame, later, openMany, type RawSession } from './raw-session.ts';
 

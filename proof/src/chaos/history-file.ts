@@ -1,6 +1,6 @@
 /** A history in a file: one happening per line. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Happening } from '../../../packages/simulation/dist/history.js';
 
 export function keepHistory(path: string, history: readonly Happening[]): void {
   writeFileSync(path, history.map((each) => `${JSON.stringify(each)}\n`).join(''));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf, whyNoRedis, whyUnwritable } from '../../../bench/dist/preconditions.js';
-import { createRecorder } from '../../../packages/scheduler/dist/simulation/history.js';
+import { createRecorder } from '../../../packages/simulation/dist/history.js';
 import { checkHistory, type Evidence } from '../checker/check-history.ts';
 import { type ChaosCommand, HELP, readCommand, replayOf } from './command.ts';
 import { keepHistory, readHistory, whyUnjudgeable } from './history-file.ts';

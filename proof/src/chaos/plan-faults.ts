@@ -1,6 +1,6 @@
 /** Which faults come when, from a seed. Pure: the same seed and length give the same plan. */
 import { createSeededChance } from '../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
-import type { RealFaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { RealFaultKind } from '../../../packages/simulation/dist/history.js';
 
 /** What takes a whole server away, or something that all depend on. One at a time, each with time to heal. */
 const GREAT = [

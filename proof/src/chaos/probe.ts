@@ -1,5 +1,5 @@
 /** When everything is quiet: more is asked for than there are slots, and nothing ends meanwhile. A slot that leaked stays empty. */
-import { ofKind, type Recorder } from '../../../packages/scheduler/dist/simulation/history.js';
+import { ofKind, type Recorder } from '../../../packages/simulation/dist/history.js';
 import { eventually } from '../eventually.ts';
 import { startDispatcher } from './clients/dispatcher.ts';
 import type { Brake } from './fleet/brake.ts';

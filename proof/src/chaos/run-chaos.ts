@@ -5,7 +5,7 @@ import {
   createSeededChance,
   seedOf,
 } from '../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
-import { ofKind, type Recorder } from '../../../packages/scheduler/dist/simulation/history.js';
+import { ofKind, type Recorder } from '../../../packages/simulation/dist/history.js';
 import type { Evidence } from '../checker/check-history.ts';
 import { checkLeftovers, type Leftovers } from '../checker/leftovers.ts';
 import { eventually } from '../eventually.ts';

@@ -1,5 +1,5 @@
 /** I11: nothing that was sampled is over its limit; and I2 as far as samples tell: nothing is left at rest that should not be. Pure. */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Finding, Violation } from './violation.ts';
 
 type Sampled = Extract<Happening, { kind: 'sampled' }>;

@@ -5,7 +5,7 @@ import {
   nameOf,
   ofKind,
   type Run,
-} from '../../../packages/scheduler/dist/simulation/history.js';
+} from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, hitsOf, isLost, isOf, type Loss, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';

@@ -1,5 +1,5 @@
 /** All rules over one history. Knows nothing of the scheduler but what nodes and clients saw. Pure. */
-import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Happening } from '../../../packages/simulation/dist/history.js';
 import { checkBounds } from './bounded.ts';
 import { checkCapacity } from './capacity.ts';
 import { gatherFacts } from './facts.ts';

@@ -1,5 +1,5 @@
 /** A history, and what several rules want to know of it. Pure. */
-import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Happening } from '../../../packages/simulation/dist/history.js';
 import { type Fault, faultsOf } from './faults.ts';
 import { type Lives, livesOf } from './lives.ts';
 import { type RequestStory, requestStories } from './request-stories.ts';

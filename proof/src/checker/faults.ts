@@ -1,9 +1,5 @@
 /** The faults of a history, each with its end, and what they excuse. Pure. */
-import {
-  type FaultKind,
-  type Happening,
-  ofKind,
-} from '../../../packages/scheduler/dist/simulation/history.js';
+import { type FaultKind, type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import { createSpans, type Span, type Spans } from './spans.ts';
 import type { Allowances } from './violation.ts';
 

@@ -1,10 +1,5 @@
 /** I4: what a client is told was really done, for its words, by the attempt that had the right to; and nobody works for the settled. Pure. */
-import {
-  type Happening,
-  nameOf,
-  ofKind,
-  type Run,
-} from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, nameOf, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, isLost, isOf, lossesOf, spansOf, wasWritten } from './faults.ts';
 import type { Spans } from './spans.ts';

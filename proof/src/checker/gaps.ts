@@ -2,7 +2,7 @@
  * I5: a translation that is done is told soon, at the latest when the gap before it is closed. Pure. Of those who have a session:
  * others come and ask when they like.
  */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';

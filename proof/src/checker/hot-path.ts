@@ -3,7 +3,7 @@
  * only what is waited for can be judged. That no slice of cold work is longer than 5 ms is held by structure: tests say how many items a
  * slice has at most, and none measures the 5 ms.
  */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { brokenAround, hitsOf, isOf, spansOf } from './faults.ts';
 import { createSpans, type Span } from './spans.ts';

@@ -1,5 +1,5 @@
 /** I9 and, as far as servers complain of it, I8: the dead and the frozen act no more and get no messages; nobody dies by itself. Pure. */
-import { ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, isOf, spansOf } from './faults.ts';
 import type { Spans } from './spans.ts';

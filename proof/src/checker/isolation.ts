@@ -1,5 +1,5 @@
 /** I10: work of a tenant with a strict pool runs nowhere else, and nobody sees what is not of its tenant. Pure. */
-import { nameOf, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { nameOf, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import type { Finding, Violation } from './violation.ts';
 

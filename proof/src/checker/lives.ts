@@ -1,5 +1,5 @@
 /** When each instance lived, and when none did. The frozen do not live. Pure. */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import { type Fault, familyOf, isOf } from './faults.ts';
 import { createSpans, type Span, type Spans } from './spans.ts';
 

@@ -1,5 +1,5 @@
 /** I5: a session hears the outcomes of its utterances once, numbered without holes, and in the order in which they were said. Pure. */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { lostWrites } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';

@@ -1,5 +1,5 @@
 /** I3 and "nothing lost": whatever was accepted has one outcome, in time; a request has one job, an attempt one node. Pure. */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { hitsOf, isOf, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';

@@ -1,5 +1,5 @@
 /** What a run was like, for people: the table at its end, and the story around what went wrong. Pure. */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import { faultsOf } from './faults.ts';
 import { storyOf } from './story.ts';
 import { type Finding, INVARIANTS, type Violation } from './violation.ts';

@@ -2,7 +2,7 @@
  * I2: after everything every slot can be filled again. That no more than those can be is I1. Pure. A slot may be missing for as
  * long as a lease lasts, but only where somebody looking from outside cannot know better either: see `excuseOf`.
  */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, familyOf, hitsOf, spansOf } from './faults.ts';
 import type { Allowances, Finding, Violation } from './violation.ts';

@@ -1,5 +1,5 @@
 /** What clients saw, told per request. Pure. */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 
 type Outcome = Extract<Happening, { kind: 'outcome' }>;
 

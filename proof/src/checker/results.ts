@@ -2,7 +2,7 @@
  * I3: work that was done by whoever had the right to is what its client is told, if nothing stood between the two. Pure. To say
  * that there is no translation is an outcome, too: without this rule all of them could end so.
  */
-import { type Happening, ofKind, type Run } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { disturbsStore, hitsOf, lossesOf, spansOf } from './faults.ts';
 import type { RequestStory } from './request-stories.ts';

@@ -1,5 +1,5 @@
 /** What nodes saw, told per job: who had it when, and who did it. Pure. */
-import { type Happening, ofKind, type Run } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
 
 type Assigned = Extract<Happening, { kind: 'assigned' }>;
 

@@ -1,5 +1,5 @@
 /** I7: while there is no store, new work is refused, soon and by the right name, never accepted; and when it is back, it serves. Pure. */
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import type { Facts } from './facts.ts';
 import { brokenAround, disturbsStore, type Fault, hitsOf, isOf, spansOf } from './faults.ts';
 import { createSpans } from './spans.ts';

@@ -1,5 +1,5 @@
 /** The story of a violation: the few happenings that one needs to understand it, in the order of time. Pure. */
-import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Happening } from '../../../packages/simulation/dist/history.js';
 import { familyOf, faultsOf } from './faults.ts';
 import type { Invariant, Violation } from './violation.ts';
 

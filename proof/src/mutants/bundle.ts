@@ -8,8 +8,8 @@ import { type Mutant, mutate } from './mutant.ts';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const ENTRY = join(ROOT, 'proof/src/mutants/child.ts');
 const SOURCES = join(ROOT, 'packages/scheduler/src');
-/** Proofs name what the scheduler is shipped as; what is to be broken is its sources. */
-const SHIPPED = /packages\/scheduler\/dist\/(.*)\.js$/;
+/** Proofs and the simulation import compiled files; the mutants patch the sources. */
+const COMPILED = /^(?:\.\.\/)+(?:packages\/)?(scheduler|simulation)\/dist\/(.*)\.js$/;
 
 export const sourceOf = (mutant: Mutant): string => join(SOURCES, mutant.file);
 
@@ -26,8 +26,8 @@ export async function bundle(into: string, mutant?: Mutant): Promise<void> {
       {
         name: 'mutant',
         resolveId(source) {
-          const shipped = SHIPPED.exec(source);
-          return shipped === null ? null : join(SOURCES, `${shipped[1]}.ts`);
+          const [, project, file] = COMPILED.exec(source) ?? [];
+          return project === undefined ? null : join(ROOT, `packages/${project}/src/${file}.ts`);
         },
         async load(id) {
           if (mutant === undefined || id !== sourceOf(mutant)) return null;

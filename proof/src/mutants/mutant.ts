@@ -1,6 +1,6 @@
 /** A deliberately broken build of the scheduler: one place of its sources said otherwise, and which promise that breaks. */
-import type { FaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import type { Scenario } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
+import type { FaultKind } from '../../../packages/simulation/dist/history.js';
+import type { Scenario } from '../../../packages/simulation/dist/world/scenario.js';
 import type { Invariant } from '../checker/violation.ts';
 
 export interface Mutant {
@@ -8,7 +8,7 @@ export interface Mutant {
   readonly name: string;
   /** Which promises it breaks; one of them must be found broken. */
   readonly breaks: readonly Invariant[];
-  /** Below packages/scheduler/src. */
+  /** Relative to packages/scheduler/src. */
   readonly file: string;
   /** Occurs there exactly once, or the mutant is stale. */
   readonly find: string;

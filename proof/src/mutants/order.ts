@@ -1,6 +1,6 @@
 /** What a process is told to simulate, and what it answers. */
-import type { FaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import type { Scenario } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
+import type { FaultKind } from '../../../packages/simulation/dist/history.js';
+import type { Scenario } from '../../../packages/simulation/dist/world/scenario.js';
 import type { Invariant } from '../checker/violation.ts';
 
 export interface Order {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Scenario } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
+import type { Scenario } from '../../../packages/simulation/dist/world/scenario.js';
 import { bundle } from './bundle.ts';
 import type { Mutant, World } from './mutant.ts';
 import type { Broken, Order, Report } from './order.ts';

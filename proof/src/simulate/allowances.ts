@@ -1,10 +1,6 @@
 /** What the checker allows in a simulated run: what its configuration promises, and nothing for slow machines. */
-import { storeSettings } from '../../../packages/scheduler/dist/simulation/store/store-settings.js';
-import {
-  configOf,
-  SCENARIO,
-  type Scenario,
-} from '../../../packages/scheduler/dist/simulation/world/scenario.js';
+import { storeSettings } from '../../../packages/simulation/dist/store/store-settings.js';
+import { configOf, SCENARIO, type Scenario } from '../../../packages/simulation/dist/world/scenario.js';
 import { ALLOWANCES, type Allowances } from '../checker/violation.ts';
 
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 /** What npm run simulate is asked for. Pure. */
 import { availableParallelism } from 'node:os';
 import { parseFlags } from '../../../packages/scheduler/dist/cli/parse-flags.js';
-import { FAULTS, FAULTS_ALONE } from '../../../packages/scheduler/dist/simulation/faults/fault-plan.js';
+import { FAULTS, FAULTS_ALONE } from '../../../packages/simulation/dist/faults/fault-plan.js';
 import type { FaultKind } from './run-seed.ts';
 import { JOBS_PER_WORLD } from './worlds.ts';
 

@@ -1,15 +1,11 @@
 /** One seed: simulated, and judged by what was seen. */
 import { createHash } from 'node:crypto';
-import {
-  type FaultKind,
-  type Happening,
-  ofKind,
-} from '../../../packages/scheduler/dist/simulation/history.js';
+import { type FaultKind, type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import {
   runSimulation,
   type Simulation,
   type SimulationOptions,
-} from '../../../packages/scheduler/dist/simulation/run-simulation.js';
+} from '../../../packages/simulation/dist/run-simulation.js';
 import { checkHistory } from '../checker/check-history.ts';
 import type { Finding } from '../checker/violation.ts';
 import { simulationAllowances } from './allowances.ts';

@@ -1,7 +1,7 @@
 /** What is left of a world when its history is judged and forgotten, and what several of them come to. Pure. */
 import { createHash } from 'node:crypto';
-import type { FaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
-import type { Scenario } from '../../../packages/scheduler/dist/simulation/world/scenario.js';
+import type { FaultKind } from '../../../packages/simulation/dist/history.js';
+import type { Scenario } from '../../../packages/simulation/dist/world/scenario.js';
 import { printSummary } from '../checker/print.ts';
 import { type Finding, INVARIANTS } from '../checker/violation.ts';
 import type { SeedResult } from './run-seed.ts';

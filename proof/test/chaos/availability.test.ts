@@ -1,6 +1,6 @@
 /** How long nothing worked, by fault: from histories that are imagined. */
 import { describe, expect, it } from 'vitest';
-import type { Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Happening } from '../../../packages/simulation/dist/history.js';
 import { longestGap, unavailabilityOf } from '../../src/chaos/report/availability.ts';
 
 const results = (...moments: readonly number[]): Happening[] =>

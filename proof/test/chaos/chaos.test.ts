@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { nameOf, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
 import { ensureBuilt } from '../../../packages/scheduler/test/e2e/support/ensure-built.ts';
+import { nameOf, ofKind } from '../../../packages/simulation/dist/history.js';
 import { readHistory } from '../../src/chaos/history-file.ts';
 import type { Summary } from '../../src/chaos/report/summary.ts';
 

@@ -1,7 +1,7 @@
 /** What servers tell of the commands they run says which instance wrote to which, and when; the checker judges it as it does simulated messages. */
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRecorder, type Happening } from '../../../packages/scheduler/dist/simulation/history.js';
+import { createRecorder, type Happening } from '../../../packages/simulation/dist/history.js';
 import { instanceNames, readCall, withMessages } from '../../src/chaos/watch/monitored-calls.ts';
 import { sendingScript, watchCalls } from '../../src/chaos/watch/watch-calls.ts';
 import { checkHistory } from '../../src/checker/check-history.ts';

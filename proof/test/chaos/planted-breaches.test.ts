@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { METRICS, type MetricEntry } from '../../../packages/scheduler/dist/domain/metrics.js';
-import { createRecorder, type Recorder } from '../../../packages/scheduler/dist/simulation/history.js';
+import { createRecorder, type Recorder } from '../../../packages/simulation/dist/history.js';
 import { startPeeker } from '../../src/chaos/clients/peeker.ts';
 import { raiseHands } from '../../src/chaos/fleet/hands.ts';
 import { printChaos, summarise } from '../../src/chaos/report/summary.ts';

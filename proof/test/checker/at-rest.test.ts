@@ -1,6 +1,6 @@
 /** The rules about limits, and about what is left when everything is quiet, find what breaks them, and only that. */
 import { describe, expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { checkBounds } from '../../src/checker/bounded.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkProbe } from '../../src/checker/probe.ts';

@@ -1,6 +1,6 @@
 /** The rule of capacity finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
-import { type Happening, ofKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../packages/simulation/dist/history.js';
 import { checkCapacity } from '../../src/checker/capacity.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { ALLOWANCES, type Allowances } from '../../src/checker/violation.ts';

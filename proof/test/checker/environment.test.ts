@@ -1,10 +1,6 @@
 /** The rules about store, instances and what is left find what breaks them, and only that. */
 import { describe, expect, it } from 'vitest';
-import type {
-  FaultKind,
-  Happening,
-  Unrecorded,
-} from '../../../packages/scheduler/dist/simulation/history.js';
+import type { FaultKind, Happening, Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkInstances, type LogLine } from '../../src/checker/instances.ts';

@@ -1,6 +1,6 @@
 /** How long what is done may be held back: only faults of those who are involved make it longer. */
 import { describe, expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkGaps } from '../../src/checker/gaps.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';

@@ -1,9 +1,5 @@
 /** Histories that a checker's test makes up: a run in which nothing is wrong, to be broken in one place. */
-import type {
-  FaultKind,
-  Happening,
-  Unrecorded,
-} from '../../../packages/scheduler/dist/simulation/history.js';
+import type { FaultKind, Happening, Unrecorded } from '../../../packages/simulation/dist/history.js';
 
 /** 100 ms after the one before, or when it says. */
 export type Step = Unrecorded | readonly [at: number, step: Unrecorded];

@@ -1,6 +1,6 @@
 /** The rule of isolation finds what breaks it, and only that. */
 import { describe, expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkIsolation } from '../../src/checker/isolation.ts';
 import { accepted, assigned, imagine, result, type Step } from './imagined.ts';

@@ -1,6 +1,6 @@
 /** I1 looks through excuses: what runs without a lease, and what does not although it seems so. */
 import { describe, expect, it } from 'vitest';
-import type { FaultKind } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { FaultKind } from '../../../packages/simulation/dist/history.js';
 import { checkCapacity } from '../../src/checker/capacity.ts';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';

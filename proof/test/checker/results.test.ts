@@ -1,6 +1,6 @@
 /** The rule of results finds work that was done and told as missing, and only that. */
 import { describe, expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkResults } from '../../src/checker/results.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';

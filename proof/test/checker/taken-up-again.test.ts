@@ -1,6 +1,6 @@
 /** The rule of fencing: an attempt that was given up counts again if its node acknowledges it before its successor is recorded. */
 import { expect, it } from 'vitest';
-import type { Unrecorded } from '../../../packages/scheduler/dist/simulation/history.js';
+import type { Unrecorded } from '../../../packages/simulation/dist/history.js';
 import { gatherFacts } from '../../src/checker/facts.ts';
 import { checkFencing } from '../../src/checker/fencing.ts';
 import { ALLOWANCES } from '../../src/checker/violation.ts';

@@ -1,7 +1,7 @@
 /** A slice of the simulation: seeds with all faults keep every promise, and the same seed is the same history. */
 import { describe, expect, it } from 'vitest';
-import { FAULTS } from '../../../packages/scheduler/dist/simulation/faults/fault-plan.js';
-import { runSimulation } from '../../../packages/scheduler/dist/simulation/run-simulation.js';
+import { FAULTS } from '../../../packages/simulation/dist/faults/fault-plan.js';
+import { runSimulation } from '../../../packages/simulation/dist/run-simulation.js';
 import { checkHistory } from '../../src/checker/check-history.ts';
 import { type Finding, INVARIANTS } from '../../src/checker/violation.ts';
 import { simulationAllowances } from '../../src/simulate/allowances.ts';

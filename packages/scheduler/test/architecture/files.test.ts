@@ -5,7 +5,7 @@ import { sources, written } from './source-files.ts';
 
 const MOST_LINES = 400;
 const MOST_FILES = 26;
-/** Vocabulary and ports are looked up by name: their folders may be long lists. Simulation becomes a package of its own. */
+/** Vocabulary and ports are looked up by name: their folders may be long lists. */
 const LISTS = ['packages/scheduler/src/domain', 'packages/scheduler/src/ports'];
 /** Drawers: a name that says nothing collects everything. */
 const DRAWERS = new Set(['utils', 'util', 'helpers', 'helper', 'types', 'lib', 'common', 'misc']);

@@ -1,7 +1,7 @@
 /** The folders of the scheduler are its architecture: who may import whom. */
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { filesUnder, importsOf, resolveImport } from './source-files.ts';
+import { filesUnder, importsOf, resolveImport, type SourceFile } from './source-files.ts';
 
 const SRC = 'packages/scheduler/src';
 const files = filesUnder(SRC, '.ts');
@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   adapters: CORE,
   transport: [...CORE, 'management', 'runtime', 'session', 'cluster', 'config'],
   config: ['domain'],
-  simulation: ['everything but adapters/redis'],
+  plan: [...CORE, 'runtime', 'config', 'adapters', 'app'],
 };
 
 /** The composition root and what starts it: they put everything together, and only they import `app/`. */
@@ -38,11 +38,21 @@ const unitOf = (path: string): string =>
 function mayImport(from: string, to: string): boolean {
   const folder = folderOf(from);
   if (ROOT.includes(folder)) return true;
-  // It puts the real parts together as the root does, on a store of its own: what needs Redis is not simulated.
-  if (folder === 'simulation') return unitOf(to) !== 'adapters/redis';
+  // `lingua plan` runs the engine in one process, on virtual time: it needs no Redis.
+  if (unitOf(to) === 'adapters/redis' && folder === 'plan') return false;
   if (unitOf(from) === 'adapters/redis' && unitOf(to) === OF_ANY_STORE) return true;
   return unitOf(from) === unitOf(to) || (MAY_IMPORT[folder] ?? []).includes(folderOf(to));
 }
+
+const SIMULATION = 'packages/simulation/src';
+
+/** What a file of the simulation imports, with compiled files of the scheduler named by their sources. */
+const importsOfSimulation = (file: SourceFile): string[] =>
+  importsOf(file.text)
+    .filter((module) => module.startsWith('.'))
+    .map((module) =>
+      resolveImport(file, module).replace(/^packages\/scheduler\/dist\/(.*)\.js$/, `${SRC}/$1.ts`),
+    );
 
 describe('import directions', () => {
   it('have a rule for every folder and every file at the top', () => {
@@ -75,6 +85,18 @@ describe('import directions', () => {
         .map((target) => `${inside(file.path)} imports ${target}`),
     );
     expect(lost).toEqual([]);
+  });
+
+  it('lead from the simulation to its own files and to the scheduler, except to adapters/redis', () => {
+    const simulation = filesUnder(SIMULATION, '.ts');
+    const paths = new Set([...files, ...simulation].map(({ path }) => path));
+    const broken = simulation.flatMap((file) =>
+      importsOfSimulation(file)
+        .filter((target) => !paths.has(target) || target.startsWith(`${SRC}/adapters/redis/`))
+        .map((target) => `${file.path} imports ${target}`),
+    );
+    expect(simulation.length).toBeGreaterThan(30);
+    expect(broken).toEqual([]);
   });
 
   it('keep the core free of I/O: domain, ports, management, runtime, session and cluster import nothing of Node.js', () => {

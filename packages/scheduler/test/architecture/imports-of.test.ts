@@ -34,6 +34,6 @@ describe('reading imports', () => {
 
   it('sees the sources of all packages', () => {
     const found = new Set(sources.map(({ path }) => path.split('/')[1]));
-    expect([...found]).toEqual(expect.arrayContaining(['protocol', 'scheduler', 'sdk']));
+    expect([...found]).toEqual(expect.arrayContaining(['protocol', 'scheduler', 'sdk', 'simulation']));
   });
 });

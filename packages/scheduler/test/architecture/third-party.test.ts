@@ -27,10 +27,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     `${SCHEDULER}/transport/`,
     `${SCHEDULER}/cli/`,
     `${SCHEDULER}/app/`,
-    `${SCHEDULER}/simulation/`,
+    'packages/simulation/src/',
   ],
   // Simulated nodes and people speak as real ones do.
-  '@lingua/sdk': [`${SCHEDULER}/cli/`, `${SCHEDULER}/simulation/`],
+  '@lingua/sdk': [`${SCHEDULER}/cli/`, 'packages/simulation/src/'],
 };
 
 interface Manifest {

@@ -1,7 +1,7 @@
 /** Point 2, explain: the pages of pools and of simulated choices, as legacy tools read them. */
 import type { PoolsReply, SimulateReply } from '@lingua/protocol';
 import { describe, expect, it } from 'vitest';
-import { simulatedCapabilities } from '../../src/simulation/fleet/simulated-capabilities.ts';
+import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
 import { FOUR_POOLS, startFourPools } from './support/four-pools.ts';
 import { joinPooledNode, poolsToml } from './support/pooled-nodes.ts';
 import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';

@@ -1,7 +1,7 @@
 /** Point 1, requirements: services by id and by type, core services, features with what they depend on, over real HTTP and sockets. */
 import type { NodeOptions } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
-import { simulatedCapabilities } from '../../src/simulation/fleet/simulated-capabilities.ts';
+import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
 import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { type RunningApp, startApp } from './support/start-app.ts';
 

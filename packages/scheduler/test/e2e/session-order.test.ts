@@ -1,7 +1,7 @@
 /** What comes back to a session: outcomes in the order of its utterances, and from nodes that can do what it needs. */
 import type { JobAssign } from '@lingua/sdk/node';
 import { describe, expect, it } from 'vitest';
-import { simulatedCapabilities } from '../../src/simulation/fleet/simulated-capabilities.ts';
+import { simulatedCapabilities } from '../../src/cli/simulated-node/simulated-capabilities.ts';
 import { joinSdkNode, OUTPUT } from './support/sdk-node.ts';
 import { openSession, sessionUrl, spoken } from './support/session-client.ts';
 import { holdEachJob } from './support/session-jobs.ts';

@@ -1,11 +1,7 @@
 /** A program that dispatches over HTTP: repeats what was not answered or refused under the same request id, and asks until there is an outcome. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobView } from '@lingua/protocol';
-import {
-  type Recorder,
-  readSignature,
-  type Told,
-} from '../../../../packages/scheduler/dist/simulation/history.js';
+import { type Recorder, readSignature, type Told } from '../../../../packages/simulation/dist/history.js';
 import { speak } from '../fleet/speech.ts';
 import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';

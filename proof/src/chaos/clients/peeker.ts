@@ -1,6 +1,6 @@
 /** Somebody who asks for jobs of other tenants with the credential of its own, in every way there is. It must be told of none (I10). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';
 import { ask } from '../wire/call.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSession, type WebSocketConstructor } from '@lingua/sdk/client';
 import WebSocket from 'ws';
-import { type Recorder, readSignature } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { type Recorder, readSignature } from '../../../../packages/simulation/dist/history.js';
 import { speak } from '../fleet/speech.ts';
 import type { Tenant } from '../tenants.ts';
 import { type Backend, createBalancer } from '../wire/balancer.ts';

@@ -1,5 +1,5 @@
 /** What the harness can do to any node of the fleet, however it talks to the scheduler. */
-import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { Tenant } from '../tenants.ts';
 import type { Backend } from '../wire/balancer.ts';
 import type { Brake } from './brake.ts';

@@ -1,6 +1,6 @@
 /** One process of a node as it sees itself: what it was given, what it works on, what it has done. Everything is recorded. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Recorder, type Run, sign } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { type Recorder, type Run, sign } from '../../../../packages/simulation/dist/history.js';
 import type { Tenant } from '../tenants.ts';
 import type { Brake } from './brake.ts';
 import { hear } from './speech.ts';

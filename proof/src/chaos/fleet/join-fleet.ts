@@ -3,7 +3,7 @@ import {
   createSeededChance,
   seedOf,
 } from '../../../../packages/scheduler/dist/cli/simulated-node/seeded-chance.js';
-import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import { LEGACY_SLOTS } from '../rig/configured.ts';
 import { TENANTS, type Tenant } from '../tenants.ts';
 import { type Backend, liveNear, takeTurns } from '../wire/balancer.ts';

@@ -5,7 +5,7 @@ import {
   createLegacyJobs,
   legacyResult,
 } from '../../../../packages/scheduler/dist/cli/simulated-node/legacy-jobs.js';
-import { simulatedCapabilities } from '../../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
+import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 
 export interface LegacyNode {
   /** Or gone. */

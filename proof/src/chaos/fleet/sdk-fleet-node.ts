@@ -1,6 +1,6 @@
 /** A node of the fleet that is made with the SDK: acknowledges, comes back for ever, keeps its results. */
 import { createNode, type GpuNode, JobError } from '@lingua/sdk/node';
-import { simulatedCapabilities } from '../../../../packages/scheduler/dist/simulation/fleet/simulated-capabilities.js';
+import { simulatedCapabilities } from '../../../../packages/scheduler/dist/cli/simulated-node/simulated-capabilities.js';
 import { createBalancer } from '../wire/balancer.ts';
 import { type FleetNode, type FleetNodeOptions, languagesOf, overhear } from './fleet-node.ts';
 import { type Hands, raiseHands } from './hands.ts';

@@ -1,5 +1,5 @@
 /** What there is to break in a run, and how a break says whom it hits. */
-import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { ChaosClient } from '../clients/client.ts';
 import type { FleetNode } from '../fleet/fleet-node.ts';
 import type { PlannedFault } from '../plan-faults.ts';

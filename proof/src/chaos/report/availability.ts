@@ -1,5 +1,5 @@
 /** How long nothing was accepted and nothing came back, by kind of fault. Pure. */
-import { type Happening, ofKind } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../../packages/simulation/dist/history.js';
 import { type Fault, faultsOf } from '../../checker/faults.ts';
 import { isGreat, PLANNED, type PlannedKind } from '../plan-faults.ts';
 

@@ -1,5 +1,5 @@
 /** What happens while a run lasts, a line at a time. */
-import type { Happening, Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Happening, Recorder } from '../../../../packages/simulation/dist/history.js';
 import { isGreat, type PlannedKind } from '../plan-faults.ts';
 
 const EVERY_MS = 5_000;

@@ -1,6 +1,6 @@
 /** What a run came to: faults, work, promises. As data for machines, and as tables for people. Pure. */
 import { printTable } from '../../../../packages/scheduler/dist/cli/print-table.js';
-import { type Happening, ofKind } from '../../../../packages/scheduler/dist/simulation/history.js';
+import { type Happening, ofKind } from '../../../../packages/simulation/dist/history.js';
 import { printStory, printViolations } from '../../checker/print.ts';
 import { type Finding, INVARIANTS, type Invariant } from '../../checker/violation.ts';
 import { type Unavailability, unavailabilityOf } from './availability.ts';

@@ -1,6 +1,6 @@
 /** The scheduler's instances: places with a fixed port each, and in each place one process after the other. */
 import { createServer } from 'node:net';
-import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { LogLine } from '../../checker/instances.ts';
 import type { Backend } from '../wire/balancer.ts';
 import { configText } from './configured.ts';

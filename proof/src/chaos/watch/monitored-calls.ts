@@ -1,5 +1,5 @@
 /** What a server tells of the commands it runs (MONITOR), read for who writes to whom. Pure. */
-import type { Happening } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Happening } from '../../../../packages/simulation/dist/history.js';
 import type { LogLine } from '../../checker/instances.ts';
 
 /** Under the names by which instances know each other. */

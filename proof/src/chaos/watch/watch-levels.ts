@@ -1,7 +1,7 @@
 /** Asks every instance and Redis about once a second how much they hold, and records it with what they may hold (I11, and I2 at rest). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../../../packages/scheduler/dist/config/settings.js';
-import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 import type { LeftKey } from '../../checker/leftovers.ts';
 import { OPERATOR_TOKEN } from '../tenants.ts';
 import type { Backend } from '../wire/balancer.ts';

@@ -114,7 +114,7 @@ export const TOGETHER_MUTANTS: readonly Mutant[] = [
   {
     name: 'lets whoever drove a job once move it',
     breaks: ['I3 one outcome'],
-    file: 'simulation/store/jobs/job-scripts.ts',
+    file: '../../simulation/src/store/jobs/job-scripts.ts',
     find: "if (stored.driver !== driver) return { kind: 'driven_elsewhere' };\n  const { record } = stored;",
     replace: 'const { record } = stored;',
     world: { ...SUSPENDED, skips: 59 },

@@ -1,5 +1,5 @@
 /** What nodes and clients tell of themselves, counted and not kept: a soak that remembers everything grows by itself. */
-import type { Recorder } from '../../../../packages/scheduler/dist/simulation/history.js';
+import type { Recorder } from '../../../../packages/simulation/dist/history.js';
 
 export interface Work {
   sessions: number;

@@ -6,9 +6,9 @@ import {
   type FoundFleet,
   type JudgedSize,
   type Length,
-} from '../../simulation/plan/find-fleet.ts';
-import type { Range, SizeFigures } from '../../simulation/plan/size-figures.ts';
-import { offeredSlots, type Spread } from '../../simulation/plan/workload.ts';
+} from '../../plan/find-fleet.ts';
+import type { Range, SizeFigures } from '../../plan/size-figures.ts';
+import { offeredSlots, type Spread } from '../../plan/workload.ts';
 import { type Column, printTable } from '../print-table.ts';
 import type { PlanOptions } from './plan-options.ts';
 

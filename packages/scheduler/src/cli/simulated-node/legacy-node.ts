@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobAssign, type JobResult, type NodeToScheduler, parseSchedulerToNode } from '@lingua/protocol';
 import { createConnection } from '@lingua/sdk/node';
-import { simulatedCapabilities, simulatedResources } from '../../simulation/fleet/simulated-capabilities.ts';
 import { heardIn } from '../simulated-speech.ts';
 import { createLegacyJobs, legacyResult } from './legacy-jobs.ts';
 import { missingModel } from './missing-model.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
+import { simulatedCapabilities, simulatedResources } from './simulated-capabilities.ts';
 import type { SimulatedNode, SimulatedNodeOptions } from './simulated-node.ts';
 import { outputOf, speak, tone } from './simulated-output.ts';
 

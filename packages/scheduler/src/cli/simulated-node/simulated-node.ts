@@ -9,13 +9,13 @@ import {
   type NodeLog,
   type NodeOptions,
 } from '@lingua/sdk/node';
-import { simulatedCapabilities, simulatedResources } from '../../simulation/fleet/simulated-capabilities.ts';
 import { heardIn } from '../simulated-speech.ts';
 import type { Behaviour } from './behaviour.ts';
 import { createLegacyNode } from './legacy-node.ts';
 import { missingModel } from './missing-model.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
+import { simulatedCapabilities, simulatedResources } from './simulated-capabilities.ts';
 import { outputOf, speak, tone } from './simulated-output.ts';
 
 export interface SimulatedNodeOptions {

@@ -1,7 +1,7 @@
 /** MODEL_NOT_AVAILABLE over two instances: the holder of a node marks it, and every instance keeps its jobs away. */
 import { JobError } from '@lingua/sdk/node';
 import { expect, it } from 'vitest';
-import { simulatedCapabilities } from '../../../src/simulation/fleet/simulated-capabilities.ts';
+import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
 import { eventually } from '../../support/eventually.ts';
 import { joinSdkNode, OUTPUT } from '../support/sdk-node.ts';
 import { type Instance, startInstances } from './start-instances.ts';

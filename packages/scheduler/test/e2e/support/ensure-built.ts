@@ -9,7 +9,14 @@ import { promisify } from 'node:util';
 import { eventually } from '../../support/eventually.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../..', import.meta.url));
-const PROJECTS = ['packages/protocol', 'packages/sdk', 'packages/scheduler', 'bench', 'proof'];
+const PROJECTS = [
+  'packages/protocol',
+  'packages/sdk',
+  'packages/scheduler',
+  'packages/simulation',
+  'bench',
+  'proof',
+];
 const BUILD_MS = 120_000;
 
 export const LINGUA = join(ROOT, 'packages/scheduler/bin/lingua.js');

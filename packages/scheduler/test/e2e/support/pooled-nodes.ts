@@ -1,6 +1,6 @@
 /** Nodes that belong to one pool each, by a service that only they have, and the configuration of such pools. */
 import type { NodeCapabilities } from '@lingua/sdk/node';
-import { simulatedCapabilities } from '../../../src/simulation/fleet/simulated-capabilities.ts';
+import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
 import { type HeldJobs, holdJobs, joinSdkNode, OUTPUT } from './sdk-node.ts';
 
 /** The whole pipeline, and the service that makes out the pool. */

@@ -1,7 +1,7 @@
 /** A node made with the SDK, and a handler that the test lets finish job by job. */
 import { createNode, type GpuNode, type JobAssign, type JobOutput, type NodeOptions } from '@lingua/sdk/node';
 import { onTestFinished } from 'vitest';
-import { simulatedCapabilities } from '../../../src/simulation/fleet/simulated-capabilities.ts';
+import { simulatedCapabilities } from '../../../src/cli/simulated-node/simulated-capabilities.ts';
 import { eventually } from '../../support/eventually.ts';
 
 export const OUTPUT: JobOutput = { text_asr: 'hello', text_translated: '你好' };

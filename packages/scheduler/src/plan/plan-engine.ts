@@ -1,0 +1,161 @@
+/** Planning: the real engine — selection, leases, waiting queue — on virtual time, over nodes that answer when their time is up. */
+import { createAudioStore } from '../adapters/memory/audio-store.ts';
+import { createCapacityLedger } from '../adapters/memory/capacity-ledger.ts';
+import { createJobEvents } from '../adapters/memory/job-events.ts';
+import { createJobStore } from '../adapters/memory/job-store.ts';
+import { jobServiceSettings, jobStoreLimits } from '../app/settings/settings-from-config.ts';
+import { loadConfig } from '../config/load-config.ts';
+import type { Config } from '../config/settings.ts';
+import type { DispatchRequest } from '../domain/dispatch.ts';
+import { DEFAULT_TENANT } from '../domain/ids.ts';
+import { ANY } from '../domain/language.ts';
+import type { NodeView } from '../domain/node.ts';
+import { type NodeProfile, nmtProduct } from '../domain/profile.ts';
+import { equalTenancy } from '../domain/tenancy.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Meter } from '../ports/meter.ts';
+import type { NodeLink } from '../ports/node-link.ts';
+import { createJobService, type RunningJobService } from '../runtime/create-job-service.ts';
+import { createFleetView } from '../runtime/fleet/fleet-view.ts';
+import { seededChance } from './kernel/seeded-chance.ts';
+import { createSeededIds } from './kernel/seeded-ids.ts';
+import type { Workload } from './workload.ts';
+
+const NO_METER: Meter = { count() {}, gauge() {}, observe() {} };
+/** Nobody asks for a job again, so none need be kept. */
+const MOST_RETAINED = 100;
+/** No service time of a plan comes near it: jobs that time out are no question of how many nodes there are. */
+const TIMEOUT_IN_SERVICE_TIMES = 1_000;
+const LEAST_TIMEOUT_MS = 3_600_000;
+
+export async function createPlanEngine(deps: {
+  readonly clock: Clock;
+  readonly link: NodeLink;
+  readonly workload: Workload;
+  readonly nodes: number;
+  readonly seed: string;
+}): Promise<RunningJobService> {
+  const { clock, workload, seed } = deps;
+  const config = defaults();
+  const fleet = createFleetView();
+  const ledger = createCapacityLedger({ clock, numbers: fleet.numbers });
+  const jobTimeoutMs = Math.max(LEAST_TIMEOUT_MS, TIMEOUT_IN_SERVICE_TIMES * workload.serviceMs);
+  const engine = createJobService({
+    clock,
+    chance: seededChance(`${seed}/selection`),
+    ids: createSeededIds({
+      chance: seededChance(`${seed}/ids`),
+      clock,
+      maker: 'plan',
+      digestsRequests: false,
+    }),
+    ledger,
+    store: createJobStore({
+      clock,
+      ...jobStoreLimits(config),
+      maxRetained: MOST_RETAINED,
+      maxInflight: Number.MAX_SAFE_INTEGER,
+    }),
+    events: createJobEvents({ maxListeners: 1 }),
+    audio: createAudioStore({ maxBytes: 1, maxBytesPerJob: 1 }),
+    link: deps.link,
+    meter: NO_METER,
+    log: SILENT,
+    fleet,
+    nodes: { profile: () => PROFILE, placed() {}, outcome() {}, modelNotAvailable() {} },
+    // No tenant meets a limit of its own, and all are equals: then it does not matter whose a job is.
+    tenancy: equalTenancy(),
+    settings: {
+      ...jobServiceSettings(config),
+      jobTimeoutMs,
+      jobDeadlineMs: 2 * jobTimeoutMs + workload.maxWaitMs,
+    },
+  });
+  for (let at = 0; at < deps.nodes; at++) {
+    const view = nodeView(`node-${at}`, workload.slots, clock.now());
+    fleet.setLoad(view.nodeId, await ledger.declare(view.nodeId, { slots: view.slots, isAccepting: true }));
+    fleet.upsert(view);
+  }
+  return engine;
+}
+
+/** `number`: which of all jobs it is; comes back as the utterance index of its assignment. */
+export const planRequest = (number: number, maxWaitMs: number): DispatchRequest => ({
+  tenantId: DEFAULT_TENANT,
+  sessionId: SESSION,
+  need: NEED,
+  spec: { ...SPEC, utteranceIndex: number },
+  waitMs: maxWaitMs,
+});
+
+export const PLAN_RESULT = { textAsr: 'hello', textTranslated: '你好', ttsAudio: '', ttsFormat: '' };
+
+const SESSION = 's-plan';
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+const NEED: DispatchRequest['need'] = {
+  tenantId: DEFAULT_TENANT,
+  sessionId: SESSION,
+  directions: [{ source: 'en', target: 'zh' }],
+  isSourceAuto: false,
+  usesAsr: true,
+  usesNmt: true,
+  usesTts: true,
+  types: [],
+  services: [],
+  isAudioByReference: false,
+  isPairUnknown: false,
+  needsPublicNode: false,
+  isStrict: false,
+};
+
+const SPEC: DispatchRequest['spec'] = {
+  utteranceIndex: 0,
+  sourceLanguage: 'en',
+  targetLanguage: 'zh',
+  pipeline: { use_asr: true, use_nmt: true, use_tts: true, use_semantic: true, use_tone: false },
+  audio: { kind: 'none' },
+  audioFormat: 'pcm16',
+  sampleRate: 16_000,
+  traceId: 'plan',
+  cut: 'manual',
+};
+
+/** Every node can do every job: what divides a fleet, languages and pools, is planned one part at a time. */
+const PROFILE: NodeProfile = {
+  installedTypes: ANY,
+  readyTypes: ANY,
+  installedServices: [],
+  readyServices: [],
+  asr: ANY,
+  semantic: ANY,
+  tts: ANY,
+  nmt: nmtProduct(ANY, ANY),
+  features: [],
+  hasGpu: true,
+  acceptsPublicJobs: true,
+  supports: ['job_ack', 'audio_ref', 'drain', 'cancel_ack'],
+  isLegacy: false,
+};
+
+const nodeView = (nodeId: string, slots: number, now: number): NodeView => ({
+  nodeId,
+  profile: PROFILE,
+  health: 'ready',
+  isFresh: true,
+  isCalm: true,
+  isQueueing: false,
+  isCordoned: false,
+  isEjected: false,
+  slots,
+  lastBeatAt: now,
+  markedServices: [],
+  markedTypes: [],
+});
+
+function defaults(): Config {
+  const loaded = loadConfig({});
+  if (loaded.kind === 'ok') return loaded.config;
+  throw new Error('the defaults do not hold together');
+}

@@ -1,7 +1,0 @@
-/** Simulation: what the record of a job tells its client. */
-import type { JobRecord } from '../domain/job.ts';
-import { readSignature, type Told } from './history.ts';
-
-export function toldBy({ result }: JobRecord): Told | undefined {
-  return result && { by: readSignature(result.textAsr), words: result.textTranslated };
-}

@@ -1,0 +1,58 @@
+/** Simulation: what a connection of the simulated network is to an instance: messages one after the other, and a way to answer. */
+import type { Problem } from '@lingua/protocol';
+import { SchedulerError } from '../../../scheduler/dist/domain/errors.js';
+import type { Log } from '../../../scheduler/dist/ports/log.js';
+import { CUT_CODES } from '../../../scheduler/dist/transport/ws/cut-reasons.js';
+import { errorText } from '../../../scheduler/dist/transport/ws/error-text.js';
+import type { GuardedSocket, SocketHandler } from '../../../scheduler/dist/transport/ws/guarded-socket.js';
+import { createInOrder } from '../../../scheduler/dist/transport/ws/in-order.js';
+import type { WireEnd } from '../net/wire.ts';
+
+/** Nobody floods here: the limits of real sockets have tests of their own. */
+const ANY = Number.POSITIVE_INFINITY;
+
+export function attachWire(
+  end: WireEnd,
+  log: Log,
+  open: (socket: GuardedSocket) => SocketHandler,
+): { cut: GuardedSocket['cut'] } {
+  const socket: GuardedSocket = {
+    send: end.send,
+    sendError(code, message, details) {
+      if (handler.mayTellError?.() !== false) end.send(errorText(code, message, details));
+    },
+    reject: ({ path, message }: Problem) => socket.sendError('INVALID_MESSAGE', message, { path }),
+    cut(reason) {
+      if (!end.isOpen()) return;
+      end.close(CUT_CODES[reason], reason);
+      closed();
+    },
+  };
+  const queue = createInOrder({
+    maxWaiting: ANY,
+    maxWeight: ANY,
+    full() {},
+    eased() {},
+    failed(fault) {
+      log.error({ err: fault }, 'a message could not be handled');
+      if (fault instanceof SchedulerError) socket.sendError(fault.code, fault.message);
+    },
+  });
+  let isGone = false;
+
+  function closed(): void {
+    if (isGone) return;
+    isGone = true;
+    handler.left();
+    queue.push(() => handler.ended(), 0);
+  }
+
+  const handler = open(socket);
+  end.listen({
+    text(text) {
+      queue.push(() => handler.receive(text), 0);
+    },
+    closed,
+  });
+  return { cut: socket.cut };
+}

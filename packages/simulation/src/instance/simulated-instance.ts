@@ -1,0 +1,225 @@
+/** Simulation: one process of the scheduler. The real core, with doors onto the simulated network in place of HTTP and sockets. */
+import type { DispatchRequest as Body } from '@lingua/protocol';
+import { createAudioStore } from '../../../scheduler/dist/adapters/memory/audio-store.js';
+import { type Core, createCore } from '../../../scheduler/dist/app/create-core.js';
+import { coreIdsOf } from '../../../scheduler/dist/app/settings/pool-plan.js';
+import type { SharedStore } from '../../../scheduler/dist/app/shared-store.js';
+import { createShutDown } from '../../../scheduler/dist/app/shutdown.js';
+import type { Config } from '../../../scheduler/dist/config/settings.js';
+import type { DispatchOutcome } from '../../../scheduler/dist/domain/dispatch.js';
+import { DEFAULT_TENANT, type JobId } from '../../../scheduler/dist/domain/ids.js';
+import type { JobRecord } from '../../../scheduler/dist/domain/job.js';
+import { createRequirements } from '../../../scheduler/dist/domain/requirements.js';
+import type { Machine } from '../../../scheduler/dist/plan/kernel/machine.js';
+import { seededChance } from '../../../scheduler/dist/plan/kernel/seeded-chance.js';
+import { createSeededIds } from '../../../scheduler/dist/plan/kernel/seeded-ids.js';
+import type { AudioFetcher } from '../../../scheduler/dist/ports/audio-fetcher.js';
+import type { Log } from '../../../scheduler/dist/ports/log.js';
+import type { Meter } from '../../../scheduler/dist/ports/meter.js';
+import { buildDispatch } from '../../../scheduler/dist/transport/http/requests/dispatch-request.js';
+import { readJob } from '../../../scheduler/dist/transport/http/views/read-job.js';
+import { createAudioReferences } from '../../../scheduler/dist/transport/link/audio-references.js';
+import { openNodeSocket } from '../../../scheduler/dist/transport/ws/node-socket.js';
+import { createNodeSockets } from '../../../scheduler/dist/transport/ws/node-sockets.js';
+import { openSessionSocket } from '../../../scheduler/dist/transport/ws/session-socket.js';
+import type { WireEnd } from '../net/wire.ts';
+import { attachWire } from './attach-wire.ts';
+import { openGate, principalOf } from './open-gate.ts';
+
+export interface SimulatedInstance {
+  readonly machine: Machine;
+  readonly core: Core;
+  /** Joins the others. */
+  start(): Promise<void>;
+  /** SIGTERM: drains, and says good-bye. */
+  stop(): Promise<void>;
+  acceptNode(end: WireEnd): void;
+  acceptSession(end: WireEnd): void;
+  dispatch(body: Body): Promise<DispatchOutcome>;
+  settled(jobId: JobId, waitMs: number): Promise<JobRecord | undefined>;
+  /** As whoever asks over HTTP with a token of its tenant gets to see it. */
+  read(
+    peer: { readonly machine: Machine; readonly tenant: string },
+    jobId: JobId,
+  ): Promise<JobRecord | undefined>;
+  audio(jobId: JobId): Buffer | undefined;
+  audioBytes(): number;
+  /** Takes nobody in. */
+  isClosed(): boolean;
+}
+
+const MESSAGE_DEADLINE_MS = 60_000;
+
+export function createSimulatedInstance(deps: {
+  readonly machine: Machine;
+  readonly config: Config;
+  readonly seed: string;
+  readonly log: Log;
+  readonly meter: Meter;
+  /** Absent: it is alone. */
+  readonly shared?: SharedStore | undefined;
+  readonly fetcher: AudioFetcher;
+}): SimulatedInstance {
+  const { machine, config, log, meter, shared } = deps;
+  const { clock, name } = machine;
+  const chance = seededChance(`${deps.seed}/${name}/chance`);
+  const ids = createSeededIds({
+    chance: seededChance(`${deps.seed}/${name}/ids`),
+    clock,
+    maker: name,
+    digestsRequests: shared !== undefined,
+  });
+  const { audio: limits } = config.scheduler;
+  const audio = createAudioStore({
+    maxBytes: limits.max_bytes_total,
+    maxBytesPerJob: limits.max_bytes_per_job,
+  });
+  const references = createAudioReferences({
+    tokens: { issue: (jobId) => `token-of-${jobId}` },
+    inlineMaxBytes: limits.inline_max_bytes,
+  });
+  const address = addressOf(machine);
+  references.serveAt(address);
+  const sockets = createNodeSockets({ clock });
+  const core = createCore({
+    config,
+    log,
+    clock,
+    chance,
+    ids,
+    meter,
+    slow: { waited() {}, took() {} },
+    process: { hostname: name, pid: 1, newName: () => ids.traceId() },
+    sockets,
+    audio: {
+      store: audio,
+      references,
+      at(jobId) {
+        const held = audio.get(jobId);
+        return held && references.referAlways(jobId, held);
+      },
+      fetcher: deps.fetcher,
+    },
+    shared,
+  });
+  const { registry, jobs, sessions, together, reader, backgroundServices } = core;
+  const doors = new Set<{ cut(reason: 'shutdown'): void }>();
+  const gate = openGate({ clock, meter, config });
+  const require = createRequirements(coreIdsOf(config));
+  let isDraining = false;
+  let isLeaving = false;
+
+  const shutDown = createShutDown({
+    sessions,
+    jobs,
+    registry,
+    sockets,
+    socketServer: {
+      async close() {
+        for (const door of doors) door.cut('shutdown');
+      },
+    },
+    http: { async close() {} },
+    endpoints: core.endpoints,
+    loop: { stop() {} },
+    clock,
+    log,
+    withdraw: together?.withdraw,
+    leave: async () => {
+      backgroundServices.stop();
+      await together?.stop();
+    },
+    drainTimeoutMs: config.server.drain_timeout_ms,
+    drains: () => {
+      isDraining = true;
+    },
+    leaves: () => {
+      isLeaving = true;
+    },
+  });
+
+  function admit(end: WireEnd, open: Parameters<typeof attachWire>[2]): void {
+    const door = attachWire(end, log, (socket) => {
+      const handler = open(socket);
+      return {
+        ...handler,
+        ended() {
+          doors.delete(door);
+          return handler.ended();
+        },
+      };
+    });
+    doors.add(door);
+  }
+
+  return {
+    machine,
+    core,
+    async start() {
+      await together?.start(address);
+      backgroundServices.start();
+    },
+    stop: shutDown,
+    acceptNode(end) {
+      if (isLeaving) end.close(CLOSING, 'shutdown');
+      else
+        admit(end, (socket) =>
+          openNodeSocket(
+            {
+              registry,
+              jobs: core.answers?.handedOver ?? jobs,
+              gate,
+              sockets,
+              clock,
+              meter,
+              log,
+              onPartial: (nodeId, { job_id, text, is_final }) =>
+                (together ?? sessions).partial(job_id, text, is_final, nodeId),
+              registrationDeadlineMs: MESSAGE_DEADLINE_MS,
+            },
+            socket,
+            principalOf('node', end.peer),
+          ),
+        );
+    },
+    acceptSession(end) {
+      if (isDraining || sessions.isFull()) end.close(CLOSING, 'shutdown');
+      else
+        admit(end, (socket) =>
+          openSessionSocket(
+            { sessions, gate, ids, clock, meter, log, initDeadlineMs: MESSAGE_DEADLINE_MS },
+            socket,
+            principalOf('client', end.peer),
+          ),
+        );
+    },
+    async dispatch(body) {
+      if (isDraining) return DRAINING;
+      const built = buildDispatch(body, {
+        tenantId: body.tenant_id ?? DEFAULT_TENANT,
+        utteranceIndex: ids.utteranceIndex(),
+        traceId: ids.traceId(),
+        digest: ids.digest,
+        require,
+      });
+      if (built.kind === 'invalid')
+        return { kind: 'refused', code: 'INVALID_MESSAGE', message: built.message };
+      return backgroundServices.dispatch(built.request);
+    },
+    settled: (jobId, waitMs) => reader.settled(jobId, waitMs),
+    read: (peer, jobId) => readJob({ gate, reader }, principalOf('client', peer.machine, peer.tenant), jobId),
+    audio: audio.get,
+    audioBytes: audio.size,
+    isClosed: () => isDraining,
+  };
+}
+
+const CLOSING = 1012;
+const DRAINING = {
+  kind: 'refused',
+  code: 'SCHEDULER_DEPENDENCY_DOWN',
+  message: 'this instance is going away',
+} as const;
+
+/** Where others find it, as it is written into references to its audio. */
+export const addressOf = ({ name }: Machine): string => `http://${name}:5010`;

@@ -1,0 +1,161 @@
+/**
+ * Simulation: one run. The real core of every instance, nodes and clients that behave as such do and worse, on virtual time and by
+ * one seed: the same seed gives the same history, byte for byte. What is right is for whoever reads the history to say.
+ */
+
+import { seededChance } from '../../scheduler/dist/plan/kernel/seeded-chance.js';
+import { createVirtualTime } from '../../scheduler/dist/plan/kernel/virtual-time.js';
+import type { Log } from '../../scheduler/dist/ports/log.js';
+import type { Meter } from '../../scheduler/dist/ports/meter.js';
+import { createFaultInjector } from './faults/fault-injector.ts';
+import { FAULTS, FAULTS_ALONE } from './faults/fault-plan.ts';
+import { createRecorder, type FaultKind, type Happening } from './history.ts';
+import { createNetwork } from './net/network.ts';
+import { createSimulatedStore } from './store/simulated-store.ts';
+import { storeSettings } from './store/store-settings.ts';
+import { createCrowd } from './world/crowd.ts';
+import { createFleet } from './world/fleet.ts';
+import { lookUpJobs } from './world/look-up-jobs.ts';
+import { createLevels } from './world/sample-levels.ts';
+import { configOf, SCENARIO, type Scenario } from './world/scenario.ts';
+import { createSchedulers } from './world/schedulers.ts';
+
+export interface SimulationOptions {
+  readonly seed: string;
+  /** Requests of clients before everything comes to rest. */
+  readonly jobs: number;
+  /** What may break; absent: everything that can. */
+  readonly faults?: readonly FaultKind[] | undefined;
+  readonly scenario?: Partial<Scenario> | undefined;
+  /** Told now and then how far it is. */
+  readonly progress?: ((asked: number) => void) | undefined;
+  /** Log lines of instances, for whoever looks for a mistake. */
+  readonly log?: ((instance: string) => Log) | undefined;
+}
+
+export interface Simulation {
+  readonly history: readonly Happening[];
+  readonly faults: ReadonlyMap<FaultKind, number>;
+  /** How long it was for those who lived in it. */
+  readonly virtualMs: number;
+  readonly events: number;
+}
+
+/** No simulated instance is scraped. */
+export const NO_METER: Meter = { count() {}, gauge() {}, observe() {} };
+
+const [FIRST_MS, STEP_MS] = [3_000, 1_000];
+/** Beyond every deadline: what has no outcome by then gets none. */
+const MOST_REST_MS = 300_000;
+/** Clocks of instances may differ by seconds. Those of the store's servers, whose time leases and presence follow, are set. */
+const INSTANCES_APART_MS = 3_000;
+const SERVERS_APART_MS = 50;
+/** By then every node has found an instance, and is found. */
+const FOUND_MS = 20_000;
+/** As long as a lease can outlive its job. */
+const SETTLE_MS = 70_000;
+const PROBE_MS = 2_500;
+/** Requests of all tenants together, for each slot that there is: the last slot is taken although some are late. */
+const PROBE_SHARE = 1.25;
+
+export async function runSimulation(options: SimulationOptions): Promise<Simulation> {
+  const scenario = { ...SCENARIO, ...options.scenario };
+  const { seed } = options;
+  const time = createVirtualTime();
+  const recorder = createRecorder(time.now);
+  const network = createNetwork({ time, chance: seededChance(`${seed}/network`) });
+  const isAlone = scenario.instances === 1;
+  const clocks = seededChance(`${seed}/clocks`);
+  const wrongBy = (mostMs: number): number => Math.round((2 * clocks() - 1) * mostMs);
+  const config = configOf('any', isAlone, scenario);
+  const store = isAlone
+    ? undefined
+    : createSimulatedStore({
+        time,
+        chance: seededChance(`${seed}/store`),
+        settings: storeSettings(config),
+        shards: scenario.shards,
+        clockOffsetMs: () => wrongBy(SERVERS_APART_MS),
+      });
+  const schedulers = createSchedulers({
+    time,
+    network,
+    chance: seededChance(`${seed}/balancer`),
+    recorder,
+    seed,
+    scenario,
+    log: options.log ?? (() => QUIET),
+    meter: NO_METER,
+    clockOffsetMs: () => wrongBy(INSTANCES_APART_MS),
+    storeOf: store?.storeFor,
+  });
+  for (let at = 0; at < scenario.instances; at++) schedulers.start(at);
+  const fleet = createFleet({ time, network, world: schedulers.nodes, seed: `${seed}/fleet`, scenario });
+  await time.runUntil(FIRST_MS);
+
+  const crowd = createCrowd({ time, network, world: schedulers.clients, seed: `${seed}/crowd`, scenario });
+  const injector = createFaultInjector({
+    time,
+    chance: seededChance(`${seed}/faults`),
+    kinds: options.faults ?? (isAlone ? FAULTS_ALONE : (Object.keys(FAULTS) as FaultKind[])),
+    recorder,
+    network,
+    schedulers,
+    instances: scenario.instances,
+    suspended: scenario.suspended,
+    slept: scenario.slept,
+    fleet,
+    crowd,
+    store,
+  });
+  const levels = createLevels({
+    recorder,
+    config,
+    instances: schedulers.running,
+    places: scenario.instances,
+    store,
+  });
+  injector.start();
+  while (crowd.asked() < options.jobs) {
+    await time.runUntil(time.now() + STEP_MS);
+    levels.record();
+    options.progress?.(crowd.asked());
+  }
+
+  // No more work comes, and everything becomes whole again.
+  crowd.stop();
+  injector.stop();
+  fleet.behave();
+  const latest = time.now() + MOST_REST_MS;
+  while ((injector.isBusy() || !crowd.isDone()) && time.now() < latest)
+    await time.runUntil(time.now() + STEP_MS);
+
+  // If nothing leaked, every slot can be had: soon where all is clear, and in the end everywhere.
+  for (const restMs of [FOUND_MS, SETTLE_MS]) {
+    await time.runUntil(time.now() + restMs);
+    recorder.record({ kind: 'quiet' });
+    fleet.pauseWork(true);
+    recorder.record({ kind: 'probe_began', nodes: fleet.names() });
+    crowd.askAtOnce(Math.ceil(PROBE_SHARE * scenario.nodes * scenario.slots));
+    await time.runUntil(time.now() + PROBE_MS);
+    recorder.record({ kind: 'probe_ended' });
+    fleet.pauseWork(false);
+    while (!crowd.isDone() && time.now() < latest + MOST_REST_MS) await time.runUntil(time.now() + STEP_MS);
+  }
+
+  // Audio that a repeat brought is kept until the deadline of its job.
+  const restsBy = time.now() + config.scheduler.job_deadline_ms + STEP_MS;
+  do await time.runUntil(time.now() + STEP_MS);
+  while (!levels.areAtRest() && time.now() < restsBy);
+  levels.record();
+  await lookUpJobs({ time, recorder, instances: schedulers.running });
+
+  return {
+    history: recorder.history,
+    faults: injector.counts,
+    virtualMs: time.now(),
+    events: time.events,
+  };
+}
+
+const QUIET: Log = { debug() {}, info() {}, warn() {}, error() {} };

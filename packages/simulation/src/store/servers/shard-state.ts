@@ -1,0 +1,162 @@
+/** Simulation: everything that one shard remembers. Plain values, so that all of it can be copied: a replica is a copy that lags. */
+import type { JobId, NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
+import type { JobRecord } from '../../../../scheduler/dist/domain/job.js';
+import type { LeaseId } from '../../../../scheduler/dist/domain/lease.js';
+import type { LivingInstance } from '../../../../scheduler/dist/ports/instances.js';
+import type { NodeRecord } from '../../../../scheduler/dist/ports/node-records.js';
+import type { SavedSession } from '../../../../scheduler/dist/ports/session-store.js';
+import { createShelf, type Shelf } from './shelf.ts';
+
+/** Never changed in place. */
+export interface StoredJob {
+  readonly record: JobRecord;
+  /** Entries of its timeline ever written. */
+  readonly revision: number;
+  readonly driver: string;
+  readonly watchers: readonly string[];
+  readonly isSettled: boolean;
+  /** Absent while it lives: then it is bound. */
+  readonly boundUntil: number | undefined;
+}
+
+/** Capacity and claim of a node; either may be absent. */
+export interface StoredNode {
+  capacity:
+    | { slots: number; isAccepting: boolean; reported: number; released: number; claim: number }
+    | undefined;
+  credential: string | undefined;
+  generation: number | undefined;
+}
+
+export interface LeaseMarks {
+  /** Since when. */
+  readonly fenced: Map<LeaseId, number>;
+  /** Held at the last report. */
+  readonly reported: Set<LeaseId>;
+  /** Since when their node has them. */
+  readonly taken: Map<LeaseId, number>;
+}
+
+export interface StoredMessage {
+  readonly body: string;
+  deliveries: number;
+  handedOutAt: number;
+}
+
+export interface Stream<T> {
+  readonly entries: Map<string, T>;
+  lastMs: number;
+  lastNumber: number;
+}
+
+export interface StoredInbox extends Stream<StoredMessage> {
+  /** Ids of those that were never handed out, in order. */
+  readonly fresh: Set<string>;
+  /** Handed out and not confirmed, in the order of the messages. */
+  readonly handedOut: Set<string>;
+}
+
+export interface BuriedMessage {
+  readonly body: string;
+  readonly deliveries: number;
+}
+
+export interface StoredNodeRecord {
+  readonly generation: number;
+  readonly version: number;
+  /** Undefined: withdrawn. */
+  readonly record: NodeRecord | undefined;
+}
+
+export interface WaitingEntry {
+  readonly turn: number;
+  readonly expiresAt: number;
+  readonly body: unknown;
+}
+
+export interface StoredPresence {
+  /** Undefined: taken for dead. */
+  readonly about: LivingInstance | undefined;
+}
+
+export interface ShardState {
+  readonly jobs: Shelf<StoredJob>;
+  readonly earlierJobs: Shelf<StoredJob>;
+  readonly nodes: Shelf<StoredNode>;
+  readonly leases: Shelf<Map<LeaseId, number>>;
+  readonly marks: Shelf<LeaseMarks>;
+  readonly records: Shelf<StoredNodeRecord>;
+  /** When each node was last heard of. */
+  readonly nodePresence: Shelf<number>;
+  readonly mailboxes: Shelf<Map<JobId, WaitingEntry>>;
+  readonly sessions: Shelf<{ readonly owner: string; readonly state: SavedSession }>;
+  readonly presence: Shelf<StoredPresence>;
+  readonly inboxes: Shelf<StoredInbox>;
+  readonly deadLetters: Shelf<Stream<BuriedMessage>>;
+  /** Jobs of each instance → deadline. */
+  readonly driven: Shelf<Map<JobId, number>>;
+  readonly settled: Shelf<Map<JobId, number>>;
+  /** Sets of names with a number each: all instances, parts of the index of nodes, orphans. */
+  readonly names: Shelf<Map<string, number>>;
+  /** Texts, figures and locks. */
+  readonly values: Shelf<unknown>;
+}
+
+export type { NodeId, SessionId };
+
+const copyMap = <K, V>(map: Map<K, V>): Map<K, V> => new Map(map);
+
+export function createShardState(): ShardState {
+  return {
+    jobs: createShelf(),
+    earlierJobs: createShelf(),
+    nodes: createShelf<StoredNode>(({ capacity, ...claim }) => ({
+      ...claim,
+      capacity: capacity && { ...capacity },
+    })),
+    leases: createShelf(copyMap),
+    marks: createShelf<LeaseMarks>(({ fenced, reported, taken }) => ({
+      fenced: new Map(fenced),
+      reported: new Set(reported),
+      taken: new Map(taken),
+    })),
+    records: createShelf(),
+    nodePresence: createShelf(),
+    mailboxes: createShelf(copyMap),
+    sessions: createShelf(),
+    presence: createShelf(),
+    inboxes: createShelf(copyInbox),
+    deadLetters: createShelf<Stream<BuriedMessage>>((stream) => ({
+      ...stream,
+      entries: new Map(stream.entries),
+    })),
+    driven: createShelf(copyMap),
+    settled: createShelf(copyMap),
+    names: createShelf(copyMap),
+    values: createShelf(),
+  };
+}
+
+const copyInbox = (inbox: StoredInbox): StoredInbox => ({
+  ...inbox,
+  entries: new Map([...inbox.entries].map(([id, message]) => [id, { ...message }])),
+  fresh: new Set(inbox.fresh),
+  handedOut: new Set(inbox.handedOut),
+});
+
+/** As it is now, whatever becomes of the first. */
+export const copyState = (state: ShardState): ShardState =>
+  Object.fromEntries(
+    Object.entries(state).map(([name, shelf]: [string, Shelf<unknown>]) => [name, shelf.copy()]),
+  ) as unknown as ShardState;
+
+export function sweepState(state: ShardState, now: number): void {
+  for (const shelf of Object.values(state) as Shelf<unknown>[]) shelf.sweep(now);
+}
+
+/** The name of the next entry: by time, and by number within it. */
+export function nextId(stream: Stream<unknown>, now: number): string {
+  stream.lastNumber = now > stream.lastMs ? 0 : stream.lastNumber + 1;
+  stream.lastMs = Math.max(now, stream.lastMs);
+  return `${stream.lastMs}-${stream.lastNumber}`;
+}

@@ -1,0 +1,45 @@
+/** Simulation: what lies together on one shard, by the same tags as the keys in Redis have. Pure. */
+import type { NodeId, SessionId } from '../../../../scheduler/dist/domain/ids.js';
+
+/** Parts of the index of nodes, each a key of its own. */
+export const NODE_PARTS = 16;
+
+/** Keys that lie by themselves. */
+export const keys = {
+  instances: 'schedulers:all',
+  orphans: 'schedulers:dlq_orphaned',
+  commonHints: 'schedulers:whispers',
+  snapshot: 'stats:snapshot',
+  nodesSeen: (part: number): string => `nodes:last_seen:${part}`,
+  nodeNotices: (part: number): string => `nodes:notices:${part}`,
+  lock: (name: string): string => `locks:${name}`,
+  arrivals: (nodeId: NodeId): string => `arrivals:${nodeId}`,
+} as const;
+
+/** Says where something lies: the same for all that lies together. A number, since it is asked for with every call. */
+export type Tag = number;
+
+/** FNV-1a: any even spread does. */
+function hash(text: string, from = 0x811c9dc5): Tag {
+  let all = from;
+  for (let at = 0; at < text.length; at += 1) all = Math.imul(all ^ text.charCodeAt(at), 0x01000193);
+  return all;
+}
+
+const [JOB, NODE, SESSION, INSTANCE, PRESENCE] = ['job:', 'node:', 'session:', 'instance:', 'presence:'].map(
+  (kind) => hash(kind),
+) as [Tag, Tag, Tag, Tag, Tag];
+
+export const tags = {
+  job: (tag: string): Tag => hash(tag, JOB),
+  node: (nodeId: NodeId): Tag => hash(nodeId, NODE),
+  session: (sessionId: SessionId): Tag => hash(sessionId, SESSION),
+  /** Its inbox, dead letters, indexes, figures and statistics. */
+  instance: (instanceId: string): Tag => hash(instanceId, INSTANCE),
+  presence: (instanceId: string): Tag => hash(instanceId, PRESENCE),
+  key: (key: string): Tag => hash(key),
+} as const;
+
+export const shardOf = (tag: Tag, shards: number): number => ((tag ^ (tag >>> 15)) >>> 0) % shards;
+
+export const nodePart = (nodeId: NodeId): number => shardOf(hash(nodeId), NODE_PARTS);

@@ -1,0 +1,37 @@
+/** Simulation: what the simulated store takes from the configuration, in the words of its parts. Pure. */
+
+import {
+  forgetNodesAfterMs,
+  inboxSettings,
+  nodeIdleMs,
+  redisSettings,
+  sharedJobLimits,
+} from '../../../scheduler/dist/app/settings/shared-settings.js';
+import type { Config } from '../../../scheduler/dist/config/settings.js';
+import type { InboxSettings } from './inbox.ts';
+import type { JobStoreLimits } from './job-store.ts';
+
+export interface StoreSettings {
+  readonly commandTimeoutMs: number;
+  readonly durability: 'primary' | 'replica';
+  readonly forgetNodesAfterMs: number;
+  readonly nodeIdleMs: number;
+  readonly maxNodes: number;
+  readonly mailboxJobs: number;
+  readonly inbox: InboxSettings;
+  readonly jobs: JobStoreLimits;
+}
+
+export function storeSettings(config: Config): StoreSettings {
+  const { scheduler } = config;
+  return {
+    commandTimeoutMs: redisSettings(config).commandTimeoutMs,
+    durability: scheduler.phase2.durability,
+    forgetNodesAfterMs: forgetNodesAfterMs(config),
+    nodeIdleMs: nodeIdleMs(config),
+    maxNodes: scheduler.max_nodes,
+    mailboxJobs: scheduler.mailbox.max_jobs,
+    inbox: inboxSettings(config),
+    jobs: sharedJobLimits(config),
+  };
+}

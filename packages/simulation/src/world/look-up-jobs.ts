@@ -1,0 +1,38 @@
+/** Simulation: what the records say of every job that anybody has heard of, when everything is over. */
+
+import type { VirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
+import { ofKind, type Recorder } from '../history.ts';
+import type { SimulatedInstance } from '../instance/simulated-instance.ts';
+import { toldBy } from '../told-by.ts';
+
+/** So few that nobody is kept waiting. */
+const AT_ONCE = 64;
+const LOOK_MS = 20;
+
+export async function lookUpJobs(deps: {
+  readonly time: VirtualTime;
+  readonly recorder: Recorder;
+  readonly instances: () => readonly SimulatedInstance[];
+}): Promise<void> {
+  const { time, recorder } = deps;
+  const jobs = [...new Set(ofKind(recorder.history, 'assigned', 'accepted').map(({ job }) => job))];
+  const instances = deps.instances();
+  for (let from = 0; from < jobs.length; from += AT_ONCE) {
+    for (const [at, job] of jobs.slice(from, from + AT_ONCE).entries())
+      void instances[at % instances.length]?.core.reader.get(job).then(
+        (found) => {
+          const result = found && toldBy(found);
+          recorder.record({
+            kind: 'looked_up',
+            job,
+            state: found?.state,
+            timeline: [],
+            ...(result !== undefined && { result }),
+          });
+        },
+        // Nothing is broken by now: a store that does not answer breaks other promises.
+        () => {},
+      );
+    await time.runUntil(time.now() + LOOK_MS);
+  }
+}

@@ -1,0 +1,85 @@
+/** Simulation: how much of everything an instance has that must not grow without end, and how much it may have. */
+import type { Config } from '../../../scheduler/dist/config/settings.js';
+import type { Recorder } from '../history.ts';
+import type { SimulatedInstance } from '../instance/simulated-instance.ts';
+import type { SimulatedStore } from '../store/simulated-store.ts';
+
+interface Level {
+  readonly instance: string;
+  readonly gauge: string;
+  readonly value: number;
+  readonly limit: number;
+  /** How much may be left when everything is quiet; absent: whatever is within the limit. */
+  readonly atRest?: number;
+}
+
+export interface Levels {
+  record(): void;
+  /** Nothing is left that should not be when everything is quiet. */
+  areAtRest(): boolean;
+}
+
+/** As many as instances hold for others that do not answer (jobs-of-many.ts). */
+const MOST_HELD = 10_000;
+
+export function createLevels(deps: {
+  readonly recorder: Recorder;
+  readonly config: Config;
+  readonly instances: () => readonly SimulatedInstance[];
+  /** How many there are when all of them live. */
+  readonly places: number;
+  readonly store: SimulatedStore | undefined;
+}): Levels {
+  const { recorder, config, store } = deps;
+
+  function read(): Level[] {
+    const instances = deps.instances();
+    const levels: Level[] = instances.flatMap(({ machine, core, audioBytes }) =>
+      levelsOf(core, audioBytes(), config).map((level) => ({ instance: machine.name, ...level })),
+    );
+    if (store === undefined) return levels;
+    const { messages, liveLeases, liveJobs } = store.contents();
+    const { max_inflight_jobs: inFlight, phase2 } = config.scheduler;
+    const stored = [
+      // Those of the dead are in it, until somebody has taken them over.
+      { gauge: 'letters', value: messages, limit: phase2.stream_maxlen * deps.places },
+      // All may have died once by then.
+      { gauge: 'live leases', value: liveLeases, limit: 2 * inFlight * deps.places },
+      { gauge: 'live jobs', value: liveJobs, limit: 2 * inFlight * deps.places },
+    ];
+    return [...levels, ...stored.map((level) => ({ instance: 'store', ...level, atRest: 0 }))];
+  }
+
+  return {
+    record() {
+      for (const level of read()) recorder.record({ kind: 'sampled', ...level });
+    },
+    areAtRest: () => read().every(({ value, atRest }) => atRest === undefined || value <= atRest),
+  };
+}
+
+function levelsOf(
+  core: SimulatedInstance['core'],
+  audioBytes: number,
+  { scheduler }: Config,
+): Omit<Level, 'instance'>[] {
+  const { jobs, store, together, sessions } = core;
+  const { bindings, retained } = store.levels();
+  const none = { atRest: 0 };
+  return [
+    { gauge: 'jobs in flight', value: jobs.inFlight(), limit: scheduler.max_inflight_jobs, ...none },
+    { gauge: 'jobs waiting', value: jobs.waiting(), limit: scheduler.max_inflight_jobs, ...none },
+    { gauge: 'bytes of audio', value: audioBytes, limit: scheduler.audio.max_bytes_total, ...none },
+    { gauge: 'bindings', value: bindings, limit: scheduler.task_binding.max_bindings },
+    { gauge: 'jobs kept', value: retained, limit: scheduler.job_retention_max_count },
+    {
+      gauge: 'utterances followed',
+      value: sessions.counts().watched,
+      limit: scheduler.max_inflight_jobs,
+      ...none,
+    },
+    ...(together === undefined
+      ? []
+      : [{ gauge: 'answers held', value: together.held.size(), limit: MOST_HELD, ...none }]),
+  ];
+}

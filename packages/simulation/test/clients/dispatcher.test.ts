@@ -1,0 +1,57 @@
+/** A simulated program that asks twice goes on with whichever answer it gets: what was accepted is asked for. */
+import { expect, it } from 'vitest';
+import { createMachine } from '../../../scheduler/dist/plan/kernel/machine.js';
+import { createVirtualTime } from '../../../scheduler/dist/plan/kernel/virtual-time.js';
+import { draftJob } from '../../../scheduler/test/contracts/job-draft.ts';
+import { startDispatcher } from '../../src/clients/dispatcher.ts';
+import { createRecorder } from '../../src/history.ts';
+import type { SimulatedInstance } from '../../src/instance/simulated-instance.ts';
+
+const [HASTY, PATIENT] = [0.01, 0.99];
+/** Longer than anybody waits for the next thing to say. */
+const SAID_MS = 5_001;
+/** Longer than a request is tried, or asked for. */
+const DONE_MS = 150_000;
+
+/** One request to an instance that answers so many dispatches, and then only what became of the job. */
+async function afterOneRequest(haste: number, answered: number): Promise<string[]> {
+  const time = createVirtualTime();
+  const recorder = createRecorder(time.now);
+  const job = { ...draftJob(0), jobId: 'job-1', state: 'RELEASED' as const };
+  let [dispatches, drawn] = [0, 0];
+  const instance = {
+    dispatch: async () => (dispatches++ < answered ? { kind: 'dispatched', job } : undefined),
+    settled: async () => job,
+  } as unknown as SimulatedInstance;
+  const client = startDispatcher({
+    machine: createMachine({ time, name: 'dispatcher-1' }),
+    requests: '1.1',
+    // When it speaks, and whether it is hasty then.
+    chance: () => [0.5, haste][drawn++] ?? 0.5,
+    tenant: 'acme',
+    languages: ['en', 'zh'],
+    perSecond: 0.1,
+    world: {
+      recorder,
+      dial() {},
+      async ask(_from, _limitMs, run) {
+        const answer = await run(instance);
+        return answer === undefined ? undefined : { answer, instance: 'instance-1' };
+      },
+    },
+  });
+  await time.runUntil(SAID_MS);
+  client.stop();
+  await time.runUntil(DONE_MS);
+  expect([client.asked(), client.isDone()]).toEqual([1, true]);
+  return recorder.history.map(({ kind }) => kind).filter((kind) => kind !== 'unanswered');
+}
+
+it('asks for a job that only one of two hasty requests was told of', async () => {
+  expect(await afterOneRequest(HASTY, 1)).toEqual(['asked', 'accepted', 'outcome']);
+});
+
+it('abandons what nobody accepted', async () => {
+  expect(await afterOneRequest(HASTY, 0)).toEqual(['asked', 'abandoned']);
+  expect(await afterOneRequest(PATIENT, 0)).toEqual(['asked', 'abandoned']);
+});
