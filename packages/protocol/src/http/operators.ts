@@ -95,7 +95,7 @@ export const SessionView = Type.Object(
     ),
     connected: flag('A client is connected'),
     resumable_until_ms: optional(quantity('Without a client: until when one may resume it (epoch ms)')),
-    deployed: flag('The client named no extensions'),
+    legacy: flag('The client named no extensions'),
     platform: label('Platform of the client'),
     src_lang: language('Source language, or `auto`'),
     tgt_lang: language('Target language'),

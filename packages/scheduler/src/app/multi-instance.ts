@@ -21,7 +21,7 @@ import type { IdSource } from '../ports/id-source.ts';
 import type { JobEvents } from '../ports/job-events.ts';
 import type { Log } from '../ports/log.ts';
 import type { Meter } from '../ports/meter.ts';
-import { createHolders } from '../transport/link/ask-holders.ts';
+import { createHolderForwarding } from '../transport/link/forward-to-holder.ts';
 import { guardStore } from './guarded-store.ts';
 import type { LocalParts } from './local-parts.ts';
 import { createMultiInstanceJobs } from './multi-instance-jobs.ts';
@@ -181,8 +181,8 @@ export function createMultiInstance(deps: {
       },
     },
   });
-  const holders = (): ReturnType<typeof createHolders> =>
-    createHolders({
+  const holders = (): ReturnType<typeof createHolderForwarding> =>
+    createHolderForwarding({
       bus,
       registry: local.registry(),
       replica,

@@ -63,7 +63,7 @@ export function createServers(parts: {
   const http = createHttpServer({
     registry,
     ...(together !== undefined && {
-      elsewhere: together.holders(),
+      remoteNodes: together.holders(),
       direct: { key: () => together.self().directKey, answer: together.answerDirectly },
     }),
     jobs: { ...(answers?.heard ?? jobs), dispatch: parts.backgroundServices.dispatch },
@@ -80,7 +80,7 @@ export function createServers(parts: {
     cluster: parts.cluster,
     stats: parts.backgroundServices.stats,
     pools: parts.pools,
-    explaining: {
+    explainServices: {
       explain: jobs.explain,
       readPools: () => readPools(parts.fleet, coreIdsOf(config)),
       poolSettings: parts.pools.effective,

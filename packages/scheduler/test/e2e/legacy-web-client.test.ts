@@ -27,14 +27,14 @@ describe('the legacy web client', () => {
     const options = { url: app.nodeUrl, languages: ['zh', 'en'], slots: 4, seed: 7 };
     const behaviour = { ...HEALTHY, latency: { kind: 'constant', ms: 5 }, ttsMs: 10 } as const;
     const made = createSimulatedNode({ ...options, behaviour });
-    const deployed = createLegacyNode({ ...options, behaviour: { ...behaviour, isLegacy: true } });
-    for (const node of [made, deployed]) {
+    const legacy = createLegacyNode({ ...options, behaviour: { ...behaviour, isLegacy: true } });
+    for (const node of [made, legacy]) {
       onTestFinished(() => node.stop());
       await node.start();
     }
     await app.readyNodes(2);
     const web = await openWebClient({ url: sessionUrl(app) });
-    for (let count = 1; made.counts().done === 0 || deployed.counts().done === 0; count += 1) {
+    for (let count = 1; made.counts().done === 0 || legacy.counts().done === 0; count += 1) {
       web.speak(count);
       web.letGo();
       expect(await web.outcome(count)).toMatchObject({

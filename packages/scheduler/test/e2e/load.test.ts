@@ -41,7 +41,7 @@ const SETTINGS = {
 };
 
 /** Which of the fleet are of that kind: it deals them out in a fixed order. */
-const DEPLOYED = new Set(
+const LEGACY = new Set(
   spread(MIX, NODES).flatMap(({ isLegacy }, index) => (isLegacy ? [`node-sim-${index + 1}`] : [])),
 );
 
@@ -137,9 +137,9 @@ describe(`${JOBS} jobs on ${NODES} nodes of which most misbehave`, () => {
     expect(busiest.length).toBeGreaterThan(NODES / 2);
     for (const [nodeId, { overflows }] of run.wire.traffic) expect([nodeId, overflows]).toEqual([nodeId, 0]);
     // Legacy nodes queue what is too much instead of refusing it; there the wire itself is counted.
-    const deployed = [...run.wire.traffic].filter(([nodeId]) => DEPLOYED.has(nodeId));
-    expect(deployed).toHaveLength(3);
-    for (const [nodeId, { most }] of deployed) expect([nodeId, most > SLOTS]).toEqual([nodeId, false]);
+    const legacy = [...run.wire.traffic].filter(([nodeId]) => LEGACY.has(nodeId));
+    expect(legacy).toHaveLength(3);
+    for (const [nodeId, { most }] of legacy) expect([nodeId, most > SLOTS]).toEqual([nodeId, false]);
   });
 
   it('I2: no lease is left when everything is quiet', () => {

@@ -2,10 +2,10 @@
 import type { Problem } from '@lingua/protocol';
 import { SchedulerError } from '../../../scheduler/dist/domain/errors.js';
 import type { Log } from '../../../scheduler/dist/ports/log.js';
-import { CUT_CODES } from '../../../scheduler/dist/transport/ws/cut-reasons.js';
-import { errorText } from '../../../scheduler/dist/transport/ws/error-text.js';
+import { CLOSE_CODES } from '../../../scheduler/dist/transport/ws/close-reasons.js';
+import { errorText } from '../../../scheduler/dist/transport/ws/error-message.js';
 import type { GuardedSocket, SocketHandler } from '../../../scheduler/dist/transport/ws/guarded-socket.js';
-import { createInOrder } from '../../../scheduler/dist/transport/ws/in-order.js';
+import { createTaskQueue } from '../../../scheduler/dist/transport/ws/task-queue.js';
 import type { WireEnd } from '../net/wire.ts';
 
 /** Nobody floods here: the limits of real sockets have tests of their own. */
@@ -19,16 +19,16 @@ export function attachWire(
   const socket: GuardedSocket = {
     send: end.send,
     sendError(code, message, details) {
-      if (handler.mayTellError?.() !== false) end.send(errorText(code, message, details));
+      if (handler.maySendError?.() !== false) end.send(errorText(code, message, details));
     },
     reject: ({ path, message }: Problem) => socket.sendError('INVALID_MESSAGE', message, { path }),
     cut(reason) {
       if (!end.isOpen()) return;
-      end.close(CUT_CODES[reason], reason);
+      end.close(CLOSE_CODES[reason], reason);
       closed();
     },
   };
-  const queue = createInOrder({
+  const queue = createTaskQueue({
     maxWaiting: ANY,
     maxWeight: ANY,
     full() {},

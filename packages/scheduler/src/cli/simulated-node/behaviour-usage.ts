@@ -20,7 +20,7 @@ export const BEHAVIOUR_USAGE = `A behaviour file is TOML or JSON. Every key is o
   crash_after_jobs           the job of this number cuts the connection instead of being answered (never)
   restart_after_ms           how long after a crash it is back (it stays away)
   tts_ms                     length of the spoken answer (${HEALTHY.ttsMs})
-  deployed                   true: behaves like the legacy nodes, not like one made with the SDK (${HEALTHY.isLegacy})
+  legacy                     true: behaves like a legacy node instead of one built with the SDK (${HEALTHY.isLegacy})
 
   [latency]                  how long a job takes (lognormal, ${usual?.medianMs} and ${usual?.p99Ms})
   kind                       constant with ms; uniform with min_ms and max_ms; lognormal with median_ms and p99_ms;

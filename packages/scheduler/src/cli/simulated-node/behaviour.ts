@@ -73,7 +73,7 @@ export const NAMED_BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   },
   crashing: { ...HEALTHY, crashAfterJobs: 20, restartAfterMs: 2_000 },
   dying: { ...HEALTHY, slowDeath: { afterJobs: 20, factor: 1.5, silentAboveMs: 60_000 } },
-  deployed: { ...HEALTHY, isLegacy: true },
+  legacy: { ...HEALTHY, isLegacy: true },
 };
 
 /** One kind of node in a fleet, and how many of them there are in proportion to the others. */

@@ -55,7 +55,7 @@ function behaviourOf(fields: Fields): Behaviour {
     modelNotAvailableService: fields.text('service_id', HEALTHY.modelNotAvailableService),
     overloadRate: rate('overload_rate', HEALTHY.overloadRate),
     ttsMs: fields.number('tts_ms', HEALTHY.ttsMs, { min: 0, max: 60_000 }),
-    isLegacy: fields.flag('deployed', HEALTHY.isLegacy),
+    isLegacy: fields.flag('legacy', HEALTHY.isLegacy),
     ...(slowDeath === undefined ? {} : { slowDeath: slowDeathOf(slowDeath) }),
     ...(crashAfterJobs === undefined ? {} : { crashAfterJobs }),
     ...(restartAfterMs === undefined ? {} : { restartAfterMs }),

@@ -1,8 +1,7 @@
-/** Room mode, until it is built: what its messages are answered with. Pure. */
+/** Room mode is not built yet: the session socket answers its messages with this error. Pure. */
 
-const ROOM_TYPE = /^(room|webrtc)_/;
-
-export const isRoomMessage = (type: string): boolean => ROOM_TYPE.test(type);
+export const isRoomMessage = (type: string): boolean =>
+  type.startsWith('room_') || type.startsWith('webrtc_');
 
 export const ROOMS_UNSUPPORTED = {
   code: 'UNSUPPORTED_FEATURE',

@@ -1,4 +1,4 @@
-/** How many sockets are open: in all, per tenant, per address. Bounded by the first of these limits (I11). */
+/** Counts open sockets: in total, per tenant, per address. Each has a limit (I11). */
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
@@ -11,7 +11,7 @@ export type Entrance =
   | { readonly kind: 'full'; readonly limit: 'global' | 'tenant' | 'address' };
 
 export interface ConnectionCounts {
-  /** Nodes belong to no tenant and are counted without one. */
+  /** Nodes belong to no tenant: pass undefined. */
   enter(tenantId: string | undefined, address: string): Entrance;
 }
 
@@ -39,7 +39,7 @@ export function createConnectionCounts(limits: ConnectionLimits): ConnectionCoun
       return {
         kind: 'entered',
         leave: () => {
-          // Sockets may report their end twice.
+          // A socket may report its end twice.
           if (isInside) change(-1);
           isInside = false;
         },

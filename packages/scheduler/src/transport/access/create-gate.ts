@@ -1,11 +1,12 @@
-/** The gate: who may come in by token or by network, as which tenant and node, and how often. */
+/** The gate: admits peers by token or by network, resolves their tenant and nodes, and limits their rate. */
+
 import { createHash } from 'node:crypto';
+import { createBoundedMap } from '../../domain/bounded-map.ts';
 import { DEFAULT_TENANT } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Meter } from '../../ports/meter.ts';
 import { type ConnectionLimits, createConnectionCounts } from './connection-counts.ts';
 import type { Admission, Gate, Peer, Principal, Role } from './gate.ts';
-import { isLoopbackHost } from './loopback-host.ts';
 import { createNetworks, isLoopbackAddress, plainAddress } from './networks.ts';
 import {
   createRequestBudgets,
@@ -13,16 +14,17 @@ import {
   type RequestRate,
   type Spending,
 } from './request-budgets.ts';
+import { isLoopbackHost } from './request-origin.ts';
 import { createTokenBucket } from './token-bucket.ts';
 import { createTokenTable, type TokenEntry } from './tokens.ts';
 
 export interface AccessSettings {
   readonly tokens: readonly TokenEntry[];
-  /** Roles let in without a token from the trusted networks, as server.anonymous names them. */
+  /** Roles that peers of the trusted networks have without a token, named as in server.anonymous. */
   readonly anonymous: readonly ('session' | 'node' | 'operator')[];
   /** CIDR. */
   readonly trustedNetworks: readonly string[];
-  /** Origins whose pages may open sockets; empty = not checked, `*` = any. */
+  /** Origins whose pages may open sockets; empty: not checked; `*`: any. */
   readonly allowedOrigins: readonly string[];
   readonly limits: ConnectionLimits &
     RequestLimits & { readonly messagesPerSecond: number; readonly messagesBurst: number };
@@ -31,8 +33,8 @@ export interface AccessSettings {
 const ALL_ROLES: ReadonlySet<Role> = new Set<Role>(['node', 'client', 'operator']);
 const MAX_KNOWN_ADDRESSES = 10_000;
 
-/** What a peer without a token is, by its address alone. */
-interface Stranger {
+/** The rights of a peer without a token, derived from its address. */
+interface AnonymousPeer {
   readonly isTrusted: boolean;
   readonly principals: Readonly<Record<Role, Principal>>;
 }
@@ -50,20 +52,22 @@ export function createGate(deps: {
   const origins = new Set(settings.allowedOrigins);
   const budgets = createRequestBudgets(limits, clock.now(), deps.tenancy);
   const connections = createConnectionCounts(limits);
-  const strangers = new Map<string, Stranger>();
-  /** The last Host header that named this machine. */
-  let lastHere: string | undefined;
-  /** Nobody is named at all: the configuration allows that on loopback only, and there everybody may do everything. */
+  const anonymousPeers = createBoundedMap<string, AnonymousPeer>({ max: MAX_KNOWN_ADDRESSES });
+  /** The last Host header that named this machine: a client sends the same one each time. */
+  let lastLoopbackHost: string | undefined;
+  /**
+   * Neither tokens nor anonymous roles are configured. The configuration allows that on loopback only, and there
+   * every peer may act in every role.
+   */
   const isOpen = tokens.isEmpty && settings.anonymous.length === 0;
   const anonymousRoles = isOpen ? ALL_ROLES : new Set(settings.anonymous.map(roleOf));
-  /** Their own clients prove themselves, so strangers may not act in their name. */
+  /** Tenants whose clients have tokens: anonymous peers may not act for them. */
   const guardedTenants = new Set(settings.tokens.flatMap(({ tenantId }) => tenantId ?? []));
 
-  function strangerAt(address: string): Stranger {
-    const known = strangers.get(address);
+  function anonymousPeerAt(address: string): AnonymousPeer {
+    const known = anonymousPeers.get(address);
     if (known !== undefined) return known;
-    if (strangers.size >= MAX_KNOWN_ADDRESSES) strangers.clear();
-    const stranger: Stranger = {
+    const peer: AnonymousPeer = {
       isTrusted: trusted.includes(address),
       principals: forEachRole((role) => ({
         role,
@@ -72,23 +76,22 @@ export function createGate(deps: {
         isAnonymous: true,
       })),
     };
-    strangers.set(address, stranger);
-    return stranger;
+    anonymousPeers.set(address, peer);
+    return peer;
   }
 
-  /** Whoever comes again and again names it the same each time. */
-  function isHere(host: string | undefined): boolean {
-    if (host !== lastHere && isLoopbackHost(host)) lastHere = host;
-    return host !== undefined && host === lastHere;
+  function namesThisMachine(host: string | undefined): boolean {
+    if (host !== lastLoopbackHost && isLoopbackHost(host)) lastLoopbackHost = host;
+    return host !== undefined && host === lastLoopbackHost;
   }
 
-  function admitStranger(peer: Peer, role: Role): Admission {
-    const { isTrusted, principals } = strangerAt(peer.address);
+  function admitAnonymous(peer: Peer, role: Role): Admission {
+    const { isTrusted, principals } = anonymousPeerAt(peer.address);
     if (!isTrusted || !anonymousRoles.has(role)) {
-      return refused('UNAUTHORIZED', `acting as ${role} needs a token`);
+      return refused('UNAUTHORIZED', `acting as ${role} requires a token`);
     }
-    // Only here: a server that others reach may be known to them under any name.
-    if (isOpen && !isHere(peer.host)) {
+    // Checked in open mode only: a server that others reach may have any name.
+    if (isOpen && !namesThisMachine(peer.host)) {
       return refused(
         'FORBIDDEN',
         'without tokens the Host header must name this machine, such as "localhost"',
@@ -97,7 +100,7 @@ export function createGate(deps: {
     return { kind: 'admitted', principal: principals[role] };
   }
 
-  function noted(spending: Spending): Spending {
+  function countRefused(spending: Spending): Spending {
     if (spending.kind === 'ok') return spending;
     meter.count('scheduler_rate_limited_total', { limit: spending.limit });
     if (spending.limit === 'tenant') meter.count('scheduler_tenant_refused_total', { limit: 'rate' });
@@ -109,10 +112,10 @@ export function createGate(deps: {
       if (peer.origin !== undefined && origins.size > 0 && !origins.has('*') && !origins.has(peer.origin)) {
         return refused('FORBIDDEN', 'this origin is not in server.allowed_origins');
       }
-      if (peer.token === undefined) return admitStranger(peer, role);
+      if (peer.token === undefined) return admitAnonymous(peer, role);
       const principal = tokens.find(peer.token);
-      // A wrong token never falls back to anonymous: whoever sends one believes to be somebody.
-      if (principal === undefined) return refused('UNAUTHORIZED', 'the token is not known here');
+      // A wrong token never falls back to anonymous: its sender expects its own rights.
+      if (principal === undefined) return refused('UNAUTHORIZED', 'unknown token');
       const acting = principal[role];
       if (!acting.roles.has(role)) return refused('FORBIDDEN', `this token may not act as ${role}`);
       return { kind: 'admitted', principal: acting };
@@ -126,7 +129,7 @@ export function createGate(deps: {
       if (principal.tenantId !== undefined) {
         return { kind: 'forbidden', message: 'tenant_id is not the tenant of this token' };
       }
-      if (guardedTenants.has(named)) return { kind: 'forbidden', message: 'this tenant needs its token' };
+      if (guardedTenants.has(named)) return { kind: 'forbidden', message: 'this tenant requires its token' };
       return { kind: 'tenant', tenantId: named };
     },
 
@@ -136,8 +139,8 @@ export function createGate(deps: {
     },
 
     tenants: budgets.size,
-    spend: (tenantId) => noted(budgets.spend(tenantId, clock.now())),
-    spendOfTenant: (tenantId) => noted(budgets.spendOfTenant(tenantId, clock.now())),
+    spend: (tenantId) => countRefused(budgets.spend(tenantId, clock.now())),
+    spendTenantBudget: (tenantId) => countRefused(budgets.spendTenantBudget(tenantId, clock.now())),
 
     enter: (principal, address) =>
       connections.enter(
@@ -185,7 +188,7 @@ function principalsOf(entry: TokenEntry): Readonly<Record<Role, Principal>> {
   }));
 }
 
-/** 127.0.0.1 and ::1 are one peer: which of them "localhost" becomes is the client's whim. */
+/** 127.0.0.1 and ::1 are one peer: a client may resolve "localhost" to either. */
 function credentialOf(address: string): string {
   const who = isLoopbackAddress(address) ? 'loopback' : plainAddress(address);
   return `peer:${createHash('sha256').update(who).digest('hex').slice(0, 32)}`;

@@ -1,19 +1,22 @@
-/** Who may come in, and how much they may do. The contract; create-gate.ts implements it. */
+/** Contract of the gate: who may connect, in which role, and at which rate. create-gate.ts implements it. */
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 
 export type Role = 'node' | 'client' | 'operator';
 
-/** A peer that has shown who it is. */
+/** An admitted peer. */
 export interface Principal {
-  /** What it acts as here, as asked of `admit`. */
+  /** The role that was passed to `admit`. */
   readonly role: Role;
-  /** Every role it may act in, `role` included: operators may act in all. */
+  /** Every role that the peer may act in, `role` included. Operators may act in all. */
   readonly roles: ReadonlySet<Role>;
-  /** The token's tenant; absent for anonymous peers, who name their own. */
+  /** The token's tenant. Absent for anonymous peers, who name their own. */
   readonly tenantId?: TenantId;
-  /** The only node ids a pinned node token may use. */
+  /** The only node ids that a pinned node token may use. */
   readonly nodeIds?: readonly NodeId[];
-  /** Digest of the token, or of the peer's address for anonymous ones: who a node_id belongs to. Never the token itself. */
+  /**
+   * Digest of the token, or of the address of an anonymous peer; never the token itself. A node_id belongs to one
+   * credential.
+   */
   readonly credential: string;
   readonly isAnonymous: boolean;
 }
@@ -32,30 +35,30 @@ export type Admission =
 
 export type TenantChoice =
   | { readonly kind: 'tenant'; readonly tenantId: TenantId }
-  /** The token's tenant wins; naming another is refused. */
+  /** The peer named a tenant other than its token's. */
   | { readonly kind: 'forbidden'; readonly message: string };
 
 export interface Gate {
-  /** `role`: what the peer wants to act as. */
+  /** `role`: the role that the peer wants to act in. */
   admit(peer: Peer, role: Role): Admission;
   tenantOf(principal: Principal, named: TenantId | undefined): TenantChoice;
   mayUseNode(principal: Principal, nodeId: NodeId): boolean;
   /**
-   * Takes one from the request budgets of the tenant and of all; `limited` says for how long. Without a tenant (nodes have none)
-   * only the budget of all is asked.
+   * Takes one request from the budget of the tenant and from the global budget. Without a tenant (nodes have none),
+   * from the global budget only.
    */
   spend(
     tenantId: TenantId | undefined,
   ): { kind: 'ok' } | { kind: 'limited'; limit: 'tenant' | 'global'; retryAfterMs: number };
-  /** The tenant's part alone, of a request that the budget of all has paid for before its tenant was known. */
-  spendOfTenant(tenantId: TenantId): ReturnType<Gate['spend']>;
-  /** Tenants whose requests are counted at the moment. */
+  /** Takes from the tenant's budget only, for a request that paid the global budget before its tenant was known. */
+  spendTenantBudget(tenantId: TenantId): ReturnType<Gate['spend']>;
+  /** Tenants whose requests are counted now. */
   tenants(): number;
-  /** Counts an open socket; `leave` gives it back. */
+  /** Counts an open socket until `leave` is called. */
   enter(
     principal: Principal,
     address: string,
   ): { kind: 'entered'; leave: () => void } | { kind: 'full'; limit: string };
-  /** A bucket for the messages of one connection. */
+  /** A rate limit for the messages of one connection. */
   openMeterFor(): { spend(): boolean };
 }

@@ -1,4 +1,4 @@
-/** Which addresses belong to a list of networks in CIDR form, IPv4, IPv6 and IPv4 written as IPv6. */
+/** Networks in CIDR form, and whether an address is in one of them. IPv4, IPv6 and IPv4-mapped IPv6. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 const MAPPED = '::ffff:';
@@ -26,7 +26,7 @@ const LOOPBACK = createNetworks(['127.0.0.0/8', '::1']);
 
 export const isLoopbackAddress = (address: string): boolean => LOOPBACK.includes(address);
 
-/** As the system's sockets print it, without the zone of a link-local one; a dual-stack socket shows IPv4 peers as ::ffff:1.2.3.4. */
+/** Removes the zone of a link-local address and the ::ffff: prefix, with which a dual-stack socket shows IPv4 peers. */
 export function plainAddress(address: string): string {
   const unzoned = address.split('%', 1)[0] ?? '';
   const tail = unzoned.toLowerCase().startsWith(MAPPED) ? unzoned.slice(MAPPED.length) : '';

@@ -1,4 +1,4 @@
-/** A URL as it may be logged: the value of `token` hidden. Pure. */
+/** Hides the value of `token` in a URL for the log. Pure. */
 
 const HIDDEN = '(hidden)';
 
@@ -12,6 +12,6 @@ function redactPair(pair: string): string {
   const at = pair.indexOf('=');
   if (at < 0) return pair;
   const name = pair.slice(0, at);
-  // Written with escapes it still reads as "token" to whoever parses it.
+  // A parser decodes an escaped name to "token" as well.
   return name.includes('%') || /token/i.test(name) ? `${name}=${HIDDEN}` : pair;
 }

@@ -1,4 +1,4 @@
-/** Hot path: how many requests each tenant, and all together, may make. Bounded in tenants (I11). */
+/** Hot path: limits the requests of each tenant and of all tenants. Bounded in tenants (I11). */
 import type { TenantId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../domain/tenancy.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
@@ -8,7 +8,7 @@ export interface RequestLimits {
   readonly requestsPerSecondPerTenant: number;
 }
 
-/** What this instance grants each tenant; absent: as many as the limits say, to all. */
+/** This instance's share of each tenant's rate; absent: the limits apply to every tenant. */
 export type RequestRate = Pick<Tenancy, 'of' | 'share' | 'instances'>;
 
 export type Spending =
@@ -20,11 +20,11 @@ const SWEEP_INTERVAL_MS = 1_000;
 const OK: Spending = { kind: 'ok' };
 
 export interface RequestBudgets {
-  /** Without a tenant only the budget of all is asked. */
+  /** Without a tenant, only the global budget. */
   spend(tenantId: TenantId | undefined, now: number): Spending;
-  /** Only the tenant's budget is asked. */
-  spendOfTenant(tenantId: TenantId, now: number): Spending;
-  /** Tenants remembered at the moment. */
+  /** Only the tenant's budget. */
+  spendTenantBudget(tenantId: TenantId, now: number): Spending;
+  /** Tenants with a bucket now. */
   size(): number;
 }
 
@@ -36,10 +36,10 @@ export function createRequestBudgets(
   const oneSecond = (perSecond: number) => createTokenBucket({ perSecond, burst: perSecond }, startedAt);
   const all = oneSecond(limits.requestsPerSecond);
   const tenants = new Map<TenantId, TokenBucket>();
-  /** Shared by the tenants for whom there is no room: names that somebody invents must not fill the memory. */
-  let crowd = oneSecond(limits.requestsPerSecondPerTenant);
-  /** Among how many instances the budgets of tenants were shared out. */
-  let sharedAmong = 1;
+  /** Shared by all tenants beyond MAX_TENANTS, so that invented names cannot fill the memory. */
+  let sharedBucket = oneSecond(limits.requestsPerSecondPerTenant);
+  /** The number of instances for which the shares were computed. */
+  let instanceCount = 1;
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   function sweep(now: number): void {
@@ -53,13 +53,13 @@ export function createRequestBudgets(
     return tenancy.of(tenantId).requestsPerSecond;
   };
 
-  /** When instances come or go, every tenant begins anew with a full second of its new share. */
-  function shareOut(now: number): void {
+  /** When the number of instances changes, every tenant restarts with one full second of its new share. */
+  function resetShares(now: number): void {
     const instances = tenancy?.instances() ?? 1;
-    if (instances === sharedAmong) return;
-    sharedAmong = instances;
+    if (instances === instanceCount) return;
+    instanceCount = instances;
     tenants.clear();
-    crowd = bucketFor(undefined, now);
+    sharedBucket = bucketFor(undefined, now);
   }
 
   function bucketFor(tenantId: TenantId | undefined, now: number): TokenBucket {
@@ -68,18 +68,18 @@ export function createRequestBudgets(
   }
 
   function bucketOf(tenantId: TenantId, now: number): TokenBucket {
-    shareOut(now);
+    resetShares(now);
     const known = tenants.get(tenantId);
     if (known !== undefined) return known;
     if (tenants.size >= MAX_TENANTS) sweep(now);
-    if (tenants.size >= MAX_TENANTS) return crowd;
+    if (tenants.size >= MAX_TENANTS) return sharedBucket;
     const bucket = bucketFor(tenantId, now);
     tenants.set(tenantId, bucket);
     return bucket;
   }
 
   return {
-    spendOfTenant(tenantId, now) {
+    spendTenantBudget(tenantId, now) {
       const wait = bucketOf(tenantId, now).take(now);
       return wait === 0 ? OK : { kind: 'limited', limit: 'tenant', retryAfterMs: wait };
     },
@@ -89,7 +89,7 @@ export function createRequestBudgets(
       if (ownWait > 0) return { kind: 'limited', limit: 'tenant', retryAfterMs: ownWait };
       const wait = all.take(now);
       if (wait === 0) return OK;
-      own?.giveBack();
+      own?.refund();
       return { kind: 'limited', limit: 'global', retryAfterMs: wait };
     },
     size: () => tenants.size,

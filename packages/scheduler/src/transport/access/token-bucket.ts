@@ -1,4 +1,4 @@
-/** Hot path: a budget that refills steadily and holds at most a burst. Time comes in as an argument. */
+/** Hot path: a budget that refills steadily up to a burst. Time is an argument. */
 
 export interface BucketShape {
   readonly perSecond: number;
@@ -6,11 +6,11 @@ export interface BucketShape {
 }
 
 export interface TokenBucket {
-  /** Takes one; answers 0, or after how many milliseconds there will be one. */
+  /** Takes one token and returns 0, or returns the milliseconds until one is available. */
   take(now: number): number;
-  /** Gives one back that was taken for nothing. */
-  giveBack(): void;
-  /** Nobody has used it for so long that forgetting it changes nothing. */
+  /** Returns a token that was taken for a request that another budget refused. */
+  refund(): void;
+  /** Unused for so long that a new bucket would be equal. */
   isFull(now: number): boolean;
 }
 
@@ -20,7 +20,7 @@ export function createTokenBucket({ perSecond, burst }: BucketShape, startedAt: 
   let filledAt = startedAt;
 
   function fill(now: number): void {
-    // A clock that was set back must not stop the refill until it has caught up.
+    // When the clock was set back, refilling must not stop until it has caught up.
     const elapsed = Math.max(0, now - filledAt);
     filledAt = now;
     level = Math.min(burst, level + elapsed * perMs);
@@ -35,7 +35,7 @@ export function createTokenBucket({ perSecond, burst }: BucketShape, startedAt: 
       }
       return Math.max(1, Math.ceil((1 - level) / perMs));
     },
-    giveBack() {
+    refund() {
       level = Math.min(burst, level + 1);
     },
     isFull(now) {

@@ -1,4 +1,4 @@
-/** Credentials as digests: what is configured, and which of it a presented token is. */
+/** Configured credentials, stored as digests, and the lookup of a presented token. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NodeId, TenantId } from '../../domain/ids.ts';
 import type { Role } from './gate.ts';
@@ -7,9 +7,9 @@ export interface TokenEntry {
   /** SHA-256 of the token, 64 hexadecimal digits; see `digestToken`. */
   readonly sha256: string;
   readonly role: Role;
-  /** Of the role client: absent = the default tenant. */
+  /** For the role client; absent: the default tenant. */
   readonly tenantId?: TenantId | undefined;
-  /** The only node ids its bearer may use. */
+  /** The only node ids that this token may use. */
   readonly nodeIds?: readonly NodeId[] | undefined;
   readonly name?: string | undefined;
 }
@@ -35,7 +35,7 @@ export function createTokenTable<T>(
     find(token) {
       const presented = createHash('sha256').update(token).digest();
       let found: T | undefined;
-      // Every row is compared in full, so that the time taken says nothing about which one came near.
+      // Every row is compared in full, so that the time taken does not depend on the token.
       for (const { digest, value } of rows) if (timingSafeEqual(digest, presented)) found = value;
       return found;
     },
@@ -43,3 +43,12 @@ export function createTokenTable<T>(
 }
 
 const DIGEST_BYTES = 32;
+
+const BEARER = /^Bearer +(\S+) *$/i;
+
+/**
+ * Another scheme is used whole as the token, which matches none: a peer that sends credentials never falls back to
+ * anonymous.
+ */
+export const readBearerToken = (authorization: string): string =>
+  BEARER.exec(authorization)?.[1] ?? authorization;

@@ -1,33 +1,33 @@
-/** Hot path: a job as the node gets to see it. Legacy nodes get only what they understand. Pure. */
+/** Hot path: builds the message that assigns a job to a node. Legacy nodes get only fields that they understand. Pure. */
 import type { AudioRef, JobAssign } from '@lingua/protocol';
 import type { JobRecord } from '../../domain/job.ts';
 import type { AudioAt, CutReason, JobSpec } from '../../domain/job-spec.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
-import { given } from '../wire/given.ts';
+import { omitUndefined } from '../wire/omit-undefined.ts';
 import { unwrapWav } from '../wire/unwrap-wav.ts';
 
 export type UnfitReason =
-  /** Held once, but not any more. */
+  /** It was held before and is no longer. */
   'audio_lost' | 'audio_missing' | 'audio_ref_unsupported' | 'audio_format_unsupported';
 
 export type AssignMessage =
   | { readonly kind: 'assign'; readonly message: JobAssign }
-  /** The node could do nothing with it. */
+  /** The node cannot process this job. */
   | { readonly kind: 'unfit'; readonly reason: UnfitReason };
 
 export interface AssignInput {
   readonly job: JobRecord;
   readonly attempt: number;
   readonly profile: Pick<NodeProfile, 'isLegacy' | 'supports'>;
-  /** What the audio store holds for the job. */
+  /** From the audio store of this instance. */
   readonly audio: Buffer | undefined;
   /** Where another instance holds it. */
   readonly audioAt?: AudioAt | undefined;
-  /** Where the node may fetch held audio; nothing: it goes inline. */
+  /** Where the node may fetch held audio; undefined: it goes inline. */
   readonly refer: (audio: Buffer) => AudioRef | undefined;
 }
 
-/** Only a node that fetches by itself can take a job whose audio is neither here nor in the message. */
+/** Only such a node can take a job whose audio is neither held here nor inline. */
 export const canFetch = ({ supports }: Pick<NodeProfile, 'supports'>): boolean =>
   supports.includes('audio_ref');
 
@@ -47,7 +47,7 @@ export function assignMessage(input: AssignInput): AssignMessage {
     pipeline: spec.pipeline,
     ...audio,
     trace_id: spec.traceId,
-    ...given({
+    ...omitUndefined({
       dialect: spec.dialect,
       features: spec.features,
       mode: spec.mode,
@@ -61,17 +61,14 @@ export function assignMessage(input: AssignInput): AssignMessage {
       context_text: spec.contextText,
       padding_ms: spec.paddingMs,
     }),
-    ...(profile.isLegacy ? AS_THE_FIELD_KNOWS_IT : asItIs(job)),
+    ...(profile.isLegacy ? LEGACY_FIELDS : currentFields(job)),
   };
-  // The words of mode and audio_format were checked where the job came in; the spec keeps them as text.
+  // `mode` and `audio_format` were validated when the job was accepted; the spec keeps them as strings.
   return { kind: 'assign', message: message as JobAssign };
 }
 
-/**
- * Legacy nodes answer only jobs that were cut by hand, keep jobs of one turn_id in one buffer, and know nothing of
- * deadlines.
- */
-const AS_THE_FIELD_KNOWS_IT = { is_manual_cut: true } as const;
+/** Legacy nodes process only jobs with a manual cut, buffer jobs of one turn_id together, and ignore deadlines. */
+const LEGACY_FIELDS = { is_manual_cut: true } as const;
 
 const CUT_FLAGS: Readonly<Record<CutReason, Partial<JobAssign>>> = {
   manual: { is_manual_cut: true },
@@ -80,9 +77,9 @@ const CUT_FLAGS: Readonly<Record<CutReason, Partial<JobAssign>>> = {
   max_duration: { is_max_duration_triggered: true },
 };
 
-const asItIs = (job: JobRecord): Partial<JobAssign> => ({
+const currentFields = (job: JobRecord): Partial<JobAssign> => ({
   ...CUT_FLAGS[job.spec.cut],
-  ...given({ turn_id: job.spec.turnId }),
+  ...omitUndefined({ turn_id: job.spec.turnId }),
   deadline_ms: job.deadlineAt,
 });
 
@@ -121,7 +118,7 @@ const inlineAudio = (audio: Buffer, described: Described): AudioFields => ({
   ...described,
 });
 
-/** Legacy nodes take opus packets or bare samples, and never nothing. */
+/** Legacy nodes accept opus packets or raw samples, but no empty audio. */
 function bareAudio(spec: JobSpec, audio: Buffer): AudioFields | UnfitReason {
   if (spec.audioFormat !== 'wav') {
     if (audio.length === 0) return 'audio_missing';

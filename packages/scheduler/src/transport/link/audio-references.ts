@@ -1,4 +1,4 @@
-/** Hot path: where a node fetches the audio of its job; nothing if it is to get the audio in the message itself. */
+/** Hot path: where a node fetches the audio of its job; undefined if the audio goes inline. */
 import type { AddressInfo } from 'node:net';
 import type { AudioRef } from '@lingua/protocol';
 import type { JobId } from '../../domain/ids.ts';
@@ -8,9 +8,9 @@ import { isLoopbackAddress } from '../access/networks.ts';
 
 export interface AudioReferences {
   refer(jobId: JobId, audio: Buffer): AudioRef | undefined;
-  /** Where another instance fetches audio that is held here, however little it is. */
+  /** Where another instance fetches audio held here, regardless of its size. */
   referAlways(jobId: JobId, audio: Buffer): AudioAt | undefined;
-  /** The address at which nodes reach this instance. Until it is known everything goes inline. */
+  /** The address at which nodes reach this instance. Until it is set, all audio goes inline. */
   serveAt(baseUrl: string): void;
 }
 
@@ -35,8 +35,8 @@ export function createAudioReferences(deps: {
 }
 
 /**
- * The address that was configured. Without one, where we listen says how nodes reach us only if it is this very machine:
- * 0.0.0.0 is no address to connect to, and any other may be behind a translation of addresses.
+ * The configured address. Without one, the listening address is used only if it is loopback: nodes cannot connect to
+ * 0.0.0.0, and any other address may be behind NAT.
  */
 export function audioBaseUrl(
   advertised: string | undefined,

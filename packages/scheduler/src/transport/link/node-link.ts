@@ -1,4 +1,4 @@
-/** Hot path: the way to a node: its open socket, else its callback endpoint, else the mailbox it polls. */
+/** Hot path: delivers jobs to a node: over its open socket, else its callback endpoint, else the mailbox that it polls. */
 import type { JobAssign, JobCancel } from '@lingua/protocol';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import { leaseId } from '../../domain/lease.ts';
@@ -18,20 +18,20 @@ import type { AudioReferences } from './audio-references.ts';
 export interface NodeLinkSettings {
   /** How long an endpoint may take to answer. */
   readonly endpointTimeoutMs: number;
-  /** How long slots last of jobs that are fetched, and of those that nobody acknowledges. Absent: the mailbox leaves slots as they are. */
+  /** How long the leases of fetched and of unacknowledged jobs last. Absent: the mailbox does not change leases. */
   readonly slots?: { readonly fetchedMs: number; readonly unacknowledgedMs: number };
 }
 
 export interface NodeLinkDeps {
   readonly sockets: Pick<NodeSockets, 'send'>;
   readonly mailbox: NodeMailbox<JobAssign>;
-  /** Absent: no endpoint is ever called. */
+  /** Absent: endpoints are never called. */
   readonly endpoints?: EndpointCaller;
-  /** What is known of a node, whoever holds it. */
+  /** A node of this or another instance. */
   readonly find: (nodeId: NodeId) => FoundNode | undefined;
   readonly audio: Pick<AudioStore, 'get'>;
   readonly references: Pick<AudioReferences, 'refer'>;
-  /** Absent: all audio is held here. */
+  /** Absent: all audio is held by this instance. */
   readonly fetcher?: AudioFetcher;
   readonly clock: Clock;
   readonly log: Log;
@@ -54,7 +54,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       case 'taken':
         return { kind: 'written', isApart: true };
       case 'unreachable':
-        // It may have the job all the same.
+        // The node may have received the job.
         return { kind: 'unknown', reason: answer.reason };
       case 'forbidden':
         return undeliverable(answer.reason);
@@ -65,7 +65,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     }
   }
 
-  async function keep(
+  async function putIntoMailbox(
     { nodeId, attempt, job: { jobId }, expiresAt }: Assignment,
     body: JobAssign,
   ): Promise<Delivery> {
@@ -75,7 +75,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
     return slot === undefined ? { kind: 'queued' } : { kind: 'queued', isLasting: true };
   }
 
-  /** At once to a socket, which is the common case: only the other ways take time. */
+  /** Synchronous for a socket, the common case; the other channels take time. */
   function deliver(assignment: Assignment): MaybePromise<Delivery> {
     const { nodeId, job, expiresAt, audioAt } = assignment;
     const leftMs = expiresAt - clock.now();
@@ -88,14 +88,14 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       job.spec.audio.kind === 'held' &&
       audioAt !== undefined &&
       !canFetch(node.view.profile);
-    if (!mustFetch || deps.fetcher === undefined) return hand(assignment, node, held, leftMs);
+    if (!mustFetch || deps.fetcher === undefined) return handOver(assignment, node, held, leftMs);
     return deps.fetcher.fetch(audioAt, leftMs).then((fetched) => {
       const stillMs = expiresAt - clock.now();
-      return stillMs <= 0 ? undeliverable('expired') : hand(assignment, node, fetched, stillMs);
+      return stillMs <= 0 ? undeliverable('expired') : handOver(assignment, node, fetched, stillMs);
     });
   }
 
-  function hand(
+  function handOver(
     assignment: Assignment,
     node: FoundNode,
     held: Buffer | undefined,
@@ -111,7 +111,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       refer: (bytes) => references.refer(job.jobId, bytes),
     });
     if (made.kind === 'unfit') return undeliverable(made.reason);
-    // A node that registered otherwise may have opened a socket since.
+    // A node that registered over HTTP may have opened a socket since.
     if (sockets.send(nodeId, made.message)) return { kind: 'written' };
     switch (node.channel) {
       case 'socket':
@@ -119,14 +119,14 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       case 'endpoint':
         return post(node, made.message, leftMs);
       case 'mailbox':
-        return keep(assignment, made.message);
+        return putIntoMailbox(assignment, made.message);
     }
   }
 
   async function withdraw(node: FoundNode, jobId: JobId, message: JobCancel): Promise<void> {
     const { nodeId, profile } = node.view;
     if (node.channel === 'mailbox') await mailbox.drop(nodeId, jobId);
-    // To an endpoint that says nothing of cancelling, everything posted is a job.
+    // An endpoint without cancel_ack would take any posted message for a job.
     else if (node.channel === 'endpoint' && profile.supports.includes('cancel_ack')) {
       await post(node, message, settings.endpointTimeoutMs);
     }
@@ -139,9 +139,9 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
       sockets.send(nodeId, message);
       const node = find(nodeId);
       if (node === undefined) return;
-      // Best effort: the attempt is fenced whether or not the node hears of it.
+      // Best effort: the attempt is fenced in any case.
       withdraw(node, jobId, message).catch((fault: unknown) =>
-        log.warn({ node_id: nodeId, job_id: jobId, err: fault }, 'a cancelled job could not be withdrawn'),
+        log.warn({ node_id: nodeId, job_id: jobId, err: fault }, 'could not withdraw a cancelled job'),
       );
     },
 
@@ -153,7 +153,7 @@ export function createNodeLink(deps: NodeLinkDeps): NodeLink {
         .catch((fault: unknown) =>
           log.warn(
             { node_id: nodeId, job_id: jobId, err: fault },
-            'a slot lasts though its job was given up',
+            'could not shorten the lease of an abandoned attempt',
           ),
         );
     },

@@ -1,11 +1,11 @@
-/** What a node says of the end of a job, over its socket or HTTP, in the job engine's words. Pure. */
+/** Translates a node's report of the end of a job, over its socket or HTTP, to the engine's types. Pure. */
 import type { JobDoneReport, JobFailReport, JobResult as JobResultMessage } from '@lingua/protocol';
 import type { JobResult } from '../../domain/job-spec.ts';
 import type { ReportedFailure } from '../../domain/node-report.ts';
-import { given } from './given.ts';
+import { omitUndefined } from './omit-undefined.ts';
 
 export function toResult(report: JobResultMessage | JobDoneReport): JobResult {
-  const details = given({
+  const details = omitUndefined({
     ...('group_id' in report && { group_id: report.group_id }),
     ...('part_index' in report && { part_index: report.part_index }),
     node_completed_at_ms: report.node_completed_at_ms,
@@ -20,7 +20,7 @@ export function toResult(report: JobResultMessage | JobDoneReport): JobResult {
     textTranslated: report.text_translated ?? '',
     ttsAudio: report.tts_audio ?? '',
     ttsFormat: report.tts_format ?? '',
-    ...given({
+    ...omitUndefined({
       processingTimeMs: report.processing_time_ms,
       extra: report.extra,
       details: Object.keys(details).length === 0 ? undefined : details,
@@ -28,20 +28,20 @@ export function toResult(report: JobResultMessage | JobDoneReport): JobResult {
   };
 }
 
-/** Of a job_result without success. */
+/** For a job_result without success. */
 export function toFailure({ error }: JobResultMessage): ReportedFailure {
   if (error === undefined) return { code: 'PROCESSING_ERROR', message: 'the node gave no reason' };
-  return { code: error.code, message: error.message, ...given({ details: record(error.details) }) };
+  return { code: error.code, message: error.message, ...omitUndefined({ details: record(error.details) }) };
 }
 
-/** Of POST /v1/job/fail. */
+/** For POST /v1/job/fail. */
 export const toReportedFailure = ({ reason, message, details }: JobFailReport): ReportedFailure => ({
   code: reason,
   message: message ?? reason,
-  ...given({ details: record(details) }),
+  ...omitUndefined({ details: record(details) }),
 });
 
-/** Legacy nodes answer an utterance they merged into another with that other's attempt_id. */
+/** Legacy nodes answer an utterance that they merged into another with the attempt_id of that other one. */
 export const mayNameAnotherAttempt = (message: JobResultMessage): boolean =>
   message.extra?.reason === 'NO_TEXT_ASSIGNED';
 

@@ -1,16 +1,16 @@
-/** Hot path: reads the languages of a request, and remembers what a plain pair comes to: most requests name one of a few. */
+/** Hot path: reads the languages of a request and caches plain pairs, because most requests name one of a few. */
 import { type NamedLanguages, type ReadLanguages, readLanguages } from '../../domain/needed-directions.ts';
 
-/** Forgotten whole at it: names that somebody invents must not fill the memory. */
-const MOST_PAIRS = 2_048;
+/** The cache is cleared at this size, so that invented names cannot fill the memory. */
+const MAX_PAIRS = 2_048;
 
-/** The jobs of a pair share one reading, so nobody may change it. */
+/** All jobs of a pair share one cached object: do not modify it. */
 export function createLanguageReader(): (named: NamedLanguages) => ReadLanguages {
   const bySource = new Map<string, Map<string, ReadLanguages>>();
   let pairs = 0;
 
   function remember(source: string, target: string, read: ReadLanguages): void {
-    if (pairs >= MOST_PAIRS) {
+    if (pairs >= MAX_PAIRS) {
       bySource.clear();
       pairs = 0;
     }

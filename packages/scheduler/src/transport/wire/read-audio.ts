@@ -1,6 +1,5 @@
-/** What a dispatch request or an utterance says about its audio: bytes or a reference, and in which form. Pure. */
+/** Reads the audio of a dispatch request or an utterance: bytes or a reference, with its format. Pure. */
 import type { AudioSource } from '../../domain/job-spec.ts';
-import { decodeBase64 } from './decode-base64.ts';
 import { unwrapWav } from './unwrap-wav.ts';
 
 export type ReadAudio =
@@ -52,3 +51,15 @@ const held = (data: Buffer, audioFormat: string, sampleRate: number): ReadAudio 
 });
 
 const invalid = (field: string, message: string): ReadAudio => ({ kind: 'invalid', field, message });
+
+/**
+ * The system decoder skips unknown characters, so each of them makes the result shorter than the text's length
+ * implies. Comparing both validates without a second pass over what may be megabytes.
+ */
+export function decodeBase64(text: string): Buffer | undefined {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const digits = text.length - padding;
+  if (digits % 4 === 1 || (padding > 0 && text.length % 4 !== 0)) return undefined;
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === Math.floor((digits * 3) / 4) ? bytes : undefined;
+}

@@ -1,17 +1,17 @@
-/** Takes the pcm16 samples out of a wav file: legacy nodes understand no container. Pure. */
+/** Extracts the pcm16 samples of a wav file: legacy nodes understand no container. Pure. */
 
 export type UnwrappedWav =
   | { readonly kind: 'pcm16'; readonly samples: Buffer; readonly sampleRate: number }
   | { readonly kind: 'invalid'; readonly reason: string };
 
 const PCM = 1;
-/** The real format is then the first two bytes of the sub-format. */
+/** The real format is in the first two bytes of the sub-format. */
 const EXTENSIBLE = 0xfffe;
-/** Programs that stream do not know the length when they write it. */
+/** Programs that stream write the header before they know the length. */
 const UNKNOWN_LENGTH = 0xffff_ffff;
 const LOWEST_RATE = 1_000;
 const HIGHEST_RATE = 384_000;
-/** Real files have a dozen; a megabyte of empty ones would keep us reading. */
+/** Real files have about a dozen chunks; a megabyte of empty ones would block this thread. */
 const MAX_CHUNKS = 256;
 
 export function unwrapWav(file: Buffer): UnwrappedWav {

@@ -1,4 +1,7 @@
-/** One accepted socket within its limits: rate, size, order, invalid messages, slow readers, dead peers. For nodes and sessions. */
+/**
+ * One accepted socket of a node or a session, with limits for rate, size, invalid messages, slow readers and dead
+ * peers. Messages are handled in order.
+ */
 import type { Problem } from '@lingua/protocol';
 import { WebSocket } from 'ws';
 import { type ErrorCode, SchedulerError } from '../../domain/errors.ts';
@@ -7,65 +10,68 @@ import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { SlowWatch } from '../../ports/slow-watch.ts';
 import { createTokenBucket } from '../access/token-bucket.ts';
-import { CUT_CODES, type CutReason } from './cut-reasons.ts';
-import { type ErrorDetails, errorText } from './error-text.ts';
-import { createInOrder } from './in-order.ts';
+import { CLOSE_CODES, type CloseReason } from './close-reasons.ts';
+import { type ErrorDetails, errorText } from './error-message.ts';
 import { watchLiveness } from './liveness.ts';
 import { createMessageAllowance } from './message-allowance.ts';
+import { createTaskQueue } from './task-queue.ts';
 
 export interface GuardSettings {
   readonly pingIntervalMs: number;
   /** Invalid messages before the socket is closed; one is forgiven every ten seconds. */
   readonly maxInvalidMessages: number;
-  /** Unsent bytes before the reader counts as too slow. One message may exceed it, or a long one could never be sent. */
+  /**
+   * Unsent bytes before the peer counts as a slow reader. A single message may exceed it, otherwise a long one could
+   * never be sent.
+   */
   readonly maxBufferedBytes: number;
-  /** Messages over the rate, with no quiet second between them, before the socket is closed. */
+  /** Messages over the rate before the socket is closed. A second without excess resets the count. */
   readonly maxDroppedMessages: number;
-  /** Messages, and bytes of them, that wait for their turn before reading stops. */
+  /** Queued messages, and their bytes, before reading stops. */
   readonly maxWaitingMessages: number;
   readonly maxWaitingBytes: number;
-  /** How long a peer may take to answer our close. */
+  /** How long a peer may take to answer the close frame. */
   readonly closeTimeoutMs: number;
 }
 
 export interface GuardedSocket {
-  /** False: not open any more, or too slow and closed for it. */
+  /** False: the socket is not open, or it was closed because the peer reads too slowly. */
   send(text: string): boolean;
   sendError(code: ErrorCode, message: string, details?: ErrorDetails): void;
-  /** Tells what is wrong with a message, and counts it. */
+  /** Answers an invalid message with an error and counts it. */
   reject(problem: Problem): void;
-  /** Closes for a reason; what arrives after it is not listened to, what waits for its turn still is. */
-  cut(reason: CutReason): void;
+  /** Closes for a reason. Messages that arrive later are ignored; queued ones are still handled. */
+  cut(reason: CloseReason): void;
 }
 
-/** What a kind of socket does with its messages. */
+/** How one kind of socket handles its messages. */
 export interface SocketHandler {
-  /** The next message is given when this one is done. */
+  /** The next message follows when this one is handled. */
   receive(text: string): Promise<void> | void;
-  /** The connection is gone; messages may still be waiting for their turn. */
+  /** The connection has ended; messages may still be queued. */
   left(): void;
-  /** The last message is done. */
+  /** The last message was handled. */
   ended(): Promise<void> | void;
-  /** Whether the peer may be shown another error now; absent: always. */
-  mayTellError?(): boolean;
+  /** Whether another error may be sent now; absent: always. */
+  maySendError?(): boolean;
 }
 
 export interface GuardDeps {
   readonly kind: 'node' | 'session';
-  /** From the gate, which also counts what it refuses. */
+  /** From the gate, which also counts refusals. */
   readonly rate: { spend(): boolean };
   readonly bytesRead: () => number;
   readonly clock: Clock;
   readonly meter: Meter;
   readonly log: Log;
-  /** Say which connection it is, in every log line. */
+  /** Identify the connection in every log line. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly settings: GuardSettings;
-  /** Absent: nobody wants to know what was slow. */
+  /** Absent: slow handling is not recorded. */
   readonly slow?: SlowWatch | undefined;
 }
 
-/** Attaches every listener before it returns, so that no frame is missed. `ended` resolves after the handler's last act. */
+/** Attaches every listener before it returns, so that no frame is missed. `ended` resolves after the handler's `ended`. */
 export function guardSocket(
   ws: WebSocket,
   deps: GuardDeps,
@@ -77,20 +83,20 @@ export function guardSocket(
     rate: deps.rate,
     maxDropped: settings.maxDroppedMessages,
   });
-  const strikes = createTokenBucket(
-    { perSecond: STRIKES_FORGIVEN_PER_SECOND, burst: settings.maxInvalidMessages },
+  const invalidMessageBudget = createTokenBucket(
+    { perSecond: FORGIVEN_INVALID_MESSAGES_PER_SECOND, burst: settings.maxInvalidMessages },
     clock.now(),
   );
   let handler: SocketHandler | undefined;
   let isCut = false;
-  let isHeldBack = false;
-  let cancelFarewell: Cancel | undefined;
+  let isReadingPaused = false;
+  let cancelTermination: Cancel | undefined;
 
-  const queue = createInOrder({
+  const queue = createTaskQueue({
     maxWaiting: settings.maxWaitingMessages,
     maxWeight: settings.maxWaitingBytes,
     full: () => ws.pause(),
-    eased: readOn,
+    eased: resumeReading,
     clock,
     waited: (ms) => deps.slow?.waited('socket_order', ms),
     failed(fault) {
@@ -118,25 +124,25 @@ export function guardSocket(
     if (isCut) return;
     isCut = true;
     meter.count('scheduler_connections_cut_total', { reason });
-    log.info({ ...fields, reason }, 'a socket was closed by the scheduler');
-    endSoon();
+    log.info({ ...fields, reason }, 'the scheduler closed a socket');
+    terminateSoon();
   }
 
-  function endSoon(): void {
-    cancelFarewell ??= clock.after(settings.closeTimeoutMs, () => ws.terminate());
+  function terminateSoon(): void {
+    cancelTermination ??= clock.after(settings.closeTimeoutMs, () => ws.terminate());
   }
 
-  function cut(reason: CutReason): void {
-    // The peer has said farewell already; it may still not end the connection.
-    if (ws.readyState === WebSocket.CLOSING) endSoon();
+  function cut(reason: CloseReason): void {
+    // The peer has sent its close frame, but may never end the connection.
+    if (ws.readyState === WebSocket.CLOSING) terminateSoon();
     if (isCut || ws.readyState !== WebSocket.OPEN) return;
     noteCut(reason);
-    ws.close(CUT_CODES[reason], reason);
-    // The peer's own close frame is still to be read.
+    ws.close(CLOSE_CODES[reason], reason);
+    // The peer's close frame still has to be read.
     ws.resume();
   }
 
-  /** Checked before every frame that leaves: the library buffers without a limit. */
+  /** Checked before every frame: the library buffers without a limit. */
   function isWritable(): boolean {
     if (isCut || ws.readyState !== WebSocket.OPEN) return false;
     if (ws.bufferedAmount <= settings.maxBufferedBytes) return true;
@@ -151,48 +157,48 @@ export function guardSocket(
   }
 
   function sendError(code: ErrorCode, message: string, details?: ErrorDetails): void {
-    if (handler?.mayTellError?.() !== false) send(errorText(code, message, details));
+    if (handler?.maySendError?.() !== false) send(errorText(code, message, details));
   }
 
   function reject(problem: Problem): void {
     meter.count('scheduler_invalid_messages_total', { edge: `ws_${kind}` });
-    log.debug({ ...fields, path: problem.path, problem: problem.message }, 'an invalid message');
+    log.debug({ ...fields, path: problem.path, problem: problem.message }, 'invalid message');
     sendError('INVALID_MESSAGE', problem.message, { path: problem.path });
-    if (strikes.take(clock.now()) > 0) cut('invalid_messages');
+    if (invalidMessageBudget.take(clock.now()) > 0) cut('invalid_messages');
   }
 
-  function readOn(): void {
-    if (!isHeldBack && !queue.isFull()) ws.resume();
+  function resumeReading(): void {
+    if (!isReadingPaused && !queue.isFull()) ws.resume();
   }
 
   /**
-   * Speech over the rate is not dropped: reading pauses, and the peer is slowed down by its own connection. What had been
-   * read already still comes through.
+   * A session's messages over the rate are not dropped: reading pauses, and TCP slows the client down. Messages
+   * already read are handled.
    */
-  function holdBack(): void {
-    if (isHeldBack) return;
-    isHeldBack = true;
+  function pauseReading(): void {
+    if (isReadingPaused) return;
+    isReadingPaused = true;
     ws.pause();
-    clock.after(HOLD_MS, () => {
-      isHeldBack = false;
-      readOn();
+    clock.after(READING_PAUSE_MS, () => {
+      isReadingPaused = false;
+      resumeReading();
     });
   }
 
-  function mayPass(): boolean {
+  function admitMessage(): boolean {
     if (kind === 'node') return isWithinRate();
-    const verdict = allowance();
-    if (verdict === 'limited') sendError('RATE_LIMITED', 'too many messages; they are read more slowly');
-    if (verdict !== 'allowed') holdBack();
+    const allowed = allowance();
+    if (allowed === 'limited') sendError('RATE_LIMITED', 'too many messages; they are read more slowly');
+    if (allowed !== 'allowed') pauseReading();
     return true;
   }
 
   function isWithinRate(): boolean {
-    const verdict = allowance();
-    if (verdict === 'allowed') return true;
-    if (verdict === 'limited')
+    const allowed = allowance();
+    if (allowed === 'allowed') return true;
+    if (allowed === 'limited')
       sendError('RATE_LIMITED', 'too many messages; those over the rate are dropped');
-    if (verdict === 'abused') cut('rate_limited');
+    if (allowed === 'abused') cut('rate_limited');
     return false;
   }
 
@@ -201,7 +207,7 @@ export function guardSocket(
   handler = opened;
 
   ws.on('message', (data: Buffer, isBinary) => {
-    if (isCut || !mayPass()) return;
+    if (isCut || !admitMessage()) return;
     if (isBinary) {
       reject({ path: '', message: 'messages are JSON in text frames, not binary ones' });
       return;
@@ -209,22 +215,22 @@ export function guardSocket(
     const text = data.toString();
     queue.push(() => opened.receive(text), data.length);
   });
-  // Answered by hand, because answers to a flood of pings are also frames that a slow reader piles up.
+  // The library does not answer pings: a flood of them would pile up pongs for a slow reader.
   ws.on('ping', (data) => {
     if (!isCut && isWithinRate() && isWritable()) ws.pong(data);
   });
   ws.on('error', (error: Error & { code?: unknown }) => {
     const isProtocolError = typeof error.code === 'string' && error.code.startsWith('WS_ERR_');
-    if (!isProtocolError) log.debug({ ...fields, err: error }, 'a socket broke');
+    if (!isProtocolError) log.debug({ ...fields, err: error }, 'a socket failed');
     else noteCut(error.code === TOO_LONG ? 'payload_too_large' : 'protocol_error');
   });
 
   const ended = new Promise<void>((resolve) => {
     ws.on('close', () => {
       liveness.stop();
-      cancelFarewell?.();
+      cancelTermination?.();
       opened.left();
-      // Behind the messages that wait: what was received before the end counts as before it.
+      // Queued behind the waiting messages, because they were received before the end.
       queue.push(async () => {
         try {
           await opened.ended();
@@ -237,8 +243,8 @@ export function guardSocket(
   return { ...socket, ended };
 }
 
-/** A program legacy that sends one message we do not know with each heartbeat must not lose its connection for it. */
-const STRIKES_FORGIVEN_PER_SECOND = 0.1;
-/** How long reading pauses when a session is over its rate. */
-const HOLD_MS = 100;
+/** A legacy program may send an unknown message with each heartbeat and must keep its connection. */
+const FORGIVEN_INVALID_MESSAGES_PER_SECOND = 0.1;
+/** How long reading pauses when a session exceeds its rate. */
+const READING_PAUSE_MS = 100;
 const TOO_LONG = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';

@@ -1,28 +1,31 @@
-/** Finds out that a peer is gone although nobody closed the connection: asks, and counts the silences. */
+/**
+ * Detects a peer that is gone although no side closed the connection: sends pings and counts checks without received
+ * bytes.
+ */
 import type { Clock } from '../../ports/clock.ts';
 
-const SILENCES_OF_THE_DEAD = 2;
+const MAX_SILENT_CHECKS = 2;
 
 export function watchLiveness(deps: {
   clock: Clock;
   intervalMs: number;
-  /** Any byte is a sign of life, also those of a long message that is not complete yet. */
+  /** Any received byte proves life, also part of an incomplete message. */
   bytesRead: () => number;
-  /** We have stopped reading ourselves: silence proves nothing. */
+  /** Reading is paused on our side: silence proves nothing. */
   isPaused: () => boolean;
   ping: () => void;
   onDead: () => void;
 }): { stop(): void } {
   let seen = deps.bytesRead();
-  let silences = 0;
+  let silentChecks = 0;
   let cancel = deps.clock.after(deps.intervalMs, check);
 
-  // Silent ticks are counted, not time: after a long pause of our own, the answers still wait in the socket.
+  // Checks are counted instead of time: after a long pause of this process the answers still wait in the socket.
   function check(): void {
     const read = deps.bytesRead();
-    silences = read === seen && !deps.isPaused() ? silences + 1 : 0;
+    silentChecks = read === seen && !deps.isPaused() ? silentChecks + 1 : 0;
     seen = read;
-    if (silences >= SILENCES_OF_THE_DEAD) {
+    if (silentChecks >= MAX_SILENT_CHECKS) {
       deps.onDead();
       return;
     }

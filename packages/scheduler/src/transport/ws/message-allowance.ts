@@ -1,10 +1,10 @@
-/** How many messages one connection may send, and when its excess counts as abuse. */
+/** Limits the messages of one connection, and decides when the excess is abuse. */
 import type { Clock } from '../../ports/clock.ts';
 
-/** `limited`: the first of a run over the rate; the peer is told once. */
+/** `limited`: the first message over the rate; the peer receives one error for the whole excess. */
 export type Allowance = 'allowed' | 'limited' | 'dropped' | 'abused';
 
-/** A run of excess ends when none was dropped for this long. */
+/** The count of excess messages restarts after this long without one. */
 const FORGIVEN_AFTER_MS = 1_000;
 
 export function createMessageAllowance(deps: {

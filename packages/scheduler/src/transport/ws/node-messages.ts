@@ -1,6 +1,8 @@
-/** Hot path: what a registered node says about its jobs, and to whom it is told. One per connection. */
+/** Hot path: passes a registered node's messages about its jobs to the engine. One per connection. */
+
 import type { JobAck, JobResult, JobStarted, NodeAsrPartial, NodeError } from '@lingua/protocol';
 import type { NodeReportService } from '../../cluster/holder/remote-jobs.ts';
+import { createBoundedMap } from '../../domain/bounded-map.ts';
 import type { JobId, NodeId } from '../../domain/ids.ts';
 import { ANY_ATTEMPT, type ReportOutcome } from '../../domain/node-report.ts';
 import type { Log } from '../../ports/log.ts';
@@ -13,11 +15,11 @@ export interface NodeMessagesDeps {
   readonly meter: Meter;
   readonly jobs: NodeReportService;
   readonly log: Log;
-  /** Whoever shows recognised text while it grows. */
+  /** Receives recognised text while the node is still working on the job. */
   readonly onPartial?: (nodeId: NodeId, partial: NodeAsrPartial) => void;
 }
 
-/** Jobs of which this connection remembers that they run; the oldest is forgotten first and then acknowledged again. */
+/** Running jobs remembered per connection. A job that was evicted is acknowledged once more at its next message. */
 const MAX_REMEMBERED = 1_024;
 const MAX_LOGGED_CHARS = 256;
 
@@ -25,28 +27,22 @@ export function createNodeMessages(
   deps: NodeMessagesDeps,
 ): (message: JobMessage, node: { nodeId: NodeId; isLegacy: boolean }) => Promise<void> {
   const { jobs, log } = deps;
-  const running = new Set<JobId>();
-
-  function remember(jobId: JobId): void {
-    running.add(jobId);
-    const [oldest] = running;
-    if (running.size > MAX_REMEMBERED && oldest !== undefined) running.delete(oldest);
-  }
+  const running = createBoundedMap<JobId, true>({ max: MAX_REMEMBERED });
 
   function note(message: Exclude<JobMessage, NodeError>, outcome: ReportOutcome): void {
     if (outcome.kind === 'accepted') return;
     const { type, job_id, node_id, trace_id } = message;
-    log.debug({ type, job_id, node_id, trace_id, reason: outcome.reason }, 'an answer changed nothing');
+    log.debug({ type, job_id, node_id, trace_id, reason: outcome.reason }, 'a node report changed nothing');
   }
 
-  /** Whether the job runs on this node. */
+  /** Returns whether the job runs on this node. */
   async function acknowledge(
     message: JobAck | JobStarted | NodeAsrPartial,
     attempt: number,
   ): Promise<boolean> {
     const outcome = await jobs.acknowledge({ nodeId: message.node_id, jobId: message.job_id, attempt });
     const isRunning = outcome.kind === 'accepted';
-    if (isRunning) remember(message.job_id);
+    if (isRunning) running.set(message.job_id, true);
     else note(message, outcome);
     return isRunning;
   }
@@ -67,11 +63,11 @@ export function createNodeMessages(
         await acknowledge(message, message.attempt_id);
         return;
       case 'job_started':
-        // Most have acknowledged the job before, and whoever drives it may be far away.
+        // Most nodes have acknowledged the job before, and its driver may be another instance.
         if (!running.has(message.job_id)) await acknowledge(message, message.attempt_id);
         return;
       case 'asr_partial':
-        // Text can only come from a job that runs; it names no attempt.
+        // Only a running job produces text; the message names no attempt.
         if (running.has(message.job_id) || (await acknowledge(message, ANY_ATTEMPT))) {
           deps.onPartial?.(nodeId, message);
         }
@@ -82,7 +78,7 @@ export function createNodeMessages(
         deps.meter.count('scheduler_node_errors_total', { code: message.code });
         log.warn(
           { node_id: nodeId, code: message.code, reason: message.message.slice(0, MAX_LOGGED_CHARS) },
-          'a node reports trouble',
+          'a node reported an error',
         );
     }
   };

@@ -1,11 +1,10 @@
-/** node_register and node_heartbeat, from the wire's words to the registry's. Pure. */
+/** Translates node_register and node_heartbeat from the protocol to the registry's types. Pure. */
 import type { NodeHeartbeat, NodeRegister, ResourceUsage } from '@lingua/protocol';
 import type { Efficiencies, Hardware, NodeTraits, ResourceReport } from '../../domain/capability-report.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Heartbeat, Registration } from '../../management/node-registry.ts';
-import { given } from '../wire/given.ts';
-import { healthWord } from '../wire/health-word.ts';
-import { toReport } from './node-report.ts';
+import { toReport, toReportedHealth } from '../wire/node-report.ts';
+import { omitUndefined } from '../wire/omit-undefined.ts';
 
 export function toRegistration(
   message: NodeRegister,
@@ -17,7 +16,7 @@ export function toRegistration(
     traits: toTraits(message),
     report: { models: [], ...toReport(message) },
     hardware: toHardware(message.hardware),
-    ...given({
+    ...omitUndefined({
       nodeId: as.nodeId,
       schemaVersion: message.capability_schema_version,
       version: message.version,
@@ -36,9 +35,9 @@ export function toHeartbeat(message: NodeHeartbeat, generation: number): Heartbe
     nodeId: message.node_id,
     generation,
     resources: toResources(message.resource_usage),
-    ...given({
+    ...omitUndefined({
       report: Object.keys(report).length === 0 ? undefined : report,
-      health: healthWord(message.health),
+      health: toReportedHealth(message.health),
       runningJobIds: message.running_job_ids,
       efficiencies: toEfficiencies(message.processing_metrics),
     }),
@@ -51,7 +50,7 @@ const toHardware = ({ cpu_cores, memory_gb, gpus }: NodeRegister['hardware']): H
   gpusGb: gpus?.map((gpu) => gpu.memory_gb) ?? [],
 });
 
-/** Only services that worked since the last heartbeat are named; a node that rested keeps its figures. */
+/** A heartbeat names only services that worked since the last one; an idle node keeps its figures. */
 function toEfficiencies(metrics: NodeHeartbeat['processing_metrics']): Efficiencies | undefined {
   const named = Object.entries(metrics?.serviceEfficiencies ?? {});
   return named.length === 0 ? undefined : named;
@@ -63,12 +62,12 @@ const toTraits = (message: NodeRegister): NodeTraits => ({
     .map(([feature]) => feature),
   gpuCount: message.hardware.gpus?.length ?? 0,
   acceptsPublicJobs: message.accept_public_jobs,
-  ...given({ supports: message.supports }),
+  ...omitUndefined({ supports: message.supports }),
 });
 
 const toResources = (usage: ResourceUsage): ResourceReport => ({
   runningJobs: usage.running_jobs,
-  ...given({
+  ...omitUndefined({
     cpuPercent: usage.cpu_percent,
     gpuPercent: usage.gpu_percent,
     gpuMemoryPercent: usage.gpu_mem_percent,

@@ -1,4 +1,4 @@
-/** /ws/node: a connection becomes a node by registering, and is that node from then on. */
+/** /ws/node: a connection becomes a node by registering, and stays that node. */
 import {
   type NodeHeartbeat,
   type NodeRegister,
@@ -24,7 +24,7 @@ export interface NodeSocketDeps extends NodeMessagesDeps {
   readonly registrationDeadlineMs: number;
 }
 
-/** Who this connection is, since its last registration. */
+/** Set by the last registration of this connection. */
 interface Identity {
   readonly nodeId: NodeId;
   readonly generation: number;
@@ -40,13 +40,13 @@ export function openNodeSocket(
   const { registry, gate, sockets, log } = deps;
   const answer = createNodeMessages(deps);
   let identity: Identity | undefined;
-  /** Its connection has ended, though not everything that came over it is read yet. */
+  /** The connection has ended; messages received over it may still be queued. */
   let hasLeft = false;
   const cancelDeadline = deps.clock.after(deps.registrationDeadlineMs, () =>
     socket.cut('registration_deadline'),
   );
 
-  /** Legacy nodes do not listen to errors: only the end of the connection makes them try again. */
+  /** Legacy nodes ignore errors: only the end of the connection makes them retry. */
   function refuse(code: ErrorCode, message: string): void {
     log.info({ code, reason: message }, 'a node was refused');
     socket.sendError(code, message);
@@ -62,31 +62,31 @@ export function openNodeSocket(
       return;
     }
     if (nodeId === undefined && principal.nodeIds !== undefined) {
-      return refuse('FORBIDDEN', 'this token needs a node_id, one of those it may use');
+      return refuse('FORBIDDEN', 'this token requires a node_id, one of those it may use');
     }
     if (nodeId !== undefined && !gate.mayUseNode(principal, nodeId)) {
       return refuse('FORBIDDEN', `this token may not be node ${nodeId}`);
     }
-    return enrol(toRegistration(message, { credential: principal.credential, nodeId }));
+    return registerNode(toRegistration(message, { credential: principal.credential, nodeId }));
   }
 
-  /** What a registered node need not lose its connection for is tried again at its next heartbeat. */
-  function keepTrying(code: ErrorCode, message: string): void {
+  /** A registered node keeps its connection when the fault is transient; its next heartbeat retries. */
+  function refuseUnlessTransient(code: ErrorCode, message: string): void {
     if (errorEntry(code).isTransient === true) {
-      log.warn({ node_id: identity?.nodeId, code, reason: message }, 'a node could not be registered anew');
+      log.warn({ node_id: identity?.nodeId, code, reason: message }, 'could not register a node again');
     } else refuse(code, message);
   }
 
-  async function enrol(registration: Registration, refuseIt = refuse): Promise<void> {
+  async function registerNode(registration: Registration, onRefused = refuse): Promise<void> {
     let outcome: Awaited<ReturnType<NodeRegistry['register']>>;
     try {
       outcome = await registry.register(registration);
     } catch (fault) {
-      log.error({ node_id: registration.nodeId, err: fault }, 'a node could not be registered');
+      log.error({ node_id: registration.nodeId, err: fault }, 'could not register a node');
       const code = fault instanceof SchedulerError ? fault.code : 'INTERNAL_ERROR';
-      return refuseIt(code, 'the node could not be registered');
+      return onRefused(code, 'the node could not be registered');
     }
-    if (outcome.kind === 'refused') return refuseIt(outcome.code, outcome.message);
+    if (outcome.kind === 'refused') return onRefused(outcome.code, outcome.message);
     const { nodeId, generation } = outcome;
     const isOurs = gate.mayUseNode(principal, nodeId);
     if (!isOurs) refuse('NODE_ID_CONFLICT', `another credential holds node ${registration.nodeId ?? nodeId}`);
@@ -98,7 +98,8 @@ export function openNodeSocket(
       heartbeat_interval_ms: outcome.heartbeatIntervalMs,
       generation,
     };
-    // The ack goes first: a node drops every job that arrives before it. It also tells whether there is still a connection.
+    // The ack goes first, because a node drops every job that arrives before it. Its send also shows whether the
+    // connection still exists.
     if (!isOurs || !socket.send(JSON.stringify(ack))) {
       registry.disconnected(nodeId, generation);
       return;
@@ -116,14 +117,18 @@ export function openNodeSocket(
   async function beat(message: NodeHeartbeat, node: Identity): Promise<void> {
     const outcome = await registry.heartbeat(toHeartbeat(message, node.generation));
     if (outcome.kind !== 'unknown_node' || hasLeft) return;
-    // It was forgotten while connected (an emptied store, say) and will not register again by itself.
+    // The registry lost this node while it was connected (for example, Redis was emptied). A node does not register
+    // again by itself.
     const { runningJobIds: _, ...registration } = node.registration;
     const runningJobIds = message.running_job_ids;
-    await enrol(runningJobIds === undefined ? registration : { ...registration, runningJobIds }, keepTrying);
+    await registerNode(
+      runningJobIds === undefined ? registration : { ...registration, runningJobIds },
+      refuseUnlessTransient,
+    );
   }
 
-  /** A registration of which nothing can be made is refused like any other; whoever is a node already stays the one it is. */
-  function misunderstood(problem: Problem, type: string | undefined): void {
+  /** An unreadable registration is refused like any other; a registered node stays registered. */
+  function rejectInvalid(problem: Problem, type: string | undefined): void {
     socket.reject(problem);
     if (type !== 'node_register' || identity !== undefined) return;
     log.info({ code: 'INVALID_MESSAGE', reason: problem.message }, 'a node was refused');
@@ -133,13 +138,14 @@ export function openNodeSocket(
   return {
     receive(text) {
       const parsed = parseNodeMessage(text);
-      if (parsed.kind === 'invalid') return misunderstood(parsed.problem, parsed.type);
+      if (parsed.kind === 'invalid') return rejectInvalid(parsed.problem, parsed.type);
       const { message } = parsed;
-      // What lay here longer than its connection lasted says nothing of a node that is another's by now; its last words on jobs do.
+      // The node may be connected elsewhere since, so a queued registration or heartbeat is outdated. Queued reports
+      // about jobs still count.
       if (hasLeft && (message.type === 'node_register' || message.type === 'node_heartbeat')) return;
       if (message.type === 'node_register') return register(message);
       if (identity === undefined) {
-        // After a reconnect, a heartbeat may come first; that is no fault.
+        // After a reconnect a heartbeat may arrive first; that is allowed.
         if (message.type !== 'node_heartbeat') socket.sendError('FORBIDDEN', 'send node_register first');
         return;
       }

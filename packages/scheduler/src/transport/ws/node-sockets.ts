@@ -1,4 +1,4 @@
-/** Hot path: which node is connected here, and over which socket. The newest registration of an id has it. */
+/** Hot path: the sockets of the nodes that are connected to this instance. The newest registration of a node id wins. */
 import type { NodeControl, NodeStatus, SchedulerToNode } from '@lingua/protocol';
 import type { NodeId } from '../../domain/ids.ts';
 import type { NodeHealth } from '../../domain/node.ts';
@@ -8,33 +8,34 @@ import type { GuardedSocket } from './guarded-socket.ts';
 export interface NodeConnection {
   readonly socket: Pick<GuardedSocket, 'send' | 'cut'>;
   readonly generation: number;
-  /** Absent = a legacy node. */
+  /** Absent: a legacy node. */
   readonly supports: readonly string[] | undefined;
 }
 
 export interface NodeSockets {
-  /** Puts a registered connection in the place of an older one, which is closed. False: a newer one is there already. */
+  /** Replaces the connection of an earlier registration, and closes it. False: a newer one is in place. */
   adopt(nodeId: NodeId, connection: NodeConnection): boolean;
-  /** Only the connection of that generation goes. */
+  /** Removes only the connection of that generation. */
   release(nodeId: NodeId, generation: number): void;
   isConnected(nodeId: NodeId): boolean;
-  /** False: no open socket; the node never sees the message. */
+  /** False: there is no open socket; the node never receives the message. */
   send(nodeId: NodeId, message: SchedulerToNode): boolean;
   pushStatus(nodeId: NodeId, health: NodeHealth, reason: string): void;
-  /** An operator's order, to nodes that understand it; others obey by being given nothing. */
+  /** An operator's order, for nodes that support it; the others just get no new jobs. */
   order(nodeId: NodeId, order: 'drain' | 'resume'): void;
   /**
-   * Asks the nodes that understand it to move to another instance, which they do at once: to be called when their jobs here
-   * have ended. Answers how many were asked. The others stay: they come back only once, so they are closed last.
+   * Orders the nodes that support it to reconnect to another instance, which they do immediately: call it when their
+   * jobs here have ended. Returns how many were ordered. The other nodes stay: they retry only once, so they are
+   * closed last.
    */
   drain(reason: string): number;
-  /** It has connected to another instance since. */
+  /** The node has connected to another instance. */
   cut(nodeId: NodeId): void;
-  /** This instance was taken for dead: nothing that comes over these connections counts any more. */
+  /** Other instances declared this one dead: messages over these connections no longer count. */
   cutAll(): void;
 }
 
-const understandsDrain = (connection: NodeConnection | undefined): boolean =>
+const supportsDrain = (connection: NodeConnection | undefined): boolean =>
   connection?.supports?.includes('drain') === true;
 
 export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
@@ -67,14 +68,14 @@ export function createNodeSockets(deps: { clock: Clock }): NodeSockets {
       send(nodeId, status);
     },
     order(nodeId, order) {
-      if (!understandsDrain(connections.get(nodeId))) return;
+      if (!supportsDrain(connections.get(nodeId))) return;
       send(nodeId, { type: 'node_control', command: order, reason: 'operator' });
     },
     drain(reason) {
       const order: NodeControl = { type: 'node_control', command: 'reconnect', reason };
       let asked = 0;
       for (const [nodeId, connection] of connections) {
-        if (understandsDrain(connection) && send(nodeId, order)) asked += 1;
+        if (supportsDrain(connection) && send(nodeId, order)) asked += 1;
       }
       return asked;
     },

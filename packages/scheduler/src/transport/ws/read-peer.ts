@@ -1,8 +1,8 @@
-/** Who knocks, from an upgrade request: path, address, token. The URL itself may hold a token and is never kept. Pure. */
+/** Reads path, address and token of an upgrade request. The URL may contain a token and is never stored. Pure. */
 import type { IncomingMessage } from 'node:http';
-import { bearerOf } from '../access/bearer.ts';
 import type { Peer } from '../access/gate.ts';
-import { given } from '../wire/given.ts';
+import { readBearerToken } from '../access/tokens.ts';
+import { omitUndefined } from '../wire/omit-undefined.ts';
 
 export function readPeer(request: Pick<IncomingMessage, 'url' | 'headers' | 'socket'>): {
   path: string;
@@ -13,12 +13,13 @@ export function readPeer(request: Pick<IncomingMessage, 'url' | 'headers' | 'soc
   const path = queryAt < 0 ? url : url.slice(0, queryAt);
   const query = new URLSearchParams(queryAt < 0 ? '' : url.slice(queryAt + 1));
   const { authorization, host, origin } = request.headers;
-  const token = authorization === undefined ? query.get('token') || undefined : bearerOf(authorization);
+  const token =
+    authorization === undefined ? query.get('token') || undefined : readBearerToken(authorization);
   return {
     path,
     peer: {
       address: request.socket.remoteAddress ?? '',
-      ...given({ token, host, origin }),
+      ...omitUndefined({ token, host, origin }),
     },
   };
 }

@@ -1,10 +1,13 @@
-/** Answers an upgrade request with an HTTP error: clients back off from those, while accept-then-close makes them loop. */
+/**
+ * Answers an upgrade request with an HTTP error: clients back off from one, but reconnect in a loop when a socket is
+ * accepted and then closed.
+ */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { errorAnswer, type Refusal } from '../wire/error-answer.ts';
+import { type Refusal, toErrorReply } from '../wire/error-reply.ts';
 
 export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
-  const { status, headers, body } = errorAnswer(refusal);
+  const { status, headers, body } = toErrorReply(refusal);
   const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -1,6 +1,6 @@
-/** The path of sessions: who may come in, and what becomes of the connection. */
+/** /ws/session: which sessions are accepted, and how their connections are handled. */
 import type { SessionService } from '../../session/session-service.ts';
-import { DRAINING_REFUSAL } from '../wire/error-answer.ts';
+import { DRAINING_REFUSAL } from '../wire/error-reply.ts';
 import { openSessionSocket, type SessionSocketDeps } from './session-socket.ts';
 import type { SocketRoute } from './socket-server.ts';
 
@@ -20,7 +20,7 @@ export function createSessionRoute(deps: SessionRouteDeps): SocketRoute {
       if (deps.isDraining()) return { reason: 'draining', refusal: DRAINING_REFUSAL };
       return deps.sessions.isFull() ? FULL : undefined;
     },
-    // Who has no token names its tenant only when it opens its session.
+    // A client without a token names its tenant only in session_init.
     refusalOf({ tenantId }) {
       const full = tenantId === undefined ? undefined : deps.sessions.capRefusal(tenantId);
       if (full === undefined) return undefined;
@@ -36,6 +36,6 @@ const FULL = {
   refusal: {
     code: 'RATE_LIMITED',
     status: 503,
-    detail: 'this instance has no room for more sessions (session.max_sessions)',
+    detail: 'this instance cannot hold more sessions (session.max_sessions)',
   },
 } as const;

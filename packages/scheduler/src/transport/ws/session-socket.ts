@@ -1,4 +1,4 @@
-/** /ws/session: a connection speaks for the session it opened, and for others of the same credential. */
+/** /ws/session: a connection sends for the session that it opened, and for others of the same credential. */
 import { type Problem, parseSessionMessage, type SessionInit } from '@lingua/protocol';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
@@ -11,8 +11,8 @@ import { isRoomMessage, ROOMS_UNSUPPORTED } from '../../session/rooms/unsupporte
 import type { Opened, SessionService } from '../../session/session-service.ts';
 import type { Gate, Principal } from '../access/gate.ts';
 import type { GuardedSocket, SocketHandler } from './guarded-socket.ts';
-import { readMessage, readOpening, type SessionMessage } from './session-messages.ts';
-import { sessionWords } from './session-words.ts';
+import { readMessage, readOpening, type SessionMessage } from './read-session-messages.ts';
+import { toSessionMessage } from './write-session-messages.ts';
 
 export interface SessionSocketDeps {
   readonly sessions: Pick<SessionService, 'open' | 'receive' | 'left'>;
@@ -25,11 +25,11 @@ export interface SessionSocketDeps {
   readonly initDeadlineMs: number;
 }
 
-/** Clients legacy show every error as an alert. */
-const ERRORS_APART_MS = 10_000;
+/** Legacy clients show every error as an alert. */
+const LEGACY_ERROR_INTERVAL_MS = 10_000;
 const SESSIONS = { limit: 'sessions' };
-/** What may be otherwise a moment later. */
-const PASSING: ReadonlySet<ErrorCode> = new Set(['RATE_LIMITED', 'SCHEDULER_DEPENDENCY_DOWN']);
+/** Refusals that a client may retry soon. */
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set(['RATE_LIMITED', 'SCHEDULER_DEPENDENCY_DOWN']);
 
 export function openSessionSocket(
   deps: SessionSocketDeps,
@@ -39,22 +39,22 @@ export function openSessionSocket(
   const { sessions, meter, log, clock } = deps;
   let sessionId: SessionId | undefined;
   let isLegacy = true;
-  let isGone = false;
+  let hasLeft = false;
   let lastErrorAt = Number.NEGATIVE_INFINITY;
   const cancelDeadline = clock.after(deps.initDeadlineMs, () => socket.cut('registration_deadline'));
 
   const link: SessionLink = {
     send(id, output) {
-      if (output.kind === 'error' && !mayTellError()) return;
-      socket.send(JSON.stringify(sessionWords(id, output)));
+      if (output.kind === 'error' && !maySendError()) return;
+      socket.send(JSON.stringify(toSessionMessage(id, output)));
     },
     replaced: () => socket.cut('replaced'),
     abandoned: () => socket.cut('fenced'),
   };
 
-  function mayTellError(): boolean {
+  function maySendError(): boolean {
     const now = clock.now();
-    if (isLegacy && now - lastErrorAt < ERRORS_APART_MS) return false;
+    if (isLegacy && now - lastErrorAt < LEGACY_ERROR_INTERVAL_MS) return false;
     lastErrorAt = now;
     return true;
   }
@@ -63,11 +63,11 @@ export function openSessionSocket(
     socket.sendError(code, message, details);
   }
 
-  /** A session that cannot be served must not be left to wait. */
+  /** Closes the socket, so that a client whose session was refused does not wait for it. */
   function refuse(code: ErrorCode, message: string, path?: string): void {
     log.info({ code, reason: message }, 'a session was refused');
     sendError(code, message, path === undefined ? undefined : { path });
-    socket.cut(PASSING.has(code) ? 'unavailable' : 'refused');
+    socket.cut(TRANSIENT.has(code) ? 'unavailable' : 'refused');
   }
 
   function init(message: SessionInit) {
@@ -78,37 +78,44 @@ export function openSessionSocket(
     const { credential } = principal;
     const read = readOpening(message, { tenantId: tenant.tenantId, credential, traceId: deps.ids.traceId() });
     if (read.kind === 'invalid') return refuse('INVALID_MESSAGE', read.problem.message, read.problem.path);
-    // One connection, one session: what it had before is left to its own end.
+    // A connection has one session. The previous one stays until it expires.
     if (sessionId !== undefined) sessions.left(sessionId, link);
     sessionId = undefined;
     const opening = sessions.open(read.value, link);
-    // One that is elsewhere has to be fetched; what the client says meanwhile waits for its turn.
-    return opening instanceof Promise ? opening.then(answered) : answered(opening);
+    // A session of another instance must be fetched first; the client's next messages wait in the queue.
+    return opening instanceof Promise ? opening.then(onOpened) : onOpened(opening);
   }
 
-  function answered(opened: Opened) {
+  function onOpened(opened: Opened) {
     if (opened.kind === 'full') {
       if (opened.limit === 'tenant') meter.count('scheduler_tenant_refused_total', SESSIONS);
       return refuse('RATE_LIMITED', opened.detail);
     }
     if (opened.kind === 'unavailable') {
-      return refuse('SCHEDULER_DEPENDENCY_DOWN', 'sessions of other instances cannot be looked for now');
+      return refuse('SCHEDULER_DEPENDENCY_DOWN', 'sessions of other instances cannot be looked up now');
     }
     sessionId = opened.sessionId;
-    if (isGone) sessions.left(sessionId, link);
+    if (hasLeft) sessions.left(sessionId, link);
+  }
+
+  function forward(message: SessionMessage) {
+    const read = readMessage(message);
+    if (read.kind === 'invalid') return socket.reject(read.problem);
+    const taken = sessions.receive(message.session_id, principal.credential, read.value);
+    if (taken === 'unknown') drop(message);
   }
 
   function drop(message: SessionMessage) {
     meter.count('scheduler_session_messages_dropped_total', { reason: 'unknown_session' });
-    // Late frames of a legacy client are no reason for an alert.
+    // A legacy client may send late frames; it would show an alert for each error.
     if (!isLegacy) sendError('INVALID_SESSION', `session ${message.session_id} is not open here`);
   }
 
   const refuseRooms = (): void => sendError(ROOMS_UNSUPPORTED.code, ROOMS_UNSUPPORTED.message);
 
-  /** A session_init of which nothing can be made is as little served as one that is refused. */
-  function misunderstood(problem: Problem, type: string | undefined): void {
-    // What is not served is not looked into: its fields may be those of a later protocol.
+  /** An unreadable session_init is refused: the client cannot go on without a session. */
+  function rejectInvalid(problem: Problem, type: string | undefined): void {
+    // Rooms are not supported, so their fields are not validated: they may be those of a later protocol.
     if (type !== undefined && isRoomMessage(type)) {
       refuseRooms();
       return;
@@ -122,21 +129,27 @@ export function openSessionSocket(
   return {
     receive(text) {
       const parsed = parseSessionMessage(text);
-      if (parsed.kind === 'invalid') return misunderstood(parsed.problem, parsed.type);
+      if (parsed.kind === 'invalid') return rejectInvalid(parsed.problem, parsed.type);
       const { message } = parsed;
-      if (message.type === 'session_init') return init(message);
-      if (!('session_id' in message) || isRoomMessage(message.type)) {
-        return refuseRooms();
+      switch (message.type) {
+        case 'session_init':
+          return init(message);
+        case 'audio_chunk':
+        case 'utterance':
+        case 'client_heartbeat':
+        case 'tts_started':
+        case 'tts_play_ended':
+        case 'session_close':
+        case 'result_ack':
+          return forward(message);
+        default:
+          return refuseRooms();
       }
-      const read = readMessage(message);
-      if (read.kind === 'invalid') return socket.reject(read.problem);
-      const taken = sessions.receive(message.session_id, principal.credential, read.value);
-      if (taken === 'unknown') drop(message);
     },
-    mayTellError,
+    maySendError,
     left() {
       cancelDeadline();
-      isGone = true;
+      hasLeft = true;
       if (sessionId !== undefined) sessions.left(sessionId, link);
     },
     ended() {},

@@ -1,4 +1,4 @@
-/** The edge of all sockets: judges each upgrade request before it is answered, and counts what is open. */
+/** Accepts sockets: decides on each upgrade request before it is answered, and counts open sockets. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
@@ -7,37 +7,39 @@ import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
 import type { SlowWatch } from '../../ports/slow-watch.ts';
 import type { Gate, Peer, Principal, Role } from '../access/gate.ts';
-import { isLoopbackHost } from '../access/loopback-host.ts';
-import { isOwnPage } from '../access/own-page.ts';
-import { DRAINING_REFUSAL, type Refusal } from '../wire/error-answer.ts';
+import { isLoopbackHost, isTrustedOrigin } from '../access/request-origin.ts';
+import { DRAINING_REFUSAL, type Refusal } from '../wire/error-reply.ts';
+import { ErrorReportingWebSocket } from './error-message.ts';
 import { type GuardedSocket, type GuardSettings, guardSocket, type SocketHandler } from './guarded-socket.ts';
 import { type NodeSocketDeps, openNodeSocket } from './node-socket.ts';
 import { readPeer } from './read-peer.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
-import { TellingWebSocket } from './telling-web-socket.ts';
 
 export interface SocketSettings extends GuardSettings {
   readonly maxNodeMessageBytes: number;
   /**
-   * server.allowed_origins: where they are set the gate enforces them for everybody; here they name the pages that may be
-   * nodes without a token. Absent: none.
+   * server.allowed_origins. The gate checks them for every peer; here they list the pages that may be nodes without a
+   * token. Absent: none.
    */
   readonly allowedOrigins?: readonly string[];
   /** From the opening of a node's socket to its node_register. */
   readonly registrationDeadlineMs: number;
 }
 
-/** One path that takes sockets. */
+/** A path that accepts sockets. */
 export interface SocketRoute {
   readonly path: string;
   readonly kind: 'node' | 'session';
   readonly role: Role;
   readonly maxMessageBytes: number;
-  /** Why nobody may come in now, if so. At the upgrade: a legacy client that is let in and closed comes back every second. */
+  /**
+   * A reason to refuse every peer now. It is checked at the upgrade, because a legacy client that is accepted and
+   * then closed reconnects every second.
+   */
   readonly refusal?: () => { readonly reason: string; readonly refusal: Refusal } | undefined;
-  /** The same of one who has shown who it is. */
+  /** The same check for an authenticated peer. */
   readonly refusalOf?: (principal: Principal) => ReturnType<NonNullable<SocketRoute['refusal']>>;
-  /** Synchronous: frames may follow at once. */
+  /** Must be synchronous: frames may follow immediately. */
   open(socket: GuardedSocket, principal: Principal): SocketHandler;
 }
 
@@ -50,19 +52,19 @@ export interface SocketServerDeps extends Omit<NodeSocketDeps, 'registrationDead
   readonly isDraining: () => boolean;
   readonly settings: SocketSettings;
   readonly session: SocketRoute;
-  /** Absent: nobody wants to know what was slow. */
+  /** Absent: slow handling is not recorded. */
   readonly slow?: SlowWatch | undefined;
 }
 
 export interface SocketServer {
   count(): number;
-  /** Refuses new sockets, closes all open ones with 1012, and ends when their last messages are done. */
+  /** Refuses new sockets, closes the open ones with 1012, and resolves when their last messages were handled. */
   close(): Promise<void>;
 }
 
-type ReportOutcome =
+type UpgradeDecision =
   | { kind: 'entered'; route: OpenRoute; principal: Principal; leave: () => void }
-  /** `reason`: for the metric. */
+  /** `reason` is the label of the metric. */
   | { kind: 'refused'; reason: string; refusal: Refusal };
 
 interface OpenRoute {
@@ -71,9 +73,9 @@ interface OpenRoute {
   count: number;
 }
 
-/** Origins that browsers give to web pages; `null` is a page in a sandbox. */
+/** Origins that browsers send for web pages; `null` is a sandboxed page. */
 const PAGE = /^(https?:|null$)/i;
-/** Programs that cut a message into frames cut it into thousands of bytes; smaller pieces are an attack. */
+/** Programs that fragment a message use frames of thousands of bytes; many small ones are an attack. */
 const MAX_FRAGMENTS = 4_096;
 const MIN_BYTES_PER_CHUNK = 512;
 
@@ -94,7 +96,7 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
   const open = new Set<ReturnType<typeof guardSocket>>();
   let isClosing = false;
 
-  function judge(request: IncomingMessage): ReportOutcome {
+  function decide(request: IncomingMessage): UpgradeDecision {
     const { path, peer } = readPeer(request);
     const route = routes.get(path);
     if (route === undefined) return refused('unknown_path', UNKNOWN_PATH);
@@ -122,18 +124,21 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
     return { kind: 'entered', route, principal, leave: entry.leave };
   }
 
-  /** Programs name no origin. No page of ours is a node either, and a name may be made to point here: only this machine's counts. */
+  /**
+   * Programs send no origin. DNS may point any name here, so only a loopback Host header counts as this server's own
+   * page.
+   */
   function isForeignPage({ origin, host }: Peer): boolean {
     if (origin === undefined || !PAGE.test(origin)) return false;
-    return !isOwnPage(origin, isLoopbackHost(host) ? host : undefined, settings.allowedOrigins ?? []);
+    return !isTrustedOrigin(origin, isLoopbackHost(host) ? host : undefined, settings.allowedOrigins ?? []);
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A peer may reset the connection before it is answered.
+    // The peer may reset the connection before the answer.
     socket.on('error', () => socket.destroy());
-    const verdict = judge(request);
-    if (verdict.kind === 'refused') {
-      const { reason, refusal } = verdict;
+    const decision = decide(request);
+    if (decision.kind === 'refused') {
+      const { reason, refusal } = decision;
       meter.count('scheduler_connections_refused_total', { reason });
       log.info(
         { address: request.socket.remoteAddress, reason, detail: refusal.detail },
@@ -142,20 +147,20 @@ export function createSocketServer(deps: SocketServerDeps): SocketServer {
       refuseUpgrade(socket, refusal);
       return;
     }
-    const { route, leave } = verdict;
+    const { route, leave } = decision;
     let isAccepted = false;
-    // The library answers a malformed handshake itself, and then never calls back.
+    // The library answers a malformed handshake itself and then does not call back.
     route.sockets.handleUpgrade(request, socket, head, (ws) => {
       isAccepted = true;
-      accept(ws, request, verdict);
+      accept(ws, request, decision);
     });
     if (!isAccepted) leave();
   }
 
   function accept(
-    ws: TellingWebSocket,
+    ws: ErrorReportingWebSocket,
     request: IncomingMessage,
-    { route, principal, leave }: Extract<ReportOutcome, { kind: 'entered' }>,
+    { route, principal, leave }: Extract<UpgradeDecision, { kind: 'entered' }>,
   ): void {
     const { kind } = route.route;
     const guarded = guardSocket(
@@ -203,7 +208,7 @@ function createAcceptor(route: SocketRoute) {
   return new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    WebSocket: TellingWebSocket,
+    WebSocket: ErrorReportingWebSocket,
     perMessageDeflate: false,
     autoPong: false,
     maxPayload: route.maxMessageBytes,
@@ -212,6 +217,6 @@ function createAcceptor(route: SocketRoute) {
   });
 }
 
-const refused = (reason: string, refusal: Refusal): ReportOutcome => ({ kind: 'refused', reason, refusal });
+const refused = (reason: string, refusal: Refusal): UpgradeDecision => ({ kind: 'refused', reason, refusal });
 
 const UNKNOWN_PATH: Refusal = { code: 'NOT_FOUND', detail: 'sockets open at /ws/session and /ws/node' };

@@ -96,11 +96,11 @@ it('dies slowly: each job takes longer, until it is silent', () => {
 });
 
 it('shows the mix of a fleet from the first nodes on', () => {
-  const deployed = { ...HEALTHY, isLegacy: true };
+  const legacy = { ...HEALTHY, isLegacy: true };
   const kinds = spread(
     [
       { share: 3, behaviour: HEALTHY },
-      { share: 1, behaviour: deployed },
+      { share: 1, behaviour: legacy },
     ],
     8,
   );

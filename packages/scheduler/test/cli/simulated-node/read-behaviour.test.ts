@@ -29,7 +29,7 @@ it('reads every key', () => {
     crash_after_jobs = 9
     restart_after_ms = 100
     tts_ms = 0
-    deployed = true
+    legacy = true
     [latency]
     kind = "uniform"
     min_ms = 1
@@ -69,7 +69,7 @@ it('reads every key', () => {
 
 it('reads a mix, and JSON as well', () => {
   const file = readBehaviour(
-    '{"mix":[{"share":3},{"share":1,"deployed":true,"latency":{"kind":"exponential","mean_ms":5}}]}',
+    '{"mix":[{"share":3},{"share":1,"legacy":true,"latency":{"kind":"exponential","mean_ms":5}}]}',
   );
   expect(file).toMatchObject({
     kind: 'mix',
@@ -85,7 +85,7 @@ it('names everything that is wrong, with its place', () => {
     problemsOf(`
       failure_rate = 2
       failure_rat = 0.1
-      deployed = "yes"
+      legacy = "yes"
       [latency]
       kind = "lognormal"
       median_ms = 10
@@ -93,7 +93,7 @@ it('names everything that is wrong, with its place', () => {
   ).toEqual([
     'latency.p99_ms is missing',
     'failure_rate must be a number from 0 to 1',
-    'deployed must be true or false',
+    'legacy must be true or false',
     'failure_rat is unknown; did you mean failure_rate?',
   ]);
 });

@@ -24,7 +24,7 @@ it('runs a mixed fleet, tells its progress, and ends cleanly', async () => {
   const scheduler = await startScriptedScheduler({ nodeId: (_, count) => `node-${count}` });
   open.push(scheduler.stop);
   const io = createTerminal();
-  const behaviour = file('[[mix]]\n[mix.latency]\nkind = "constant"\nms = 1\n[[mix]]\ndeployed = true');
+  const behaviour = file('[[mix]]\n[mix.latency]\nkind = "constant"\nms = 1\n[[mix]]\nlegacy = true');
   const exit = runSimulatedNode(
     ['--url', scheduler.url, '--count', '4', '--languages', 'EN, de', '--behaviour', behaviour, '--json'],
     io,
@@ -94,7 +94,7 @@ it('refuses an option it does not know, and a file that is not there', async () 
   expect(io.errors).toEqual([
     'lingua node: there is no option --speed; did you mean --seed? (--help lists the options)',
     'lingua node: --behaviour /nowhere/at-all is no file and none of the built-in ones: ' +
-      'healthy, flaky, crashing, dying, deployed (--help says what a file may say)',
+      'healthy, flaky, crashing, dying, legacy (--help says what a file may say)',
     expect.stringContaining('--behaviour / cannot be read'),
     'lingua node: "flaky" is not expected here (--help lists the options)',
   ]);

@@ -138,10 +138,10 @@ describe('the tenant', () => {
   });
 
   it('is chosen by anonymous peers, but never one that has tokens', () => {
-    const stranger = admitted(gate, LOCAL, 'client');
-    expect(gate.tenantOf(stranger, undefined)).toEqual({ kind: 'tenant', tenantId: 'default' });
-    expect(gate.tenantOf(stranger, 'club')).toEqual({ kind: 'tenant', tenantId: 'club' });
-    expect(gate.tenantOf(stranger, 'acme').kind).toBe('forbidden');
+    const peer_ = admitted(gate, LOCAL, 'client');
+    expect(gate.tenantOf(peer_, undefined)).toEqual({ kind: 'tenant', tenantId: 'default' });
+    expect(gate.tenantOf(peer_, 'club')).toEqual({ kind: 'tenant', tenantId: 'club' });
+    expect(gate.tenantOf(peer_, 'acme').kind).toBe('forbidden');
   });
 
   it('may be any for operators', () => {

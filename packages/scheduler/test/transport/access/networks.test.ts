@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isLoopbackHost } from '../../../src/transport/access/loopback-host.ts';
 import { createNetworks, isLoopbackAddress } from '../../../src/transport/access/networks.ts';
+import { isLoopbackHost } from '../../../src/transport/access/request-origin.ts';
 
 describe('networks', () => {
   it.each([

@@ -9,7 +9,7 @@ import { TOKENS } from '../access/settings.ts';
 import { bearer, startServer } from './start-server.ts';
 
 const KEY = 'the-key-of-this-life';
-const MOST_AT_ONCE = 500;
+const MAX_CONCURRENT = 500;
 
 async function startAsked(options: Parameters<typeof startServer>[0] = {}) {
   const heard: string[] = [];
@@ -76,8 +76,8 @@ describe('a question of another instance', () => {
     const { ask, state, heard } = await startAsked();
     const answers: (() => void)[] = [];
     state.answer = () => new Promise((resolve) => answers.push(() => resolve('{}')));
-    const many = Array.from({ length: MOST_AT_ONCE }, () => ask('?'));
-    await eventually(() => heard.length === MOST_AT_ONCE);
+    const many = Array.from({ length: MAX_CONCURRENT }, () => ask('?'));
+    await eventually(() => heard.length === MAX_CONCURRENT);
     expect((await ask('one more')).status).toBe(503);
     for (const answer of answers) answer();
     await Promise.all(many);
@@ -89,13 +89,13 @@ describe('a question of another instance', () => {
     const { ask, port, state, heard } = await startAsked();
     state.answer = () => new Promise(() => {});
     const headers = { 'content-type': 'text/plain', ...bearer(KEY) };
-    const gone = Array.from({ length: MOST_AT_ONCE }, () => {
+    const gone = Array.from({ length: MAX_CONCURRENT }, () => {
       const asking = request({ port, path: DIRECT_PATH, method: 'POST', headers });
       asking.on('error', () => undefined);
       asking.end('?');
       return asking;
     });
-    await eventually(() => heard.length === MOST_AT_ONCE);
+    await eventually(() => heard.length === MAX_CONCURRENT);
     const closed = gone.map((asking) => new Promise((resolve) => asking.once('close', resolve)));
     for (const asking of gone) asking.destroy();
     await Promise.all(closed);

@@ -1,7 +1,7 @@
 import { JOB_STATES } from '@lingua/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { printDispatched } from '../../../src/transport/http/views/print-dispatched.ts';
+import { printDispatched, printInteger } from '../../../src/transport/http/views/print-dispatched.ts';
 
 const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
 /** Mostly what ids look like, and anything else too. */
@@ -21,6 +21,16 @@ it('prints what JSON.stringify prints, in ASCII', () => {
       const text = printDispatched(each);
       expect(text).toMatch(/^[\0-\x7f]*$/);
       expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(each));
+    }),
+  );
+});
+
+it('prints every whole number as the runtime does', () => {
+  const edges = [0, 999_999_999, 1_000_000_000, 1_000_000_001, 12_000_000_000, Number.MAX_SAFE_INTEGER];
+  for (const number of edges) expect(printInteger(number)).toBe(String(number));
+  fc.assert(
+    fc.property(fc.oneof(fc.maxSafeNat(), fc.nat()), (number) => {
+      expect(printInteger(number)).toBe(String(number));
     }),
   );
 });

@@ -41,7 +41,7 @@ describe('GET /api/v1/sessions', () => {
           tenant_id: 'acme',
           state: 'open',
           connected: true,
-          deployed: false,
+          legacy: false,
           platform: 'web',
           src_lang: 'auto',
           tgt_lang: 'en',
@@ -63,9 +63,9 @@ describe('GET /api/v1/sessions', () => {
   it('says until when a session without a client may be resumed, and forgets those that cannot be', async () => {
     const { open, leave, page } = await start();
     const patient = open('acme', { canResume: true });
-    const deployed = open('acme');
+    const legacy = open('acme');
     leave(patient);
-    leave(deployed);
+    leave(legacy);
     const { sessions } = await page();
     expect(sessions).toMatchObject([
       { session_id: patient, connected: false, resumable_until_ms: expect.any(Number) },

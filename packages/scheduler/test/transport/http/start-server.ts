@@ -103,7 +103,7 @@ export async function startServer(options: StartOptions = {}) {
       }),
       deadLetters: NO_DEAD_LETTERS,
     },
-    explaining: {
+    explainServices: {
       explain: () => {
         throw new Error('there is no fleet here');
       },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64 } from '../../../src/transport/wire/decode-base64.ts';
+import { decodeBase64 } from '../../../src/transport/wire/read-audio.ts';
 import { unwrapWav } from '../../../src/transport/wire/unwrap-wav.ts';
 
 interface Wav {

@@ -136,7 +136,7 @@ export function createFakeGate(limits: {
     mayUseNode: (principal, nodeId) => principal.nodeIds?.includes(nodeId) ?? true,
     spend: () => ({ kind: 'ok' }),
     tenants: () => 0,
-    spendOfTenant: () => ({ kind: 'ok' }),
+    spendTenantBudget: () => ({ kind: 'ok' }),
     enter() {
       if (gate.open >= limits.maxConnections) return { kind: 'full', limit: 'max_connections' };
       gate.open += 1;

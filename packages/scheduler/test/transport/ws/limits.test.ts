@@ -197,7 +197,8 @@ describe('the limits of a socket', () => {
       client.send(jobResult('node-a', { job_id: `job-${sent}`, tts_audio }));
     await until(() => harness.connections[0]?.isPaused() === true);
     await until(() => client.ws.bufferedAmount > 0);
-    for (let silences = 0; silences < 5; silences += 1) harness.clock.advance(SETTINGS.pingIntervalMs);
+    for (let silentChecks = 0; silentChecks < 5; silentChecks += 1)
+      harness.clock.advance(SETTINGS.pingIntervalMs);
     expect(cuts('dead_peer')).toBe(0);
     release();
     await until(() => harness.jobs.calls.length === messages);

@@ -265,14 +265,14 @@ describe('a drain', () => {
   it('asks the nodes that understand it to reconnect, and leaves legacy ones alone', async () => {
     harness = await startHarness();
     const modern = await registered('node-modern', { supports: ['job_ack', 'drain'] });
-    const deployed = await registered('node-deployed');
+    const legacy = await registered('node-legacy');
     expect(harness.sockets.drain('restarting')).toBe(1);
     expect(await modern.message(1)).toEqual({
       type: 'node_control',
       command: 'reconnect',
       reason: 'restarting',
     });
-    deployed.send(register());
-    expect(await deployed.message(1)).toMatchObject({ type: 'node_register_ack' });
+    legacy.send(register());
+    expect(await legacy.message(1)).toMatchObject({ type: 'node_register_ack' });
   });
 });

@@ -1,8 +1,8 @@
 import { NodeHeartbeat, NodeRegister, parseNodeMessage } from '@lingua/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { toReport } from '../../../src/transport/wire/node-report.ts';
 import { toHeartbeat, toRegistration } from '../../../src/transport/ws/node-registration.ts';
-import { toReport } from '../../../src/transport/ws/node-report.ts';
 import { heartbeat, register } from './messages.ts';
 
 const as = { credential: 'token:abc', nodeId: 'node-a' };

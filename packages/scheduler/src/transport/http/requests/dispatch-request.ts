@@ -1,4 +1,4 @@
-/** Hot path: the body of a dispatch as the engine's request: what is needed of a node, and what the job carries. Pure. */
+/** Hot path: translates the body of a dispatch to the engine's request: the need for a node, and the job's spec. Pure. */
 import type { DispatchRequest as Body } from '@lingua/protocol';
 import type { DispatchRequest } from '../../../domain/dispatch.ts';
 import { isOutsideId, type TenantId } from '../../../domain/ids.ts';
@@ -14,12 +14,12 @@ export interface DispatchContext {
   /** The Idempotency-Key header. */
   readonly idempotencyKey?: string | undefined;
   readonly utteranceIndex: number;
-  /** For requests that bring none. */
+  /** For requests that send none. */
   readonly traceId: string;
   readonly digest: (text: string) => string;
-  /** What it needs of services. */
+  /** Derives the required services. */
   readonly require: Require;
-  /** Absent: every request is read anew. */
+  /** Absent: languages are read without a cache. */
   readonly readLanguages?: typeof readLanguages;
 }
 
@@ -58,7 +58,7 @@ type ReadRequestId =
 
 function readRequestId(named: string | undefined, header: string | undefined): ReadRequestId {
   if (header === undefined) return { kind: 'request_id', requestId: named };
-  // Its draft standard writes the key in quotes; most clients do not.
+  // The draft standard writes the key in quotes; most clients do not.
   const key = header.replace(/^"(.*)"$/, '$1');
   if (!isOutsideId(key)) {
     return invalid('the Idempotency-Key header must be 1 to 128 letters, digits or . _ : -');
@@ -71,19 +71,19 @@ function readRequestId(named: string | undefined, header: string | undefined): R
 
 const invalid = (message: string) => ({ kind: 'invalid', field: '/request_id', message }) as const;
 
-const WRITTEN: Pipeline = {
+const TEXT_ONLY: Pipeline = {
   use_asr: true,
   use_nmt: true,
   use_tts: false,
   use_semantic: true,
   use_tone: false,
 };
-const SPOKEN: Pipeline = { ...WRITTEN, use_tts: true };
+const WITH_SPEECH: Pipeline = { ...TEXT_ONLY, use_tts: true };
 
-/** Without a pipeline: all of it, spoken only if that is required. Most jobs share one of these two. */
+/** Default pipeline: all services, speech only if required. Most jobs share one of these two objects. */
 function readPipeline({ pipeline, options }: Body): Pipeline {
   const mustSpeak = options?.require_tts === true;
-  if (pipeline === undefined) return mustSpeak ? SPOKEN : WRITTEN;
+  if (pipeline === undefined) return mustSpeak ? WITH_SPEECH : TEXT_ONLY;
   return {
     ...pipeline,
     use_tts: pipeline.use_tts || mustSpeak,
@@ -113,7 +113,7 @@ function readNeed(
     services: required.services,
     isAudioByReference,
     isPairUnknown: languages.isPairUnknown,
-    // Nobody is paired with a node over HTTP.
+    // HTTP clients are not paired with a node.
     needsPublicNode: true,
     preferredNodeId: body.options?.preferred_node_id,
     features: required.features,

@@ -1,7 +1,7 @@
-/** One text for all spellings of the same request, so that a request_id cannot mean two things. Pure. */
+/** A canonical text of a request, so that one request_id cannot stand for two different requests. Pure. */
 import type { DispatchRequest as Body } from '@lingua/protocol';
 
-/** What may differ between a request and its repeat. */
+/** Fields that may differ between a request and its repeat. */
 const INCIDENTAL: ReadonlySet<string> = new Set([
   'request_id',
   'trace_id',
@@ -12,13 +12,13 @@ const INCIDENTAL: ReadonlySet<string> = new Set([
 
 export const canonicalRequest = (body: Body): string => JSON.stringify(canonical(body, ''));
 
-/** Not as a replacer of JSON.stringify: with one, that is several times as slow. */
+/** Does not use the replacer of JSON.stringify, which is several times slower. */
 function canonical(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => canonical(each, ''));
   const fields = value as Record<string, unknown>;
   const names = Object.keys(fields).filter((name) => !INCIDENTAL.has(name));
-  // Options that say nothing of the job are none.
+  // Options without any field of the job count as absent.
   if (key === 'options' && names.length === 0) return undefined;
   return Object.fromEntries(names.sort().map((name) => [name, canonical(fields[name], name)]));
 }

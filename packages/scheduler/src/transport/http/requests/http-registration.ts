@@ -1,4 +1,4 @@
-/** What an HTTP node says of itself, in the registry's words. Pure. */
+/** Translates registrations and heartbeats of HTTP nodes to the registry's types. Pure. */
 import type { HttpNodeHeartbeat, HttpNodeRegister } from '@lingua/protocol';
 import type {
   CapabilityReport,
@@ -7,50 +7,54 @@ import type {
   ResourceReport,
 } from '../../../domain/capability-report.ts';
 import type { Heartbeat, Registration } from '../../../management/node-registry.ts';
-import { given } from '../../wire/given.ts';
-import { healthWord } from '../../wire/health-word.ts';
+import { toReportedHealth } from '../../wire/node-report.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
-/** The nodes of the HTTP story acknowledge their jobs and fetch audio; one that does neither says so by an empty list. */
+/** HTTP nodes acknowledge jobs and fetch audio by default; one that does neither sends an empty list. */
 const SUPPORTS: readonly string[] = ['job_ack', 'audio_ref'];
 
 export function readRegistration(body: HttpNodeRegister, credential: string): Registration {
-  return given({
+  return omitUndefined({
     nodeId: body.node_id,
     credential,
     channel: body.endpoint === undefined ? ('mailbox' as const) : ('endpoint' as const),
     endpoint: body.endpoint,
     traits: {
       features: [],
-      // It does not say, and what is not known is not held against a node.
+      // HTTP nodes do not report GPUs, so the node must not be rejected for it.
       gpuCount: 1,
       acceptsPublicJobs: true,
       supports: body.supports ?? SUPPORTS,
     },
-    // Here what is left out is not there; "undeclared" means anything only to nodes that cannot declare.
+    // An absent list means "none" here; only nodes that cannot declare languages count as undeclared.
     report: { models: [], ...abilities({ semantic: [], tts: [], ...namedLanguages(body) }) },
     slots: body.max_concurrent_jobs,
-    health: healthWord(body.health),
+    health: toReportedHealth(body.health),
     runningJobIds: body.running_job_ids,
     region: body.region,
     zone: body.zone,
   });
 }
 
-/** `known`: the languages it named so far; those it leaves out now stay as they were. */
+/** `known`: the languages of earlier reports, which apply where this one names none. */
 export function readHeartbeat(body: HttpNodeHeartbeat, known: ReportedLanguages | undefined): Heartbeat {
   const named = namedLanguages(body);
-  return given({
+  return omitUndefined({
     nodeId: body.node_id,
     resources: resourcesOf(body),
     report: Object.keys(named).length === 0 ? undefined : abilities({ ...known, ...named }),
     slots: body.max_concurrent_jobs,
-    health: healthWord(body.health),
+    health: toReportedHealth(body.health),
     runningJobIds: body.running_job_ids,
   });
 }
 
 const namedLanguages = ({ semantic_langs, tts_langs, nmt_pairs }: HttpNodeHeartbeat): ReportedLanguages =>
-  given({ semantic: semantic_langs, tts: tts_langs, translations: nmt_pairs && [translationOf(nmt_pairs)] });
+  omitUndefined({
+    semantic: semantic_langs,
+    tts: tts_langs,
+    translations: nmt_pairs && [translationOf(nmt_pairs)],
+  });
 
 const translationOf = (pairs: readonly (readonly [string, string])[]): ReportedTranslation => ({
   languages: [],
@@ -59,7 +63,7 @@ const translationOf = (pairs: readonly (readonly [string, string])[]): ReportedT
   supportedPairs: pairs.map(([source, target]) => ({ source, target })),
 });
 
-/** Whatever has languages is ready; recognition is assumed. Without pairs, translation is among the semantic languages. */
+/** A service with languages is ready; recognition is assumed. Without pairs, translation covers the semantic languages. */
 function abilities(languages: ReportedLanguages): Pick<CapabilityReport, 'types' | 'languages'> {
   const { semantic, tts, translations } = languages;
   const isTranslating =
@@ -82,7 +86,7 @@ const isSome = (list: readonly unknown[] | undefined): boolean => list === undef
 
 function resourcesOf(body: HttpNodeHeartbeat): ResourceReport {
   const { gpu, cpu, mem } = body.current_load ?? {};
-  return given({
+  return omitUndefined({
     cpuPercent: percentOf(cpu),
     gpuPercent: percentOf(gpu),
     memoryPercent: percentOf(mem),
@@ -90,6 +94,6 @@ function resourcesOf(body: HttpNodeHeartbeat): ResourceReport {
   });
 }
 
-/** Negative: unknown, as meters say it. */
+/** Meters report a negative number for unknown. */
 const percentOf = (share: number | undefined): number | undefined =>
   share === undefined || share < 0 ? undefined : Math.min(share, 1) * 100;

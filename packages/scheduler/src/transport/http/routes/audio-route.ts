@@ -1,12 +1,12 @@
-/** Hot path: GET /v1/audio/:ref hands a job's audio to the node that has the job. The job's token is the credential. */
+/** Hot path: GET /v1/audio/:ref sends the audio of a job to its node. The job's token is the credential. */
 import type { AudioPath } from '@lingua/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bearerOf } from '../../access/bearer.ts';
-import type { Refusal } from '../../wire/error-answer.ts';
-import { overspends } from '../server/authorize.ts';
+import { readBearerToken } from '../../access/tokens.ts';
+import type { Refusal } from '../../wire/error-reply.ts';
+import { refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 
 type Request = FastifyRequest<{ Params: AudioPath }>;
 
@@ -18,11 +18,11 @@ export function addAudioRoute(
   function refuses({ params, headers }: Request): Refusal | undefined {
     const { authorization } = headers;
     if (authorization === undefined) return NO_TOKEN;
-    if (!tokens.opens(params.ref, bearerOf(authorization))) return WRONG_TOKEN;
-    return overspends(gate.spend(undefined));
+    if (!tokens.opens(params.ref, readBearerToken(authorization))) return WRONG_TOKEN;
+    return refusalOfSpending(gate.spend(undefined));
   }
 
-  /** The bytes outlive their place in the store until they are sent, which nothing else limits for a reader that trickles. */
+  /** The buffer stays in memory until it was sent, and no other limit applies to a slow reader. */
   function cutSlowReader({ raw }: FastifyReply): void {
     raw.once(
       'close',
@@ -49,14 +49,14 @@ export function addAudioRoute(
 const HINT = 'Send "Authorization: Bearer" with the token of the job\'s audio_ref.';
 const NO_TOKEN: Refusal = {
   code: 'UNAUTHORIZED',
-  detail: 'fetching audio needs the token of its job',
+  detail: 'fetching audio requires the token of its job',
   hint: HINT,
 };
-/** Says the same whether or not there is such a job. */
+/** The same text whether or not the job exists. */
 const WRONG_TOKEN: Refusal = { code: 'FORBIDDEN', detail: 'this token does not open this audio', hint: HINT };
 
 const GONE: Refusal = {
   code: 'AUDIO_LOST',
-  detail: 'the audio of this job is not held any more',
-  hint: 'The job has its outcome already, or is tried elsewhere; there is nothing to do for it here.',
+  detail: 'the audio of this job is no longer held',
+  hint: 'The job is finished or was sent to another node: no action is needed.',
 };

@@ -1,4 +1,7 @@
-/** What operators see of many instances, and what they order of messages between them that could not be handled. */
+/**
+ * Operators' view of all instances, and their commands for dead letters: messages between instances that could not be
+ * handled.
+ */
 import type {
   DeadLetterPath,
   DeadLetterQuery,
@@ -11,11 +14,11 @@ import {
   printMessageName,
   readMessageName,
 } from '../../../cluster/messaging/message-name.ts';
-import type { Refusal } from '../../wire/error-answer.ts';
-import { given } from '../../wire/given.ts';
+import type { Refusal } from '../../wire/error-reply.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 import { viewCluster } from '../views/cluster-view.ts';
 import { summarizeDeadLetter, viewDeadLetter } from '../views/dead-letter-view.ts';
 
@@ -39,7 +42,7 @@ export function addClusterRoutes(
       if (query.cursor !== undefined && cursor === undefined) return replyError(reply, NO_SUCH_PAGE);
       const page = await deadLetters.list({ limit, instanceId, cursor });
       const now = clock.now();
-      return given({
+      return omitUndefined({
         letters: page.letters.map((letter) => summarizeDeadLetter(letter, now)),
         unreachable: page.unreachable,
         next_cursor: page.cursor === undefined ? undefined : printMessageName(page.cursor),
@@ -85,7 +88,7 @@ export function addClusterRoutes(
   );
 }
 
-/** The path was validated: it is one. */
+/** The path was validated, so it is a name. */
 const nameIn = ({ id }: DeadLetterPath): MessageName =>
   readMessageName(id) ?? { instanceId: id, messageId: '' };
 
@@ -93,7 +96,7 @@ const NO_SUCH_LETTER: Refusal = {
   code: 'NOT_FOUND',
   detail: 'there is no such dead letter',
   field: '/id',
-  hint: 'It was replayed or purged meanwhile, or made room for later ones; GET /api/v1/dead-letters lists those there are.',
+  hint: 'It was replayed or purged, or removed for later ones; GET /api/v1/dead-letters lists the present ones.',
 };
 
 const NO_SUCH_PAGE: Refusal = {
@@ -104,7 +107,7 @@ const NO_SUCH_PAGE: Refusal = {
 
 const NO_SCOPE: Refusal = {
   code: 'INVALID_MESSAGE',
-  detail: 'nothing says which dead letters to remove',
+  detail: 'the request does not say which dead letters to remove',
   field: '/all',
   hint: 'Give instance_id, older_than_ms or both; or all=true for every dead letter.',
 };
@@ -119,5 +122,5 @@ const CONTRADICTION: Refusal = {
 const inboxFull = (instanceId: string): Refusal => ({
   code: 'RATE_LIMITED',
   detail: `the inbox of ${instanceId} is full`,
-  hint: 'The message is still among the dead ones; try again when that instance has caught up.',
+  hint: 'The message is still a dead letter; try again when that instance has caught up.',
 });

@@ -1,17 +1,18 @@
 /**
- * Hot path: POST /internal/v1/questions, where other instances ask directly what they would otherwise ask by message. No part of the
- * protocol, and not behind the gate: the credential is the key that this life of the instance shows to whoever reads its presence.
+ * Hot path: POST /internal/v1/questions, where other instances send requests that would otherwise be messages. Not
+ * part of the protocol and not behind the gate: the credential is the key that this incarnation publishes in its
+ * presence.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DIRECT_PATH } from '../../../ports/direct-line.ts';
-import { bearerOf } from '../../access/bearer.ts';
-import type { Refusal } from '../../wire/error-answer.ts';
+import { readBearerToken } from '../../access/tokens.ts';
+import type { Refusal } from '../../wire/error-reply.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 
-/** Counted before a word of them is read. Whoever is told so asks by message, and those can be held up. */
-const MOST_AT_ONCE = 500;
+/** Checked before the body is read. A refused instance sends a message instead, and messages can wait. */
+const MAX_CONCURRENT = 500;
 
 export function addDirectRoute(
   app: FastifyInstance,
@@ -19,14 +20,14 @@ export function addDirectRoute(
   { key, answer }: NonNullable<HttpServices['direct']>,
 ): void {
   let underWay = 0;
-  /** Whoever asked may have gone: what it asked goes on. */
+  /** A request is still handled when its sender has left. */
   let answering = 0;
 
   function refuses({ headers: { authorization } }: FastifyRequest): Refusal | undefined {
     const expected = key();
-    const presented = authorization === undefined ? undefined : bearerOf(authorization);
+    const presented = authorization === undefined ? undefined : readBearerToken(authorization);
     if (expected === undefined || presented === undefined || !isSame(expected, presented)) return NO_KEY;
-    return Math.max(underWay, answering) >= MOST_AT_ONCE ? NOT_NOW : undefined;
+    return Math.max(underWay, answering) >= MAX_CONCURRENT ? UNAVAILABLE : undefined;
   }
 
   async function answerCounted(question: string): Promise<string | undefined> {
@@ -45,7 +46,7 @@ export function addDirectRoute(
     });
   }
 
-  // By itself, because nobody else may send text.
+  // In its own scope, because no other route accepts text.
   app.register(async (inner) => {
     inner.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) =>
       done(null, text),
@@ -67,14 +68,14 @@ export function addDirectRoute(
       async handler({ body }, reply) {
         reply.header('cache-control', 'no-store');
         const answered = typeof body === 'string' ? await answerCounted(body) : undefined;
-        if (answered === undefined) return replyError(reply, NOT_NOW);
+        if (answered === undefined) return replyError(reply, UNAVAILABLE);
         return reply.type('application/json').send(answered);
       },
     });
   });
 }
 
-/** By their digests, which are as long for every key: the time taken says nothing about how near it came. */
+/** Compares digests, which have equal length, in constant time. */
 const isSame = (expected: string, presented: string): boolean =>
   timingSafeEqual(digestOf(expected), digestOf(presented));
 
@@ -82,12 +83,12 @@ const digestOf = (text: string): Buffer => createHash('sha256').update(text).dig
 
 const NO_KEY: Refusal = {
   code: 'UNAUTHORIZED',
-  detail: 'only instances of this cluster may ask here',
-  hint: 'Nothing here is for clients or nodes; GET /docs lists what is.',
+  detail: 'only instances of this cluster may send requests here',
+  hint: 'This path is not for clients or nodes; GET /docs lists the ones that are.',
 };
 
-const NOT_NOW: Refusal = {
+const UNAVAILABLE: Refusal = {
   code: 'SCHEDULER_DEPENDENCY_DOWN',
-  detail: 'this instance takes no questions of others now',
-  hint: 'Ask by message.',
+  detail: 'this instance accepts no requests of other instances now',
+  hint: 'Send a message instead.',
 };

@@ -1,4 +1,4 @@
-/** Hot path: POST /v1/dispatch/f2f hands in an utterance. */
+/** Hot path: POST /v1/dispatch/f2f accepts an utterance. */
 import { DispatchReply, type DispatchRequest } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
 import type { DispatchOutcome } from '../../../domain/dispatch.ts';
@@ -6,16 +6,16 @@ import type { JobRecord } from '../../../domain/job.ts';
 import { createRequirements } from '../../../domain/requirements.ts';
 import { createLanguageReader } from '../../wire/language-reader.ts';
 import { buildDispatch } from '../requests/dispatch-request.ts';
-import { overspends } from '../server/authorize.ts';
+import { refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 import { type Dispatched, printDispatched } from '../views/print-dispatched.ts';
 
 const OPTIONS = {
   tag: 'dispatch',
   entry: { role: 'client', isIntake: true, namesTenant: true },
-  // A repeat may find its job still waiting: then there is no node to name yet.
+  // A repeat may find its job waiting without a node.
   endpoint: { reply: { ...DispatchReply, required: ['job_id'] } },
   print: printDispatched,
   isDirect: true,
@@ -33,7 +33,9 @@ export function addDispatchRoute(routes: Routes, services: HttpServices): void {
       return replyError(reply, { code: 'FORBIDDEN', detail: tenant.message, field: '/tenant_id' });
     }
     const limited =
-      principal.tenantId === undefined ? overspends(gate.spendOfTenant(tenant.tenantId)) : undefined;
+      principal.tenantId === undefined
+        ? refusalOfSpending(gate.spendTenantBudget(tenant.tenantId))
+        : undefined;
     if (limited !== undefined) return replyError(reply, limited);
     const built = buildDispatch(body, {
       tenantId: tenant.tenantId,

@@ -1,14 +1,14 @@
-/** Cold path: where a job would go and why, and the pools it is chosen from. Nothing is dispatched. */
+/** Cold path: where a job would be placed and why, and the pools. Dispatches no job. */
 import type { ExplainRequest, SimulateQuery } from '@lingua/protocol';
 import { createRequirements } from '../../../domain/requirements.ts';
 import { buildDispatch } from '../requests/dispatch-request.ts';
-import { overspends } from '../server/authorize.ts';
+import { refusalOfSpending } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
-import type { Explaining, HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
+import { replyError } from '../server/handle-error.ts';
+import type { ExplainServices, HttpServices } from '../server/http-services.ts';
 import { viewDecision } from '../views/explain-view.ts';
 import { viewPools } from '../views/pools-view.ts';
-import { buildSimulation, viewSimulation } from '../views/simulation.ts';
+import { buildSimulation, viewSimulation } from '../views/simulate-view.ts';
 
 const OF_CLIENTS = { tag: 'dispatch', entry: { role: 'client', namesTenant: true } } as const;
 const OF_OPERATORS = { tag: 'operators', entry: { role: 'operator' } } as const;
@@ -16,7 +16,7 @@ const OF_OPERATORS = { tag: 'operators', entry: { role: 'operator' } } as const;
 export function addExplainRoutes(
   routes: Routes,
   { gate, settings }: HttpServices,
-  { explain, readPools, poolSettings }: Explaining,
+  { explain, readPools, poolSettings }: ExplainServices,
 ): void {
   const require = createRequirements(settings.coreServices);
 
@@ -30,13 +30,15 @@ export function addExplainRoutes(
     }
     if (nodeId !== undefined && !isOperator) return replyError(reply, NOT_FOR_CLIENTS);
     const limited =
-      principal.tenantId === undefined ? overspends(gate.spendOfTenant(tenant.tenantId)) : undefined;
+      principal.tenantId === undefined
+        ? refusalOfSpending(gate.spendTenantBudget(tenant.tenantId))
+        : undefined;
     if (limited !== undefined) return replyError(reply, limited);
     const built = buildDispatch(dispatch, {
       tenantId: tenant.tenantId,
       idempotencyKey: headers['idempotency-key'] as string | undefined,
       require,
-      ...NOTHING_IS_MADE,
+      ...NO_JOB_FIELDS,
     });
     if (built.kind === 'invalid') {
       return replyError(reply, { code: 'INVALID_MESSAGE', detail: built.message, field: built.field });
@@ -63,11 +65,11 @@ export function addExplainRoutes(
   );
 }
 
-/** A job that never is has no position in its session, no trace and no binding. */
-const NOTHING_IS_MADE = { utteranceIndex: 0, traceId: '', digest: () => '' };
+/** No job is created, so it has no utterance index, trace or binding. */
+const NO_JOB_FIELDS = { utteranceIndex: 0, traceId: '', digest: () => '' };
 
 const NOT_FOR_CLIENTS = {
   code: 'FORBIDDEN',
-  detail: 'what speaks against a single node is for operators',
+  detail: 'only operators may see why a single node is rejected',
   field: '/node_id',
 } as const;

@@ -1,7 +1,7 @@
-/** Whether the process lives, and whether it is ready for work. Open to everybody: load balancers carry no token. */
+/** Liveness and readiness of the process. Open to every peer: load balancers send no token. */
 import { HealthReply } from '@lingua/protocol';
 import type { FastifyReply } from 'fastify';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 import type { Routes } from '../server/declare-route.ts';
 import { DRAINING, type HttpServices } from '../server/http-services.ts';
 
@@ -12,7 +12,7 @@ export function addHealthRoutes(routes: Routes, services: HttpServices): void {
   const startedAt = clock.now();
 
   const identity = () =>
-    given({
+    omitUndefined({
       instance_id: settings.instanceId,
       version: settings.version,
       uptime_ms: Math.max(0, clock.now() - startedAt),

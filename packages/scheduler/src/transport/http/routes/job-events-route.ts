@@ -1,8 +1,8 @@
 /** GET /v1/job/:id/events: every move of a job as server-sent events, until it is settled. */
 import type { JobPath } from '@lingua/protocol';
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
 import { LAST_EVENT_ID, openJobEvents } from '../views/job-events.ts';
 import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';
@@ -17,7 +17,7 @@ export function addJobEventsRoute(routes: Routes, services: HttpServices, waits:
     async ({ params, headers, principal }, reply) => {
       const job = await readJob(services, principal, params.id);
       if (job === undefined) return replyError(reply, NO_SUCH_JOB);
-      // A browser's event source reconnects when a stream ends; only 204 tells it that there is nothing more.
+      // A browser's EventSource reconnects when a stream ends; only 204 stops it.
       if (headers['last-event-id'] === LAST_EVENT_ID) return reply.code(204).send();
       const wait = waits.begin(reply);
       if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
@@ -27,7 +27,7 @@ export function addJobEventsRoute(routes: Routes, services: HttpServices, waits:
         return replyError(reply, TOO_MANY_WAITS);
       }
       events.once('close', wait.end);
-      // Gone in the meantime: nobody would read the stream to its end.
+      // The client has left, so no reader would end the stream.
       if (reply.raw.destroyed) events.destroy();
       return reply
         .header('content-type', 'text/event-stream; charset=utf-8')

@@ -1,11 +1,14 @@
-/** Hot path: what nodes report of their jobs: ack, done, fail. A late report is answered, but changes nothing. */
+/**
+ * Hot path: nodes report acknowledgements, results and failures of their jobs. A late report is answered, but changes
+ * nothing.
+ */
 import type { JobAckReport, JobDoneReport, JobFailReport } from '@lingua/protocol';
 import type { ReportedAttempt, ReportOutcome } from '../../../domain/node-report.ts';
 import { toReportedFailure, toResult } from '../../wire/job-report.ts';
-import { actsFor } from '../requests/acts-for.ts';
+import { mayActForNode } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 
 export function addJobReportRoutes(routes: Routes, services: HttpServices): void {
   const { jobs, settings } = services;
@@ -17,10 +20,10 @@ export function addJobReportRoutes(routes: Routes, services: HttpServices): void
   ): void {
     routes.add<{ Body: Report }>('POST', path, options, async ({ body, principal }, reply) => {
       const { job_id: jobId, attempt_id: attempt, node_id: nodeId } = body as JobAckReport;
-      if (!actsFor(services, principal, nodeId)) {
+      if (!mayActForNode(services, principal, nodeId)) {
         return replyError(reply, {
           code: 'FORBIDDEN',
-          detail: 'this credential may not speak for that node',
+          detail: 'this credential may not act for that node',
           field: '/node_id',
         });
       }

@@ -1,9 +1,9 @@
-/** Jobs as their callers see them: look, wait, cancel. */
+/** Jobs for their callers: read, wait, cancel. */
 import type { JobCancelRequest, JobPath, WaitQuery } from '@lingua/protocol';
 import { isSettled } from '../../../domain/job.ts';
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
 import { viewJob } from '../views/job-view.ts';
 import { NO_SUCH_JOB, readJob } from '../views/read-job.ts';

@@ -1,4 +1,7 @@
-/** GET /metrics and /api/v1/metrics: measurements, for Prometheus and as JSON. They tell about tenants and nodes, so an operator's credential is needed. */
+/**
+ * GET /metrics and /api/v1/metrics: metrics for Prometheus and as JSON. They name tenants and nodes, so they require
+ * an operator's credential.
+ */
 import type { Routes } from '../server/declare-route.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { metricsView } from '../views/metrics-view.ts';
@@ -6,7 +9,7 @@ import { metricsView } from '../views/metrics-view.ts';
 const OPTIONS = {
   tag: 'health',
   entry: { role: 'operator' },
-  endpoint: { summary: 'Measurements in Prometheus form', mediaType: 'text/plain' },
+  endpoint: { summary: 'Metrics in Prometheus format', mediaType: 'text/plain' },
 } as const;
 
 const JSON_OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;

@@ -1,20 +1,20 @@
-/** Nodes that speak HTTP: register, heartbeat, fetch jobs. */
+/** HTTP nodes: register, heartbeat, fetch jobs. */
 import type { FetchQuery, HttpNodeHeartbeat, HttpNodeRegister, NodePath } from '@lingua/protocol';
-import { actsFor } from '../requests/acts-for.ts';
 import { readHeartbeat, readRegistration } from '../requests/http-registration.ts';
+import { mayActForNode } from '../server/authorize.ts';
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 import { TOO_MANY_WAITS, type Waits } from '../server/waits.ts';
 import { DELIVERIES } from '../views/node-view.ts';
 
 const DEFAULT_JOBS = 16;
-/** Ten thousand language pairs are a quarter of it; parsing more would hold up everything else. */
-const LONGEST_INTRODUCTION = 1024 * 1024;
+/** Ten thousand language pairs need a quarter of it; parsing more would block this thread. */
+const MAX_REGISTRATION_BYTES = 1024 * 1024;
 
 export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Waits): void {
-  const { registry, elsewhere, gate, endpoints, mailbox, settings } = services;
-  const bodyLimit = Math.min(settings.maxNodeBodyBytes, LONGEST_INTRODUCTION);
+  const { registry, remoteNodes, gate, endpoints, mailbox, settings } = services;
+  const bodyLimit = Math.min(settings.maxNodeBodyBytes, MAX_REGISTRATION_BYTES);
 
   routes.add<{ Body: HttpNodeRegister }>(
     'POST',
@@ -36,7 +36,7 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
         status: outcome.health,
         heartbeat_interval_ms: outcome.heartbeatIntervalMs,
         generation: outcome.generation,
-        // Beside its open socket the jobs go on coming there.
+        // A node with an open socket still gets its jobs over the socket.
         delivery: DELIVERIES[registry.get(outcome.nodeId)?.channel ?? registration.channel],
       };
     },
@@ -47,12 +47,12 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
     '/v1/node/heartbeat',
     { tag: 'nodes', entry: { role: 'node' }, bodyLimit },
     async ({ body, principal }, reply) => {
-      if (!actsFor(services, principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
+      if (!mayActForNode(services, principal, body.node_id)) return replyError(reply, NOT_THIS_NODE);
       const known = registry.get(body.node_id)?.languages;
       const outcome =
-        elsewhere?.find(body.node_id) === undefined
+        remoteNodes?.find(body.node_id) === undefined
           ? await registry.heartbeat(readHeartbeat(body, known))
-          : await elsewhere.beat(body);
+          : await remoteNodes.beat(body);
       if (outcome.kind !== 'beat') return replyError(reply, REGISTER_AGAIN);
       return { ok: true, status: outcome.health };
     },
@@ -63,11 +63,11 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
     '/v1/node/:id/jobs',
     { tag: 'nodes', entry: { role: 'node' } },
     async ({ params, query, principal }, reply) => {
-      if (!actsFor(services, principal, params.id)) {
+      if (!mayActForNode(services, principal, params.id)) {
         return replyError(reply, { ...NOT_THIS_NODE, field: '/id' });
       }
-      // Whoever is not registered has no mailbox, so that invented names open none.
-      if (registry.get(params.id) === undefined && elsewhere?.find(params.id) === undefined)
+      // Only registered nodes have a mailbox, so that invented names create none.
+      if (registry.get(params.id) === undefined && remoteNodes?.find(params.id) === undefined)
         return replyError(reply, { ...REGISTER_AGAIN, field: '/id' });
       const wait = waits.begin(reply);
       if (wait === undefined) return replyError(reply, TOO_MANY_WAITS);
@@ -84,20 +84,20 @@ export function addNodeRoutes(routes: Routes, services: HttpServices, waits: Wai
 
 const NOT_THIS_NODE = {
   code: 'FORBIDDEN',
-  detail: 'this credential may not speak for that node',
+  detail: 'this credential may not act for that node',
   field: '/node_id',
 } as const;
 
 const NOT_THIS_ENDPOINT = {
   code: 'FORBIDDEN',
   detail: '"endpoint" is not in a network of server.endpoint_networks',
-  hint: 'Add its network to server.endpoint_networks, or leave endpoint out and fetch the jobs.',
+  hint: 'Add its network to server.endpoint_networks, or omit endpoint and fetch the jobs.',
   field: '/endpoint',
 } as const;
 
 const REGISTER_AGAIN = {
   code: 'NOT_FOUND',
   detail: 'this node is not registered here',
-  hint: 'POST /v1/node/register again, then go on.',
+  hint: 'POST /v1/node/register again, then continue.',
   field: '/node_id',
 } as const;

@@ -1,15 +1,15 @@
-/** What operators see and order: lists of nodes, jobs and sessions; cordon, uncordon, drain. */
+/** Operators' lists of nodes, jobs and sessions, and their commands cordon, uncordon and drain. */
 import type { JobsQuery, NodeOrder, NodePath, NodesQuery, SessionsQuery } from '@lingua/protocol';
 import { JOB_STATES, type JobRecord, type JobState } from '../../../domain/job.ts';
 import { NODE_HEALTHS } from '../../../domain/node.ts';
-import type { Refusal } from '../../wire/error-answer.ts';
-import { given } from '../../wire/given.ts';
+import type { Refusal } from '../../wire/error-reply.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { HttpServices } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 import { summarizeJob } from '../views/job-view.ts';
 import { listNodes } from '../views/list-nodes.ts';
-import { orderNode } from '../views/nodes-elsewhere.ts';
+import { orderNode } from '../views/remote-nodes.ts';
 import { viewSession } from '../views/session-view.ts';
 
 const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
@@ -25,7 +25,7 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
     }
     const page = listNodes(services, { limit, cursor });
     const nodes = page.nodes.filter((node) => status === undefined || node.status === status);
-    return reply.send(given({ nodes, next_cursor: page.cursor }));
+    return reply.send(omitUndefined({ nodes, next_cursor: page.cursor }));
   });
 
   routes.add<{ Querystring: JobsQuery }>('GET', '/api/v1/jobs', OPTIONS, async ({ query }, reply) => {
@@ -33,15 +33,15 @@ export function addOperatorRoutes(routes: Routes, services: HttpServices): void 
     if (state !== undefined && !isJobState(state)) {
       return replyError(reply, mustBeOneOf('state', JOB_STATES));
     }
-    const page = await reader.list(given({ limit, cursor, state, tenantId }));
+    const page = await reader.list(omitUndefined({ limit, cursor, state, tenantId }));
     const jobs = page.jobs.filter((job) => isWanted(job, query)).map(summarizeJob);
-    return given({ jobs, next_cursor: page.cursor });
+    return omitUndefined({ jobs, next_cursor: page.cursor });
   });
 
   routes.add<{ Querystring: SessionsQuery }>('GET', '/api/v1/sessions', OPTIONS, ({ query }, reply) => {
     const { limit = PAGE, cursor, tenant_id: tenantId } = query;
-    const page = sessions.list(given({ limit, cursor, tenantId }));
-    return reply.send(given({ sessions: page.sessions.map(viewSession), next_cursor: page.cursor }));
+    const page = sessions.list(omitUndefined({ limit, cursor, tenantId }));
+    return reply.send(omitUndefined({ sessions: page.sessions.map(viewSession), next_cursor: page.cursor }));
   });
 
   for (const order of ['cordon', 'uncordon', 'drain'] as const) {
@@ -74,7 +74,10 @@ const mustBeOneOf = (name: string, words: readonly string[]): Refusal => ({
 
 const isJobState = (state: string): state is JobState => (JOB_STATES as readonly string[]).includes(state);
 
-/** The store filters by tenant and state; a page filtered further may be short, its cursor goes on all the same. */
+/**
+ * The store filters by tenant and state only. A page that is filtered further may be short; its cursor still leads to
+ * the next page.
+ */
 const isWanted = (job: JobRecord, { node_id: nodeId, session_id: sessionId }: JobsQuery): boolean =>
   (nodeId === undefined || (job.fence ?? job.intent)?.nodeId === nodeId) &&
   (sessionId === undefined || job.sessionId === sessionId);

@@ -1,7 +1,7 @@
-/** An operator has the pools read anew from the configuration. */
+/** Reloads the pools from the configuration on an operator's request. */
 import type { Routes } from '../server/declare-route.ts';
+import { replyError } from '../server/handle-error.ts';
 import type { PoolReload } from '../server/http-services.ts';
-import { replyError } from '../server/reply-error.ts';
 
 const OPTIONS = { tag: 'operators', entry: { role: 'operator' } } as const;
 
@@ -19,5 +19,5 @@ export function addPoolReloadRoute(routes: Routes, pools: PoolReload): void {
 
 const NO_FILE = {
   code: 'UNSUPPORTED_FEATURE',
-  detail: 'this scheduler was not started from a configuration that could be read again',
+  detail: 'this scheduler was not started from a configuration file, so there is nothing to reload',
 } as const;

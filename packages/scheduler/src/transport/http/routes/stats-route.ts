@@ -1,4 +1,7 @@
-/** GET /api/v1/stats: the last snapshot, at once. It tells about nodes and sessions of all tenants, so an operator's credential is needed. */
+/**
+ * GET /api/v1/stats: the last snapshot, without waiting. It shows nodes and sessions of all tenants, so it requires
+ * an operator's credential.
+ */
 import type { Routes } from '../server/declare-route.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { completeStats } from '../views/print-stats.ts';

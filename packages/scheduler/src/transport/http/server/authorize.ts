@@ -1,32 +1,32 @@
-/** Hot path: the one hook before a route: is the server taking work, who is this, has it budget left. Synchronous. */
+/** Hot path: the hook before a route checks draining, credential and request budget. Synchronous. */
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
-import { DEFAULT_TENANT } from '../../../domain/ids.ts';
-import { bearerOf } from '../../access/bearer.ts';
+import { DEFAULT_TENANT, type NodeId } from '../../../domain/ids.ts';
 import type { Gate, Principal, Role } from '../../access/gate.ts';
-import { isOwnPage } from '../../access/own-page.ts';
-import { DRAINING_REFUSAL, type Refusal } from '../../wire/error-answer.ts';
+import { isTrustedOrigin } from '../../access/request-origin.ts';
+import { readBearerToken } from '../../access/tokens.ts';
+import { DRAINING_REFUSAL, type Refusal } from '../../wire/error-reply.ts';
 import type { Direct } from './handle-directly.ts';
+import { replyError } from './handle-error.ts';
 import { DRAINING, type HttpServices } from './http-services.ts';
-import { replyError } from './reply-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on routes that have a role. */
+    /** Set on routes with a role. */
     principal: Principal;
   }
 }
 
 export interface Entry {
   readonly role: Role;
-  /** Brings new work, which a draining server refuses. */
+  /** Brings new work, which a draining instance refuses. */
   readonly isIntake?: boolean;
-  /** The body may name the tenant, so the route charges the tenant of whoever has none by token. */
+  /** The body may name the tenant. The route then charges it for peers whose token names none. */
   readonly namesTenant?: boolean;
 }
 
 type Services = Pick<HttpServices, 'gate' | 'readiness' | 'settings'>;
 
-/** `direct`: takes the requests it can handle from here on. */
+/** `direct` handles the requests that it can. */
 export function authorize(services: Services, entry: Entry, direct?: Direct): onRequestHookHandler {
   return (request, reply, done) => {
     const refusal = refuses(services, entry, request);
@@ -38,10 +38,10 @@ export function authorize(services: Services, entry: Entry, direct?: Direct): on
 function refuses(services: Services, entry: Entry, request: FastifyRequest): Refusal | undefined {
   const { gate } = services;
   if (entry.isIntake === true && services.readiness().reasons.includes(DRAINING)) return DRAINING_REFUSAL;
-  // Those of Fastify's request are behind two more properties.
+  // `raw` directly: Fastify's getters add two property reads.
   const { headers, socket } = request.raw;
   const { authorization, host } = headers;
-  const token = authorization === undefined ? undefined : bearerOf(authorization);
+  const token = authorization === undefined ? undefined : readBearerToken(authorization);
   const address = socket.remoteAddress ?? '';
   const admission = gate.admit({ address, token, host }, entry.role);
   if (admission.kind === 'refused') return { code: admission.code, detail: admission.message };
@@ -50,19 +50,19 @@ function refuses(services: Services, entry: Entry, request: FastifyRequest): Ref
     return { code: 'FORBIDDEN', detail: 'a page of another origin may not act without a token' };
   }
   request.principal = principal;
-  return overspends(gate.spend(payerOf(principal, entry)));
+  return refusalOfSpending(gate.spend(payerOf(principal, entry)));
 }
 
-/** Nodes have no tenant, and who may name one is charged as that when the body is known; all pay into the budget of all. */
+/** Nodes have no tenant. A tenant named in the body is charged later by the route. Every request pays the global budget. */
 function payerOf(principal: Principal, { role, namesTenant }: Entry): string | undefined {
   if (role === 'node') return undefined;
   return principal.tenantId ?? (namesTenant === true ? undefined : DEFAULT_TENANT);
 }
 
-/** Says so if there was nothing left in a budget. */
-export function overspends(spending: ReturnType<Gate['spend']>): Refusal | undefined {
+/** The refusal for an exhausted budget. */
+export function refusalOfSpending(spending: ReturnType<Gate['spend']>): Refusal | undefined {
   if (spending.kind === 'ok') return undefined;
-  const whose = spending.limit === 'tenant' ? 'of this tenant' : 'in all';
+  const whose = spending.limit === 'tenant' ? 'of this tenant' : 'in total';
   return {
     code: 'RATE_LIMITED',
     detail: `too many requests ${whose}`,
@@ -71,12 +71,23 @@ export function overspends(spending: ReturnType<Gate['spend']>): Refusal | undef
 }
 
 /**
- * A page may send simple requests anywhere. Those that write name their origin; of those that only read, some browsers say
- * whether they cross sites, and fetching jobs takes them away.
+ * A web page may send simple requests to any server. Browsers add an origin to writes; to reads, some only add
+ * whether the request is cross-site, and fetching jobs removes them.
  */
 function isForeignPage(
   { origin, host, 'sec-fetch-site': site }: FastifyRequest['headers'],
   listed: readonly string[],
 ): boolean {
-  return origin === undefined ? site === 'cross-site' : !isOwnPage(origin, host, listed);
+  return origin === undefined ? site === 'cross-site' : !isTrustedOrigin(origin, host, listed);
+}
+
+/** The credential allows the node id, and no other credential has registered it. */
+export function mayActForNode(
+  services: Pick<HttpServices, 'gate' | 'registry' | 'remoteNodes'>,
+  principal: Principal,
+  nodeId: NodeId,
+): boolean {
+  if (!services.gate.mayUseNode(principal, nodeId)) return false;
+  const owner = (services.remoteNodes?.find(nodeId) ?? services.registry.get(nodeId))?.credential;
+  return owner === undefined || owner === principal.credential || principal.roles.has('operator');
 }

@@ -1,13 +1,13 @@
-/** Ends the connections of a closing server as soon as their requests are answered, and all of them after a while. */
+/** Ends the connections of a closing server when their requests are answered, and all of them after a grace period. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../../../ports/clock.ts';
 
 const SWEEP_MS = 20;
-/** A request may be on its way to a connection that has just been opened. */
+/** A request may be on its way over a connection that was just opened. */
 const SILENCE_MS = 200;
 
-/** Returns what starts the closing; that returns what stops it again. */
+/** Returns a function that starts closing; that one returns a function that cancels it. */
 export function createConnectionCloser(server: Server, clock: Clock): (graceMs: number) => Cancel {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -19,9 +19,10 @@ export function createConnectionCloser(server: Server, clock: Clock): (graceMs: 
     const silentUntil = clock.now() + SILENCE_MS;
     let cancelSweep: Cancel = () => {};
     const sweep = () => {
-      // Those that were busy when closing began become idle one by one, and would stay open as long as idle ones may.
+      // Connections that were busy become idle later, and would stay open for the keep-alive timeout.
       server.closeIdleConnections();
-      // To the server a connection without any request yet is not idle, and nothing limits it once closing has begun.
+      // The server does not count a connection without any request as idle, and no timeout applies to it while
+      // closing.
       if (clock.now() >= silentUntil) {
         for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       }

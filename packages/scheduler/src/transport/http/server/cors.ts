@@ -1,4 +1,4 @@
-/** Lets pages of the configured origins read answers. Installed only if there are any. */
+/** Lets pages of the configured origins read replies. Installed only if origins are configured. */
 import type { FastifyInstance } from 'fastify';
 
 const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, last-event-id';

@@ -1,4 +1,4 @@
-/** The HTTP server: how it is protected, and its routes. Services come in; nothing is decided here. */
+/** The HTTP server: its limits and its routes. Makes no decisions. */
 import type { AddressInfo } from 'node:net';
 import { LONGEST_WAIT_MS } from '@lingua/protocol';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -18,7 +18,6 @@ import { addOperatorRoutes } from '../routes/operator-routes.ts';
 import { addPoolReloadRoute } from '../routes/pool-reload-route.ts';
 import { addStatsRoute } from '../routes/stats-route.ts';
 import { createConnectionCloser } from './close-connections.ts';
-import { compileValidator } from './compile-validator.ts';
 import { addCors } from './cors.ts';
 import { createRoutes } from './declare-route.ts';
 import { addDocs } from './docs.ts';
@@ -26,24 +25,24 @@ import { handleClientError } from './handle-client-error.ts';
 import { createHandleError } from './handle-error.ts';
 import { createHandleUnknownRoute } from './handle-unknown-route.ts';
 import type { HttpServices } from './http-services.ts';
-import { parseBodies } from './parse-body.ts';
-import { cutSilentConnections } from './silent-connections.ts';
+import { compileValidator, parseBodies } from './read-input.ts';
+import { closeStalledConnections } from './stalled-connections.ts';
 import { createWaits } from './waits.ts';
 
-/** A connection on which nothing moves for longer than the longest poll is dead. */
+/** A connection without traffic for longer than the longest poll is dead. */
 const SILENT_CONNECTION_MS = LONGEST_WAIT_MS + 30_000;
-/** Requests that are still unanswered after it are cut off. */
+/** Requests that are unanswered after it are cut off. */
 const CLOSE_GRACE_MS = 5_000;
-/** Ids have at most 128 characters; longer ones still deserve an answer that names the field. */
-const LONGEST_PATH_PART = 512;
+/** Ids have at most 128 characters; a longer one still gets an error that names the field. */
+const MAX_PATH_PART_LENGTH = 512;
 
 export interface HttpServer {
   readonly app: FastifyInstance;
-  /** Answers where it listens, with the port it was given. */
+  /** Resolves with the address, including the assigned port. */
   listen(at: { host: string; port: number }): Promise<AddressInfo>;
-  /** Takes no more connections, ends what waits, and lets running requests finish for at most the grace. */
+  /** Accepts no more connections, ends long polls, and lets running requests finish within the grace period. */
   close(graceMs?: number): Promise<void>;
-  /** Answers that are held back now. */
+  /** Open long polls and event streams. */
   waits(): number;
 }
 
@@ -53,7 +52,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
   const app: FastifyInstance = fastify({
     logger: false,
     bodyLimit: settings.maxBodyBytes,
-    // Of the second server, if a host has two addresses; of the first one see below.
+    // For the second server of a host with two addresses; for the first see below.
     connectionTimeout: SILENT_CONNECTION_MS,
     requestTimeout: settings.requestTimeoutMs,
     keepAliveTimeout: settings.keepAliveTimeoutMs,
@@ -61,9 +60,9 @@ export function createHttpServer(services: HttpServices): HttpServer {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestIdHeader: false,
-    // HEAD on a long poll would take jobs and throw them away.
+    // HEAD on a long poll would fetch jobs and drop them.
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: LONGEST_PATH_PART },
+    routerOptions: { maxParamLength: MAX_PATH_PART_LENGTH },
     frameworkErrors: (error, request, reply) => {
       handleError(error, request as never, reply as never);
     },
@@ -71,7 +70,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
   });
   app.server.maxConnections = settings.maxConnections;
   app.server.setTimeout(0);
-  cutSilentConnections(app.server, clock, SILENT_CONNECTION_MS);
+  closeStalledConnections(app.server, clock, SILENT_CONNECTION_MS);
   const closeConnections = createConnectionCloser(app.server, clock);
   const waits = createWaits({ max: settings.maxWaits });
   const routes = createRoutes(app, services);
@@ -81,7 +80,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(createHandleUnknownRoute(routes.declared));
   app.decorateRequest('principal');
-  // Whoever waits is answered now, so that closing does not take as long as the longest poll.
+  // Ends long polls, so that closing does not take as long as the longest one.
   app.addHook('preClose', (done) => {
     waits.abortAll();
     done();
@@ -96,7 +95,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
   }
   if (settings.corsOrigins.length > 0) addCors(app, settings.corsOrigins);
   if (settings.hasDocs) addDocs(app, settings.version ?? '0.0.0');
-  // After the docs plugin, which collects what is declared from then on.
+  // After the docs plugin, which collects only routes declared later.
   app.after(() => {
     addDispatchRoute(routes, services);
     addNodeRoutes(routes, services, waits);
@@ -108,7 +107,7 @@ export function createHttpServer(services: HttpServices): HttpServer {
     if (services.cluster !== undefined) addClusterRoutes(routes, services, services.cluster);
     if (services.pools !== undefined) addPoolReloadRoute(routes, services.pools);
     if (services.stats !== undefined) addStatsRoute(routes, services, services.stats);
-    if (services.explaining !== undefined) addExplainRoutes(routes, services, services.explaining);
+    if (services.explainServices !== undefined) addExplainRoutes(routes, services, services.explainServices);
     addHealthRoutes(routes, services);
     if (services.metrics !== undefined) addMetricsRoute(routes, services.metrics);
     if (services.direct !== undefined) addDirectRoute(app, services, services.direct);

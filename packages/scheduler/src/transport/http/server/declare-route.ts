@@ -1,4 +1,4 @@
-/** Declares a route from the protocol's table of endpoints: schemas, summary and answers come from there. */
+/** Declares a route from the protocol's endpoint table, which provides schemas, summary and replies. */
 import { ErrorReply, HTTP_ENDPOINTS, type HttpEndpoint } from '@lingua/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify';
 import { authorize, type Entry } from './authorize.ts';
@@ -8,18 +8,18 @@ import { sendText } from './send-text.ts';
 
 export interface RouteOptions {
   readonly tag: string;
-  /** Absent: open to everybody. */
+  /** Absent: open to every peer. */
   readonly entry?: Entry;
-  /** Instead of a role: the route itself asks for a bearer token of another kind. */
+  /** The route itself checks a bearer token of another kind, instead of a role. */
   readonly hasOwnToken?: boolean;
   readonly bodyLimit?: number;
-  /** For endpoints that are not in the protocol's table, or know more than it says. */
+  /** For endpoints that are not in the protocol's table, or differ from it. */
   readonly endpoint?: Partial<
     Pick<HttpEndpoint, 'summary' | 'params' | 'query' | 'body' | 'reply' | 'mediaType'>
   >;
-  /** Prints what is answered with 200, in ASCII; absent: JSON of all that is in it. */
+  /** Prints a reply with status 200 as ASCII; absent: JSON.stringify. */
   readonly print?: (answer: never) => string;
-  /** On the hot path: the usual body is handled without the framework's steps. Only with an entry and a body. */
+  /** On the hot path: ordinary bodies bypass the framework's steps. Needs an entry and a body. */
   readonly isDirect?: boolean;
   readonly hasHead?: boolean;
 }
@@ -83,7 +83,7 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
           },
           ...(isGuarded ? { security: [{ bearer: [] }] } : {}),
         },
-        // Most answers carry free keys of nodes, which a compiled serializer would drop.
+        // Most replies contain free-form keys of nodes, which a compiled serializer would drop.
         serializerCompiler: ({ httpStatus }) =>
           (httpStatus === '200' ? options.print : undefined) ?? JSON.stringify,
         ...(options.entry === undefined ? {} : { onRequest: authorize(services, options.entry, direct) }),
@@ -93,7 +93,7 @@ export function createRoutes(app: FastifyInstance, services: HttpServices): Rout
   };
 }
 
-/** Headers for pages of other origins are the framework's to add. */
+/** The framework must send the reply when CORS headers are added. */
 const senderOf = (print: RouteOptions['print'], hasMoreHeaders: boolean): DirectRoute['send'] =>
   print === undefined || hasMoreHeaders
     ? (reply, answer) => reply.send(answer)

@@ -1,4 +1,4 @@
-/** The OpenAPI page at /docs and its document at /docs/json, made from the routes; all assets are served from here. */
+/** The OpenAPI page at /docs and its document at /docs/json, built from the routes. All assets are served locally. */
 
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
@@ -6,19 +6,19 @@ import { publishSchema } from '@lingua/protocol';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 
 const TAGS = [
-  { name: 'dispatch', description: 'Handing in utterances' },
-  { name: 'jobs', description: 'Following jobs, and what nodes report of them' },
-  { name: 'nodes', description: 'Nodes that speak HTTP' },
-  { name: 'operators', description: 'Looking at the fleet and steering it' },
-  { name: 'health', description: 'Health and measurements' },
+  { name: 'dispatch', description: 'Submitting utterances' },
+  { name: 'jobs', description: 'Following jobs, and reports of nodes about them' },
+  { name: 'nodes', description: 'HTTP nodes' },
+  { name: 'operators', description: 'Watching and controlling the fleet' },
+  { name: 'health', description: 'Health and metrics' },
 ];
 
-/** As the page's own, but without the demand for https, which a server on a local network cannot meet. */
+/** The page's own policy without the https requirement, which a server on a local network cannot meet. */
 const CONTENT_POLICY =
   "default-src 'self'; base-uri 'self'; font-src 'self' data:; frame-ancestors 'self'; img-src 'self' data:; " +
   "object-src 'none'; script-src 'self'; script-src-attr 'none'; style-src 'self' 'unsafe-inline'";
 
-/** To be called before any route is declared. */
+/** Call it before any route is declared. */
 export function addDocs(app: FastifyInstance, version: string): void {
   app.register(swagger, {
     openapi: {
@@ -37,7 +37,7 @@ export function addDocs(app: FastifyInstance, version: string): void {
   app.register(swaggerUi, { routePrefix: '/docs', staticCSP: CONTENT_POLICY });
 }
 
-/** Routes that are not ours to show have no schema at all. */
+/** Routes of plugins have no schema. */
 function publishRoute(schema: FastifySchema | undefined): FastifySchema {
   const route: Record<string, unknown> = { ...schema };
   for (const part of ['params', 'querystring', 'body']) {

@@ -1,7 +1,7 @@
-/** Answers what is not even HTTP, in the shape of every other refusal. */
+/** Answers bytes that are not HTTP with the usual error reply. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorAnswer, type Refusal } from '../../wire/error-answer.ts';
+import { type Refusal, toErrorReply } from '../../wire/error-reply.ts';
 
 const KNOWN: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
@@ -16,7 +16,7 @@ const KNOWN: Readonly<Record<string, Refusal>> = {
 export function handleClientError(error: { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const refusal = KNOWN[error.code ?? ''] ?? { code: 'INVALID_MESSAGE', detail: 'this is not HTTP' };
-  const { status, body } = errorAnswer(refusal);
+  const { status, body } = toErrorReply(refusal);
   const text = JSON.stringify(body);
   if (socket.writable) {
     socket.write(

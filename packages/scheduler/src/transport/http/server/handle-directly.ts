@@ -1,10 +1,10 @@
 /**
- * Hot path: a JSON body that says how long it is, read, judged and handled in one go. The framework does the same in a dozen steps, each
- * with its own closures. Anything unusual about a request is left to it, and every error is answered by it.
+ * Hot path: reads, validates and handles a JSON body of known length in one step. The framework takes a dozen steps
+ * with a closure each. Unusual requests and all errors are left to the framework.
  */
 import { parseJson, validator } from '@lingua/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidInput } from './invalid-input.ts';
+import { InvalidInput } from './read-input.ts';
 
 const JSON_TYPES: ReadonlySet<string | undefined> = new Set([
   'application/json',
@@ -13,23 +13,23 @@ const JSON_TYPES: ReadonlySet<string | undefined> = new Set([
 
 type Schema = Parameters<typeof validator>[0];
 
-/** Such a body comes in one piece, or in a few. */
-const MOST_BYTES = 16 * 1024;
+/** A body of this size arrives in one or a few chunks. */
+const MAX_BYTES = 16 * 1024;
 
-/** False: the framework is to go on. Otherwise it answers, now or later. */
+/** False: the framework continues. True: this function replies, now or later. */
 export type Direct = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 export interface DirectRoute {
   readonly schema: Schema;
   readonly maxBodyBytes: number;
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
-  /** Sends what the handler returned, unless that was the reply. */
+  /** Sends the handler's return value, unless that was the reply. */
   readonly send: (reply: FastifyReply, answer: unknown) => void;
 }
 
 export function handleDirectly({ schema, maxBodyBytes, handler, send }: DirectRoute): Direct {
   const validate = validator(schema);
-  const mostBytes = Math.min(maxBodyBytes, MOST_BYTES);
+  const maxBytes = Math.min(maxBodyBytes, MAX_BYTES);
 
   function handle(request: FastifyRequest, reply: FastifyReply, text: string): void {
     const parsed = parseJson(text);
@@ -37,7 +37,7 @@ export function handleDirectly({ schema, maxBodyBytes, handler, send }: DirectRo
       refuse(reply, new InvalidInput(parsed.problem));
       return;
     }
-    // As the framework has it: nothing is an empty object, of which the missing field is named.
+    // As in the framework: an absent body counts as an empty object, so that the error names the missing field.
     const validated = validate(parsed.value ?? {});
     if (!validated.ok) {
       reply.send(new InvalidInput(validated.problem));
@@ -61,11 +61,11 @@ export function handleDirectly({ schema, maxBodyBytes, handler, send }: DirectRo
     const { raw } = request;
     const { headers } = raw;
     const length = Number(headers['content-length']);
-    if (!(length > 0 && length <= mostBytes) || !JSON_TYPES.has(headers['content-type'])) return false;
+    if (!(length > 0 && length <= maxBytes) || !JSON_TYPES.has(headers['content-type'])) return false;
     let received: Buffer | undefined;
     raw.on('data', (chunk: Buffer) => {
       received = received === undefined ? chunk : Buffer.concat([received, chunk]);
-      // The parser lets nothing through beyond the length.
+      // Node's HTTP parser passes no bytes beyond the length.
       if (received.length < length) return;
       try {
         handle(request, reply, received.toString('utf8'));
@@ -73,13 +73,13 @@ export function handleDirectly({ schema, maxBodyBytes, handler, send }: DirectRo
         fail(reply, fault);
       }
     });
-    // The client left in the middle: its fault, as the framework sees it.
+    // The client left before the end of its body; the framework also answers 400.
     raw.on('error', (fault) => refuse(reply, Object.assign(fault, { statusCode: 400 })));
     return true;
   };
 }
 
-/** What else comes on this connection cannot be told from the rest of a body that was not understood. */
+/** After an unreadable body, the next request on this connection cannot be told from its rest. */
 function refuse(reply: FastifyReply, fault: Error): void {
   if (reply.sent) return;
   reply.header('connection', 'close');
@@ -87,4 +87,6 @@ function refuse(reply: FastifyReply, fault: Error): void {
 }
 
 const fail = (reply: FastifyReply, fault: unknown): FastifyReply =>
-  reply.send(fault instanceof Error ? fault : new Error('not an error was thrown', { cause: fault }));
+  reply.send(
+    fault instanceof Error ? fault : new Error('a value that is not an Error was thrown', { cause: fault }),
+  );

@@ -1,14 +1,13 @@
-/** What was thrown, as an answer: known faults by their code, everything else as INTERNAL_ERROR that leaks nothing. */
+/** Error replies: known faults by their code, everything else as INTERNAL_ERROR without details. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SchedulerError } from '../../../domain/errors.ts';
 import type { Log } from '../../../ports/log.ts';
 import type { Meter } from '../../../ports/meter.ts';
 import { redactUrl } from '../../access/redact-url.ts';
-import type { Refusal } from '../../wire/error-answer.ts';
-import { InvalidInput } from './invalid-input.ts';
-import { replyError } from './reply-error.ts';
+import { type Refusal, toErrorReply } from '../../wire/error-reply.ts';
+import { InvalidInput } from './read-input.ts';
 
-/** Of Fastify: how a request can be wrong before it reaches a route. Its own messages repeat the input, these do not. */
+/** Errors of Fastify about requests that reach no route. Fastify's own texts repeat the input; these do not. */
 const FRAMEWORK: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'PAYLOAD_TOO_LARGE', detail: 'the body is too large' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
@@ -17,7 +16,7 @@ const FRAMEWORK: Readonly<Record<string, Refusal>> = {
     detail: 'the body must be JSON',
     hint: 'Send "Content-Type: application/json"; with curl: --json, or -H "content-type: application/json" -d.',
   },
-  FST_ERR_BAD_URL: { code: 'INVALID_MESSAGE', detail: 'the URL is not written correctly' },
+  FST_ERR_BAD_URL: { code: 'INVALID_MESSAGE', detail: 'the URL is malformed' },
   FST_ERR_MAX_PARAM_LENGTH: { code: 'INVALID_MESSAGE', detail: 'an id in the path is too long' },
 };
 
@@ -47,11 +46,16 @@ function refusalOf(error: unknown): Refusal {
   const known = typeof code === 'string' ? FRAMEWORK[code] : undefined;
   if (known !== undefined) return known;
   if (isFrameworkCode(code) && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return { code: 'INVALID_MESSAGE', detail: 'the request cannot be read' };
+    return { code: 'INVALID_MESSAGE', detail: 'the request is unreadable' };
   }
-  return { code: 'INTERNAL_ERROR', detail: 'something went wrong inside the scheduler' };
+  return { code: 'INTERNAL_ERROR', detail: 'the scheduler failed internally' };
 }
 
-/** ECONNRESET: the client left in the middle of its body; the answer reaches nobody. */
+/** ECONNRESET: the client left before the end of its body, and will not receive the reply. */
 const isFrameworkCode = (code: unknown): boolean =>
   typeof code === 'string' && (code.startsWith('FST_') || code === 'ECONNRESET');
+
+export function replyError(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const { status, headers, body } = toErrorReply(refusal);
+  return reply.code(status).headers(headers).send(body);
+}

@@ -1,7 +1,7 @@
-/** Nothing is at this path, or not for this method. */
+/** Answers requests to an unknown path, or with a method that its path does not have. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DeclaredRoute } from './declare-route.ts';
-import { replyError } from './reply-error.ts';
+import { replyError } from './handle-error.ts';
 
 export function createHandleUnknownRoute(declared: readonly DeclaredRoute[]) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {

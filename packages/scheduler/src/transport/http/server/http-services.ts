@@ -1,4 +1,4 @@
-/** What the HTTP server is given: the services behind its routes, and its settings. */
+/** The services behind the routes of the HTTP server, and its settings. */
 import type { JobAssign } from '@lingua/protocol';
 import type { CancelService, NodeReportService } from '../../../cluster/holder/remote-jobs.ts';
 import type { ClusterReader } from '../../../cluster/operators/cluster-reader.ts';
@@ -22,9 +22,9 @@ import type { SessionService } from '../../../session/session-service.ts';
 import type { AudioTokens } from '../../access/audio-tokens.ts';
 import type { Gate } from '../../access/gate.ts';
 import type { MeasuredFacts } from '../views/metrics-view.ts';
-import type { NodesElsewhere } from '../views/nodes-elsewhere.ts';
+import type { RemoteNodes } from '../views/remote-nodes.ts';
 
-/** Among `reasons` it means: finishing, takes nothing new. */
+/** As a reason: the instance finishes its work and accepts no more. */
 export const DRAINING = 'draining';
 
 export interface Readiness {
@@ -34,19 +34,19 @@ export interface Readiness {
 
 export interface HttpSettings {
   readonly maxBodyBytes: number;
-  /** Of results and registrations of nodes. */
+  /** Of nodes' results and registrations. */
   readonly maxNodeBodyBytes: number;
   readonly requestTimeoutMs: number;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
-  /** Long polls and event streams at once; above it they are refused. */
+  /** Open long polls and event streams; above it they are refused. */
   readonly maxWaits: number;
-  /** Time between the comments that keep an event stream open. */
+  /** Interval of the comments that keep an event stream open. */
   readonly eventHeartbeatMs: number;
-  /** Origins whose pages may read answers; `*` = all. */
+  /** Origins whose pages may read replies; `*`: all. */
   readonly corsOrigins: readonly string[];
-  /** One line per request at debug. */
+  /** One log line per request, at debug. */
   readonly logsRequests: boolean;
   readonly hasDocs: boolean;
   readonly coreServices: CoreServices;
@@ -69,7 +69,7 @@ export const HTTP_DEFAULTS: HttpSettings = {
   coreServices: {},
 };
 
-/** Takes over what the configuration says of pools by now. */
+/** Applies the pools of the current configuration file. */
 export interface PoolReload {
   reload(): Promise<
     | {
@@ -83,23 +83,23 @@ export interface PoolReload {
   >;
 }
 
-/** Looks at the fleet as it is; none of it changes or waits for anything. */
-export interface Explaining {
+/** Reads the fleet; changes nothing and waits for nothing. */
+export interface ExplainServices {
   readonly explain: Explain;
   readonly readPools: () => PoolsReading;
-  /** The settings of pools that are in force. */
+  /** The settings of the pools in force. */
   readonly poolSettings: () => object;
 }
 
 export interface HttpServices {
   readonly registry: Pick<NodeRegistry, 'register' | 'heartbeat' | 'control' | 'get' | 'list'>;
-  /** Absent: there is no other instance. */
-  readonly elsewhere?: NodesElsewhere;
-  /** Absent: no other instance asks this one directly. */
+  /** Absent: there is only one instance. */
+  readonly remoteNodes?: RemoteNodes;
+  /** Absent: other instances send no direct requests. */
   readonly direct?: {
-    /** What whoever asks has to present; undefined: nobody may ask. */
+    /** The expected credential; undefined: every request is refused. */
     key(): string | undefined;
-    /** Undefined: not now. */
+    /** Undefined: not available now. */
     answer(question: string): Promise<string | undefined>;
   };
   readonly jobs: Pick<JobService, 'dispatch'> & NodeReportService & CancelService;
@@ -112,25 +112,25 @@ export interface HttpServices {
   readonly meter: Meter;
   readonly log: Log;
   readonly clock: Clock;
-  /** Asked at every dispatch: it must be cheap. */
+  /** Called at every dispatch: it must be cheap. */
   readonly readiness: () => Readiness;
-  /** Absent: no audio is served from here. */
+  /** Absent: this instance serves no audio. */
   readonly audio?: { readonly store: Pick<AudioStore, 'get'>; readonly tokens: Pick<AudioTokens, 'opens'> };
-  /** Absent: the instances and their dead letters are not shown here. */
+  /** Absent: instances and dead letters are not shown. */
   readonly cluster?: { readonly reader: ClusterReader; readonly deadLetters: DeadLetterService };
-  /** Absent: decisions are not explained here. */
-  readonly explaining?: Explaining;
-  /** Absent: pools cannot be read anew over HTTP. */
+  /** Absent: decisions are not explained. */
+  readonly explainServices?: ExplainServices;
+  /** Absent: pools cannot be reloaded over HTTP. */
   readonly pools?: PoolReload;
-  /** Absent: no statistics are shown here. It answers from memory. */
+  /** Absent: no statistics are shown. Answers from memory. */
   readonly stats?: { readonly read: () => StatsReading };
   readonly metrics?: {
     readonly contentType: string;
     print(): Promise<string>;
-    /** Absent: there is no JSON of them. */
+    /** Absent: metrics are not available as JSON. */
     readonly measured?: { read(): MeterReader; facts(): MeasuredFacts };
   };
-  /** Leases held on a node; without it, what the node last reported. */
+  /** Leases held on a node; absent: the node's last report is shown. */
   readonly usedSlots?: (nodeId: NodeId) => number | undefined;
   readonly settings: HttpSettings;
 }

@@ -1,23 +1,23 @@
 /**
- * Hot path: sends a short JSON text, of ASCII, as the answer to a request, in one write. The framework's way ends in two, head and body and then
- * nothing, which the socket has to gather.
+ * Hot path: sends a short ASCII JSON text as the reply, in one write. The framework makes two writes, head with body
+ * and an empty end, which the socket must gather.
  */
 import type { FastifyReply } from 'fastify';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Only where no hook has given the reply headers of its own. */
+/** Only for replies without headers from hooks. */
 export function sendText(reply: FastifyReply, text: string): void {
   const { raw } = reply;
   const { socket } = raw;
-  // Behind another answer on the same connection there is no socket yet.
+  // A reply behind another one on the same connection has no socket yet.
   if (socket === null) {
     reply.header('content-type', JSON_TYPE).send(text);
     return;
   }
   reply.hijack();
   raw.writeHead(200, ['content-type', JSON_TYPE, 'content-length', String(text.length)]);
-  // Held back until head and body are together; otherwise that would be left to a later turn, behind the end.
+  // Corked until head and body are written; otherwise Node flushes them in a later turn, after the end.
   socket.cork();
   raw.write(text, 'latin1');
   socket.uncork();

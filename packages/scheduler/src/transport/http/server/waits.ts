@@ -1,6 +1,6 @@
-/** Answers that are held back: long polls and event streams. Bounded, ended when the client goes away or the server closes. */
+/** Requests that wait: long polls and event streams. Bounded; each ends when its client leaves or the server closes. */
 import type { FastifyReply } from 'fastify';
-import type { Refusal } from '../../wire/error-answer.ts';
+import type { Refusal } from '../../wire/error-reply.ts';
 
 export interface Wait {
   readonly signal: AbortSignal;
@@ -8,7 +8,7 @@ export interface Wait {
 }
 
 export interface Waits {
-  /** Nothing if there are too many already. */
+  /** Undefined: there are too many. */
   begin(reply: FastifyReply): Wait | undefined;
   abortAll(): void;
   size(): number;
@@ -17,7 +17,7 @@ export interface Waits {
 export const TOO_MANY_WAITS: Refusal = {
   code: 'RATE_LIMITED',
   detail: 'too many requests are waiting already',
-  hint: 'Ask without wait_ms, or try again after retry_after_ms.',
+  hint: 'Omit wait_ms, or try again after retry_after_ms.',
 };
 
 export function createWaits(deps: { max: number }): Waits {
@@ -32,7 +32,7 @@ export function createWaits(deps: { max: number }): Waits {
         controller.abort();
       };
       controllers.add(controller);
-      // A closing server still answers what is on its way, and holds nothing back.
+      // A closing server still answers running requests, but does not let them wait.
       if (isOver) controller.abort();
       reply.raw.once('close', leave);
       return {

@@ -1,7 +1,7 @@
-/** Instances as operators see them on the wire: what is unknown is left out. Pure. */
+/** Prints the instances for operators; unknown values are omitted. Pure. */
 import type { ClusterInstance, ClusterReply } from '@lingua/protocol';
 import type { ClusterView, InstanceLine } from '../../../cluster/operators/cluster-view.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export const viewCluster = ({
   at,
@@ -12,7 +12,7 @@ export const viewCluster = ({
   warnings,
 }: ClusterView): ClusterReply => ({
   instance_id: instanceId,
-  store: given({ mode: store.mode, ok: store.isOk, detail: store.detail }),
+  store: omitUndefined({ mode: store.mode, ok: store.isOk, detail: store.detail }),
   instances: instances.map((line) => viewInstance(line, at)),
   orphaned: orphans.map((orphan) => ({
     instance_id: orphan.instanceId,
@@ -25,12 +25,12 @@ const viewInstance = (
   { instanceId, state, instance, figures, inbox }: InstanceLine,
   at: number,
 ): ClusterInstance =>
-  given({
+  omitUndefined({
     instance_id: instanceId,
     state,
     incarnation: instance?.incarnation,
     started_at_ms: instance?.startedAt,
-    // Clocks of two machines differ: nobody has run for less than no time.
+    // The clocks of two machines differ, so the difference may be negative.
     uptime_ms: instance === undefined ? undefined : Math.max(0, at - instance.startedAt),
     hostname: instance?.hostname,
     pid: instance?.pid,

@@ -1,13 +1,13 @@
-/** A dead letter as operators see it: in a list never what was said, and by itself without its audio. Pure. */
+/** Prints a dead letter for operators: in a list without its body, alone without its audio. Pure. */
 import type { DeadLetterSummary, DeadLetterView } from '@lingua/protocol';
 import { headingOf } from '../../../cluster/messaging/message-heading.ts';
 import { type MessageName, printMessageName } from '../../../cluster/messaging/message-name.ts';
 import type { DeadLetter, WholeDeadLetter } from '../../../ports/dead-letters.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export function summarizeDeadLetter(letter: DeadLetter & MessageName, now: number): DeadLetterSummary {
   const { kind, from, jobId, nodeId } = headingOf(letter.head);
-  return given({
+  return omitUndefined({
     id: printMessageName(letter),
     instance_id: letter.instanceId,
     kind,
@@ -16,7 +16,7 @@ export function summarizeDeadLetter(letter: DeadLetter & MessageName, now: numbe
     node_id: nodeId,
     bytes: letter.bytes,
     deliveries: letter.deliveries,
-    // Nothing else makes a letter dead.
+    // The only reason there is.
     reason: 'too_many_deliveries' as const,
     died_at_ms: letter.diedAt,
     age_ms: Math.max(0, now - letter.diedAt),
@@ -29,7 +29,7 @@ export const viewDeadLetter = (
   { isRaw }: { readonly isRaw: boolean },
 ): DeadLetterView => ({ ...summarizeDeadLetter(letter, now), body: readBody(letter.body, isRaw) });
 
-/** Letters say their lane first, then the rest as JSON; what is neither may be anything. */
+/** A message is its lane, a space and JSON. Any other text is shown by its length only. */
 function readBody(body: string, isRaw: boolean): unknown {
   const parsed = parse(body) ?? parse(body.slice(body.indexOf(' ') + 1));
   if (parsed === undefined) return isRaw ? body : lengthOf(body);
@@ -44,17 +44,17 @@ function parse(text: string): unknown {
   }
 }
 
-/** Audio, and what opens audio. */
+/** Fields with audio, or with a token for audio. */
 const HIDDEN_NAME = /^((tts_?)?audio(_?(data|base64|chunk))?|token)$/i;
-/** So long and without a space between is no text that somebody said: it is audio by another name. */
-const UNBROKEN = /^[A-Za-z0-9+/_=-]{512,}$/;
-const DEEPEST = 32;
+/** Text this long without a space is not speech: it is audio in another field. */
+const LONG_TOKEN = /^[A-Za-z0-9+/_=-]{512,}$/;
+const MAX_DEPTH = 32;
 
 function withoutAudio(value: unknown, name: string, depth: number): unknown {
   if (typeof value === 'string')
-    return HIDDEN_NAME.test(name) || UNBROKEN.test(value) ? lengthOf(value) : value;
+    return HIDDEN_NAME.test(name) || LONG_TOKEN.test(value) ? lengthOf(value) : value;
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= DEEPEST) return '[nested deeper than is shown]';
+  if (depth >= MAX_DEPTH) return '[nested deeper than is shown]';
   if (Array.isArray(value)) return value.map((item) => withoutAudio(item, name, depth + 1));
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, withoutAudio(item, key, depth + 1)]),

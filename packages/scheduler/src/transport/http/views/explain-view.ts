@@ -1,13 +1,13 @@
-/** Cold path: a decision as whoever asked may see it: clients get counts, operators also which nodes. Pure. */
+/** Cold path: prints a decision: counts for clients, and also node ids for operators. Pure. */
 import type { ExplainReply } from '@lingua/protocol';
 import type { Need } from '../../../domain/need.ts';
 import type { Decision, ExplainedNode, PoolDecision } from '../../../runtime/explain/create-explainer.ts';
 import { requiredTypes } from '../../../runtime/select/clauses.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export function viewDecision(need: Need, decision: Decision, isOperator: boolean): ExplainReply {
   const { kind, refusal, candidateNodeId, total, eligible, reasons, pools, node } = decision;
-  return given({
+  return omitUndefined({
     outcome: kind,
     refusal,
     candidate_node_id: isOperator ? candidateNodeId : undefined,
@@ -23,7 +23,7 @@ export function viewDecision(need: Need, decision: Decision, isOperator: boolean
     total_nodes: total,
     eligible_nodes: eligible,
     reasons: reasons.map(({ reason, count, sampleNodeIds }) =>
-      given({ reason, count, sample_node_ids: isOperator ? [...sampleNodeIds] : undefined }),
+      omitUndefined({ reason, count, sample_node_ids: isOperator ? [...sampleNodeIds] : undefined }),
     ),
     ...viewAttempts(pools),
     node: node && viewNode(node),
@@ -36,7 +36,7 @@ function viewAttempts(pools: PoolDecision | undefined) {
   const names = new Map(plan.pools.map(({ poolId, name }) => [poolId, name === '' ? undefined : name]));
   return {
     pools: attempts.map(({ poolId, reason, candidates }) =>
-      given({ pool_id: poolId, pool_name: names.get(poolId), reason, candidates }),
+      omitUndefined({ pool_id: poolId, pool_name: names.get(poolId), reason, candidates }),
     ),
     preferred_pool: preferred,
     selected_pool: selected,

@@ -1,19 +1,19 @@
-/** The moves of one job as a stream of server-sent events. Bounded in time by the job's deadline and in unread bytes. */
+/** Streams the moves of one job as server-sent events. Bounded in time by the job's deadline, and in unread bytes. */
 import { Readable } from 'node:stream';
 import { isSettled, type JobRecord, type TimelineEntry } from '../../../domain/job.ts';
 import type { HttpServices } from '../server/http-services.ts';
 import { viewJob } from './job-view.ts';
 
-/** The id of the event that says how the job ended. */
+/** The id of the event with the job's outcome. */
 export const LAST_EVENT_ID = 'end';
 
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** A settled job says so; this is for records that vanish without a word. */
+/** The stream ends when the job is settled; this limit is for records that vanish without a notice. */
 const GRACE_AFTER_DEADLINE_MS = 5_000;
 
 type Services = Pick<HttpServices, 'reader' | 'clock' | 'settings'>;
 
-/** Nothing if too many are listening already. */
+/** Undefined: there are too many subscribers. */
 export async function openJobEvents(
   services: Services,
   job: JobRecord,
@@ -21,13 +21,14 @@ export async function openJobEvents(
 ): Promise<Readable | undefined> {
   const { reader, clock, settings } = services;
   const stream = new Readable({ read: () => {} });
-  /** Moves that came before the present state was read and sent. */
+  /** Moves received before the present state was read and sent. */
   let early: JobRecord[] | undefined = [];
   let sent: JobRecord | undefined;
   let isEnded = false;
 
   function write(text: string): void {
-    // A reader that does not read is let go; it may come back and gets the present state. One event may be of any size.
+    // A client that does not read is disconnected; after a reconnect it gets the present state. A single event may
+    // have any size.
     if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
     else if (!isEnded && !stream.destroyed) stream.push(text);
   }
@@ -38,7 +39,7 @@ export async function openJobEvents(
   }
 
   function send(moved: JobRecord): void {
-    // Notices may repeat what the first reading already showed.
+    // A notice may repeat the state that was read first.
     if (isEnded || (sent !== undefined && !isNewer(moved, sent))) return;
     sent = moved;
     const id = isSettled(moved.state) ? LAST_EVENT_ID : moved.state;
@@ -78,7 +79,7 @@ export async function openJobEvents(
   return stream;
 }
 
-/** Whether the first record is a later state of the job than the second. Timelines grow at the end only. */
+/** Whether the first record is a later state of the job than the second. Timelines only grow at the end. */
 export function isNewer(moved: JobRecord, than: JobRecord): boolean {
   const last = moved.timeline.at(-1);
   const known = than.timeline.at(-1);

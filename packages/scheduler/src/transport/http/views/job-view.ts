@@ -1,14 +1,14 @@
-/** A job as callers and operators see it. Pure. */
+/** Prints a job for callers and operators. Pure. */
 import type { JobOutcome, JobSummary, JobView } from '@lingua/protocol';
 import type { JobRecord } from '../../../domain/job.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export function viewJob(job: JobRecord): JobView {
-  return given({
+  return omitUndefined({
     ...summarizeJob(job),
     deadline_at_ms: job.deadlineAt,
     timeline: job.timeline.map(({ at, state, nodeId, attempt, reason }) =>
-      given({ at_ms: at, state, node_id: nodeId, attempt_id: attempt, reason }),
+      omitUndefined({ at_ms: at, state, node_id: nodeId, attempt_id: attempt, reason }),
     ),
     result: outcomeOf(job),
   });
@@ -17,7 +17,7 @@ export function viewJob(job: JobRecord): JobView {
 export function summarizeJob(job: JobRecord): JobSummary {
   const where = job.fence ?? job.intent;
   const last = job.timeline.at(-1);
-  return given({
+  return omitUndefined({
     job_id: job.jobId,
     state: job.state,
     reason: job.failure?.code ?? last?.reason,
@@ -37,7 +37,7 @@ export function summarizeJob(job: JobRecord): JobSummary {
 
 function outcomeOf({ result, failure }: JobRecord): JobOutcome | undefined {
   if (result !== undefined) {
-    return given({
+    return omitUndefined({
       ...result.details,
       success: true,
       text_asr: result.textAsr,

@@ -1,11 +1,11 @@
-/** The series of the meter as /api/v1/metrics shows them. Pure: nothing is counted here, so it cannot disagree with /metrics. */
+/** Prints the meter's series for /api/v1/metrics. Counts nothing itself, so it cannot differ from /metrics. Pure. */
 import type { MetricsReply, StageFigures } from '@lingua/protocol';
 import type { NodeId } from '../../../domain/ids.ts';
 import type { MetricName } from '../../../domain/metrics.ts';
 import { quantile } from '../../../domain/quantile.ts';
 import type { DistributionReading, MeterReader } from '../../../ports/meter.ts';
 
-/** What is no number, and therefore no series. */
+/** Facts that are not numbers, and so are not series. */
 export interface MeasuredFacts {
   readonly statsUpdatedAt: number | undefined;
   readonly catalogue: {
@@ -23,7 +23,7 @@ export interface MeasuredFacts {
 const TOP = 20;
 const OTHER = 'other';
 
-/** Earlier schedulers lack these groups; this one does not. */
+/** Older schedulers omit these groups; this one never does. */
 export type MetricsView = MetricsReply & Required<Pick<MetricsReply, 'dispatch' | 'tenants'>>;
 
 export function metricsView(reader: MeterReader, facts: MeasuredFacts): MetricsView {
@@ -122,14 +122,14 @@ function clusterView(reader: MeterReader, { total, level }: Reading): NonNullabl
 type Reading = ReturnType<typeof createReading>;
 
 function createReading(reader: MeterReader) {
-  /** By the values of one label. */
+  /** Grouped by the values of one label. */
   const by = (name: MetricName, label: string): Record<string, number> =>
     Object.fromEntries(reader.series(name).map(({ labels, value }) => [labels[label] ?? '', value]));
   const total = (name: MetricName): number => reader.series(name).reduce((sum, { value }) => sum + value, 0);
   return {
     by,
     total,
-    /** A gauge without labels; 0 as long as nobody has told it. */
+    /** A gauge without labels; 0 until it is set. */
     level: total,
     top: (name: MetricName, label: string): { key: string; count: number }[] =>
       ranked(by(name, label))
@@ -140,7 +140,7 @@ function createReading(reader: MeterReader) {
   };
 }
 
-/** Most often first; of equals the first in the alphabet, so that two answers can be compared. */
+/** Highest count first; equal counts in alphabetical order, so that two replies can be compared. */
 const ranked = (counts: Readonly<Record<string, number>>): [string, number][] =>
   Object.entries(counts).sort(([a, some], [b, more]) => more - some || (a < b ? -1 : 1));
 

@@ -1,10 +1,10 @@
-/** A node as operators see it. Pure. */
+/** Prints a node for operators. Pure. */
 import type { NodeView } from '@lingua/protocol';
 import { ANY } from '../../../domain/language.ts';
 import type { NodeChannel } from '../../../domain/node.ts';
 import type { NodeStatus } from '../../../management/node-registry.ts';
 import type { NodeRecord } from '../../../ports/node-records.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export const DELIVERIES = {
   socket: 'socket',
@@ -15,7 +15,7 @@ export const DELIVERIES = {
 export function viewNode(status: NodeStatus, usedSlots: number | undefined): NodeView {
   const { view, resources } = status;
   const { readyTypes } = view.profile;
-  return given({
+  return omitUndefined({
     node_id: view.nodeId,
     status: view.health,
     cordoned: view.isCordoned,
@@ -39,17 +39,17 @@ export function viewNode(status: NodeStatus, usedSlots: number | undefined): Nod
   });
 }
 
-/** Absent, as nearly always, when it lacks none. */
+/** Absent in the usual case, when no service is marked. */
 const unavailableIn = ({ markedServices }: NodeStatus['view']): string[] | undefined =>
   markedServices.length === 0 ? undefined : [...markedServices];
 
-/** One that another instance holds: what its holder tells the others of it. */
+/** A node of another instance, from the record that its holder publishes. */
 export function viewNodeRecord(
   { view, channel, generation, region, owner }: NodeRecord,
   usedSlots: number | undefined,
 ): NodeView {
   const { readyTypes } = view.profile;
-  return given({
+  return omitUndefined({
     node_id: view.nodeId,
     status: view.health,
     cordoned: view.isCordoned,

@@ -1,7 +1,7 @@
-/** Cold path: the pools in force as operators see them. Pure. */
+/** Cold path: prints the pools in force for operators. Pure. */
 import type { PoolsReply } from '@lingua/protocol';
 import type { PoolsReading } from '../../../runtime/explain/read-pools.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export function viewPools({ plan, pools, unpooled }: PoolsReading, settings: object): PoolsReply {
   const planned = new Map(plan?.pools.map((pool) => [pool.poolId, pool]));
@@ -9,7 +9,7 @@ export function viewPools({ plan, pools, unpooled }: PoolsReading, settings: obj
     config: { ...settings },
     pools: pools.map((pool) => {
       const { name, requiredServices } = planned.get(pool.poolId) ?? {};
-      return given({
+      return omitUndefined({
         pool_id: pool.poolId,
         pool_name: name === '' ? undefined : name,
         pool_required_services: requiredServices && [...requiredServices],

@@ -1,21 +1,24 @@
-/** Cold path: statistics in the protocol's words, as text. Printed once per snapshot, a piece at a time, so that no job waits behind it (I6). */
+/**
+ * Cold path: prints statistics in the format of the protocol. Printed once per snapshot, in pieces, so that no job
+ * waits for it (I6).
+ */
 import type { LanguageUsage, NodePowerDetail, CatalogueService as WireService } from '@lingua/protocol';
 import type { CatalogueService } from '../../../management/catalogue/read-services.ts';
 import { type Counts, OTHER, type StatsPart } from '../../../management/stats/stats-part.ts';
 import type { StatsReading } from '../../../management/stats/stats-service.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
-const MOST_TOP_LANGUAGES = 10;
+const MAX_TOP_LANGUAGES = 10;
 const DETAILS_AT_ONCE = 100;
 const SERVICES_AT_ONCE = 100;
 
-/** Everything but the age of the snapshot, which differs from request to request; the last brace is left to that. */
+/** Prints everything but the age of the snapshot, which differs per request; the closing brace is added with it. */
 export type PrintStats = (stats: StatsPart) => Generator<void, Buffer>;
 
 export function createPrintStats(deps: { readonly services: () => readonly CatalogueService[] }): PrintStats {
   let printed: { readonly services: readonly CatalogueService[]; readonly text: string } | undefined;
 
-  /** The catalogue seldom changes. */
+  /** Printed again only when the catalogue changes. */
   function* catalogue(): Generator<void, string> {
     const services = deps.services();
     if (printed?.services !== services) {
@@ -39,7 +42,7 @@ export function createPrintStats(deps: { readonly services: () => readonly Catal
   };
 }
 
-/** Hot enough to be short: what every request adds to what was printed for all of them. */
+/** Adds the fields of one request to the printed snapshot. Must be cheap. */
 export function completeStats({
   body,
   updatedAt,
@@ -72,7 +75,7 @@ function viewClients({ activeUsers, languages }: StatsPart) {
     active_users: activeUsers,
     top_languages: usage
       .filter(([language]) => language !== OTHER)
-      .slice(0, MOST_TOP_LANGUAGES)
+      .slice(0, MAX_TOP_LANGUAGES)
       .map(([language, { total }]) => ({ language, count: total })),
     language_usage: Object.fromEntries(usage),
   };
@@ -97,12 +100,12 @@ const viewService = ({ serviceId, name, latestVersion, variants }: CatalogueServ
   name,
   latest_version: latestVersion,
   variants: variants.map(({ version, platform, artifact }) =>
-    given({
+    omitUndefined({
       version,
       platform,
       artifact:
         artifact &&
-        given({
+        omitUndefined({
           type: artifact.type,
           url: artifact.url,
           sha256: artifact.sha256,
@@ -119,7 +122,7 @@ const viewPower = ({
   memory,
   efficiencies,
 }: StatsPart['details'][number]): NodePowerDetail =>
-  given({
+  omitUndefined({
     node_id: nodeId,
     node_name: nodeId,
     cpu_power: round(cpu),
@@ -130,5 +133,5 @@ const viewPower = ({
 
 const byName = (counts: Counts): Record<string, number> => Object.fromEntries(counts);
 
-/** Sums of hundredths do not come out even. */
+/** Sums of hundredths are inexact. */
 const round = (power: number): number => Math.round(power * 1_000) / 1_000;

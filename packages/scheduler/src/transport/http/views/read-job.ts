@@ -1,8 +1,8 @@
-/** A job, if this peer may see it: one of another tenant is as good as absent (I10). */
+/** Reads a job if this peer may see it; another tenant's job counts as absent (I10). */
 import type { JobId } from '../../../domain/ids.ts';
 import type { JobRecord } from '../../../domain/job.ts';
 import type { Principal } from '../../access/gate.ts';
-import type { Refusal } from '../../wire/error-answer.ts';
+import type { Refusal } from '../../wire/error-reply.ts';
 import type { HttpServices } from '../server/http-services.ts';
 
 export async function readJob(

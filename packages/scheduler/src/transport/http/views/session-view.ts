@@ -1,17 +1,17 @@
-/** A session as operators see it: never what was said in it. Pure. */
+/** Prints a session for operators, without its texts. Pure. */
 import type { SessionView as SessionReply } from '@lingua/protocol';
 import type { SessionView } from '../../../session/session-service.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 
 export const viewSession = (session: SessionView): SessionReply =>
-  given({
+  omitUndefined({
     session_id: session.sessionId,
     tenant_id: session.tenantId,
-    // Whoever has ended is not in the list; a step that ends one takes it out of it.
+    // An ended session is not in the list: the step that ends it removes it.
     state: session.phase === 'ended' ? 'closing' : session.phase,
     connected: session.isConnected,
     resumable_until_ms: session.expiresAt,
-    deployed: session.isLegacy,
+    legacy: session.isLegacy,
     platform: session.platform,
     src_lang: session.source,
     tgt_lang: session.target,

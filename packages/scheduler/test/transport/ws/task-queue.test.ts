@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createInOrder } from '../../../src/transport/ws/in-order.ts';
+import { createTaskQueue } from '../../../src/transport/ws/task-queue.ts';
 
 describe('tasks in order', () => {
   function queue(limits = { maxWaiting: 4, maxWeight: 1_000 }) {
     const events: string[] = [];
-    const inOrder = createInOrder({
+    const inOrder = createTaskQueue({
       ...limits,
       full: () => events.push('full'),
       eased: () => events.push('eased'),

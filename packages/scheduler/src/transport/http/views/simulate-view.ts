@@ -1,4 +1,4 @@
-/** Cold path: a job told in a query, and where it would go, in the words that legacy tools read. Pure. */
+/** Cold path: reads a job from a query and prints where it would be placed, in the format that legacy tools read. Pure. */
 import type { SimulateQuery, SimulateReply } from '@lingua/protocol';
 import { DEFAULT_TENANT } from '../../../domain/ids.ts';
 import { REJECTIONS } from '../../../domain/need.ts';
@@ -6,7 +6,7 @@ import { readLanguages } from '../../../domain/needed-directions.ts';
 import { type PoolPlan, poolIdsOf } from '../../../domain/pool.ts';
 import type { Require } from '../../../domain/requirements.ts';
 import type { Decision, Question } from '../../../runtime/explain/create-explainer.ts';
-import { given } from '../../wire/given.ts';
+import { omitUndefined } from '../../wire/omit-undefined.ts';
 import { isFallback } from './explain-view.ts';
 
 export interface Simulation {
@@ -19,7 +19,7 @@ export type BuiltSimulation =
   | { readonly kind: 'built'; readonly simulation: Simulation }
   | { readonly kind: 'invalid'; readonly field: string; readonly message: string };
 
-/** As sessions have it: recognised, translated and spoken. */
+/** As in sessions: recognition, translation and speech. */
 const PIPELINE = { use_asr: true, use_nmt: true, use_tts: true, use_tone: false };
 
 export function buildSimulation(
@@ -32,7 +32,8 @@ export function buildSimulation(
   if (read.kind === 'invalid') return read;
   const { directions, isSourceAuto, isPairUnknown } = read.languages;
   const routingKey = query.routing_key ?? tenant ?? session ?? 'default';
-  // A tenant matters if it is bound to a pool; otherwise the key decides, and a key that is named decides before the tenant.
+  // A tenant matters only if it is bound to a pool; otherwise the routing key decides, and a named key before the
+  // tenant.
   const tenantId = tenant !== undefined && plan?.tenantPools.has(tenant) === true ? tenant : DEFAULT_TENANT;
   return {
     kind: 'built',
@@ -61,11 +62,11 @@ export function buildSimulation(
 export function viewSimulation(simulation: Simulation, decision: Decision): SimulateReply {
   const { pools, candidateNodeId, total, eligible, reasons } = decision;
   const counts = new Map<string, number>(reasons.map(({ reason, count }) => [reason, count]));
-  return given({
+  return omitUndefined({
     routing_key: simulation.routingKey,
     required: [...simulation.required],
     selected_node_id: candidateNodeId,
-    debug: given({
+    debug: omitUndefined({
       pool_count: pools === undefined ? 0 : poolIdsOf(pools.plan).length,
       preferred_pool: pools?.preferred,
       selected_pool: pools?.selected,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { cutSilentConnections } from '../../../src/transport/http/server/silent-connections.ts';
+import { closeStalledConnections } from '../../../src/transport/http/server/stalled-connections.ts';
 import { createSteppedClock } from '../ws/stepped-clock.ts';
 
 const SILENT_MS = 60_000;
@@ -17,7 +17,7 @@ afterEach(() => {
 async function start(listen: (server: Server) => void = () => {}, answer: string | Buffer = 'hello') {
   const clock = createSteppedClock();
   const server = createServer((_, response) => response.end(answer));
-  cutSilentConnections(server, clock, SILENT_MS);
+  closeStalledConnections(server, clock, SILENT_MS);
   listen(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,28 +1,28 @@
-/** Hot path: tasks of one connection, one after the other, so that nothing overtakes what came before it. */
+/** Hot path: runs the tasks of one connection one after the other, in order. */
 import type { Clock } from '../../ports/clock.ts';
 
 export type Task = () => Promise<void> | void;
 
-export interface InOrder {
-  /** Runs at once if nothing is under way. `weight`: bytes it keeps in memory while it waits. */
+export interface TaskQueue {
+  /** Runs immediately if no task is running. `weight`: bytes the task keeps in memory while it waits. */
   push(task: Task, weight: number): void;
   isFull(): boolean;
 }
 
 /**
- * Bounded by asking the source to stop: `full` when too much waits, `eased` when half of it is done. The source may still
- * deliver what it had already read.
+ * Bounded by pausing the source: `full` is called when too much waits, `eased` when it has fallen to half. The source
+ * may still deliver what it had read before.
  */
-export function createInOrder(deps: {
+export function createTaskQueue(deps: {
   maxWaiting: number;
   maxWeight: number;
   full: () => void;
   eased: () => void;
   failed: (fault: unknown) => void;
   clock?: Pick<Clock, 'now'>;
-  /** How long one that could not run at once had to wait. */
+  /** How long a queued task waited. */
   waited?: (ms: number) => void;
-}): InOrder {
+}): TaskQueue {
   const { clock, waited } = deps;
   const waiting: { task: Task; weight: number; since: number }[] = [];
   let weight = 0;
@@ -54,7 +54,7 @@ export function createInOrder(deps: {
     isBusy = true;
     for (let task: Task | undefined = first; task !== undefined; task = take()) {
       const underWay = begin(task);
-      // What is done at once costs no turn of the event loop.
+      // A task that completes synchronously costs no turn of the event loop.
       if (underWay !== undefined) {
         underWay.catch(deps.failed).then(proceed);
         return;

@@ -1,5 +1,14 @@
-/** What a node says it can do, from the wire's words to ours, in both generations of the capability schema. Pure. */
-import type { LanguageCapabilities, LanguagePair, NodeHeartbeat, NodeRegister } from '@lingua/protocol';
+/**
+ * Translates the capabilities and health that a node reports to domain types, for both generations of the capability
+ * schema. Pure.
+ */
+import type {
+  LanguageCapabilities,
+  LanguagePair,
+  NodeHealth,
+  NodeHeartbeat,
+  NodeRegister,
+} from '@lingua/protocol';
 import type {
   CapabilityReport,
   ReportedLanguages,
@@ -7,7 +16,8 @@ import type {
   ReportedService,
 } from '../../domain/capability-report.ts';
 import type { Direction } from '../../domain/language.ts';
-import { given } from '../wire/given.ts';
+import type { Heartbeat } from '../../management/node-registry.ts';
+import { omitUndefined } from './omit-undefined.ts';
 
 type Reported = Pick<
   NodeHeartbeat,
@@ -18,9 +28,9 @@ type Reported = Pick<
   | 'language_capabilities'
 >;
 
-/** Only the parts that were sent: absent is not the same as empty. */
+/** Contains only the parts that were sent: absent differs from empty. */
 export const toReport = (reported: Reported): Partial<CapabilityReport> =>
-  given({
+  omitUndefined({
     models: reported.installed_models?.map(toModel),
     services: reported.installed_services?.map(toService),
     serviceStates: reported.capability_state && new Map(Object.entries(reported.capability_state)),
@@ -32,18 +42,18 @@ const toModel = (model: NodeRegister['installed_models'][number]): ReportedModel
   modelId: model.model_id,
   kind: model.kind,
   isEnabled: model.enabled ?? true,
-  ...given({ sourceLanguage: model.src_lang, targetLanguage: model.tgt_lang }),
+  ...omitUndefined({ sourceLanguage: model.src_lang, targetLanguage: model.tgt_lang }),
 });
 
 const toService = (service: NonNullable<NodeRegister['installed_services']>[number]): ReportedService => ({
   serviceId: service.service_id,
-  ...given({ type: service.type, status: service.status }),
+  ...omitUndefined({ type: service.type, status: service.status }),
 });
 
 const toDirection = (pair: LanguagePair): Direction => ({ source: pair.src, target: pair.tgt });
 
 const toLanguages = (declared: LanguageCapabilities): ReportedLanguages =>
-  given({
+  omitUndefined({
     asr: declared.asr_languages,
     tts: declared.tts_languages,
     semantic: declared.semantic_languages,
@@ -56,3 +66,7 @@ const toLanguages = (declared: LanguageCapabilities): ReportedLanguages =>
     })),
     pairs: declared.supported_language_pairs?.map(toDirection),
   });
+
+/** A node that reports itself offline is about to leave: it gets no new jobs and finishes the ones it has. */
+export const toReportedHealth = (health: NodeHealth | undefined): Heartbeat['health'] =>
+  health === 'offline' ? 'draining' : health;

@@ -1,4 +1,4 @@
-/** Nodes that other instances hold, as far as this one can speak of them, or for them. */
+/** Nodes of other instances: lookups, and requests that go to their holders. */
 import type { HttpNodeHeartbeat } from '@lingua/protocol';
 import type { NodeId } from '../../../domain/ids.ts';
 import type { NodeHealth } from '../../../domain/node.ts';
@@ -8,30 +8,30 @@ import type { HttpServices } from '../server/http-services.ts';
 
 export type NodeCommand = 'cordon' | 'uncordon' | 'drain';
 
-/** A node after an operator's order. */
+/** A node after an operator's command. */
 export interface OrderedNode {
   readonly health: NodeHealth;
   readonly isCordoned: boolean;
   readonly runningJobs: number;
 }
 
-export interface NodesElsewhere {
-  /** Undefined: nobody else holds it. */
+export interface RemoteNodes {
+  /** Undefined: no other instance holds it. */
   find(nodeId: NodeId): NodeRecord | undefined;
-  /** Brings a heartbeat to whoever holds the node. Throws if that one does not answer. */
+  /** Forwards a heartbeat to the node's holder. Throws if the holder does not answer. */
   beat(body: HttpNodeHeartbeat): Promise<HeartbeatOutcome>;
   order(nodeId: NodeId, command: NodeCommand): Promise<OrderedNode | undefined>;
-  /** In the order of their ids, from the one after `after`. */
+  /** Ordered by id, starting after `after`. */
   page(after: NodeId | undefined, limit: number): readonly NodeRecord[];
 }
 
-/** An operator's order, wherever the node is. */
+/** Carries out an operator's command on a node of this or another instance. */
 export async function orderNode(
-  { registry, elsewhere, usedSlots }: Pick<HttpServices, 'registry' | 'elsewhere' | 'usedSlots'>,
+  { registry, remoteNodes, usedSlots }: Pick<HttpServices, 'registry' | 'remoteNodes' | 'usedSlots'>,
   nodeId: NodeId,
   command: NodeCommand,
 ): Promise<OrderedNode | undefined> {
-  if (elsewhere?.find(nodeId) !== undefined) return elsewhere.order(nodeId, command);
+  if (remoteNodes?.find(nodeId) !== undefined) return remoteNodes.order(nodeId, command);
   const isKnown = await registry.control(nodeId, command);
   const node = registry.get(nodeId);
   if (!isKnown || node === undefined) return undefined;

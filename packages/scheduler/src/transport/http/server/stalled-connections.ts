@@ -1,23 +1,23 @@
 /**
- * Ends HTTP connections on which nothing has moved for too long. One look at all of them now and then: with the server's own timeout every
- * request makes a timer, and every read and write moves it.
+ * Ends HTTP connections without traffic. One periodic check of all of them is cheaper than the server's own timeout,
+ * which sets a timer per request and moves it at every read and write.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Cancel, Clock } from '../../../ports/clock.ts';
 
-/** Within a silence that is too long, so many looks. */
-const LOOKS = 6;
+/** Checks per timeout. */
+const CHECKS_PER_LIMIT = 6;
 
-interface Seen {
+interface Activity {
   readonly bytes: number;
   readonly at: number;
 }
 
-/** Until the server closes. What became a WebSocket has its own watch. */
-export function cutSilentConnections(server: Server, clock: Clock, silentMs: number): void {
-  const connections = new Map<Duplex, Seen>();
+/** Runs until the server closes. WebSockets have their own liveness check. */
+export function closeStalledConnections(server: Server, clock: Clock, silentMs: number): void {
+  const connections = new Map<Duplex, Activity>();
   let cancel: Cancel = () => {};
 
   server.on('connection', (socket: Socket) => {
@@ -27,14 +27,14 @@ export function cutSilentConnections(server: Server, clock: Clock, silentMs: num
   const forget = (_request: unknown, socket: Duplex): void => {
     connections.delete(socket);
   };
-  // Not before somebody else does: whether anybody listens is how the server knows whether it can be upgraded.
+  // Only after another listener was added: the server accepts upgrades as soon as one exists.
   server.on('newListener', function follow(event) {
     if (event !== 'upgrade') return;
     server.off('newListener', follow);
     server.on('upgrade', forget);
   });
 
-  function look(): void {
+  function check(): void {
     const now = clock.now();
     for (const [socket, seen] of connections) {
       const { bytesRead, bytesWritten, writableLength } = socket as Socket;
@@ -42,16 +42,16 @@ export function cutSilentConnections(server: Server, clock: Clock, silentMs: num
       if (bytes !== seen.bytes) connections.set(socket, { bytes, at: now });
       else if (now - seen.at < silentMs) continue;
       else if (writableLength === 0) socket.destroy();
-      else leaveToServer(socket as Socket);
+      else useServerTimeout(socket as Socket);
     }
-    cancel = clock.after(silentMs / LOOKS, look);
+    cancel = clock.after(silentMs / CHECKS_PER_LIMIT, check);
   }
 
-  /** How much of a long answer the peer has taken is not known here. The server's own timeout looks at that. */
-  function leaveToServer(socket: Socket): void {
+  /** How much of a long reply the peer has read is unknown here; the server's own timeout knows it. */
+  function useServerTimeout(socket: Socket): void {
     connections.delete(socket);
     socket.setTimeout(silentMs);
   }
-  look();
+  check();
   server.once('close', () => cancel());
 }

@@ -1,23 +1,26 @@
-/** The one place that turns an error code into an HTTP answer: to a request, an upgrade, or what is no HTTP at all. Pure. */
+/**
+ * The one place that turns an error code into an HTTP reply: to a request, to an upgrade, or to bytes that are not
+ * HTTP. Pure.
+ */
 import type { ErrorReply } from '@lingua/protocol';
 import { type ErrorCode, errorEntry } from '../../domain/errors.ts';
 import type { RejectionCount } from '../../domain/need.ts';
-import { given } from './given.ts';
+import { omitUndefined } from './omit-undefined.ts';
 
 export interface Refusal {
   readonly code: ErrorCode;
   readonly detail: string;
-  /** JSON pointer of the field at fault. */
+  /** JSON pointer of the invalid field. */
   readonly field?: string | undefined;
   readonly reasons?: readonly RejectionCount[] | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** Better than the table's, where this case is special. */
+  /** Overrides the hint of the error table. */
   readonly hint?: string | undefined;
-  /** Where HTTP itself has a more exact word than the code's status (405, 408, 415, 431). */
+  /** Overrides the status of the code where HTTP has a more exact one (405, 408, 415, 431). */
   readonly status?: number | undefined;
 }
 
-export interface ErrorAnswer {
+export interface HttpErrorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorReply;
@@ -25,7 +28,7 @@ export interface ErrorAnswer {
 
 const RETRY_AFTER_MS = 1_000;
 
-export function errorAnswer(refusal: Refusal): ErrorAnswer {
+export function toErrorReply(refusal: Refusal): HttpErrorReply {
   const entry = errorEntry(refusal.code);
   const retryAfterMs = refusal.retryAfterMs ?? (entry.isTransient === true ? RETRY_AFTER_MS : undefined);
   return {
@@ -34,7 +37,7 @@ export function errorAnswer(refusal: Refusal): ErrorAnswer {
       ...(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }),
       ...(refusal.code === 'UNAUTHORIZED' ? { 'www-authenticate': 'Bearer' } : {}),
     },
-    body: given({
+    body: omitUndefined({
       error: refusal.code,
       detail: refusal.detail,
       hint: refusal.hint ?? entry.hint,
@@ -49,7 +52,7 @@ export function errorAnswer(refusal: Refusal): ErrorAnswer {
   };
 }
 
-/** A server on its way out: others, or its successor, do the work. */
+/** Used while this instance shuts down. */
 export const DRAINING_REFUSAL: Refusal = {
   code: 'SCHEDULER_DEPENDENCY_DOWN',
   detail: 'this instance is shutting down and takes no new work',

@@ -1,4 +1,4 @@
-/** Hot path: a session's messages in the words of the session domain. Pure. */
+/** Hot path: translates a session's messages from the protocol to session events. Pure. */
 import type {
   AudioChunk,
   Problem,
@@ -11,28 +11,27 @@ import type { JobSpec, Pipeline } from '../../domain/job-spec.ts';
 import { type NamedLanguages, readLanguages } from '../../domain/needed-directions.ts';
 import type { ClientEvent } from '../../session/event.ts';
 import type { Opening, Speech } from '../../session/session.ts';
-import { decodeBase64 } from '../wire/decode-base64.ts';
-import { readAudio } from '../wire/read-audio.ts';
+import { decodeBase64, readAudio } from '../wire/read-audio.ts';
 
 export type Read<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
-/** What is said within an open session. */
+/** Messages within an open session. */
 export type SessionMessage = Exclude<
   SessionToScheduler,
   { type: 'session_init' | `room_${string}` | `webrtc_${string}` }
 >;
 
-/** What legacy clients send, whatever is agreed upon. */
-const FIELD_FORMAT = 'opus';
+/** Legacy clients send opus, whatever was negotiated. */
+const LEGACY_FORMAT = 'opus';
 const DEFAULT_SAMPLE_RATE = 16_000;
 const NO_PAIRING = 'pairing codes are not issued: the session is open without one';
 
 export interface OpeningContext {
   readonly tenantId: TenantId;
   readonly credential: string;
-  /** For sessions that bring none. */
+  /** For sessions that send none. */
   readonly traceId: string;
 }
 
@@ -56,7 +55,7 @@ export function readOpening(init: SessionInit, context: OpeningContext): Read<Op
 
 /** A stream has no header to unwrap, so chunks are never wav. */
 const chunkFormat = (wanted: string | undefined): string =>
-  wanted === undefined ? FIELD_FORMAT : wanted === 'wav' ? 'pcm16' : wanted;
+  wanted === undefined ? LEGACY_FORMAT : wanted === 'wav' ? 'pcm16' : wanted;
 
 function readSpeech(
   named: NamedLanguages &
@@ -81,7 +80,6 @@ function readSpeech(
   };
 }
 
-/** What the session is to do about it. */
 export function readMessage(message: SessionMessage): Read<ClientEvent> {
   switch (message.type) {
     case 'audio_chunk':
@@ -125,7 +123,7 @@ function readChunk(message: AudioChunk): Read<ClientEvent> {
 
 function readUtterance(message: UtteranceMessage): Read<ClientEvent> {
   const { audio, audio_ref: ref, audio_format, sample_rate } = message;
-  // Beside a reference the audio field is there, and empty.
+  // With a reference, the audio field is present and empty.
   const named = ref === undefined ? { audio } : { audio_ref: ref.url, ...(audio !== '' && { audio }) };
   const sound = readAudio({ ...named, audio_format, sample_rate });
   if (sound.kind === 'invalid') return invalid(sound.field, sound.message);

@@ -1,4 +1,4 @@
-/** Heartbeats over HTTP and operators' orders, brought to the instance that holds the node. */
+/** Forwards HTTP heartbeats and operators' orders to the instance that holds the node. */
 import type { HttpNodeHeartbeat } from '@lingua/protocol';
 import { type MessageBus, Unsent } from '../../cluster/messaging/message-bus.ts';
 import { SchedulerError } from '../../domain/errors.ts';
@@ -9,40 +9,41 @@ import { readHeartbeat } from '../http/requests/http-registration.ts';
 import type { HttpServices } from '../http/server/http-services.ts';
 import {
   type NodeCommand,
-  type NodesElsewhere,
   type OrderedNode,
   orderNode,
-} from '../http/views/nodes-elsewhere.ts';
+  type RemoteNodes,
+} from '../http/views/remote-nodes.ts';
 
 interface OrderMessage {
   readonly nodeId: NodeId;
   readonly command: NodeCommand;
 }
 
-export function createHolders(deps: {
+export function createHolderForwarding(deps: {
   bus: Pick<MessageBus, 'ask' | 'on'>;
   registry: HttpServices['registry'];
   replica: { find(nodeId: NodeId): NodeRecord | undefined; all(): Iterable<NodeRecord> };
   usedSlots: (nodeId: NodeId) => number | undefined;
   answerMs: number;
-}): NodesElsewhere {
+}): RemoteNodes {
   const { bus, registry, replica, answerMs } = deps;
 
   async function ask<T>(nodeId: NodeId, topic: string, body: unknown, isFleeting = false): Promise<T> {
     const holder = replica.find(nodeId)?.owner.instanceId;
-    if (holder === undefined) throw new SchedulerError('NODE_UNAVAILABLE', `nobody holds node ${nodeId}`);
+    if (holder === undefined)
+      throw new SchedulerError('NODE_UNAVAILABLE', `no instance holds node ${nodeId}`);
     return (await bus.ask(holder, { topic, lane: nodeId, body, isFleeting }, answerMs)) as T;
   }
 
-  // Null, because nothing else of "nothing" survives a message.
-  // What was opened before is old: undone since, perhaps, or outdated by what the node has said. Whoever asked has given up.
+  // Replies are JSON, which has null but no undefined.
+  // A redelivered order is outdated: its sender has timed out, and the node or an operator may have acted since.
   bus.on('node_order', async (body, _, wasOpened) => {
-    if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this order is old');
+    if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this order is outdated');
     const { nodeId, command } = body as OrderMessage;
     return (await orderNode({ registry, usedSlots: deps.usedSlots }, nodeId, command)) ?? null;
   });
   bus.on('node_beat', async (body, _, wasOpened) => {
-    if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this report is old');
+    if (wasOpened) throw new SchedulerError('NODE_UNAVAILABLE', 'this report is outdated');
     const beat = body as HttpNodeHeartbeat;
     return registry.heartbeat(readHeartbeat(beat, registry.get(beat.node_id)?.languages));
   });
@@ -51,10 +52,10 @@ export function createHolders(deps: {
     find: replica.find,
     async beat(body) {
       try {
-        // The next one says it again: not worth two messages. Heard twice it is as good as once.
+        // Not worth a durable message: the node sends the next heartbeat soon. Handling one twice is harmless.
         return await ask<HeartbeatOutcome>(body.node_id, 'node_beat', body, true);
       } catch (fault) {
-        // Whoever held it is gone: the node registers where it asks, and goes on.
+        // The holder is gone: the node registers with this instance and goes on.
         if (fault instanceof Unsent) return { kind: 'unknown_node' };
         throw fault;
       }

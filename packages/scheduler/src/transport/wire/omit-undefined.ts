@@ -1,13 +1,13 @@
-/** An object without its undefined fields: to our types, absent and undefined are not the same. Pure. */
+/** Copies an object without its undefined fields: with exactOptionalPropertyTypes, absent and undefined differ. Pure. */
 
-export type Given<T> = {
+export type WithoutUndefined<T> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-export function given<T extends object>(fields: T): Given<T> {
+export function omitUndefined<T extends object>(fields: T): WithoutUndefined<T> {
   const kept: Record<string, unknown> = {};
   for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
-  return kept as Given<T>;
+  return kept as WithoutUndefined<T>;
 }

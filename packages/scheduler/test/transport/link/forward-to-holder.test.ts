@@ -4,13 +4,13 @@ import { type MessageBus, Unsent } from '../../../src/cluster/messaging/message-
 import { SchedulerError } from '../../../src/domain/errors.ts';
 import type { NodeRecord } from '../../../src/ports/node-records.ts';
 import type { HttpServices } from '../../../src/transport/http/server/http-services.ts';
-import { createHolders } from '../../../src/transport/link/ask-holders.ts';
+import { createHolderForwarding } from '../../../src/transport/link/forward-to-holder.ts';
 
 const SHEET = { nodeId: 'node-a', owner: { instanceId: 'other', incarnation: '1' } } as NodeRecord;
 const BEAT = { node_id: 'node-a' };
 
 function holdersWith(ask: MessageBus['ask']) {
-  return createHolders({
+  return createHolderForwarding({
     bus: { ask, on: () => {} },
     registry: {} as HttpServices['registry'],
     replica: { find: (nodeId) => (nodeId === SHEET.nodeId ? SHEET : undefined), all: () => [SHEET] },
@@ -55,7 +55,7 @@ describe('what another instance asks of a holder', () => {
   it.each(['node_beat', 'node_order'])('is refused when it is old: %s', async (topic) => {
     const handlers = new Map<string, Parameters<MessageBus['on']>[1]>();
     const asked: string[] = [];
-    createHolders({
+    createHolderForwarding({
       bus: { ask: async () => undefined, on: (name, handle) => void handlers.set(name, handle) },
       registry: {
         get: () => void asked.push('get'),
@@ -67,7 +67,7 @@ describe('what another instance asks of a holder', () => {
       answerMs: 1_000,
     });
     const message = { ...BEAT, nodeId: 'node-a', command: 'cordon' };
-    await expect(handlers.get(topic)?.(message, 'other', true)).rejects.toThrow('old');
+    await expect(handlers.get(topic)?.(message, 'other', true)).rejects.toThrow('outdated');
     expect(asked).toEqual([]);
   });
 });

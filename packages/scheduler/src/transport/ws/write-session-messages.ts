@@ -1,13 +1,13 @@
-/** Hot path: what a session is told, spelled as the protocol has it. Pure. */
+/** Hot path: translates a session's output to protocol messages. Pure. */
 import type { SchedulerToSession, TranslationResult } from '@lingua/protocol';
 import { errorEntry } from '../../domain/errors.ts';
 import type { SessionId } from '../../domain/ids.ts';
 import type { About, SessionOutput } from '../../session/output.ts';
-import { given } from '../wire/given.ts';
+import { omitUndefined } from '../wire/omit-undefined.ts';
 
 type Output<Kind extends SessionOutput['kind']> = Extract<SessionOutput, { kind: Kind }>;
 
-export function sessionWords(sessionId: SessionId, output: SessionOutput): SchedulerToSession {
+export function toSessionMessage(sessionId: SessionId, output: SessionOutput): SchedulerToSession {
   switch (output.kind) {
     case 'opened':
       return opened(sessionId, output);
@@ -17,7 +17,7 @@ export function sessionWords(sessionId: SessionId, output: SessionOutput): Sched
         type: 'utterance_accepted',
         utterance_index: utterance.index,
         job_id: utterance.jobId,
-        ...given({
+        ...omitUndefined({
           request_id: utterance.requestId,
           first_seq: utterance.firstSeq,
           last_seq: utterance.lastSeq,
@@ -79,7 +79,7 @@ const opened = (sessionId: SessionId, output: Output<'opened'>): SchedulerToSess
   negotiated_audio_format: output.audioFormat,
   negotiated_sample_rate: output.sampleRate,
   negotiated_channel_count: 1,
-  ...given({
+  ...omitUndefined({
     resume_token: output.resumeToken,
     resumed: output.isResumed ? true : undefined,
     moved: output.hasMoved ? true : undefined,
@@ -101,7 +101,10 @@ function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSe
     };
   }
   const { result, toNodeMs } = what;
-  const network = given({ web_to_scheduler_ms: output.webToSchedulerMs, scheduler_to_node_ms: toNodeMs });
+  const network = omitUndefined({
+    web_to_scheduler_ms: output.webToSchedulerMs,
+    scheduler_to_node_ms: toNodeMs,
+  });
   const { group_id: _group, part_index: _part, node_completed_at_ms: _at, ...quality } = result.details ?? {};
   return {
     type: 'translation_result',
@@ -110,11 +113,11 @@ function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSe
     text_translated: result.textTranslated,
     tts_audio: result.ttsAudio,
     tts_format: result.ttsFormat,
-    // Without a group the legacy client never reports playback.
+    // Without a group a legacy client never reports playback.
     group_id: utterance.groupId,
     part_index: utterance.partIndex,
     scheduler_sent_at_ms: output.sentAt,
-    ...given({
+    ...omitUndefined({
       extra: result.extra,
       service_timings: serviceTimings(result),
       network_timings: Object.keys(network).length === 0 ? undefined : network,
@@ -124,7 +127,7 @@ function outcome(sessionId: SessionId, output: Output<'outcome'>): SchedulerToSe
   };
 }
 
-/** Legacy nodes report only how long they took in all. */
+/** Legacy nodes report only the total time. */
 function serviceTimings({
   extra,
   processingTimeMs,
