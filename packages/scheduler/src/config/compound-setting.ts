@@ -1,7 +1,7 @@
 /** Settings made of settings: optional values, lists, tables and arrays of tables. Pure. */
-import { isTable } from './is-table.ts';
+
 import { nearestName } from './nearest-name.ts';
-import { describeType, type Refuse, type Setting, type ValueOf } from './setting.ts';
+import { describeType, isTable, type Refuse, type Setting, type ValueOf } from './setting.ts';
 
 type Columns = { readonly [name: string]: Setting<unknown> };
 type Row<C extends Columns> = { readonly [K in keyof C]: ValueOf<C[K]> };

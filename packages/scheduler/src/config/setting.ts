@@ -254,3 +254,6 @@ function redactUrl(value: string): string {
   if (address.search !== '') address.search = '?***';
   return address.href;
 }
+
+export const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);

@@ -1,10 +1,9 @@
 /** Reads the three sources of settings — file, environment, flags — into raw values under known names. Pure. */
 import { parse, TomlError } from 'smol-toml';
-import { isTable } from './is-table.ts';
 import { ENV_PREFIX, keyOfEnvName, knownNames, valueNames } from './known-names.ts';
 import { nearestName } from './nearest-name.ts';
 import type { Finding, Origin } from './origin.ts';
-import { describe } from './setting.ts';
+import { describe, isTable } from './setting.ts';
 import { tomlLines } from './toml-lines.ts';
 
 export interface RawValue {

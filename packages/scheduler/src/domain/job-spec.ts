@@ -63,3 +63,14 @@ export interface JobResult {
   /** Quality fields and whatever else the node added; passed through as they came. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
+
+/** Speech is base64, so its length is its bytes. */
+export function fitResult(result: JobResult, inlineMaxBytes: number): JobResult {
+  const bytes = result.ttsAudio.length;
+  if (bytes <= inlineMaxBytes) return result;
+  return {
+    ...result,
+    ttsAudio: '',
+    extra: { ...result.extra, tts_audio_dropped: true, tts_audio_bytes: bytes },
+  };
+}

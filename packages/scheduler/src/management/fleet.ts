@@ -18,8 +18,8 @@ import type { MaybeMarks } from './marks/marks.ts';
 import type { RegistryEvents } from './node-registry.ts';
 import { isSameView, type RegisteredNode, viewOf } from './registered-node.ts';
 import { type Understand, understand } from './registration/profile.ts';
+import { createShare, createTextMap, textOf } from './registration/share.ts';
 import type { ManagementSettings } from './settings.ts';
-import { createShare, createTextMap, textOf } from './share.ts';
 
 export interface RegistryDeps {
   readonly clock: Clock;

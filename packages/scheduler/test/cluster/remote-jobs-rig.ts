@@ -5,7 +5,7 @@ import { createFirstWords } from '../../src/cluster/holder/first-words.ts';
 import { createGuestAttempts } from '../../src/cluster/holder/guest-attempts.ts';
 import { createPendingReports } from '../../src/cluster/holder/pending-reports.ts';
 import { createRemoteJobs } from '../../src/cluster/holder/remote-jobs.ts';
-import { fitResult } from '../../src/domain/fit-result.ts';
+import { fitResult } from '../../src/domain/job-spec.ts';
 import type { CancelOutcome, ReportResult } from '../../src/domain/node-report.ts';
 import { faulty } from '../support/faulty.ts';
 import { createSharedJobs, type SharedJobs } from './jobs-rig.ts';

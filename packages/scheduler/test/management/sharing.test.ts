@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSame } from '../../src/management/registration/is-same.ts';
-import { createShare } from '../../src/management/share.ts';
+import { createShare } from '../../src/management/registration/share.ts';
 import { aRegistration, createFixture } from './registry-fixture.ts';
 
 const plain = fc.jsonValue({ maxDepth: 3 });

@@ -1,8 +1,9 @@
 /** Hot path: moves of the jobs this instance drives, written now or owed for a moment, and what their answers mean for what is counted here. */
-import { fitResult } from '../../domain/fit-result.ts';
+
 import type { JobId } from '../../domain/ids.ts';
 import { isSettled, type JobRecord } from '../../domain/job.ts';
 import type { JobChange } from '../../domain/job-change.ts';
+import { fitResult } from '../../domain/job-spec.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Expected, MoveResult } from '../../ports/job-store.ts';

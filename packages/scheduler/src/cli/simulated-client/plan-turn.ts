@@ -1,7 +1,6 @@
 /** What simulated people do next. Pure; chance comes in as an argument. */
 import { PHRASE_COUNT } from '../simulated-node/phrases.ts';
 import type { Said } from '../simulated-speech.ts';
-import type { TalkBehaviour } from './behaviour.ts';
 
 export interface Turn extends Said {
   readonly speakMs: number;
@@ -24,3 +23,13 @@ export const planCut = ({ cutEveryMs }: TalkBehaviour, number: number, chance: (
 
 /** From half to one and a half times as long. */
 const vary = (usualMs: number, chance: () => number): number => usualMs * (0.5 + chance());
+
+export interface TalkBehaviour {
+  /** Length of one piece of audio. */
+  readonly chunkMs: number;
+  /** Usual length of an utterance, and of the silence after it. */
+  readonly utteranceMs: number;
+  readonly pauseMs: number;
+  /** How often they lose their connection; 0 = never. */
+  readonly cutEveryMs: number;
+}

@@ -1,7 +1,7 @@
 /** The options of `lingua talk`: read, and refused all at once if they are wrong. Pure. */
 import { DEFAULT_URL } from '../operator-command.ts';
 import { parseFlags } from '../parse-flags.ts';
-import type { TalkBehaviour } from './behaviour.ts';
+import type { TalkBehaviour } from './plan-turn.ts';
 
 export interface TalkOptions {
   readonly url: string;

@@ -4,12 +4,11 @@ import { type JobAssign, type JobResult, type NodeToScheduler, parseSchedulerToN
 import { createConnection } from '@lingua/sdk/node';
 import { heardIn } from '../simulated-speech.ts';
 import { createLegacyJobs, legacyResult } from './legacy-jobs.ts';
-import { missingModel } from './missing-model.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
 import { simulatedCapabilities, simulatedResources } from './simulated-capabilities.ts';
 import type { SimulatedNode, SimulatedNodeOptions } from './simulated-node.ts';
-import { outputOf, speak, tone } from './simulated-output.ts';
+import { missingModel, outputOf, speak, tone } from './simulated-output.ts';
 
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_MS = 5_000;

@@ -12,11 +12,10 @@ import {
 import { heardIn } from '../simulated-speech.ts';
 import type { Behaviour } from './behaviour.ts';
 import { createLegacyNode } from './legacy-node.ts';
-import { missingModel } from './missing-model.ts';
 import { type JobPlan, planJob } from './plan-job.ts';
 import { createSeededChance } from './seeded-chance.ts';
 import { simulatedCapabilities, simulatedResources } from './simulated-capabilities.ts';
-import { outputOf, speak, tone } from './simulated-output.ts';
+import { missingModel, outputOf, speak, tone } from './simulated-output.ts';
 
 export interface SimulatedNodeOptions {
   readonly url: string;

@@ -1,6 +1,9 @@
 /** The texts and the sound of a simulated answer. Pure; chance comes in as an argument. */
+
 import type { JobAssign, JobOutput } from '@lingua/sdk/node';
+import { JobError } from '@lingua/sdk/node';
 import type { Said } from '../simulated-speech.ts';
+import type { Behaviour } from './behaviour.ts';
 import { PHRASE_COUNT, phrase } from './phrases.ts';
 
 const SAMPLE_RATE = 16_000;
@@ -64,3 +67,10 @@ function direction(job: JobAssign, isSecondSpeaker: boolean): { source: string; 
     target: job.tgt_lang,
   };
 }
+
+export const missingModel = (behaviour: Behaviour): JobError =>
+  new JobError('MODEL_NOT_AVAILABLE', 'a simulated lack', {
+    service_id: behaviour.modelNotAvailableService,
+    service_version: '1.0.0',
+    reason: 'simulated',
+  });

@@ -12,18 +12,18 @@ const NUMBER_ENDS = JOB_PREFIX.length + NAME_CHARS + NUMBER_CHARS;
 /** Numbers go up to here, and begin anew. */
 export const MOST_NUMBERS = 16 ** NUMBER_CHARS;
 
-/** The last four bits of its code are the digit. */
-const message = (digit: number): number => 0x61 + ((digit + 15) & 15);
+/** A lower-case letter whose character code ends in the four bits of the digit. */
+const letter = (digit: number): number => 0x61 + ((digit + 15) & 15);
 
 /** As six of the letters from a to p. */
 export const spellNumber = (number: number): string =>
   String.fromCharCode(
-    message(number >> 20),
-    message(number >> 16),
-    message(number >> 12),
-    message(number >> 8),
-    message(number >> 4),
-    message(number),
+    letter(number >> 20),
+    letter(number >> 16),
+    letter(number >> 12),
+    letter(number >> 8),
+    letter(number >> 4),
+    letter(number),
   );
 
 /**

@@ -1,7 +1,8 @@
 /** Cold path: the exact union of everything a node can translate, as one product, its exceptions and further pairs. Pure. */
+
+import { countBits, countOnes, forEachBit, fullSet, hasBit, putBit, wordsFor } from '../../domain/bits.ts';
 import { ANY, type Direction, type Language, type LanguageSet } from '../../domain/language.ts';
 import { type NmtAbility, nmtProduct } from '../../domain/profile.ts';
-import { type BitSet, countBits, forEachBit, fullSet, hasBit, onesOf, setBit, wordsFor } from './bit-set.ts';
 
 /** Every source to every other target, less `blocked`. */
 export interface Product {
@@ -12,8 +13,8 @@ export interface Product {
 
 /** Which rows and which columns of the grid a product covers. */
 interface Rectangle {
-  readonly rows: BitSet;
-  readonly columns: BitSet;
+  readonly rows: Uint32Array;
+  readonly columns: Uint32Array;
 }
 
 /** Products that are tried as the one that is kept; beyond a few of the largest, more cost time and gain nothing. */
@@ -47,18 +48,18 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
   const at = (language: Language): number => indexOf.get(language) ?? others;
   const cell = (row: number, word: number): number => cells[row * words + word] as number;
 
-  function mark(set: LanguageSet): BitSet {
+  function mark(set: LanguageSet): Uint32Array {
     if (set === ANY) return full;
     const marks = new Uint32Array(words);
-    for (const language of set) setBit(marks, at(language));
+    for (const language of set) putBit(marks, at(language), true);
     return marks;
   }
 
   /** Whoever has the languages nobody named has "any", the named ones included. */
-  const whole = (marks: BitSet): BitSet => (hasBit(marks, others) ? full : marks);
+  const whole = (marks: Uint32Array): Uint32Array => (hasBit(marks, others) ? full : marks);
 
   /** What columns claim in a row: the same language on both sides is no translation. */
-  const claim = (columns: BitSet, row: number, word: number): number =>
+  const claim = (columns: Uint32Array, row: number, word: number): number =>
     row >>> 5 === word && row !== others
       ? (columns[word] as number) & ~(1 << (row & 31))
       : (columns[word] as number);
@@ -66,11 +67,11 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
   function enter({ sources, targets, blocked }: Product): Rectangle {
     const rows = mark(sources);
     const columns = mark(targets);
-    const exceptions = new Map<number, BitSet>();
+    const exceptions = new Map<number, Uint32Array>();
     for (const { source, target } of blocked) {
       const known = exceptions.get(at(source)) ?? new Uint32Array(words);
       exceptions.set(at(source), known);
-      setBit(known, at(target));
+      putBit(known, at(target), true);
     }
     forEachBit(rows, (row) => {
       const excepted = exceptions.get(row);
@@ -102,13 +103,13 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
         const unnamed =
           row === others ? difference : others >>> 5 === word ? difference & (1 << (others & 31)) : 0;
         if ((unnamed & claimed) !== 0) return Number.POSITIVE_INFINITY;
-        weight += onesOf(difference & ~unnamed) + onesOf(unnamed) * size * size;
+        weight += countOnes(difference & ~unnamed) + countOnes(unnamed) * size * size;
       }
     }
     return weight;
   }
 
-  function reachesAll(columns: BitSet, row: number): boolean {
+  function reachesAll(columns: Uint32Array, row: number): boolean {
     for (let word = 0; word < words; word += 1) {
       if ((claim(columns, row, word) & ~cell(row, word)) !== 0) return false;
     }
@@ -118,7 +119,7 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
   /** The product, and every further source that reaches all its targets; then the same the other way round. */
   function grow({ rows, columns }: Rectangle): Rectangle {
     const moreRows = rows.slice();
-    for (let row = 0; row < size; row += 1) if (reachesAll(columns, row)) setBit(moreRows, row);
+    for (let row = 0; row < size; row += 1) if (reachesAll(columns, row)) putBit(moreRows, row, true);
     const reached = full.slice();
     forEachBit(moreRows, (row) => {
       // A source need not reach itself.
@@ -126,9 +127,9 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
       for (let word = 0; word < words; word += 1) {
         reached[word] = (reached[word] as number) & cell(row, word);
       }
-      if (isOwn) setBit(reached, row);
+      if (isOwn) putBit(reached, row, true);
     });
-    forEachBit(columns, (column) => setBit(reached, column));
+    forEachBit(columns, (column) => putBit(reached, column, true));
     return { rows: whole(moreRows), columns: whole(reached) };
   }
 
@@ -138,7 +139,7 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
     for (let row = 0; row < size; row += 1) {
       for (let word = 0; word < words; word += 1) {
         if (cell(row, word) === 0) continue;
-        setBit(rows, row);
+        putBit(rows, row, true);
         columns[word] = (columns[word] as number) | cell(row, word);
       }
     }
@@ -160,7 +161,7 @@ function createGrid(products: readonly Product[], pairs: readonly Direction[]) {
     return found;
   }
 
-  const named = (marks: BitSet): LanguageSet =>
+  const named = (marks: Uint32Array): LanguageSet =>
     hasBit(marks, others) ? ANY : languages.filter((_, index) => hasBit(marks, index));
 
   function write(): NmtAbility {

@@ -1,7 +1,7 @@
 /** Cold path: the statistics of this instance, counted a few nodes at a time, so that no job waits behind it (I6). */
+import { sleep } from '../../domain/with-timeout.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CountedNode } from '../node-registry.ts';
-import { inSteps, pause } from './in-steps.ts';
 import { createPartCount } from './part-count.ts';
 import type { StatsPart } from './stats-part.ts';
 
@@ -36,7 +36,16 @@ async function inSlices<T>(items: Iterator<T>, clock: Clock, take: (item: T) => 
     take(value);
     const isLong = taken % STEP === 0 && clock.now() - begunAt >= SLICE_MS;
     if (!isLong && taken % MAX_PER_SLICE !== 0) continue;
-    await pause(clock);
+    await sleep(clock, 0);
     begunAt = clock.now();
+  }
+}
+
+/** Runs a generator and lets other work run at each `yield`. */
+export async function inSteps<T>(steps: Generator<void, T>, clock: Clock): Promise<T> {
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done === true) return value;
+    await sleep(clock, 0);
   }
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Locks } from '../../ports/locks.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StatsBoard } from '../../ports/stats-board.ts';
-import { inSteps } from './in-steps.ts';
+import { inSteps } from './count-part.ts';
 import { mergeParts } from './merge-parts.ts';
 import { readPart, type StatsPart } from './stats-part.ts';
 import type { SnapshotSource, StatsSnapshot } from './stats-service.ts';

@@ -5,7 +5,7 @@
 import type { Cancel, Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Meter } from '../../ports/meter.ts';
-import { inSteps } from './in-steps.ts';
+import { inSteps } from './count-part.ts';
 import type { StatsPart } from './stats-part.ts';
 
 export interface StatsSnapshot {

@@ -5,11 +5,12 @@
  * ledger corrects that, and its own report may be many seconds away. So some of them are asked about, one round at a time, for as
  * long as anybody waits; what is found free wakes whoever waits for it.
  */
+
+import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { CapacityLedger } from '../../ports/capacity-ledger.ts';
 import type { Log } from '../../ports/log.ts';
 import type { TimerWheel } from '../attempts/timer-wheel.ts';
-import { hasBit } from '../fleet/bits.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 
 export interface RefreshFullNodes {

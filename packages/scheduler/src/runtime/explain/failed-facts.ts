@@ -2,13 +2,14 @@
  * Cold path: all that speaks against one node for one need, in words. Reads the node itself and not the bitmaps, so that it can
  * say what the node has instead; a test holds the two together.
  */
+
+import { hasBit } from '../../domain/bits.ts';
 import { FEATURES } from '../../domain/features.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { ANY, includesLanguage, type LanguageSet } from '../../domain/language.ts';
 import { type Need, type NeededDirection, REJECTIONS, type Rejection } from '../../domain/need.ts';
 import type { NodeView } from '../../domain/node.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
-import { hasBit } from '../fleet/bits.ts';
 import { poolName } from '../pools/confinement-words.ts';
 import { inOrder, leadsTo } from '../pools/pool-map.ts';
 import { requiredTypes } from '../select/clauses.ts';

@@ -2,9 +2,10 @@
  * Cold path: which pools a job looks into, in order, and why each has nobody. The same answers that dispatch counts one by one
  * (pools/miss-reason.ts), but for all pools in one pass over the fleet: there may be a thousand.
  */
+
+import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { CORE_STAGES, type PoolId } from '../../domain/pool.ts';
-import { hasBit } from '../fleet/bits.ts';
 import type { Formula } from '../fleet/formula.ts';
 import type { Roster } from '../fleet/roster.ts';
 import { hasCore, hasCoreReady, type MissReason } from '../pools/miss-reason.ts';

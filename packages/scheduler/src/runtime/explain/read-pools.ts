@@ -1,4 +1,6 @@
 /** Cold path: the pools in force and how their nodes are, in one pass over the fleet. Changes nothing. */
+
+import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import {
   CORE_STAGES,
@@ -8,7 +10,6 @@ import {
   poolIdsOf,
   UNPOOLED,
 } from '../../domain/pool.ts';
-import { hasBit } from '../fleet/bits.ts';
 import { factKey } from '../fleet/fact-key.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { all, type Formula, none } from '../fleet/formula.ts';

@@ -1,6 +1,7 @@
 /** Hot path: what selection reads of each node, by its number, in typed arrays grown by doubling. */
+
+import { growWords } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import { growWords } from './bits.ts';
 import { createRoster, type Roster } from './roster.ts';
 
 const START = 64;

@@ -1,5 +1,5 @@
 /** Hot path: which nodes a fact is true of. One bitmap per fact, kept only while somebody has the fact. */
-import { growWords, hasBit, putBit } from './bits.ts';
+import { growWords, hasBit, putBit } from '../../domain/bits.ts';
 
 /**
  * Facts of a handful of nodes are lists: one node with ten thousand language pairs of its own must not cost ten

@@ -4,6 +4,8 @@
  * This is the snapshot a decision reads. It is changed in place, but only between decisions: everything runs on one
  * thread and a decision never waits, so none can see half a change. A heartbeat flips at most a few bits.
  */
+
+import { hasBit, putBit } from '../../domain/bits.ts';
 import type { Changeable } from '../../domain/changeable.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Load } from '../../domain/lease.ts';
@@ -11,7 +13,6 @@ import type { NodeView } from '../../domain/node.ts';
 import { NodeNumbers, UNNUMBERED } from '../../domain/numbered/node-numbers.ts';
 import type { NodeProfile } from '../../domain/profile.ts';
 import type { PoolMap } from '../pools/pool-map.ts';
-import { hasBit, putBit } from './bits.ts';
 import { createChangeLog } from './change-log.ts';
 import { type Columns, createColumns, reach } from './columns.ts';
 import { STATUS_FACTS } from './fact-key.ts';

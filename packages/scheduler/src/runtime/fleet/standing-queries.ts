@@ -4,7 +4,7 @@
  * A decision then reads two words per node it looks at, however many languages and services the job names.
  * Bounded: a query not asked for lately loses its bitmap and gets a new one if it is asked again.
  */
-import { hasBit, putBit } from './bits.ts';
+import { hasBit, putBit } from '../../domain/bits.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Columns } from './columns.ts';
 import type { FactTable } from './fact-table.ts';

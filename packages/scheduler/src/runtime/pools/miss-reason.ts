@@ -1,7 +1,8 @@
 /** Hot path, but only when a pool had nobody: why, in one word of a small vocabulary. Reads the same bitmaps that select. */
+
+import { countOnes } from '../../domain/bits.ts';
 import type { Need } from '../../domain/need.ts';
 import { CORE_STAGES, type CoreIds, type CoreStage, type PoolId } from '../../domain/pool.ts';
-import { countOnes } from '../fleet/bits.ts';
 import { factKey } from '../fleet/fact-key.ts';
 import type { FleetTable } from '../fleet/fleet-view.ts';
 import { any, type Formula } from '../fleet/formula.ts';

@@ -1,7 +1,8 @@
 /** Hot path: a need made ready to be matched against the fleet. Equal needs share one standing query. */
+
+import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { Need } from '../../domain/need.ts';
-import { hasBit } from '../fleet/bits.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import type { StandingQuery } from '../fleet/standing-queries.ts';
 import { leadsTo, type PoolMap, type PoolRoute } from '../pools/pool-map.ts';

@@ -1,7 +1,8 @@
 /** Hot path, but only for refusals: why nobody is left for a need, from the same bitmaps that select. */
+
+import { countOnes, lowestOne, putBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import { CAPABILITY_REJECTIONS, REJECTIONS, type Rejection, type RejectionCount } from '../../domain/need.ts';
-import { countOnes, lowestOne, putBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { all, type Clause, holds } from '../fleet/formula.ts';

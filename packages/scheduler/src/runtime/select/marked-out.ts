@@ -1,6 +1,7 @@
 /** Hot path, but only when nobody is left: who would take the job, had it not said that it lacks a model. */
+
+import { countOnes, lowestOne, putBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
-import { countOnes, lowestOne, putBit } from '../fleet/bits.ts';
 import type { FleetView } from '../fleet/fleet-view.ts';
 import { any } from '../fleet/formula.ts';
 import { clausesOf, markKeys, poolClause } from './clauses.ts';

@@ -1,6 +1,7 @@
 /** Hot path: a uniform sample of the nodes that pass all filters, without looking at all of them if it can. */
+
+import { lowestOne, putBit } from '../../domain/bits.ts';
 import type { Chance } from '../../ports/chance.ts';
-import { lowestOne, putBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { Roster } from '../fleet/roster.ts';
 

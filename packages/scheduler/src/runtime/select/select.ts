@@ -4,10 +4,11 @@
  * Every `next` draws a fresh sample among those not tried yet, so it sees what the refusals before it have taught the
  * view, and as many tries as there are candidates see as many different nodes.
  */
+
+import { hasBit } from '../../domain/bits.ts';
 import type { NodeId } from '../../domain/ids.ts';
 import type { PoolId } from '../../domain/pool.ts';
 import type { Chance } from '../../ports/chance.ts';
-import { hasBit } from '../fleet/bits.ts';
 import type { Columns } from '../fleet/columns.ts';
 import type { FleetTable, FleetView } from '../fleet/fleet-view.ts';
 import type { PoolRoute } from '../pools/pool-map.ts';

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fieldsOf, jobFromFields } from '../../../src/adapters/redis/job-store/record-fields.ts';
-import { fitResult } from '../../../src/domain/fit-result.ts';
 import { JOB_STATES, type JobRecord } from '../../../src/domain/job.ts';
 import { changeJob, type JobChange, MAX_TIMELINE } from '../../../src/domain/job-change.ts';
+import { fitResult } from '../../../src/domain/job-spec.ts';
 import { changeTo, draftJob, draftRequest, expectedOf, RESULT } from '../../contracts/job-draft.ts';
 import { type Connected, connectTo, freshKeys, openInstance } from '../../support/redis-jobs.ts';
 import { startRedis } from '../../support/redis-servers.ts';

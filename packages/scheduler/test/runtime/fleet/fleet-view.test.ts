@@ -2,10 +2,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hasBit } from '../../../src/domain/bits.ts';
 import type { NodeView } from '../../../src/domain/node.ts';
 import { NodeNumbers } from '../../../src/domain/numbered/node-numbers.ts';
 import { nmtProduct } from '../../../src/domain/profile.ts';
-import { hasBit } from '../../../src/runtime/fleet/bits.ts';
 import { STATUS_FACTS } from '../../../src/runtime/fleet/fact-key.ts';
 import { createFleetView, type FleetView } from '../../../src/runtime/fleet/fleet-view.ts';
 import { compileNeed } from '../../../src/runtime/select/compile-need.ts';
